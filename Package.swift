@@ -1,0 +1,53 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeCommand.
+let package = Package(
+  name: "upsurge",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "upsurge", targets: ["UpsurgeCommand"]),
+    .library(name: "Upsurge", targets: ["Upsurge"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+  ],
+  targets: [
+    // C kernels and the system's C libraries.
+    .target(name: "CScan"),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(
+      name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+
+    // The engine, one stage a module.
+    .target(name: "UpsurgeRecords"),
+    .target(name: "UpsurgeParsing", dependencies: ["CScan", "UpsurgeRecords"]),
+    .target(name: "UpsurgeInput", dependencies: ["CZlib", "CZstd", "UpsurgeRecords"]),
+    .target(name: "UpsurgeStorage", dependencies: ["CSQLite", "UpsurgeRecords"]),
+    .target(
+      name: "Upsurge",
+      dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage"]),
+    .executableTarget(
+      name: "UpsurgeCommand",
+      dependencies: [
+        "Upsurge",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+
+    // Tests.
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .testTarget(name: "UpsurgeRecordsTests", dependencies: ["UpsurgeRecords", "TestSupport"]),
+    .testTarget(
+      name: "UpsurgeParsingTests", dependencies: ["TestSupport", "UpsurgeParsing", "CScan", "CSQLite"],
+      resources: [.copy("Fixtures")]),
+    .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
+    .testTarget(name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CSQLite"]),
+    .testTarget(
+      name: "UpsurgeTests", dependencies: ["Upsurge", "UpsurgeCommand", "TestSupport", "CSQLite"],
+      resources: [.copy("Fixtures")]),
+  ],
+  swiftLanguageModes: [.v6]
+)

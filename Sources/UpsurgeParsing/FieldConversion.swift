@@ -1,0 +1,11 @@
+import UpsurgeRecords
+
+/// What became of a field's text on its way to a typed column.
+package enum ConversionNote: UInt8, Sendable {
+  /// Stored as it is, or as a number that says the same.
+  case none
+  /// SQLite would store a number whose spelling differs in what it says: `007`, `+5`, too many digits.
+  case spellingChanges
+  /// The column is one of numbers and the text is none; it stays text.
+  case textInNumberColumn
+}

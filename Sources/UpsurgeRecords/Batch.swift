@@ -1,0 +1,208 @@
+/// The records handed from the parsing thread to the writer thread at once.
+///
+///     arena    | record | record | ... | record | unparsed tail | free |
+///              0                                ^parsedByteCount ^arenaByteCount   ^arenaCapacity
+///     spill    | unescaped text | free |
+///     cells    recordCount x columnCount, row-major; cell (r, c) is cells[r * columnCount + c]
+///     records  one RecordPosition a record
+///
+/// The source (or the decompressor) writes straight into the arena; the parser finds records there and makes
+/// cells that point into it; the writer binds them in place. The arena's bytes are never changed after they
+/// are written, so a record's raw bytes can always be shown; what must be unescaped goes to the spill, which
+/// never needs more room than the arena.
+///
+/// Invariants: `parsedByteCount <= arenaByteCount <= arenaCapacity`, `parsedByteCount` is a record border,
+/// and every text cell lies within `arena[0..<parsedByteCount]` or `spill[0..<spillByteCount]`.
+package struct Batch: ~Copyable, @unchecked Sendable {
+  // Sendable because it owns its memory and is only ever moved from thread to thread, never shared.
+
+  /// The source's decoded bytes.
+  package private(set) var arena: UnsafeMutablePointer<UInt8>
+  package private(set) var arenaCapacity: Int
+  /// Bytes that the source has written.
+  package var arenaByteCount = 0
+  /// Bytes that the parser is done with.
+  package var parsedByteCount = 0
+  /// Offset of `arena[0]` in the decoded stream.
+  package var arenaSourceOffset: UInt64 = 0
+
+  /// Text that had to be unescaped; as large as the arena (untouched pages cost nothing).
+  package private(set) var spill: UnsafeMutablePointer<UInt8>
+  package var spillByteCount = 0
+
+  /// Row-major cells; room for `cellCapacity`.
+  package private(set) var cells: UnsafeMutablePointer<Cell>
+  package private(set) var cellCapacity: Int
+  /// Cells a record: the number of columns known when the batch was begun.
+  package private(set) var columnCount = 0
+
+  package private(set) var records: UnsafeMutablePointer<RecordPosition>
+  package private(set) var recordCapacity: Int
+  package var recordCount = 0
+
+  /// Which source of the run the records come from.
+  package var sourceIndex = 0
+  /// Whether any cell is `.absent` (only JSON records leave columns out).
+  package var hasAbsentCells = false
+  /// Set by the parser when the next record needs a new batch (a column appeared).
+  package var isClosed = false
+  /// Records that could not be parsed, in input order; they are part of `read`.
+  package var rejects: [Reject] = []
+  package var warnings = WarningLog()
+  /// Columns that records of this batch speak of for the first time; already part of `columnCount`.
+  package var newColumns: [ColumnTarget] = []
+
+  private let sizes: Sizes
+
+  /// How large the parts of a batch are.
+  package struct Sizes: Sendable {
+    package var arenaByteCount: Int
+    package var cellCount: Int
+    package var recordCount: Int
+
+    /// 256 KiB of input, 65,536 cells (1 MiB), 32,768 records (768 KiB): fits a second-level cache.
+    package static let standard = Sizes(
+      arenaByteCount: 256 << 10, cellCount: 64 << 10, recordCount: 32 << 10)
+
+    package init(arenaByteCount: Int, cellCount: Int, recordCount: Int) {
+      precondition(arenaByteCount > 0 && cellCount > 0 && recordCount > 0, "a batch needs room")
+      self.arenaByteCount = arenaByteCount
+      self.cellCount = cellCount
+      self.recordCount = recordCount
+    }
+  }
+
+  package init(sizes: Sizes = .standard) {
+    self.sizes = sizes
+    arenaCapacity = sizes.arenaByteCount
+    arena = .allocate(capacity: sizes.arenaByteCount)
+    spill = .allocate(capacity: sizes.arenaByteCount)
+    cellCapacity = sizes.cellCount
+    cells = .allocate(capacity: sizes.cellCount)
+    recordCapacity = sizes.recordCount
+    records = .allocate(capacity: sizes.recordCount)
+  }
+
+  deinit {
+    arena.deallocate()
+    spill.deallocate()
+    cells.deallocate()
+    records.deallocate()
+  }
+
+  /// Makes the batch empty, with its first sizes, for the next records.
+  package mutating func reset() {
+    if arenaCapacity != sizes.arenaByteCount { replaceArena(capacity: sizes.arenaByteCount) }
+    arenaByteCount = 0
+    parsedByteCount = 0
+    arenaSourceOffset = 0
+    spillByteCount = 0
+    columnCount = 0
+    recordCount = 0
+    sourceIndex = 0
+    hasAbsentCells = false
+    isClosed = false
+    if !rejects.isEmpty { rejects = [] }
+    if !warnings.isEmpty { warnings = WarningLog() }
+    if !newColumns.isEmpty { newColumns = [] }
+  }
+
+  /// Sets the cells a record, before the first record; makes room for one record at least.
+  package mutating func begin(columnCount: Int) {
+    precondition(recordCount == 0, "the columns of a batch are set before its first record")
+    self.columnCount = columnCount
+    if columnCount > cellCapacity {
+      cells.deallocate()
+      cellCapacity = columnCount
+      cells = .allocate(capacity: columnCount)
+    }
+  }
+
+  /// Whether there is room for one more record.
+  @inlinable package var hasRoomForRecord: Bool {
+    recordCount < recordCapacity && (recordCount + 1) * columnCount <= cellCapacity && !isClosed
+  }
+
+  /// Whether the batch holds nothing worth handing on.
+  package var isEmpty: Bool {
+    recordCount == 0 && rejects.isEmpty && warnings.isEmpty && newColumns.isEmpty
+  }
+
+  /// Enlarges the arena for a record that does not fit; keeps its bytes. Only before the first record.
+  package mutating func growArena(to capacity: Int) {
+    precondition(recordCount == 0 && capacity > arenaCapacity, "only an empty batch grows")
+    let old = arena
+    arena = .allocate(capacity: capacity)
+    arena.update(from: old, count: arenaByteCount)
+    old.deallocate()
+    spill.deallocate()
+    spill = .allocate(capacity: capacity)
+    spillByteCount = 0
+    arenaCapacity = capacity
+  }
+
+  /// Takes over the unparsed tail of the batch before it; grows when the tail is larger than the arena.
+  package mutating func takeTail(of previous: inout Batch) {
+    let count = previous.arenaByteCount - previous.parsedByteCount
+    if count >= arenaCapacity { growArena(to: count * 2) }
+    arena.update(from: previous.arena + previous.parsedByteCount, count: count)
+    arenaByteCount = count
+    arenaSourceOffset = previous.arenaSourceOffset + UInt64(previous.parsedByteCount)
+    previous.arenaByteCount = previous.parsedByteCount
+  }
+
+  /// The part of the arena that the source may write to next.
+  package var freeArena: UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: arena + arenaByteCount, count: arenaCapacity - arenaByteCount)
+  }
+
+  /// A record's bytes as they stood in the input.
+  package func rawBytes(of record: Int) -> UnsafeBufferPointer<UInt8> {
+    let position = records[record]
+    return UnsafeBufferPointer(start: arena + Int(position.arenaOffset), count: Int(position.byteCount))
+  }
+
+  /// Where a record stands in the input.
+  package func position(of record: Int, file: String) -> Position {
+    let position = records[record]
+    return Position(
+      file: file, record: position.number, line: position.line,
+      byte: arenaSourceOffset + UInt64(position.arenaOffset))
+  }
+
+  /// The bytes of a text or blob cell; valid until the batch is reset or grows.
+  @inlinable package func bytes(of cell: Cell) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(
+      start: (cell.isInSpill ? spill : arena) + Int(truncatingIfNeeded: cell.payload),
+      count: Int(cell.byteCount))
+  }
+
+  private mutating func replaceArena(capacity: Int) {
+    arena.deallocate()
+    spill.deallocate()
+    arena = .allocate(capacity: capacity)
+    spill = .allocate(capacity: capacity)
+    arenaCapacity = capacity
+  }
+}
+
+/// Where a record of a batch stands, 24 bytes.
+@frozen
+package struct RecordPosition: Sendable {
+  /// Offset of the record's first byte in the arena.
+  package var arenaOffset: UInt32
+  /// Length of the record in bytes, without its line end.
+  package var byteCount: UInt32
+  /// Physical line on which the record starts, from 1.
+  package var line: UInt64
+  /// Number of the record in its file, from 1; rejected records count.
+  package var number: UInt64
+
+  @inlinable
+  package init(arenaOffset: Int, byteCount: Int, line: UInt64, number: UInt64) {
+    self.arenaOffset = UInt32(truncatingIfNeeded: arenaOffset)
+    self.byteCount = UInt32(truncatingIfNeeded: byteCount)
+    self.line = line
+    self.number = number
+  }
+}

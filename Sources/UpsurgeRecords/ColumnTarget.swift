@@ -1,0 +1,21 @@
+/// What the parser must know of a column to make its cells: the table's side of one slot in a record.
+package struct ColumnTarget: Sendable, Equatable {
+  /// What happens to text whose spelling the column's affinity would change (`007` into an INTEGER column).
+  package enum SpellingPolicy: Sendable {
+    /// A table made by this run: the record is rejected with `would-change`.
+    case reject
+    /// A table that existed: SQLite's rules hold, and the change is counted as a warning.
+    case warn
+  }
+
+  /// The column's name in the table.
+  package var name: String
+  package var affinity: Affinity
+  package var spellingPolicy: SpellingPolicy
+
+  package init(name: String, affinity: Affinity, spellingPolicy: SpellingPolicy) {
+    self.name = name
+    self.affinity = affinity
+    self.spellingPolicy = spellingPolicy
+  }
+}

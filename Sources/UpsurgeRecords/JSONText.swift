@@ -1,0 +1,88 @@
+/// Writes JSON (RFC 8259) to a byte buffer: summaries, rejects, nothing more.
+package struct JSONText: Sendable {
+  package private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  package init() {}
+
+  package mutating func beginObject() { open(UInt8(ascii: "{")) }
+  package mutating func endObject() { close(UInt8(ascii: "}")) }
+  package mutating func beginArray() { open(UInt8(ascii: "[")) }
+  package mutating func endArray() { close(UInt8(ascii: "]")) }
+
+  package mutating func key(_ name: String) {
+    separate()
+    quote(name.utf8)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  package mutating func string(_ value: String) { element { $0.quote(value.utf8) } }
+  package mutating func number(_ value: UInt64) { element { $0.bytes += Array(String(value).utf8) } }
+  package mutating func number(_ value: Int64) { element { $0.bytes += Array(String(value).utf8) } }
+  package mutating func bool(_ value: Bool) { element { $0.bytes += Array(String(value).utf8) } }
+  package mutating func null() { element { $0.bytes += Array("null".utf8) } }
+
+  /// A finite double with six decimals at most; anything else is null.
+  package mutating func number(_ value: Double) {
+    guard value.isFinite else { return null() }
+    let scaled = (value * 1e6).rounded() / 1e6
+    element { $0.bytes += Array("\(scaled)".utf8) }
+  }
+
+  /// Text that may hold invalid UTF-8, which becomes U+FFFD.
+  package mutating func string(repairing raw: [UInt8]) {
+    element { $0.quote(String(decoding: raw, as: UTF8.self).utf8) }
+  }
+
+  package mutating func newline() {
+    bytes.append(0x0A)
+    needsComma = false
+  }
+
+  /// Forgets what was written and keeps the room.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+  }
+
+  private mutating func element(_ write: (inout JSONText) -> Void) {
+    separate()
+    write(&self)
+    needsComma = true
+  }
+
+  private mutating func open(_ byte: UInt8) {
+    separate()
+    bytes.append(byte)
+    needsComma = false
+  }
+
+  private mutating func close(_ byte: UInt8) {
+    bytes.append(byte)
+    needsComma = true
+  }
+
+  private mutating func quote(_ text: some Sequence<UInt8>) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0x0A: bytes += Array("\\n".utf8)
+      case 0x0D: bytes += Array("\\r".utf8)
+      case 0x09: bytes += Array("\\t".utf8)
+      case 0..<0x20:
+        let digits = Array("0123456789abcdef".utf8)
+        bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+}

@@ -1,0 +1,61 @@
+/// Why a run could not go on: what happened, where, and what would help.
+public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it was; decides the exit code. New codes may be added.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The request contradicts itself or the database: exit 64.
+    public static let usage = Code(rawValue: "usage")
+    /// Bad, cut or corrupt input: exit 65.
+    public static let badInput = Code(rawValue: "bad-input")
+    /// The input was not found or cannot be read: exit 66.
+    public static let unreadableInput = Code(rawValue: "unreadable-input")
+    /// An output file cannot be made or written: exit 73.
+    public static let cannotCreate = Code(rawValue: "cannot-create")
+    /// Another process holds the database: exit 75.
+    public static let databaseBusy = Code(rawValue: "database-busy")
+    /// A guard refused (a frozen contract): exit 4.
+    public static let guardRefused = Code(rawValue: "guard-refused")
+    /// SQLite failed, or the file is not a database: exit 1.
+    public static let database = Code(rawValue: "database")
+    /// A signal ended the run: exit 130 or 143.
+    public static let interrupted = Code(rawValue: "interrupted")
+  }
+
+  public var code: Code
+  /// One sentence without a final full stop.
+  public var message: String
+  public var position: Position?
+  /// The column concerned, by its name in the table or header.
+  public var column: String?
+  /// The start of the offending bytes as text, at most 120 characters.
+  public var snippet: String?
+  /// The option or act that would help, one sentence.
+  public var hint: String?
+  /// SQLite's extended result code, errno, or the decompressor's code.
+  public var underlyingCode: Int32?
+
+  public init(
+    _ code: Code, _ message: String, position: Position? = nil, column: String? = nil,
+    snippet: String? = nil, hint: String? = nil, underlyingCode: Int32? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.position = position
+    self.column = column
+    self.snippet = snippet
+    self.hint = hint
+    self.underlyingCode = underlyingCode
+  }
+
+  /// The whole message for a person, several lines: what, where, the bytes, the fix.
+  public var description: String {
+    var text = message
+    if let column { text += " (column \(column))" }
+    if let position { text += "\n  at \(position)" }
+    if let snippet { text += "\n  here: \(snippet)" }
+    if let hint { text += "\n  fix: \(hint)" }
+    return text
+  }
+}

@@ -1,0 +1,61 @@
+/// Things that were stored but are worth knowing, counted by code with their first position.
+public struct WarningLog: Sendable, Equatable {
+  /// What kind of thing it was. New codes may be added.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Blank lines between records.
+    public static let blankLine = Code(rawValue: "blank-line")
+    /// Comment lines.
+    public static let comment = Code(rawValue: "comment")
+    /// A short record was filled up with NULL (`--ragged pad` or `extra`).
+    public static let padded = Code(rawValue: "padded")
+    /// Empty surplus fields of a long record were dropped (`--ragged pad`).
+    public static let surplusEmpty = Code(rawValue: "surplus-empty")
+    /// Text in a column of numbers stayed text.
+    public static let textInNumberColumn = Code(rawValue: "text-in-number-column")
+    /// SQLite's affinity changed a value's spelling in a table that existed (`007` became 7).
+    public static let spellingChanged = Code(rawValue: "spelling-changed")
+    /// A key twice in one JSON object; the last one won.
+    public static let duplicateKey = Code(rawValue: "duplicate-key")
+    /// A header name had to be changed to be unique or not empty.
+    public static let headerRenamed = Code(rawValue: "header-renamed")
+    /// A column of the input was left out, as the options say.
+    public static let columnSkipped = Code(rawValue: "column-skipped")
+    /// A column was added to the table on the way.
+    public static let columnAdded = Code(rawValue: "column-added")
+  }
+
+  /// One kind of warning in one column.
+  public struct Entry: Sendable, Equatable {
+    public var code: Code
+    public var column: String?
+    public var count: UInt64
+    public var first: Position
+  }
+
+  /// In order of first appearance.
+  public private(set) var entries: [Entry] = []
+
+  public init() {}
+
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// Counts one more (or `count` more) of a kind; keeps the first position.
+  package mutating func add(
+    _ code: Code, column: String? = nil, count: UInt64 = 1, at position: @autoclosure () -> Position
+  ) {
+    if let index = entries.firstIndex(where: { $0.code == code && $0.column == column }) {
+      entries[index].count += count
+    } else {
+      entries.append(Entry(code: code, column: column, count: count, first: position()))
+    }
+  }
+
+  package mutating func merge(_ other: WarningLog) {
+    for entry in other.entries {
+      add(entry.code, column: entry.column, count: entry.count, at: entry.first)
+    }
+  }
+}
