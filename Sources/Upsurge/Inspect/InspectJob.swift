@@ -1,0 +1,111 @@
+/// A look at a source without storing anything: what `upsurge inspect` does.
+public struct InspectJob: Sendable {
+  public var source: String
+  /// The same options as those of a load; what concerns the database is not used, except the key.
+  public var options: LoadOptions
+
+  public init(source: String, options: LoadOptions = LoadOptions()) {
+    self.source = source
+    self.options = options
+  }
+
+  /// What a source looks like.
+  public struct Description: Sendable {
+    /// A column as it would be loaded.
+    public struct Column: Sendable {
+      public var name: String
+      /// Declared type in the table that `load` would make.
+      public var type: String
+      /// NULLs among the records looked at.
+      public var nullCount: UInt64
+      /// A few of its values.
+      public var examples: [String]
+    }
+
+    /// Compression, format, dialect and encoding in words.
+    public var summary: String
+    /// What was changed or guessed on the way.
+    public var remarks: [String]
+    public var columns: [Column]
+    /// The CREATE TABLE that `load` would run; nil when there is nothing to make a table from.
+    public var createTable: String?
+    /// Whether types were found from part of the source only.
+    public var isFromSample: Bool
+  }
+
+  /// Looks at the first MiB (all of it with `--infer full`).
+  /// - Throws: `UpsurgeError` when the source cannot be read or its document is broken.
+  public func describe(table: String = "records") throws(UpsurgeError) -> Description {
+    let prepared = try PreparedSource.prepare(source, options: options)
+    let isFromSample = options.inference != .full && !prepared.opened.isSampleWhole
+    let columns = try prepared.inferColumns(options: options)
+    let definition = columns.isEmpty
+      ? nil : try TableDefinition(name: table, inferred: columns, options: options)
+    return Description(
+      summary: prepared.summary, remarks: prepared.remarks,
+      columns: columns.enumerated().map { index, column in
+        Description.Column(
+          name: column.name, type: definition?.columns[index].declaredType ?? "",
+          nullCount: column.nullCount, examples: column.examples)
+      },
+      createTable: try definition?.sql(), isFromSample: isFromSample)
+  }
+
+  /// What reading all of a source found.
+  public struct Check: Sendable {
+    /// Records that a load would take or reject.
+    public var recordCount: UInt64
+    public var rejectCount: UInt64
+    public var warnings: WarningLog
+    /// What a person should know besides.
+    public var remarks: [String]
+  }
+
+  /// Reads everything, stores nothing.
+  /// - Parameter onReject: is told each record that cannot be parsed, with its position.
+  /// - Throws: `UpsurgeError` when the source cannot be read on.
+  public func check(onReject: (Reject) -> Void) throws(UpsurgeError) -> Check {
+    let prepared = try PreparedSource.prepare(source, options: options)
+    if case .json(.json) = prepared.shape, options.jsonPath.isEmpty {
+      return try validate(prepared)
+    }
+    var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])
+    let pool = BatchPool(count: 2, sizes: options.batchSizes)
+    var filler = BatchFiller(
+      pool: pool, recordByteLimit: options.memory.byteCount / 4, sourceIndex: 0)
+    let take: (consuming sending Batch) -> Bool = { batch in
+      check.recordCount += UInt64(batch.recordCount + batch.rejects.count)
+      check.rejectCount += UInt64(batch.rejects.count)
+      batch.rejects.forEach(onReject)
+      check.warnings.merge(batch.warnings)
+      pool.giveBack(batch)
+      return true
+    }
+    let read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int = { buffer throws(UpsurgeError) in
+      try prepared.opened.read(into: buffer)
+    }
+    switch try prepared.inferenceParser(options: options) {
+    case .csv(var parser):
+      try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
+    case .json(var parser):
+      try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
+    }
+    return check
+  }
+
+  /// Strict RFC 8259 over the whole document, whatever value it holds.
+  private func validate(_ prepared: PreparedSource) throws(UpsurgeError) -> Check {
+    var validator = JSONValidator(file: prepared.opened.name)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    while true {
+      let count = try prepared.opened.read(into: buffer)
+      if count == 0 { break }
+      try validator.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+    try validator.finish()
+    var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])
+    check.remarks.append("the document is valid JSON (RFC 8259)")
+    return check
+  }
+}

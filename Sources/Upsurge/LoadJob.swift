@@ -1,0 +1,56 @@
+import Synchronization
+
+/// One load of records into one table: what `upsurge load` does.
+///
+///     var options = LoadOptions()
+///     options.key = ["id"]
+///     let job = LoadJob(database: "app.db", table: "people", sources: ["people.csv.zst"], options: options)
+///     let summary = job.run()
+///     print(summary.ledger.inserted, summary.exitCode)
+///
+/// Two threads work while `run` waits: one reads, decompresses and parses, one owns the database connection.
+public struct LoadJob: Sendable {
+  /// Path of the SQLite database.
+  public var database: String
+  public var table: String
+  /// Files, globs, or `-` for standard input, in the order in which they are read.
+  public var sources: [String]
+  public var options: LoadOptions
+
+  public init(database: String, table: String, sources: [String], options: LoadOptions = LoadOptions()) {
+    self.database = database
+    self.table = table
+    self.sources = sources
+    self.options = options
+  }
+
+  /// Runs the load to its end; blocks the calling thread.
+  ///
+  /// - Parameters:
+  ///   - control: shows the progress to, and takes a cancellation from, any thread.
+  ///   - note: is told what people want to know, on any thread.
+  ///   - tick: is called on the calling thread about ten times a second.
+  /// - Returns: what happened. A failure is the summary's `error`; `exitCode` says it as the command would.
+  public func run(
+    control: RunControl = RunControl(),
+    note: @escaping @Sendable (RunNote) -> Void = { _ in },
+    tick: (RunControl.Progress) -> Void = { _ in }
+  ) -> RunSummary {
+    let run = LoadRun(job: self, control: control, note: note)
+    let completion = Completion()
+    do throws(UpsurgeError) {
+      let writer = try WorkerThread(name: "upsurge-write") {
+        run.writeAll()
+        completion.finish()
+      }
+      while !completion.wait(milliseconds: 100) {
+        if control.cancellationSignal != nil { run.stopReading() }
+        tick(control.progress)
+      }
+      writer.join()
+    } catch {
+      run.fail(error)
+    }
+    return run.takeSummary()
+  }
+}

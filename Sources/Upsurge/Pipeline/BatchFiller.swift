@@ -1,0 +1,89 @@
+/// Fills batches from a stream and has them parsed: the loop of the parsing thread, of type inference and of
+/// `inspect --check`.
+///
+/// Each turn: read until the arena is full, parse, hand the batch on, and begin the next one with the tail that
+/// was not parsed. A record that does not fit makes the arena double, up to `recordByteLimit`.
+package struct BatchFiller {
+  package let pool: BatchPool
+  /// Records larger than this are rejected.
+  package let recordByteLimit: Int
+  package let sourceIndex: Int
+  /// Seconds spent waiting for a free batch.
+  package private(set) var waitSeconds = 0.0
+
+  package init(pool: BatchPool, recordByteLimit: Int, sourceIndex: Int) {
+    self.pool = pool
+    self.recordByteLimit = recordByteLimit
+    self.sourceIndex = sourceIndex
+  }
+
+  /// Runs a whole stream through `parser`.
+  ///
+  /// - Parameters:
+  ///   - startOffset: offset of the first byte in the decoded stream.
+  ///   - isWhole: false for a sample that may end inside a record, which is then left out.
+  ///   - read: as `ByteSource.read(into:)`.
+  ///   - emit: takes each batch that holds something, and gives it back to the pool in the end; false stops.
+  package mutating func run<Parser: RecordParser>(
+    _ parser: inout Parser, startOffset: UInt64, isWhole: Bool,
+    read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int,
+    emit: (consuming sending Batch) -> Bool
+  ) throws(UpsurgeError) {
+    guard var batch = take() else { return }
+    batch.sourceIndex = sourceIndex
+    batch.arenaSourceOffset = startOffset
+    var isAtEnd = false
+    while true {
+      do throws(UpsurgeError) {
+        while !isAtEnd && batch.arenaByteCount < batch.arenaCapacity {
+          let count = try read(batch.freeArena)
+          batch.arenaByteCount += count
+          isAtEnd = count == 0
+        }
+        try parser.parse(&batch, isFinal: isAtEnd && isWhole)
+      } catch {
+        // What was parsed before the error still counts.
+        _ = handOn(batch, emit: emit)
+        throw error
+      }
+      if isAtEnd && (batch.parsedByteCount == batch.arenaByteCount || !isWhole && madeNoProgress(batch)) {
+        _ = handOn(batch, emit: emit)
+        return
+      }
+      if madeNoProgress(batch) {
+        if batch.arenaCapacity < recordByteLimit {
+          pool.grow(&batch, to: min(batch.arenaCapacity * 2, recordByteLimit))
+        } else {
+          try parser.rejectTooLarge(&batch, limit: recordByteLimit)
+        }
+        continue
+      }
+      guard var next = take() else { return pool.giveBack(batch) }
+      pool.moveTail(of: &batch, to: &next)
+      next.sourceIndex = sourceIndex
+      guard handOn(batch, emit: emit) else { return pool.giveBack(next) }
+      batch = next
+    }
+  }
+
+  private mutating func take() -> sending Batch? {
+    let watch = Stopwatch()
+    let batch = pool.take()
+    waitSeconds += watch.seconds
+    return batch
+  }
+
+  private func madeNoProgress(_ batch: borrowing Batch) -> Bool {
+    batch.parsedByteCount == 0 && batch.isEmpty && !batch.isClosed
+  }
+
+  private func handOn(
+    _ batch: consuming sending Batch, emit: (consuming sending Batch) -> Bool
+  ) -> Bool {
+    if batch.isEmpty {
+      pool.giveBack(batch)
+      return true
+    }
+    return emit(batch)
+  }
+}

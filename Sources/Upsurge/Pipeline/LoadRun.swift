@@ -1,0 +1,47 @@
+import Synchronization
+
+/// One run of a load: what its threads share.
+///
+///     reading thread   sources -> decompress -> parse -> full batches
+///     writing thread   prepares the first source and the table, starts the reader, writes batches, commits
+///     caller           waits, shows progress, passes on a cancellation
+final class LoadRun: Sendable {
+  let job: LoadJob
+  let control: RunControl
+  let note: @Sendable (RunNote) -> Void
+  let pool: BatchPool
+  /// Parsed batches on their way to the writer.
+  let full = BatchChannel(capacity: LoadRun.batchCount)
+  /// Ends waits for a pipe.
+  let readCancellation = ReadCancellation()
+  /// Why the reading thread ended early.
+  let readError = Mutex<UpsurgeError?>(nil)
+  let summary: Mutex<RunSummary>
+
+  /// One being filled, one being written, two waiting.
+  private static let batchCount = 4
+
+  init(job: LoadJob, control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
+    self.job = job
+    self.control = control
+    self.note = note
+    pool = BatchPool(count: LoadRun.batchCount, sizes: job.options.batchSizes)
+    summary = Mutex(RunSummary(database: job.database, table: job.table, sources: job.sources))
+  }
+
+  /// Lets the writer finish with what was parsed so far.
+  func stopReading() {
+    readCancellation.request()
+    full.close()
+    pool.close()
+  }
+
+  func fail(_ error: UpsurgeError) {
+    summary.withLock { $0.error = $0.error ?? error }
+  }
+
+  func takeSummary() -> RunSummary { summary.withLock { $0 } }
+
+  /// A record may take a quarter of the memory.
+  var recordByteLimit: Int { job.options.memory.byteCount / 4 }
+}

@@ -1,0 +1,70 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// One long-lived thread with a stack of 8 MiB.
+package final class WorkerThread: @unchecked Sendable {
+  // Sendable because `handle` is written once, before anyone else can see it, and only joined by the owner.
+
+  private var handle: pthread_t?
+
+  /// Starts `body` on a new thread.
+  /// - Throws: `database` with errno when the system has no thread left.
+  package init(name: String, _ body: @escaping @Sendable () -> Void) throws(UpsurgeError) {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setstacksize(&attributes, 8 << 20)
+    let start = Unmanaged.passRetained(Start(name: name, body: body))
+    #if canImport(Glibc)
+      var thread = pthread_t()
+    #else
+      var thread: pthread_t?
+    #endif
+    let result = pthread_create(
+      &thread, &attributes,
+      { argument in
+        #if canImport(Glibc)
+          guard let argument else { return nil }
+        #endif
+        let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+        #if canImport(Glibc)
+          pthread_setname_np(pthread_self(), start.name)
+        #else
+          pthread_setname_np(start.name)
+        #endif
+        start.body()
+        return nil
+      }, start.toOpaque())
+    if result != 0 {
+      start.release()
+      throw UpsurgeError(
+        .database, "cannot start a thread: \(String(cString: strerror(result)))",
+        underlyingCode: result)
+    }
+    handle = thread
+  }
+
+  /// Waits until the thread has ended; once only.
+  package func join() {
+    if let handle { pthread_join(handle, nil) }
+    handle = nil
+  }
+
+  /// Lets the thread end on its own.
+  package func detach() {
+    if let handle { pthread_detach(handle) }
+    handle = nil
+  }
+
+  private final class Start: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+    init(name: String, body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Synchronization
+
+/// The writing side of a run: connection, table, writer and the rejects file; belongs to the writing thread.
+final class Writing {
+  let connection: Connection
+  let table: PreparedTable
+  let writer: TableWriter
+  private let rejects: RejectSink
+  private let options: LoadOptions
+  private let cacheByteCount: Int
+
+  init(connection: Connection, table: PreparedTable, run: LoadRun) throws(UpsurgeError) {
+    self.connection = connection
+    self.table = table
+    options = run.job.options
+    cacheByteCount = connection.pageCacheByteCount
+    let rejects = try RejectSink(path: options.rejectsPath)
+    self.rejects = rejects
+    var settings = WriterSettings()
+    settings.commitEveryRecords = options.commitEvery
+    settings.walLimitByteCount = options.walLimit.byteCount
+    settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
+    settings.onError = options.onError
+    if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
+    settings.addsColumns = table.facts.isNew || table.facts.addsColumns
+    writer = try TableWriter(
+      connection: connection, plan: table.plan,
+      sourceNames: run.summary.withLock { $0.sources }, settings: settings,
+      rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
+  }
+
+  /// Commits the rest, unless too large a share was rejected.
+  func finish() throws(UpsurgeError) {
+    try checkRejectShare()
+    try rejects.flush()
+    try writer.finish()
+  }
+
+  /// Ends after the input broke off: under `stop` what is not committed goes, under `reject` it stays.
+  func end(after error: UpsurgeError) throws(UpsurgeError) {
+    try rejects.flush()
+    if options.onError == .reject {
+      try writer.finish()
+    } else {
+      try writer.rollback()
+    }
+  }
+
+  private func checkRejectShare() throws(UpsurgeError) {
+    guard case .percent(let limit) = options.rejectLimit else { return }
+    let ledger = writer.ledger
+    guard ledger.read > 0, Double(ledger.rejected) * 100 > limit * Double(ledger.read) else { return }
+    try rejects.flush()
+    try writer.rollback()
+    throw UpsurgeError(
+      .badInput,
+      "\(ledger.rejected) of \(ledger.read) records were rejected, more than --max-rejects \(limit)%",
+      hint: "--rejects FILE keeps them with their reasons; raise --max-rejects if that is to be borne")
+  }
+
+  /// Puts what the writer knows into the summary.
+  func record(in summary: borrowing Mutex<RunSummary>) {
+    let statistics = writer.statistics
+    let (ledger, committed) = (writer.ledger, writer.committedLedger)
+    let (position, warnings) = (writer.lastCommittedRecord?.position, writer.warnings)
+    let reasons = writer.rejectsByReason.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+    let settings: [(name: String, value: UInt64)] = [
+      ("page_size", UInt64(statistics.pageByteCount)),
+      ("cache_bytes", UInt64(cacheByteCount)),
+      ("checkpoint_bytes", UInt64(statistics.checkpointByteCount)),
+      ("rows_per_statement", UInt64(statistics.rowsPerStatement)),
+      ("commit_every", UInt64(options.commitEvery)),
+    ]
+    summary.withLock {
+      $0.ledger = ledger
+      $0.committedCount = committed.read
+      $0.committedThrough = position
+      $0.warnings.merge(warnings)
+      $0.rejectsByReason = reasons.map { (code: $0.key, count: $0.value) }
+      $0.walBytesWritten = UInt64(statistics.walBytesWritten)
+      $0.walBytesPeak = UInt64(statistics.walBytesPeak)
+      $0.settings = settings
+      $0.stages += [
+        ("store", statistics.storeSeconds), ("commit", statistics.commitSeconds),
+        ("checkpoint", statistics.checkpointSeconds),
+      ]
+    }
+  }
+}
+
+/// Where rejected records go: to the file of `--rejects`, or nowhere.
+private final class RejectSink {
+  private var file: RejectFile?
+
+  init(path: String?) throws(UpsurgeError) {
+    if let path { file = try RejectFile(path: path) }
+  }
+
+  func take(_ reject: Reject) throws(UpsurgeError) { try file?.write(reject) }
+
+  func flush() throws(UpsurgeError) { try file?.flush() }
+}

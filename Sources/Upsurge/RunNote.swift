@@ -1,0 +1,16 @@
+/// Something that a run says while it goes on.
+public struct RunNote: Sendable {
+  /// How much a person wants to know it.
+  public enum Level: Sendable {
+    case detail, info, warning
+  }
+
+  public var level: Level
+  /// One line without a line end.
+  public var text: String
+
+  public init(_ level: Level, _ text: String) {
+    self.level = level
+    self.text = text
+  }
+}

@@ -1,0 +1,93 @@
+/// A column as the input suggests it.
+package struct InferredColumn: Sendable {
+  package var name: String
+  package var type: ColumnType
+  /// A few values, for people.
+  package var examples: [String]
+  package var nullCount: UInt64
+}
+
+extension PreparedSource {
+  /// Finds the columns and their types from the sample, or from all of the source (which is opened again).
+  /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names.
+  func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+    if options.inference == .full && !opened.isSampleWhole {
+      guard opened.isSeekable else {
+        throw UpsurgeError(
+          .usage, "--infer full reads the input twice, which \(opened.name) does not allow",
+          hint: "save it to a file first, or give types with --type COL:TYPE")
+      }
+      let again = try PreparedSource.prepare(opened.name, options: options)
+      return try again.infer(options: options, isWhole: true) { buffer throws(UpsurgeError) in
+        try again.opened.read(into: buffer)
+      }
+    }
+    var rest = opened.sample[...]
+    return try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
+      let count = min(buffer.count, rest.count)
+      rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+      rest = rest.dropFirst(count)
+      return count
+    }
+  }
+
+  private func infer(
+    options: LoadOptions, isWhole: Bool,
+    read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
+  ) throws(UpsurgeError) -> [InferredColumn] {
+    let pool = BatchPool(count: 2, sizes: options.batchSizes)
+    var filler = BatchFiller(
+      pool: pool, recordByteLimit: options.memory.byteCount / 4, sourceIndex: 0)
+    var inference = ColumnInference(source: isJSON ? .json : .csv)
+    switch try inferenceParser(options: options) {
+    case .csv(var parser):
+      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read) { batch in
+        inference.observe(batch)
+        pool.giveBack(batch)
+        return true
+      }
+      return inferred(parser.columns, inference, options)
+    case .json(var parser):
+      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read) { batch in
+        inference.observe(batch)
+        pool.giveBack(batch)
+        return true
+      }
+      return inferred(parser.columns, inference, options)
+    }
+  }
+
+  package var isJSON: Bool {
+    if case .json = shape { return true }
+    return false
+  }
+
+  /// A parser that leaves every text as it is.
+  private func inferenceParser(options: LoadOptions) throws(UpsurgeError) -> SourceParser {
+    var columns = ColumnRegistry()
+    if case .csv(let sniffed) = shape {
+      let names = try FieldSelection(options: options).columnNames(
+        of: sniffed.headerNames, file: opened.name)
+      for name in names.compactMap({ $0 }) {
+        columns.add(ColumnTarget(name: name, affinity: .none, spellingPolicy: .warn))
+      }
+      if sniffed.dialect.ragged == .extra && columns.slot(named: Self.extraColumn) == nil {
+        columns.add(ColumnTarget(name: Self.extraColumn, affinity: .none, spellingPolicy: .warn))
+      }
+    }
+    var added: [ColumnTarget] = []
+    let table = TableFacts(name: "", isNew: true, columns: [], addsColumns: false)
+    return try makeParser(columns: &columns, table: table, options: options, added: &added)
+  }
+
+  private func inferred(
+    _ columns: [ColumnTarget], _ inference: ColumnInference, _ options: LoadOptions
+  ) -> [InferredColumn] {
+    columns.enumerated().map { slot, target in
+      let facts = inference.facts(slot: slot)
+      return InferredColumn(
+        name: target.name, type: options.inference == .none ? .text : facts.type,
+        examples: facts.examples, nullCount: facts.nullCount)
+    }
+  }
+}

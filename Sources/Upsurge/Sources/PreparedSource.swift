@@ -1,0 +1,63 @@
+/// A source that is open, with what was found out about it: compression, encoding, format, dialect, header.
+package struct PreparedSource {
+  package let opened: OpenedSource
+  package let shape: Shape
+
+  /// How the bytes become records.
+  package enum Shape: Sendable {
+    case csv(CSVSniffResult)
+    case json(JSONDialect.Format)
+  }
+
+  /// Opens a source and looks at its first MiB.
+  /// - Parameters:
+  ///   - counter: counts the bytes read of the file as it lies there.
+  ///   - cancellation: ends waits for a pipe.
+  /// - Throws: `unreadableInput`, or `badInput` when the sample is corrupt.
+  package static func prepare(
+    _ name: String, options: LoadOptions, counter: ByteCounter = ByteCounter(),
+    cancellation: ReadCancellation? = nil
+  ) throws(UpsurgeError) -> PreparedSource {
+    var opening = OpenedSource.Options()
+    opening.compression = options.compression
+    opening.encoding = options.encoding
+    opening.windowByteLimit = max(opening.windowByteLimit, options.memory.byteCount)
+    let isJSON = options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
+    opening.allowsSingleByteEncodings = !isJSON
+    let opened = try OpenedSource(
+      name: name, options: opening, counter: counter, cancellation: cancellation)
+    let shape = shape(of: opened, options: options)
+    if case .json = shape, !isJSON, options.encoding == .auto {
+      // JSON is UTF-8 (or marked UTF-16); what is not is an error, never Windows-1252.
+      try opened.decode(as: .auto, allowsSingleByteEncodings: false)
+    }
+    return PreparedSource(opened: opened, shape: shape)
+  }
+
+  private static func shape(of opened: OpenedSource, options: LoadOptions) -> Shape {
+    switch options.format {
+    case .json: return .json(.json)
+    case .ndjson: return .json(.ndjson)
+    case .csv, .tsv: break
+    case nil:
+      if !options.jsonPath.isEmpty { return .json(.json) }
+      if let format = JSONSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole) {
+        return .json(format)
+      }
+    }
+    return .csv(
+      CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: options.csv))
+  }
+
+  /// The source in words: `names.csv.zst: zstd · csv · delimiter comma · quote " · header · LF · utf-8`.
+  package var summary: String {
+    var parts: [String] = []
+    if opened.compression != .none { parts.append(opened.compression.rawValue) }
+    switch shape {
+    case .csv(let sniffed): parts.append(sniffed.summary)
+    case .json(let format): parts.append(format.rawValue)
+    }
+    parts.append(opened.encoding.rawValue)
+    return "\(opened.name): " + parts.joined(separator: " · ")
+  }
+}

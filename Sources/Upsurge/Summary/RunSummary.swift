@@ -1,0 +1,69 @@
+/// What a run did: the ledger and all that is worth knowing beside it.
+public struct RunSummary: Sendable {
+  public var database: String
+  public var table: String
+  public var sources: [String]
+  public var ledger = Ledger()
+  /// Seconds of the whole run.
+  public var seconds = 0.0
+  /// Bytes read of the sources as they lie there, compressed or not.
+  public var bytesRead: UInt64 = 0
+  /// Bytes after decompression and transcoding.
+  public var bytesDecoded: UInt64 = 0
+  /// Seconds by stage; stages of the two threads overlap.
+  public var stages: [(name: String, seconds: Double)] = []
+  /// Rejected records by code, most frequent first.
+  public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
+  public var warnings = WarningLog()
+  /// Each source's dialect in words.
+  public var dialects: [String] = []
+  /// The CREATE TABLE that this run executed, if it made the table.
+  public var createdTable: String?
+  /// Bytes written to the write-ahead log, and the most it held at a time.
+  public var walBytesWritten: UInt64 = 0
+  public var walBytesPeak: UInt64 = 0
+  /// Sizes that the engine chose: bytes, except `rows_per_statement`.
+  public var settings: [(name: String, value: UInt64)] = []
+  /// Why the run ended early, if it did.
+  public var error: UpsurgeError?
+  /// The signal that ended the run, if one did.
+  public var signal: Int32?
+  /// Where the last commit ended.
+  public var committedThrough: Position?
+  /// Records that had been committed when the run ended.
+  public var committedCount: UInt64 = 0
+
+  public init(database: String, table: String, sources: [String]) {
+    self.database = database
+    self.table = table
+    self.sources = sources
+  }
+
+  public var rowsPerSecond: Double { seconds > 0 ? Double(ledger.read) / seconds : 0 }
+
+  /// The first that applies of the documented exit codes.
+  public var exitCode: Int32 {
+    if let signal { return 128 + signal }
+    if let error { return error.exitCode(hasCommittedWork: committedCount > 0) }
+    return ledger.rejected + ledger.quarantined > 0 ? 2 : 0
+  }
+}
+
+extension UpsurgeError {
+  /// The exit code of a run that ended with this error.
+  package func exitCode(hasCommittedWork: Bool) -> Int32 {
+    switch code {
+    case .usage: return 64
+    case .guardRefused: return 4
+    default: break
+    }
+    if hasCommittedWork { return 3 }
+    switch code {
+    case .badInput: return 65
+    case .unreadableInput: return 66
+    case .cannotCreate: return 73
+    case .databaseBusy: return 75
+    default: return 1
+    }
+  }
+}

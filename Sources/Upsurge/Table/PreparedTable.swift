@@ -1,0 +1,126 @@
+/// The table of a run, ready to be written to: found in the database, or made from the input.
+struct PreparedTable {
+  let facts: TableFacts
+  /// The run's first columns, in slot order.
+  var columns: ColumnRegistry
+  /// The columns that the first source adds to a table that existed.
+  var added: [ColumnTarget] = []
+  let plan: UpsertPlan
+  /// The CREATE TABLE that was executed, if the table is new.
+  let createdSQL: String?
+
+  /// Finds or makes the table; a table is made inside the transaction that is open then.
+  ///
+  /// - Throws: `usage` when the key does not fit, `guardRefused` when the table must not be made or lacks a
+  ///   column, and what inference throws.
+  static func prepare(
+    _ name: String, for source: PreparedSource, on connection: Connection, options: LoadOptions
+  ) throws(UpsurgeError) -> PreparedTable {
+    if let schema = try TableSchema.read(connection, table: name) {
+      return try existing(schema, for: source, options: options)
+    }
+    guard options.createsTable else {
+      throw UpsurgeError(
+        .guardRefused, "there is no table \(name), and --create never says not to make it",
+        hint: "leave out --create never, or make the table first")
+    }
+    return try new(name, for: source, on: connection, options: options)
+  }
+
+  private static func existing(
+    _ schema: TableSchema, for source: PreparedSource, options: LoadOptions
+  ) throws(UpsurgeError) -> PreparedTable {
+    let facts = TableFacts(
+      name: schema.name, isNew: false,
+      columns: schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .warn) },
+      addsColumns: options.addsColumns)
+    var columns = ColumnRegistry()
+    if source.isJSON {
+      // JSON names its columns as it goes; all that the table has are known from the start.
+      for column in facts.columns { columns.add(column) }
+    }
+    var mode = options.mode
+    if mode == nil, source.isJSON, options.key.isEmpty {
+      // The primary key is the default key only where the records have it.
+      let seen = try source.inferColumns(options: options).map(\.name)
+      if !schema.primaryKeyColumns.allSatisfy({ key in seen.contains { SQLName.isSame($0, key) } }) {
+        mode = .insert
+      }
+    }
+    var added: [ColumnTarget] = []
+    _ = try source.makeParser(columns: &columns, table: facts, options: options, added: &added)
+    let known = columns.targets.filter { target in !added.contains { $0.name == target.name } }
+    let plan = try UpsertPlan(
+      schema: schema, key: options.key, mode: mode?.planMode, columns: known)
+    return PreparedTable(
+      facts: facts, columns: columns, added: added, plan: plan, createdSQL: nil)
+  }
+
+  private static func new(
+    _ name: String, for source: PreparedSource, on connection: Connection, options: LoadOptions
+  ) throws(UpsurgeError) -> PreparedTable {
+    let inferred = try source.inferColumns(options: options)
+    let definition = try TableDefinition(name: name, inferred: inferred, options: options)
+    let sql = try definition.sql()
+    try connection.execute(sql)
+    guard let schema = try TableSchema.read(connection, table: name) else {
+      throw UpsurgeError(.database, "the table \(name) is not there after it was made")
+    }
+    let targets = definition.columns.compactMap {
+      schema.columnTarget($0.name, spellingPolicy: .reject)
+    }
+    let facts = TableFacts(name: name, isNew: true, columns: [], addsColumns: true)
+    let plan = try UpsertPlan(
+      schema: schema, key: options.key, mode: options.mode?.planMode, columns: targets)
+    return PreparedTable(
+      facts: facts, columns: ColumnRegistry(targets), plan: plan, createdSQL: sql)
+  }
+}
+
+extension TableDefinition {
+  /// The table that holds the inferred columns: types as given by `--type`, else as found.
+  /// - Throws: `usage` when the key or a `--type` names a column that the input lacks.
+  package init(
+    name: String, inferred: [InferredColumn], options: LoadOptions
+  ) throws(UpsurgeError) {
+    if inferred.isEmpty {
+      throw UpsurgeError(
+        .badInput, "the input has no records and no header, so there is nothing to make a table from",
+        hint: "check the input with `upsurge inspect`")
+    }
+    let names = inferred.map(\.name)
+    func known(_ wanted: String, option: String) throws(UpsurgeError) -> String {
+      guard let name = names.first(where: { $0.lowercased() == wanted.lowercased() }) else {
+        throw UpsurgeError(
+          .usage, "\(option) names the column \"\(wanted)\", which the input does not have",
+          hint: "its columns are: \(names.joined(separator: ", "))")
+      }
+      return name
+    }
+    var types: [String: String] = [:]
+    for (column, type) in options.types {
+      types[try known(column, option: "--type")] = type
+    }
+    var key: [String] = []
+    for column in options.key { key.append(try known(column, option: "--key")) }
+    self.init(
+      name: name,
+      columns: inferred.map {
+        Column(
+          name: $0.name,
+          declaredType: types[$0.name] ?? $0.type.declaration(isStrict: options.isStrict))
+      },
+      keyColumns: key, isStrict: options.isStrict)
+  }
+}
+
+extension LoadMode {
+  /// The plan's word for the mode.
+  var planMode: UpsertPlan.Mode {
+    switch self {
+    case .insert: .insert
+    case .upsert: .upsert
+    case .ignore: .ignore
+    }
+  }
+}

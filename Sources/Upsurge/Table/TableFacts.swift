@@ -1,0 +1,18 @@
+/// What the reading thread must know of the table to find a column for each field.
+struct TableFacts: Sendable {
+  let name: String
+  /// Whether this run made the table: then columns that appear later are added, and spellings are kept.
+  let isNew: Bool
+  /// Columns of a table that existed; empty for a new one.
+  let columns: [ColumnTarget]
+  /// Whether columns that the table lacks are added.
+  let addsColumns: Bool
+
+  /// The table's column of that name, in any case.
+  func column(named name: String) -> ColumnTarget? {
+    let lowercased = name.lowercased()
+    return columns.first { $0.name.lowercased() == lowercased }
+  }
+
+  var spellingPolicy: ColumnTarget.SpellingPolicy { isNew ? .reject : .warn }
+}

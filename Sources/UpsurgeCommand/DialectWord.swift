@@ -1,0 +1,82 @@
+import ArgumentParser
+import Upsurge
+
+/// Reads the words of dialect options.
+enum DialectWord {
+  private static let names: [String: String] = [
+    "comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":",
+    "\\t": "\t", "\\0": "\0",
+  ]
+
+  /// A delimiter's bytes; names and `\t`, `\xNN` are understood.
+  static func delimiter(_ word: String) throws -> [UInt8] {
+    if let byte = hexByte(word) { return [byte] }
+    let bytes = Array((names[word] ?? word).utf8)
+    guard !bytes.isEmpty, !bytes.contains(0x0A), !bytes.contains(0x0D) else {
+      throw ValidationError("--delimiter must not be empty or hold a line end")
+    }
+    return bytes
+  }
+
+  /// A quote byte, or `.some(nil)` for none.
+  static func quote(_ word: String) throws -> UInt8?? {
+    word == "none" || word.isEmpty ? .some(nil) : .some(try byte(word, option: "--quote"))
+  }
+
+  /// An escape byte, or `.some(nil)` for none.
+  static func escape(_ word: String) throws -> UInt8?? {
+    word == "none" || word.isEmpty ? .some(nil) : .some(try byte(word, option: "--escape"))
+  }
+
+  private static func byte(_ word: String, option: String) throws -> UInt8 {
+    if let byte = hexByte(word) { return byte }
+    let bytes = Array(word.utf8)
+    guard bytes.count == 1, bytes[0] != 0x0A, bytes[0] != 0x0D else {
+      throw ValidationError("\(option) takes one ASCII character, or none")
+    }
+    return bytes[0]
+  }
+
+  /// `\x1F` or `0x1F`.
+  private static func hexByte(_ word: String) -> UInt8? {
+    guard word.utf8.count == 4, word.hasPrefix("\\x") || word.hasPrefix("0x") else { return nil }
+    return UInt8(word.dropFirst(2), radix: 16)
+  }
+}
+
+/// Reads lists of names: `a,b,"c,d"`.
+enum NameList {
+  static func parse(_ text: String, option: String) throws -> [String] {
+    var names: [String] = []
+    var name = ""
+    var isQuoted = false
+    for character in text {
+      switch character {
+      case "\"": isQuoted.toggle()
+      case "," where !isQuoted:
+        names.append(name)
+        name = ""
+      default: name.append(character)
+      }
+    }
+    names.append(name)
+    guard !isQuoted, !names.contains("") else {
+      throw ValidationError("\(option) \(text): give names as A,B,C; quote a name that holds a comma")
+    }
+    return names
+  }
+}
+
+extension ByteSize: ExpressibleByArgument {
+  public init?(argument: String) { self.init(text: argument) }
+  public var defaultValueDescription: String { description }
+}
+
+extension RecordFormat: ExpressibleByArgument {}
+extension Compression: ExpressibleByArgument {}
+extension RaggedPolicy: ExpressibleByArgument {}
+extension Durability: ExpressibleByArgument {}
+extension ErrorPolicy: ExpressibleByArgument {}
+extension LoadMode: ExpressibleByArgument {}
+extension LoadOptions.Inference: ExpressibleByArgument {}
+extension JSONDialect.DuplicateKeys: ExpressibleByArgument {}

@@ -1,0 +1,146 @@
+import ArgumentParser
+import Upsurge
+
+/// The options that say how input is read; shared by the commands that read some.
+struct InputOptions: ParsableArguments {
+  @Option(help: "csv, tsv, ndjson or json; found from the content if not given.")
+  var format: RecordFormat?
+
+  @Option(help: "auto, none, zstd or gzip.")
+  var compression: Compression = .auto
+
+  @Option(
+    help: "Field delimiter: a text, or comma, tab, semicolon, pipe, space; may be several characters.")
+  var delimiter: String?
+
+  @Option(help: "Quote character, or none.")
+  var quote: String?
+
+  @Option(help: "Escape character, such as a backslash.")
+  var escape: String?
+
+  @Flag(name: .customLong("no-header"), help: "The first line is data; columns are named c1, c2, ...")
+  var hasNoHeader = false
+
+  @Option(help: "Number of header lines; names of several lines are joined.")
+  var headerLines: Int?
+
+  @Option(help: "Lines to leave out before the header.")
+  var skipLines: Int?
+
+  @Option(help: "Lines that start with this are comments.")
+  var comment: String?
+
+  @Option(
+    name: .customLong("null"), parsing: .singleValue,
+    help: "Unquoted fields that mean NULL besides the empty one; may be given again.")
+  var nullSpellings: [String] = []
+
+  @Option(help: "utf-8, utf-16, utf-16le, utf-16be, latin-1 or windows-1252.")
+  var encoding: String?
+
+  @Option(
+    help: """
+      Records with too few or too many fields: reject, pad (missing are NULL; empty surplus ones are dropped), \
+      or extra (surplus fields kept as JSON in the column "extra").
+      """)
+  var ragged: RaggedPolicy?
+
+  @Option(
+    name: .customLong("columns"), help: "Load only these fields: A,B,C by their names in the input.")
+  var columnList: String?
+
+  @Option(
+    name: .customLong("rename"), parsing: .singleValue, help: "OLD=NEW: another name for a field.")
+  var renames: [String] = []
+
+  @Option(
+    name: .customLong("type"), parsing: .singleValue,
+    help: "COL:TYPE: declared type of a column in a new table.")
+  var types: [String] = []
+
+  @Option(
+    name: .customLong("flatten"),
+    help: ArgumentHelp(
+      "Nested JSON objects become columns: a_b. Another separator than _ may be given.",
+      valueName: "sep"))
+  var flattenSeparator: String?
+
+  @Option(help: "Keys that lead to the array of records in a JSON document: data.items")
+  var jsonPath: String?
+
+  @Option(help: "A key twice in one JSON object: last-wins or reject.")
+  var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
+
+  @Option(
+    help: "Where the types of a new table come from: sample (first MiB), full (reads all), none (TEXT).")
+  var infer: LoadOptions.Inference = .sample
+
+  @Option(help: "Bound of all memory taken after start-up.")
+  var memory: ByteSize = .mebibytes(64)
+
+  /// Puts what was given into `options`.
+  /// - Throws: `ValidationError` that names the option.
+  func apply(to options: inout LoadOptions) throws {
+    options.format = format
+    options.compression = compression
+    if let encoding {
+      guard let known = TextEncoding(name: encoding) else {
+        throw ValidationError(
+          "--encoding \(encoding) is not known; known: utf-8, utf-16, utf-16le, utf-16be, latin-1, windows-1252")
+      }
+      options.encoding = known
+    }
+    options.csv = try csvOverrides()
+    options.columns = try columnList.map { try NameList.parse($0, option: "--columns") } ?? []
+    for rename in renames {
+      guard let cut = rename.firstIndex(of: "="), cut != rename.startIndex,
+        rename.index(after: cut) != rename.endIndex
+      else { throw ValidationError("--rename \(rename): give OLD=NEW") }
+      options.renames[String(rename[..<cut])] = String(rename[rename.index(after: cut)...])
+    }
+    for type in types {
+      guard let cut = type.lastIndex(of: ":"), cut != type.startIndex else {
+        throw ValidationError("--type \(type): give COL:TYPE, for example zip:TEXT")
+      }
+      options.types[String(type[..<cut])] = String(type[type.index(after: cut)...]).uppercased()
+    }
+    options.flattenSeparator = flattenSeparator
+    if let jsonPath {
+      do throws(UpsurgeError) {
+        options.jsonPath = try JSONPath.parse(jsonPath)
+      } catch { throw ValidationError(error.message) }
+    }
+    options.duplicateKeys = duplicateKeys
+    options.inference = infer
+    options.memory = memory
+  }
+
+  private func csvOverrides() throws -> CSVOverrides {
+    var csv = CSVOverrides()
+    if format == .tsv && delimiter == nil { csv.delimiter = [0x09] }
+    if let delimiter { csv.delimiter = try DialectWord.delimiter(delimiter) }
+    if let quote { csv.quote = try DialectWord.quote(quote) }
+    if let escape { csv.escape = try DialectWord.escape(escape) }
+    if let comment { csv.commentPrefix = Array(comment.utf8) }
+    if let headerLines {
+      guard (0...100).contains(headerLines) else {
+        throw ValidationError("--header-lines takes 0 to 100")
+      }
+      csv.headerLineCount = headerLines
+    }
+    if hasNoHeader {
+      if let headerLines, headerLines > 0 {
+        throw ValidationError("--no-header and --header-lines \(headerLines) contradict each other")
+      }
+      csv.headerLineCount = 0
+    }
+    if let skipLines {
+      guard skipLines >= 0 else { throw ValidationError("--skip-lines takes 0 or more") }
+      csv.skippedLineCount = skipLines
+    }
+    csv.nullSpellings = nullSpellings.map { Array($0.utf8) }
+    if let ragged { csv.ragged = ragged }
+    return csv
+  }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Upsurge
+
+/// `upsurge inspect`: what a source looks like, or all that is wrong with it.
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Show a source's dialect, types and the table that load would make.",
+    discussion: """
+      Takes the same input options as load. With --check everything is read, nothing is stored, and every record \
+      that cannot be parsed is shown with its position; the exit code is 65 if there is one.
+
+      Examples:
+        upsurge inspect people.csv
+        upsurge inspect people.csv.zst --key id --infer full
+        upsurge inspect feed.ndjson --check
+        upsurge inspect --format json --check api.json
+      """)
+
+  @Argument(help: "A file, or - for standard input.")
+  var source: String
+
+  @OptionGroup(title: "Input") var input: InputOptions
+
+  @Option(help: "Columns of the new table's key: A,B.")
+  var key: String?
+
+  @Option(help: "Name of the table in the CREATE TABLE.")
+  var table: String = "records"
+
+  @Flag(name: .customLong("strict"), help: "Show a STRICT table.")
+  var isStrict = false
+
+  @Flag(name: .customLong("check"), help: "Read it all, store nothing, show every error.")
+  var isCheck = false
+
+  func run() throws {
+    var options = LoadOptions()
+    try input.apply(to: &options)
+    options.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
+    options.isStrict = isStrict
+    let job = InspectJob(source: source, options: options)
+    do throws(UpsurgeError) {
+      let code = isCheck ? try check(job) : try describe(job)
+      if code != 0 { Root.exit(withError: ExitCode(code)) }
+    } catch {
+      Terminal.say("upsurge: \(error)\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+  }
+
+  private func describe(_ job: InspectJob) throws(UpsurgeError) -> Int32 {
+    let found = try job.describe(table: table)
+    print(found.summary)
+    for remark in found.remarks { print("note: \(remark)") }
+    if found.isFromSample { print("types from the first MiB; --infer full reads all of it") }
+    let nameWidth = found.columns.map(\.name.count).max() ?? 0
+    for column in found.columns {
+      let padding = String(repeating: " ", count: nameWidth - column.name.count)
+      let examples = column.examples.map { $0.escapedForTerminal }.joined(separator: ", ")
+      let nulls = column.nullCount > 0 ? "  (\(Words.count(column.nullCount)) NULL)" : ""
+      let type = column.type.isEmpty ? "(any)" : column.type
+      print("  \(column.name.escapedForTerminal)\(padding)  \(type)  \(examples)\(nulls)")
+    }
+    if let sql = found.createTable { print(sql) }
+    return 0
+  }
+
+  private func check(_ job: InspectJob) throws(UpsurgeError) -> Int32 {
+    let result = try job.check { reject in
+      print("\(reject.position): \(reject.reason) [\(reject.code.rawValue)]")
+    }
+    for remark in result.remarks { print(remark) }
+    for entry in result.warnings.entries {
+      print("note: \(Words.count(entry.count)) \(entry.code.rawValue), first at \(entry.first)")
+    }
+    if result.recordCount > 0 || result.remarks.isEmpty {
+      print("\(Words.count(result.recordCount)) records, \(Words.count(result.rejectCount)) with errors")
+    }
+    return result.rejectCount > 0 ? 65 : 0
+  }
+}

@@ -1,0 +1,53 @@
+import Upsurge
+
+/// The end of a run in words.
+enum LedgerText {
+  static func text(_ summary: RunSummary) -> String {
+    var lines: [String] = []
+    let ledger = summary.ledger
+    for entry in summary.warnings.entries {
+      let column = entry.column.map { " in column \($0)" } ?? ""
+      lines.append(
+        "note: \(Words.count(entry.count)) \(words(for: entry.code))\(column), first at \(entry.first)")
+    }
+    if !summary.rejectsByReason.isEmpty {
+      let reasons = summary.rejectsByReason.map { "\(Words.count($0.count)) \($0.code.rawValue)" }
+      lines.append("rejected: " + reasons.joined(separator: ", "))
+    }
+    lines.append(
+      "\(summary.table) in \(summary.database): \(Words.count(ledger.read)) records read in "
+        + "\(Words.seconds(summary.seconds)) (\(Words.count(UInt64(summary.rowsPerSecond))) rows/s)")
+    let shown = ledger.entries.dropFirst().filter { word, count in
+      count > 0 || ["inserted", "updated", "unchanged", "rejected"].contains(word)
+    }
+    lines.append("  " + shown.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
+    if summary.signal != nil || summary.error != nil { lines.append("  " + ending(summary)) }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// What stands in the database after a run that ended early.
+  private static func ending(_ summary: RunSummary) -> String {
+    let start = summary.signal != nil ? "interrupted" : "stopped"
+    guard summary.committedCount > 0 else {
+      return "\(start): nothing of this run is in the database"
+    }
+    let place = summary.committedThrough.map { ", the last one at \($0)" } ?? ""
+    return "\(start): \(Words.count(summary.committedCount)) records are committed\(place)"
+  }
+
+  private static func words(for code: WarningLog.Code) -> String {
+    switch code {
+    case .blankLine: "blank lines left out"
+    case .comment: "comment lines left out"
+    case .padded: "short records filled with NULL"
+    case .surplusEmpty: "long records whose surplus fields were empty"
+    case .textInNumberColumn: "texts stored in a column of numbers"
+    case .spellingChanged: "values respelled by the column's type"
+    case .duplicateKey: "records with a key twice (the last one won)"
+    case .headerRenamed: "header names changed"
+    case .columnSkipped: "fields left out"
+    case .columnAdded: "columns added"
+    default: code.rawValue
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Upsurge
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// `upsurge load`: records of files into one table.
+struct LoadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "load",
+    abstract: "Load records into one table.",
+    discussion: """
+      Reads CSV, TSV, NDJSON and JSON, plain or compressed (zstd, gzip); format, compression, dialect, encoding \
+      and types are found from the content and shown. A table that does not exist is created. With a key, rows \
+      that exist are updated and rows that already say so are not touched.
+
+      Examples:
+        upsurge load shop.db orders orders.csv.zst --key id
+        upsurge load shop.db orders 'orders-*.csv' --key region,id
+        upsurge load shop.db zips zips.csv --type zip:TEXT --strict
+        zcat feed.ndjson.gz | upsurge load app.db events - --key id
+        upsurge load app.db items api.json --json-path data.items --flatten
+        upsurge load app.db feed dirty.csv --on-error reject --rejects bad.ndjson
+
+      Exit codes: 0 complete; 2 complete with rejects; 3 stopped part way, some work is committed; 4 refused by \
+      a guard; 64 usage; 65 bad input; 66 input not readable; 73 cannot create output; 75 database busy; \
+      130 and 143 ended by a signal; 1 anything else.
+      """)
+
+  @Argument(help: "The SQLite database; made if it is not there.")
+  var database: String
+
+  @Argument(help: "The table; made if it is not there.")
+  var table: String
+
+  @Argument(help: "Files, globs, or - for standard input (the default).")
+  var sources: [String] = ["-"]
+
+  @OptionGroup(title: "Input") var input: InputOptions
+
+  @Option(help: "Columns that say which row a record is about: A,B. Default: the table's primary key.")
+  var key: String?
+
+  @Option(help: "upsert (default with a key), insert (default without), or ignore (rows that exist stay).")
+  var mode: LoadMode?
+
+  @Option(help: "auto makes a table that is not there; never refuses.")
+  var create: CreatePolicy = .auto
+
+  @Flag(name: .customLong("strict"), help: "Make the new table STRICT.")
+  var isStrict = false
+
+  @Flag(name: .customLong("alter"), help: "Add columns that the table lacks.")
+  var addsColumns = false
+
+  @Option(help: "stop at the first bad record, or reject it and go on.")
+  var onError: ErrorPolicy = .stop
+
+  @Option(help: "Write rejected records to this file (NDJSON with file, record, line, byte, reason, raw).")
+  var rejects: String?
+
+  @Option(help: "End the run when more records are rejected: N, or P% of the records read.")
+  var maxRejects: String?
+
+  @Option(help: "full, normal, or off (new files only: nothing survives a crash).")
+  var durability: Durability = .normal
+
+  @Option(help: "Rows in a transaction.")
+  var commitEvery = 100_000
+
+  @Option(help: "How large the write-ahead log may get.")
+  var walLimit: ByteSize = .mebibytes(256)
+
+  @Option(help: "Milliseconds to wait for a lock.")
+  var busyTimeout: Int32 = 5_000
+
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func run() throws {
+    var options = LoadOptions()
+    try input.apply(to: &options)
+    try apply(to: &options)
+    let job = LoadJob(database: database, table: table, sources: sources, options: options)
+    let terminal = Terminal(output: output)
+    let control = RunControl()
+    Signals.forward(to: control)
+    let summary = job.run(control: control, note: terminal.note) { terminal.show($0) }
+    terminal.clearProgress()
+    terminal.show(summary)
+    let code = try output.write(summary: summary.json) ? summary.exitCode : 73
+    if code != 0 { throw ExitCode(code) }
+  }
+
+  private func apply(to options: inout LoadOptions) throws {
+    options.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
+    options.mode = mode
+    options.createsTable = create == .auto
+    options.isStrict = isStrict
+    options.addsColumns = addsColumns
+    options.onError = onError
+    options.rejectsPath = rejects
+    if let maxRejects {
+      guard let limit = LoadOptions.RejectLimit(text: maxRejects) else {
+        throw ValidationError("--max-rejects \(maxRejects): give a number, or a share such as 2%")
+      }
+      options.rejectLimit = limit
+    }
+    options.durability = durability
+    options.commitEvery = commitEvery
+    options.walLimit = walLimit
+    options.busyTimeout = busyTimeout
+  }
+}
+
+/// Whether a missing table is made.
+enum CreatePolicy: String, CaseIterable, ExpressibleByArgument {
+  case auto, never
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Upsurge
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The options that say what people and programs see of a run.
+struct OutputOptions: ParsableArguments {
+  @Option(help: "Write a JSON summary to this file; - for standard output.")
+  var summary: String?
+
+  @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Say nothing but errors.")
+  var isQuiet = false
+
+  @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Say more.")
+  var isVerbose = false
+
+  @Option(help: "auto (on a terminal), always or never.")
+  var progress: ProgressPolicy = .auto
+
+  /// Writes the JSON summary where it is wanted.
+  /// - Returns: false when the file cannot be written, which has been said.
+  func write(summary bytes: [UInt8]) throws -> Bool {
+    guard let summary else { return true }
+    let file = summary == "-" ? stdout : fopen(summary, "wb")
+    guard let file else {
+      Terminal.say(
+        "upsurge: cannot create the summary \(summary): \(String(cString: strerror(errno)))\n")
+      return false
+    }
+    let count = fwrite(bytes, 1, bytes.count, file)
+    let isWritten = fflush(file) == 0 && count == bytes.count
+    if summary != "-" { fclose(file) }
+    if !isWritten { Terminal.say("upsurge: cannot write the summary \(summary)\n") }
+    return isWritten
+  }
+}
+
+/// When the progress line is shown.
+enum ProgressPolicy: String, CaseIterable, ExpressibleByArgument {
+  case auto, always, never
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Upsurge
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The `upsurge` command.
+@main
+struct Root: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "upsurge",
+    abstract: "Gets records into SQLite fast, and keeps them right.",
+    discussion: """
+      Examples:
+        upsurge load app.db people people.csv
+        upsurge load app.db people people.csv.zst --key id
+        zcat feed.ndjson.gz | upsurge load app.db events - --key id
+        upsurge inspect people.csv
+      """,
+    version: upsurgeVersion,
+    subcommands: [LoadCommand.self, InspectCommand.self])
+
+  /// Parses the words of the command line and runs what they ask for.
+  static func main() {
+    var arguments = Array(CommandLine.arguments.dropFirst())
+    arguments = OptionalValue.expand(arguments, option: "--flatten", defaultValue: "_")
+    do {
+      var command = try parseAsRoot(arguments)
+      try command.run()
+    } catch {
+      exit(withError: error)
+    }
+  }
+}
+
+/// Options whose value may be left out, which the argument parser does not know.
+enum OptionalValue {
+  /// `--flatten` and `--flatten SEP` both become `--flatten=SEP`; only 1 to 3 signs of punctuation are a SEP.
+  static func expand(_ arguments: [String], option: String, defaultValue: String) -> [String] {
+    var expanded: [String] = []
+    var index = 0
+    while index < arguments.count {
+      let word = arguments[index]
+      index += 1
+      guard word == option else {
+        expanded.append(word)
+        if word == "--" { return expanded + arguments[index...] }
+        continue
+      }
+      if index < arguments.count, isSeparator(arguments[index]) {
+        expanded.append("\(option)=\(arguments[index])")
+        index += 1
+      } else {
+        expanded.append("\(option)=\(defaultValue)")
+      }
+    }
+    return expanded
+  }
+
+  private static func isSeparator(_ word: String) -> Bool {
+    word != "-" && !word.isEmpty && word.utf8.count <= 3
+      && word.allSatisfy { "._-:/|~".contains($0) }
+  }
+}

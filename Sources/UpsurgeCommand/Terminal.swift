@@ -1,0 +1,96 @@
+import Synchronization
+import Upsurge
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What people see: notes, the progress line and the ledger, all on standard error.
+final class Terminal: Sendable {
+  private let isQuiet: Bool
+  private let isVerbose: Bool
+  private let showsProgress: Bool
+  private let watch = Stopwatch()
+  /// Whether a progress line stands on the screen, and when the last one was drawn.
+  private let state = Mutex<(isDrawn: Bool, drawnAt: Double)>((false, -1))
+
+  init(output: OutputOptions) {
+    isQuiet = output.isQuiet
+    isVerbose = output.isVerbose
+    showsProgress =
+      !output.isQuiet
+      && (output.progress == .always || output.progress == .auto && isatty(STDERR_FILENO) == 1)
+  }
+
+  /// Writes to standard error as it is.
+  static func say(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      if count <= 0 { return }
+      bytes = bytes.dropFirst(count)
+    }
+  }
+
+  /// A line that a stage wants said.
+  var note: @Sendable (RunNote) -> Void {
+    { [self] note in
+      guard !isQuiet, isVerbose || note.level != .detail else { return }
+      clearProgress()
+      Terminal.say((note.level == .warning ? "note: " : "") + note.text + "\n")
+    }
+  }
+
+  /// Draws the progress line anew, at most five times a second.
+  func show(_ progress: RunControl.Progress) {
+    guard showsProgress else { return }
+    let seconds = watch.seconds
+    state.withLock { state in
+      guard seconds - state.drawnAt >= 0.2 else { return }
+      state = (true, seconds)
+      Terminal.say("\r\u{1B}[K" + ProgressLine.text(progress, seconds: seconds))
+    }
+  }
+
+  func clearProgress() {
+    state.withLock { state in
+      if state.isDrawn { Terminal.say("\r\u{1B}[K") }
+      state.isDrawn = false
+    }
+  }
+
+  /// The ledger, the warnings, and why the run ended if it ended early.
+  func show(_ summary: RunSummary) {
+    if let error = summary.error { Terminal.say("upsurge: \(error)\n") }
+    guard !isQuiet else { return }
+    Terminal.say(LedgerText.text(summary))
+  }
+}
+
+/// The line that is drawn while a run goes on.
+enum ProgressLine {
+  /// `42 %  12.0 MiB/s  1,200,000 rows  600,000 rows/s  ETA 0:03`; without a total there is no share and no ETA.
+  static func text(_ progress: RunControl.Progress, seconds: Double) -> String {
+    let elapsed = max(seconds, 0.001)
+    var parts: [String] = []
+    if let total = progress.totalBytes, total > 0 {
+      let share = min(Double(progress.bytes) / Double(total), 1)
+      let filled = Int(share * 20)
+      parts.append(
+        "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 20 - filled) + "]")
+      parts.append("\(Int(share * 100)) %")
+    }
+    parts.append(Words.bytes(Double(progress.bytes)))
+    parts.append("\(Words.count(progress.records)) rows")
+    parts.append("\(Words.count(UInt64(Double(progress.records) / elapsed))) rows/s")
+    if let total = progress.totalBytes, progress.bytes > 0, progress.bytes < total {
+      let rest = elapsed * Double(total - progress.bytes) / Double(progress.bytes)
+      parts.append("ETA \(Words.duration(rest))")
+    }
+    if progress.rejects > 0 { parts.append("\(Words.count(progress.rejects)) rejected") }
+    return parts.joined(separator: "  ")
+  }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import TestSupport
+
+/// A folder for one test that goes away with it.
+final class Scratch {
+  let path: String
+
+  init() {
+    path = NSTemporaryDirectory() + "/upsurge-tests-" + UUID().uuidString
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The path of a file in the folder.
+  func file(_ name: String) -> String { path + "/" + name }
+
+  /// Writes a file and gives its path.
+  func write(_ text: String, to name: String) -> String { write(Array(text.utf8), to: name) }
+
+  func write(_ bytes: [UInt8], to name: String) -> String {
+    FileManager.default.createFile(atPath: file(name), contents: Data(bytes))
+    return file(name)
+  }
+}
