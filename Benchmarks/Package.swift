@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The data generator, the floor and the table digest, in plain C: nothing here depends on the engine it measures.
+// Generator, floor and digest in plain C: nothing here depends on the engine that is measured.
 let package = Package(
   name: "upsurge-benchmarks",
   products: [
