@@ -1,0 +1,43 @@
+"""Peak memory of `upsurge load` for N and for ten times N rows."""
+
+import json
+from pathlib import Path
+
+from . import tools
+from .contenders import Input, run_upsurge
+from .measure import machine
+
+
+def add_arguments(parser):
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the smaller input (1000000)")
+    parser.add_argument("--shape", choices=["narrow", "wide"], default="narrow", help="the table (narrow)")
+    parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
+    parser.add_argument("--upsurge-options", default="", metavar="OPTIONS", help="more options of upsurge load")
+    parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
+    parser.add_argument("--json", metavar="FILE", help="write all results there")
+
+
+def run(arguments):
+    folder = tools.scratch(arguments.scratch)
+    results = []
+    print(f"peak memory, {arguments.shape}; machine: {machine()}")
+    for kind in ("csv", "csv.zst", "ndjson"):
+        peaks = [peak(arguments, folder, kind, rows) for rows in (arguments.rows, 10 * arguments.rows)]
+        results.append({"input": kind, "rows": arguments.rows, "peak_kib": peaks[0], "peak_kib_of_ten_times": peaks[1]})
+        print(
+            f"{kind:8} {arguments.rows:,} rows {peaks[0] / 1024:.1f} MiB, ten times as many "
+            f"{peaks[1] / 1024:.1f} MiB, ratio {peaks[1] / peaks[0]:.3f}", flush=True)
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(results, indent=2), encoding="utf-8")
+
+
+def peak(arguments, folder, kind, rows):
+    path = tools.generated(folder, arguments.shape, kind.split(".")[0], rows, arguments.seed)
+    if kind.endswith(".zst"):
+        path = tools.compressed(path)
+    database = folder / "memory.db"
+    tools.remove_database(database)
+    source = Input(arguments.shape, path, "id" if arguments.shape == "narrow" else "key")
+    done = run_upsurge(source, database, arguments.upsurge_options.split())
+    tools.remove_database(database)
+    return done.peak_kib

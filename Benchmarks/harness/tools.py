@@ -1,0 +1,75 @@
+"""Where the programs are that the benchmarks run, and the data they run on."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .measure import stop
+
+FOLDER = Path(__file__).resolve().parent.parent
+PROJECT = FOLDER.parent
+
+
+def upsurge():
+    """The command under test: $UPSURGE, else the project's release build."""
+    path = Path(os.environ.get("UPSURGE") or PROJECT / ".build/release/upsurge")
+    if not path.is_file():
+        stop(f"{path} is not there: build it (see README.md) or name another with UPSURGE=…")
+    return str(path)
+
+
+def build(name):
+    """The path of one of this package's programs, built when it is missing or older than the sources."""
+    path = FOLDER / ".build/release" / name
+    sources = [FOLDER / "Package.swift", *(FOLDER / "Sources").rglob("*")]
+    if not path.is_file() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources):
+        command = ["swift", "build", "-c", "release", "--package-path", str(FOLDER)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            stop(f"cannot build the benchmarks:\n{done.stdout}{done.stderr}")
+        path.touch()
+    return str(path)
+
+
+def program(name, package):
+    """A program of the system."""
+    path = shutil.which(name)
+    if path is None:
+        stop(f"{name} is not installed: apt-get install {package}")
+    return path
+
+
+def scratch(given=None):
+    """The folder for generated data and databases; what is generated stays there for the next run."""
+    folder = Path(given or Path(tempfile.gettempdir()) / "upsurge-benchmarks")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def generated(folder, shape, record_format, rows, seed, changed=0):
+    """A generated file; made once. The generator's own date is part of the decision."""
+    generate = build("generate")
+    path = folder / f"{shape}-{rows}-{seed}-{changed}.{record_format}"
+    if not path.is_file() or path.stat().st_mtime < os.stat(generate).st_mtime:
+        partial = path.with_suffix(".partial")
+        with open(partial, "wb") as output:
+            arguments = [generate, shape, record_format, str(rows), str(seed), str(changed)]
+            subprocess.run(arguments, stdout=output, check=True)
+        partial.rename(path)
+    return path
+
+
+def compressed(path):
+    """The file as .zst, at zstd's default level; made once."""
+    target = path.with_name(path.name + ".zst")
+    if not target.is_file() or target.stat().st_mtime < path.stat().st_mtime:
+        subprocess.run([program("zstd", "zstd"), "-q", "-f", str(path), "-o", str(target)], check=True)
+    return target
+
+
+def remove_database(path):
+    """Removes a database with its log and shared memory."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(str(path) + suffix).unlink(missing_ok=True)

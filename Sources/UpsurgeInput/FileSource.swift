@@ -1,0 +1,139 @@
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The bytes of a regular file, a named pipe or standard input, as they are.
+///
+/// Belongs to one thread; only `counter` may be read by others. Pipes and terminals are waited for with
+/// poll(2), so that a cancellation ends the wait, also the wait for a named pipe's first writer.
+package final class FileSource: ByteSource {
+  /// The name as the user gave it.
+  package let name: String
+  /// Bytes from the first one that is read to the end; nil for what has no size, like a pipe.
+  package let byteCount: UInt64?
+  /// Whether `rewind()` works: a regular file, also as standard input.
+  package let isSeekable: Bool
+  /// Bytes read so far, over all files that share the counter.
+  package let counter: ByteCounter
+
+  private let descriptor: Int32
+  private let isOwner: Bool
+  private let cancellation: ReadCancellation?
+  /// Offset in the file of the first byte that is read; not 0 when a shell has read from standard input before.
+  private let firstOffset: off_t
+  /// Bytes read from this file.
+  private var readByteCount: UInt64 = 0
+  /// A terminal goes on after its end; a source does not.
+  private var isAtEnd = false
+
+  /// Opens a file; `-` and `/dev/stdin` are standard input.
+  /// - Throws: `unreadableInput`.
+  package convenience init(
+    name: String, counter: ByteCounter = ByteCounter(), cancellation: ReadCancellation? = nil
+  ) throws(UpsurgeError) {
+    if SourceName.isStandardInput(name) {
+      try self.init(
+        descriptor: STDIN_FILENO, isOwner: false, name: name, counter: counter, cancellation: cancellation)
+      return
+    }
+    guard let info = stat(path: name) else { throw .cannotOpen(name, errno) }
+    if info.isDirectory { throw .isDirectory(name) }
+    // Without O_NONBLOCK the open itself would wait for a writer, and nothing could end that wait.
+    let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (info.isNamedPipe ? O_NONBLOCK : 0)
+    var opened: Int32
+    repeat { opened = systemOpen(name, flags) } while opened < 0 && errno == EINTR
+    if opened < 0 { throw .cannotOpen(name, errno) }
+    try self.init(
+      descriptor: opened, isOwner: true, name: name, counter: counter, cancellation: cancellation)
+  }
+
+  /// Reads an open descriptor, which is closed with the source if it is the owner.
+  /// - Throws: `unreadableInput`; the descriptor of an owner is closed then, too.
+  package init(
+    descriptor: Int32, isOwner: Bool, name: String, counter: ByteCounter = ByteCounter(),
+    cancellation: ReadCancellation? = nil
+  ) throws(UpsurgeError) {
+    guard let info = stat(descriptor: descriptor) else {
+      throw .cannotOpen(name, errno)
+    }
+    if info.isDirectory {
+      if isOwner { systemClose(descriptor) }
+      throw .isDirectory(name)
+    }
+    let offset = info.isRegular ? lseek(descriptor, 0, SEEK_CUR) : -1
+    if info.isRegular { adviseSequentialReading(descriptor) }
+    self.descriptor = descriptor
+    self.isOwner = isOwner
+    self.name = name
+    self.counter = counter
+    self.cancellation = cancellation
+    isSeekable = offset >= 0
+    firstOffset = max(offset, 0)
+    byteCount = offset >= 0 ? UInt64(max(info.st_size - offset, 0)) : nil
+  }
+
+  deinit {
+    if isOwner { systemClose(descriptor) }
+  }
+
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
+    while !isAtEnd {
+      if !isSeekable { try waitUntilReadable() }
+      let count = systemRead(descriptor, buffer)
+      if count > 0 {
+        readByteCount += UInt64(count)
+        counter.add(count)
+        return count
+      }
+      if count == 0 {
+        try checkEnd()
+        isAtEnd = true
+        break
+      }
+      let code = errno
+      if code != EINTR && code != EAGAIN { throw .cannotRead(name, offset: readByteCount, code) }
+    }
+    return 0
+  }
+
+  /// Starts again at the first byte; what was counted is taken back.
+  /// - Throws: `unreadableInput` when the source cannot be read twice.
+  package func rewind() throws(UpsurgeError) {
+    guard isSeekable, lseek(descriptor, firstOffset, SEEK_SET) == firstOffset else {
+      throw UpsurgeError(
+        .unreadableInput, "\(SourceName.shown(name)) cannot be read twice",
+        hint: "store it in a file first, or use --infer sample")
+    }
+    counter.takeBack(readByteCount)
+    readByteCount = 0
+    isAtEnd = false
+  }
+
+  /// A regular file ends where it ended when it was opened, or later; files of /proc and /sys lie about their
+  /// size from the start, and are believed.
+  private func checkEnd() throws(UpsurgeError) {
+    guard let byteCount, readByteCount < byteCount else { return }
+    if let info = stat(descriptor: descriptor), info.st_size - firstOffset < off_t(byteCount) {
+      throw .becameShorter(name, offset: readByteCount, expected: byteCount)
+    }
+  }
+
+  private func waitUntilReadable() throws(UpsurgeError) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while true {
+      if let cancellation, cancellation.isRequested {
+        throw UpsurgeError(
+          .interrupted, "reading \(SourceName.shown(name)) was interrupted", position: Position(file: name))
+      }
+      let ready = poll(&entry, 1, cancellation == nil ? -1 : 100)
+      if ready > 0 { return }
+      if ready < 0 && errno != EINTR && errno != EAGAIN {
+        throw .cannotRead(name, offset: readByteCount, errno)
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+// C functions whose names a Swift method of ours hides; each maps one to one.
+
+func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
+
+func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
+
+/// Tells the kernel to read ahead; a hint only, so a failure is of no interest.
+func adviseSequentialReading(_ descriptor: Int32) {
+  #if os(Linux)
+    _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+  #endif
+}
+
+extension stat {
+  var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
+  var isRegular: Bool { st_mode & S_IFMT == S_IFREG }
+  var isNamedPipe: Bool { st_mode & S_IFMT == S_IFIFO }
+
+  /// stat(2); nil with `errno` set.
+  init?(path: String) {
+    self.init()
+    if stat(path, &self) != 0 { return nil }
+  }
+
+  /// fstat(2); nil with `errno` set.
+  init?(descriptor: Int32) {
+    self.init()
+    if fstat(descriptor, &self) != 0 { return nil }
+  }
+}
+
+/// The directory that relative paths start at; nil when it is gone.
+func currentDirectory() -> String? {
+  guard let path = getcwd(nil, 0) else { return nil }
+  defer { free(path) }
+  return String(cString: path)
+}

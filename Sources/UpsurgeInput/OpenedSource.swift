@@ -1,0 +1,202 @@
+import UpsurgeRecords
+
+/// An input as the parser wants it: opened, decompressed, in UTF-8 and without a byte order mark.
+///
+///     file bytes -> zstd | gzip | as they are -> (UTF-16, Latin-1, Windows-1252 -> UTF-8) -> read(into:)
+///
+/// The first bytes are read when it is opened, so that everything about the input is known before the first
+/// row is written; `read(into:)` delivers them again. Belongs to one thread; only `counter` may be read by others.
+package final class OpenedSource: ByteSource {
+  /// How a source is opened.
+  package struct Options: Sendable {
+    package var compression = Compression.auto
+    package var encoding = TextEncoding.auto
+    /// Whether an input that is not UTF-8 may be taken for Windows-1252; false for JSON.
+    package var allowsSingleByteEncodings = true
+    /// Decompressed bytes that are looked at before anything else.
+    package var sampleByteCount = 1 << 20
+    /// The largest window of a zstd frame.
+    package var windowByteLimit = 128 << 20
+
+    package init() {}
+  }
+
+  /// The name as the user gave it; `-` for standard input.
+  package let name: String
+  /// The compression that was found; never `.auto`.
+  package private(set) var compression: Compression
+  /// The encoding that was found; neither `.auto` nor `.utf16`.
+  package private(set) var encoding = TextEncoding.utf8
+  /// The first bytes, in UTF-8 and without a mark; empty again once `read(into:)` has delivered them.
+  package private(set) var sample: [UInt8] = []
+  /// Whether the sample is all there is.
+  package private(set) var isSampleWhole: Bool
+  /// Bytes of the mark that was dropped from UTF-8 text (3), so that positions count them; else 0.
+  package private(set) var startOffset: UInt64 = 0
+  /// Offset in the decoded stream of the byte that `read(into:)` delivers next.
+  package private(set) var decodedByteCount: UInt64 = 0
+
+  private let options: Options
+  private let file: FileSource
+  /// The first decompressed bytes, in their own encoding; kept until the first read.
+  private var rawSample: [UInt8]
+  /// What follows the raw sample.
+  private var decompressed: any ByteSource
+  /// What follows the sample: the same, or a transcoder over it.
+  private var rest: any ByteSource
+  /// Bytes of the sample that were delivered.
+  private var sampleOffset = 0
+  private var hasBegunReading = false
+
+  /// Size of the file in bytes; nil for pipes.
+  package var fileByteCount: UInt64? { file.byteCount }
+  /// Whether `rewind()` works.
+  package var isSeekable: Bool { file.isSeekable }
+  /// Compressed bytes read so far.
+  package var counter: ByteCounter { file.counter }
+
+  /// Opens a source and reads its sample; an input that is cut or corrupt within the sample fails here.
+  /// - Parameters:
+  ///   - name: a path; `-` or `/dev/stdin` for standard input.
+  ///   - counter: may be shared by the sources of a run.
+  ///   - cancellation: ends waits for a pipe, with the code `interrupted`.
+  /// - Throws: `unreadableInput`, `badInput`, `interrupted`.
+  package convenience init(
+    name: String, options: Options = Options(), counter: ByteCounter = ByteCounter(),
+    cancellation: ReadCancellation? = nil
+  ) throws(UpsurgeError) {
+    let file = try FileSource(name: name, counter: counter, cancellation: cancellation)
+    try self.init(file: file, options: options)
+  }
+
+  /// The same over a file that is open already.
+  package init(file: FileSource, options: Options = Options()) throws(UpsurgeError) {
+    precondition(options.sampleByteCount >= Compression.magicByteCount, "a sample must hold the magic bytes")
+    let beginning = try Beginning(of: file, options: options)
+    name = file.name
+    self.file = file
+    self.options = options
+    compression = beginning.compression
+    isSampleWhole = beginning.isWhole
+    rawSample = beginning.rawSample
+    decompressed = beginning.decompressed
+    rest = beginning.decompressed
+    try decode(as: options.encoding, allowsSingleByteEncodings: options.allowsSingleByteEncodings)
+  }
+
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
+    precondition(buffer.count > 0, "nothing can be read into an empty buffer")
+    if !hasBegunReading {
+      hasBegunReading = true
+      rawSample = []
+    }
+    var count = 0
+    if sampleOffset < sample.count {
+      count = min(sample.count - sampleOffset, buffer.count)
+      sample.withUnsafeBytes {
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[sampleOffset..<sampleOffset + count]))
+      }
+      sampleOffset += count
+      if sampleOffset == sample.count {
+        sample = []
+        sampleOffset = 0
+      }
+    } else if !isSampleWhole {
+      count = try rest.read(into: buffer)
+    }
+    decodedByteCount += UInt64(count)
+    return count
+  }
+
+  /// Decides the encoding (again): for a caller that looks at the sample first, to see what format it holds.
+  /// Only before the first read.
+  /// - Throws: `badInput`.
+  package func decode(
+    as given: TextEncoding, allowsSingleByteEncodings: Bool
+  ) throws(UpsurgeError) {
+    precondition(!hasBegunReading, "the encoding is decided before the first read")
+    let finding = try rawSample.withRawBytes { bytes throws(UpsurgeError) in
+      try EncodingDetector.detect(
+        given, sample: bytes, isWhole: isSampleWhole, allowsSingleByte: allowsSingleByteEncodings, name: name)
+    }
+    encoding = finding.encoding
+    startOffset = encoding == .utf8 ? UInt64(finding.markByteCount) : 0
+    decodedByteCount = startOffset
+    let text = rawSample.dropFirst(finding.markByteCount)
+    guard var transcoder = Transcoder(encoding, inputOffset: UInt64(finding.markByteCount)) else {
+      sample = Array(text)
+      rest = decompressed
+      return
+    }
+    sample = try transcoder.all(of: text, isWhole: isSampleWhole, name: name)
+    rest = TranscodingSource(
+      decompressed, name: name, transcoder: transcoder, decodedOffset: UInt64(sample.count))
+  }
+
+  /// Starts again at the first byte, with the encoding that was decided.
+  /// - Throws: `unreadableInput` when the source is a pipe; else as `init`.
+  package func rewind() throws(UpsurgeError) {
+    try file.rewind()
+    let beginning = try Beginning(of: file, options: options)
+    compression = beginning.compression
+    isSampleWhole = beginning.isWhole
+    rawSample = beginning.rawSample
+    decompressed = beginning.decompressed
+    sampleOffset = 0
+    hasBegunReading = false
+    try decode(as: encoding, allowsSingleByteEncodings: true)
+  }
+}
+
+/// The first bytes of a file, decompressed, and what follows them.
+private struct Beginning {
+  var compression: Compression
+  var rawSample: [UInt8]
+  var isWhole: Bool
+  var decompressed: any ByteSource
+
+  init(of file: FileSource, options: OpenedSource.Options) throws(UpsurgeError) {
+    let prefix = try file.readPrefix(Compression.magicByteCount).bytes
+    compression = try options.compression.chosen(for: prefix, name: file.name)
+    let replayed = ReplaySource(prefix, then: file)
+    switch compression {
+    case .zstd:
+      decompressed = try ZstdSource(replayed, name: file.name, windowByteLimit: options.windowByteLimit)
+    case .gzip: decompressed = try GzipSource(replayed, name: file.name)
+    case .auto, .none: decompressed = replayed
+    }
+    (rawSample, isWhole) = try decompressed.readPrefix(options.sampleByteCount)
+    if compression == .none {
+      // The prefix is part of the sample now.
+      decompressed = file
+    } else if let format = ForeignFormat.compressedTwice(rawSample) ?? ForeignFormat.detect(rawSample) {
+      throw format.error(file.name, inside: compression)
+    }
+  }
+}
+
+extension Transcoder {
+  /// The first part of a text, as long as one call has it.
+  fileprivate mutating func all(
+    of input: ArraySlice<UInt8>, isWhole: Bool, name: String
+  ) throws(UpsurgeError) -> [UInt8] {
+    // Two bytes of UTF-16 become at most three, and so does one byte of Windows-1252; one character is spare.
+    let memory = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: input.count * 3 + Transcoder.mostBytesPerCharacter, alignment: 16)
+    defer { memory.deallocate() }
+    let step = input.withUnsafeBytes { transcode($0, into: memory) }
+    if let fault = step.fault ?? (isWhole ? faultAtEnd() : nil) {
+      throw fault.error(name, decodedOffset: UInt64(step.produced))
+    }
+    return Array(memory[..<step.produced])
+  }
+}
+
+extension [UInt8] {
+  /// `withUnsafeBytes` with typed throws.
+  fileprivate func withRawBytes<Result>(
+    _ body: (UnsafeRawBufferPointer) throws(UpsurgeError) -> Result
+  ) throws(UpsurgeError) -> Result {
+    try withUnsafeBufferPointer { bytes throws(UpsurgeError) in try body(UnsafeRawBufferPointer(bytes)) }
+  }
+}

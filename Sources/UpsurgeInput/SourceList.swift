@@ -1,0 +1,63 @@
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The sources that the arguments of a command stand for.
+package enum SourceList {
+  /// Replaces each glob by the files it matches, sorted by name; everything else stays as and where it is.
+  ///
+  /// A file whose literal name looks like a glob (`[1].csv`) is that file. `-` and `/dev/stdin` are passed on.
+  /// - Throws: `unreadableInput` for a missing file, a directory or a glob without a match; `usage` when
+  ///   standard input is named twice.
+  package static func expand(_ arguments: [String]) throws(UpsurgeError) -> [String] {
+    var names: [String] = []
+    var hasStandardInput = false
+    for argument in arguments {
+      if SourceName.isStandardInput(argument) {
+        if hasStandardInput {
+          throw UpsurgeError(
+            .usage, "standard input is named twice, but can be read only once", hint: "name - once")
+        }
+        hasStandardInput = true
+        names.append(argument)
+      } else if let info = stat(path: argument) {
+        if info.isDirectory { throw .isDirectory(argument) }
+        names.append(argument)
+      } else {
+        let code = errno
+        guard code == ENOENT && hasGlobCharacters(argument) else { throw .cannotOpen(argument, code) }
+        for match in try matches(of: argument) {
+          if let info = stat(path: match), info.isDirectory { throw .isDirectory(match) }
+          names.append(match)
+        }
+      }
+    }
+    return names
+  }
+
+  private static func hasGlobCharacters(_ name: String) -> Bool {
+    name.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "[") }
+  }
+
+  private static func matches(of pattern: String) throws(UpsurgeError) -> [String] {
+    var found = glob_t()
+    defer { globfree(&found) }
+    let status = glob(pattern, 0, nil, &found)
+    if status == GLOB_NOMATCH { throw .noMatch(pattern) }
+    if status != 0 {
+      throw UpsurgeError(
+        .unreadableInput, "cannot search for files that match \(SourceName.shown(pattern))",
+        hint: "let the shell expand it: leave the quotes off", underlyingCode: status)
+    }
+    var names: [String] = []
+    for index in 0..<Int(found.gl_pathc) {
+      if let path = found.gl_pathv[index] { names.append(String(cString: path)) }
+    }
+    // By bytes, so that the order of a load does not depend on the locale.
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+}

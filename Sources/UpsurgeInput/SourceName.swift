@@ -1,0 +1,52 @@
+import UpsurgeRecords
+
+/// How a source's name is understood and shown.
+package enum SourceName {
+  /// The name of standard input in positions and messages.
+  package static let standardInput = "-"
+
+  /// Whether the name stands for standard input: `-` or `/dev/stdin`.
+  package static func isStandardInput(_ name: String) -> Bool {
+    name == standardInput || name == "/dev/stdin"
+  }
+
+  /// The name as it is shown: `standard input`, or the path with control characters made visible.
+  static func shown(_ name: String) -> String {
+    isStandardInput(name) ? "standard input" : name.escapedForTerminal
+  }
+
+  /// The name as an argument that can be pasted into a shell; empty for standard input.
+  static func asShellArgument(_ name: String) -> String {
+    if isStandardInput(name) { return "" }
+    let isPlain = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+    if isPlain { return " " + name }
+    let quoted = name.escapedForTerminal.split(separator: "'", omittingEmptySubsequences: false)
+      .joined(separator: "'\\''")
+    return " '" + quoted + "'"
+  }
+
+  /// The way around a format that is not read here: `bzip2 -dc feed.bz2 | upsurge load DB TABLE -`.
+  static func piped(_ command: String, _ name: String) -> String {
+    "\(command)\(asShellArgument(name)) | upsurge load DB TABLE -"
+  }
+
+  /// What to do about a file that was damaged on its way: `get it again; zstd -t feed.zst checks it`.
+  static func fetchAgain(_ name: String, check: String) -> String {
+    isStandardInput(name) ? "get it again" : "get it again; \(check)\(asShellArgument(name)) checks it"
+  }
+}
+
+/// A size that `--memory` understands: `128MiB`, `3GiB`, else whole MiB rounded up; bytes below one MiB.
+func sizeText(_ byteCount: UInt64) -> String {
+  let mebibyte: UInt64 = 1 << 20
+  if byteCount < mebibyte { return "\(byteCount)" }
+  if byteCount % (mebibyte << 10) == 0 { return "\(byteCount >> 30)GiB" }
+  return "\(byteCount / mebibyte + (byteCount % mebibyte == 0 ? 0 : 1))MiB"
+}

@@ -1,0 +1,158 @@
+import CZstd
+import UpsurgeRecords
+
+/// Decompresses zstd frames (RFC 8878), one after another, straight into the reader's buffer.
+///
+/// Frames may carry checksums (libzstd verifies them) and may be skippable. The stream is whole only when it
+/// ends where a frame ends.
+package final class ZstdSource: ByteSource {
+  private let name: String
+  private let windowByteLimit: Int
+  private let input: InputWindow
+  private let context: OpaquePointer
+  private var isInsideFrame = false
+  private var isFirstFrame = true
+  /// libzstd filled the output to the brim and may hold back more.
+  private var mayHoldOutput = false
+  private var decodedOffset: UInt64 = 0
+  /// What went wrong behind bytes that were still good, and is thrown by the next read.
+  private var failure: UpsurgeError?
+
+  /// - Parameters:
+  ///   - source: the compressed bytes, from their first one.
+  ///   - windowByteLimit: the largest window that a frame may ask for.
+  package init(_ source: any ByteSource, name: String, windowByteLimit: Int = 128 << 20) throws(UpsurgeError)
+  {
+    guard let context = ZSTD_createDCtx() else {
+      throw UpsurgeError(.unreadableInput, "no memory for a zstd decompressor", hint: "free some memory")
+    }
+    self.context = context
+    self.name = name
+    self.windowByteLimit = windowByteLimit
+    input = InputWindow(source, byteCount: ZSTD_DStreamInSize())
+    // Windows are checked frame by frame, to the byte; libzstd only knows powers of two.
+    var windowLog: Int32 = 10
+    while windowLog < 31 && Int64(1) << Int64(windowLog) < Int64(windowByteLimit) { windowLog += 1 }
+    _ = ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, windowLog)
+  }
+
+  deinit { ZSTD_freeDCtx(context) }
+
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
+    if let failure { throw failure }
+    var output = ZSTD_outBuffer(dst: buffer.baseAddress, size: buffer.count, pos: 0)
+    do throws(UpsurgeError) {
+      try decompress(into: &output)
+    } catch {
+      failure = error
+      if output.pos == 0 { throw error }
+    }
+    decodedOffset += UInt64(output.pos)
+    return output.pos
+  }
+
+  /// Fills the output, but does not wait for more input when there is something to deliver.
+  private func decompress(into output: inout ZSTD_outBuffer) throws(UpsurgeError) {
+    while output.pos < output.size {
+      let hasOutput = output.pos > 0
+      if !isInsideFrame {
+        if hasOutput && input.count < ZstdFrameHeader.leastByteCount { return }
+        if !(try beginFrame(decodedByteCount: output.pos)) { return }
+      } else if input.count == 0 && !mayHoldOutput {
+        if hasOutput { return }
+        if !(try input.fill()) { throw cutOff() }
+      }
+      try step(&output)
+    }
+  }
+
+  private func step(_ output: inout ZSTD_outBuffer) throws(UpsurgeError) {
+    let unread = input.unread
+    var compressed = ZSTD_inBuffer(src: unread.baseAddress, size: unread.count, pos: 0)
+    let result = ZSTD_decompressStream(context, &output, &compressed)
+    input.consume(compressed.pos)
+    if ZSTD_isError(result) != 0 { throw corrupt(result, decodedByteCount: output.pos) }
+    isInsideFrame = result != 0
+    mayHoldOutput = output.pos == output.size
+  }
+
+  /// Checks what libzstd would refuse with less to say.
+  /// - Returns: false at the end of the stream.
+  private func beginFrame(decodedByteCount: Int) throws(UpsurgeError) -> Bool {
+    let isLong = try input.ensure(ZstdFrameHeader.leastByteCount)
+    if input.count == 0 && !isFirstFrame { return false }
+    guard ZstdFrameHeader.startsFrame(input.unread), isLong else {
+      if input.count == 0 || ZstdFrameHeader.couldStartFrame(input.unread) { throw cutOff(decodedByteCount) }
+      throw notAFrame(decodedByteCount)
+    }
+    if !ZstdFrameHeader.startsSkippableFrame(input.unread) {
+      guard try input.ensure(ZstdFrameHeader.byteCount(descriptor: input.unread[4])),
+        let header = ZstdFrameHeader(input.unread)
+      else { throw cutOff(decodedByteCount) }
+      try check(header)
+    }
+    isInsideFrame = true
+    isFirstFrame = false
+    return true
+  }
+}
+
+extension ZstdSource {
+  private var shown: String { SourceName.shown(name) }
+
+  /// In the decoded stream, as positions are.
+  private func position(_ decodedByteCount: Int) -> Position {
+    Position(file: name, byte: decodedOffset + UInt64(decodedByteCount))
+  }
+
+  private func cutOff(_ decodedByteCount: Int = 0) -> UpsurgeError {
+    let decoded = decodedOffset + UInt64(decodedByteCount)
+    return UpsurgeError(
+      .badInput,
+      "\(shown) is cut off: the zstd stream ends inside a frame, at byte \(input.offset + UInt64(input.count)) of "
+        + "the file and byte \(decoded) of its content",
+      position: position(decodedByteCount), hint: SourceName.fetchAgain(name, check: "zstd -t"))
+  }
+
+  private func corrupt(_ result: Int, decodedByteCount: Int) -> UpsurgeError {
+    let reason = ZSTD_getErrorName(result).map { String(cString: $0) } ?? "unknown error"
+    return UpsurgeError(
+      .badInput,
+      "\(shown) is corrupt: \(reason) in the zstd stream, near byte \(input.offset) of the file and "
+        + "byte \(decodedOffset + UInt64(decodedByteCount)) of its content",
+      position: position(decodedByteCount), hint: SourceName.fetchAgain(name, check: "zstd -t"),
+      underlyingCode: Int32(truncatingIfNeeded: 0 &- result))
+  }
+
+  private func notAFrame(_ decodedByteCount: Int) -> UpsurgeError {
+    let found = hexText(input.unread.prefix(4))
+    if isFirstFrame {
+      return UpsurgeError(
+        .badInput, "\(shown) is not zstd: it starts with the bytes \(found)",
+        position: position(0), hint: "--compression auto finds out by itself")
+    }
+    return UpsurgeError(
+      .badInput,
+      "\(shown) goes on after its last zstd frame, with the bytes \(found) at byte \(input.offset) of the file",
+      position: position(decodedByteCount),
+      hint: "\(SourceName.fetchAgain(name, check: "zstd -t")); "
+        + "head -c \(input.offset) keeps the part before, if that is all there should be")
+  }
+
+  private func check(_ header: ZstdFrameHeader) throws(UpsurgeError) {
+    if header.dictionaryID != 0 {
+      throw UpsurgeError(
+        .badInput, "\(shown) was compressed with a zstd dictionary (number \(header.dictionaryID))",
+        position: position(0),
+        hint: SourceName.piped("zstd -D DICTIONARY -dc", name))
+    }
+    if header.windowByteCount > UInt64(max(windowByteLimit, 0)) {
+      throw UpsurgeError(
+        .badInput,
+        "\(shown) needs a zstd window of \(sizeText(header.windowByteCount)), and "
+          + "\(sizeText(UInt64(max(windowByteLimit, 0)))) is the limit",
+        position: position(0),
+        hint: "--memory \(sizeText(header.windowByteCount)) allows it; or compress it again with --long=27")
+    }
+  }
+}
