@@ -101,7 +101,8 @@ bool read_rows(const char *path, const shape *shape, row_set *rows) {
   rows->cells = calloc(line_count * (size_t)shape->column_count, sizeof(cell));
   char *header_end = strchr(rows->bytes, '\n');
   if (rows->cells == NULL || header_end == NULL || !fill_cells(header_end + 1, shape, rows)) {
-    fprintf(stderr, "floor: %s: record %ld is not as `generate %s csv` writes it\n", path, rows->row_count + 1, shape->name);
+    fprintf(
+      stderr, "floor: %s: record %ld is not as `generate %s csv` writes it\n", path, rows->row_count + 1, shape->name);
     free_rows(rows);
     return false;
   }

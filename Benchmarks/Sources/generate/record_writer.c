@@ -69,7 +69,10 @@ static bool needs_quotes(const char *bytes, size_t length) {
 void put_text(record_writer *writer, const char *bytes, size_t length) {
   begin_field(writer);
   bool is_json = writer->format == format_ndjson;
-  if (!is_json && !needs_quotes(bytes, length)) return put_bytes(writer, bytes, length);
+  if (!is_json && !needs_quotes(bytes, length)) {
+    put_bytes(writer, bytes, length);
+    return;
+  }
   put_byte(writer, '"');
   for (size_t index = 0; index < length; index++) {
     char byte = bytes[index];

@@ -1,0 +1,58 @@
+import CSQLite
+import UpsurgeRecords
+
+/// How much a crash may take with it.
+public enum Durability: String, Sendable, CaseIterable {
+  /// Every commit is on the disk before the next begins (`synchronous=FULL`).
+  case full
+  /// A power loss may take the last commits, never the consistency (`synchronous=NORMAL`).
+  case normal
+  /// No journal at all: for new files only, which are worthless after a crash or a rollback.
+  case off
+}
+
+extension Connection {
+  /// Prepares the connection for writing: WAL, our own checkpoints, caches, foreign keys on.
+  ///
+  /// Writes nothing to a database that is in WAL mode already. An existing database with a rollback journal is
+  /// switched to WAL, which `didSwitchToWAL` tells.
+  /// - Parameters:
+  ///   - pageCacheByteCount: upper bound of SQLite's page cache.
+  ///   - newDatabasePageSize: page size of a database that has no page yet; a power of two, 512...65536.
+  /// - Throws: `usage` for `off` on an existing database; `databaseBusy`; `database`.
+  package func configure(
+    durability: Durability, pageCacheByteCount: Int, newDatabasePageSize: Int = 16384
+  ) throws(UpsurgeError) {
+    if durability == .off && !isNewDatabase {
+      throw UpsurgeError(
+        .usage, "--durability off is for new files only, and \(path.escapedForTerminal) exists",
+        hint: "--durability normal keeps what is there safe")
+    }
+    if isNewDatabase { try execute("PRAGMA page_size=\(newDatabasePageSize)") }
+    try execute(
+      """
+      PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-\(max(pageCacheByteCount >> 10, 64));
+      PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF; PRAGMA foreign_keys=ON;
+      """)
+    if durability == .off {
+      try execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
+    } else {
+      try switchToWAL()
+      try execute("PRAGMA synchronous=\(durability == .full ? "FULL" : "NORMAL")")
+    }
+    self.durability = durability
+    self.pageCacheByteCount = pageCacheByteCount
+  }
+
+  private func switchToWAL() throws(UpsurgeError) {
+    let before = try text("PRAGMA journal_mode") ?? ""
+    if before == "wal" { return }
+    let after = try text("PRAGMA journal_mode=WAL") ?? ""
+    if after != "wal" && after != "memory" {
+      throw UpsurgeError(
+        .database, "the database \(path.escapedForTerminal) stays in journal mode \(after) instead of WAL",
+        hint: "WAL needs a local file system with shared memory")
+    }
+    didSwitchToWAL = !isNewDatabase && after == "wal"
+  }
+}

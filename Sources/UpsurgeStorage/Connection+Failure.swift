@@ -1,0 +1,73 @@
+import CSQLite
+import UpsurgeRecords
+
+extension Connection {
+  /// Turns a result code into an error; OK, ROW and DONE pass.
+  @inline(__always)
+  func check(_ code: Int32, sql: @autoclosure () -> String? = nil) throws(UpsurgeError) {
+    if code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE {
+      throw failure(code, sql: sql())
+    }
+  }
+
+  /// The error for a result code that is not a success.
+  func failure(_ code: Int32, sql: String? = nil) -> UpsurgeError {
+    Connection.failure(code, handle: handle, path: path, timeout: busyTimeoutMilliseconds, sql: sql)
+  }
+
+  /// What SQLite says of its last failure.
+  var lastMessage: String { String(cString: sqlite3_errmsg(handle)) }
+
+  static func failure(
+    _ code: Int32, handle: OpaquePointer?, path: String, timeout: Int32, sql: String?
+  ) -> UpsurgeError {
+    let database = path.escapedForTerminal
+    let said = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
+    var error = UpsurgeError(.database, "", underlyingCode: code)
+    switch ResultCode.primary(code) {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      error.code = .databaseBusy
+      error.message = "the database \(database) is in use by another program, and stayed so for \(timeout) ms"
+      error.hint = "--busy-timeout MS waits longer"
+    case SQLITE_CANTOPEN:
+      error.code = .cannotCreate
+      error.message = "the database \(database) cannot be opened or created\(systemReason(handle))"
+      error.hint = "the folder must exist and be writable"
+    case SQLITE_READONLY:
+      error.code = .cannotCreate
+      error.message = "the database \(database) cannot be written: \(said)"
+      error.hint = "give yourself the right to write the file and its folder"
+    case SQLITE_NOTADB:
+      error.message = "\(database) is not an SQLite database"
+    case SQLITE_CORRUPT:
+      error.message = "the database \(database) is damaged: \(said)"
+      error.hint = "PRAGMA integrity_check shows where; restore a backup, or try the sqlite3 shell's .recover"
+    case SQLITE_FULL:
+      error.message = "there is no room left for the database \(database): \(said)"
+      error.hint = "free disk space (the database's folder and the temporary folder), then run again"
+    case SQLITE_IOERR:
+      error.message = "reading or writing the database \(database) failed: \(said)\(systemReason(handle))"
+    case SQLITE_NOMEM:
+      error.message = "SQLite is out of memory"
+      error.hint = "--memory BYTES bounds what is used"
+    case SQLITE_INTERRUPT:
+      error.code = .interrupted
+      error.message = "the statement was interrupted"
+    default:
+      error.message = "SQLite failed on \(database): \(said)"
+    }
+    error.message += " [SQLite code \(code)]"
+    if let sql { error.snippet = shortened(sql).escapedForTerminal }
+    return error
+  }
+
+  private static func systemReason(_ handle: OpaquePointer?) -> String {
+    guard let handle else { return "" }
+    let number = sqlite3_system_errno(handle)
+    return number == 0 ? "" : " (system error \(number))"
+  }
+
+  private static func shortened(_ sql: String) -> String {
+    sql.utf8.count <= 300 ? sql : String(sql.prefix(300)) + " ..."
+  }
+}

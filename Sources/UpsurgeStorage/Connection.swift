@@ -1,0 +1,157 @@
+import CSQLite
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// One connection to an SQLite database; it and its statements are used by one thread at a time.
+///
+/// Debug builds check the thread. A connection made on one thread and used on another is handed over with
+/// `moveToCurrentThread()`. Closed by `deinit`, when no statement of it is left.
+package final class Connection {
+  /// SQLite's handle; valid as long as the connection.
+  package let handle: OpaquePointer
+  /// The database file as the user named it.
+  package let path: String
+  /// How long SQLite waits for a lock held by another connection.
+  package let busyTimeoutMilliseconds: Int32
+  /// Whether the database had no page when it was opened.
+  package let isNewDatabase: Bool
+  /// Whether `configure` took an existing database from a rollback journal to WAL.
+  package internal(set) var didSwitchToWAL = false
+  /// What `configure` asked for.
+  package internal(set) var durability = Durability.normal
+  /// What `configure` gave the page cache, an upper bound.
+  package internal(set) var pageCacheByteCount = 2 << 20
+  /// What the SQL functions of the writer have counted; see `WriteNotes`.
+  let notes: UnsafeMutablePointer<WriteNotes>
+
+  private let guardedHandle: Interrupter
+  private var owner = pthread_self()
+
+  /// Opens a database file; nothing is written.
+  /// - Parameter createIfMissing: whether a missing file is created (at the first write).
+  /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`, `database`.
+  package init(
+    path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000
+  ) throws(UpsurgeError) {
+    if path.isEmpty || path.utf8.contains(0) {
+      throw UpsurgeError(.usage, "a database needs a file name")
+    }
+    guard sqlite3_libversion_number() >= 3_037_000 else {
+      throw UpsurgeError(
+        .database, "SQLite \(String(cString: sqlite3_libversion())) is too old: 3.37 or newer is needed")
+    }
+    if !createIfMissing && path != ":memory:" && access(path, F_OK) != 0 {
+      throw UpsurgeError(.unreadableInput, "there is no database \(path.escapedForTerminal)")
+    }
+    let handle = try Connection.open(path, createIfMissing: createIfMissing)
+    sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)
+    do throws(UpsurgeError) {
+      isNewDatabase = try Connection.pageCount(handle, path: path, timeout: busyTimeoutMilliseconds) == 0
+      notes = try WriteNotes.register(on: handle)
+    } catch {
+      sqlite3_close_v2(handle)
+      throw error
+    }
+    self.handle = handle
+    self.path = path
+    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    guardedHandle = Interrupter(handle)
+  }
+
+  deinit {
+    guardedHandle.close()
+    sqlite3_close_v2(handle)
+    notes.deallocate()
+  }
+
+  /// Stops the statement that is running, from any thread; a write that is stopped is rolled back with its
+  /// whole transaction. Harmless after the connection is gone.
+  package var interrupter: Interrupter { guardedHandle }
+
+  /// Hands the connection over to the calling thread; no other thread may use it from now on.
+  package func moveToCurrentThread() { owner = pthread_self() }
+
+  /// Whether no transaction is open.
+  package var isInAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
+
+  /// Debug builds: traps when called on another thread than the connection's.
+  @inline(__always)
+  func checkThread() {
+    assert(
+      pthread_equal(owner, pthread_self()) != 0,
+      "a connection was used on another thread than its own; hand it over with moveToCurrentThread()")
+  }
+
+  // MARK: - Statements
+
+  /// Compiles one statement.
+  package func prepare(_ sql: String, isPersistent: Bool = false) throws(UpsurgeError) -> Statement {
+    checkThread()
+    var statement: OpaquePointer?
+    let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    try check(sqlite3_prepare_v3(handle, sql, -1, flags, &statement, nil), sql: sql)
+    guard let statement else { throw UpsurgeError(.usage, "there is no SQL statement in: \(sql)") }
+    return Statement(statement, connection: self, sql: sql)
+  }
+
+  /// Runs one or more statements whose results do not matter.
+  package func execute(_ sql: String) throws(UpsurgeError) {
+    checkThread()
+    try check(sqlite3_exec(handle, sql, nil, nil, nil), sql: sql)
+  }
+
+  /// The first column of the first row, as an integer; nil when there is no row or it is NULL.
+  package func integer(_ sql: String) throws(UpsurgeError) -> Int64? {
+    let statement = try prepare(sql)
+    return try statement.step() && !statement.isNull(at: 0) ? statement.integer(at: 0) : nil
+  }
+
+  /// The first column of the first row, as text; nil when there is no row or it is NULL.
+  package func text(_ sql: String) throws(UpsurgeError) -> String? {
+    let statement = try prepare(sql)
+    return try statement.step() ? statement.text(at: 0) : nil
+  }
+
+  // MARK: - Opening
+
+  private static func open(_ path: String, createIfMissing: Bool) throws(UpsurgeError) -> OpaquePointer {
+    // A build with SQLITE_USE_URI would take such a name for a URI.
+    let name = path.hasPrefix("file:") ? "./" + path : path
+    var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    if createIfMissing { flags |= SQLITE_OPEN_CREATE }
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(name, &handle, flags, nil)
+    guard code == SQLITE_OK, let handle else {
+      let error = Connection.failure(code, handle: handle, path: path, timeout: 0, sql: nil)
+      sqlite3_close_v2(handle)
+      throw error
+    }
+    _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
+    return handle
+  }
+
+  /// Reads the header, so that a file that is no database is found at once.
+  private static func pageCount(
+    _ handle: OpaquePointer, path: String, timeout: Int32
+  ) throws(UpsurgeError) -> Int64 {
+    var statement: OpaquePointer?
+    var code = sqlite3_prepare_v2(handle, "PRAGMA page_count", -1, &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    if code == SQLITE_OK { code = sqlite3_step(statement) }
+    guard code == SQLITE_ROW else {
+      throw Connection.failure(code, handle: handle, path: path, timeout: timeout, sql: nil)
+    }
+    if sqlite3_db_readonly(handle, "main") == 1 {
+      throw UpsurgeError(
+        .cannotCreate, "the database \(path.escapedForTerminal) is write-protected",
+        hint: "give yourself the right to write the file and its folder")
+    }
+    return sqlite3_column_int64(statement, 0)
+  }
+}

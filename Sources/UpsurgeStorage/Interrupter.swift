@@ -1,0 +1,18 @@
+import CSQLite
+import Synchronization
+
+/// A handle to stop a connection's running statement from another thread or a signal's thread.
+package final class Interrupter: @unchecked Sendable {
+  // Sendable because the handle is only touched while the mutex is held, and is nil once it is closed.
+
+  private let handle: Mutex<UInt>
+
+  init(_ handle: OpaquePointer) { self.handle = Mutex(UInt(bitPattern: handle)) }
+
+  /// Makes the running statement end with `interrupted` (`sqlite3_interrupt`).
+  package func interrupt() {
+    handle.withLock { if let handle = OpaquePointer(bitPattern: $0) { sqlite3_interrupt(handle) } }
+  }
+
+  func close() { handle.withLock { $0 = 0 } }
+}

@@ -1,0 +1,124 @@
+import CSQLite
+import UpsurgeRecords
+
+extension Reject.Code {
+  /// An expression of the schema (generated column, index, CHECK) failed on the record.
+  public static let expression = Reject.Code(rawValue: "expression")
+}
+
+/// Why SQLite did not take a row.
+struct Refusal {
+  /// The extended result code.
+  var code: Int32
+  var message: String
+
+  /// Whether it is the row's own fault, so that the run may go on without it.
+  var concernsRecord: Bool { isConstraint || [SQLITE_TOOBIG, SQLITE_ERROR].contains(ResultCode.primary(code)) }
+
+  var isConstraint: Bool { [SQLITE_CONSTRAINT, SQLITE_MISMATCH].contains(ResultCode.primary(code)) }
+
+  /// Whether a statement with OR FAIL stops exactly at the row, with those before it stored.
+  var isPinned: Bool {
+    [
+      ResultCode.constraintUnique, ResultCode.constraintPrimaryKey, ResultCode.constraintRowid,
+      ResultCode.constraintNotNull, ResultCode.constraintCheck,
+    ].contains(code)
+  }
+
+  /// The word, the columns and the sentence for the operator.
+  func explained(_ plan: UpsertPlan) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+    let table = plan.schema.name.escapedForTerminal
+    switch code {
+    case ResultCode.constraintUnique, ResultCode.constraintPrimaryKey, ResultCode.constraintRowid:
+      return unique(plan, table: table)
+    case ResultCode.constraintNotNull:
+      let column = plan.schema.columns.first { says("NOT NULL", plan.schema.name + "." + $0.name) }?.name
+      let name = column?.escapedForTerminal ?? detail
+      return (.notNull, column, "column \(name) of table \(table) is NOT NULL and the record has no value for it", nil)
+    case ResultCode.constraintCheck:
+      return (.check, nil, "the record breaks the CHECK of table \(table): \(detail)", nil)
+    case ResultCode.constraintForeignKey:
+      return foreignKey(plan, table: table)
+    case ResultCode.constraintDatatype:
+      let column = plan.schema.columns.first { message.hasSuffix(" \(plan.schema.name).\($0.name)") }?.name
+      return (.typeMismatch, column, "table \(table) is STRICT: \(message.escapedForTerminal)", nil)
+    case ResultCode.constraintTrigger:
+      return (.trigger, nil, "a trigger refused the record: \(message.escapedForTerminal)", nil)
+    default:
+      return other(plan, table: table)
+    }
+  }
+
+  private func unique(
+    _ plan: UpsertPlan, table: String
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+    let key = plan.schema.keys.first { key in
+      if let columns = key.columns {
+        return says("UNIQUE", columns.map { plan.schema.name + "." + $0 }.joined(separator: ", "))
+      }
+      return says("UNIQUE", "index '\(key.indexName ?? "")'")
+    }
+    let columns = key?.columns?.joined(separator: ", ")
+    let name = key?.description ?? "UNIQUE \(detail)"
+    if plan.mode == .upsert, let target = plan.key {
+      return (
+        .unique, columns,
+        "another row of table \(table) has this \(name); records are matched by \(target.description)",
+        nil
+      )
+    }
+    return (
+      .unique, columns, "table \(table) has a row with this \(name)",
+      "--mode upsert updates that row, --mode ignore leaves it as it is"
+    )
+  }
+
+  private func foreignKey(
+    _ plan: UpsertPlan, table: String
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+    let keys = plan.schema.foreignKeys
+    let list = keys.map { key in
+      let parent = key.parentColumns.isEmpty ? "" : " (\(key.parentColumns.joined(separator: ", ")))"
+      return "(\(key.columns.joined(separator: ", "))) to \(key.parentTable)\(parent)"
+    }
+    let column = keys.count == 1 ? keys[0].columns.joined(separator: ", ") : nil
+    let which = keys.isEmpty ? "" : ": \(list.joined(separator: "; ").escapedForTerminal)"
+    return (
+      .foreignKey, column, "the record breaks a foreign key of table \(table)\(which)",
+      "load the referenced rows first"
+    )
+  }
+
+  private func other(
+    _ plan: UpsertPlan, table: String
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+    switch ResultCode.primary(code) {
+    case SQLITE_MISMATCH:
+      let column = plan.schema.rowidAlias.map { plan.schema.columns[$0].name }
+      let name = column?.escapedForTerminal ?? "the rowid"
+      return (
+        .typeMismatch, column, "column \(name) of table \(table) is its INTEGER PRIMARY KEY and takes integers only",
+        nil
+      )
+    case SQLITE_TOOBIG:
+      return (.tooLarge, nil, "the record is larger than SQLite takes", nil)
+    case SQLITE_CONSTRAINT:
+      return (.check, nil, "table \(table) refused the record: \(message.escapedForTerminal)", nil)
+    default:
+      return (
+        .expression, nil, "an expression of table \(table) failed on the record: \(message.escapedForTerminal)", nil
+      )
+    }
+  }
+
+  /// What stands behind `... constraint failed: `.
+  private var detail: String {
+    let mark = " constraint failed: "
+    guard let range = message.firstRange(of: mark) else { return message.escapedForTerminal }
+    return String(message[range.upperBound...]).escapedForTerminal
+  }
+
+  private func says(_ constraint: String, _ what: String) -> Bool {
+    message == "\(constraint) constraint failed: \(what)"
+  }
+}

@@ -1,0 +1,18 @@
+import CSQLite
+
+/// SQLite's extended result codes that decisions depend on (https://www.sqlite.org/rescode.html); the C macros
+/// for them are expressions that Swift does not import.
+enum ResultCode {
+  static let constraintCheck = SQLITE_CONSTRAINT | (1 << 8)
+  static let constraintForeignKey = SQLITE_CONSTRAINT | (3 << 8)
+  static let constraintNotNull = SQLITE_CONSTRAINT | (5 << 8)
+  static let constraintPrimaryKey = SQLITE_CONSTRAINT | (6 << 8)
+  static let constraintTrigger = SQLITE_CONSTRAINT | (7 << 8)
+  static let constraintUnique = SQLITE_CONSTRAINT | (8 << 8)
+  static let constraintRowid = SQLITE_CONSTRAINT | (10 << 8)
+  static let constraintDatatype = SQLITE_CONSTRAINT | (12 << 8)
+
+  /// The primary code: the low byte of an extended one.
+  @inline(__always)
+  static func primary(_ code: Int32) -> Int32 { code & 0xFF }
+}

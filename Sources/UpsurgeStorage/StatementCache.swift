@@ -1,0 +1,146 @@
+import CSQLite
+import UpsurgeRecords
+
+/// The compiled statements of one plan, by the shape of the records and the number of rows.
+///
+/// Bounded by the number of parameters in all statements together; the shape used longest ago goes first.
+final class StatementCache {
+  private let connection: Connection
+  private let plan: UpsertPlan
+  private let rowsPerStatement: Int
+  private let allowsAbort: Bool
+  private var shapes: [SlotShape: ShapeStatements] = [:]
+  private var parameterCount = 0
+  private var clock = 0
+  private var bound: [ShapeStatements] = []
+  /// Statements that are never let go: those the writer holds on to.
+  var pinned: ShapeStatements?
+
+  /// About 100 bytes of compiled code a parameter: 6 MiB.
+  private static let parameterLimit = 64 << 10
+  /// The gain is flat from 16 rows on; wider statements only cost memory.
+  private static let parametersPerStatement = 4096
+
+  /// - Parameter allowsAbort: whether SQLite can undo a statement of many rows.
+  init(connection: Connection, plan: UpsertPlan, rowsPerStatement: Int, allowsAbort: Bool) {
+    self.connection = connection
+    self.plan = plan
+    self.rowsPerStatement = rowsPerStatement
+    self.allowsAbort = allowsAbort
+  }
+
+  /// The statements for a shape; made when it is new.
+  func statements(for shape: SlotShape) -> ShapeStatements {
+    clock += 1
+    if let known = shapes[shape] {
+      known.lastUse = clock
+      return known
+    }
+    let present = plan.slots.indices.filter { shape.contains($0) }.map { plan.slots[$0] }
+    let made = ShapeStatements(
+      shape: shape, cellIndexes: present.map { Int32($0.cellIndex) }, form: form(shape, present.count),
+      rowCounts: rowCounts(columnCount: present.count))
+    made.lastUse = clock
+    shapes[shape] = made
+    return made
+  }
+
+  /// The compiled statement for `rowCounts[step]` rows, ready to be bound.
+  @inline(__always)
+  func handle(_ statements: ShapeStatements, step: Int) throws(UpsurgeError) -> OpaquePointer {
+    if !statements.isBound {
+      statements.isBound = true
+      bound.append(statements)
+    }
+    if let handle = statements.handles[step] { return handle }
+    return try compile(statements, step: step)
+  }
+
+  /// Lets go of every pointer that was bound since the last call.
+  func clearBindings() {
+    for statements in bound {
+      for case let handle? in statements.handles { sqlite3_clear_bindings(handle) }
+      statements.isBound = false
+    }
+    bound.removeAll(keepingCapacity: true)
+  }
+
+  @inline(never)
+  private func compile(_ statements: ShapeStatements, step: Int) throws(UpsurgeError) -> OpaquePointer {
+    connection.checkThread()
+    let rowCount = statements.rowCounts[step]
+    let sql = try plan.sql(shape: statements.shape, rowCount: rowCount)
+    var handle: OpaquePointer?
+    try connection.check(
+      sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil), sql: sql)
+    guard let handle else { throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql) }
+    statements.handles[step] = handle
+    statements.parameterCount += rowCount * statements.cellIndexes.count
+    parameterCount += rowCount * statements.cellIndexes.count
+    evict(keeping: statements)
+    return handle
+  }
+
+  private func evict(keeping current: ShapeStatements) {
+    while parameterCount > StatementCache.parameterLimit || shapes.count > 256 {
+      let unused = shapes.values.filter { $0 !== current && $0 !== pinned }
+      guard let oldest = unused.min(by: { $0.lastUse < $1.lastUse }) else { return }
+      if oldest.isBound { bound.removeAll { $0 === oldest } }
+      parameterCount -= oldest.parameterCount
+      shapes[oldest.shape] = nil
+    }
+  }
+
+  private func form(_ shape: SlotShape, _ presentCount: Int) -> StatementForm {
+    if presentCount == 0 || (plan.form == .manyRowsOrAbort && !allowsAbort) { return .singleRow }
+    for (index, slot) in plan.slots.enumerated() where !shape.contains(index) {
+      // A default that calls a function may raise an error.
+      if plan.schema.columns[slot.columnIndex].defaultExpression?.contains("(") == true { return .singleRow }
+    }
+    return plan.form
+  }
+
+  /// The row counts of a shape's statements, largest first: 64, 32, 16, 8, 4, 2, 1.
+  private func rowCounts(columnCount: Int) -> [Int] {
+    let variables = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
+    let parameters = min(variables, StatementCache.parametersPerStatement)
+    let most = max(1, min(rowsPerStatement, parameters / max(columnCount, 1)))
+    var counts = [most]
+    var next = 1
+    while next * 2 < most { next *= 2 }
+    while next >= 1 && most > 1 {
+      counts.append(next)
+      next /= 2
+    }
+    return counts
+  }
+}
+
+/// The statements for records of one shape.
+final class ShapeStatements {
+  let shape: SlotShape
+  let form: StatementForm
+  /// The cells to bind, in parameter order.
+  let cellIndexes: UnsafeMutableBufferPointer<Int32>
+  /// Rows of each statement, falling, the last is 1.
+  let rowCounts: [Int]
+  fileprivate(set) var handles: [OpaquePointer?]
+  fileprivate var parameterCount = 0
+  fileprivate var lastUse = 0
+  /// Whether pointers may be bound to one of the statements.
+  fileprivate(set) var isBound = false
+
+  init(shape: SlotShape, cellIndexes: [Int32], form: StatementForm, rowCounts: [Int]) {
+    self.shape = shape
+    self.form = form
+    self.cellIndexes = .allocate(capacity: cellIndexes.count)
+    _ = self.cellIndexes.initialize(from: cellIndexes)
+    self.rowCounts = rowCounts
+    handles = Array(repeating: nil, count: rowCounts.count)
+  }
+
+  deinit {
+    for case let handle? in handles { sqlite3_finalize(handle) }
+    cellIndexes.deallocate()
+  }
+}

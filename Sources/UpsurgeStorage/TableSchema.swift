@@ -1,0 +1,119 @@
+import UpsurgeRecords
+
+/// What SQLite knows of one table or view, as far as writing to it depends on it.
+package struct TableSchema: Sendable, Equatable {
+  package enum Kind: String, Sendable { case table, view, virtual, shadow }
+
+  /// The name as the schema spells it.
+  package var name: String
+  package var kind = Kind.table
+  package var isStrict = false
+  package var isWithoutRowid = false
+  /// In table order, generated and hidden ones included.
+  package var columns: [Column] = []
+  /// The column that is another name of the rowid (`INTEGER PRIMARY KEY`), by index.
+  package var rowidAlias: Int?
+  /// PRIMARY KEY first, then each UNIQUE constraint and UNIQUE index in the order of their making.
+  package var keys: [Key] = []
+  /// Triggers on the table, TEMP ones included.
+  package var triggers: [String] = []
+  /// Whether a trigger of the database says FAIL or ROLLBACK, so that a failing row may leave traces.
+  package var hasUnsafeTriggers = false
+  package var foreignKeys: [ForeignKey] = []
+  /// Tables with a foreign key to this one.
+  package var referencingTables: [String] = []
+  package var hasCheck = false
+  /// Whether a CHECK calls a function that may raise an error instead of saying no.
+  package var checkMayRaise = false
+  /// Whether a secondary index is on an expression or partial.
+  package var hasComputedIndex = false
+
+  package struct Column: Sendable, Equatable {
+    package enum Generation: Sendable { case none, virtual, stored }
+
+    package var name: String
+    package var declaredType: String
+    package var affinity: Affinity
+    /// The collation that comparisons of the column use; BINARY when none is declared.
+    package var collation: String
+    package var isNotNull: Bool
+    /// The column's `NOT NULL ON CONFLICT` word.
+    package var notNullConflict: ConflictClause?
+    /// The default as SQL text.
+    package var defaultExpression: String?
+    package var generation: Generation
+    /// A hidden column of a virtual table.
+    package var isHidden: Bool
+    /// Place in the PRIMARY KEY, from 1; 0 when it is not part of it.
+    package var keyOrdinal: Int
+  }
+
+  package enum ConflictClause: String, Sendable { case rollback, abort, fail, ignore, replace }
+
+  /// A PRIMARY KEY, UNIQUE constraint or UNIQUE index.
+  package struct Key: Sendable, Equatable {
+    package enum Kind: Sendable { case primaryKey, uniqueConstraint, uniqueIndex }
+
+    package struct Part: Sendable, Equatable {
+      /// The column's name; nil for an expression.
+      package var column: String?
+      package var collation: String
+    }
+
+    package var kind: Kind
+    /// The index's name; nil for a PRIMARY KEY that is the rowid.
+    package var indexName: String?
+    package var parts: [Part]
+    package var isPartial: Bool
+    /// The CREATE INDEX statement, where there is one.
+    package var sql: String?
+    /// The constraint's `ON CONFLICT` word.
+    package var conflictClause: ConflictClause?
+
+    /// The columns, when every part is a plain column.
+    package var columns: [String]? {
+      let names = parts.compactMap(\.column)
+      return names.count == parts.count ? names : nil
+    }
+    /// Whether the key is the rowid itself.
+    package var isRowidAlias: Bool { kind == .primaryKey && indexName == nil }
+    /// Whether `ON CONFLICT (columns)` alone can name it.
+    package var isPlain: Bool { !isPartial && columns != nil }
+  }
+
+  package struct ForeignKey: Sendable, Equatable {
+    package var columns: [String]
+    package var parentTable: String
+    /// Empty when the parent's PRIMARY KEY is meant.
+    package var parentColumns: [String]
+  }
+
+  /// The index of a column by name, as SQLite compares names.
+  package func columnIndex(_ name: String) -> Int? {
+    columns.firstIndex { SQLName.isSame($0.name, name) }
+  }
+
+  /// The PRIMARY KEY's columns in its order; empty when there is none.
+  package var primaryKeyColumns: [String] {
+    columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }.map(\.name)
+  }
+
+  /// The table's side of an input column with this name; nil when the table lacks it.
+  package func columnTarget(_ name: String, spellingPolicy: ColumnTarget.SpellingPolicy) -> ColumnTarget? {
+    columnIndex(name).map {
+      ColumnTarget(
+        name: columns[$0].name, affinity: columns[$0].affinity, spellingPolicy: spellingPolicy)
+    }
+  }
+}
+
+extension TableSchema.Key: CustomStringConvertible {
+  /// `PRIMARY KEY (a, b)`, `UNIQUE (email)`, with what keeps it from being named by its columns.
+  package var description: String {
+    let word = kind == .primaryKey ? "PRIMARY KEY" : "UNIQUE"
+    var text = "\(word) (\(parts.map { $0.column ?? "an expression" }.joined(separator: ", ")))"
+    if isPartial { text += " of some rows only" }
+    if let sql, !isPlain { text += " [\(sql)]" }
+    return text.escapedForTerminal
+  }
+}

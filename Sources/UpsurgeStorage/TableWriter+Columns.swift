@@ -1,0 +1,24 @@
+import UpsurgeRecords
+
+extension TableWriter {
+  /// Adds the columns that the table lacks, inside the transaction.
+  /// - Throws: `guardRefused` when the settings do not let columns be added.
+  func addMissing(_ columns: [ColumnTarget], at position: Position?) throws(UpsurgeError) {
+    let missing = columns.filter { plan.schema.columnIndex($0.name) == nil }
+    if missing.isEmpty { return }
+    if !settings.addsColumns {
+      var error = UpsertPlan.lacking(missing.map(\.name), table: plan.schema.name)
+      error.position = position
+      throw error
+    }
+    try begin()
+    for column in missing {
+      let type = TableDefinition.declaredType(for: column.affinity, isStrict: plan.schema.isStrict)
+      let added = TableDefinition.Column(name: column.name, declaredType: type)
+      try connection.execute(
+        TableDefinition.addColumnSQL(table: plan.schema.name, column: added, isStrict: plan.schema.isStrict))
+      warnings.add(
+        .columnAdded, column: column.name, at: position ?? Position(file: self.sourceName(0)))
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import CSQLite
+import UpsurgeRecords
+
+extension TableWriter {
+  /// Transactions are looked at after so many records: a few hundred pages at most.
+  private static let recordsBetweenLooks = 256
+
+  /// Stores the records of a batch and its rejects, merged by record number.
+  func store(_ batch: inout Batch) throws(UpsurgeError) {
+    var record = 0
+    var rejectIndex = 0
+    while record < batch.recordCount || rejectIndex < batch.rejects.count {
+      try begin()
+      let rejectNumber = rejectIndex < batch.rejects.count ? batch.rejects[rejectIndex].position.record ?? 0 : .max
+      if record < batch.recordCount && batch.records[record].number < rejectNumber {
+        let most = min(TableWriter.recordsBetweenLooks, settings.commitEveryRecords - transaction.recordCount)
+        var end = min(batch.recordCount, record + max(most, 1))
+        while rejectNumber != .max && batch.records[end - 1].number > rejectNumber { end -= 1 }
+        try storeRun(batch, from: record, to: end)
+        transaction.note(batch, from: record, to: end)
+        record = end
+      } else {
+        try take(batch.rejects[rejectIndex])
+        transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.sourceIndex)
+        rejectIndex += 1
+      }
+      try commitIfFull()
+    }
+  }
+
+  /// Stores records between two looks: groups neighbours of one shape into statements.
+  private func storeRun(_ batch: borrowing Batch, from start: Int, to end: Int) throws(UpsurgeError) {
+    let guards = self.guards
+    let cellCount = batch.columnCount
+    let mayDiffer = batch.hasAbsentCells || cellCount < plan.columns.count
+    let cells = batch.cells
+    var shape = fullShape
+    var record = start
+    while record < end {
+      let row = cells + record * cellCount
+      switch verdict(batch, record, guards) {
+      case .nullKey:
+        try reject(nullKey(batch, record))
+        record += 1
+        continue
+      case .alone:
+        if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
+        try storeAlone(batch, record, shape)
+        record += 1
+        continue
+      case .clean: break
+      }
+      if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
+      if shape.form == .singleRow {
+        try storeAlone(batch, record, shape)
+        record += 1
+        continue
+      }
+      var groupEnd = record + 1
+      while groupEnd < end, verdict(batch, groupEnd, guards) == .clean,
+        !mayDiffer || hasShape(cells + groupEnd * cellCount, cellCount: cellCount, shape)
+      {
+        groupEnd += 1
+      }
+      try storeGroup(batch, from: record, to: groupEnd, shape)
+      record = groupEnd
+    }
+  }
+
+  @inline(__always)
+  private func verdict(
+    _ batch: borrowing Batch, _ record: Int, _ guards: RecordGuards
+  ) -> RecordGuards.Verdict {
+    let verdict = guards.verdict(batch.cells + record * batch.columnCount, cellCount: batch.columnCount)
+    if verdict == .clean && Int(batch.records[record].byteCount) > largeRecordByteCount { return .alone }
+    return verdict
+  }
+
+  /// Stores neighbours of one shape with as few statements as their number allows.
+  private func storeGroup(
+    _ batch: borrowing Batch, from start: Int, to end: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) {
+    let notes = connection.notes
+    var record = start
+    var step = 0
+    while record < end {
+      while shape.rowCounts[step] > end - record { step += 1 }
+      let rowCount = shape.rowCounts[step]
+      let handle = try statements.handle(shape, step: step)
+      var parameter: Int32 = 1
+      var code: Int32 = SQLITE_OK
+      for row in record..<record + rowCount {
+        code |= bind(batch, row, shape.cellIndexes, to: handle, &parameter)
+      }
+      notes.pointee.updates = 0
+      if code == SQLITE_OK { code = sqlite3_step(handle) }
+      if code == SQLITE_DONE {
+        sqlite3_reset(handle)
+        count(rowCount, changes: Int(sqlite3_changes(connection.handle)), updates: notes.pointee.updates)
+        record += rowCount
+      } else {
+        record = try recover(batch, from: record, rowCount: rowCount, code: code, handle, shape)
+      }
+    }
+  }
+
+  /// Goes on after a statement of many rows that failed.
+  /// - Returns: the first record that is still to be stored.
+  @inline(never)
+  private func recover(
+    _ batch: borrowing Batch, from record: Int, rowCount: Int, code: Int32, _ handle: OpaquePointer,
+    _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> Int {
+    let refusal = Refusal(code: code, message: connection.lastMessage)
+    let error = connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
+    let stored = Int(sqlite3_changes(connection.handle))
+    sqlite3_reset(handle)
+    if rowCount == 1 || shape.form == .manyRowsOrAbort {
+      guard refusal.concernsRecord, !connection.isInAutocommit else { throw error }
+      for row in record..<record + rowCount { try storeAlone(batch, row, shape) }
+      return record + rowCount
+    }
+    // Only a plain insert says how far it came; an upsert is written so only when no row can fail.
+    guard plan.mode == .insert, refusal.isPinned, !connection.isInAutocommit, stored < rowCount else {
+      throw error
+    }
+    count(stored, changes: stored, updates: 0)
+    try reject(self.refused(batch, record + stored, refusal))
+    return record + stored + 1
+  }
+
+  /// Stores one record by its own statement, which can be refused without touching its neighbours.
+  func storeAlone(_ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements) throws(UpsurgeError) {
+    let notes = connection.notes
+    let handle = try statements.handle(shape, step: shape.rowCounts.count - 1)
+    var parameter: Int32 = 1
+    notes.pointee.updates = 0
+    notes.pointee.conflicts = 0
+    if plan.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
+    var code = bind(batch, record, shape.cellIndexes, to: handle, &parameter)
+    if code == SQLITE_OK { code = sqlite3_step(handle) }
+    if code == SQLITE_DONE {
+      sqlite3_reset(handle)
+      countAlone(hasChanged: sqlite3_changes(connection.handle) > 0)
+      if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
+      return
+    }
+    let refusal = Refusal(code: code, message: connection.lastMessage)
+    let error = connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
+    sqlite3_reset(handle)
+    if connection.isInAutocommit { throw lostTransaction(error, batch, record) }
+    // After an error in a trigger that is no constraint, only a savepoint knows what to undo.
+    let isKnown = refusal.isConstraint || plan.schema.triggers.isEmpty || plan.needsSavepoint
+    guard refusal.concernsRecord, isKnown else { throw error }
+    if plan.needsSavepoint {
+      try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
+    }
+    try reject(self.refused(batch, record, refusal))
+  }
+
+  // MARK: - Shapes
+
+  /// The statements for a record that may leave columns out; `last` when nothing changed.
+  private func shape(
+    of row: UnsafeMutablePointer<Cell>, cellCount: Int, last: ShapeStatements
+  ) -> ShapeStatements {
+    if hasShape(row, cellCount: cellCount, last) { return last }
+    var shape = SlotShape(full: plan.slots.count)
+    for (cellIndex, slot) in shapedSlots where isAbsent(row, cellIndex, cellCount) { shape.remove(slot) }
+    return statements.statements(for: shape)
+  }
+
+  @inline(__always)
+  private func hasShape(
+    _ row: UnsafeMutablePointer<Cell>, cellCount: Int, _ shape: ShapeStatements
+  ) -> Bool {
+    for (cellIndex, slot) in shapedSlots
+    where isAbsent(row, cellIndex, cellCount) == shape.shape.contains(slot) {
+      return false
+    }
+    return true
+  }
+
+  @inline(__always)
+  private func isAbsent(_ row: UnsafeMutablePointer<Cell>, _ cellIndex: Int, _ cellCount: Int) -> Bool {
+    cellIndex >= cellCount || row[cellIndex].kind == .absent
+  }
+}

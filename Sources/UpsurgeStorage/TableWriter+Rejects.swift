@@ -1,0 +1,59 @@
+import CSQLite
+import UpsurgeRecords
+
+extension TableWriter {
+  /// Keeps a record that cannot be stored, or ends the run with it, as the settings say.
+  func take(_ reject: Reject) throws(UpsurgeError) { try self.reject(reject) }
+
+  func reject(_ reject: Reject) throws(UpsurgeError) {
+    if settings.onError == .stop {
+      fatalReject = reject
+      throw reject.asError
+    }
+    if let most = settings.maximumRejects, ledger.rejected >= most {
+      fatalReject = reject
+      var error = reject.asError
+      error.message = "more than \(most) records were rejected; the last: \(error.message)"
+      error.hint = "--max-rejects N lets more pass; --rejects FILE keeps them"
+      throw error
+    }
+    ledger.read += 1
+    ledger.rejected += 1
+    rejectsByReason[reject.code, default: 0] += 1
+    try rejectSink(reject)
+  }
+
+  /// The reject for a record that SQLite refused.
+  @inline(never)
+  func refused(_ batch: borrowing Batch, _ record: Int, _ refusal: Refusal) -> Reject {
+    let (code, column, reason, hint) = refusal.explained(plan)
+    return Reject(
+      code, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: column,
+      reason: reason, hint: hint, raw: batch.rawBytes(of: record))
+  }
+
+  /// The reject for a record with NULL in its key.
+  @inline(never)
+  func nullKey(_ batch: borrowing Batch, _ record: Int) -> Reject {
+    let row = batch.cells + record * batch.columnCount
+    let cell = guards.nullKeyCell(row, cellCount: batch.columnCount)
+    let slot = plan.slots.first { $0.cellIndex == cell }
+    let column = slot.map { plan.schema.columns[$0.columnIndex].name }
+    return Reject(
+      .nullKey, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: column,
+      reason: "the key column \(column?.escapedForTerminal ?? "") is NULL, so the record matches no row",
+      raw: batch.rawBytes(of: record))
+  }
+
+  /// The error for a record whose failure took the whole transaction with it (a trigger's RAISE(ROLLBACK)).
+  func lostTransaction(_ error: UpsurgeError, _ batch: borrowing Batch, _ record: Int) -> UpsurgeError {
+    var error = error
+    error.position = batch.position(of: record, file: sourceName(batch.sourceIndex))
+    if ResultCode.primary(error.underlyingCode ?? 0) == SQLITE_CONSTRAINT {
+      error.code = .badInput
+      error.message = "a trigger rolled the whole transaction back: \(error.message)"
+      error.hint = "RAISE(ABORT) in the trigger would refuse only the record"
+    }
+    return error
+  }
+}

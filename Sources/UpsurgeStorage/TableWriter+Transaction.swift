@@ -1,0 +1,114 @@
+import CSQLite
+import UpsurgeRecords
+
+extension TableWriter {
+  /// Opens a transaction where none is open; takes the write lock at once.
+  func begin() throws(UpsurgeError) {
+    if transaction.isOpen { return }
+    try connection.execute("BEGIN IMMEDIATE")
+    let last = transaction.last
+    transaction = OpenTransaction()
+    transaction.isOpen = true
+    transaction.last = last
+    transaction.startSeconds = MonotonicClock.seconds
+    transaction.startPages = pagesWritten
+    transaction.startFrames = statistics.isCheckpointComplete ? 0 : connection.notes.pointee.walFrames
+  }
+
+  /// Makes everything stored so far durable (as `durability` says) and visible to other connections.
+  ///
+  /// Without a journal (`--durability off`) only `finish` commits: nothing could be rolled back to it.
+  package func commit() throws(UpsurgeError) {
+    if connection.durability == .off { return }
+    do throws(UpsurgeError) { try commitNow() } catch { throw fail(error) }
+  }
+
+  /// Commits, and brings the WAL into the database unless nothing was written. The writer is done then.
+  package func finish() throws(UpsurgeError) {
+    if isDone { return }
+    do throws(UpsurgeError) {
+      try commitNow()
+      if statistics.pagesWritten > 0 && connection.durability != .off {
+        try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+      }
+    } catch {
+      throw fail(error)
+    }
+    isDone = true
+  }
+
+  /// Forgets everything since the last commit. The writer is done then.
+  ///
+  /// Without a journal (`--durability off`) the file is worthless afterwards; the caller removes it.
+  package func rollback() {
+    undo()
+    isDone = true
+  }
+
+  private func commitNow() throws(UpsurgeError) {
+    if !transaction.isOpen { return }
+    precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
+    let start = MonotonicClock.seconds
+    let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
+    if code == ResultCode.constraintForeignKey { throw openForeignKeys() }
+    try connection.check(code, sql: "COMMIT")
+    transaction.isOpen = false
+    committedLedger = ledger
+    committedRejects = rejectsByReason
+    noteCommittedRecord()
+    statistics.commitCount += 1
+    statistics.commitSeconds += MonotonicClock.seconds - start
+    try governWAL()
+  }
+
+  private func noteCommittedRecord() {
+    guard let last = transaction.last else { return }
+    lastCommittedRecord = CommittedPosition(
+      sourceIndex: last.sourceIndex,
+      position: Position(
+        file: sourceName(last.sourceIndex), record: last.number, line: last.line, byte: last.byte),
+      nextByte: last.nextByte)
+  }
+
+  /// Rolls back to the last commit.
+  func undo() {
+    if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
+    transaction.isOpen = false
+    ledger = committedLedger
+    rejectsByReason = committedRejects
+  }
+
+  /// Ends the writer after an error: the last commit stands, with the record that ended the run.
+  func fail(_ error: UpsurgeError) -> UpsurgeError {
+    if isDone { return error }
+    undo()
+    isDone = true
+    guard let reject = fatalReject else { return error }
+    ledger.read += 1
+    ledger.rejected += 1
+    rejectsByReason[reject.code, default: 0] += 1
+    do throws(UpsurgeError) { try rejectSink(reject) } catch let second {
+      var both = error
+      both.message += "; and the record could not be kept: \(second.message)"
+      return both
+    }
+    return error
+  }
+
+  /// A COMMIT refused because of DEFERRABLE foreign keys whose parents never came.
+  private func openForeignKeys() -> UpsurgeError {
+    var error = UpsurgeError(
+      .badInput, "the transaction cannot be committed: rows of table \(plan.schema.name.escapedForTerminal)"
+        + " or of its children refer to rows that do not exist",
+      hint: "load the referenced table first, or let one transaction hold both (--commit-every)",
+      underlyingCode: ResultCode.constraintForeignKey)
+    let check = try? connection.prepare(
+      "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 1")
+    if let check, (try? check.step()) == true {
+      let table = check.text(at: 0) ?? "", parent = check.text(at: 2) ?? ""
+      let row = check.text(at: 1).map { "row \($0) of " } ?? "a row of "
+      error.message += ": \((row + table).escapedForTerminal) has no parent in \(parent.escapedForTerminal)"
+    }
+    return error
+  }
+}

@@ -1,0 +1,137 @@
+import CSQLite
+import UpsurgeRecords
+
+/// Stores batches in one table, in transactions, and keeps the ledger; lives on the writer thread.
+///
+/// Cells are bound in place: a batch must not be changed while `write` runs, and no pointer into it is left
+/// when `write` returns. Which statement a record goes into is told in `StatementForm`. For every choice the
+/// table, the ledger and the rejects are those of single-row statements, record by record.
+///
+/// After an error everything since the last commit is rolled back, `ledger` is that of the last commit (with
+/// the one record that ended the run, where a record did), and the writer is done.
+package final class TableWriter {
+  package let connection: Connection
+  package private(set) var plan: UpsertPlan
+  /// Outcomes of all records so far, those not yet committed included.
+  package internal(set) var ledger = Ledger()
+  /// Outcomes of the committed records.
+  package internal(set) var committedLedger = Ledger()
+  /// Rejected records by reason, those not yet committed included.
+  package internal(set) var rejectsByReason: [Reject.Code: UInt64] = [:]
+  /// Things worth knowing that the writer itself did (columns added).
+  package internal(set) var warnings = WarningLog()
+  /// The last record whose outcome is committed.
+  package internal(set) var lastCommittedRecord: CommittedPosition?
+  /// Where the time went and what was written.
+  package internal(set) var statistics = WriterStatistics()
+
+  let settings: WriterSettings
+  let sourceNames: [String]
+  let rejectSink: (Reject) throws(UpsurgeError) -> Void
+  private(set) var guards: RecordGuards
+  private(set) var statements: StatementCache
+  /// The statements for records that speak of every column.
+  private(set) var fullShape: ShapeStatements
+  /// Cells whose absence changes the statement: (cell index, slot), the others are bound as NULL.
+  private(set) var shapedSlots: [(cellIndex: Int, slot: Int)] = []
+  var committedRejects: [Reject.Code: UInt64] = [:]
+  var transaction = OpenTransaction()
+  var isDone = false
+  /// Bytes of a page of the database.
+  var pageByteCount = 4096
+  /// What SQLite's counter of written pages said before the first record.
+  var pagesBefore = 0
+  /// A WAL of so many bytes makes the next checkpoint wait for readers.
+  var nextWaitByteCount = 0
+  /// The reject that ends the run.
+  var fatalReject: Reject?
+  /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
+  let largeRecordByteCount: Int
+
+  /// - Parameters:
+  ///   - connection: configured, and owned by the writer thread from now on.
+  ///   - plan: how the records go into the table.
+  ///   - sourceNames: the sources as the user named them, by `batch.sourceIndex`.
+  ///   - rejectSink: takes each record that cannot be stored, in input order, on the writer thread.
+  package init(
+    connection: Connection, plan: UpsertPlan, sourceNames: [String],
+    settings: WriterSettings = WriterSettings(),
+    rejectSink: @escaping (Reject) throws(UpsurgeError) -> Void = { _ in }
+  ) throws(UpsurgeError) {
+    self.connection = connection
+    self.plan = plan
+    self.settings = settings
+    self.sourceNames = sourceNames
+    self.rejectSink = rejectSink
+    largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
+    (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+    try beginStatistics()
+  }
+
+  /// Says that the records of the next batches have other columns (the next file has another header).
+  /// - Throws: as `UpsertPlan.init`; columns that the table lacks are added where the settings say so.
+  package func setColumns(_ columns: [ColumnTarget]) throws(UpsurgeError) {
+    if columns == plan.columns { return }
+    do throws(UpsurgeError) { try adopt(columns, at: nil) } catch { throw fail(error) }
+  }
+
+  /// Stores a batch, its rejects and its new columns in input order; commits where the settings say so.
+  /// - Throws: `badInput` at the reject that ends the run; `guardRefused` for a column that must not be added;
+  ///   `database`, `databaseBusy`, `interrupted`.
+  package func write(_ batch: inout Batch) throws(UpsurgeError) {
+    if isDone { throw UpsurgeError(.usage, "the writer has ended and takes no more records") }
+    connection.checkThread()
+    let start = MonotonicClock.seconds
+    let other = statistics.commitSeconds + statistics.checkpointSeconds
+    defer {
+      statements.clearBindings()
+      let elsewhere = statistics.commitSeconds + statistics.checkpointSeconds - other
+      statistics.storeSeconds += MonotonicClock.seconds - start - elsewhere
+    }
+    do throws(UpsurgeError) {
+      if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
+      precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
+      try store(&batch)
+      try commitIfDue()
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  /// Takes another plan for other input columns, after adding what the table lacks.
+  func adopt(_ columns: [ColumnTarget], at position: Position?) throws(UpsurgeError) {
+    try addMissing(columns, at: position)
+    guard let schema = try TableSchema.read(connection, table: plan.schema.name) else {
+      throw UpsurgeError(.database, "table \(plan.schema.name.escapedForTerminal) is gone")
+    }
+    plan = try plan.replanned(schema: schema, columns: columns)
+    (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+  }
+
+  private static func parts(
+    _ connection: Connection, _ plan: UpsertPlan, _ settings: WriterSettings
+  ) -> (RecordGuards, StatementCache, ShapeStatements, [(cellIndex: Int, slot: Int)]) {
+    let cache = StatementCache(
+      connection: connection, plan: plan, rowsPerStatement: settings.rowsPerStatement,
+      allowsAbort: connection.durability != .off)
+    var shaped: [(cellIndex: Int, slot: Int)] = []
+    for (index, slot) in plan.slots.enumerated() {
+      let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil
+      // Without a default, an insert that leaves a column out stores NULL.
+      if plan.mode == .upsert || hasDefault || plan.schema.kind != .table {
+        shaped.append((slot.cellIndex, index))
+      }
+    }
+    let full = cache.statements(for: SlotShape(full: plan.slots.count))
+    cache.pinned = full
+    return (RecordGuards(plan), cache, full, shaped)
+  }
+
+  private func firstPosition(_ batch: borrowing Batch) -> Position {
+    let file = sourceName(batch.sourceIndex)
+    return batch.recordCount > 0 ? batch.position(of: 0, file: file) : Position(file: file)
+  }
+
+  /// The source as the user named it.
+  func sourceName(_ index: Int) -> String { index < sourceNames.count ? sourceNames[index] : "-" }
+}

@@ -1,0 +1,94 @@
+import UpsurgeRecords
+
+extension UpsertPlan {
+  /// The statement for records that speak of every column.
+  package func sql(rowCount: Int = 1) throws(UpsurgeError) -> String {
+    try sql(shape: SlotShape(full: slots.count), rowCount: rowCount)
+  }
+
+  /// The statement that stores `rowCount` records of one shape; parameters in row and slot order.
+  ///
+  ///     INSERT INTO "t" ("k", "v") VALUES (?, ?), (?, ?)
+  ///     ON CONFLICT ("k") DO UPDATE SET "v" = excluded."v"
+  ///     WHERE ("t"."v" IS NOT excluded."v") AND upsurge_note_update()
+  func sql(shape: SlotShape, rowCount: Int) throws(UpsurgeError) -> String {
+    let present = slots.indices.filter { shape.contains($0) }.map { slots[$0] }
+    let table = try SQLName.quote(schema.name)
+    // In a table named "excluded", excluded.v would be the stored value, not the new one.
+    let needsAlias = SQLName.isSame(schema.name, "excluded")
+    let row = needsAlias ? "\"upsurge_row\"" : table
+    let verb = "INSERT\(override(rowCount: rowCount)) INTO \(table)\(needsAlias ? " AS \(row)" : "")"
+    if present.isEmpty { return "\(verb) DEFAULT VALUES" }
+    let names = try SQLName.quoteList(present.map { schema.columns[$0.columnIndex].name })
+    let values = "(\(present.map(placeholder).joined(separator: ", ")))"
+    let rows = Array(repeating: values, count: rowCount).joined(separator: ", ")
+    return "\(verb) (\(names)) VALUES \(rows)\(try conflictSQL(present, table: row))"
+  }
+
+  /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT NULL
+  /// ON CONFLICT ROLLBACK end the transaction: the statement's own word overrides them all.
+  private var overridesClauses: Bool {
+    schema.keys.contains { $0.conflictClause != nil }
+      || schema.columns.contains { $0.notNullConflict == .rollback }
+  }
+
+  private func override(rowCount: Int) -> String {
+    if overridesClauses { return " OR ABORT" }
+    return rowCount > 1 && form == .manyRowsOrFail ? " OR FAIL" : ""
+  }
+
+  /// OR ABORT overrides NOT NULL ON CONFLICT REPLACE too, so the default is put in here.
+  private func placeholder(_ slot: Slot) -> String {
+    let column = schema.columns[slot.columnIndex]
+    if overridesClauses, column.notNullConflict == .replace, let value = column.defaultExpression {
+      return "ifnull(?, \(value))"
+    }
+    return "?"
+  }
+
+  private func conflictSQL(_ present: [Slot], table: String) throws(UpsurgeError) -> String {
+    if mode == .insert || schema.kind != .table { return "" }
+    if mode == .ignore { return "\nON CONFLICT DO NOTHING" }
+    guard let key else { return "" }
+    var target = ""
+    for part in key.parts {
+      target += (target.isEmpty ? "" : ", ") + (try targetTerm(part))
+    }
+    let changed = present.filter { !$0.isKey }.map { schema.columns[$0.columnIndex] }
+    if changed.isEmpty {
+      if !mayIgnore { return "\nON CONFLICT (\(target)) DO NOTHING" }
+      let first = try SQLName.quote(key.columns?.first ?? "")
+      return "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first) WHERE NOT upsurge_note_conflict()"
+    }
+    var assignments = ""
+    var distinct = ""
+    for column in changed {
+      let name = try SQLName.quote(column.name)
+      assignments += (assignments.isEmpty ? "" : ", ") + "\(name) = excluded.\(name)"
+      distinct += (distinct.isEmpty ? "" : " OR ") + isDistinct(column, name: name, table: table)
+    }
+    let noted = mayIgnore ? "upsurge_note_conflict() AND " : ""
+    return """
+
+      ON CONFLICT (\(target)) DO UPDATE SET \(assignments)
+      WHERE \(noted)(\(distinct)) AND upsurge_note_update()
+      """
+  }
+
+  /// A key column; with its collation where another key of the table may differ from it by nothing else.
+  private func targetTerm(_ part: TableSchema.Key.Part) throws(UpsurgeError) -> String {
+    guard let column = part.column, let index = schema.columnIndex(column) else { return "" }
+    let name = try SQLName.quote(column)
+    if key?.isRowidAlias == true || SQLName.isSame(part.collation, schema.columns[index].collation) { return name }
+    return "\(name) COLLATE \(try SQLName.quote(part.collation))"
+  }
+
+  /// The condition that the stored value is another one. A collation must not hide a change of spelling, and
+  /// where the column converts nothing, 1 and 1.0 compare equal but are not the same.
+  private func isDistinct(_ column: TableSchema.Column, name: String, table: String) -> String {
+    let collate = SQLName.isSame(column.collation, "BINARY") ? "" : " COLLATE BINARY"
+    let condition = "\(table).\(name)\(collate) IS NOT excluded.\(name)"
+    if column.affinity != .none { return condition }
+    return "\(condition) OR typeof(\(table).\(name)) <> typeof(excluded.\(name))"
+  }
+}

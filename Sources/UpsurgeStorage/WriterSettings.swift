@@ -1,0 +1,41 @@
+import UpsurgeRecords
+
+/// What happens at the first record that cannot be stored.
+public enum ErrorPolicy: String, Sendable, CaseIterable {
+  /// The run ends; what was not committed is rolled back.
+  case stop
+  /// The record is handed to the rejects, and the run goes on.
+  case reject
+}
+
+/// Bounds and policies of a `TableWriter`.
+package struct WriterSettings: Sendable {
+  /// A commit after so many records; exact.
+  package var commitEveryRecords = 100_000
+  /// A commit after so many bytes of input, to the next batch border.
+  package var commitEveryBytes: Int?
+  /// A commit after so many seconds, to the next batch border.
+  package var commitEverySeconds: Double?
+  /// The WAL stays within this where it can: transactions end early.
+  package var walLimitByteCount = 256 << 20
+  /// A checkpoint runs after a commit that leaves more than this in the WAL; at most a quarter of the limit.
+  package var checkpointByteCount = 40 << 20
+  /// Upper bound of rows a statement, before SQLite's own limits.
+  package var rowsPerStatement = 64
+  package var onError = ErrorPolicy.stop
+  /// More rejects than this end the run as `stop` does.
+  package var maximumRejects: UInt64?
+  /// Whether columns that appear on the way are added to the table.
+  package var addsColumns = false
+
+  package init() {}
+}
+
+/// Where the last commit stands in the input.
+package struct CommittedPosition: Sendable, Equatable {
+  package var sourceIndex: Int
+  /// The last record whose outcome is committed.
+  package var position: Position
+  /// Offset behind that record's last byte (its line end not included), where known.
+  package var nextByte: UInt64?
+}

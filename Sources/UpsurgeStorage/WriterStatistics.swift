@@ -1,0 +1,80 @@
+import CSQLite
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Where a writer's time went, and what it wrote.
+package struct WriterStatistics: Sendable {
+  /// Binding and stepping, all that is not named below.
+  package var storeSeconds = 0.0
+  package var commitSeconds = 0.0
+  package var checkpointSeconds = 0.0
+  package var commitCount = 0
+  package var checkpointCount = 0
+  /// Pages written to the WAL (to the database, where there is no WAL).
+  package var pagesWritten = 0
+  /// The same in bytes, frame headers included.
+  package var walBytesWritten = 0
+  /// The largest the WAL has been after a commit.
+  package var walBytesPeak = 0
+  /// Whether the last checkpoint brought the whole WAL into the database.
+  package var isCheckpointComplete = true
+
+  package init() {}
+}
+
+/// Seconds of a clock that only goes forward.
+enum MonotonicClock {
+  static var seconds: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+}
+
+/// What the transaction that is open holds so far.
+struct OpenTransaction {
+  var isOpen = false
+  var recordCount = 0
+  var byteCount = 0
+  var startSeconds = 0.0
+  /// Pages written before it began.
+  var startPages = 0
+  /// Frames in the WAL that it writes behind.
+  var startFrames = 0
+  /// The last record whose outcome is in the ledger.
+  var last: LastRecord?
+
+  /// A place in the input, cheap to note for each run of records.
+  struct LastRecord {
+    var sourceIndex: Int
+    var number: UInt64?
+    var line: UInt64?
+    var byte: UInt64?
+    var nextByte: UInt64?
+  }
+
+  mutating func note(_ batch: borrowing Batch, from start: Int, to end: Int) {
+    recordCount += end - start
+    let first = batch.records[start]
+    let final = batch.records[end - 1]
+    byteCount += Int(final.arenaOffset) + Int(final.byteCount) - Int(first.arenaOffset)
+    let byte = batch.arenaSourceOffset + UInt64(final.arenaOffset)
+    last = LastRecord(
+      sourceIndex: batch.sourceIndex, number: final.number, line: final.line, byte: byte,
+      nextByte: byte + UInt64(final.byteCount))
+  }
+
+  mutating func note(_ reject: Reject, sourceIndex: Int) {
+    recordCount += 1
+    byteCount += reject.raw.count
+    let position = reject.position
+    last = LastRecord(
+      sourceIndex: sourceIndex, number: position.record, line: position.line, byte: position.byte,
+      nextByte: reject.isRawCut ? nil : position.byte.map { $0 + UInt64(reject.raw.count) })
+  }
+}

@@ -1,0 +1,104 @@
+import UpsurgeRecords
+
+@testable import UpsurgeStorage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A database in a folder of its own that is gone with the test.
+final class TemporaryDatabase {
+  let path: String
+  private let folder: String
+
+  init() {
+    var template = Array("/tmp/upsurge-storage-XXXXXX".utf8CString)
+    guard let made = mkdtemp(&template) else { fatalError("no temporary folder") }
+    folder = String(cString: made)
+    path = folder + "/test.db"
+  }
+
+  deinit {
+    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+    rmdir(folder)
+  }
+
+  /// A configured connection.
+  func open(_ setup: String = "", durability: Durability = .normal) throws(UpsurgeError) -> Connection {
+    let connection = try Connection(path: path, createIfMissing: true)
+    try connection.configure(durability: durability, pageCacheByteCount: 4 << 20)
+    if !setup.isEmpty { try connection.execute(setup) }
+    return connection
+  }
+
+  /// Size of the WAL file; 0 when there is none.
+  var walByteCount: Int {
+    var info = stat()
+    return stat(path + "-wal", &info) == 0 ? Int(info.st_size) : 0
+  }
+}
+
+/// A run of the writer over some rows, and what came of it.
+struct Outcome: Equatable {
+  var table: [[Value]] = []
+  var ledger = Ledger()
+  /// `number code column reason` of each reject.
+  var rejects: [String] = []
+}
+
+/// How rows are cut into batches, statements and transactions.
+struct Cut: CustomStringConvertible {
+  var batchSize = 1000
+  var rowsPerStatement = 64
+  var commitEvery = 100_000
+
+  var description: String { "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery)" }
+}
+
+/// Loads rows with the writer.
+func load(
+  _ connection: Connection, _ table: String, _ columns: [String], _ rows: [[Value]], key: [String] = [],
+  mode: UpsertPlan.Mode? = nil, cut: Cut = Cut(), onError: ErrorPolicy = .reject,
+  settings given: WriterSettings = WriterSettings()
+) throws(UpsurgeError) -> (writer: TableWriter, rejects: [Reject]) {
+  guard let schema = try TableSchema.read(connection, table: table) else {
+    throw UpsurgeError(.usage, "no table \(table)")
+  }
+  var maker = BatchMaker(columns)
+  let plan = try UpsertPlan(schema: schema, key: key, mode: mode, columns: maker.columns)
+  var settings = given
+  settings.rowsPerStatement = cut.rowsPerStatement
+  settings.commitEveryRecords = cut.commitEvery
+  settings.onError = onError
+  let kept = Kept()
+  let writer = try TableWriter(
+    connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings
+  ) { (reject) throws(UpsurgeError) in kept.rejects.append(reject) }
+  var at = 0
+  while at < rows.count {
+    let end = min(at + cut.batchSize, rows.count)
+    var batch = maker.batch(Array(rows[at..<end]))
+    try writer.write(&batch)
+    at = end
+  }
+  try writer.finish()
+  return (writer, kept.rejects)
+}
+
+/// Takes what a writer rejects.
+final class Kept {
+  var rejects: [Reject] = []
+}
+
+extension Reject {
+  var line: String { "\(position.record ?? 0) \(code.rawValue) \(column ?? "-"): \(reason)" }
+}
+
+extension Ledger {
+  /// The words that are not zero: `read 3 inserted 3`.
+  var text: String {
+    entries.filter { $0.count > 0 }.map { "\($0.word) \($0.count)" }.joined(separator: " ")
+  }
+}
