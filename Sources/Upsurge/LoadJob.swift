@@ -39,7 +39,7 @@ public struct LoadJob: Sendable {
     let run = LoadRun(job: self, control: control, note: note)
     let completion = Completion()
     do throws(UpsurgeError) {
-      let writer = try WorkerThread(name: "upsurge-write") {
+      let writer = try WorkerThread {
         run.writeAll()
         completion.finish()
       }

@@ -74,7 +74,7 @@ extension ByteSize: ExpressibleByArgument {
 
 extension RecordFormat: ExpressibleByArgument {}
 extension Compression: ExpressibleByArgument {}
-extension RaggedPolicy: ExpressibleByArgument {}
+extension CSVDialect.RaggedPolicy: ExpressibleByArgument {}
 extension Durability: ExpressibleByArgument {}
 extension ErrorPolicy: ExpressibleByArgument {}
 extension LoadMode: ExpressibleByArgument {}

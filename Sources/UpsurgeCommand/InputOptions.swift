@@ -44,7 +44,7 @@ struct InputOptions: ParsableArguments {
       Records with too few or too many fields: reject, pad (missing are NULL; empty surplus ones are dropped), \
       or extra (surplus fields kept as JSON in the column "extra").
       """)
-  var ragged: RaggedPolicy?
+  var ragged: CSVDialect.RaggedPolicy?
 
   @Option(
     name: .customLong("columns"), help: "Load only these fields: A,B,C by their names in the input.")

@@ -25,17 +25,16 @@ struct OutputOptions: ParsableArguments {
   /// - Returns: false when the file cannot be written, which has been said.
   func write(summary bytes: [UInt8]) throws -> Bool {
     guard let summary else { return true }
-    let file = summary == "-" ? stdout : fopen(summary, "wb")
-    guard let file else {
-      Terminal.say(
-        "upsurge: cannot create the summary \(summary): \(String(cString: strerror(errno)))\n")
+    let descriptor = summary == "-"
+      ? STDOUT_FILENO : open(summary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor < 0 {
+      Terminal.say("upsurge: cannot create the summary \(summary): \(String(cString: strerror(errno)))\n")
       return false
     }
-    let count = fwrite(bytes, 1, bytes.count, file)
-    let isWritten = fflush(file) == 0 && count == bytes.count
-    if summary != "-" { fclose(file) }
-    if !isWritten { Terminal.say("upsurge: cannot write the summary \(summary)\n") }
-    return isWritten
+    defer { if summary != "-" { close(descriptor) } }
+    if Terminal.write(bytes, to: descriptor) { return true }
+    Terminal.say("upsurge: cannot write the summary \(summary): \(String(cString: strerror(errno)))\n")
+    return false
   }
 }
 

@@ -25,14 +25,19 @@ final class Terminal: Sendable {
   }
 
   /// Writes to standard error as it is.
-  static func say(_ text: String) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  static func say(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+
+  /// Writes all of `bytes`.
+  /// - Returns: false when the system refuses; `errno` says why.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }
-      if count <= 0 { return }
-      bytes = bytes.dropFirst(count)
+      if count <= 0 { return false }
+      rest = rest.dropFirst(count)
     }
+    return true
   }
 
   /// A line that a stage wants said.
@@ -93,4 +98,9 @@ enum ProgressLine {
     if progress.rejects > 0 { parts.append("\(Words.count(progress.rejects)) rejected") }
     return parts.joined(separator: "  ")
   }
+}
+
+/// write(2), which the method of the same name hides.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
 }

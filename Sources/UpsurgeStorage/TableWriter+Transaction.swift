@@ -5,7 +5,8 @@ extension TableWriter {
   /// Opens a transaction where none is open; takes the write lock at once.
   func begin() throws(UpsurgeError) {
     if transaction.isOpen { return }
-    try connection.execute("BEGIN IMMEDIATE")
+    // The transaction in which the table was made is the first one.
+    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
     let last = transaction.last
     transaction = OpenTransaction()
     transaction.isOpen = true
@@ -46,7 +47,7 @@ extension TableWriter {
   }
 
   private func commitNow() throws(UpsurgeError) {
-    if !transaction.isOpen { return }
+    if !transaction.isOpen && connection.isInAutocommit { return }
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)

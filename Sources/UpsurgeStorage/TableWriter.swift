@@ -25,7 +25,7 @@ package final class TableWriter {
   /// Where the time went and what was written.
   package internal(set) var statistics = WriterStatistics()
 
-  let settings: WriterSettings
+  package let settings: WriterSettings
   let sourceNames: [String]
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
   private(set) var guards: RecordGuards
@@ -38,7 +38,7 @@ package final class TableWriter {
   var transaction = OpenTransaction()
   var isDone = false
   /// Bytes of a page of the database.
-  var pageByteCount = 4096
+  package internal(set) var pageByteCount = 4096
   /// What SQLite's counter of written pages said before the first record.
   var pagesBefore = 0
   /// A WAL of so many bytes makes the next checkpoint wait for readers.

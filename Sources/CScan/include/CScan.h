@@ -5,4 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "json.h"
+#include "number.h"
+#include "structural.h"
+#include "utf8.h"
+
 #endif

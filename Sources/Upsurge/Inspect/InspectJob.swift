@@ -101,7 +101,8 @@ public struct InspectJob: Sendable {
     while true {
       let count = try prepared.opened.read(into: buffer)
       if count == 0 { break }
-      try validator.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      try validator.feed(
+        UnsafeBufferPointer(start: buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count: count))
     }
     try validator.finish()
     var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])

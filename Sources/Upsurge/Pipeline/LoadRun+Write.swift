@@ -51,7 +51,7 @@ extension LoadRun {
   private func run(_ writing: Writing, first: PreparedSource, names: [String]) throws(UpsurgeError) {
     let reading = Reading(
       stage: ReaderStage(run: self, sourceNames: names, table: writing.table), first: first)
-    let reader = try WorkerThread(name: "upsurge-read") { reading.run() }
+    let reader = try WorkerThread { reading.run() }
     do throws(UpsurgeError) {
       while let batch = full.receive() {
         try write(batch, with: writing)

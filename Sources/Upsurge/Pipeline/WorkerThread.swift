@@ -12,12 +12,12 @@ package final class WorkerThread: @unchecked Sendable {
 
   /// Starts `body` on a new thread.
   /// - Throws: `database` with errno when the system has no thread left.
-  package init(name: String, _ body: @escaping @Sendable () -> Void) throws(UpsurgeError) {
+  package init(_ body: @escaping @Sendable () -> Void) throws(UpsurgeError) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setstacksize(&attributes, 8 << 20)
-    let start = Unmanaged.passRetained(Start(name: name, body: body))
+    let start = Unmanaged.passRetained(Start(body: body))
     #if canImport(Glibc)
       var thread = pthread_t()
     #else
@@ -30,11 +30,6 @@ package final class WorkerThread: @unchecked Sendable {
           guard let argument else { return nil }
         #endif
         let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-        #if canImport(Glibc)
-          pthread_setname_np(pthread_self(), start.name)
-        #else
-          pthread_setname_np(start.name)
-        #endif
         start.body()
         return nil
       }, start.toOpaque())
@@ -60,11 +55,7 @@ package final class WorkerThread: @unchecked Sendable {
   }
 
   private final class Start: Sendable {
-    let name: String
     let body: @Sendable () -> Void
-    init(name: String, body: @escaping @Sendable () -> Void) {
-      self.name = name
-      self.body = body
-    }
+    init(body: @escaping @Sendable () -> Void) { self.body = body }
   }
 }

@@ -42,7 +42,7 @@ final class Writing {
     if options.onError == .reject {
       try writer.finish()
     } else {
-      try writer.rollback()
+      writer.rollback()
     }
   }
 
@@ -51,7 +51,7 @@ final class Writing {
     let ledger = writer.ledger
     guard ledger.read > 0, Double(ledger.rejected) * 100 > limit * Double(ledger.read) else { return }
     try rejects.flush()
-    try writer.rollback()
+    writer.rollback()
     throw UpsurgeError(
       .badInput,
       "\(ledger.rejected) of \(ledger.read) records were rejected, more than --max-rejects \(limit)%",
@@ -65,10 +65,10 @@ final class Writing {
     let (position, warnings) = (writer.lastCommittedRecord?.position, writer.warnings)
     let reasons = writer.rejectsByReason.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
     let settings: [(name: String, value: UInt64)] = [
-      ("page_size", UInt64(statistics.pageByteCount)),
+      ("page_size", UInt64(writer.pageByteCount)),
       ("cache_bytes", UInt64(cacheByteCount)),
-      ("checkpoint_bytes", UInt64(statistics.checkpointByteCount)),
-      ("rows_per_statement", UInt64(statistics.rowsPerStatement)),
+      ("checkpoint_bytes", UInt64(writer.settings.checkpointByteCount)),
+      ("rows_per_statement", UInt64(writer.settings.rowsPerStatement)),
       ("commit_every", UInt64(options.commitEvery)),
     ]
     summary.withLock {

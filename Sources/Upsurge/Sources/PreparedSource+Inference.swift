@@ -38,7 +38,7 @@ extension PreparedSource {
     let pool = BatchPool(count: 2, sizes: options.batchSizes)
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.memory.byteCount / 4, sourceIndex: 0)
-    var inference = ColumnInference(source: isJSON ? .json : .csv)
+    var inference = ColumnInference(isJSON: isJSON)
     switch try inferenceParser(options: options) {
     case .csv(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read) { batch in
@@ -63,7 +63,7 @@ extension PreparedSource {
   }
 
   /// A parser that leaves every text as it is.
-  private func inferenceParser(options: LoadOptions) throws(UpsurgeError) -> SourceParser {
+  func inferenceParser(options: LoadOptions) throws(UpsurgeError) -> SourceParser {
     var columns = ColumnRegistry()
     if case .csv(let sniffed) = shape {
       let names = try FieldSelection(options: options).columnNames(
@@ -84,10 +84,11 @@ extension PreparedSource {
     _ columns: [ColumnTarget], _ inference: ColumnInference, _ options: LoadOptions
   ) -> [InferredColumn] {
     columns.enumerated().map { slot, target in
-      let facts = inference.facts(slot: slot)
+      let seen = slot < inference.columns.count ? inference.columns[slot] : ColumnInference.Column()
       return InferredColumn(
-        name: target.name, type: options.inference == .none ? .text : facts.type,
-        examples: facts.examples, nullCount: facts.nullCount)
+        name: target.name,
+        type: options.inference == .none ? .text : inference.inferredType(of: slot),
+        examples: seen.examples, nullCount: seen.nullCount)
     }
   }
 }

@@ -19,12 +19,13 @@ extension PreparedSource {
       return .json(
         JSONParser(
           dialect: JSONDialect(
-            format: format, path: options.jsonPath, flattenSeparator: options.flattenSeparator,
+            format: format, jsonPath: options.jsonPath, flattenSeparator: options.flattenSeparator,
             duplicateKeys: options.duplicateKeys),
           file: opened.name, columns: columns.targets,
-          newKeys: table.isNew || table.addsColumns
-            ? .add(spellingPolicy: table.spellingPolicy) : .refuse(table: table.name),
-          wanted: options.columns, renames: options.renames))
+          policy: JSONKeyPolicy(
+            unknown: table.isNew || table.addsColumns
+              ? .add(table.spellingPolicy) : .refuse(table: table.name),
+            wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames)))
     case .csv(let sniffed):
       let names = try FieldSelection(options: options).columnNames(
         of: sniffed.headerNames, file: opened.name)

@@ -6,7 +6,7 @@ package struct PreparedSource {
   /// How the bytes become records.
   package enum Shape: Sendable {
     case csv(CSVSniffResult)
-    case json(JSONDialect.Format)
+    case json(JSONFormat)
   }
 
   /// Opens a source and looks at its first MiB.
@@ -41,13 +41,17 @@ package struct PreparedSource {
     case .csv, .tsv: break
     case nil:
       if !options.jsonPath.isEmpty { return .json(.json) }
-      if let format = JSONSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole) {
-        return .json(format)
+      let format = opened.sample.withUnsafeBufferPointer {
+        JSONSniffer.sniff($0, isWhole: opened.isSampleWhole)
       }
+      if let format { return .json(format) }
     }
     return .csv(
       CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: options.csv))
   }
+
+  /// What was guessed or changed on the way and should be said.
+  package var remarks: [String] { [] }
 
   /// The source in words: `names.csv.zst: zstd · csv · delimiter comma · quote " · header · LF · utf-8`.
   package var summary: String {

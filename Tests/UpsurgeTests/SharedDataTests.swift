@@ -1,0 +1,144 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+@testable import UpsurgeInput
+
+/// Real data that nobody of us wrote, loaded and compared with what is known of it.
+@Suite("Shared data", .enabled(if: SharedData.isPresent, Comment(rawValue: SharedData.skipNote)))
+struct SharedDataTests {
+  let scratch = Scratch()
+
+  private func load(
+    _ source: String, into table: String = "t", _ change: (inout LoadOptions) -> Void = { _ in }
+  ) -> RunSummary {
+    var options = LoadOptions()
+    change(&options)
+    let job = LoadJob(
+      database: scratch.file("a.db"), table: table, sources: [source], options: options)
+    let summary = job.run()
+    #expect(summary.ledger.isBalanced)
+    return summary
+  }
+
+  private func rows(_ sql: String) throws -> [String] {
+    try Database(scratch.file("a.db")).rows(sql)
+  }
+
+  @Test("Two releases of baby names: every count is right, and a third load writes nothing")
+  func babyNames() throws {
+    let key = ["year", "name", "sex"]
+    let first = load(SharedData.path("large/babynames_release2010_1880-2010.csv.zst")) { $0.key = key }
+    #expect(first.error == nil && first.ledger.inserted == 1_690_784)
+    let later = SharedData.path("large/babynames_release2023_1880-2023.csv.zst")
+    let second = load(later) { $0.key = key }
+    #expect(second.ledger.inserted == 427_491)
+    #expect(second.ledger.updated == 164_195)
+    #expect(second.ledger.unchanged == 1_525_533)
+    let reader = Database(scratch.file("a.db"))
+    #expect(try reader.rows("SELECT count(*) FROM t") == ["2118275"])
+    #expect(try reader.rows("PRAGMA integrity_check") == ["'ok'"])
+    let third = load(later) { $0.key = key }
+    #expect(third.ledger.unchanged == 2_117_219)
+    #expect(third.walBytesWritten == 0)
+    // `reader` is still open, so a log would still be there.
+    let log = (try? readFile(scratch.file("a.db-wal")))?.count ?? 0
+    #expect(log == 0)
+  }
+
+  @Test("Forty snapshots of .gov domains, one after another")
+  func dotGov() throws {
+    let archive = SharedData.path("history/dotgov_history.tar.zst")
+    try unpack(archive)
+    let stats = String(
+      decoding: try SharedData.bytes("history/dotgov_stats.tsv"), as: UTF8.self
+    ).split(separator: "\n").dropFirst().map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+    #expect(stats.count == 40)
+    for fields in stats {
+      let summary = load(scratch.file("dotgov_history/\(fields[1])")) { $0.key = ["Domain name"] }
+      #expect(summary.error == nil)
+      if fields[8] == "-" {
+        #expect(summary.ledger.inserted == UInt64(fields[5]))
+      } else {
+        #expect(summary.ledger.inserted == UInt64(fields[8]), "\(fields[1])")
+        #expect(summary.ledger.updated == UInt64(fields[10]), "\(fields[1])")
+      }
+    }
+  }
+
+  @Test("csv-spectrum: each file gives its JSON")
+  func csvSpectrum() throws {
+    let folder = SharedData.path("csv-spectrum/csvs")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    #expect(names.count == 12)
+    for name in names {
+      let table = String(name.dropLast(4))
+      let summary = load(folder + "/" + name, into: table) {
+        $0.inference = .none
+        $0.csv.delimiter = [UInt8(ascii: ",")]
+      }
+      #expect(summary.error == nil, "\(name)")
+      let json = try JSONSerialization.jsonObject(
+        with: Data(SharedData.bytes("csv-spectrum/json/\(table).json")))
+      let expected = try #require(json as? [[String: String]])
+      let columns = try rows("SELECT name FROM pragma_table_info('\(table)')").map {
+        String($0.dropFirst().dropLast())
+      }
+      let loaded = try rows(
+        "SELECT " + columns.map { "coalesce(\"\($0)\", '')" }.joined(separator: ", ") + " FROM \(table)")
+      let wanted = expected.map { record in
+        columns.map { "'\(record[$0] ?? "?")'" }.joined(separator: "|")
+      }
+      #expect(loaded == wanted, "\(name)")
+    }
+  }
+
+  @Test("wild_csv: as many rows as its manifest says")
+  func wildCSV() throws {
+    let json = try JSONSerialization.jsonObject(with: Data(SharedData.bytes("wild_csv/MANIFEST.json")))
+    let files = try #require(json as? [[String: Any]])
+    #expect(files.count == 33)
+    for (index, file) in files.enumerated() {
+      let name = try #require(file["file"] as? String)
+      let summary = load(SharedData.path("wild_csv/" + name), into: "t\(index)") {
+        // What the manifest counts: every record that has a field, ragged or not.
+        $0.csv.ragged = .extra
+      }
+      #expect(summary.error == nil, "\(name): \(summary.error?.description ?? "")")
+      #expect(summary.ledger.inserted == (file["rows_python_csv"] as? Int).map(UInt64.init), "\(name)")
+    }
+  }
+
+  @Test("Real NDJSON: every line is a row, and a broken line is found")
+  func ndjson() throws {
+    let summary = load(SharedData.path("ndjson/bitly_usagov.ndjson"))
+    #expect(summary.error == nil && summary.ledger.inserted == 3_560)
+    let cells = load(SharedData.path("ndjson/amazon_cellphones.ndjson"), into: "phones") {
+      $0.onError = .reject
+    }
+    #expect(cells.ledger.read == 792)
+  }
+
+  /// Unpacks a .tar.zst into the scratch folder with the system's tools.
+  private func unpack(_ archive: String) throws {
+    let tar = scratch.write(try decompressed(archive), to: "archive.tar")
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["tar", "xf", tar, "-C", scratch.path]
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+  }
+
+  private func decompressed(_ path: String) throws -> [UInt8] {
+    let source = try OpenedSource(name: path)
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = try chunk.withUnsafeMutableBytes { try source.read(into: $0) }
+      if count == 0 { return bytes }
+      bytes += chunk[..<count]
+    }
+  }
+}
