@@ -1,5 +1,3 @@
-import UpsurgeRecords
-
 /// What became of a field's text on its way to a typed column.
 package enum ConversionNote: UInt8, Sendable {
   /// Stored as it is, or as a number that says the same.

@@ -1,0 +1,66 @@
+import CScan
+import UpsurgeRecords
+
+/// Makes the cell of a field's text for a column of the given affinity.
+///
+/// A number becomes a typed cell only where that provably equals what SQLite's own affinity would store;
+/// everything else stays a text cell, which SQLite converts (or not) when it is bound.
+/// - Parameters:
+///   - start: The text's first byte; `count` bytes are read.
+///   - offset: Where the text starts in the batch's arena, or in its spill when `isInSpill`.
+///   - cell: Always filled, whatever the note says.
+/// - Returns: Whether the stored value says as much as the text.
+package func convertText(
+  _ start: UnsafePointer<UInt8>, count: Int, offset: Int, isInSpill: Bool, affinity: Affinity,
+  into cell: UnsafeMutablePointer<Cell>
+) -> ConversionNote {
+  if affinity.isNumeric {
+    var bits: UInt64 = 0
+    let found = Int(upsurge_number_scan(start, count, &bits))
+    if found == UPSURGE_NUMBER_INTEGER && (affinity != .real || isExactDouble(bits)) {
+      cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
+      return .none
+    }
+    if found == UPSURGE_NUMBER_REAL {
+      cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
+      return .none
+    }
+    cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
+    if found == UPSURGE_NUMBER_NONE { return .textInNumberColumn }
+    return found == UPSURGE_NUMBER_UNPROVEN ? .none : .spellingChanges
+  }
+  cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
+  return .none
+}
+
+/// Makes the cell of a JSON number (its grammar already checked) for a column of the given affinity.
+///
+/// Text columns keep the digits as they stand. Elsewhere the number becomes an integer or the nearest double,
+/// or stays text with all its digits when neither holds what they say.
+/// - Parameters: As those of ``convertText(_:count:offset:isInSpill:affinity:into:)``.
+/// - Returns: `.spellingChanges` when the affinity would turn kept digits into a lesser number.
+package func convertNumber(
+  _ start: UnsafePointer<UInt8>, count: Int, offset: Int, isInSpill: Bool = false, affinity: Affinity,
+  into cell: UnsafeMutablePointer<Cell>
+) -> ConversionNote {
+  if affinity != .text {
+    var bits: UInt64 = 0
+    let found = Int(upsurge_number_scan_json(start, count, &bits))
+    if found == UPSURGE_NUMBER_INTEGER && (affinity != .real || isExactDouble(bits)) {
+      cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
+      return .none
+    }
+    if found == UPSURGE_NUMBER_REAL {
+      cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
+      return .none
+    }
+  }
+  cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
+  return affinity.isNumeric ? .spellingChanges : .none
+}
+
+/// Whether the integer with these bits is a double without rounding.
+func isExactDouble(_ bits: UInt64) -> Bool {
+  let magnitude = Int64(bitPattern: bits).magnitude
+  return magnitude <= 1 << 53 || magnitude >> UInt64(magnitude.trailingZeroBitCount) <= 1 << 53
+}
