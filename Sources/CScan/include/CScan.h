@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "json.h"
 #include "number.h"
 
 #endif

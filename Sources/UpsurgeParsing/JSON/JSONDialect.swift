@@ -1,0 +1,68 @@
+import UpsurgeRecords
+
+/// How records are laid out in JSON input.
+public enum JSONFormat: String, Sendable, CaseIterable {
+  /// One value a line.
+  case ndjson
+  /// One document: an array of records, or a single record.
+  case json
+}
+
+/// How JSON input is to be read.
+public struct JSONDialect: Sendable, Equatable {
+  /// What happens to a key that stands twice in one object.
+  public enum DuplicateKeys: String, Sendable, CaseIterable {
+    /// The last value counts; a warning says where.
+    case lastWins = "last-wins"
+    /// The record is a reject.
+    case reject
+  }
+
+  /// The deepest nesting that `maximumDepth` can allow.
+  public static let depthLimit = 1024
+
+  public var format: JSONFormat
+  /// The keys that lead from the document to the array of records; only for `.json`.
+  public var jsonPath: [String]
+  /// When given, `{"a": {"b": 1}}` becomes a column `a<separator>b`; otherwise JSON text in a column `a`.
+  public var flattenSeparator: String?
+  public var duplicateKeys: DuplicateKeys
+  /// How many brackets may be open at once, 1...1,024.
+  public var maximumDepth: Int
+
+  public init(
+    format: JSONFormat = .ndjson, jsonPath: [String] = [], flattenSeparator: String? = nil,
+    duplicateKeys: DuplicateKeys = .lastWins, maximumDepth: Int = JSONDialect.depthLimit
+  ) {
+    self.format = format
+    self.jsonPath = jsonPath
+    self.flattenSeparator = flattenSeparator
+    self.duplicateKeys = duplicateKeys
+    self.maximumDepth = maximumDepth
+  }
+}
+
+/// Which keys of the records become columns.
+package struct JSONKeyPolicy: Sendable, Equatable {
+  /// What happens to a key for which there is no column.
+  package enum UnknownKey: Sendable, Equatable {
+    /// A column appears, with the affinity of the key's first value and this policy.
+    case add(ColumnTarget.SpellingPolicy)
+    /// The key is left out.
+    case skip
+    /// The run stops (`guardRefused`); the name is the table's.
+    case refuse(table: String)
+  }
+
+  package var unknown: UnknownKey
+  /// When given, only these keys (as they stand in the input, flattened) are read; the rest is left out.
+  package var wanted: [String]?
+  /// Names of columns by the key they are read from.
+  package var renames: [String: String]
+
+  package init(unknown: UnknownKey, wanted: [String]? = nil, renames: [String: String] = [:]) {
+    self.unknown = unknown
+    self.wanted = wanted
+    self.renames = renames
+  }
+}

@@ -1,0 +1,100 @@
+import CScan
+import UpsurgeRecords
+
+/// What is wrong with a record or a document, and where.
+struct JSONFault: @unchecked Sendable {
+  // Sendable because its pointer is only followed during the call that set it.
+
+  enum Kind: Equatable {
+    /// One of the C kernels' codes.
+    case kernel(Int)
+    case duplicateKey
+    case wouldChange
+    case unnameableKey
+    case notAnObject(String)
+    case ragged(found: Int, expected: Int)
+  }
+
+  var kind: Kind
+  /// The byte at which it was noticed.
+  var at: UnsafePointer<UInt8>
+  var column: String?
+
+  /// Whether the record goes on for sure, so that its end can be found.
+  var isSoft: Bool {
+    if case .kernel(let code) = kind { return code == UPSURGE_JSON_LONE_SURROGATE }
+    return true
+  }
+
+  var code: Reject.Code {
+    switch kind {
+    case .duplicateKey: .duplicateKey
+    case .wouldChange: .wouldChange
+    case .notAnObject: .notAnObject
+    case .ragged: .ragged
+    case .unnameableKey: .jsonSyntax
+    case .kernel(UPSURGE_JSON_NOT_UTF8): .invalidUTF8
+    case .kernel(UPSURGE_JSON_TOO_DEEP): .tooDeep
+    case .kernel(UPSURGE_JSON_LONE_SURROGATE): .loneSurrogate
+    case .kernel: .jsonSyntax
+    }
+  }
+
+  /// One sentence. `end` bounds the bytes that may be shown; `unit` is what they belong to.
+  func reason(end: UnsafePointer<UInt8>, unit: String, offset: Int) -> String {
+    let place = "at byte \(offset) of the \(unit)"
+    switch kind {
+    case .kernel(let code): return "\(JSONFault.sentence(code)), \(found(end)) \(place)"
+    case .duplicateKey: return "a key stands twice in one object, the second time \(place)"
+    case .wouldChange: return "the column's type would change the spelling of the value \(place)"
+    case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
+    case .notAnObject(let found): return found
+    case .ragged(let found, let expected):
+      return "the array has \(found) value\(found == 1 ? "" : "s"), the header \(expected)"
+    }
+  }
+
+  /// The byte that was met, as people would name it.
+  func found(_ end: UnsafePointer<UInt8>) -> String {
+    if at >= end { return "found the end" }
+    switch at.pointee {
+    case 0x0A: return "found a line end"
+    case 0x20: return "found a space"
+    case 0x21...0x7E: return "found `\(Character(Unicode.Scalar(at.pointee)))`"
+    default:
+      let digits = String(at.pointee, radix: 16, uppercase: true)
+      return "found byte 0x\(digits.utf8.count == 1 ? "0" : "")\(digits)"
+    }
+  }
+
+  /// What was expected.
+  static func sentence(_ code: Int) -> String {
+    switch code {
+    case UPSURGE_JSON_CUT: "the value is not complete"
+    case UPSURGE_JSON_BAD_LITERAL: "expected true, false or null"
+    case UPSURGE_JSON_BAD_NUMBER: "expected a digit of a JSON number (no leading zeros)"
+    case UPSURGE_JSON_CONTROL: "a control character in a string must be escaped"
+    case UPSURGE_JSON_BAD_ESCAPE: "expected one of \" \\ / b f n r t u after a backslash"
+    case UPSURGE_JSON_BAD_HEX: "expected four hexadecimal digits after \\u"
+    case UPSURGE_JSON_NOT_UTF8: "the bytes of a string are not UTF-8"
+    case UPSURGE_JSON_TOO_DEEP: "brackets are nested too deep"
+    case UPSURGE_JSON_NO_KEY: "expected a key in double quotes"
+    case UPSURGE_JSON_NO_COLON: "expected a colon after a key"
+    case UPSURGE_JSON_NO_COMMA_IN_OBJECT: "expected a comma or } after a value"
+    case UPSURGE_JSON_NO_COMMA_IN_ARRAY: "expected a comma or ] after a value"
+    case UPSURGE_JSON_TRAILING: "expected nothing more after the value"
+    case UPSURGE_JSON_LONE_SURROGATE: "a \\u escape is half of a surrogate pair, which is no text"
+    default: "expected a value"
+    }
+  }
+
+  /// What to do about it, where an option helps.
+  var hint: String? {
+    switch kind {
+    case .wouldChange:
+      column.map { "--type \($0):TEXT keeps the spelling; --infer full looks at all values first" }
+    case .duplicateKey: "--duplicate-keys last-wins takes the last value"
+    default: nil
+    }
+  }
+}

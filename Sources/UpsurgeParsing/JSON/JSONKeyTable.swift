@@ -1,0 +1,175 @@
+import CScan
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+import UpsurgeRecords
+
+/// The keys met so far, by their bytes as they stand in the input and by the object they stand in.
+///
+/// Each entry remembers which key followed it last time, so that records of the same shape find their keys
+/// with one comparison each and no hash. Key bytes keep their closing quote: comparing it along with them
+/// finds the key's end as well.
+///
+/// Memory is bounded by `trim()`, which forgets all keys when there are too many; they are found again by name.
+final class JSONKeyTable: @unchecked Sendable {
+  // Sendable because it belongs to one parser, which is on one thread at a time.
+
+  struct Entry {
+    /// The key's bytes with its closing quote; owned.
+    var bytes: UnsafeMutablePointer<UInt8>
+    var byteCount: Int
+    /// The first eight of the bytes, zeros after their end.
+    var head: UInt64
+    /// The key that followed last time in the same object, or -1.
+    var next: Int32 = -1
+    /// The first key of the object that is this key's value, last time, or -1.
+    var firstChild: Int32 = -1
+    /// The key of the object in which this one stands; 0 is the record itself.
+    var parent: Int32
+    /// The column, or one of the marks below.
+    var slot: Int32 = JSONKeyTable.unresolved
+    var affinity = Affinity.none
+    /// Number of the last record in which the key was seen; kept only when flattening.
+    var lastRecord: UInt64 = 0
+  }
+
+  /// No column yet.
+  static let unresolved: Int32 = -1
+  /// The options leave the key out.
+  static let skipped: Int32 = -2
+  /// The key is no Unicode text.
+  static let loneSurrogate: Int32 = -3
+  /// The key holds U+0000, which no column name can.
+  static let unnameable: Int32 = -4
+
+  /// Entry 0 stands for the record itself.
+  private(set) var entries: UnsafeMutablePointer<Entry>
+  private(set) var count = 0
+  private var capacity = 64
+  /// Open addressing; a power of two, at least twice `capacity`.
+  private var buckets: [Int32]
+  private let seed = UInt64.random(in: 0...UInt64.max)
+  private static let trimCount = 16 << 10
+
+  init() {
+    entries = .allocate(capacity: capacity)
+    buckets = Array(repeating: -1, count: capacity * 2)
+    appendRoot()
+  }
+
+  deinit {
+    removeAll()
+    entries.deallocate()
+  }
+
+  /// Forgets all keys when there are too many; only between records.
+  func trim() {
+    if count <= Self.trimCount { return }
+    removeAll()
+    buckets = Array(repeating: -1, count: capacity * 2)
+    appendRoot()
+  }
+
+  /// The entry of a key that stands in the object of `parent`; makes it when it is new.
+  /// `bytes` are the key's bytes and its closing quote.
+  func entry(of bytes: UnsafeBufferPointer<UInt8>, in parent: Int32) -> Int32 {
+    var bucket = Int(truncatingIfNeeded: hash(bytes, parent)) & (buckets.count - 1)
+    while buckets[bucket] >= 0 {
+      let found = buckets[bucket]
+      let entry = entries + Int(found)
+      if entry.pointee.parent == parent && entry.pointee.byteCount == bytes.count
+        && bytes.baseAddress.map({ memcmp($0, entry.pointee.bytes, bytes.count) }) == 0
+      {
+        return found
+      }
+      bucket = (bucket + 1) & (buckets.count - 1)
+    }
+    if count == capacity { grow() }
+    let index = Int32(count)
+    append(bytes, parent: parent)
+    insert(index)
+    return index
+  }
+
+  /// The names of a key and the objects it stands in, outermost first; nil when one is no text for a name.
+  func path(of index: Int32) -> [String] {
+    var names: [String] = []
+    var current = index
+    while current > 0 {
+      names.append(name(of: current))
+      current = entries[Int(current)].parent
+    }
+    return names.reversed()
+  }
+
+  /// The key as text, its escapes resolved.
+  private func name(of index: Int32) -> String {
+    let entry = entries[Int(index)]
+    let raw = UnsafeBufferPointer(start: entry.bytes, count: entry.byteCount - 1)
+    let text = [UInt8](unsafeUninitializedCapacity: raw.count) { buffer, count in
+      guard let to = buffer.baseAddress else { return }
+      count = max(0, upsurge_json_unescape(entry.bytes, entry.bytes + raw.count, to))
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private func appendRoot() { append(UnsafeBufferPointer(start: nil, count: 0), parent: -1) }
+
+  private func append(_ bytes: UnsafeBufferPointer<UInt8>, parent: Int32) {
+    let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
+    var head: UInt64 = 0
+    var slot = Self.unresolved
+    if let start = bytes.baseAddress {
+      copy.update(from: start, count: bytes.count)
+      memcpy(&head, start, min(bytes.count, 8))
+      slot = Self.initialSlot(start, count: bytes.count - 1)
+    }
+    (entries + count).initialize(
+      to: Entry(bytes: copy, byteCount: bytes.count, head: head, parent: parent, slot: slot))
+    count += 1
+  }
+
+  /// The mark of a key that cannot be a name, or `unresolved`.
+  private static func initialSlot(_ start: UnsafePointer<UInt8>, count: Int) -> Int32 {
+    if count == 0 { return unresolved }
+    let text = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
+    defer { text.deallocate() }
+    let unescaped = upsurge_json_unescape(start, start + count, text)
+    if unescaped < 0 { return loneSurrogate }
+    return memchr(text, 0, unescaped) != nil ? unnameable : unresolved
+  }
+
+  private func removeAll() {
+    for index in 0..<count { entries[index].bytes.deallocate() }
+    count = 0
+  }
+
+  private func grow() {
+    let old = entries
+    entries = .allocate(capacity: capacity * 2)
+    entries.moveInitialize(from: old, count: count)
+    old.deallocate()
+    capacity *= 2
+    buckets = Array(repeating: -1, count: capacity * 2)
+    for index in 1..<count { insert(Int32(index)) }
+  }
+
+  private func insert(_ index: Int32) {
+    let entry = entries[Int(index)]
+    let bytes = UnsafeBufferPointer(start: UnsafePointer(entry.bytes), count: entry.byteCount)
+    var bucket = Int(truncatingIfNeeded: hash(bytes, entry.parent)) & (buckets.count - 1)
+    while buckets[bucket] >= 0 { bucket = (bucket + 1) & (buckets.count - 1) }
+    buckets[bucket] = index
+  }
+
+  private func hash(_ bytes: UnsafeBufferPointer<UInt8>, _ parent: Int32) -> UInt64 {
+    var hash = seed ^ UInt64(UInt32(bitPattern: parent))
+    for byte in bytes {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+    return hash ^ hash >> 32
+  }
+}

@@ -1,0 +1,113 @@
+import CScan
+import UpsurgeRecords
+
+extension JSONParser {
+  /// Reads the first array, which names the columns of the ones that follow.
+  /// - Throws: `badInput` when it holds anything but different names.
+  mutating func readHeader(
+    _ start: UnsafePointer<UInt8>, _ frame: inout JSONFrame, at position: Position
+  ) throws(UpsurgeError) -> UnsafePointer<UInt8>? {
+    var nested = upsurge_json_token()
+    guard skipNested(start, frame, depth: frame.depth, &nested), let next = nested.next,
+      endsLine(next, frame)
+    else {
+      guard let fault, dialect.format == .ndjson else { return nil }
+      let reason = fault.reason(end: frame.end, unit: "line", offset: fault.at - start)
+      throw headerError("the array of column names cannot be read: \(reason)", position)
+    }
+    var names: [String] = []
+    var seen: Set<String> = []
+    var token = upsurge_json_token()
+    var p: UnsafePointer<UInt8> = upsurge_json_skip_space(start + 1, frame.end)
+    while p < next && p.pointee != UInt8(ascii: "]") {
+      guard p.pointee == UInt8(ascii: "\""),
+        Int(upsurge_json_read_string(p + 1, frame.end, frame.limit, &token)) == UPSURGE_JSON_OK,
+        let name = unescaped(token, frame), !name.utf8.contains(0)
+      else { throw headerError("the first array must hold the names of the columns and nothing else", position) }
+      if !seen.insert(name.lowercasedASCII).inserted {
+        throw headerError("the first array has the column \"\(name.escapedForTerminal)\" twice", position)
+      }
+      names.append(name)
+      p = upsurge_json_skip_space(token.next, frame.end)
+      if p < next && p.pointee == UInt8(ascii: ",") { p = upsurge_json_skip_space(p + 1, frame.end) }
+    }
+    if names.isEmpty { throw headerError("the first array names no column", position) }
+    shape = .arrays
+    header = names
+    headerSlots = names.map { slot(of: $0) }
+    for (index, slot) in headerSlots.enumerated() where slot == Int(JSONKeyTable.skipped) {
+      skippedCount += 1
+      newWarnings.add(.columnSkipped, column: names[index], at: position)
+    }
+    return next
+  }
+
+  /// Reads an array of as many values as the header has names.
+  mutating func readArray(
+    _ start: UnsafePointer<UInt8>, _ frame: inout JSONFrame
+  ) -> UnsafePointer<UInt8>? {
+    let end = frame.end
+    var token = upsurge_json_token()
+    var index = 0
+    var p: UnsafePointer<UInt8> = upsurge_json_skip_space(start + 1, end)
+    if p < end && p.pointee == UInt8(ascii: "]") {
+      noteSoft(.ragged(found: 0, expected: header.count), at: start)
+      return p + 1
+    }
+    while true {
+      let code = Int(upsurge_json_read_value(p, end, frame.limit, &token))
+      if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
+      if Int(token.kind) >= UPSURGE_JSON_OBJECT {
+        guard skipNested(p, frame, depth: frame.depth + 1, &token) else { return nil }
+      }
+      if index < headerSlots.count { storeElement(token, index, &frame) }
+      index += 1
+      p = upsurge_json_skip_space(token.next, end)
+      if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
+      if p.pointee == UInt8(ascii: "]") { break }
+      if p.pointee != UInt8(ascii: ",") { return fail(UPSURGE_JSON_NO_COMMA_IN_ARRAY, at: p) }
+      p = upsurge_json_skip_space(p + 1, end)
+    }
+    if index != headerSlots.count {
+      // A row of another length says nothing certain about its columns: this is the fault to report.
+      fault = JSONFault(kind: .ragged(found: index, expected: headerSlots.count), at: start)
+    }
+    return p + 1
+  }
+
+  private mutating func storeElement(_ token: upsurge_json_token, _ index: Int, _ frame: inout JSONFrame) {
+    var slot = headerSlots[index]
+    if slot == Int(JSONKeyTable.skipped) { return }
+    if slot < 0 {
+      slot = self.slot(of: header[index])
+      headerSlots[index] = slot
+    }
+    if slot >= 0 && slot < frame.columnCount {
+      store(token, slot: slot, affinity: columns[slot].affinity, &frame)
+    } else {
+      pendingColumns.append(PendingColumn(key: index, affinity: affinity(for: token)))
+    }
+  }
+
+  /// At the end of the source: a header without records makes columns as well.
+  mutating func addHeaderColumns(_ batch: inout Batch) throws(UpsurgeError) {
+    if shape != .arrays || recordNumber > 0 || batch.recordCount > 0 { return }
+    pendingColumns = header.indices.map { PendingColumn(key: $0, affinity: .none) }
+    try addPendingColumns(at: Position(file: file, line: line))
+    begin(&batch)
+  }
+
+  /// A string as text; nil when a surrogate stands alone.
+  func unescaped(_ token: upsurge_json_token, _ frame: JSONFrame) -> String? {
+    let to = frame.spill + frame.spillByteCount
+    let count = upsurge_json_unescape(token.start, token.end, to)
+    if count < 0 { return nil }
+    return String(decoding: UnsafeBufferPointer(start: to, count: count), as: UTF8.self)
+  }
+
+  private func headerError(_ message: String, _ position: Position) -> UpsurgeError {
+    UpsurgeError(
+      .badInput, message, position: position,
+      hint: "records are objects, or arrays behind an array of column names")
+  }
+}

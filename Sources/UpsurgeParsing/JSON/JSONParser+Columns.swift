@@ -1,0 +1,97 @@
+import CScan
+import UpsurgeRecords
+
+extension JSONParser {
+  /// The most columns a record may have; SQLite allows no table more.
+  static let columnLimit = 32_767
+
+  /// A value whose key has no column yet: finds the column by name, or lets it wait for the record's end.
+  mutating func storeUnresolved(_ token: upsurge_json_token, key: Int, _ frame: inout JSONFrame) {
+    switch keys.entries[key].slot {
+    case JSONKeyTable.loneSurrogate:
+      return noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
+    case JSONKeyTable.unnameable:
+      return noteSoft(.unnameableKey, at: token.start)
+    default: break
+    }
+    let name = keyName(key)
+    let slot = slot(of: name)
+    keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
+    if slot >= 0 && slot < frame.columnCount {
+      keys.entries[key].affinity = columns[slot].affinity
+      store(token, slot: slot, affinity: columns[slot].affinity, &frame)
+    } else if slot == Int(JSONKeyTable.skipped) {
+      warnSkipped(name)
+    } else {
+      keys.entries[key].slot = JSONKeyTable.unresolved
+      pendingColumns.append(PendingColumn(key: key, affinity: affinity(for: token)))
+    }
+  }
+
+  /// The key's name; under `--flatten` with the names of the objects around it.
+  func keyName(_ key: Int) -> String {
+    keys.path(of: Int32(truncatingIfNeeded: key)).joined(separator: dialect.flattenSeparator ?? "")
+  }
+
+  /// The slot of a key by its name, or `skipped` or `unresolved`.
+  func slot(of name: String) -> Int {
+    let folded = name.lowercasedASCII
+    if let wanted, !wanted.contains(folded) { return Int(JSONKeyTable.skipped) }
+    let column = renames[folded] ?? name
+    if let slot = slotsByName[column.lowercasedASCII] { return slot }
+    return Int(policy.unknown == .skip ? JSONKeyTable.skipped : JSONKeyTable.unresolved)
+  }
+
+  /// The affinity of a column that begins with this value.
+  func affinity(for token: upsurge_json_token) -> Affinity {
+    switch Int(token.kind) {
+    case UPSURGE_JSON_NULL: return .none
+    case UPSURGE_JSON_INTEGER, UPSURGE_JSON_TRUE, UPSURGE_JSON_FALSE: return .integer
+    case UPSURGE_JSON_NUMBER:
+      var bits: UInt64 = 0
+      switch Int(upsurge_number_scan_json(token.start, token.end - token.start, &bits)) {
+      case UPSURGE_NUMBER_INTEGER: return .integer
+      case UPSURGE_NUMBER_REAL: return .real
+      default: return .text
+      }
+    default: return .text
+    }
+  }
+
+  /// Makes the columns that a good record asked for.
+  /// - Throws: `guardRefused` when the policy says that the columns are frozen.
+  mutating func addPendingColumns(at position: Position) throws(UpsurgeError) {
+    for pending in pendingColumns {
+      let name = shape == .arrays ? header[pending.key] : keyName(pending.key)
+      if slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
+      let column = renames[name.lowercasedASCII] ?? name
+      guard case .add(let spelling) = policy.unknown else { throw refusal(of: name, at: position) }
+      if columns.count >= Self.columnLimit {
+        throw UpsurgeError(
+          .badInput, "the records have more than \(Self.columnLimit) different keys", position: position,
+          column: column, hint: "--columns A,B reads only the keys it names")
+      }
+      let target = ColumnTarget(name: column, affinity: pending.affinity, spellingPolicy: spelling)
+      slotsByName[column.lowercasedASCII] = columns.count
+      columns.append(target)
+      unannounced.append(target)
+    }
+    pendingColumns.removeAll(keepingCapacity: true)
+  }
+
+  private func refusal(of name: String, at position: Position) -> UpsurgeError {
+    var table = ""
+    if case .refuse(let name) = policy.unknown { table = name }
+    return UpsurgeError(
+      .guardRefused,
+      "the input has a key \"\(name.escapedForTerminal)\" for which table \(table) has no column",
+      position: position, hint: "--alter adds the column; --columns A,B leaves it out")
+  }
+
+  /// Counts a key that the options leave out, once, with its first position (few names are kept).
+  mutating func warnSkipped(_ name: String) {
+    skippedCount += 1
+    pendingWarnings.append(
+      PendingWarning(code: .columnSkipped, column: skippedCount <= 100 ? name : nil, slot: -1))
+  }
+}

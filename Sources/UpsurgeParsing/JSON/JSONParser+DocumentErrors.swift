@@ -1,0 +1,76 @@
+import CScan
+import UpsurgeRecords
+
+extension JSONParser {
+  /// At the end of the source: is the document whole, and were the records met?
+  mutating func finishDocument(_ batch: inout Batch) throws(UpsurgeError) {
+    let end = UnsafePointer(batch.arena) + batch.parsedByteCount
+    if !document.hasStarted {
+      throw UpsurgeError(
+        .badInput, "the input is empty", position: Position(file: file, line: 1, byte: 0),
+        hint: "a JSON document without records is []")
+    }
+    if !upsurge_json_machine_is_whole(&document.machine) {
+      throw documentError(
+        "the document ends before it is complete (\(document.machine.depth) open brackets)", at: end, batch,
+        hint: "the file may be cut; get it again")
+    }
+    if !document.isFound {
+      let path = dialect.jsonPath.joined(separator: ".")
+      throw documentError(
+        "the document has nothing at the JSON path \(path.escapedForTerminal)", at: end, batch,
+        hint: "--json-path must name the keys that lead to the array of records")
+    }
+    try addHeaderColumns(&batch)
+  }
+
+  /// The path leads to something that holds no records.
+  func wrongPlace(_ place: UnsafePointer<UInt8>, depth: Int, _ batch: borrowing Batch) -> UpsurgeError {
+    let found =
+      switch place.pointee {
+      case UInt8(ascii: "{"): "an object"
+      case UInt8(ascii: "["): "an array"
+      case UInt8(ascii: "\""): "a string"
+      case UInt8(ascii: "t"), UInt8(ascii: "f"): "true or false"
+      case UInt8(ascii: "n"): "null"
+      case UInt8(ascii: "-"), 0x30...0x39: "a number"
+      default: ""
+      }
+    if found.isEmpty {
+      return syntaxError(JSONFault(kind: .kernel(UPSURGE_JSON_NO_VALUE), at: place), end: place + 1, batch)
+    }
+    let isTarget = depth == dialect.jsonPath.count
+    let name = depth == 0 ? "the document" : "the value at \(dialect.jsonPath[..<depth].joined(separator: "."))"
+    return documentError(
+      "\(name.escapedForTerminal) is \(found), not \(isTarget ? "an array of records" : "an object")", at: place,
+      batch, hint: "--json-path names the keys that lead to the array of records")
+  }
+
+  /// What is no JSON; the input cannot be read on behind it.
+  func syntaxError(
+    _ fault: JSONFault, end: UnsafePointer<UInt8>, _ batch: borrowing Batch
+  ) -> UpsurgeError {
+    guard case .kernel(let code) = fault.kind else {
+      return documentError(fault.reason(end: end, unit: "input", offset: 0), at: fault.at, batch)
+    }
+    let isSecondValue = code == UPSURGE_JSON_TRAILING && fault.at < end && "{[".utf8.contains(fault.at.pointee)
+    return documentError(
+      "the document is not JSON: \(JSONFault.sentence(code)), \(fault.found(end))", at: fault.at, batch,
+      hint: isSecondValue ? "--format ndjson reads one value a line" : nil)
+  }
+
+  /// An error at a byte of the arena.
+  func documentError(
+    _ message: String, at place: UnsafePointer<UInt8>, _ batch: borrowing Batch, hint: String? = nil
+  ) -> UpsurgeError {
+    let base = UnsafePointer(batch.arena)
+    let rest = max(0, min(40, batch.arenaByteCount - (place - base)))
+    let text = String(decoding: UnsafeBufferPointer(start: place, count: rest), as: UTF8.self)
+    return UpsurgeError(
+      .badInput, message,
+      position: Position(
+        file: file, record: document.recordDepth == nil ? nil : recordNumber + 1, line: line(of: place, batch),
+        byte: batch.arenaSourceOffset + UInt64(place - base)),
+      snippet: rest == 0 ? nil : text.escapedForTerminal, hint: hint)
+  }
+}

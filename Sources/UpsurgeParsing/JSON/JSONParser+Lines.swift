@@ -1,0 +1,103 @@
+import CScan
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension JSONParser {
+  /// A line that is too large for memory, whose end was not seen yet.
+  struct DroppedLine {
+    var position: Position
+    /// Its first bytes.
+    var raw: [UInt8]
+    var byteCount: UInt64
+    var limit: Int
+  }
+
+  /// Reads NDJSON: a value a line.
+  mutating func parseLines(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
+    if droppedLine != nil && !finishDroppedLine(&batch, isFinal: isFinal) { return }
+    let base = UnsafePointer(batch.arena)
+    while batch.hasRoomForRecord && batch.parsedByteCount < batch.arenaByteCount {
+      let start = base + batch.parsedByteCount
+      let rest = batch.arenaByteCount - batch.parsedByteCount
+      var end = start + rest
+      var hasLineEnd = false
+      if let found = memchr(start, 0x0A, rest) {
+        end = UnsafePointer(found.assumingMemoryBound(to: UInt8.self))
+        hasLineEnd = true
+      } else if !isFinal {
+        return
+      }
+      let next = hasLineEnd ? end + 1 : end
+      if end > start && (end - 1).pointee == 0x0D { end -= 1 }
+      if try !readLine(start, end, &batch) { return }
+      batch.parsedByteCount = next - base
+      if hasLineEnd { line += 1 }
+    }
+    if isFinal && batch.parsedByteCount == batch.arenaByteCount { try addHeaderColumns(&batch) }
+  }
+
+  /// Reads one line.
+  /// - Returns: false when the batch must be closed in front of it.
+  private mutating func readLine(
+    _ lineStart: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ batch: inout Batch
+  ) throws(UpsurgeError) -> Bool {
+    let start: UnsafePointer<UInt8> = upsurge_json_skip_space(lineStart, end)
+    if start == end {
+      let place = position(of: lineStart, batch)
+      newWarnings.add(.blankLine, at: Position(file: file, line: place.line, byte: place.byte))
+      return true
+    }
+    switch try readRecord(start, end: end, &batch) {
+    case .needsNewBatch: return false
+    case .header, .stored: return true
+    case .rejected, .failed:
+      reject(lineStart, end, &batch)
+      return true
+    }
+  }
+
+  /// Begins to drop a line that is larger than memory allows.
+  mutating func dropLine(_ batch: inout Batch, limit: Int) {
+    let start = UnsafePointer(batch.arena) + batch.parsedByteCount
+    let count = batch.arenaByteCount - batch.parsedByteCount
+    droppedLine = DroppedLine(
+      position: position(of: start, batch),
+      raw: Array(UnsafeBufferPointer(start: start, count: min(count, Reject.rawByteLimit))), byteCount: 0,
+      limit: limit)
+    recordNumber += 1
+    _ = finishDroppedLine(&batch, isFinal: false)
+  }
+
+  /// Drops bytes up to the line's end; the reject follows when its size is known.
+  /// - Returns: Whether the end was found.
+  private mutating func finishDroppedLine(_ batch: inout Batch, isFinal: Bool) -> Bool {
+    guard var dropped = droppedLine else { return true }
+    let start = UnsafePointer(batch.arena) + batch.parsedByteCount
+    let rest = batch.arenaByteCount - batch.parsedByteCount
+    let found = rest > 0 ? memchr(start, 0x0A, rest) : nil
+    let count = found.map { UnsafePointer($0.assumingMemoryBound(to: UInt8.self)) - start } ?? rest
+    dropped.byteCount += UInt64(count)
+    batch.parsedByteCount += found == nil ? count : count + 1
+    if found == nil && !isFinal {
+      droppedLine = dropped
+      return false
+    }
+    line += found == nil ? 0 : 1
+    droppedLine = nil
+    let mebibytes = (dropped.byteCount * 4 + (1 << 20) - 1) >> 20
+    var reject = dropped.raw.withUnsafeBufferPointer { raw in
+      Reject(
+        .tooLarge, at: dropped.position,
+        reason: "the record has \(dropped.byteCount) bytes, more than the \(dropped.limit) that memory allows",
+        hint: "--memory \(mebibytes)MiB has room for it", raw: raw)
+    }
+    reject.isRawCut = dropped.byteCount > UInt64(Reject.rawByteLimit)
+    batch.rejects.append(reject)
+    return true
+  }
+}

@@ -1,0 +1,155 @@
+import CScan
+import UpsurgeRecords
+
+/// The memory that a record is read from and into.
+struct JSONFrame {
+  /// The arena; offsets of text cells count from here.
+  let base: UnsafePointer<UInt8>
+  /// The end of the record's line, or of what the arena holds of a document.
+  let end: UnsafePointer<UInt8>
+  /// The end of the bytes that may be read, at least `end`.
+  let limit: UnsafePointer<UInt8>
+  /// The record's cells.
+  let row: UnsafeMutablePointer<Cell>
+  let columnCount: Int
+  let spill: UnsafeMutablePointer<UInt8>
+  var spillByteCount: Int
+  /// Number of the record.
+  let number: UInt64
+  /// Brackets of the document that are open around the record.
+  let depth: Int
+}
+
+extension JSONParser {
+  /// Reads the object whose brace is at `start` into the frame's row.
+  /// - Returns: The byte after the object; nil when it cannot be read on, with `fault` set. Soft faults are set
+  ///   as well, but the object is read to its end.
+  mutating func readObject(
+    _ start: UnsafePointer<UInt8>, _ frame: inout JSONFrame
+  ) -> UnsafePointer<UInt8>? {
+    let end = frame.end
+    let limit = frame.limit
+    let isFlattening = dialect.flattenSeparator != nil
+    var entries = keys.entries
+    var token = upsurge_json_token()
+    var parent = 0
+    var previous: Int32 = -1  // -1 before the first key of an object
+    var p = start + 1
+    openKeys.removeAll(keepingCapacity: true)
+    while true {
+      p = upsurge_json_skip_space(p, end)
+      if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
+      if p.pointee == UInt8(ascii: "\"") {
+        // The key: first the one that stood here last time.
+        let predicted = previous < 0 ? entries[parent].firstChild : entries[Int(previous)].next
+        var key = Int(predicted)
+        if predicted >= 0,
+          upsurge_json_key_is(
+            p + 1, limit, entries[key].bytes, entries[key].byteCount, entries[key].head)
+        {
+          p += 1 + entries[key].byteCount
+        } else {
+          guard let found = readUnpredictedKey(&p, frame, parent: parent, previous: previous) else { return nil }
+          entries = keys.entries
+          key = Int(found)
+        }
+        previous = Int32(truncatingIfNeeded: key)
+        p = upsurge_json_skip_space(p, end)
+        if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
+        if p.pointee != UInt8(ascii: ":") { return fail(UPSURGE_JSON_NO_COLON, at: p) }
+        p = upsurge_json_skip_space(p + 1, end)
+        if isFlattening && entries[key].lastRecord == frame.number { forgetSubtree(key, frame, at: p) }
+        if isFlattening { entries[key].lastRecord = frame.number }
+        // The value.
+        let code = Int(upsurge_json_read_value(p, end, limit, &token))
+        if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
+        if Int(token.kind) >= UPSURGE_JSON_OBJECT {
+          if isFlattening && Int(token.kind) == UPSURGE_JSON_OBJECT && !isEmptyObject(p, end) {
+            if frame.depth + openKeys.count + 2 > dialect.maximumDepth { return fail(UPSURGE_JSON_TOO_DEEP, at: p) }
+            openKeys.append(Int32(truncatingIfNeeded: key))
+            parent = key
+            previous = -1
+            p += 1
+            continue
+          }
+          guard skipNested(p, frame, depth: frame.depth + openKeys.count + 1, &token) else { return nil }
+        }
+        p = token.next
+        let slot = entries[key].slot
+        if slot >= 0 {
+          store(token, slot: Int(slot), affinity: entries[key].affinity, &frame)
+        } else if slot != JSONKeyTable.skipped {
+          storeUnresolved(token, key: key, &frame)
+        }
+      } else if p.pointee != UInt8(ascii: "}") || previous >= 0 {
+        return fail(UPSURGE_JSON_NO_KEY, at: p)
+      }
+      // After a value, or at the brace of an empty object: what ends here?
+      p = upsurge_json_skip_space(p, end)
+      if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
+      while p.pointee == UInt8(ascii: "}") {
+        p += 1
+        if openKeys.isEmpty { return p }
+        previous = openKeys.removeLast()
+        parent = Int(openKeys.last ?? 0)
+        p = upsurge_json_skip_space(p, end)
+        if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
+      }
+      if p.pointee != UInt8(ascii: ",") { return fail(UPSURGE_JSON_NO_COMMA_IN_OBJECT, at: p) }
+      p += 1
+    }
+  }
+
+  /// Reads a key that is not the predicted one and predicts it for the next record.
+  private mutating func readUnpredictedKey(
+    _ p: inout UnsafePointer<UInt8>, _ frame: JSONFrame, parent: Int, previous: Int32
+  ) -> Int32? {
+    var token = upsurge_json_token()
+    let code = Int(upsurge_json_read_string(p + 1, frame.end, frame.limit, &token))
+    if code != UPSURGE_JSON_OK {
+      _ = fail(code, at: token.next)
+      return nil
+    }
+    p = token.next
+    let bytes = UnsafeBufferPointer(start: token.start, count: token.next - token.start)
+    let found = keys.entry(of: bytes, in: Int32(truncatingIfNeeded: parent))
+    if previous < 0 {
+      keys.entries[parent].firstChild = found
+    } else {
+      keys.entries[Int(previous)].next = found
+    }
+    return found
+  }
+
+  private func isEmptyObject(_ brace: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
+    let next: UnsafePointer<UInt8> = upsurge_json_skip_space(brace + 1, end)
+    return next < end && next.pointee == UInt8(ascii: "}")
+  }
+
+  /// Checks a nested value and makes a token of its bytes as they stand.
+  mutating func skipNested(
+    _ start: UnsafePointer<UInt8>, _ frame: JSONFrame, depth: Int, _ token: inout upsurge_json_token
+  ) -> Bool {
+    var machine = upsurge_json_machine()
+    upsurge_json_machine_start(&machine, Int32(truncatingIfNeeded: dialect.maximumDepth - depth))
+    var at: UnsafePointer<UInt8>? = start
+    let code = Int(upsurge_json_machine_run(&machine, &at, frame.end, true))
+    token.start = start
+    token.end = at
+    token.next = at
+    if code == UPSURGE_JSON_DONE { return true }
+    _ = fail(code == UPSURGE_JSON_OK ? UPSURGE_JSON_CUT : code, at: at ?? start)
+    return false
+  }
+
+  /// Notes a fault of the kernels; nil, so that readers can return it.
+  mutating func fail(_ code: Int, at place: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
+    fault = JSONFault(kind: .kernel(code), at: place)
+    return nil
+  }
+
+  /// Notes a fault behind which the record can still be read to its end; the first one stays.
+  mutating func noteSoft(_ kind: JSONFault.Kind, at place: UnsafePointer<UInt8>, column: String? = nil) {
+    if fault == nil { fault = JSONFault(kind: kind, at: place, column: column) }
+  }
+}

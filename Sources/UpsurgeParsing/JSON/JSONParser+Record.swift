@@ -1,0 +1,147 @@
+import CScan
+import UpsurgeRecords
+
+extension JSONParser {
+  /// How the reading of one record ended.
+  enum Outcome {
+    /// The record is in the batch; the pointer is the byte after it.
+    case stored(UnsafePointer<UInt8>)
+    /// It is a reject for a reason that lets its end be known.
+    case rejected(UnsafePointer<UInt8>)
+    /// It was the header of array records.
+    case header(UnsafePointer<UInt8>)
+    /// Columns appeared and the batch has records: it is closed, and the record is read again.
+    case needsNewBatch
+    /// It cannot be read; `fault` says why.
+    case failed
+  }
+
+  /// Reads the record that begins at `start` into the batch.
+  mutating func readRecord(
+    _ start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch
+  ) throws(UpsurgeError) -> Outcome {
+    keys.trim()
+    while true {
+      let row = batch.cells + batch.recordCount * batch.columnCount
+      row.update(repeating: .absent, count: batch.columnCount)
+      var frame = JSONFrame(
+        base: UnsafePointer(batch.arena), end: end, limit: UnsafePointer(batch.arena) + batch.arenaByteCount,
+        row: row, columnCount: batch.columnCount, spill: batch.spill, spillByteCount: batch.spillByteCount,
+        number: recordNumber + 1, depth: dialect.format == .json ? Int(document.machine.depth) : 0)
+      fault = nil
+      filledCount = 0
+      if !pendingColumns.isEmpty { pendingColumns.removeAll(keepingCapacity: true) }
+      if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
+      var isHeader = false
+      guard let next = try readByShape(start, &frame, isHeader: &isHeader, batch) else { return .failed }
+      if isHeader { return .header(next) }
+      if !endsLine(next, frame) { return .failed }
+      if fault != nil { return .rejected(next) }
+      if pendingColumns.isEmpty {
+        accept(start, next, frame, &batch)
+        return .stored(next)
+      }
+      try addPendingColumns(at: position(of: start, batch))
+      if batch.recordCount > 0 {
+        batch.isClosed = true
+        return .needsNewBatch
+      }
+      begin(&batch)
+    }
+  }
+
+  /// Objects and arrays as the first record decided; anything else is a soft fault behind the value.
+  private mutating func readByShape(
+    _ start: UnsafePointer<UInt8>, _ frame: inout JSONFrame, isHeader: inout Bool, _ batch: borrowing Batch
+  ) throws(UpsurgeError) -> UnsafePointer<UInt8>? {
+    let first = start.pointee
+    if frame.depth >= dialect.maximumDepth && (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")) {
+      return fail(UPSURGE_JSON_TOO_DEEP, at: start)
+    }
+    if first == UInt8(ascii: "{") && shape != .arrays {
+      guard let next = readObject(start, &frame) else { return nil }
+      if fault == nil { shape = .objects }
+      return next
+    }
+    if first == UInt8(ascii: "[") && shape != .objects {
+      if shape == .arrays { return readArray(start, &frame) }
+      isHeader = true
+      return try readHeader(start, &frame, at: position(of: start, batch))
+    }
+    var token = upsurge_json_token()
+    guard skipNested(start, frame, depth: frame.depth, &token) else { return nil }
+    fault = JSONFault(kind: .notAnObject(mismatch(first)), at: start)
+    return token.next
+  }
+
+  /// Whether nothing but white space follows a value on its line; always true in a document.
+  mutating func endsLine(_ next: UnsafePointer<UInt8>, _ frame: JSONFrame) -> Bool {
+    if dialect.format == .json { return true }
+    let rest: UnsafePointer<UInt8> = upsurge_json_skip_space(next, frame.end)
+    if rest >= frame.end { return true }
+    fault = JSONFault(kind: .kernel(UPSURGE_JSON_TRAILING), at: rest)
+    return false
+  }
+
+  private func mismatch(_ first: UInt8) -> String {
+    let found =
+      switch first {
+      case UInt8(ascii: "{"): "an object"
+      case UInt8(ascii: "["): "an array"
+      case UInt8(ascii: "\""): "a string"
+      case UInt8(ascii: "t"), UInt8(ascii: "f"): "true or false"
+      case UInt8(ascii: "n"): "null"
+      default: "a number"
+      }
+    return shape == .arrays
+      ? "expected an array like the records before it, found \(found)" : "expected an object, found \(found)"
+  }
+
+  /// Makes the record part of the batch, with its warnings.
+  private mutating func accept(
+    _ start: UnsafePointer<UInt8>, _ next: UnsafePointer<UInt8>, _ frame: JSONFrame, _ batch: inout Batch
+  ) {
+    recordNumber += 1
+    batch.records[batch.recordCount] = RecordPosition(
+      arenaOffset: start - frame.base, byteCount: next - start, line: line(of: start, batch), number: recordNumber)
+    batch.recordCount += 1
+    batch.spillByteCount = frame.spillByteCount
+    if filledCount < frame.columnCount { batch.hasAbsentCells = true }
+    if pendingWarnings.isEmpty { return }
+    for warning in pendingWarnings {
+      newWarnings.add(
+        warning.code, column: warning.column,
+        at: batch.position(of: batch.recordCount - 1, file: file))
+    }
+  }
+
+  /// Makes a reject of the record whose bytes are given.
+  mutating func reject(
+    _ start: UnsafePointer<UInt8>, _ next: UnsafePointer<UInt8>, _ batch: inout Batch
+  ) {
+    guard let fault else { return }
+    let place = position(of: start, batch)
+    recordNumber += 1
+    for warning in pendingWarnings where warning.code == .columnSkipped {
+      newWarnings.add(warning.code, column: warning.column, at: place)
+    }
+    let unit = dialect.format == .ndjson ? "line" : "record"
+    batch.rejects.append(
+      Reject(
+        fault.code, at: place, column: fault.column,
+        reason: fault.reason(end: next, unit: unit, offset: fault.at - start), hint: fault.hint,
+        raw: UnsafeBufferPointer(start: start, count: next - start)))
+  }
+
+  /// The position of the next record, which begins at `start`.
+  func position(of start: UnsafePointer<UInt8>, _ batch: borrowing Batch) -> Position {
+    Position(
+      file: file, record: recordNumber + 1, line: line(of: start, batch),
+      byte: batch.arenaSourceOffset + UInt64(start - UnsafePointer(batch.arena)))
+  }
+
+  /// The line on which a byte at or behind `batch.parsedByteCount` stands.
+  func line(of place: UnsafePointer<UInt8>, _ batch: borrowing Batch) -> UInt64 {
+    line + upsurge_json_count_lines(UnsafePointer(batch.arena) + batch.parsedByteCount, place)
+  }
+}

@@ -1,0 +1,118 @@
+import CScan
+import UpsurgeRecords
+
+extension JSONParser {
+  /// Fills the cell of a value.
+  @inline(__always)
+  mutating func store(
+    _ token: upsurge_json_token, slot: Int, affinity: Affinity, _ frame: inout JSONFrame
+  ) {
+    let cell = frame.row + slot
+    if cell.pointee.kind == .absent {
+      filledCount += 1
+    } else if !replaceDuplicate(slot, at: token.start) {
+      return
+    }
+    let offset = token.start - frame.base
+    let byteCount = token.end - token.start
+    var note = ConversionNote.none
+    switch Int(token.kind) {
+    case UPSURGE_JSON_STRING:
+      if token.has_escapes {
+        note = storeEscaped(token, cell, affinity, &frame)
+      } else if affinity.isNumeric {
+        note = convertText(
+          token.start, count: byteCount, offset: offset, isInSpill: false, affinity: affinity, into: cell)
+      } else {
+        cell.pointee = .text(offset: offset, byteCount: byteCount)
+      }
+    case UPSURGE_JSON_INTEGER where affinity != .text && affinity != .real:
+      cell.pointee = .integer(token.integer)
+    case UPSURGE_JSON_INTEGER, UPSURGE_JSON_NUMBER:
+      note = convertNumber(token.start, count: byteCount, offset: offset, affinity: affinity, into: cell)
+    case UPSURGE_JSON_NULL:
+      cell.pointee = .null
+    case UPSURGE_JSON_TRUE:
+      cell.pointee = .integer(1)
+    case UPSURGE_JSON_FALSE:
+      cell.pointee = .integer(0)
+    default:
+      cell.pointee = .text(offset: offset, byteCount: byteCount)
+      if affinity.isNumeric { note = .textInNumberColumn }
+    }
+    if note != .none { take(note, slot: slot, at: token.start) }
+  }
+
+  /// Unescapes a string into the spill.
+  private mutating func storeEscaped(
+    _ token: upsurge_json_token, _ cell: UnsafeMutablePointer<Cell>, _ affinity: Affinity,
+    _ frame: inout JSONFrame
+  ) -> ConversionNote {
+    let to = frame.spill + frame.spillByteCount
+    let count = upsurge_json_unescape(token.start, token.end, to)
+    if count < 0 {
+      noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
+      cell.pointee = .null
+      return .none
+    }
+    let offset = frame.spillByteCount
+    frame.spillByteCount += count
+    return convertText(to, count: count, offset: offset, isInSpill: true, affinity: affinity, into: cell)
+  }
+
+  /// What a conversion's note means for the record.
+  private mutating func take(_ note: ConversionNote, slot: Int, at place: UnsafePointer<UInt8>) {
+    let column = columns[slot]
+    switch note {
+    case .none: break
+    case .textInNumberColumn: warn(.textInNumberColumn, slot)
+    case .spellingChanges:
+      switch column.spellingPolicy {
+      case .warn: warn(.spellingChanged, slot)
+      case .reject: noteSoft(.wouldChange, at: place, column: column.name)
+      }
+    }
+  }
+
+  private mutating func warn(_ code: WarningLog.Code, _ slot: Int) {
+    pendingWarnings.append(PendingWarning(code: code, column: columns[slot].name, slot: slot))
+  }
+
+  /// A second value for a cell.
+  /// - Returns: Whether it takes the first one's place.
+  private mutating func replaceDuplicate(_ slot: Int, at place: UnsafePointer<UInt8>) -> Bool {
+    if dialect.duplicateKeys == .reject {
+      noteSoft(.duplicateKey, at: place, column: columns[slot].name)
+      return false
+    }
+    pendingWarnings.removeAll { $0.slot == slot && $0.code != .duplicateKey }
+    if let found = fault, found.kind == .wouldChange, found.column == columns[slot].name { fault = nil }
+    warn(.duplicateKey, slot)
+    return true
+  }
+
+  /// The same key again, while flattening: what came of its first value is taken back.
+  mutating func forgetSubtree(_ key: Int, _ frame: JSONFrame, at place: UnsafePointer<UInt8>) {
+    let slot = Int(keys.entries[key].slot)
+    if slot == Int(JSONKeyTable.skipped) { return }
+    if slot >= 0 && frame.row[slot].kind != .absent && keys.entries[key].firstChild < 0 { return }
+    let name = keys.path(of: Int32(truncatingIfNeeded: key)).joined(separator: dialect.flattenSeparator ?? "")
+    if dialect.duplicateKeys == .reject { return noteSoft(.duplicateKey, at: place, column: name) }
+    pendingWarnings.append(PendingWarning(code: .duplicateKey, column: name, slot: -1))
+    clear(key, frame)
+  }
+
+  private mutating func clear(_ key: Int, _ frame: JSONFrame) {
+    let slot = Int(keys.entries[key].slot)
+    if slot >= 0 && slot < frame.columnCount && frame.row[slot].kind != .absent {
+      frame.row[slot] = .absent
+      filledCount -= 1
+      pendingWarnings.removeAll { $0.slot == slot && $0.code != .duplicateKey }
+    }
+    pendingColumns.removeAll { $0.key == key }
+    for child in 1..<max(keys.count, 1) where Int(keys.entries[child].parent) == key {
+      keys.entries[child].lastRecord = 0
+      clear(child, frame)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import CScan
+import UpsurgeRecords
+
+/// Reads records from NDJSON or a JSON document (RFC 8259, strictly).
+///
+/// A record is read in one pass: strings without escapes stay where they are in the arena, numbers become typed
+/// cells, nested values stay as JSON text. Keys are predicted from the record before (see ``JSONKeyTable``), so
+/// that a record of the usual shape costs one comparison a key and allocates nothing.
+///
+/// A key without a column lets the record be read to its end first; only a record that is good makes columns.
+/// When the batch has records already it is closed, and the record is read again in the next, wider batch.
+///
+/// One parser reads one source; copies share their table of keys and must not be used side by side.
+package struct JSONParser: RecordParser, Sendable {
+  /// What the records of the source are; the first one decides.
+  enum Shape { case unknown, objects, arrays }
+
+  /// A value that waits for its column until the record is known to be good.
+  struct PendingColumn {
+    /// Entry of the key, or the place in the header of an array.
+    var key: Int
+    var affinity: Affinity
+  }
+
+  /// A warning that counts only when its record is stored.
+  struct PendingWarning {
+    var code: WarningLog.Code
+    var column: String?
+    var slot: Int
+  }
+
+  package let dialect: JSONDialect
+  package let file: String
+  let policy: JSONKeyPolicy
+  /// The keys of `policy.wanted` in lower case.
+  let wanted: Set<String>?
+  /// `policy.renames` with their keys in lower case.
+  let renames: [String: String]
+
+  package internal(set) var columns: [ColumnTarget]
+  var slotsByName: [String: Int] = [:]
+  let keys = JSONKeyTable()
+
+  /// Columns that no batch has announced yet.
+  var unannounced: [ColumnTarget] = []
+  /// Number of the record before the next one.
+  var recordNumber: UInt64 = 0
+  /// Line of `batch.parsedByteCount`, from 1.
+  var line: UInt64 = 1
+
+  // The shape of array records.
+  var shape = Shape.unknown
+  /// Column names of array records.
+  var header: [String] = []
+  /// Slots of array records in header order, or marks of `JSONKeyTable`.
+  var headerSlots: [Int] = []
+
+  // The record in work.
+  var fault: JSONFault?
+  var pendingColumns: [PendingColumn] = []
+  var pendingWarnings: [PendingWarning] = []
+  /// Cells of the record that were filled.
+  var filledCount = 0
+  /// The objects that are open when flattening.
+  var openKeys: [Int32] = []
+  /// Names of skipped keys already warned about.
+  var skippedCount = 0
+  var newWarnings = WarningLog()
+
+  // NDJSON.
+  var droppedLine: DroppedLine?
+
+  // A document.
+  var document: JSONDocumentState
+
+  /// - Parameters:
+  ///   - file: The source's name, for positions.
+  ///   - columns: The columns known so far (the table's, or the sample's), in slot order.
+  package init(dialect: JSONDialect, file: String, columns: [ColumnTarget], policy: JSONKeyPolicy) {
+    self.dialect = dialect
+    self.file = file
+    self.columns = columns
+    self.policy = policy
+    wanted = policy.wanted.map { Set($0.map(\.lowercasedASCII)) }
+    var renames: [String: String] = [:]
+    for (key, name) in policy.renames { renames[key.lowercasedASCII] = name }
+    self.renames = renames
+    for (slot, column) in columns.enumerated() { slotsByName[column.name.lowercasedASCII] = slot }
+    document = JSONDocumentState(dialect: dialect)
+  }
+
+  package mutating func parse(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
+    if batch.recordCount == 0 { begin(&batch) }
+    switch dialect.format {
+    case .ndjson: try parseLines(&batch, isFinal: isFinal)
+    case .json: try parseDocument(&batch, isFinal: isFinal)
+    }
+    if !newWarnings.isEmpty {
+      batch.warnings.merge(newWarnings)
+      newWarnings = WarningLog()
+    }
+  }
+
+  package mutating func rejectTooLarge(_ batch: inout Batch, limit: Int) throws(UpsurgeError) {
+    switch dialect.format {
+    case .ndjson: dropLine(&batch, limit: limit)
+    case .json: throw documentTooLarge(batch, limit: limit)
+    }
+  }
+
+  /// Gives the batch the columns of now and announces the new ones.
+  mutating func begin(_ batch: inout Batch) {
+    batch.begin(columnCount: columns.count)
+    if unannounced.isEmpty { return }
+    batch.newColumns += unannounced
+    unannounced = []
+  }
+}
+
+extension String {
+  /// SQLite takes names for the same when they differ only in the case of ASCII letters.
+  var lowercasedASCII: String {
+    if utf8.allSatisfy({ !(0x41...0x5A).contains($0) }) { return self }
+    return String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+}
