@@ -1,0 +1,127 @@
+import CScan
+import UpsurgeRecords
+
+/// Watches records that were parsed without conversion (affinity `.none`) and says which type each column has.
+///
+/// A column is one of numbers only when every value can be stored as a number that says the same: `007`, `+49…`,
+/// `12E4` and integers beyond 64 bits keep it TEXT. Integers and reals together make REAL, unless an integer
+/// among them is no double.
+package struct ColumnInference: Sendable {
+  /// What was seen of one column.
+  package struct Column: Sendable, Equatable {
+    /// Records that have NULL here, or do not speak of the column.
+    package internal(set) var nullCount: UInt64 = 0
+    package internal(set) var integerCount: UInt64 = 0
+    package internal(set) var realCount: UInt64 = 0
+    /// Values that are no numbers, or whose spelling a number would change.
+    package internal(set) var textCount: UInt64 = 0
+    /// The first different values, at most three, each cut at 40 characters.
+    package internal(set) var examples: [String] = []
+    /// Whether there was an integer that a double cannot hold.
+    var hasInexactInteger = false
+    /// Values still looked at for examples.
+    var exampleBudget = 1_000
+
+    package init() {}
+  }
+
+  private let isJSON: Bool
+  /// In slot order; grows when a batch has more columns.
+  package private(set) var columns: [Column] = []
+
+  /// - Parameter isJSON: Whether the cells come from JSON, where a string is text whatever it looks like.
+  package init(isJSON: Bool) { self.isJSON = isJSON }
+
+  /// Takes the records of a batch into account.
+  package mutating func observe(_ batch: borrowing Batch) {
+    let recordsBefore = columns.first.map { $0.nullCount + $0.integerCount + $0.realCount + $0.textCount } ?? 0
+    while columns.count < batch.columnCount {
+      columns.append(Column())
+      columns[columns.count - 1].nullCount = recordsBefore
+    }
+    for slot in 0..<columns.count {
+      if slot >= batch.columnCount {
+        columns[slot].nullCount += UInt64(batch.recordCount)
+        continue
+      }
+      var column = columns[slot]
+      columns[slot].examples = []  // so that the copy owns its array alone
+      for record in 0..<batch.recordCount {
+        observe(batch.cells[record * batch.columnCount + slot], batch, &column)
+      }
+      columns[slot] = column
+    }
+  }
+
+  /// Takes over what another watcher saw of the same columns.
+  package mutating func merge(_ other: ColumnInference) {
+    while columns.count < other.columns.count { columns.append(Column()) }
+    for (slot, seen) in other.columns.enumerated() {
+      columns[slot].nullCount += seen.nullCount
+      columns[slot].integerCount += seen.integerCount
+      columns[slot].realCount += seen.realCount
+      columns[slot].textCount += seen.textCount
+      columns[slot].hasInexactInteger = columns[slot].hasInexactInteger || seen.hasInexactInteger
+      for example in seen.examples where columns[slot].examples.count < 3 {
+        if !columns[slot].examples.contains(example) { columns[slot].examples.append(example) }
+      }
+    }
+  }
+
+  /// The type of a column by all that was seen.
+  package func inferredType(of slot: Int) -> ColumnType {
+    guard columns.indices.contains(slot) else { return isJSON ? .any : .text }
+    let column = columns[slot]
+    if column.textCount > 0 { return .text }
+    if column.realCount > 0 {
+      return column.integerCount > 0 && column.hasInexactInteger ? .text : .real
+    }
+    if column.integerCount > 0 { return .integer }
+    return isJSON ? .any : .text
+  }
+
+  private func observe(_ cell: Cell, _ batch: borrowing Batch, _ column: inout Column) {
+    switch cell.kind {
+    case .absent, .null: column.nullCount += 1
+    case .integer: count(integer: cell.payload, &column)
+    case .real: column.realCount += 1
+    case .blob: column.textCount += 1
+    case .text: observe(text: batch.bytes(of: cell), &column)
+    }
+    if column.exampleBudget > 0 { addExample(cell, batch, &column) }
+  }
+
+  private func observe(text: UnsafeBufferPointer<UInt8>, _ column: inout Column) {
+    guard !isJSON, let start = text.baseAddress else {
+      column.textCount += 1
+      return
+    }
+    var bits: UInt64 = 0
+    switch Int(upsurge_number_scan(start, text.count, &bits)) {
+    case UPSURGE_NUMBER_INTEGER: count(integer: bits, &column)
+    case UPSURGE_NUMBER_REAL, UPSURGE_NUMBER_UNPROVEN: column.realCount += 1
+    default: column.textCount += 1
+    }
+  }
+
+  private func count(integer bits: UInt64, _ column: inout Column) {
+    column.integerCount += 1
+    if !isExactDouble(bits) { column.hasInexactInteger = true }
+  }
+
+  private func addExample(_ cell: Cell, _ batch: borrowing Batch, _ column: inout Column) {
+    let text: String
+    switch cell.kind {
+    case .absent, .null, .blob: return
+    case .integer: text = String(Int64(bitPattern: cell.payload))
+    case .real: text = "\(Double(bitPattern: cell.payload))"
+    case .text:
+      let whole = String(decoding: batch.bytes(of: cell).prefix(200), as: UTF8.self)
+      text = whole.count > 40 ? whole.prefix(39) + "…" : whole
+    }
+    column.exampleBudget -= 1
+    if column.examples.contains(text) { return }
+    column.examples.append(text)
+    if column.examples.count == 3 { column.exampleBudget = 0 }
+  }
+}
