@@ -85,7 +85,7 @@ extension JSONParser {
     if slot >= 0 && slot < frame.columnCount {
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else {
-      pendingColumns.append(PendingColumn(key: index, affinity: affinity(for: token)))
+      wait(token, name: header[index], key: index, frame)
     }
   }
 

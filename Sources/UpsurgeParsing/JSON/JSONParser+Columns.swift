@@ -7,13 +7,7 @@ extension JSONParser {
 
   /// A value whose key has no column yet: finds the column by name, or lets it wait for the record's end.
   mutating func storeUnresolved(_ token: upsurge_json_token, key: Int, _ frame: inout JSONFrame) {
-    switch keys.entries[key].slot {
-    case JSONKeyTable.loneSurrogate:
-      return noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
-    case JSONKeyTable.unnameable:
-      return noteSoft(.unnameableKey, at: token.start)
-    default: break
-    }
+    if keys.entries[key].slot <= JSONKeyTable.loneSurrogate { return noteBadKey(key, at: token.start) }
     let name = keyName(key)
     let slot = slot(of: name)
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
@@ -24,8 +18,33 @@ extension JSONParser {
       warnSkipped(name)
     } else {
       keys.entries[key].slot = JSONKeyTable.unresolved
+      wait(token, name: name, key: key, frame)
+    }
+  }
+
+  /// Whether a value has no half of a surrogate pair.
+  func isText(_ token: upsurge_json_token, _ frame: JSONFrame) -> Bool {
+    if Int(token.kind) != UPSURGE_JSON_STRING || !token.has_escapes { return true }
+    return upsurge_json_unescape(token.start, token.end, frame.spill + frame.spillByteCount) >= 0
+  }
+
+  /// A value without a column waits for the record's end; what would make the record a reject is noted now, so
+  /// that a reject makes no columns.
+  mutating func wait(_ token: upsurge_json_token, name: String, key: Int, _ frame: JSONFrame) {
+    let isNew = pendingNames.insert(name.lowercasedASCII).inserted
+    if !isNew && dialect.duplicateKeys == .reject {
+      noteSoft(.duplicateKey, at: token.start, column: name)
+    } else if !isText(token, frame) {
+      noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
+    } else if isNew {
       pendingColumns.append(PendingColumn(key: key, affinity: affinity(for: token)))
     }
+  }
+
+  /// A key that cannot name a column.
+  mutating func noteBadKey(_ key: Int, at place: UnsafePointer<UInt8>) {
+    let isNoText = keys.entries[key].slot == JSONKeyTable.loneSurrogate
+    noteSoft(isNoText ? .kernel(UPSURGE_JSON_LONE_SURROGATE) : .unnameableKey, at: place)
   }
 
   /// The key's name; under `--flatten` with the names of the objects around it.
@@ -76,7 +95,12 @@ extension JSONParser {
       columns.append(target)
       unannounced.append(target)
     }
+    forgetPendingColumns()
+  }
+
+  mutating func forgetPendingColumns() {
     pendingColumns.removeAll(keepingCapacity: true)
+    pendingNames.removeAll(keepingCapacity: true)
   }
 
   private func refusal(of name: String, at position: Position) -> UpsurgeError {

@@ -28,7 +28,7 @@ extension JSONParser {
   mutating func parseDocument(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
     let base = UnsafePointer(batch.arena)
     let end = base + batch.arenaByteCount
-    while batch.hasRoomForRecord {
+    while true {
       var at: UnsafePointer<UInt8>? = base + batch.parsedByteCount
       let found = Int(upsurge_json_machine_run(&document.machine, &at, end, false))
       let place = at ?? end
@@ -142,6 +142,7 @@ extension JSONParser {
   private mutating func readElement(
     _ start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch, isFinal: Bool
   ) throws(UpsurgeError) -> Progress {
+    if !batch.hasRoomForRecord { return .pauses }
     let next: UnsafePointer<UInt8>
     switch try readRecord(start, end: end, &batch) {
     case .needsNewBatch: return .pauses

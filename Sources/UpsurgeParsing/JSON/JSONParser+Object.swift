@@ -66,6 +66,7 @@ extension JSONParser {
         if Int(token.kind) >= UPSURGE_JSON_OBJECT {
           if isFlattening && Int(token.kind) == UPSURGE_JSON_OBJECT && !isEmptyObject(p, end) {
             if frame.depth + openKeys.count + 2 > dialect.maximumDepth { return fail(UPSURGE_JSON_TOO_DEEP, at: p) }
+            if entries[key].slot <= JSONKeyTable.loneSurrogate { noteBadKey(key, at: p) }
             openKeys.append(Int32(truncatingIfNeeded: key))
             parent = key
             previous = -1

@@ -30,7 +30,7 @@ extension JSONParser {
         number: recordNumber + 1, depth: dialect.format == .json ? Int(document.machine.depth) : 0)
       fault = nil
       filledCount = 0
-      if !pendingColumns.isEmpty { pendingColumns.removeAll(keepingCapacity: true) }
+      if !pendingNames.isEmpty { forgetPendingColumns() }
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
       var isHeader = false
       guard let next = try readByShape(start, &frame, isHeader: &isHeader, batch) else { return .failed }

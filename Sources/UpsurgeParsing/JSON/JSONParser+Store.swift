@@ -109,7 +109,10 @@ extension JSONParser {
       filledCount -= 1
       pendingWarnings.removeAll { $0.slot == slot && $0.code != .duplicateKey }
     }
-    pendingColumns.removeAll { $0.key == key }
+    if pendingColumns.contains(where: { $0.key == key }) {
+      pendingColumns.removeAll { $0.key == key }
+      pendingNames.remove(keyName(key).lowercasedASCII)
+    }
     for child in 1..<max(keys.count, 1) where Int(keys.entries[child].parent) == key {
       keys.entries[child].lastRecord = 0
       clear(child, frame)

@@ -58,6 +58,8 @@ package struct JSONParser: RecordParser, Sendable {
   // The record in work.
   var fault: JSONFault?
   var pendingColumns: [PendingColumn] = []
+  /// The names of `pendingColumns`, in lower case.
+  var pendingNames: Set<String> = []
   var pendingWarnings: [PendingWarning] = []
   /// Cells of the record that were filled.
   var filledCount = 0

@@ -1,0 +1,69 @@
+import TestSupport
+import Testing
+import UpsurgeRecords
+
+@testable import UpsurgeParsing
+
+private func convert(_ text: String, _ affinity: Affinity) -> (cell: Cell, note: ConversionNote) {
+  var cell = Cell.absent
+  let bytes = Array(text.utf8)
+  let note = bytes.withUnsafeBufferPointer { buffer -> ConversionNote in
+    guard let start = buffer.baseAddress else { return .none }
+    return convertNumber(start, count: bytes.count, offset: 0, affinity: affinity, into: &cell)
+  }
+  return (cell, note)
+}
+
+@Suite("JSON numbers to cells")
+struct ConvertNumberTests {
+  @Test(
+    "integers, reals, and what neither holds",
+    arguments: [
+      ("0", Cell.integer(0)), ("-9223372036854775808", .integer(.min)), ("9223372036854775807", .integer(.max)),
+      ("1.5", .real(1.5)), ("1e5", .real(100_000)), ("1E400", nil), ("1e-400", nil), ("-0", .real(-0.0)),
+      ("-0.0", .real(-0.0)), ("0e400", .real(0)), ("9223372036854775808", nil), ("1.0", .real(1)),
+      ("123456789012345678901234567890", nil), ("0.1000000000000000055511151231257827", nil),
+      ("0.30000000000000004", .real(0.30000000000000004)), ("1e308", .real(1e308)), ("5e-324", .real(.leastNonzeroMagnitude)),
+      ("1.7976931348623157e308", .real(.greatestFiniteMagnitude)), ("1.7976931348623159e308", nil),
+      ("0.000000000000000000000000000000000001", .real(1e-36)), ("1000000000000000000000000.0", .real(1e24)),
+    ] as [(String, Cell?)])
+  func table(text: String, expected: Cell?) {
+    let found = convert(text, .none)
+    if let expected {
+      #expect(found.cell.kind == expected.kind && found.cell.payload == expected.payload)
+    } else {
+      #expect(found.cell.kind == .text && Int(found.cell.byteCount) == text.utf8.count)
+      #expect(convert(text, .integer).note == .spellingChanges)
+    }
+    #expect(found.note == .none)
+    let asText = convert(text, .text)
+    #expect(asText.cell.kind == .text && asText.note == .none)
+  }
+
+  @Test("an integer that is no double stays text in a REAL column")
+  func integerInRealColumn() {
+    #expect(convert("9007199254740993", .real).note == .spellingChanges)
+    #expect(convert("9007199254740992", .real).cell.kind == .integer)
+  }
+
+  @Test("random reals are rounded as the standard library rounds them")
+  func randomReals() {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("ConvertNumberTests seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<200_000 {
+      let value = Double(bitPattern: random.next())
+      guard value.isFinite else { continue }
+      let isPlain = Bool.random(using: &random)
+      let text =
+        isPlain
+        ? "\(Int64.random(in: -99999...99999, using: &random)).\(UInt32.random(in: 0...9_999_999, using: &random))"
+        : "\(value)"
+      let found = convert(text, .none)
+      let expected = Double(text)?.bitPattern
+      if found.cell.kind != .real || found.cell.payload != expected {
+        Issue.record("\(text) became \(found.cell) (seed \(seed))")
+      }
+    }
+  }
+}
