@@ -24,6 +24,7 @@ extension LoadRun {
     }
     summary.withLock {
       $0.seconds = watch.seconds
+      $0.peakMemoryBytes = peakMemoryByteCount()
       $0.signal = control.cancellationSignal
       if $0.signal != nil, $0.error?.code == .interrupted { $0.error = nil }
     }
@@ -131,4 +132,16 @@ private final class Reading: @unchecked Sendable {
   }
 
   func run() { stage.readAll(first: first) }
+}
+
+/// The process's largest resident size so far (getrusage).
+private func peakMemoryByteCount() -> UInt64 {
+  var usage = rusage()
+  // 0 is RUSAGE_SELF, which the C libraries declare with different types.
+  guard getrusage(0, &usage) == 0 else { return 0 }
+  #if canImport(Glibc)
+    return UInt64(usage.ru_maxrss) << 10
+  #else
+    return UInt64(usage.ru_maxrss)
+  #endif
 }

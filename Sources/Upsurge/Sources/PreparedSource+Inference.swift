@@ -76,7 +76,8 @@ extension PreparedSource {
       }
     }
     var added: [ColumnTarget] = []
-    let table = TableFacts(name: "", isNew: true, columns: [], addsColumns: false)
+    let table = TableFacts(
+      name: "", isNew: true, columns: [], addsColumns: false, isForInference: true)
     return try makeParser(columns: &columns, table: table, options: options, added: &added)
   }
 

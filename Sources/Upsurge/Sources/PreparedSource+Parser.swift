@@ -23,8 +23,7 @@ extension PreparedSource {
             duplicateKeys: options.duplicateKeys),
           file: opened.name, columns: columns.targets,
           policy: JSONKeyPolicy(
-            unknown: table.isNew || table.addsColumns
-              ? .add(table.spellingPolicy) : .refuse(table: table.name),
+            unknown: table.unknownKeys,
             wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames)))
     case .csv(let sniffed):
       let names = try FieldSelection(options: options).columnNames(

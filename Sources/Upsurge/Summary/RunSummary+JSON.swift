@@ -47,6 +47,8 @@ extension RunSummary {
     out.number(walBytesWritten)
     out.key("wal_bytes_peak")
     out.number(walBytesPeak)
+    out.key("peak_memory_bytes")
+    out.number(peakMemoryBytes)
     out.key("settings")
     out.beginObject()
     for setting in settings {

@@ -22,6 +22,8 @@ public struct RunSummary: Sendable {
   /// Bytes written to the write-ahead log, and the most it held at a time.
   public var walBytesWritten: UInt64 = 0
   public var walBytesPeak: UInt64 = 0
+  /// The most memory the process has had resident, in bytes.
+  public var peakMemoryBytes: UInt64 = 0
   /// Sizes that the engine chose: bytes, except `rows_per_statement`.
   public var settings: [(name: String, value: UInt64)] = []
   /// Why the run ended early, if it did.

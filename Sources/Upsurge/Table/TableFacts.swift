@@ -7,11 +7,19 @@ struct TableFacts: Sendable {
   let columns: [ColumnTarget]
   /// Whether columns that the table lacks are added.
   let addsColumns: Bool
+  /// Whether there is no table at all: values are looked at as they are.
+  var isForInference = false
 
   /// The table's column of that name, in any case.
   func column(named name: String) -> ColumnTarget? {
     let lowercased = name.lowercased()
     return columns.first { $0.name.lowercased() == lowercased }
+  }
+
+  /// What becomes of a JSON key for which there is no column.
+  var unknownKeys: JSONKeyPolicy.UnknownKey {
+    if isForInference { return .addUntyped }
+    return isNew || addsColumns ? .add(spellingPolicy) : .refuse(table: name)
   }
 
   var spellingPolicy: ColumnTarget.SpellingPolicy { isNew ? .reject : .warn }

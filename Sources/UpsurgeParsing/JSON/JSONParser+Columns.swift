@@ -84,13 +84,14 @@ extension JSONParser {
       let name = shape == .arrays ? header[pending.key] : keyName(pending.key)
       if slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
       let column = renames[name.lowercasedASCII] ?? name
-      guard case .add(let spelling) = policy.unknown else { throw refusal(of: name, at: position) }
+      guard let spelling = policy.unknown.spellingPolicy else { throw refusal(of: name, at: position) }
       if columns.count >= Self.columnLimit {
         throw UpsurgeError(
           .badInput, "the records have more than \(Self.columnLimit) different keys", position: position,
           column: column, hint: "--columns A,B reads only the keys it names")
       }
-      let target = ColumnTarget(name: column, affinity: pending.affinity, spellingPolicy: spelling)
+      let affinity = policy.unknown == .addUntyped ? .none : pending.affinity
+      let target = ColumnTarget(name: column, affinity: affinity, spellingPolicy: spelling)
       slotsByName[column.lowercasedASCII] = columns.count
       columns.append(target)
       unannounced.append(target)
