@@ -16,9 +16,12 @@ struct BatchTests {
     next.takeTail(of: &first)
     let bytes = UnsafeBufferPointer(start: next.arena, count: next.arenaByteCount)
     #expect(String(decoding: bytes, as: UTF8.self) == String("abcdefgh".dropFirst(parsed)))
-    #expect(next.arenaSourceOffset == UInt64(100 + parsed))
-    #expect(next.arenaCapacity > next.arenaByteCount, "there must be room to read on")
-    #expect(first.arenaByteCount == parsed)
+    let (offset, room, left) = (
+      next.arenaSourceOffset, next.arenaCapacity - next.arenaByteCount, first.arenaByteCount
+    )
+    #expect(offset == UInt64(100 + parsed))
+    #expect(room > 0, "there must be room to read on")
+    #expect(left == parsed)
   }
 
   @Test("A batch that grew has its first sizes after a reset and holds nothing of before")
@@ -27,12 +30,15 @@ struct BatchTests {
     for (index, byte) in "abcd".utf8.enumerated() { batch.arena[index] = byte }
     batch.arenaByteCount = 4
     batch.growArena(to: 64)
-    #expect(batch.arena[3] == UInt8(ascii: "d"))
+    let last = batch.arena[3]
+    #expect(last == UInt8(ascii: "d"))
     batch.begin(columnCount: 5)
-    #expect(batch.hasRoomForRecord)
+    let hasRoomAtFirst = batch.hasRoomForRecord
     batch.recordCount = 1
-    #expect(!batch.hasRoomForRecord)
+    let hasRoomLater = batch.hasRoomForRecord
+    #expect(hasRoomAtFirst && !hasRoomLater)
     batch.reset()
-    #expect(batch.arenaCapacity == 4 && batch.isEmpty && batch.columnCount == 0)
+    let isAsNew = batch.arenaCapacity == 4 && batch.isEmpty && batch.columnCount == 0
+    #expect(isAsNew)
   }
 }

@@ -19,7 +19,7 @@ final class Scratch {
   func write(_ text: String, to name: String) -> String { write(Array(text.utf8), to: name) }
 
   func write(_ bytes: [UInt8], to name: String) -> String {
-    FileManager.default.createFile(atPath: file(name), contents: Data(bytes))
+    _ = FileManager.default.createFile(atPath: file(name), contents: Data(bytes))
     return file(name)
   }
 }
