@@ -26,7 +26,7 @@ struct GzipSourceTests {
       ("padded", Compressing.gzip(a) + Compressing.gzip(b) + zeros, a + b),
     ]
     for (what, compressed, content) in table {
-      for pieces in [1, 5, 1 << 16] where pieces > 1 || compressed.count < 100_000 {
+      for pieces in [1, 5, 4_099] where pieces > 5 || compressed.count < 20_000 {
         let delivery = try decompress(compressed, pieces: pieces, buffer: buffer)
         #expect(delivery.error == nil, "\(what), pieces of \(pieces)")
         expectSame(delivery.bytes, content, "\(what), pieces of \(pieces)")
@@ -36,9 +36,9 @@ struct GzipSourceTests {
 
   @Test("thousands of small members, as bgzip writes them")
   func decompressesManyMembers() throws {
-    let lines = (0..<3_000).map { Array("\($0),name \($0)\n".utf8) }
+    let lines = (0..<1_500).map { Array("\($0),name \($0)\n".utf8) }
     let compressed = lines.flatMap { Compressing.gzip($0) }
-    for pieces in [1, 17, 1 << 16] {
+    for pieces in [7, 1 << 16] {
       try expectSame(decompress(compressed, pieces: pieces).bytes, lines.flatMap { $0 })
     }
   }
@@ -125,7 +125,7 @@ struct GzipSourceTests {
   func survivesNoise() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededGenerator(seed: seed)
-    for round in 0..<3_000 {
+    for round in 0..<1_000 {
       let count = Int.random(in: 0..<60, using: &random)
       let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
       let delivery = try decompress(

@@ -55,7 +55,7 @@ struct OpenedSourceTests {
     ] {
       let path = try folder.write("feed", file)
       for sampleByteCount in [512, 513, 4_097, 1 << 20] {
-        for buffer in sampleByteCount == 513 ? [1, 2, 3, 7, 1 << 16] : [1 << 16] {
+        for buffer in sampleByteCount == 513 ? [3, 7, 1 << 16] : [1 << 16] {
           let counter = ByteCounter()
           let source = try OpenedSource(
             name: path, options: options { $0.sampleByteCount = sampleByteCount }, counter: counter)
@@ -221,7 +221,7 @@ struct OpenedSourceTests {
       [], [0xFF, 0xFE], [0xFE, 0xFF], [0xEF, 0xBB, 0xBF], [0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD],
       [0x50, 0x2A, 0x4D, 0x18],
     ]
-    for round in 0..<1_000 {
+    for round in 0..<300 {
       let noise = (0..<Int.random(in: 0..<600, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &random)
       }

@@ -34,7 +34,7 @@ struct ZstdSourceTests {
       ("only skippable", Compressing.skippable(note), []),
     ]
     for (what, compressed, content) in table {
-      for pieces in [1, 5, 1 << 16] where pieces > 1 || compressed.count < 100_000 {
+      for pieces in [1, 5, 4_099] where pieces > 5 || compressed.count < 20_000 {
         let delivery = try decompress(compressed, pieces: pieces, buffer: buffer)
         #expect(delivery.error == nil, "\(what), pieces of \(pieces)")
         expectSame(delivery.bytes, content, "\(what), pieces of \(pieces)")
@@ -44,9 +44,9 @@ struct ZstdSourceTests {
 
   @Test("thousands of small frames")
   func decompressesManyFrames() throws {
-    let lines = (0..<3_000).map { Array("\($0),name \($0)\n".utf8) }
+    let lines = (0..<1_500).map { Array("\($0),name \($0)\n".utf8) }
     let compressed = lines.flatMap { Compressing.zstd($0, contentSize: $0.count % 2 == 0) }
-    for pieces in [1, 17, 1 << 16] {
+    for pieces in [7, 1 << 16] {
       try expectSame(decompress(compressed, pieces: pieces).bytes, lines.flatMap { $0 })
     }
   }
@@ -183,7 +183,7 @@ struct ZstdSourceTests {
   func survivesNoise() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededGenerator(seed: seed)
-    for round in 0..<3_000 {
+    for round in 0..<1_000 {
       let count = Int.random(in: 0..<60, using: &random)
       let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
       let delivery = try decompress([0x28, 0xB5, 0x2F, 0xFD] + noise, pieces: 1 + round % 9, buffer: 100)
