@@ -188,6 +188,7 @@ extension Transcoder {
     if let fault = step.fault ?? (isWhole ? faultAtEnd() : nil) {
       throw fault.error(name, decodedOffset: UInt64(step.produced))
     }
+    precondition(step.consumed == input.count, "a part of the sample was not transcoded")
     return Array(memory[..<step.produced])
   }
 }

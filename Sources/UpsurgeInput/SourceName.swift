@@ -43,10 +43,8 @@ package enum SourceName {
   }
 }
 
-/// A size that `--memory` understands: `128MiB`, `3GiB`, else whole MiB rounded up; bytes below one MiB.
-func sizeText(_ byteCount: UInt64) -> String {
-  let mebibyte: UInt64 = 1 << 20
-  if byteCount < mebibyte { return "\(byteCount)" }
-  if byteCount % (mebibyte << 10) == 0 { return "\(byteCount >> 30)GiB" }
-  return "\(byteCount / mebibyte + (byteCount % mebibyte == 0 ? 0 : 1))MiB"
+/// A size as `--memory` understands it: `3GiB`, `128MiB`; parts of a MiB are rounded up, or else dropped.
+func sizeText(_ byteCount: UInt64, roundsUp: Bool = true) -> String {
+  let mebibytes = byteCount >> 20 + (roundsUp && byteCount & (1 << 20 - 1) != 0 ? 1 : 0)
+  return mebibytes > 0 && mebibytes % 1024 == 0 ? "\(mebibytes >> 10)GiB" : "\(mebibytes)MiB"
 }

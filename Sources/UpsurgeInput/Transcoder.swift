@@ -124,9 +124,8 @@ extension Transcoder {
     }
     while input.count - step.consumed >= 2 {
       if highSurrogate == nil { Transcoder.copyASCII(input, into: output, isBigEndian: isBigEndian, &step) }
-      guard input.count - step.consumed >= 2,
-        output.count - step.produced >= Transcoder.mostBytesPerCharacter
-      else { return step }
+      if input.count - step.consumed < 2 { break }
+      if output.count - step.produced < Transcoder.mostBytesPerCharacter { return step }
       let unit = Transcoder.unit(input[step.consumed], input[step.consumed + 1], isBigEndian)
       step.consumed += 2
       if let fault = take(unit, into: output, &step) {

@@ -119,7 +119,7 @@ extension ZstdSource {
     return UpsurgeError(
       .badInput,
       "\(shown) is corrupt: \(reason) in the zstd stream, near byte \(input.offset) of the file and "
-        + "byte \(decodedOffset + UInt64(decodedByteCount)) of its content",
+        + "behind byte \(decodedOffset + UInt64(decodedByteCount)) of its content",
       position: position(decodedByteCount), hint: SourceName.fetchAgain(name, check: "zstd -t"),
       underlyingCode: Int32(truncatingIfNeeded: 0 &- result))
   }
@@ -150,7 +150,7 @@ extension ZstdSource {
       throw UpsurgeError(
         .badInput,
         "\(shown) needs a zstd window of \(sizeText(header.windowByteCount)), and "
-          + "\(sizeText(UInt64(max(windowByteLimit, 0)))) is the limit",
+          + "\(sizeText(UInt64(max(windowByteLimit, 0)), roundsUp: false)) is the limit",
         position: position(0),
         hint: "--memory \(sizeText(header.windowByteCount)) allows it; or compress it again with --long=27")
     }

@@ -1,0 +1,74 @@
+import Testing
+import UpsurgeInput
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite("SourceList: files, globs, standard input")
+struct SourceListTests {
+  @Test("globs are sorted by bytes, everything else keeps its place")
+  func expandsGlobs() throws {
+    let folder = try TemporaryFolder()
+    for name in ["b.csv", "a.csv", "B.csv", "é.csv", ".hidden.csv", "c.tsv"] { try folder.write(name, "x") }
+    let path = folder.path
+    #expect(
+      try SourceList.expand(["\(path)/c.tsv", "\(path)/*.csv", "-", "\(path)/[ab].csv"]) == [
+        "\(path)/c.tsv", "\(path)/B.csv", "\(path)/a.csv", "\(path)/b.csv", "\(path)/é.csv", "-",
+        "\(path)/a.csv", "\(path)/b.csv",
+      ])
+    #expect(try SourceList.expand([]) == [])
+    #expect(try SourceList.expand(["/dev/stdin"]) == ["/dev/stdin"])
+    #expect(try SourceList.expand(["\(path)/?.tsv"]) == ["\(path)/c.tsv"])
+  }
+
+  @Test("a file whose name looks like a glob is that file")
+  func prefersLiteralNames() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("1.csv", "no")
+    let literal = try folder.write("[1].csv", "yes")
+    let star = try folder.write("*.csv", "yes")
+    #expect(try SourceList.expand([literal, star]) == [literal, star])
+  }
+
+  @Test("what cannot be read is said in whole sentences")
+  func reportsProblems() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path
+    let inner = folder.makeFolder("year=2026")
+    let here = getcwd(nil, 0).map { String(cString: $0) } ?? ""
+    let table: [(argument: String, code: UpsurgeError.Code, text: String)] = [
+      ("\(path)/none.csv", .unreadableInput, "there is no file \(path)/none.csv\n  fix: check the path"),
+      (
+        "surely/not/here.csv", .unreadableInput,
+        "there is no file surely/not/here.csv\n  fix: check the path; it was looked for in \(here)"
+      ),
+      (inner, .unreadableInput, "\(inner) is a directory\n  fix: name its files: \(inner)/*.csv"),
+      (inner + "//", .unreadableInput, "\(inner)// is a directory\n  fix: name its files: \(inner)/*.csv"),
+      ("/", .unreadableInput, "/ is a directory\n  fix: name its files: /*.csv"),
+      ("\(path)/year*", .unreadableInput, "\(inner) is a directory\n  fix: name its files: \(inner)/*.csv"),
+      ("\(path)/*.csv", .unreadableInput, "no file matches \(path)/*.csv\n  fix: check the pattern"),
+      (
+        "surely-not-*.csv", .unreadableInput,
+        "no file matches surely-not-*.csv\n  fix: check the pattern; it was tried in \(here)"
+      ),
+      ("", .unreadableInput, "there is no file \n  fix: check the path; it was looked for in \(here)"),
+    ]
+    for (argument, code, text) in table {
+      let error = try #require(throws: UpsurgeError.self) { try SourceList.expand([argument]) }
+      #expect(error.code == code)
+      #expect(error.description == text)
+    }
+  }
+
+  @Test("standard input can be named once", arguments: [["-", "-"], ["-", "/dev/stdin"]])
+  func refusesStandardInputTwice(arguments: [String]) throws {
+    let error = try #require(throws: UpsurgeError.self) { try SourceList.expand(arguments) }
+    #expect(error.code == .usage)
+    #expect(
+      error.description == "standard input is named twice, but can be read only once\n  fix: name - once")
+  }
+}
