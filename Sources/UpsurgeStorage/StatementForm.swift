@@ -9,8 +9,8 @@
 ///   An upsert is only written so when no row can fail, which the writer checks cell by cell beforehand.
 ///   OR FAIL would override the ON CONFLICT clauses of the table, so there must be none.
 /// - `manyRowsOrAbort`: where the only unique thing is the rowid, the journal is cheap (rows mostly arrive in
-///   order), and CHECK, STRICT and foreign keys may refuse rows. SQLite undoes the statement, and its rows are
-///   written again one by one to find the bad ones.
+///   order), and CHECK and foreign keys may refuse rows. SQLite undoes the statement, and its rows are written
+///   again one by one to find the bad ones.
 /// - `singleRow`: triggers, views, virtual tables, conflict clauses, expressions that may raise errors, a
 ///   second unique key under an upsert, `--durability off` where the second form would need the journal.
 package enum StatementForm: Sendable {
@@ -23,7 +23,7 @@ extension UpsertPlan {
     let isPlainTable = schema.kind == .table && schema.triggers.isEmpty
     if !isPlainTable || hasConflictClause || mayRaise { return .singleRow }
     let onlyRowidIsUnique = schema.keys.allSatisfy(\.isRowidAlias)
-    if schema.isStrict || !schema.foreignKeys.isEmpty {
+    if !schema.foreignKeys.isEmpty {
       return onlyRowidIsUnique ? .manyRowsOrAbort : .singleRow
     }
     switch mode {

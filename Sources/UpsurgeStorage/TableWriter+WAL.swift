@@ -31,12 +31,12 @@ extension TableWriter {
   }
 
   private var isWALNearLimit: Bool {
+    let limit = settings.walLimitByteCount - settings.walLimitByteCount / 16
+    let written = (pagesWritten - transaction.startPages) * frameByteCount
+    // Less is never worth a commit: a reader may pin the WAL beyond its limit for as long as it likes.
+    if written * 4 <= limit { return false }
     let cached = min(connection.status(SQLITE_DBSTATUS_CACHE_USED), connection.pageCacheByteCount)
-    let grown = (pagesWritten - transaction.startPages) * frameByteCount + cached
-    let limit = settings.walLimitByteCount
-    // A WAL that a reader pins beyond the limit is no reason to commit every few records.
-    if grown * 2 > limit { return pagesWritten > transaction.startPages }
-    return grown * 4 > limit && grown + transaction.startFrames * frameByteCount > limit
+    return transaction.startFrames * frameByteCount + written + cached > limit
   }
 
   /// Notes what a commit has written, and checkpoints when the WAL holds enough.

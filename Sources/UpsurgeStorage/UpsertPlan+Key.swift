@@ -8,7 +8,7 @@ extension UpsertPlan {
   ) throws(UpsurgeError) -> TableSchema.Key? {
     if mode == .upsert || (mode == nil && !requested.isEmpty), schema.kind != .table {
       throw UpsurgeError(
-        .usage, "\(schema.name.escapedForTerminal) is a \(schema.kind.rawValue) table: SQLite knows no upsert there",
+        .usage, "\(schema.name.escapedForTerminal) is a \(schema.kind == .view ? "view" : "\(schema.kind.rawValue) table"): SQLite knows no upsert there",
         hint: "--mode insert adds rows")
     }
     if requested.isEmpty {

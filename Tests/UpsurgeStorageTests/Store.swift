@@ -1,3 +1,4 @@
+import Synchronization
 import UpsurgeRecords
 
 @testable import UpsurgeStorage
@@ -8,21 +9,26 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// A database in a folder of its own that is gone with the test.
-final class TemporaryDatabase {
+/// A database in a folder of its own that is gone when the tests end.
+struct TemporaryDatabase {
   let path: String
-  private let folder: String
+
+  private static let folders: Mutex<[String]> = {
+    atexit {
+      for folder in TemporaryDatabase.folders.withLock({ $0 }) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(folder + "/test.db" + suffix) }
+        rmdir(folder)
+      }
+    }
+    return Mutex([])
+  }()
 
   init() {
     var template = Array("/tmp/upsurge-storage-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { fatalError("no temporary folder") }
-    folder = String(cString: made)
+    let folder = String(cString: made)
     path = folder + "/test.db"
-  }
-
-  deinit {
-    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
-    rmdir(folder)
+    TemporaryDatabase.folders.withLock { $0.append(folder) }
   }
 
   /// A configured connection.
@@ -61,7 +67,7 @@ struct Cut: CustomStringConvertible {
 func load(
   _ connection: Connection, _ table: String, _ columns: [String], _ rows: [[Value]], key: [String] = [],
   mode: UpsertPlan.Mode? = nil, cut: Cut = Cut(), onError: ErrorPolicy = .reject,
-  settings given: WriterSettings = WriterSettings()
+  settings given: WriterSettings = WriterSettings(), rejecting: Set<Int> = []
 ) throws(UpsurgeError) -> (writer: TableWriter, rejects: [Reject]) {
   guard let schema = try TableSchema.read(connection, table: table) else {
     throw UpsurgeError(.usage, "no table \(table)")
@@ -79,7 +85,8 @@ func load(
   var at = 0
   while at < rows.count {
     let end = min(at + cut.batchSize, rows.count)
-    var batch = maker.batch(Array(rows[at..<end]))
+    var batch = maker.batch(
+      Array(rows[at..<end]), rejecting: Set(rejecting.filter { at..<end ~= $0 }.map { $0 - at }))
     try writer.write(&batch)
     at = end
   }

@@ -164,10 +164,10 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
     let connection = try database.open(
       "CREATE TABLE acct(id INTEGER PRIMARY KEY,email TEXT,active INT,n INT);"
         + "CREATE UNIQUE INDEX acct_active ON acct(email) WHERE active=1;")
-    do {
+    do throws(UpsurgeError) {
       _ = try load(connection, "acct", ["email", "active", "n"], [["a@x", 1, 9]], key: ["email"])
       Issue.record("the key was taken")
-    } catch let error as UpsurgeError {
+    } catch {
       #expect(
         error.description == """
           table acct has no PRIMARY KEY or UNIQUE index on (email); its keys are: PRIMARY KEY (id); \

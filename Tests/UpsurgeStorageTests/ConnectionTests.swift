@@ -1,0 +1,91 @@
+import Testing
+import UpsurgeRecords
+
+@testable import UpsurgeStorage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite struct ConnectionTests {
+  private func failure(_ path: String, createIfMissing: Bool = true) -> UpsurgeError? {
+    do throws(UpsurgeError) {
+      _ = try Connection(path: path, createIfMissing: createIfMissing)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func openingSaysWhatIsWrong() throws {
+    let database = TemporaryDatabase()
+    #expect(failure(database.path, createIfMissing: false)?.description == "there is no database \(database.path)")
+    #expect(failure(database.path, createIfMissing: false)?.code == .unreadableInput)
+    #expect(failure("")?.code == .usage)
+    #expect(failure("/nowhere/at/all.db")?.code == .cannotCreate)
+    #expect(failure("/nowhere/at/all.db")?.hint == "the folder must exist and be writable")
+    #expect(failure("/tmp")?.code == .cannotCreate)
+    let file = fopen(database.path, "w")
+    fputs("year,name\n" + String(repeating: "1999,Anna\n", count: 100), file)
+    fclose(file)
+    #expect(failure(database.path)?.message == "\(database.path) is not an SQLite database [SQLite code 26]")
+    #expect(failure(database.path)?.code == .database)
+  }
+
+  @Test func aDamagedDatabaseIsAnErrorNotATrap() throws {
+    let database = TemporaryDatabase()
+    do {
+      let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, v TEXT)")
+      _ = try load(connection, "t", ["k", "v"], (0..<5000).map { [.integer(Int64($0)), "some text"] })
+    }
+    let file = fopen(database.path, "r+")
+    fseek(file, 16384 * 2, SEEK_SET)
+    fwrite([UInt8](repeating: 0xA5, count: 16384 * 4), 1, 16384 * 4, file)
+    fclose(file)
+    let connection = try database.open()
+    do throws(UpsurgeError) {
+      _ = try load(connection, "t", ["k", "v"], (0..<5000).map { [.integer(Int64($0)), "other"] })
+      Issue.record("the damage was not seen")
+    } catch {
+      #expect(error.code == .database)
+      #expect(error.message.hasPrefix("the database \(database.path) is damaged: database disk image is malformed"))
+    }
+  }
+
+  @Test func namesThatLookLikeURIsAreFiles() throws {
+    let connection = try Connection(path: ":memory:", createIfMissing: true)
+    try connection.execute("CREATE TABLE t(a)")
+    #expect(failure("file:nowhere/x.db?mode=memory")?.code == .cannotCreate)
+  }
+
+  @Test func interruptEndsAStatement() throws {
+    let connection = try TemporaryDatabase().open()
+    let interrupter = connection.interrupter
+    let pointer = Unmanaged.passRetained(interrupter).toOpaque()
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { argument in
+      usleep(50_000)
+      guard let argument else { return nil }
+      Unmanaged<Interrupter>.fromOpaque(argument).takeRetainedValue().interrupt()
+      return nil
+    }, pointer)
+    do throws(UpsurgeError) {
+      _ = try connection.integer(
+        "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")
+      Issue.record("the statement ended by itself")
+    } catch {
+      #expect(error.code == .interrupted)
+    }
+    pthread_join(thread, nil)
+    interrupter.interrupt()
+  }
+
+  @Test func theWritersFunctionsAreOnlyForStatements() throws {
+    let connection = try TemporaryDatabase().open("CREATE TABLE t(a)")
+    #expect(throws: UpsurgeError.self) {
+      try connection.execute("CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT upsurge_note_update(); END; INSERT INTO t VALUES(1)")
+    }
+  }
+}
