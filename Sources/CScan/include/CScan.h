@@ -5,4 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "structural.h"
+#include "utf8.h"
+
 #endif

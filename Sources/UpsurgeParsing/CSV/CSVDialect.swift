@@ -1,0 +1,118 @@
+import UpsurgeRecords
+
+/// How a CSV file is written: the marks between and around its fields, and what stands before its records.
+public struct CSVDialect: Sendable, Equatable {
+  /// What happens to a record with more or fewer fields than the header.
+  public enum RaggedPolicy: String, Sendable, CaseIterable {
+    /// The record is rejected.
+    case reject
+    /// Missing fields are NULL; surplus fields are dropped when all of them are empty, else the record is rejected.
+    case pad
+    /// Missing fields are NULL; surplus fields go to one extra column as a JSON array of strings.
+    case extra
+  }
+
+  /// What stands between two fields: one byte or several.
+  public var delimiter: [UInt8]
+  /// What encloses a field that holds marks; nil: nothing does, and quotes are data.
+  public var quote: UInt8?
+  /// Makes the next byte data, inside and outside of quotes; nil: a quote inside quotes is doubled.
+  public var escape: UInt8?
+  /// A record that starts so is a comment.
+  public var commentPrefix: [UInt8]?
+  /// Unquoted fields that equal one of these (as they are written, escapes and all) are NULL. An unquoted empty
+  /// field is always NULL, a quoted empty one never.
+  public var nullSpellings: [[UInt8]]
+  public var ragged: RaggedPolicy
+  /// Records before the data that hold the names of the columns: 0 none, more than one are joined by a space.
+  public var headerLineCount: Int
+  /// Physical lines before the header that are not part of the table.
+  public var skippedLineCount: Int
+
+  public init(
+    delimiter: [UInt8] = [UInt8(ascii: ",")], quote: UInt8? = UInt8(ascii: "\""), escape: UInt8? = nil,
+    commentPrefix: [UInt8]? = nil, nullSpellings: [[UInt8]] = [], ragged: RaggedPolicy = .reject,
+    headerLineCount: Int = 1, skippedLineCount: Int = 0
+  ) {
+    self.delimiter = delimiter
+    self.quote = quote
+    self.escape = escape
+    self.commentPrefix = commentPrefix
+    self.nullSpellings = nullSpellings
+    self.ragged = ragged
+    self.headerLineCount = headerLineCount
+    self.skippedLineCount = skippedLineCount
+  }
+
+  /// The escape character where it differs from the quote; doubling a quote needs no escape of its own.
+  package var distinctEscape: UInt8? { escape == quote ? nil : escape }
+
+  /// Whether records can be told apart with these marks.
+  /// - Throws: `usage` when two marks are the same, or one is a line end.
+  package func validate() throws(UpsurgeError) {
+    guard let first = delimiter.first else { throw Self.wrong("the delimiter is empty", "--delimiter") }
+    let lineEnds: [UInt8] = [0x0A, 0x0D]
+    if delimiter.contains(where: lineEnds.contains) {
+      throw Self.wrong("the delimiter holds a line end", "--delimiter")
+    }
+    if let quote, lineEnds.contains(quote) || quote == first {
+      throw Self.wrong("the quote is a line end or starts the delimiter", "--quote or --delimiter")
+    }
+    if let escape = distinctEscape, lineEnds.contains(escape) || escape == first {
+      throw Self.wrong("the escape is a line end or starts the delimiter", "--escape or --delimiter")
+    }
+    if let commentPrefix, commentPrefix.isEmpty || commentPrefix.contains(where: lineEnds.contains) {
+      throw Self.wrong("the comment prefix is empty or holds a line end", "--comment")
+    }
+    if headerLineCount < 0 || skippedLineCount < 0 {
+      throw Self.wrong("a number of lines is negative", "--skip-lines")
+    }
+  }
+
+  private static func wrong(_ message: String, _ option: String) -> UpsurgeError {
+    UpsurgeError(.usage, message, hint: "give another \(option)")
+  }
+}
+
+extension CSVDialect: CustomStringConvertible {
+  /// `csv · delimiter comma · quote " · header`: one line for people; what is usual is left out.
+  public var summary: String {
+    var parts = ["csv", "delimiter \(CSVDialect.name(of: delimiter))"]
+    parts.append(quote.map { "quote \(CSVDialect.name(of: [$0]))" } ?? "no quote")
+    if let escape = distinctEscape { parts.append("escape \(CSVDialect.name(of: [escape]))") }
+    if let commentPrefix { parts.append("comment \(CSVDialect.name(of: commentPrefix))") }
+    if skippedLineCount > 0 {
+      parts.append("\(skippedLineCount) line\(skippedLineCount == 1 ? "" : "s") skipped")
+    }
+    switch headerLineCount {
+    case 0: parts.append("no header")
+    case 1: parts.append("header")
+    default: parts.append("header of \(headerLineCount) records")
+    }
+    if !nullSpellings.isEmpty {
+      let spellings = nullSpellings.map { String(decoding: $0, as: UTF8.self).escapedForTerminal }
+      parts.append("null \(spellings.joined(separator: " "))")
+    }
+    if ragged != .reject { parts.append("ragged \(ragged.rawValue)") }
+    return parts.joined(separator: " · ")
+  }
+
+  public var description: String { summary }
+
+  /// A mark as people call it: `comma`, `tab`, `"`, `0x1F`.
+  static func name(of mark: [UInt8]) -> String {
+    switch mark {
+    case [UInt8(ascii: ",")]: return "comma"
+    case [UInt8(ascii: ";")]: return "semicolon"
+    case [UInt8(ascii: "\t")]: return "tab"
+    case [UInt8(ascii: " ")]: return "space"
+    case [UInt8(ascii: "|")]: return "pipe"
+    case [UInt8(ascii: ":")]: return "colon"
+    default: break
+    }
+    if mark.count == 1, mark[0] < 0x21 || mark[0] > 0x7E {
+      return "0x" + (mark[0] < 16 ? "0" : "") + String(mark[0], radix: 16, uppercase: true)
+    }
+    return String(decoding: mark, as: UTF8.self).escapedForTerminal
+  }
+}

@@ -1,0 +1,133 @@
+import UpsurgeRecords
+
+/// Why a record is rejected, as the person at the terminal reads it.
+struct RecordProblem {
+  var code: Reject.Code
+  var column: String?
+  var reason: String
+  var hint: String?
+}
+
+extension CSVParser {
+  /// What is wrong with a record whose quotes are right; nil: nothing.
+  func problem(of scanner: RecordScanner) -> RecordProblem? {
+    if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField) }
+    if scanner.fieldCount != slotOfField.count, let problem = raggedness(of: scanner) { return problem }
+    for index in 0..<scanner.noteCount where scanner.notes[index].note == .spellingChanges {
+      let field = Int(scanner.notes[index].field)
+      if let slot = slotOfField[field], columns[slot].spellingPolicy == .reject {
+        return wouldChange(inSlot: slot)
+      }
+    }
+    return nil
+  }
+
+  private func invalidText(inField field: Int) -> RecordProblem {
+    RecordProblem(
+      code: .invalidUTF8, column: columnName(ofField: field),
+      reason: "field \(field + 1) is not valid UTF-8",
+      hint: "--encoding windows-1252 (or latin1, utf-16) if the file is not UTF-8")
+  }
+
+  private func wouldChange(inSlot slot: Int) -> RecordProblem {
+    let name = columns[slot].name
+    return RecordProblem(
+      code: .wouldChange, column: name,
+      reason: "the value would change its spelling in column \(name), which holds numbers",
+      hint: "--type \(name):TEXT keeps it as text; --infer full reads all values first")
+  }
+
+  /// What the ragged policy says of a record with too few or too many fields; nil: it can be stored.
+  private func raggedness(of scanner: RecordScanner) -> RecordProblem? {
+    let expected = slotOfField.count
+    let found = scanner.fieldCount
+    let counts = "expected \(expected) field\(expected == 1 ? "" : "s"), found \(found)"
+    if found < expected {
+      guard dialect.ragged == .reject else { return nil }
+      return RecordProblem(
+        code: .ragged, column: columnName(ofField: found - 1),
+        reason: "\(counts): the record ends with \(fieldLabel(found - 1))",
+        hint: "--ragged pad fills the missing fields with NULL")
+    }
+    if dialect.ragged == .extra && extraSlot != nil { return nil }
+    if dialect.ragged != .reject && !scanner.hasSurplusContent { return nil }
+    let hint =
+      dialect.ragged == .reject && !scanner.hasSurplusContent
+      ? "--ragged pad drops surplus fields that are empty"
+      : "--ragged extra keeps surplus fields in a column of their own"
+    return RecordProblem(
+      code: .ragged, column: columnName(ofField: expected - 1),
+      reason: "\(counts): the record goes on behind \(fieldLabel(expected - 1)), the last one", hint: hint)
+  }
+
+  /// `column city`, or `field 3` where it goes to no column.
+  private func fieldLabel(_ field: Int) -> String {
+    columnName(ofField: field).map { "column \($0)" } ?? "field \(field + 1)"
+  }
+
+  /// Rejects the whole record that the scanner has just read.
+  mutating func reject(_ problem: RecordProblem, _ batch: inout Batch, _ scanner: RecordScanner) {
+    append(problem, to: &batch, rawEnd: scanner.recordEnd)
+    nextLine += scanner.lineCount(from: batch.parsedByteCount, to: scanner.nextStart)
+    batch.parsedByteCount = scanner.nextStart
+  }
+
+  /// Rejects the first physical line of a record whose quotes make no sense.
+  mutating func rejectLine(
+    _ line: (end: Int, next: Int), for outcome: RecordScanner.Outcome, _ batch: inout Batch,
+    _ scanner: inout RecordScanner
+  ) {
+    let column = columnName(ofField: scanner.fieldCount)
+    let label = fieldLabel(scanner.fieldCount)
+    let mark = dialect.quote.map { CSVDialect.name(of: [$0]) } ?? ""
+    let problem =
+      outcome == .badQuote
+      ? RecordProblem(
+        code: .badQuote, column: column,
+        reason: "\(label): the closing quote \(mark) is followed by something else than a delimiter",
+        hint: "--quote none if quotes are data; --escape C if quotes are escaped by C")
+      : RecordProblem(
+        code: .unclosedQuote, column: column,
+        reason: "\(label): the quote \(mark) is still open at the end of the input",
+        hint: "--quote none if quotes are data; else close the quote on this line")
+    append(problem, to: &batch, rawEnd: line.end)
+    if line.next > line.end { nextLine += 1 }
+    batch.parsedByteCount = line.next
+    scanner.spillByteCount = batch.spillByteCount
+    scanner.seek(to: line.next)
+  }
+
+  package mutating func rejectTooLarge(_ batch: inout Batch, limit: Int) throws(UpsurgeError) {
+    let start = batch.parsedByteCount
+    let size = batch.arenaByteCount - start
+    // A record may take a quarter of the memory; how long it is altogether is not known yet.
+    let memory = max(limit, size) / (1 << 20) * 8 + 8
+    let hint = "--memory \(memory)MiB for larger records; --quote none if a quote is never closed"
+    if headersToSkip > 0 {
+      throw UpsurgeError(
+        .badInput, "the header is larger than \(limit) bytes", position: position(ofByte: start, in: batch),
+        hint: hint)
+    }
+    let bytes = UnsafePointer(batch.arena)
+    var lineEnd = start
+    while lineEnd < batch.arenaByteCount && bytes[lineEnd] != 0x0A && bytes[lineEnd] != 0x0D { lineEnd += 1 }
+    let problem = RecordProblem(
+      code: .tooLarge, reason: "the record is larger than \(limit) bytes", hint: hint)
+    append(problem, to: &batch, rawEnd: lineEnd)
+    // The next call drops the line end, and the rest of the line where it is not there yet.
+    linesToSkip = 1
+    batch.parsedByteCount = lineEnd
+    if !tally.isEmpty { tally.move(to: &batch.warnings, naming: columnName, file: file) }
+  }
+
+  /// Counts a record as rejected, with the bytes from `batch.parsedByteCount` on.
+  private mutating func append(_ problem: RecordProblem, to batch: inout Batch, rawEnd: Int) {
+    recordCount += 1
+    let start = batch.parsedByteCount
+    batch.rejects.append(
+      Reject(
+        problem.code, at: recordPosition(in: batch), column: problem.column, reason: problem.reason,
+        hint: problem.hint, raw: UnsafeBufferPointer(start: batch.arena + start, count: rawEnd - start)))
+    if batch.rejects.count >= Self.rejectLimit { batch.isClosed = true }
+  }
+}

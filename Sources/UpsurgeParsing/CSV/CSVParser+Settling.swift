@@ -1,0 +1,99 @@
+import UpsurgeRecords
+
+/// What happens to records that are not plain: padded, with surplus fields, with notes, or rejected.
+extension CSVParser {
+  enum Settlement {
+    /// The record is stored or rejected, and the next one can be read.
+    case settled
+    /// More bytes, or another batch, are needed.
+    case incomplete
+    /// The arena was moved to make room; the record must be read again.
+    case moved
+  }
+
+  /// Stores or rejects the record that the scanner has just read at `batch.parsedByteCount`.
+  mutating func settle(
+    _ outcome: RecordScanner.Outcome, _ batch: inout Batch, _ scanner: inout RecordScanner
+  ) -> Settlement {
+    switch outcome {
+    case .incomplete: return .incomplete
+    case .badQuote, .unclosedQuote:
+      guard let line = scanner.firstLine(from: batch.parsedByteCount) else { return .incomplete }
+      rejectLine(line, for: outcome, &batch, &scanner)
+      return .settled
+    case .record: break
+    }
+    if let problem = problem(of: scanner) {
+      reject(problem, &batch, scanner)
+      scanner.spillByteCount = batch.spillByteCount
+      return .settled
+    }
+
+    let fieldCount = scanner.fieldCount
+    for field in min(fieldCount, slotOfField.count)..<slotOfField.count {
+      if let slot = slotOfField[field] { scanner.cells[slot] = .null }
+    }
+    for (slot, cell) in fixedCells { scanner.cells[slot] = cell }
+    if fieldCount > slotOfField.count, dialect.ragged == .extra, let extraSlot {
+      switch storeSurplus(in: extraSlot, &batch, &scanner) {
+      case .settled: break
+      case .incomplete: return .incomplete
+      case .moved: return .moved
+      }
+    }
+    accept(&batch, scanner)
+    return .settled
+  }
+
+  private mutating func accept(_ batch: inout Batch, _ scanner: RecordScanner) {
+    let start = batch.parsedByteCount
+    recordCount += 1
+    let position = recordPosition(in: batch)
+    if scanner.fieldCount < slotOfField.count { tally.count(.padded, at: position) }
+    if scanner.fieldCount > slotOfField.count && dialect.ragged == .pad {
+      tally.count(.surplusEmpty, at: position)
+    }
+    for index in 0..<scanner.noteCount {
+      let note = scanner.notes[index]
+      tally.count(note.note, ofField: Int(note.field), at: position)
+    }
+    batch.records[batch.recordCount] = RecordPosition(
+      arenaOffset: start, byteCount: scanner.recordEnd - start, line: nextLine, number: recordCount)
+    batch.recordCount += 1
+    batch.spillByteCount = scanner.spillByteCount
+    nextLine += scanner.lineCount(from: start, to: scanner.nextStart)
+    batch.parsedByteCount = scanner.nextStart
+  }
+
+  /// Puts the surplus fields as a JSON array of strings into the spill.
+  private mutating func storeSurplus(
+    in extraSlot: Int, _ batch: inout Batch, _ scanner: inout RecordScanner
+  ) -> Settlement {
+    let raw = UnsafeBufferPointer(
+      start: scanner.bytes + scanner.firstSurplusOffset,
+      count: scanner.recordEnd - scanner.firstSurplusOffset)
+    let text = SurplusFields.json(of: raw, dialect: dialect)
+    // JSON may be longer than what it was made from; the records behind it need their room as well.
+    let needed = scanner.spillByteCount + text.count + (scanner.end - scanner.nextStart)
+    if needed > batch.arenaCapacity {
+      if batch.recordCount > 0 {
+        batch.isClosed = true
+        return .incomplete
+      }
+      batch.growArena(to: needed + needed / 4)
+      return .moved
+    }
+    for (index, byte) in text.enumerated() { scanner.spill[scanner.spillByteCount + index] = byte }
+    scanner.cells[extraSlot] = .text(
+      offset: scanner.spillByteCount, byteCount: text.count, isInSpill: true)
+    scanner.spillByteCount += text.count
+    return .settled
+  }
+
+  /// The position of the record that was counted last and starts at `batch.parsedByteCount`.
+  func recordPosition(in batch: borrowing Batch) -> Position {
+    var position = position(ofByte: batch.parsedByteCount, in: batch)
+    position.record = recordCount
+    return position
+  }
+}

@@ -1,0 +1,176 @@
+import CScan
+import UpsurgeRecords
+
+/// Turns CSV (RFC 4180 and what the world sends) into typed records.
+///
+/// A quote opens a quoted field only as a field's first byte; elsewhere it is data. A line ends with LF, CRLF or
+/// CR, mixed at will; the last one needs no end. Blank lines and comments are skipped and counted. Fields without
+/// escapes stay where they are in the arena; only what must be unescaped is copied, to the spill.
+///
+/// A record whose quotes make no sense costs one line: its first physical line is rejected, and parsing goes on
+/// with the next, so that one stray quote never swallows the good records behind it.
+package struct CSVParser: RecordParser {
+  /// Where to go on in a source whose beginning was parsed in an earlier run.
+  package struct Resumption: Sendable {
+    /// Physical line on which the next record starts, from 1.
+    package var line: UInt64
+    /// Records that came before it, rejected ones too.
+    package var recordCount: UInt64
+
+    package init(line: UInt64, recordCount: UInt64) {
+      self.line = line
+      self.recordCount = recordCount
+    }
+  }
+
+  /// Rejects of one batch; a batch with more is closed, so that bad input cannot fill the memory.
+  static let rejectLimit = 4096
+
+  package let columns: [ColumnTarget]
+  package let dialect: CSVDialect
+  /// The source as the user named it.
+  let file: String
+  /// The column of each expected field; nil: not wanted.
+  let slotOfField: [Int?]
+  let extraSlot: Int?
+  /// Slots that no field fills, with what they hold unless there are surplus fields.
+  let fixedCells: [(slot: Int, cell: Cell)]
+  let hasAbsentCells: Bool
+  let scratch: CSVScratch
+  let simdLevel: Int32
+
+  /// Physical line on which the next record starts, from 1.
+  package internal(set) var nextLine: UInt64
+  /// Records so far, rejected ones too.
+  package internal(set) var recordCount: UInt64
+  /// Physical lines that are still to be dropped: the preamble, the rest of a comment or of a huge record.
+  var linesToSkip: Int
+  var headersToSkip: Int
+  var isAtStreamStart: Bool
+  var tally: CSVWarningTally
+
+  /// - Parameters:
+  ///   - slotOfField: for each field that a record should have, the index in `columns` of its column; nil: the
+  ///     field is not wanted.
+  ///   - extraSlot: the column that takes surplus fields, under `ragged: .extra`.
+  ///   - resumption: set when the bytes start behind the header, at a record.
+  ///   - simdLevel: the C kernel to use (`UPSURGE_SIMD_...`); the processor's best one when nil.
+  package init(
+    dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?], extraSlot: Int? = nil,
+    resumption: Resumption? = nil, simdLevel: Int32? = nil
+  ) {
+    self.dialect = dialect
+    self.file = file
+    self.columns = columns
+    self.slotOfField = slotOfField
+    self.extraSlot = extraSlot
+    self.simdLevel = simdLevel ?? Int32(upsurge_simd_level())
+    scratch = CSVScratch(dialect: dialect, columns: columns, slotOfField: slotOfField)
+
+    let filled = Set(slotOfField.compactMap { $0 })
+    let empty = columns.indices.filter { !filled.contains($0) }
+    fixedCells = empty.map { ($0, $0 == extraSlot ? .null : .absent) }
+    hasAbsentCells = empty.contains { $0 != extraSlot }
+
+    nextLine = resumption?.line ?? 1
+    recordCount = resumption?.recordCount ?? 0
+    linesToSkip = resumption == nil ? dialect.skippedLineCount : 0
+    headersToSkip = resumption == nil ? dialect.headerLineCount : 0
+    isAtStreamStart = resumption == nil
+    tally = CSVWarningTally(fieldCount: slotOfField.count)
+  }
+
+  package mutating func parse(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
+    if batch.recordCount == 0 { batch.begin(columnCount: columns.count) }
+    if hasAbsentCells { batch.hasAbsentCells = true }
+    var isRestarted: Bool
+    repeat {
+      var scanner = makeScanner(of: batch, isFinal: isFinal)
+      isRestarted = readRecords(into: &batch, with: &scanner)
+    } while isRestarted
+    if !tally.isEmpty { tally.move(to: &batch.warnings, naming: self.columnName, file: file) }
+  }
+
+  private func makeScanner(of batch: borrowing Batch, isFinal: Bool) -> RecordScanner {
+    let start = batch.parsedByteCount
+    let byteCount = batch.arenaByteCount - start
+    let check = upsurge_validate_utf8(batch.arena + start, byteCount)
+    // A sequence that the end has cut belongs to a record that is not whole yet.
+    let isValid = check.valid_count == byteCount || (!isFinal && check.is_tail_incomplete != 0)
+
+    let delimiter = scratch.delimiter[0]
+    let quote = dialect.quote ?? delimiter
+    let escape = dialect.distinctEscape ?? delimiter
+    return RecordScanner(
+      bytes: UnsafePointer(batch.arena), end: batch.arenaByteCount, isFinal: isFinal, isValidUTF8: isValid,
+      delimiter: delimiter, delimiterByteCount: dialect.delimiter.count,
+      delimiterBytes: UnsafePointer(scratch.delimiter),
+      quote: dialect.quote.map(UInt16.init) ?? 0x100, escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100,
+      needles: upsurge_needles(byte: (delimiter, quote, escape, 0x0A, 0x0D)), simdLevel: simdLevel,
+      positions: scratch.positions, indexedStart: start, indexedEnd: start,
+      plans: UnsafePointer(scratch.plans), expectedFieldCount: slotOfField.count,
+      nullSpellings: UnsafePointer(scratch.nullSpellings),
+      nullSpellingByteCount: scratch.nullSpellingByteCount,
+      cells: batch.cells, spill: batch.spill, spillByteCount: batch.spillByteCount, notes: scratch.notes)
+  }
+
+  /// Reads records until something ends it.
+  /// - Returns: true when the arena was moved and the rest must be read with a new scanner.
+  private mutating func readRecords(into batch: inout Batch, with scanner: inout RecordScanner) -> Bool {
+    guard skipByteOrderMark(&batch, scanner), skipLines(&batch, scanner) else { return false }
+    scanner.seek(to: batch.parsedByteCount)
+
+    let columnCount = columns.count
+    let expectedFieldCount = slotOfField.count
+    let recordLimit = min(
+      batch.recordCapacity, columnCount == 0 ? .max : batch.cellCapacity / columnCount)
+    let cells = batch.cells
+    let records = batch.records
+    let bytes = scanner.bytes
+    let commentStart = dialect.commentPrefix?.first.map(UInt16.init) ?? 0x100
+    let isPlain = fixedCells.isEmpty
+
+    while batch.parsedByteCount < scanner.end && batch.recordCount < recordLimit && !batch.isClosed {
+      let start = batch.parsedByteCount
+      let first = bytes[start]
+      if first == 0x0A || first == 0x0D || UInt16(first) == commentStart || headersToSkip > 0 {
+        switch skipNonRecord(&batch, &scanner) {
+        case .skipped: continue
+        case .incomplete: return false
+        case .none: break
+        }
+      }
+
+      let number = batch.recordCount
+      scanner.cells = cells + number * columnCount
+      let spillMark = batch.spillByteCount
+      let outcome = scanner.scanRecord(at: start)
+      if outcome == .record && scanner.fieldCount == expectedFieldCount && scanner.noteCount == 0
+        && scanner.invalidField < 0 && isPlain
+      {
+        recordCount += 1
+        records[number] = RecordPosition(
+          arenaOffset: start, byteCount: scanner.recordEnd - start, line: nextLine, number: recordCount)
+        nextLine += scanner.isMultiline ? scanner.lineCount(from: start, to: scanner.nextStart) : 1
+        batch.recordCount = number + 1
+        batch.spillByteCount = scanner.spillByteCount
+        batch.parsedByteCount = scanner.nextStart
+        continue
+      }
+      switch settle(outcome, &batch, &scanner) {
+      case .settled: break
+      case .incomplete:
+        batch.spillByteCount = spillMark
+        return false
+      case .moved: return true
+      }
+    }
+    return false
+  }
+
+  /// The name of the column a field goes to, or nil for one that is not wanted.
+  func columnName(ofField field: Int) -> String? {
+    guard field < slotOfField.count, let slot = slotOfField[field] else { return nil }
+    return columns[slot].name
+  }
+}

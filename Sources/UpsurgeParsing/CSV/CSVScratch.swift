@@ -1,0 +1,66 @@
+import CScan
+import UpsurgeRecords
+
+/// What becomes of one field of a record; made once for each field of the header.
+struct FieldPlan {
+  /// The cell the field goes to; negative: the field is not wanted.
+  var slot: Int32
+  var affinity: Affinity
+  var isNumeric: Bool
+}
+
+/// A conversion note of the record that is being read; counted only when the record is whole.
+struct PendingNote {
+  var field: Int32
+  var note: ConversionNote
+}
+
+/// The working memory of a CSV parser, allocated once: nothing is allocated per record.
+final class CSVScratch {
+  /// Bytes that are indexed at once; what stage one touches is still in the first-level cache in stage two.
+  static let chunkByteCount = 16 << 10
+
+  /// Positions of interesting bytes of one chunk.
+  let positions: UnsafeMutablePointer<UInt32>
+  /// The delimiter's bytes.
+  let delimiter: UnsafeMutablePointer<UInt8>
+  /// One plan for each expected field.
+  let plans: UnsafeMutablePointer<FieldPlan>
+  /// Room for one note for each expected field.
+  let notes: UnsafeMutablePointer<PendingNote>
+  /// All NULL spellings, each with its length (a byte count of four bytes) before it.
+  let nullSpellings: UnsafeMutablePointer<UInt8>
+  let nullSpellingByteCount: Int
+
+  init(dialect: CSVDialect, columns: [ColumnTarget], slotOfField: [Int?]) {
+    positions = .allocate(capacity: Self.chunkByteCount + Int(UPSURGE_STRUCTURAL_SLACK))
+    delimiter = .allocate(capacity: max(dialect.delimiter.count, 1))
+    delimiter.initialize(to: 0)
+    for (index, byte) in dialect.delimiter.enumerated() { delimiter[index] = byte }
+
+    plans = .allocate(capacity: max(slotOfField.count, 1))
+    notes = .allocate(capacity: max(slotOfField.count, 1))
+    for (field, slot) in slotOfField.enumerated() {
+      let affinity = slot.map { columns[$0].affinity } ?? .none
+      plans[field] = FieldPlan(
+        slot: Int32(slot ?? -1), affinity: affinity, isNumeric: affinity.isNumeric)
+    }
+
+    var spellings: [UInt8] = []
+    for spelling in dialect.nullSpellings where !spelling.isEmpty {
+      withUnsafeBytes(of: UInt32(spelling.count)) { spellings += $0 }
+      spellings += spelling
+    }
+    nullSpellingByteCount = spellings.count
+    nullSpellings = .allocate(capacity: max(spellings.count, 1))
+    for (index, byte) in spellings.enumerated() { nullSpellings[index] = byte }
+  }
+
+  deinit {
+    positions.deallocate()
+    delimiter.deallocate()
+    plans.deallocate()
+    notes.deallocate()
+    nullSpellings.deallocate()
+  }
+}

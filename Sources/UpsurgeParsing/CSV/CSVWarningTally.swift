@@ -1,0 +1,69 @@
+import UpsurgeRecords
+
+/// Counts a parser's warnings by number, so that a warning per record costs no look-up by name; handed to the
+/// batch's `WarningLog` at the end of each call.
+struct CSVWarningTally {
+  /// Warnings about records, not fields.
+  enum Kind: Int, CaseIterable {
+    case blankLine, comment, padded, surplusEmpty
+
+    var code: WarningLog.Code {
+      switch self {
+      case .blankLine: .blankLine
+      case .comment: .comment
+      case .padded: .padded
+      case .surplusEmpty: .surplusEmpty
+      }
+    }
+  }
+
+  private struct Entry {
+    var count: UInt64 = 0
+    var first: Position?
+  }
+
+  /// One for each kind, then two for each field: spelling changed, text in a number column.
+  private var entries: [Entry]
+  /// Indices of entries with a count, in order of first appearance.
+  private var touched: [Int] = []
+
+  init(fieldCount: Int) {
+    entries = Array(repeating: Entry(), count: Kind.allCases.count + 2 * fieldCount)
+  }
+
+  var isEmpty: Bool { touched.isEmpty }
+
+  mutating func count(_ kind: Kind, at position: Position) {
+    count(entry: kind.rawValue, at: position)
+  }
+
+  mutating func count(
+    _ note: ConversionNote, ofField field: Int, at position: Position
+  ) {
+    let first = Kind.allCases.count + 2 * field
+    count(entry: note == .spellingChanges ? first : first + 1, at: position)
+  }
+
+  private mutating func count(entry: Int, at position: Position) {
+    if entries[entry].count == 0 {
+      entries[entry].first = position
+      touched.append(entry)
+    }
+    entries[entry].count += 1
+  }
+
+  /// Adds what was counted to `log` and starts anew.
+  mutating func move(to log: inout WarningLog, naming columnName: (Int) -> String?, file: String) {
+    for index in touched {
+      let field = (index - Kind.allCases.count) / 2
+      let kind = Kind(rawValue: index)
+      let noteCode: WarningLog.Code =
+        (index - Kind.allCases.count) % 2 == 0 ? .spellingChanged : .textInNumberColumn
+      log.add(
+        kind?.code ?? noteCode, column: kind == nil ? columnName(field) : nil, count: entries[index].count,
+        at: entries[index].first ?? Position(file: file))
+      entries[index] = Entry()
+    }
+    touched.removeAll(keepingCapacity: true)
+  }
+}

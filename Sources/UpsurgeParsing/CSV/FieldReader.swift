@@ -1,0 +1,116 @@
+/// Reads CSV one field at a time, by the same grammar as `RecordScanner` but without its speed: for samples and
+/// for the few fields that are looked at twice. The bytes are all there is; nothing comes behind them.
+struct FieldReader {
+  /// One field as it is written.
+  struct Field {
+    /// Where its text lies, without the quotes around it.
+    var start: Int
+    var stop: Int
+    var isQuoted = false
+    var hasEscapes = false
+    var ending = Ending.delimiter
+  }
+
+  enum Ending {
+    case delimiter, lineEnd, endOfInput
+    /// Something else than a delimiter follows the closing quote.
+    case badQuote
+    /// The quote is open at the end of the input.
+    case unclosedQuote
+  }
+
+  let bytes: UnsafeBufferPointer<UInt8>
+  let delimiter: [UInt8]
+  let quote: UInt8?
+  let escape: UInt8?
+  /// Where the next field starts.
+  var offset = 0
+
+  init(bytes: UnsafeBufferPointer<UInt8>, dialect: CSVDialect) {
+    self.bytes = bytes
+    delimiter = dialect.delimiter
+    quote = dialect.quote
+    escape = dialect.distinctEscape
+  }
+
+  var isAtEnd: Bool { offset >= bytes.count }
+
+  /// Reads the field at `offset` and goes behind what ends it.
+  mutating func nextField() -> Field {
+    if let quote, offset < bytes.count, bytes[offset] == quote { return quotedField(quote) }
+    var field = Field(start: offset, stop: offset)
+    while true {
+      field.stop = offset
+      if let ending = takeEnding() {
+        field.ending = ending
+        return field
+      }
+      if bytes[offset] == escape && offset + 1 < bytes.count {
+        field.hasEscapes = true
+        offset += 1
+      }
+      offset += 1
+    }
+  }
+
+  private mutating func quotedField(_ quote: UInt8) -> Field {
+    offset += 1
+    var field = Field(start: offset, stop: offset, isQuoted: true)
+    while offset < bytes.count {
+      let byte = bytes[offset]
+      let isDoubled = byte == quote && offset + 1 < bytes.count && bytes[offset + 1] == quote
+      if isDoubled || byte == escape {
+        field.hasEscapes = true
+        offset += 2
+      } else if byte == quote {
+        field.stop = offset
+        offset += 1
+        field.ending = takeEnding() ?? .badQuote
+        return field
+      } else {
+        offset += 1
+      }
+    }
+    offset = bytes.count
+    field.stop = offset
+    field.ending = .unclosedQuote
+    return field
+  }
+
+  /// Steps over a delimiter, a line end or the end, if one stands here.
+  private mutating func takeEnding() -> Ending? {
+    if offset >= bytes.count { return .endOfInput }
+    let byte = bytes[offset]
+    if byte == 0x0A || byte == 0x0D {
+      skipLineEnd()
+      return .lineEnd
+    }
+    guard byte == delimiter[0], offset + delimiter.count <= bytes.count else { return nil }
+    for index in delimiter.indices where bytes[offset + index] != delimiter[index] { return nil }
+    offset += delimiter.count
+    return .delimiter
+  }
+
+  /// Goes to the start of the next physical line.
+  mutating func skipLine() {
+    while offset < bytes.count && bytes[offset] != 0x0A && bytes[offset] != 0x0D { offset += 1 }
+    if offset < bytes.count { skipLineEnd() }
+  }
+
+  private mutating func skipLineEnd() {
+    let isPair = bytes[offset] == 0x0D && offset + 1 < bytes.count && bytes[offset + 1] == 0x0A
+    offset += isPair ? 2 : 1
+  }
+
+  /// What a field says.
+  func text(of field: Field) -> [UInt8] {
+    let raw = UnsafeBufferPointer(rebasing: bytes[field.start..<field.stop])
+    guard field.hasEscapes, let start = raw.baseAddress else { return Array(raw) }
+    let quote = field.isQuoted ? self.quote.map(UInt16.init) ?? 0x100 : 0x100
+    return Array(unsafeUninitializedCapacity: raw.count) { output, count in
+      guard let target = output.baseAddress else { return }
+      count = FieldText.unescape(
+        start, count: raw.count, quote: quote, escape: escape.map(UInt16.init) ?? 0x100, into: target)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import CScan
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension RecordScanner {
+  /// Makes the cell of the field that was just found: `start..<stop` are its bytes as they are written, quotes
+  /// and all.
+  @inline(__always)
+  mutating func takeField(from start: Int, to stop: Int, isQuoted: Bool, hasEscapes: Bool) {
+    let field = fieldCount
+    fieldCount = field &+ 1
+    if field >= expectedFieldCount {
+      return noteSurplus(field, from: start, byteCount: stop - start, isQuoted: isQuoted)
+    }
+    if !isValidUTF8 { checkText(field, from: start, to: stop) }
+
+    let plan = plans[field]
+    if plan.slot < 0 { return }
+    let cell = cells + Int(plan.slot)
+    var offset = isQuoted ? start &+ 1 : start
+    var byteCount = isQuoted ? stop &- start &- 2 : stop &- start
+    if !isQuoted {
+      if byteCount == 0 || (nullSpellingByteCount > 0 && isNullSpelling(from: start, byteCount: byteCount)) {
+        cell.pointee = .null
+        return
+      }
+    }
+    if hasEscapes {
+      let unescapedByteCount = FieldText.unescape(
+        bytes + offset, count: byteCount, quote: isQuoted ? quote : 0x100, escape: escape,
+        into: spill + spillByteCount)
+      offset = spillByteCount
+      byteCount = unescapedByteCount
+      spillByteCount += unescapedByteCount
+    }
+    if plan.isNumeric {
+      let text = hasEscapes ? UnsafePointer(spill + offset) : bytes + offset
+      let note = convertText(
+        text, count: byteCount, offset: offset, isInSpill: hasEscapes, affinity: plan.affinity, into: cell)
+      if note != .none { keep(note, of: field) }
+    } else {
+      cell.pointee = .text(offset: offset, byteCount: byteCount, isInSpill: hasEscapes)
+    }
+  }
+
+  @inline(never)
+  private mutating func keep(_ note: ConversionNote, of field: Int) {
+    notes[noteCount] = PendingNote(field: Int32(truncatingIfNeeded: field), note: note)
+    noteCount += 1
+  }
+
+  @inline(never)
+  private mutating func noteSurplus(_ field: Int, from start: Int, byteCount: Int, isQuoted: Bool) {
+    if field == expectedFieldCount { firstSurplusOffset = start }
+    if byteCount > (isQuoted ? 2 : 0) { hasSurplusContent = true }
+    if !isValidUTF8 { checkText(field, from: start, to: start + byteCount) }
+  }
+
+  @inline(never)
+  private mutating func checkText(_ field: Int, from start: Int, to stop: Int) {
+    if invalidField >= 0 { return }
+    if upsurge_validate_utf8(bytes + start, stop - start).valid_count < stop - start { invalidField = field }
+  }
+
+  @inline(never)
+  private func isNullSpelling(from start: Int, byteCount: Int) -> Bool {
+    var at = 0
+    while at < nullSpellingByteCount {
+      let spellingByteCount = Int(
+        UnsafeRawPointer(nullSpellings + at).loadUnaligned(as: UInt32.self))
+      at += 4
+      if spellingByteCount == byteCount && memcmp(nullSpellings + at, bytes + start, byteCount) == 0 {
+        return true
+      }
+      at += spellingByteCount
+    }
+    return false
+  }
+}
+
+/// What a field says, from how it is written.
+enum FieldText {
+  /// Copies `count` bytes between (not including) a field's quotes, without the escape characters and without
+  /// one of each two quotes; never makes them more.
+  /// - Parameters: `quote` and `escape` are 0x100 where there is none.
+  /// - Returns: how many bytes were written.
+  static func unescape(
+    _ text: UnsafePointer<UInt8>, count: Int, quote: UInt16, escape: UInt16,
+    into output: UnsafeMutablePointer<UInt8>
+  ) -> Int {
+    var written = 0
+    var at = 0
+    while at < count {
+      let byte = UInt16(text[at])
+      // An escape character with nothing behind it is data.
+      if (byte == quote || byte == escape) && at + 1 < count { at += 1 }
+      output[written] = text[at]
+      written += 1
+      at += 1
+    }
+    return written
+  }
+}

@@ -1,0 +1,228 @@
+import CScan
+import UpsurgeRecords
+
+/// Finds the fields of one record after another in a batch's arena and makes their cells.
+///
+/// Stage one, a C kernel, lists the positions of all bytes that can mean something, one chunk at a time. Stage
+/// two, here, walks from position to position: whether a byte means something depends on where it stands.
+///
+///     1,"a ""b""",\n     position:  1 2 5 6 8 9 10 11 12
+///                        meaning:   , " "pair "pair " , end
+///
+/// Raw pointers and numbers only: the scanner is a local of `CSVParser.parse` and owns nothing. A record that is
+/// not whole leaves no trace but cells behind the last record, which the next one overwrites.
+struct RecordScanner {
+  /// How the scan of a record ended.
+  enum Outcome: UInt8 {
+    case record, incomplete, badQuote, unclosedQuote
+  }
+
+  /// How a field ended.
+  enum FieldEnd: UInt8 {
+    case delimiter, record, incomplete, badQuote, unclosedQuote
+  }
+
+  /// Whether the delimiter stands somewhere; `unknown` when the arena ends too soon to tell.
+  enum Match: UInt8 {
+    case yes, no, unknown
+  }
+
+  // The input.
+  let bytes: UnsafePointer<UInt8>
+  let end: Int
+  let isFinal: Bool
+  /// Whether all of it is known to be UTF-8.
+  let isValidUTF8: Bool
+
+  // The marks; 0x100 stands for a mark that the dialect lacks.
+  let delimiter: UInt8
+  let delimiterByteCount: Int
+  let delimiterBytes: UnsafePointer<UInt8>
+  let quote: UInt16
+  let escape: UInt16
+
+  // The index of `indexedStart..<indexedEnd`.
+  let needles: upsurge_needles
+  let simdLevel: Int32
+  let positions: UnsafeMutablePointer<UInt32>
+  var positionCount = 0
+  var nextIndex = 0
+  var indexedStart = 0
+  var indexedEnd = 0
+
+  // What to make.
+  let plans: UnsafePointer<FieldPlan>
+  /// Fields that make cells; 0 while a header is read.
+  var expectedFieldCount: Int
+  let nullSpellings: UnsafePointer<UInt8>
+  let nullSpellingByteCount: Int
+  /// The cells of the record that is being read.
+  var cells: UnsafeMutablePointer<Cell>
+  let spill: UnsafeMutablePointer<UInt8>
+  var spillByteCount: Int
+  let notes: UnsafeMutablePointer<PendingNote>
+
+  // What is known of the record that is being read.
+  var fieldCount = 0
+  var noteCount = 0
+  /// The first field that is not UTF-8, or -1.
+  var invalidField = -1
+  var firstSurplusOffset = 0
+  var hasSurplusContent = false
+  /// Whether a line end stands inside the record.
+  var isMultiline = false
+  /// One past the record's last byte, without its line end.
+  var recordEnd = 0
+  /// Where the next record starts.
+  var nextStart = 0
+
+  /// Reads the record that starts at `start`; the index must stand there (see `seek`).
+  @inline(__always)
+  mutating func scanRecord(at start: Int) -> Outcome {
+    fieldCount = 0
+    noteCount = 0
+    invalidField = -1
+    hasSurplusContent = false
+    isMultiline = false
+    var fieldStart = start
+    while true {
+      let fieldEnd: FieldEnd
+      if fieldStart < end && UInt16(bytes[fieldStart]) == quote {
+        fieldEnd = scanQuotedField(at: fieldStart)
+      } else {
+        fieldEnd = scanUnquotedField(at: fieldStart)
+      }
+      switch fieldEnd {
+      case .delimiter: fieldStart = nextStart
+      case .record: return .record
+      case .incomplete: return .incomplete
+      case .badQuote: return .badQuote
+      case .unclosedQuote: return .unclosedQuote
+      }
+    }
+  }
+
+  @inline(__always)
+  private mutating func scanUnquotedField(at start: Int) -> FieldEnd {
+    var hasEscapes = false
+    while true {
+      let at = nextPosition()
+      if at == end {
+        guard isFinal else { return .incomplete }
+        recordEnd = end
+        nextStart = end
+        takeField(from: start, to: end, isQuoted: false, hasEscapes: hasEscapes)
+        return .record
+      }
+      let byte = bytes[at]
+      if byte == delimiter {
+        if delimiterByteCount == 1 {
+          nextStart = at + 1
+        } else {
+          let match = matchDelimiter(at: at)
+          if match == .unknown { return .incomplete }
+          if match == .no { continue }
+          nextStart = at + delimiterByteCount
+          skipPositions(before: nextStart)
+        }
+        takeField(from: start, to: at, isQuoted: false, hasEscapes: hasEscapes)
+        return .delimiter
+      }
+      if byte == 0x0A || byte == 0x0D {
+        guard endRecord(at: at) else { return .incomplete }
+        takeField(from: start, to: at, isQuoted: false, hasEscapes: hasEscapes)
+        return .record
+      }
+      if UInt16(byte) == escape {
+        hasEscapes = true
+        skipEscaped(at: at)
+      }
+    }
+  }
+
+  @inline(__always)
+  private mutating func scanQuotedField(at start: Int) -> FieldEnd {
+    _ = nextPosition()
+    var hasEscapes = false
+    while true {
+      let at = nextPosition()
+      if at == end { return isFinal ? .unclosedQuote : .incomplete }
+      let byte = bytes[at]
+      if UInt16(byte) == quote {
+        if at + 1 < end && UInt16(bytes[at + 1]) == quote {
+          hasEscapes = true
+          _ = nextPosition()
+          continue
+        }
+        return closeQuotedField(from: start, quoteAt: at, hasEscapes: hasEscapes)
+      }
+      if byte == 0x0A || byte == 0x0D { isMultiline = true }
+      if UInt16(byte) == escape {
+        hasEscapes = true
+        skipEscaped(at: at)
+      }
+    }
+  }
+
+  /// Decides what a quote that is not doubled means by what follows it.
+  @inline(__always)
+  private mutating func closeQuotedField(from start: Int, quoteAt at: Int, hasEscapes: Bool) -> FieldEnd {
+    let after = at + 1
+    if after == end {
+      guard isFinal else { return .incomplete }
+      recordEnd = end
+      nextStart = end
+      takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
+      return .record
+    }
+    let byte = bytes[after]
+    if byte == delimiter {
+      switch delimiterByteCount == 1 ? .yes : matchDelimiter(at: after) {
+      case .unknown: return .incomplete
+      case .no: return .badQuote
+      case .yes: break
+      }
+      nextStart = after + delimiterByteCount
+      skipPositions(before: nextStart)
+      takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
+      return .delimiter
+    }
+    if byte == 0x0A || byte == 0x0D {
+      _ = nextPosition()
+      guard endRecord(at: after) else { return .incomplete }
+      takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
+      return .record
+    }
+    return .badQuote
+  }
+
+  /// Notes where a record ends whose line end is at `at`.
+  /// - Returns: false when a CR is the last byte so far, because an LF may belong to it.
+  @inline(__always)
+  private mutating func endRecord(at: Int) -> Bool {
+    recordEnd = at
+    nextStart = at + 1
+    if bytes[at] == 0x0D {
+      if nextStart == end { return isFinal }
+      if bytes[nextStart] == 0x0A {
+        _ = nextPosition()
+        nextStart += 1
+      }
+    }
+    return true
+  }
+
+  /// Makes the byte after an escape character data.
+  private mutating func skipEscaped(at: Int) {
+    if at + 1 < end && (bytes[at + 1] == 0x0A || bytes[at + 1] == 0x0D) { isMultiline = true }
+    skipPositions(before: at + 2)
+  }
+
+  private func matchDelimiter(at: Int) -> Match {
+    for index in 1..<delimiterByteCount {
+      if at + index == end { return isFinal ? .no : .unknown }
+      if bytes[at + index] != delimiterBytes[index] { return .no }
+    }
+    return .yes
+  }
+}
