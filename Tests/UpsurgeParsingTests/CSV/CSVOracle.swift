@@ -1,0 +1,220 @@
+import UpsurgeParsing
+
+/// The slow, obvious CSV parser that the fast one must equal: the whole document at once, one byte at a time.
+/// Written from the grammar in `CSVParser`'s comment, not from its code.
+struct CSVOracle {
+  let bytes: [UInt8]
+  let dialect: CSVDialect
+  let fieldCount: Int
+
+  private var at = 0
+  /// Where the record or line that was just passed ends, without its line end.
+  private var contentEnd = 0
+  private var line: UInt64 = 1
+  private var number: UInt64 = 0
+  private var document = ParsedDocument()
+
+  private struct Field {
+    var text: [UInt8] = []
+    var raw: [UInt8] = []
+    var isQuoted = false
+  }
+
+  private enum RecordEnd { case whole, badQuote, unclosedQuote }
+
+  static func parse(_ bytes: [UInt8], _ dialect: CSVDialect, fieldCount: Int) -> ParsedDocument {
+    var oracle = CSVOracle(bytes: bytes, dialect: dialect, fieldCount: fieldCount)
+    oracle.run()
+    return oracle.document
+  }
+
+  private init(bytes: [UInt8], dialect: CSVDialect, fieldCount: Int) {
+    self.bytes = bytes
+    self.dialect = dialect
+    self.fieldCount = fieldCount
+  }
+
+  private mutating func run() {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
+    for _ in 0..<dialect.skippedLineCount where at < bytes.count { skipLine() }
+    var headersLeft = dialect.headerLineCount
+    while at < bytes.count {
+      if isLineEnd(at) {
+        warn("blank-line")
+        skipLine()
+      } else if let prefix = dialect.commentPrefix, starts(with: prefix, at: at) {
+        warn("comment")
+        skipLine()
+      } else if headersLeft > 0 {
+        headersLeft -= 1
+        let start = at
+        if case (_, .whole) = readRecord() {} else { returnToLine(after: start) }
+        line += countLines(start, at)
+      } else {
+        takeRecord()
+      }
+    }
+    document.sortWarnings()
+  }
+
+  private mutating func takeRecord() {
+    let start = at
+    number += 1
+    let (fields, ending) = readRecord()
+    if ending != .whole {
+      returnToLine(after: start)
+      let column = fields.count < fieldCount ? "c\(fields.count + 1)" : nil
+      reject(ending == .badQuote ? "bad-quote" : "unclosed-quote", column, start)
+    } else if let index = fields.firstIndex(where: { String(validating: $0.raw, as: UTF8.self) == nil }) {
+      reject("invalid-utf8", index < fieldCount ? "c\(index + 1)" : nil, start)
+    } else if fields.count < fieldCount && dialect.ragged == .reject {
+      reject("ragged", "c\(fields.count)", start)
+    } else if fields.count > fieldCount && dialect.ragged == .reject {
+      reject("ragged", "c\(fieldCount)", start)
+    } else if fields.count > fieldCount && dialect.ragged == .pad
+      && fields[fieldCount...].contains(where: { !$0.text.isEmpty })
+    {
+      reject("ragged", "c\(fieldCount)", start)
+    } else {
+      store(fields, start)
+    }
+    line += countLines(start, at)
+  }
+
+  private mutating func store(_ fields: [Field], _ start: Int) {
+    if fields.count < fieldCount { warn("padded", record: number, at: start) }
+    if fields.count > fieldCount && dialect.ragged == .pad { warn("surplus-empty", record: number, at: start) }
+    var values: [[UInt8]?] = fields.prefix(fieldCount).map { field in
+      if field.isQuoted { return field.text }
+      return field.raw.isEmpty || dialect.nullSpellings.contains(field.raw) ? nil : field.text
+    }
+    while values.count < fieldCount { values.append(nil) }
+    if dialect.ragged == .extra {
+      let surplus = fields.dropFirst(fieldCount)
+      values.append(surplus.isEmpty ? nil : Array(json(surplus.map(\.text)).utf8))
+    }
+    document.records.append(
+      ParsedDocument.Record(
+        fields: values, number: number, line: line, byte: UInt64(start), byteCount: contentEnd - start))
+  }
+
+  private func json(_ texts: [[UInt8]]) -> String {
+    let strings = texts.map { text in
+      var out = "\""
+      for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+        switch scalar {
+        case "\"": out += "\\\""
+        case "\\": out += "\\\\"
+        case "\n": out += "\\n"
+        case "\r": out += "\\r"
+        case "\t": out += "\\t"
+        case _ where scalar.value < 32:
+          let digits = String(scalar.value, radix: 16)
+          out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: out.unicodeScalars.append(scalar)
+        }
+      }
+      return out + "\""
+    }
+    return "[" + strings.joined(separator: ",") + "]"
+  }
+
+  /// Reads the fields from `at` on; goes behind the record's line end.
+  private mutating func readRecord() -> ([Field], RecordEnd) {
+    var fields: [Field] = []
+    while true {
+      var field = Field()
+      if at < bytes.count, bytes[at] == dialect.quote {
+        field.isQuoted = true
+        field.raw.append(bytes[at])
+        at += 1
+        while true {
+          if at == bytes.count { return (fields, .unclosedQuote) }
+          let byte = bytes[at]
+          field.raw.append(byte)
+          at += 1
+          if byte == dialect.quote {
+            guard at < bytes.count, bytes[at] == dialect.quote else { break }
+            field.raw.append(bytes[at])
+            field.text.append(bytes[at])
+            at += 1
+          } else if byte == dialect.escape && at < bytes.count {
+            field.raw.append(bytes[at])
+            field.text.append(bytes[at])
+            at += 1
+          } else {
+            field.text.append(byte)
+          }
+        }
+        if at < bytes.count && !isLineEnd(at) && !starts(with: dialect.delimiter, at: at) {
+          return (fields, .badQuote)
+        }
+      } else {
+        while at < bytes.count && !isLineEnd(at) && !starts(with: dialect.delimiter, at: at) {
+          if bytes[at] == dialect.escape && dialect.escape != dialect.quote && at + 1 < bytes.count {
+            field.raw.append(bytes[at])
+            at += 1
+          }
+          field.raw.append(bytes[at])
+          field.text.append(bytes[at])
+          at += 1
+        }
+      }
+      fields.append(field)
+      contentEnd = at
+      if at == bytes.count { return (fields, .whole) }
+      if isLineEnd(at) {
+        at += at + 1 < bytes.count && bytes[at] == 13 && bytes[at + 1] == 10 ? 2 : 1
+        return (fields, .whole)
+      }
+      at += dialect.delimiter.count
+    }
+  }
+
+  private func isLineEnd(_ offset: Int) -> Bool { bytes[offset] == 10 || bytes[offset] == 13 }
+
+  private func starts(with mark: [UInt8], at offset: Int) -> Bool {
+    bytes[offset...].starts(with: mark)
+  }
+
+  private mutating func skipLine() {
+    let start = at
+    returnToLine(after: start)
+    line += countLines(start, at)
+  }
+
+  /// Goes to the physical line behind the one that holds `start`.
+  private mutating func returnToLine(after start: Int) {
+    at = start
+    while at < bytes.count && !isLineEnd(at) { at += 1 }
+    contentEnd = at
+    if at < bytes.count { at += at + 1 < bytes.count && bytes[at] == 13 && bytes[at + 1] == 10 ? 2 : 1 }
+  }
+
+  private func countLines(_ start: Int, _ stop: Int) -> UInt64 {
+    var count: UInt64 = 0
+    for offset in start..<stop {
+      if bytes[offset] == 10 && !(offset > start && bytes[offset - 1] == 13) { count += 1 }
+      if bytes[offset] == 13 { count += 1 }
+    }
+    return count
+  }
+
+  private mutating func warn(_ code: String, record: UInt64? = nil, at start: Int? = nil) {
+    if let index = document.warnings.firstIndex(where: { $0.code == code }) {
+      document.warnings[index].count += 1
+    } else {
+      document.warnings.append(
+        ParsedDocument.Warning(
+          code: code, column: nil, count: 1, firstLine: line, firstByte: UInt64(start ?? at),
+          firstRecord: record))
+    }
+  }
+
+  private mutating func reject(_ code: String, _ column: String?, _ start: Int) {
+    document.rejections.append(
+      ParsedDocument.Rejection(
+        code: code, number: number, line: line, byte: UInt64(start), column: column,
+        raw: Array(bytes[start..<contentEnd])))
+  }
+}
