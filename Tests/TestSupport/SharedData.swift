@@ -41,4 +41,7 @@ public func readFile(_ path: String) throws -> [UInt8] {
   }
 }
 
-public struct MissingFile: Error { public var path: String }
+public struct MissingFile: Error {
+  public var path: String
+  public init(path: String) { self.path = path }
+}

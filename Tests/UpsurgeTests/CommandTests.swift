@@ -112,25 +112,29 @@ struct CommandTests {
 
   @Test("An interrupted load ends at a commit and says where", arguments: [SIGINT, SIGTERM])
   func interrupt(signal: Int32) throws {
-    let text = "id,b\n" + (1...50_000).map { "\($0),x\n" }.joined()
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: Command.path)
-    process.arguments = ["load", scratch.file("a.db"), "t", "-", "--key", "id", "--commit-every", "1000"]
-    let (input, talk) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardError = talk
-    try process.run()
-    // The pipe stays open: the load waits for more until it is interrupted.
-    try input.fileHandleForWriting.write(contentsOf: Data(String(repeating: text, count: 4).utf8))
-    Thread.sleep(forTimeInterval: 1)
-    kill(process.processIdentifier, signal)
-    process.waitUntilExit()
-    let said = String(decoding: talk.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    #expect(process.terminationReason == .exit)
-    #expect(process.terminationStatus == 128 + signal, "\(said)")
-    #expect(said.contains("interrupted:"), "\(said)")
+    let text = "id,b\n" + (1...200_000).map { "\($0),x\n" }.joined()
+    let pipe = scratch.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    // Opened for reading and writing, so that neither side waits and the load never sees an end.
+    let descriptor = open(pipe, O_RDWR)
+    defer { close(descriptor) }
+    let child = try Command.start([
+      "load", scratch.file("a.db"), "t", pipe, "--key", "id", "--commit-every", "1000",
+    ])
+    let bytes = Array(text.utf8)
+    var start = 0
+    while start < bytes.count {
+      let count = bytes[start...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      start += max(count, 0)
+    }
+    usleep(500_000)
+    child.send(signal: signal)
+    let outcome = try child.finish()
+    #expect(outcome.exitCode == 128 + signal, "\(outcome.talk)")
+    #expect(outcome.talk.contains("interrupted:"), "\(outcome.talk)")
     let database = Database(scratch.file("a.db"))
     #expect(try database.rows("PRAGMA integrity_check") == ["'ok'"])
+    #expect(try database.rows("SELECT count(*) > 0, count(*) = max(id) FROM t") == ["1|1"])
   }
 
   @Test("inspect shows dialect, types with examples and the CREATE TABLE; --check shows every error")

@@ -85,16 +85,16 @@ struct RandomJSON {
 }
 
 /// Drivers with small and odd batches.
-private func oddDrivers(_ random: inout SeededGenerator, byteCount: Int) -> [BatchDriver] {
+private func oddDrivers(_ random: inout SeededGenerator, byteCount: Int) -> [JSONBatchDriver] {
   let split = Int.random(in: 0...max(byteCount, 1), using: &random)
   return [
-    BatchDriver(),
-    BatchDriver(isEndLate: true),
-    BatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1)),
-    BatchDriver(sizes: Batch.Sizes(arenaByteCount: 16, cellCount: 7, recordCount: 2), isEndLate: true),
-    BatchDriver(sizes: Batch.Sizes(arenaByteCount: 64, cellCount: 1_000, recordCount: 3), pieces: [5, 1, 17]),
-    BatchDriver(pieces: [split, .max]),
-    BatchDriver(sizes: Batch.Sizes(arenaByteCount: 4_096, cellCount: 100, recordCount: 100), pieces: [1]),
+    JSONBatchDriver(),
+    JSONBatchDriver(isEndLate: true),
+    JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1)),
+    JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 16, cellCount: 7, recordCount: 2), isEndLate: true),
+    JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 64, cellCount: 1_000, recordCount: 3), pieces: [5, 1, 17]),
+    JSONBatchDriver(pieces: [split, .max]),
+    JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 4_096, cellCount: 100, recordCount: 100), pieces: [1]),
   ]
 }
 
@@ -182,8 +182,8 @@ struct JSONPropertyTests {
         .replacing("nullx", with: "null")
     let bytes = Array(text.utf8)
     let dialect = JSONDialect(format: format, jsonPath: format == .json ? ["data"] : [])
-    let drivers = (0...bytes.count).map { BatchDriver(pieces: [$0, .max]) }
-    expectOracle(bytes, dialect, [BatchDriver()] + drivers, "split")
+    let drivers = (0...bytes.count).map { JSONBatchDriver(pieces: [$0, .max]) }
+    expectOracle(bytes, dialect, [JSONBatchDriver()] + drivers, "split")
   }
 }
 
@@ -195,8 +195,8 @@ struct JSONFileTests {
     let seed = JSONPropertyTests.seed("files")
     var random = SeededGenerator(seed: seed)
     let drivers = [
-      BatchDriver(), BatchDriver(sizes: Batch.Sizes(arenaByteCount: 3_000, cellCount: 50, recordCount: 7)),
-      BatchDriver(pieces: [Int.random(in: 0..<bytes.count, using: &random), 100_000]),
+      JSONBatchDriver(), JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 3_000, cellCount: 50, recordCount: 7)),
+      JSONBatchDriver(pieces: [Int.random(in: 0..<bytes.count, using: &random), 100_000]),
     ]
     expectOracle(bytes, JSONDialect(), drivers, "\(name) seed \(seed)")
     let parsed = parse(bytes, JSONDialect())

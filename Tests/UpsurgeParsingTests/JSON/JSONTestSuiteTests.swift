@@ -88,7 +88,7 @@ struct JSONTestSuiteTests {
         let bytes = try Self.bytes(name, in: folder)
         for format in JSONFormat.allCases {
           for flatten in [nil, "_"] {
-            expectOracle(bytes, JSONDialect(format: format, flattenSeparator: flatten), [BatchDriver()], name)
+            expectOracle(bytes, JSONDialect(format: format, flattenSeparator: flatten), [JSONBatchDriver()], name)
           }
         }
       }

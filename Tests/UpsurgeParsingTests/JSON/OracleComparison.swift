@@ -4,19 +4,19 @@ import UpsurgeRecords
 @testable import UpsurgeParsing
 
 func parse(
-  _ bytes: [UInt8], _ dialect: JSONDialect, driver: BatchDriver = BatchDriver(), columns: [ColumnTarget] = [],
+  _ bytes: [UInt8], _ dialect: JSONDialect, driver: JSONBatchDriver = JSONBatchDriver(), columns: [ColumnTarget] = [],
   policy: JSONKeyPolicy = JSONKeyPolicy(unknown: .add(.warn))
 ) -> ParsedInput {
   var parser = JSONParser(dialect: dialect, file: "t", columns: columns, policy: policy)
   return driver.run(bytes, &parser)
 }
 
-func parse(_ text: String, _ dialect: JSONDialect, driver: BatchDriver = BatchDriver()) -> ParsedInput {
+func parse(_ text: String, _ dialect: JSONDialect, driver: JSONBatchDriver = JSONBatchDriver()) -> ParsedInput {
   parse(Array(text.utf8), dialect, driver: driver)
 }
 
 /// Compares the fast reader with the slow one, and each driver's result with the first one's.
-func expectOracle(_ bytes: [UInt8], _ dialect: JSONDialect, _ drivers: [BatchDriver], _ name: String) {
+func expectOracle(_ bytes: [UInt8], _ dialect: JSONDialect, _ drivers: [JSONBatchDriver], _ name: String) {
   guard let first = drivers.first else { return }
   let fast = parse(bytes, dialect, driver: first)
   for driver in drivers.dropFirst() {

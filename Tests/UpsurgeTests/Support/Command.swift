@@ -1,15 +1,23 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+import TestSupport
 
-/// Runs the built `upsurge` as a child process.
+/// Runs the built `upsurge` as a child process; what it reads and writes are files, so that nothing can block.
 enum Command {
   /// The command lies beside the test program.
   static let path: String = {
-    let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-    var folder = URL(fileURLWithPath: program).deletingLastPathComponent()
-    while folder.path != "/" {
-      let candidate = folder.appendingPathComponent("upsurge").path
-      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
-      folder.deleteLastPathComponent()
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    let program = count > 0
+      ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : CommandLine.arguments[0]
+    var parts = program.split(separator: "/").dropLast()
+    while !parts.isEmpty {
+      let candidate = "/" + parts.joined(separator: "/") + "/upsurge"
+      if access(candidate, X_OK) == 0 { return candidate }
+      parts = parts.dropLast()
     }
     return "upsurge"
   }()
@@ -20,35 +28,72 @@ enum Command {
     var talk: String
   }
 
-  /// Runs the command to its end with `input` on its standard input.
-  static func run(_ arguments: [String], input: [UInt8] = [], folder: String? = nil) throws -> Outcome {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
-    let (standardInput, standardOutput, standardError) = (Pipe(), Pipe(), Pipe())
-    process.standardInput = standardInput
-    process.standardOutput = standardOutput
-    process.standardError = standardError
-    try process.run()
-    let feeder = Thread {
-      try? standardInput.fileHandleForWriting.write(contentsOf: Data(input))
-      try? standardInput.fileHandleForWriting.close()
+  /// A child that runs.
+  final class Child {
+    fileprivate let identifier: pid_t
+    fileprivate let folder: Scratch
+    private var status: Int32?
+
+    fileprivate init(identifier: pid_t, folder: Scratch) {
+      self.identifier = identifier
+      self.folder = folder
     }
-    feeder.start()
-    let talkBox = Box()
-    let talkReader = DispatchQueue(label: "talk")
-    talkReader.async { talkBox.data = standardError.fileHandleForReading.readDataToEndOfFile() }
-    let output = standardOutput.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    talkReader.sync {}
-    return Outcome(
-      exitCode: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus,
-      output: String(decoding: output, as: UTF8.self), talk: String(decoding: talkBox.data, as: UTF8.self))
+
+    func send(signal: Int32) { kill(identifier, signal) }
+
+    /// Waits for the end; a child that runs longer than `seconds` is killed.
+    func finish(seconds: Int = 60) throws -> Outcome {
+      for _ in 0..<seconds * 100 where status == nil {
+        var code: Int32 = 0
+        if waitpid(identifier, &code, WNOHANG) == identifier { status = code } else { usleep(10_000) }
+      }
+      if status == nil {
+        kill(identifier, SIGKILL)
+        var code: Int32 = 0
+        waitpid(identifier, &code, 0)
+        status = code
+      }
+      let code = status ?? 0
+      let hasExited = code & 0x7F == 0
+      return Outcome(
+        exitCode: hasExited ? (code >> 8) & 0xFF : 1_000 + (code & 0x7F),
+        output: String(decoding: try readFile(folder.file("output")), as: UTF8.self),
+        talk: String(decoding: try readFile(folder.file("talk")), as: UTF8.self))
+    }
   }
 
-  private final class Box: @unchecked Sendable {
-    // Sendable because the queue's `sync` orders its one write before its one read.
-    var data = Data()
+  /// Starts the command.
+  /// - Parameter inputPath: what its standard input is.
+  static func start(_ arguments: [String], inputPath: String = "/dev/null") throws -> Child {
+    let folder = Scratch()
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDWR, 0)
+    for (descriptor, name) in [(1, "output"), (2, "talk")] {
+      posix_spawn_file_actions_addopen(
+        &actions, Int32(descriptor), folder.file(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    }
+    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+    defer { words.forEach { free($0) } }
+    words.append(nil)
+    // The test's threads block signals, which a child would inherit.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var noSignals = sigset_t()
+    sigemptyset(&noSignals)
+    posix_spawnattr_setsigmask(&attributes, &noSignals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var identifier: pid_t = 0
+    let code = posix_spawn(&identifier, path, &actions, &attributes, words, environ)
+    guard code == 0 else { throw MissingFile(path: path) }
+    return Child(identifier: identifier, folder: folder)
+  }
+
+  /// Runs the command to its end with `input` on its standard input.
+  static func run(_ arguments: [String], input: [UInt8] = []) throws -> Outcome {
+    let folder = Scratch()
+    return try start(arguments, inputPath: folder.write(input, to: "input")).finish()
   }
 }

@@ -54,7 +54,7 @@ struct ParsedInput: Equatable {
 
 /// Feeds bytes to a parser through batches as the pipeline does: fill the arena, parse, hand the batch on, take
 /// the unparsed tail over; grow the arena when not one record fits.
-struct BatchDriver {
+struct JSONBatchDriver {
   var sizes = Batch.Sizes.standard
   /// The most bytes put into the arena between two calls of `parse`; the last one counts for all that follow.
   var pieces: [Int] = [.max]
