@@ -18,14 +18,9 @@ enum DialectWord {
     return bytes
   }
 
-  /// A quote byte, or `.some(nil)` for none.
-  static func quote(_ word: String) throws -> UInt8?? {
-    word == "none" || word.isEmpty ? .some(nil) : .some(try byte(word, option: "--quote"))
-  }
-
-  /// An escape byte, or `.some(nil)` for none.
-  static func escape(_ word: String) throws -> UInt8?? {
-    word == "none" || word.isEmpty ? .some(nil) : .some(try byte(word, option: "--escape"))
+  /// A quote or escape byte, or none.
+  static func mark(_ word: String, option: String) throws -> CSVOverrides.Mark {
+    word == "none" || word.isEmpty ? .none : .byte(try byte(word, option: option))
   }
 
   private static func byte(_ word: String, option: String) throws -> UInt8 {

@@ -120,8 +120,8 @@ struct InputOptions: ParsableArguments {
     var csv = CSVOverrides()
     if format == .tsv && delimiter == nil { csv.delimiter = [0x09] }
     if let delimiter { csv.delimiter = try DialectWord.delimiter(delimiter) }
-    if let quote { csv.quote = try DialectWord.quote(quote) }
-    if let escape { csv.escape = try DialectWord.escape(escape) }
+    if let quote { csv.quote = try DialectWord.mark(quote, option: "--quote") }
+    if let escape { csv.escape = try DialectWord.mark(escape, option: "--escape") }
     if let comment { csv.commentPrefix = Array(comment.utf8) }
     if let headerLines {
       guard (0...100).contains(headerLines) else {

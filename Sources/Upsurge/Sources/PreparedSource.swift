@@ -51,7 +51,17 @@ package struct PreparedSource {
   }
 
   /// What was guessed or changed on the way and should be said.
-  package var remarks: [String] { [] }
+  package var remarks: [String] {
+    guard case .csv(let sniffed) = shape else { return [] }
+    let shown = sniffed.renamings.prefix(5).map {
+      "\"\($0.original.escapedForTerminal)\" (field \($0.index + 1)) is \($0.new.escapedForTerminal)"
+    }
+    if shown.isEmpty { return [] }
+    let more = sniffed.renamings.count - shown.count
+    return [
+      "header names made unique: " + shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    ]
+  }
 
   /// The source in words: `names.csv.zst: zstd · csv · delimiter comma · quote " · header · LF · utf-8`.
   package var summary: String {
