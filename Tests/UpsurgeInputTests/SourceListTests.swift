@@ -39,7 +39,8 @@ struct SourceListTests {
     let folder = try TemporaryFolder()
     let path = folder.path
     let inner = folder.makeFolder("year=2026")
-    let here = getcwd(nil, 0).map { String(cString: $0) } ?? ""
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let here = getcwd(&buffer, buffer.count).map { String(cString: $0) } ?? ""
     let table: [(argument: String, code: UpsurgeError.Code, text: String)] = [
       ("\(path)/none.csv", .unreadableInput, "there is no file \(path)/none.csv\n  fix: check the path"),
       (
