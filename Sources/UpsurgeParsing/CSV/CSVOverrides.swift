@@ -1,0 +1,71 @@
+import UpsurgeRecords
+
+/// The parts of a CSV dialect that were given and must not be sniffed; nil: find it out.
+public struct CSVOverrides: Sendable, Equatable {
+  /// A mark that may be given as absent.
+  public enum Mark: Sendable, Equatable {
+    case none
+    case byte(UInt8)
+
+    var byte: UInt8? {
+      switch self {
+      case .none: nil
+      case .byte(let byte): byte
+      }
+    }
+  }
+
+  public var delimiter: [UInt8]?
+  public var quote: Mark?
+  public var escape: Mark?
+  /// An empty prefix: there are no comments.
+  public var commentPrefix: [UInt8]?
+  public var headerLineCount: Int?
+  public var skippedLineCount: Int?
+  /// Names of all fields, instead of those in the header.
+  public var columnNames: [String]?
+  /// Never sniffed.
+  public var nullSpellings: [[UInt8]]
+  /// Never sniffed, and without influence on what is.
+  public var ragged: CSVDialect.RaggedPolicy
+
+  public init(
+    delimiter: [UInt8]? = nil, quote: Mark? = nil, escape: Mark? = nil, commentPrefix: [UInt8]? = nil,
+    headerLineCount: Int? = nil, skippedLineCount: Int? = nil, columnNames: [String]? = nil,
+    nullSpellings: [[UInt8]] = [], ragged: CSVDialect.RaggedPolicy = .reject
+  ) {
+    self.delimiter = delimiter
+    self.quote = quote
+    self.escape = escape
+    self.commentPrefix = commentPrefix
+    self.headerLineCount = headerLineCount
+    self.skippedLineCount = skippedLineCount
+    self.columnNames = columnNames
+    self.nullSpellings = nullSpellings
+    self.ragged = ragged
+  }
+}
+
+/// What a sample says about a CSV file.
+package struct CSVSniffResult: Sendable, Equatable {
+  package var dialect: CSVDialect
+  /// Column names, unique and not empty; `c1`, `c2`... without a header.
+  package var headerNames: [String]
+  /// Names that had to be changed, for the person to know.
+  package var renamings: [HeaderNames.Renaming]
+  /// `LF`, `CRLF`, `CR`, `mixed`, or empty when the sample holds no line end.
+  package var lineEnd: String
+  /// Fields that a record should have; 0 when the sample holds no record.
+  package var fieldCount: Int
+  /// What else a person should know, one sentence each.
+  package var remarks: [String]
+  /// Why this delimiter: `6 fields in 98 of 100 records`.
+  package var delimiterEvidence: String
+
+  /// One line for people: `csv · delimiter comma · quote " · header · LF · 6 fields`.
+  package var summary: String {
+    var text = dialect.summary
+    if !lineEnd.isEmpty { text += " · \(lineEnd)" }
+    return text + " · \(fieldCount) field\(fieldCount == 1 ? "" : "s")"
+  }
+}

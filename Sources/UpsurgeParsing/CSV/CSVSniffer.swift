@@ -1,0 +1,103 @@
+import UpsurgeRecords
+
+/// Finds out how a CSV file is written from its first bytes.
+///
+/// Each pair of delimiter and quote that could be meant is tried on the sample. A good one gives many records the
+/// same number of fields, leaves no quote in the wrong place, and gives fields that look like something:
+///
+///     a;b           by comma:      1 4 4 fields, `5;2` looks cut in the wrong place
+///     1,5;2,5       by semicolon:  2 2 2 fields, `1,5` looks like a number
+///     3,5;4,5
+///
+/// Then, with the marks known: which lines are comments, which come before the table, and whether the table starts
+/// with names. What was given is never sniffed, and what happens to bad records has no say.
+package enum CSVSniffer {
+  /// More of a sample says nothing new.
+  package static let sampleByteLimit = 256 << 10
+
+  /// - Parameters:
+  ///   - sample: the first bytes of the decoded stream.
+  ///   - isWhole: whether they are all of it; else the last record is taken as cut.
+  package static func sniff(
+    sample: UnsafeBufferPointer<UInt8>, isWhole: Bool, given: CSVOverrides = CSVOverrides()
+  ) -> CSVSniffResult {
+    let isCut = sample.count > sampleByteLimit
+    var bytes = UnsafeBufferPointer(rebasing: sample.prefix(sampleByteLimit))
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3)) }
+    return Sniffing(bytes: bytes, isWhole: isWhole && !isCut, given: given).result()
+  }
+
+  /// The same for an array.
+  package static func sniff(
+    sample: [UInt8], isWhole: Bool, given: CSVOverrides = CSVOverrides()
+  ) -> CSVSniffResult {
+    sample.withUnsafeBufferPointer { sniff(sample: $0, isWhole: isWhole, given: given) }
+  }
+}
+
+/// One look at one sample.
+struct Sniffing {
+  let bytes: UnsafeBufferPointer<UInt8>
+  let isWhole: Bool
+  let given: CSVOverrides
+
+  func result() -> CSVSniffResult {
+    var dialect = chooseMarks()
+    dialect.commentPrefix = chooseComment(dialect)
+    if let skipped = given.skippedLineCount {
+      dialect.skippedLineCount = skipped
+    } else {
+      dialect.skippedLineCount = preambleLineCount(read(dialect))
+    }
+    let table = read(dialect)
+    dialect.headerLineCount = given.headerLineCount ?? (HeaderJudge(table).hasHeader ? 1 : 0)
+
+    let shape = table.shape(ignoringHashes: false)
+    var remarks: [String] = []
+    let names = names(of: table, dialect, shape, &remarks)
+    return CSVSniffResult(
+      dialect: dialect, headerNames: names.names, renamings: names.renamings, lineEnd: table.lineEnd,
+      fieldCount: names.names.count, remarks: remarks,
+      delimiterEvidence:
+        "\(shape.fieldCount) field\(shape.fieldCount == 1 ? "" : "s") in \(shape.agreeingCount) of "
+        + "\(shape.recordCount) records")
+  }
+
+  /// The columns' names: given ones, those of the header, or numbered ones.
+  private func names(
+    of table: SampleRecords, _ dialect: CSVDialect, _ shape: SampleRecords.Shape, _ remarks: inout [String]
+  ) -> HeaderNames {
+    if let names = given.columnNames { return HeaderNames(fields: names) }
+    let headers = table.records.prefix(dialect.headerLineCount)
+    if headers.isEmpty { return HeaderNames(count: table.records.isEmpty ? 0 : shape.fieldCount) }
+
+    // The names that stand in one column below each other are joined by a space.
+    let rows = headers.map { header in
+      table.texts(of: header).map { HeaderNames.trim(String(decoding: $0, as: UTF8.self)) }
+    }
+    let width = rows.map(\.count).max() ?? 0
+    var names = (0..<width).map { column in
+      rows.compactMap { column < $0.count && !$0[column].isEmpty ? $0[column] : nil }.joined(separator: " ")
+    }
+    // Delimiters too many in the header: its empty names belong to no field when all records agree on that.
+    let body = table.records.dropFirst(headers.count)
+    let filled = names.filter { !$0.isEmpty }
+    if filled.count < names.count && body.count > 1 && body.allSatisfy({ $0.fields.count == filled.count }) {
+      remarks.append(
+        "the header has \(names.count) fields, the records have \(filled.count): its empty names are left out")
+      names = filled
+    }
+    if let usual = body.isEmpty ? nil : shape.fieldCount, usual != names.count {
+      remarks.append(
+        "the header has \(names.count) field\(names.count == 1 ? "" : "s"), most records have \(usual)")
+    }
+    return HeaderNames(fields: names)
+  }
+
+  /// Reads the sample from behind the skipped lines on.
+  func read(_ dialect: CSVDialect) -> SampleRecords {
+    var reader = FieldReader(bytes: bytes, dialect: dialect)
+    for _ in 0..<dialect.skippedLineCount where !reader.isAtEnd { reader.skipLine() }
+    return SampleRecords(bytes, dialect: dialect, isWhole: isWhole, offset: reader.offset)
+  }
+}

@@ -1,0 +1,80 @@
+import UpsurgeRecords
+
+/// Decides whether a table's first record holds names or data, column by column: text above numbers speaks for
+/// names, a number above numbers against them, and a name that occurs again below as well. Years and other
+/// sequences above numbers are the names of a pivot table.
+struct HeaderJudge {
+  /// Records looked at below the first one.
+  private static let bodyLimit = 200
+  /// How people write that there is no value: says nothing about names.
+  private static let missingSpellings: Set<String> = [
+    "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "none", "-", "?", ".", "\\N",
+  ]
+
+  private var supporting = 0.0
+  private var opposing = 0.0
+  private var typedHeads: [[UInt8]] = []
+  private var namedCount = 0
+  private var fieldCount = 0
+  private var hasBody = false
+
+  init(_ table: SampleRecords) {
+    guard let first = table.records.first else { return }
+    let heads = table.texts(of: first)
+    fieldCount = heads.count
+    let modalCount = table.shape(ignoringHashes: false).fieldCount
+    let body = table.records.dropFirst().prefix(Self.bodyLimit).filter {
+      $0.fields.count == modalCount && !$0.isBroken
+    }
+    hasBody = !body.isEmpty
+    for (column, head) in heads.enumerated() {
+      let values = body.compactMap { record -> [UInt8]? in
+        guard column < record.fields.count else { return nil }
+        let text = table.text(record.fields.lowerBound + column)
+        return text.isEmpty ? nil : text
+      }
+      judge(head, above: values)
+    }
+  }
+
+  /// Whether the first record is a header; when in doubt it is.
+  var hasHeader: Bool {
+    if fieldCount == 0 { return false }
+    if !hasBody { return typedHeads.isEmpty || typedHeads.allSatisfy(CellLook.isYear) && namedCount > 0 }
+    if opposing == 0 { return true }
+    return supporting > opposing || isPivot
+  }
+
+  private mutating func judge(_ head: [UInt8], above values: [[UInt8]]) {
+    let look = CellLook(head)
+    if look == .empty || Self.missingSpellings.contains(String(decoding: head, as: UTF8.self)) { return }
+    if look.isTyped { typedHeads.append(head) } else { namedCount += 1 }
+    if values.isEmpty { return }
+    let typedCount = values.count { CellLook($0).isTyped }
+    if typedCount * 5 >= values.count * 4 {
+      if !look.isTyped {
+        supporting += 2
+      } else if !CellLook.isYear(head) || values.count(where: CellLook.isYear) * 2 > values.count {
+        opposing += 2
+      }
+    } else if look.isTyped {
+      if !CellLook.isYear(head) { opposing += 1 }
+    } else if values.count > 1 && values.contains(head) {
+      opposing += 0.75
+    } else if values.count > 2, values.allSatisfy({ $0.count == values[0].count }),
+      head.count != values[0].count
+    {
+      supporting += 0.5
+    }
+  }
+
+  /// Names that are years, or numbers a constant step apart, beside at most a few of another kind.
+  private var isPivot: Bool {
+    guard typedHeads.count >= 3, typedHeads.count < fieldCount else { return false }
+    if typedHeads.allSatisfy(CellLook.isYear) { return Set(typedHeads).count == typedHeads.count }
+    let numbers = typedHeads.compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+    guard numbers.count == typedHeads.count, numbers.count >= 5 else { return false }
+    let steps = Set(zip(numbers, numbers.dropFirst()).map { $1 &- $0 })
+    return steps.count == 1 && steps.first != 0
+  }
+}

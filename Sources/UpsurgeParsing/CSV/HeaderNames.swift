@@ -1,0 +1,63 @@
+/// Column names from header fields: trimmed, not empty, and unique as SQLite sees it (ASCII letters of either
+/// case are the same).
+package struct HeaderNames: Sendable, Equatable {
+  /// A name that could not stay as it was.
+  package struct Renaming: Sendable, Equatable {
+    /// Which field, from 0.
+    package var index: Int
+    package var original: String
+    package var new: String
+
+    package init(index: Int, original: String, new: String) {
+      self.index = index
+      self.original = original
+      self.new = new
+    }
+  }
+
+  package private(set) var names: [String] = []
+  package private(set) var renamings: [Renaming] = []
+
+  /// Names as a header gives them: a name that came before gets `_2`, `_3`...; an empty one becomes `column_N`.
+  /// A name that is only trimmed is not counted as renamed.
+  package init(fields: [String]) {
+    let trimmed = fields.map(HeaderNames.trim)
+    // Names that stand in the header come first: `a,a,a_2` must not take the third one's name away.
+    let given = Set(trimmed.map(HeaderNames.folded))
+    var taken: Set<String> = []
+    for (index, name) in trimmed.enumerated() {
+      let base = name.isEmpty ? "column_\(index + 1)" : name
+      var new = base
+      var number = 2
+      while taken.contains(HeaderNames.folded(new)) || (new != name && given.contains(HeaderNames.folded(new))) {
+        new = "\(base)_\(number)"
+        number += 1
+      }
+      taken.insert(HeaderNames.folded(new))
+      names.append(new)
+      if new != name { renamings.append(Renaming(index: index, original: name, new: new)) }
+    }
+  }
+
+  /// Names where there is no header: `c1`, `c2`...
+  package init(count: Int) {
+    names = (0..<count).map { "c\($0 + 1)" }
+  }
+
+  /// SQLite compares identifiers without regard to the case of ASCII letters, and of no others.
+  static func folded(_ name: String) -> String {
+    String(decoding: name.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+
+  static func trim(_ name: String) -> String {
+    let scalars = name.unicodeScalars
+    guard let first = scalars.firstIndex(where: { !isBlank($0) }),
+      let last = scalars.lastIndex(where: { !isBlank($0) })
+    else { return "" }
+    return String(scalars[first...last])
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isWhitespace || scalar == "\u{FEFF}" || scalar == "\0"
+  }
+}

@@ -1,0 +1,163 @@
+import UpsurgeRecords
+
+/// A sample of a CSV file, read with one dialect.
+struct SampleRecords {
+  struct Record {
+    /// Its fields in `fields`.
+    var fields: Range<Int>
+    /// Where it starts in the sample.
+    var offset: Int
+    /// Whether its quotes made no sense; then it is one physical line without fields.
+    var isBroken = false
+    var startsWithHash = false
+  }
+
+  /// More records say nothing new.
+  static let recordLimit = 1000
+
+  let reader: FieldReader
+  private(set) var fields: [FieldReader.Field] = []
+  private(set) var records: [Record] = []
+  /// Fields that are properly quoted.
+  private(set) var quotedCount = 0
+  private(set) var brokenCount = 0
+  /// How many records end with LF, CRLF, CR.
+  private(set) var lineEndCounts = [0, 0, 0]
+
+  /// - Parameter isWhole: whether the sample is all of the file; else its last record is not judged.
+  init(_ bytes: UnsafeBufferPointer<UInt8>, dialect: CSVDialect, isWhole: Bool, offset: Int = 0) {
+    var reader = FieldReader(bytes: bytes, dialect: dialect)
+    reader.offset = offset
+    self.reader = reader
+    while !reader.isAtEnd && records.count < Self.recordLimit {
+      let byte = bytes[reader.offset]
+      if byte == 0x0A || byte == 0x0D {
+        reader.skipLine()
+      } else if let prefix = dialect.commentPrefix, bytes[reader.offset...].starts(with: prefix) {
+        reader.skipLine()
+      } else {
+        readRecord(&reader, isWhole: isWhole)
+      }
+    }
+  }
+
+  private mutating func readRecord(_ reader: inout FieldReader, isWhole: Bool) {
+    let start = reader.offset
+    let firstField = fields.count
+    var record = Record(fields: firstField..<firstField, offset: start)
+    record.startsWithHash = reader.bytes[start] == UInt8(ascii: "#")
+    var quotedCount = 0
+    while true {
+      let field = reader.nextField()
+      switch field.ending {
+      case .badQuote, .unclosedQuote:
+        fields.removeSubrange(firstField...)
+        // What the end of the sample has cut is not broken, but a quote open for half of it is.
+        if field.ending == .unclosedQuote && !isWhole && start > reader.bytes.count / 2 {
+          reader.offset = reader.bytes.count
+          return
+        }
+        reader.offset = start
+        reader.skipLine()
+        record.isBroken = true
+        brokenCount += 1
+        records.append(record)
+        return
+      case .delimiter, .lineEnd, .endOfInput:
+        fields.append(field)
+        if field.isQuoted { quotedCount += 1 }
+      }
+      if field.ending == .delimiter { continue }
+      if field.ending == .lineEnd { countLineEnd(before: reader.offset) }
+      if field.ending == .endOfInput && !isWhole && !records.isEmpty {
+        fields.removeSubrange(firstField...)
+        return
+      }
+      break
+    }
+    record.fields = firstField..<fields.count
+    self.quotedCount += quotedCount
+    records.append(record)
+  }
+
+  private mutating func countLineEnd(before offset: Int) {
+    let isPair = offset > 1 && reader.bytes[offset - 2] == 0x0D
+    lineEndCounts[reader.bytes[offset - 1] == 0x0D ? 2 : isPair ? 1 : 0] += 1
+  }
+
+  /// `LF`, `CRLF`, `CR`, `mixed`; empty when no record has a line end.
+  var lineEnd: String {
+    let seen = zip(["LF", "CRLF", "CR"], lineEndCounts).filter { $0.1 > 0 }
+    return seen.count > 1 ? "mixed" : seen.first?.0 ?? ""
+  }
+
+  /// The text of a field, as bytes.
+  func text(_ field: Int) -> [UInt8] { reader.text(of: fields[field]) }
+
+  /// What the fields of a record say; those of a broken one as well as they can be told apart in its line.
+  func texts(of record: Record) -> [[UInt8]] {
+    if !record.isBroken { return record.fields.map(text) }
+    var line = reader
+    line.offset = record.offset
+    line.skipLine()
+    var fields = FieldReader(
+      bytes: UnsafeBufferPointer(rebasing: reader.bytes[record.offset..<line.offset]), like: reader)
+    var texts: [[UInt8]] = []
+    while true {
+      let field = fields.nextFieldLeniently()
+      texts.append(fields.text(of: field))
+      if field.ending != .delimiter { return texts }
+    }
+  }
+
+  /// Fields of a record that are not empty.
+  func filledCount(of record: Record) -> Int {
+    record.fields.reduce(0) { $0 + (fields[$1].stop > fields[$1].start ? 1 : 0) }
+  }
+
+  /// Physical lines before `offset`.
+  func lineCount(before offset: Int) -> Int {
+    var reader = reader
+    reader.offset = 0
+    var count = 0
+    while reader.offset < offset {
+      reader.skipLine()
+      count += 1
+    }
+    return count
+  }
+}
+
+extension SampleRecords {
+  /// How many fields most records have, and how many do.
+  struct Shape: Equatable {
+    var fieldCount: Int
+    var recordCount: Int
+    var agreeingCount: Int
+
+    var consistency: Double { recordCount == 0 ? 0 : Double(agreeingCount) / Double(recordCount) }
+  }
+
+  /// The most common number of fields above one, or one where no record has more; comments left out.
+  func shape(ignoringHashes: Bool) -> Shape {
+    var counts: [Int: Int] = [:]
+    var firstRecord: [Int: Int] = [:]
+    var total = 0
+    for (index, record) in records.enumerated() {
+      if ignoringHashes && record.startsWithHash { continue }
+      total += 1
+      if record.isBroken { continue }
+      counts[record.fields.count, default: 0] += 1
+      if firstRecord[record.fields.count] == nil { firstRecord[record.fields.count] = index }
+    }
+    let several = counts.filter { $0.key > 1 }
+    // Of two that are as common, the one that comes first is more likely to be the header's.
+    let best = several.max {
+      ($0.value, -(firstRecord[$0.key] ?? 0)) < ($1.value, -(firstRecord[$1.key] ?? 0))
+    }
+    guard let best else {
+      return Shape(fieldCount: 1, recordCount: total, agreeingCount: counts[1] ?? 0)
+    }
+    return Shape(fieldCount: best.key, recordCount: total, agreeingCount: best.value)
+  }
+}
