@@ -22,6 +22,8 @@ public struct CSVOverrides: Sendable, Equatable {
   public var commentPrefix: [UInt8]?
   public var headerLineCount: Int?
   public var skippedLineCount: Int?
+  /// Names of all fields, instead of those in the header.
+  public var columnNames: [String]?
   /// Never sniffed.
   public var nullSpellings: [[UInt8]]
   /// Never sniffed, and without influence on what is.
@@ -29,8 +31,8 @@ public struct CSVOverrides: Sendable, Equatable {
 
   public init(
     delimiter: [UInt8]? = nil, quote: Mark? = nil, escape: Mark? = nil, commentPrefix: [UInt8]? = nil,
-    headerLineCount: Int? = nil, skippedLineCount: Int? = nil, nullSpellings: [[UInt8]] = [],
-    ragged: CSVDialect.RaggedPolicy = .reject
+    headerLineCount: Int? = nil, skippedLineCount: Int? = nil, columnNames: [String]? = nil,
+    nullSpellings: [[UInt8]] = [], ragged: CSVDialect.RaggedPolicy = .reject
   ) {
     self.delimiter = delimiter
     self.quote = quote
@@ -38,6 +40,7 @@ public struct CSVOverrides: Sendable, Equatable {
     self.commentPrefix = commentPrefix
     self.headerLineCount = headerLineCount
     self.skippedLineCount = skippedLineCount
+    self.columnNames = columnNames
     self.nullSpellings = nullSpellings
     self.ragged = ragged
   }
@@ -54,6 +57,8 @@ package struct CSVSniffResult: Sendable, Equatable {
   package var lineEnd: String
   /// Fields that a record should have; 0 when the sample holds no record.
   package var fieldCount: Int
+  /// What else a person should know, one sentence each.
+  package var remarks: [String]
   /// Why this delimiter: `6 fields in 98 of 100 records`.
   package var delimiterEvidence: String
 

@@ -53,18 +53,45 @@ struct Sniffing {
     dialect.headerLineCount = given.headerLineCount ?? (HeaderJudge(table).hasHeader ? 1 : 0)
 
     let shape = table.shape(ignoringHashes: false)
-    let headers = Array(table.records.prefix(dialect.headerLineCount))
-    let fieldCount =
-      table.records.isEmpty ? 0 : headers.map(\.fields.count).max() ?? shape.fieldCount
-    let names =
-      headers.isEmpty
-      ? HeaderNames(count: fieldCount) : HeaderNames(fields: joinedNames(headers, of: table, fieldCount))
+    var remarks: [String] = []
+    let names = names(of: table, dialect, shape, &remarks)
     return CSVSniffResult(
       dialect: dialect, headerNames: names.names, renamings: names.renamings, lineEnd: table.lineEnd,
-      fieldCount: fieldCount,
+      fieldCount: names.names.count, remarks: remarks,
       delimiterEvidence:
         "\(shape.fieldCount) field\(shape.fieldCount == 1 ? "" : "s") in \(shape.agreeingCount) of "
         + "\(shape.recordCount) records")
+  }
+
+  /// The columns' names: given ones, those of the header, or numbered ones.
+  private func names(
+    of table: SampleRecords, _ dialect: CSVDialect, _ shape: SampleRecords.Shape, _ remarks: inout [String]
+  ) -> HeaderNames {
+    if let names = given.columnNames { return HeaderNames(fields: names) }
+    let headers = table.records.prefix(dialect.headerLineCount)
+    if headers.isEmpty { return HeaderNames(count: table.records.isEmpty ? 0 : shape.fieldCount) }
+
+    // The names that stand in one column below each other are joined by a space.
+    let rows = headers.map { header in
+      table.texts(of: header).map { HeaderNames.trim(String(decoding: $0, as: UTF8.self)) }
+    }
+    let width = rows.map(\.count).max() ?? 0
+    var names = (0..<width).map { column in
+      rows.compactMap { column < $0.count && !$0[column].isEmpty ? $0[column] : nil }.joined(separator: " ")
+    }
+    // Delimiters too many in the header: its empty names belong to no field when all records agree on that.
+    let body = table.records.dropFirst(headers.count)
+    let filled = names.filter { !$0.isEmpty }
+    if filled.count < names.count && body.count > 1 && body.allSatisfy({ $0.fields.count == filled.count }) {
+      remarks.append(
+        "the header has \(names.count) fields, the records have \(filled.count): its empty names are left out")
+      names = filled
+    }
+    if let usual = body.isEmpty ? nil : shape.fieldCount, usual != names.count {
+      remarks.append(
+        "the header has \(names.count) field\(names.count == 1 ? "" : "s"), most records have \(usual)")
+    }
+    return HeaderNames(fields: names)
   }
 
   /// Reads the sample from behind the skipped lines on.
@@ -72,15 +99,5 @@ struct Sniffing {
     var reader = FieldReader(bytes: bytes, dialect: dialect)
     for _ in 0..<dialect.skippedLineCount where !reader.isAtEnd { reader.skipLine() }
     return SampleRecords(bytes, dialect: dialect, isWhole: isWhole, offset: reader.offset)
-  }
-
-  /// The names of all header records, one column's below each other joined by a space.
-  private func joinedNames(
-    _ headers: [SampleRecords.Record], of table: SampleRecords, _ fieldCount: Int
-  ) -> [String] {
-    let rows = headers.map { table.texts(of: $0).map(HeaderNames.trim) }
-    return (0..<fieldCount).map { column in
-      rows.compactMap { column < $0.count && !$0[column].isEmpty ? $0[column] : nil }.joined(separator: " ")
-    }
   }
 }

@@ -33,11 +33,32 @@ struct FieldReader {
     escape = dialect.distinctEscape
   }
 
+  /// Reads other bytes with the same marks.
+  init(bytes: UnsafeBufferPointer<UInt8>, like other: FieldReader) {
+    self.bytes = bytes
+    delimiter = other.delimiter
+    quote = other.quote
+    escape = other.escape
+  }
+
   var isAtEnd: Bool { offset >= bytes.count }
 
   /// Reads the field at `offset` and goes behind what ends it.
   mutating func nextField() -> Field {
     if let quote, offset < bytes.count, bytes[offset] == quote { return quotedField(quote) }
+    return unquotedField()
+  }
+
+  /// The same, but a quoted field whose quotes make no sense is read as if its quote were data.
+  mutating func nextFieldLeniently() -> Field {
+    let start = offset
+    let field = nextField()
+    if field.ending != .badQuote && field.ending != .unclosedQuote { return field }
+    offset = start
+    return unquotedField()
+  }
+
+  private mutating func unquotedField() -> Field {
     var field = Field(start: offset, stop: offset)
     while true {
       field.stop = offset

@@ -19,15 +19,15 @@ struct HeaderJudge {
   private var hasBody = false
 
   init(_ table: SampleRecords) {
-    guard let first = table.records.first, !first.isBroken else { return }
-    fieldCount = first.fields.count
+    guard let first = table.records.first else { return }
+    let heads = table.texts(of: first)
+    fieldCount = heads.count
     let modalCount = table.shape(ignoringHashes: false).fieldCount
     let body = table.records.dropFirst().prefix(Self.bodyLimit).filter {
       $0.fields.count == modalCount && !$0.isBroken
     }
     hasBody = !body.isEmpty
-    for column in 0..<fieldCount {
-      let head = table.text(first.fields.lowerBound + column)
+    for (column, head) in heads.enumerated() {
       let values = body.compactMap { record -> [UInt8]? in
         guard column < record.fields.count else { return nil }
         let text = table.text(record.fields.lowerBound + column)

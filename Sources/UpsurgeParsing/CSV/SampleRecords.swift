@@ -94,9 +94,20 @@ struct SampleRecords {
   /// The text of a field, as bytes.
   func text(_ field: Int) -> [UInt8] { reader.text(of: fields[field]) }
 
-  /// The fields of a record as text; a broken record has none.
-  func texts(of record: Record) -> [String] {
-    record.fields.map { String(decoding: text($0), as: UTF8.self) }
+  /// What the fields of a record say; those of a broken one as well as they can be told apart in its line.
+  func texts(of record: Record) -> [[UInt8]] {
+    if !record.isBroken { return record.fields.map(text) }
+    var line = reader
+    line.offset = record.offset
+    line.skipLine()
+    var fields = FieldReader(
+      bytes: UnsafeBufferPointer(rebasing: reader.bytes[record.offset..<line.offset]), like: reader)
+    var texts: [[UInt8]] = []
+    while true {
+      let field = fields.nextFieldLeniently()
+      texts.append(fields.text(of: field))
+      if field.ending != .delimiter { return texts }
+    }
   }
 
   /// Fields of a record that are not empty.

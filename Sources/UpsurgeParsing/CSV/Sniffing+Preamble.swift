@@ -40,7 +40,9 @@ extension Sniffing {
 
   /// Records before the first whole one that have one field, or less than half of the table's.
   private func titleCount(_ records: [SampleRecords.Record], _ fieldCount: Int) -> Int {
-    let count = records.prefix { $0.fields.count == 1 || $0.fields.count * 2 < fieldCount }.count
+    let count = records.prefix {
+      !$0.isBroken && ($0.fields.count == 1 || $0.fields.count * 2 < fieldCount)
+    }.count
     let table = records.dropFirst(count)
     guard count > 0, count <= 50, table.first?.fields.count == fieldCount else { return 0 }
     // A table of two columns needs more than one record to be believed.
