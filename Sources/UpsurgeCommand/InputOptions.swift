@@ -25,6 +25,11 @@ struct InputOptions: ParsableArguments {
   @Option(help: "Number of header lines; names of several lines are joined.")
   var headerLines: Int?
 
+  @Option(
+    name: .customLong("names"),
+    help: "Names of all fields, A,B,C, instead of those in the header (or where there is none).")
+  var nameList: String?
+
   @Option(help: "Lines to leave out before the header.")
   var skipLines: Int?
 
@@ -139,6 +144,7 @@ struct InputOptions: ParsableArguments {
       guard skipLines >= 0 else { throw ValidationError("--skip-lines takes 0 or more") }
       csv.skippedLineCount = skipLines
     }
+    if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
     csv.nullSpellings = nullSpellings.map { Array($0.utf8) }
     if let ragged { csv.ragged = ragged }
     return csv

@@ -147,7 +147,7 @@ struct CommandTests {
     }
     let checked = try Command.run(["inspect", path, "--check"])
     #expect(checked.exitCode == 65)
-    #expect(checked.output.contains("line 4, record 3, byte 21"), "\(checked.output)")
+    #expect(checked.output.contains("line 4, record 3, byte 19"), "\(checked.output)")
   }
 
   @Test("Memory stays bounded for an input that is ten times larger")

@@ -69,7 +69,7 @@ struct LoadTests {
   @Test("Rejects are written with file, record, line, byte, code and raw bytes; their neighbours are stored")
   func rejects() throws {
     let path = scratch.file("bad.ndjson")
-    let summary = load("a,b\n1,2\n3\n4,\"5\"x\n6,7\n") {
+    let summary = load("a,b\n1,2\n3\n4,\"5\"x\n6,\"7\"\n") {
       $0.onError = .reject
       $0.rejectsPath = path
     }
@@ -77,7 +77,7 @@ struct LoadTests {
     #expect(summary.ledger.inserted == 2 && summary.ledger.rejected == 2)
     #expect(try rows("SELECT * FROM t") == ["1|2", "6|7"])
     let lines = String(decoding: try readFile(path), as: UTF8.self).split(separator: "\n")
-    #expect(lines.count == 2)
+    try #require(lines.count == 2)
     #expect(lines[0].contains(#""record":2,"line":3,"byte":8"#) && lines[0].contains(#""code":"ragged""#))
     #expect(lines[1].contains(#""record":3,"line":4,"byte":10"#))
     #expect(lines[1].contains(#""raw":"4,\"5\"x""#))

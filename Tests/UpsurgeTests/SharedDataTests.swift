@@ -81,7 +81,7 @@ struct SharedDataTests {
       #expect(summary.error == nil, "\(name)")
       let json = try JSONSerialization.jsonObject(
         with: Data(SharedData.bytes("csv-spectrum/json/\(table).json")))
-      let expected = try #require(json as? [[String: String]])
+      let expected = try #require(json as? [[String: String]] ?? (json as? [String: String]).map { [$0] })
       let columns = try rows("SELECT name FROM pragma_table_info('\(table)')").map {
         String($0.dropFirst().dropLast())
       }
@@ -132,7 +132,8 @@ struct SharedDataTests {
   }
 
   private func decompressed(_ path: String) throws -> [UInt8] {
-    let source = try OpenedSource(name: path)
+    // An archive is no table, so the source itself would refuse it.
+    let source = try ZstdSource(FileSource(name: path), name: path, windowByteLimit: 1 << 27)
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 20)
     while true {

@@ -56,9 +56,9 @@ package struct PreparedSource {
     let shown = sniffed.renamings.prefix(5).map {
       "\"\($0.original.escapedForTerminal)\" (field \($0.index + 1)) is \($0.new.escapedForTerminal)"
     }
-    if shown.isEmpty { return [] }
+    if shown.isEmpty { return sniffed.remarks }
     let more = sniffed.renamings.count - shown.count
-    return [
+    return sniffed.remarks + [
       "header names made unique: " + shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     ]
   }

@@ -90,6 +90,9 @@ struct Sniffing {
     if let usual = body.isEmpty ? nil : shape.fieldCount, usual != names.count {
       remarks.append(
         "the header has \(names.count) field\(names.count == 1 ? "" : "s"), most records have \(usual)")
+      // A header that names fewer (a lost delimiter, row names without a title) must not make them all ragged.
+      let isMost = shape.agreeingCount * 2 > shape.recordCount
+      if isMost && usual > names.count { names += Array(repeating: "", count: usual - names.count) }
     }
     return HeaderNames(fields: names)
   }

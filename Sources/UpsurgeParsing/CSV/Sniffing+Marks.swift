@@ -8,6 +8,8 @@ extension Sniffing {
     (0x1F, 0.95), (0x01, 0.95), (UInt8(ascii: "^"), 0.7), (UInt8(ascii: "~"), 0.7), (UInt8(ascii: " "), 0.6),
     (UInt8(ascii: ":"), 0.5),
   ]
+  /// One column is believed less than several of which a quarter of the records depart.
+  private static let singleColumnWeight = 0.75
   private static let doubleQuote = UInt8(ascii: "\"")
   private static let singleQuote = UInt8(ascii: "'")
   private static let backslash = UInt8(ascii: "\\")
@@ -35,6 +37,7 @@ extension Sniffing {
           var score = weight * self.score(dialect)
           // What is unusual must explain more than what is usual.
           if quote == Self.singleQuote || quote == nil { score *= 0.97 }
+          if quote == nil && hasEnclosedField(dialect) { score *= 0.6 }
           if escape != nil { score *= 0.995 }
           if score > best?.score ?? -1 { best = Candidate(dialect: dialect, score: score) }
         }
@@ -48,7 +51,7 @@ extension Sniffing {
     let present = Self.delimiters.filter { bytes.contains($0.byte) }.map { ([$0.byte], $0.weight) }
     // One column: any mark that parts nothing will do, the usual ones first.
     let absent = Self.delimiters.first { !bytes.contains($0.byte) }?.byte ?? 0x02
-    return present + [([absent], 1)]
+    return present + [([absent], Self.singleColumnWeight)]
   }
 
   private func quotesToTry() -> [UInt8?] {
@@ -78,6 +81,15 @@ extension Sniffing {
     // More columns are a little more convincing, because they agree by chance less often.
     let width = 1 - 1 / Double(shape.fieldCount + 3)
     return shape.consistency * looks(of: sample) * width * (1 - brokenShare)
+  }
+
+  /// Whether a field stands in double quotes although the dialect has none: one broken record in a small file
+  /// must not make the quotes of all others data.
+  private func hasEnclosedField(_ dialect: CSVDialect) -> Bool {
+    read(dialect).fields.contains { field in
+      field.stop - field.start >= 2 && bytes[field.start] == Self.doubleQuote
+        && bytes[field.stop - 1] == Self.doubleQuote
+    }
   }
 
   /// The mean look of the fields of the first records.
