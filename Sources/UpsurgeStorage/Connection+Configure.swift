@@ -29,6 +29,7 @@ extension Connection {
         hint: "--durability normal keeps what is there safe")
     }
     if isNewDatabase { try execute("PRAGMA page_size=\(newDatabasePageSize)") }
+    // Statement journals stay in memory; they are a few pages. A sort would too: nothing here sorts.
     try execute(
       """
       PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-\(max(pageCacheByteCount >> 10, 64));

@@ -10,6 +10,7 @@ extension TableSchema {
     let sql = try definition(connection, type: schema.kind == .view ? "view" : "table", name: schema.name)
     let text = schema.kind == .table ? CreateTableText(sql ?? "") : CreateTableText("")
     schema.hasCheck = text.hasCheck
+    schema.checkCallsFunction = text.checkCallsFunction
     schema.checkMayRaise = text.checkMayRaise
     try schema.readColumns(connection, text: text)
     if schema.kind == .table { try schema.readKeys(connection, text: text) }

@@ -10,7 +10,7 @@ extension UpsertPlan {
   ///
   ///     INSERT INTO "t" ("k", "v") VALUES (?, ?), (?, ?)
   ///     ON CONFLICT ("k") DO UPDATE SET "v" = excluded."v"
-  ///     WHERE ("t"."v" IS NOT excluded."v") AND upsurge_note_update()
+  ///     WHERE ("t"."v" IS NOT excluded."v") AND CAST(excluded."k" AS TEXT) = '' COLLATE upsurge_note_update
   func sql(shape: SlotShape, rowCount: Int) throws(UpsurgeError) -> String {
     let present = slots.indices.filter { shape.contains($0) }.map { slots[$0] }
     let table = try SQLName.quote(schema.name)
@@ -54,11 +54,12 @@ extension UpsertPlan {
     for part in key.parts {
       target += (target.isEmpty ? "" : ", ") + (try targetTerm(part))
     }
+    let first = try SQLName.quote(key.columns?.first ?? "")
+    let note = "CAST(excluded.\(first) AS TEXT) = '' COLLATE"
     let changed = present.filter { !$0.isKey }.map { schema.columns[$0.columnIndex] }
     if changed.isEmpty {
       if !mayIgnore { return "\nON CONFLICT (\(target)) DO NOTHING" }
-      let first = try SQLName.quote(key.columns?.first ?? "")
-      return "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first) WHERE NOT upsurge_note_conflict()"
+      return "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first)\nWHERE NOT \(note) upsurge_note_conflict"
     }
     var assignments = ""
     var distinct = ""
@@ -67,11 +68,11 @@ extension UpsertPlan {
       assignments += (assignments.isEmpty ? "" : ", ") + "\(name) = excluded.\(name)"
       distinct += (distinct.isEmpty ? "" : " OR ") + isDistinct(column, name: name, table: table)
     }
-    let noted = mayIgnore ? "upsurge_note_conflict() AND " : ""
+    let noted = mayIgnore ? "\(note) upsurge_note_conflict AND " : ""
     return """
 
       ON CONFLICT (\(target)) DO UPDATE SET \(assignments)
-      WHERE \(noted)(\(distinct)) AND upsurge_note_update()
+      WHERE \(noted)(\(distinct)) AND \(note) upsurge_note_update
       """
   }
 
@@ -89,6 +90,7 @@ extension UpsertPlan {
     let collate = SQLName.isSame(column.collation, "BINARY") ? "" : " COLLATE BINARY"
     let condition = "\(table).\(name)\(collate) IS NOT excluded.\(name)"
     if column.affinity != .none { return condition }
-    return "\(condition) OR typeof(\(table).\(name)) <> typeof(excluded.\(name))"
+    // Not typeof(): a function would cost a statement journal (see WriteNotes).
+    return "\(condition) OR CAST(\(table).\(name) AS TEXT) IS NOT CAST(excluded.\(name) AS TEXT)"
   }
 }

@@ -81,11 +81,4 @@ import UpsurgeRecords
     pthread_join(thread, nil)
     interrupter.interrupt()
   }
-
-  @Test func theWritersFunctionsAreOnlyForStatements() throws {
-    let connection = try TemporaryDatabase().open("CREATE TABLE t(a)")
-    #expect(throws: UpsurgeError.self) {
-      try connection.execute("CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT upsurge_note_update(); END; INSERT INTO t VALUES(1)")
-    }
-  }
 }

@@ -42,10 +42,14 @@ struct PinCase: CustomTestStringConvertible, Sendable {
     PinCase(
       name: "foreign key", form: .manyRowsOrAbort,
       table: "CREATE TABLE p(id PRIMARY KEY); INSERT INTO p VALUES('x'); CREATE TABLE t(k INTEGER PRIMARY KEY, v REFERENCES p(id))",
-      mode: .upsert, bad: [-1, "none"],
+      mode: .insert, bad: [nil, "none"],
       reject: "foreign-key v: the record breaks a foreign key of table t: (v) to p (id)"),
     PinCase(
-      name: "NOT NULL, upsert", form: .manyRowsOrFail, table: "CREATE TABLE t(k PRIMARY KEY, v NOT NULL)",
+      name: "NOT NULL, upsert by rowid", form: .manyRowsOrFail, table: "CREATE TABLE t(k INTEGER PRIMARY KEY, v NOT NULL)",
+      mode: .upsert, bad: [-1, nil],
+      reject: "not-null v: column v of table t is NOT NULL and the record has no value for it"),
+    PinCase(
+      name: "NOT NULL, upsert", form: .singleRow, table: "CREATE TABLE t(k PRIMARY KEY, v NOT NULL)",
       mode: .upsert, bad: [-1, nil],
       reject: "not-null v: column v of table t is NOT NULL and the record has no value for it"),
     PinCase(
@@ -129,6 +133,16 @@ struct PinCase: CustomTestStringConvertible, Sendable {
     let (writer, rejects) = try load(connection, "t", ["k", "v"], rows, mode: .upsert)
     #expect(rejects.map(\.line) == ["41 too-large -: the record is larger than SQLite takes"])
     #expect(writer.ledger.text == "read 70 inserted 69 rejected 1")
+  }
+
+  /// A statement's foreign keys are looked at when it ends; a later row must not heal an earlier one.
+  @Test(arguments: [UpsertPlan.Mode.upsert, .insert]) func aLaterRowHealsNoBrokenForeignKey(_ mode: UpsertPlan.Mode) throws {
+    let database = TemporaryDatabase()
+    let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, p REFERENCES t(k))")
+    let rows: [[Value]] = mode == .upsert ? [[1, 9], [1, nil], [2, 1], [9, 9]] : [[1, 2], [2, nil], [3, 2], [4, 4]]
+    let (writer, rejects) = try load(connection, "t", ["k", "p"], rows, mode: mode)
+    #expect(rejects.map(\.line) == ["1 foreign-key p: the record breaks a foreign key of table t: (p) to t (k)"])
+    #expect(writer.ledger.text == "read 4 inserted 3 rejected 1")
   }
 
   @Test func stopNamesTheRecordAndTheFix() throws {

@@ -18,7 +18,8 @@ import UpsurgeRecords
         INSERT OR FAIL INTO "t" ("d", "a", "b", "c") VALUES (?, ?, ?, ?), (?, ?, ?, ?)
         ON CONFLICT ("a", "d") DO UPDATE SET "b" = excluded."b", "c" = excluded."c"
         WHERE ("t"."b" COLLATE BINARY IS NOT excluded."b" OR "t"."c" IS NOT excluded."c" \
-        OR typeof("t"."c") <> typeof(excluded."c")) AND upsurge_note_update()
+        OR CAST("t"."c" AS TEXT) IS NOT CAST(excluded."c" AS TEXT)) \
+        AND CAST(excluded."a" AS TEXT) = '' COLLATE upsurge_note_update
         """)
     #expect(try plan("CREATE TABLE t(a)", ["a"]).sql() == "INSERT INTO \"t\" (\"a\") VALUES (?)")
     #expect(
