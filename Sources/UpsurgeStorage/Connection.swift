@@ -34,7 +34,8 @@ package final class Connection {
 
   /// Opens a database file; nothing is written.
   /// - Parameter createIfMissing: whether a missing file is created (at the first write).
-  /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`, `database`.
+  /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`,
+  ///   `database`.
   package init(
     path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000
   ) throws(UpsurgeError) {

@@ -13,6 +13,7 @@ struct CreateTableText {
   private(set) var checkCallsFunction = false
   /// Whether a CHECK calls a function that may raise an error.
   private(set) var checkMayRaise = false
+  private(set) var hasAutoincrement = false
   private var keyConflicts: [[String]: TableSchema.ConflictClause] = [:]
 
   init(_ sql: String) {
@@ -52,7 +53,9 @@ struct CreateTableText {
       if token.isMark("(") { depth += 1 }
       if token.isMark(")") { depth -= 1 }
       if depth > 0 { continue }
-      if token.isWord("CHECK") {
+      if token.isWord("AUTOINCREMENT") {
+        hasAutoincrement = true
+      } else if token.isWord("CHECK") {
         hasCheck = true
         if calls(part[index...], except: Self.keywords) { checkCallsFunction = true }
         if calls(part[index...], except: Self.keywords.union(Self.harmless)) { checkMayRaise = true }

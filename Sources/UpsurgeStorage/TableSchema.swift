@@ -22,6 +22,7 @@ package struct TableSchema: Sendable, Equatable {
   package var foreignKeys: [ForeignKey] = []
   /// Tables with a foreign key to this one.
   package var referencingTables: [String] = []
+  package var hasAutoincrement = false
   package var hasCheck = false
   /// Whether a CHECK calls any function.
   package var checkCallsFunction = false

@@ -25,8 +25,8 @@ extension UpsertPlan {
     return "\(verb) (\(names)) VALUES \(rows)\(try conflictSQL(present, table: row))"
   }
 
-  /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT NULL
-  /// ON CONFLICT ROLLBACK end the transaction: the statement's own word overrides them all.
+  /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT
+  /// NULL ON CONFLICT ROLLBACK end the transaction: the statement's own word overrides them all.
   private var overridesClauses: Bool {
     schema.keys.contains { $0.conflictClause != nil }
       || schema.columns.contains { $0.notNullConflict == .rollback }
@@ -59,7 +59,8 @@ extension UpsertPlan {
     let changed = present.filter { !$0.isKey }.map { schema.columns[$0.columnIndex] }
     if changed.isEmpty {
       if !mayIgnore { return "\nON CONFLICT (\(target)) DO NOTHING" }
-      return "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first)\nWHERE NOT \(note) upsurge_note_conflict"
+      return
+        "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first)\nWHERE NOT \(note) upsurge_note_conflict"
     }
     var assignments = ""
     var distinct = ""
@@ -80,7 +81,9 @@ extension UpsertPlan {
   private func targetTerm(_ part: TableSchema.Key.Part) throws(UpsurgeError) -> String {
     guard let column = part.column, let index = schema.columnIndex(column) else { return "" }
     let name = try SQLName.quote(column)
-    if key?.isRowidAlias == true || SQLName.isSame(part.collation, schema.columns[index].collation) { return name }
+    if key?.isRowidAlias == true || SQLName.isSame(part.collation, schema.columns[index].collation) {
+      return name
+    }
     return "\(name) COLLATE \(try SQLName.quote(part.collation))"
   }
 
