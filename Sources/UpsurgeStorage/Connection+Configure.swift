@@ -14,8 +14,8 @@ public enum Durability: String, Sendable, CaseIterable {
 extension Connection {
   /// Prepares the connection for writing: WAL, our own checkpoints, caches, foreign keys on.
   ///
-  /// Writes nothing to a database that is in WAL mode already. An existing database with a rollback journal is
-  /// switched to WAL, which `didSwitchToWAL` tells.
+  /// Writes nothing to a database that is in WAL mode already. An existing database with a rollback journal
+  /// is switched to WAL, which `didSwitchToWAL` tells.
   /// - Parameters:
   ///   - pageCacheByteCount: upper bound of SQLite's page cache.
   ///   - newDatabasePageSize: page size of a database that has no page yet; a power of two, 512...65536.
@@ -29,6 +29,7 @@ extension Connection {
         hint: "--durability normal keeps what is there safe")
     }
     if isNewDatabase { try execute("PRAGMA page_size=\(newDatabasePageSize)") }
+    // Statement journals stay in memory; they are a few pages. A sort would too: nothing here sorts.
     try execute(
       """
       PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-\(max(pageCacheByteCount >> 10, 64));

@@ -26,7 +26,7 @@ package final class Connection {
   package internal(set) var durability = Durability.normal
   /// What `configure` gave the page cache, an upper bound.
   package internal(set) var pageCacheByteCount = 2 << 20
-  /// What the SQL functions of the writer have counted; see `WriteNotes`.
+  /// What the writer's statements have counted; see `WriteNotes`.
   let notes: UnsafeMutablePointer<WriteNotes>
 
   private let guardedHandle: Interrupter
@@ -34,7 +34,8 @@ package final class Connection {
 
   /// Opens a database file; nothing is written.
   /// - Parameter createIfMissing: whether a missing file is created (at the first write).
-  /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`, `database`.
+  /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`,
+  ///   `database`.
   package init(
     path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000
   ) throws(UpsurgeError) {

@@ -9,8 +9,11 @@ struct CreateTableText {
   /// By folded column name.
   private(set) var notNullConflicts: [String: TableSchema.ConflictClause] = [:]
   private(set) var hasCheck = false
+  /// Whether a CHECK calls any function.
+  private(set) var checkCallsFunction = false
   /// Whether a CHECK calls a function that may raise an error.
   private(set) var checkMayRaise = false
+  private(set) var hasAutoincrement = false
   private var keyConflicts: [[String]: TableSchema.ConflictClause] = [:]
 
   init(_ sql: String) {
@@ -50,9 +53,12 @@ struct CreateTableText {
       if token.isMark("(") { depth += 1 }
       if token.isMark(")") { depth -= 1 }
       if depth > 0 { continue }
-      if token.isWord("CHECK") {
+      if token.isWord("AUTOINCREMENT") {
+        hasAutoincrement = true
+      } else if token.isWord("CHECK") {
         hasCheck = true
-        if mayRaise(part[index...]) { checkMayRaise = true }
+        if calls(part[index...], except: Self.keywords) { checkCallsFunction = true }
+        if calls(part[index...], except: Self.keywords.union(Self.harmless)) { checkMayRaise = true }
       } else if token.isWord("NOT"), index < part.count, part[index].isWord("NULL") {
         notNullConflicts[SQLName.folded(first.text)] = conflict(part, after: index + 1)
       } else if token.isWord("PRIMARY") || token.isWord("UNIQUE") {
@@ -63,19 +69,24 @@ struct CreateTableText {
     }
   }
 
-  /// Functions and operators that may stand before a parenthesis and never fail.
-  private static let harmless: Set<String> = [
+  /// Words that may stand before a parenthesis and are no functions.
+  private static let keywords: Set<String> = [
     "and", "or", "not", "in", "is", "between", "like", "glob", "case", "when", "then", "else", "check",
-    "constraint", "key", "unique", "default", "as", "length", "typeof", "lower", "upper", "trim", "ltrim",
-    "rtrim", "substr", "instr", "coalesce", "ifnull", "nullif", "json_valid", "round", "min", "max",
+    "constraint", "key", "unique", "default", "as", "cast",
   ]
 
-  /// Whether something is called that is not known to be harmless.
-  private func mayRaise(_ tokens: ArraySlice<SQLScanner.Token>) -> Bool {
+  /// Functions that never fail.
+  private static let harmless: Set<String> = [
+    "length", "typeof", "lower", "upper", "trim", "ltrim", "rtrim", "substr", "instr", "coalesce", "ifnull",
+    "nullif", "json_valid", "round", "min", "max",
+  ]
+
+  /// Whether something other than these words is called, or an arrow of JSON is used.
+  private func calls(_ tokens: ArraySlice<SQLScanner.Token>, except words: Set<String>) -> Bool {
     for (token, next) in zip(tokens, tokens.dropFirst()) {
       if token.isMark("-") && next.isMark(">") { return true }
       if next.isMark("("), token.kind == .word || token.kind == .quotedName,
-        !Self.harmless.contains(SQLName.folded(token.text))
+        !words.contains(SQLName.folded(token.text))
       {
         return true
       }

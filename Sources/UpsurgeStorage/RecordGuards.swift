@@ -3,9 +3,9 @@ import UpsurgeRecords
 /// What is looked at in each record before it goes into a statement of many rows.
 ///
 /// Finds the records that SQLite may refuse, so that a statement of many rows cannot fail in the middle, and
-/// those with NULL in the key, which SQLite would take and store anew with every run. A wrong type in a STRICT
-/// table or an INTEGER PRIMARY KEY must be found here: SQLite 3.40 does not undo the rows that its statement
-/// has stored before it.
+/// those with NULL in the key, which SQLite would take and store anew with every run. A wrong type in a
+/// STRICT table or an INTEGER PRIMARY KEY must be found here: SQLite 3.40 does not undo the rows that its
+/// statement has stored before it.
 final class RecordGuards {
   enum Verdict { case clean, alone, nullKey }
 
@@ -26,7 +26,8 @@ final class RecordGuards {
       let isKey = slot.isKey && plan.mode == .upsert && !isRowid
       var allowed =
         isRowid
-        ? mask(.integer) : plan.schema.isStrict ? RecordGuards.strictKinds(column) : mask(.integer, .real, .text, .blob)
+        ? mask(.integer)
+        : plan.schema.isStrict ? RecordGuards.strictKinds(column) : mask(.integer, .real, .text, .blob)
       if isRowid || !(isKey || column.isNotNull) { allowed |= mask(.null, .absent) }
       if column.defaultExpression != nil { allowed |= mask(.absent) }
       if allowed != everything {

@@ -13,7 +13,9 @@ struct Refusal {
   var message: String
 
   /// Whether it is the row's own fault, so that the run may go on without it.
-  var concernsRecord: Bool { isConstraint || [SQLITE_TOOBIG, SQLITE_ERROR].contains(ResultCode.primary(code)) }
+  var concernsRecord: Bool {
+    isConstraint || [SQLITE_TOOBIG, SQLITE_ERROR].contains(ResultCode.primary(code))
+  }
 
   var isConstraint: Bool { [SQLITE_CONSTRAINT, SQLITE_MISMATCH].contains(ResultCode.primary(code)) }
 
@@ -34,7 +36,10 @@ struct Refusal {
     case ResultCode.constraintNotNull:
       let column = plan.schema.columns.first { says("NOT NULL", plan.schema.name + "." + $0.name) }?.name
       let name = column?.escapedForTerminal ?? detail
-      return (.notNull, column, "column \(name) of table \(table) is NOT NULL and the record has no value for it", nil)
+      return (
+        .notNull, column, "column \(name) of table \(table) is NOT NULL and the record has no value for it",
+        nil
+      )
     case ResultCode.constraintCheck:
       return (.check, nil, "the record breaks the CHECK of table \(table): \(detail)", nil)
     case ResultCode.constraintForeignKey:
@@ -97,7 +102,8 @@ struct Refusal {
       let column = plan.schema.rowidAlias.map { plan.schema.columns[$0].name }
       let name = column?.escapedForTerminal ?? "the rowid"
       return (
-        .typeMismatch, column, "column \(name) of table \(table) is its INTEGER PRIMARY KEY and takes integers only",
+        .typeMismatch, column,
+        "column \(name) of table \(table) is its INTEGER PRIMARY KEY and takes integers only",
         nil
       )
     case SQLITE_TOOBIG:
@@ -106,7 +112,8 @@ struct Refusal {
       return (.check, nil, "table \(table) refused the record: \(message.escapedForTerminal)", nil)
     default:
       return (
-        .expression, nil, "an expression of table \(table) failed on the record: \(message.escapedForTerminal)", nil
+        .expression, nil,
+        "an expression of table \(table) failed on the record: \(message.escapedForTerminal)", nil
       )
     }
   }

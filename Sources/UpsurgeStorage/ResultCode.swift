@@ -1,7 +1,7 @@
 import CSQLite
 
-/// SQLite's extended result codes that decisions depend on (https://www.sqlite.org/rescode.html); the C macros
-/// for them are expressions that Swift does not import.
+/// SQLite's extended result codes that decisions depend on (https://www.sqlite.org/rescode.html); the C
+/// macros for them are expressions that Swift does not import.
 enum ResultCode {
   static let constraintCheck = SQLITE_CONSTRAINT | (1 << 8)
   static let constraintForeignKey = SQLITE_CONSTRAINT | (3 << 8)

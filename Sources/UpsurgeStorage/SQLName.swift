@@ -23,7 +23,8 @@ package enum SQLName {
   /// A text literal in single quotes; NUL is refused as in `quote`.
   package static func literal(_ text: String) throws(UpsurgeError) -> String {
     if text.utf8.contains(0) {
-      throw UpsurgeError(.usage, "the text \(text.escapedForTerminal) holds a NUL byte, which SQL cannot spell")
+      throw UpsurgeError(
+        .usage, "the text \(text.escapedForTerminal) holds a NUL byte, which SQL cannot spell")
     }
     return "'" + doubled(text, "'") + "'"
   }

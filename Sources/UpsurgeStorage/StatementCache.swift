@@ -72,7 +72,8 @@ final class StatementCache {
     let sql = try plan.sql(shape: statements.shape, rowCount: rowCount)
     var handle: OpaquePointer?
     try connection.check(
-      sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil), sql: sql)
+      sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil),
+      sql: sql)
     guard let handle else { throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql) }
     statements.handles[step] = handle
     statements.parameterCount += rowCount * statements.cellIndexes.count

@@ -4,13 +4,16 @@
 /// many rows that may have to be undone on a table with a unique index keeps a *statement journal*: each page
 /// it first touches is copied, which on random keys costs more than is won. So:
 ///
-/// - `manyRowsOrFail`: `INSERT OR FAIL` needs no such journal. A plain insert that fails leaves the rows before
-///   the bad one, and `sqlite3_changes` says how many: the record is known, and writing goes on behind it.
-///   An upsert is only written so when no row can fail, which the writer checks cell by cell beforehand.
-///   OR FAIL would override the ON CONFLICT clauses of the table, so there must be none.
+/// - `manyRowsOrFail`: `INSERT OR FAIL` needs no such journal. A plain insert that fails leaves the rows
+///   before the bad one, and `sqlite3_changes` says how many: the record is known, and writing goes on
+///   behind it. An upsert is only written so when no row can fail, which the writer checks cell by cell
+///   beforehand, and when SQLite knows that too: a function call or a NOT NULL column in SET bring the
+///   journal back. OR FAIL would override the ON CONFLICT clauses of the table, so there must be none.
 /// - `manyRowsOrAbort`: where the only unique thing is the rowid, the journal is cheap (rows mostly arrive in
-///   order), and CHECK and foreign keys may refuse rows. SQLite undoes the statement, and its rows are written
-///   again one by one to find the bad ones.
+///   order), and CHECK and foreign keys may refuse rows. SQLite undoes the statement, and its rows are
+///   written again one by one to find the bad ones. Foreign keys are looked at when a statement ends, so a
+///   later row of it could heal an earlier one that alone would be refused: an upsert that changes the row
+///   again, or the parent in the same table. Those go singly.
 /// - `singleRow`: triggers, views, virtual tables, conflict clauses, expressions that may raise errors, a
 ///   second unique key under an upsert, `--durability off` where the second form would need the journal.
 package enum StatementForm: Sendable {
@@ -24,15 +27,30 @@ extension UpsertPlan {
     if !isPlainTable || hasConflictClause || mayRaise { return .singleRow }
     let onlyRowidIsUnique = schema.keys.allSatisfy(\.isRowidAlias)
     if !schema.foreignKeys.isEmpty {
-      return onlyRowidIsUnique ? .manyRowsOrAbort : .singleRow
+      return onlyRowidIsUnique && mode != .upsert && !refersToItself ? .manyRowsOrAbort : .singleRow
     }
     switch mode {
-    case .insert: return .manyRowsOrFail
+    case .insert:
+      // A statement that fails on the way does not write down the last AUTOINCREMENT number.
+      if schema.hasAutoincrement { return .singleRow }
+      return onlyRowidIsUnique || !schema.checkCallsFunction ? .manyRowsOrFail : .singleRow
     case .ignore: break
-    case .upsert: if schema.keys.contains(where: { $0 != key }) { return .singleRow }
+    case .upsert:
+      if schema.keys.contains(where: { $0 != key }) { return .singleRow }
+      if updateMayFail && !onlyRowidIsUnique { return .singleRow }
     }
     if schema.hasCheck { return onlyRowidIsUnique ? .manyRowsOrAbort : .singleRow }
     return .manyRowsOrFail
+  }
+
+  /// Whether DO UPDATE sets a NOT NULL column: SQLite checks it there with ABORT, whatever the statement
+  /// says.
+  private var updateMayFail: Bool {
+    slots.contains { !$0.isKey && schema.columns[$0.columnIndex].isNotNull }
+  }
+
+  private var refersToItself: Bool {
+    schema.foreignKeys.contains { SQLName.isSame($0.parentTable, schema.name) }
   }
 
   /// Whether a constraint of the table has an ON CONFLICT clause.

@@ -54,7 +54,9 @@ package struct TableDefinition: Sendable, Equatable {
   }
 
   /// The statement that adds a column to a table that exists.
-  package static func addColumnSQL(table: String, column: Column, isStrict: Bool) throws(UpsurgeError) -> String {
+  package static func addColumnSQL(table: String, column: Column, isStrict: Bool) throws(UpsurgeError)
+    -> String
+  {
     let type = isStrict && column.declaredType.isEmpty ? "ANY" : column.declaredType
     let name = try SQLName.quote(column.name)
     return "ALTER TABLE \(try SQLName.quote(table)) ADD COLUMN \(name)\(type.isEmpty ? "" : " " + type)"
@@ -81,12 +83,15 @@ package struct TableDefinition: Sendable, Equatable {
     }
     if SQLName.folded(name).hasPrefix("sqlite_") {
       throw UpsurgeError(
-        .usage, "the table name \(name.escapedForTerminal) is reserved: names that begin with sqlite_ are SQLite's own")
+        .usage,
+        "the table name \(name.escapedForTerminal) is reserved: names that begin with sqlite_ are SQLite's own"
+      )
     }
     var seen: Set<String> = []
     for column in columns where !seen.insert(SQLName.folded(column.name)).inserted {
       throw UpsurgeError(
-        .usage, "the table \(name.escapedForTerminal) would have two columns named \(column.name.escapedForTerminal)",
+        .usage,
+        "the table \(name.escapedForTerminal) would have two columns named \(column.name.escapedForTerminal)",
         hint: "--rename OLD=NEW gives one of them another name (SQLite does not tell A from a)")
     }
     for key in keyColumns where !seen.contains(SQLName.folded(key)) {

@@ -9,7 +9,9 @@ extension TableSchema {
     guard var schema = try basics(connection, table: table) else { return nil }
     let sql = try definition(connection, type: schema.kind == .view ? "view" : "table", name: schema.name)
     let text = schema.kind == .table ? CreateTableText(sql ?? "") : CreateTableText("")
+    schema.hasAutoincrement = text.hasAutoincrement
     schema.hasCheck = text.hasCheck
+    schema.checkCallsFunction = text.checkCallsFunction
     schema.checkMayRaise = text.checkMayRaise
     try schema.readColumns(connection, text: text)
     if schema.kind == .table { try schema.readKeys(connection, text: text) }
@@ -148,7 +150,8 @@ extension TableSchema {
     while try statement.step() {
       let id = statement.integer(at: 0)
       if id != lastID {
-        foreignKeys.append(ForeignKey(columns: [], parentTable: statement.text(at: 1) ?? "", parentColumns: []))
+        foreignKeys.append(
+          ForeignKey(columns: [], parentTable: statement.text(at: 1) ?? "", parentColumns: []))
         lastID = id
       }
       foreignKeys[foreignKeys.count - 1].columns.append(statement.text(at: 2) ?? "")

@@ -22,7 +22,10 @@ package struct TableSchema: Sendable, Equatable {
   package var foreignKeys: [ForeignKey] = []
   /// Tables with a foreign key to this one.
   package var referencingTables: [String] = []
+  package var hasAutoincrement = false
   package var hasCheck = false
+  /// Whether a CHECK calls any function.
+  package var checkCallsFunction = false
   /// Whether a CHECK calls a function that may raise an error instead of saying no.
   package var checkMayRaise = false
   /// Whether a secondary index is on an expression or partial.

@@ -11,7 +11,8 @@ extension TableWriter {
     var rejectIndex = 0
     while record < batch.recordCount || rejectIndex < batch.rejects.count {
       try begin()
-      let rejectNumber = rejectIndex < batch.rejects.count ? batch.rejects[rejectIndex].position.record ?? 0 : .max
+      let rejectNumber =
+        rejectIndex < batch.rejects.count ? batch.rejects[rejectIndex].position.record ?? 0 : .max
       if record < batch.recordCount && batch.records[record].number < rejectNumber {
         let most = min(TableWriter.recordsBetweenLooks, settings.commitEveryRecords - transaction.recordCount)
         var end = min(batch.recordCount, record + max(most, 1))

@@ -99,14 +99,16 @@ extension TableWriter {
   /// A COMMIT refused because of DEFERRABLE foreign keys whose parents never came.
   private func openForeignKeys() -> UpsurgeError {
     var error = UpsurgeError(
-      .badInput, "the transaction cannot be committed: rows of table \(plan.schema.name.escapedForTerminal)"
+      .badInput,
+      "the transaction cannot be committed: rows of table \(plan.schema.name.escapedForTerminal)"
         + " or of its children refer to rows that do not exist",
       hint: "load the referenced table first, or let one transaction hold both (--commit-every)",
       underlyingCode: ResultCode.constraintForeignKey)
     let check = try? connection.prepare(
       "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 1")
     if let check, (try? check.step()) == true {
-      let table = check.text(at: 0) ?? "", parent = check.text(at: 2) ?? ""
+      let table = check.text(at: 0) ?? ""
+      let parent = check.text(at: 2) ?? ""
       let row = check.text(at: 1).map { "row \($0) of " } ?? "a row of "
       error.message += ": \((row + table).escapedForTerminal) has no parent in \(parent.escapedForTerminal)"
     }

@@ -3,11 +3,12 @@ import UpsurgeRecords
 
 /// Keeping the WAL within its limit.
 ///
-/// A transaction's pages go to the WAL when it commits, or earlier when the page cache is full. After each commit
-/// SQLite tells how many frames the WAL holds; when they are enough, a passive checkpoint brings them into the
-/// database, and the next transaction writes from the WAL's start again. Within a transaction its growth is
-/// what SQLite has written plus, at most, what its cache holds; before that passes the limit, the transaction
-/// ends early. Where a reader pins the WAL, waiting for it is tried each time the WAL has doubled.
+/// A transaction's pages go to the WAL when it commits, or earlier when the page cache is full. After each
+/// commit SQLite tells how many frames the WAL holds; when they are enough, a passive checkpoint brings them
+/// into the database, and the next transaction writes from the WAL's start again. Within a transaction its
+/// growth is what SQLite has written plus, at most, what its cache holds; before that passes the limit, the
+/// transaction ends early. Where a reader pins the WAL, waiting for it is tried each time the WAL has
+/// doubled.
 extension TableWriter {
   private var frameByteCount: Int { pageByteCount + 24 }
 

@@ -76,8 +76,8 @@ package final class TableWriter {
   }
 
   /// Stores a batch, its rejects and its new columns in input order; commits where the settings say so.
-  /// - Throws: `badInput` at the reject that ends the run; `guardRefused` for a column that must not be added;
-  ///   `database`, `databaseBusy`, `interrupted`.
+  /// - Throws: `badInput` at the reject that ends the run; `guardRefused` for a column that must not be
+  ///   added; `database`, `databaseBusy`, `interrupted`.
   package func write(_ batch: inout Batch) throws(UpsurgeError) {
     if isDone { throw UpsurgeError(.usage, "the writer has ended and takes no more records") }
     connection.checkThread()

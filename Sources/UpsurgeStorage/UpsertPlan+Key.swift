@@ -7,8 +7,9 @@ extension UpsertPlan {
     _ requested: [String], mode: Mode?, schema: TableSchema, input: [String]
   ) throws(UpsurgeError) -> TableSchema.Key? {
     if mode == .upsert || (mode == nil && !requested.isEmpty), schema.kind != .table {
+      let kind = schema.kind == .view ? "view" : "\(schema.kind.rawValue) table"
       throw UpsurgeError(
-        .usage, "\(schema.name.escapedForTerminal) is a \(schema.kind == .view ? "view" : "\(schema.kind.rawValue) table"): SQLite knows no upsert there",
+        .usage, "\(schema.name.escapedForTerminal) is a \(kind): SQLite knows no upsert there",
         hint: "--mode insert adds rows")
     }
     if requested.isEmpty {
@@ -37,7 +38,8 @@ extension UpsertPlan {
     guard schema.columnIndex(name) != nil else {
       throw UpsurgeError(
         .usage, "the key column \(name.escapedForTerminal) is not a column of table \(table)",
-        hint: "--key takes names of: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
+        hint: "--key takes names of: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)"
+      )
     }
     guard input.contains(where: { SQLName.isSame($0, name) }) else {
       throw UpsurgeError(

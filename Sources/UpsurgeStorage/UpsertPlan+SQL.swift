@@ -10,7 +10,7 @@ extension UpsertPlan {
   ///
   ///     INSERT INTO "t" ("k", "v") VALUES (?, ?), (?, ?)
   ///     ON CONFLICT ("k") DO UPDATE SET "v" = excluded."v"
-  ///     WHERE ("t"."v" IS NOT excluded."v") AND upsurge_note_update()
+  ///     WHERE ("t"."v" IS NOT excluded."v") AND CAST(excluded."k" AS TEXT) = '' COLLATE upsurge_note_update
   func sql(shape: SlotShape, rowCount: Int) throws(UpsurgeError) -> String {
     let present = slots.indices.filter { shape.contains($0) }.map { slots[$0] }
     let table = try SQLName.quote(schema.name)
@@ -25,8 +25,8 @@ extension UpsertPlan {
     return "\(verb) (\(names)) VALUES \(rows)\(try conflictSQL(present, table: row))"
   }
 
-  /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT NULL
-  /// ON CONFLICT ROLLBACK end the transaction: the statement's own word overrides them all.
+  /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT
+  /// NULL ON CONFLICT ROLLBACK end the transaction: the statement's own word overrides them all.
   private var overridesClauses: Bool {
     schema.keys.contains { $0.conflictClause != nil }
       || schema.columns.contains { $0.notNullConflict == .rollback }
@@ -54,11 +54,13 @@ extension UpsertPlan {
     for part in key.parts {
       target += (target.isEmpty ? "" : ", ") + (try targetTerm(part))
     }
+    let first = try SQLName.quote(key.columns?.first ?? "")
+    let note = "CAST(excluded.\(first) AS TEXT) = '' COLLATE"
     let changed = present.filter { !$0.isKey }.map { schema.columns[$0.columnIndex] }
     if changed.isEmpty {
       if !mayIgnore { return "\nON CONFLICT (\(target)) DO NOTHING" }
-      let first = try SQLName.quote(key.columns?.first ?? "")
-      return "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first) WHERE NOT upsurge_note_conflict()"
+      return
+        "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first)\nWHERE NOT \(note) upsurge_note_conflict"
     }
     var assignments = ""
     var distinct = ""
@@ -67,11 +69,11 @@ extension UpsertPlan {
       assignments += (assignments.isEmpty ? "" : ", ") + "\(name) = excluded.\(name)"
       distinct += (distinct.isEmpty ? "" : " OR ") + isDistinct(column, name: name, table: table)
     }
-    let noted = mayIgnore ? "upsurge_note_conflict() AND " : ""
+    let noted = mayIgnore ? "\(note) upsurge_note_conflict AND " : ""
     return """
 
       ON CONFLICT (\(target)) DO UPDATE SET \(assignments)
-      WHERE \(noted)(\(distinct)) AND upsurge_note_update()
+      WHERE \(noted)(\(distinct)) AND \(note) upsurge_note_update
       """
   }
 
@@ -79,7 +81,9 @@ extension UpsertPlan {
   private func targetTerm(_ part: TableSchema.Key.Part) throws(UpsurgeError) -> String {
     guard let column = part.column, let index = schema.columnIndex(column) else { return "" }
     let name = try SQLName.quote(column)
-    if key?.isRowidAlias == true || SQLName.isSame(part.collation, schema.columns[index].collation) { return name }
+    if key?.isRowidAlias == true || SQLName.isSame(part.collation, schema.columns[index].collation) {
+      return name
+    }
     return "\(name) COLLATE \(try SQLName.quote(part.collation))"
   }
 
@@ -89,6 +93,7 @@ extension UpsertPlan {
     let collate = SQLName.isSame(column.collation, "BINARY") ? "" : " COLLATE BINARY"
     let condition = "\(table).\(name)\(collate) IS NOT excluded.\(name)"
     if column.affinity != .none { return condition }
-    return "\(condition) OR typeof(\(table).\(name)) <> typeof(excluded.\(name))"
+    // Not typeof(): a function would cost a statement journal (see WriteNotes).
+    return "\(condition) OR CAST(\(table).\(name) AS TEXT) IS NOT CAST(excluded.\(name) AS TEXT)"
   }
 }

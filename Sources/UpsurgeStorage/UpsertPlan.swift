@@ -34,7 +34,8 @@ package struct UpsertPlan: Sendable, Equatable {
 
   /// Matches the input's columns and the key against the table.
   /// - Parameters:
-  ///   - key: the key's columns in any order; empty means the PRIMARY KEY if the input has all of its columns.
+  ///   - key: the key's columns in any order; empty means the PRIMARY KEY if the input has all of its
+  ///   columns.
   ///   - mode: nil means `upsert` with a key, else `insert`.
   ///   - columns: the columns of the input, one for each cell of a record.
   /// - Throws: `usage` when no key of the table matches, or the mode cannot be; `guardRefused` when the table
@@ -54,7 +55,8 @@ package struct UpsertPlan: Sendable, Equatable {
     self.key = resolved
     if self.mode == .upsert && resolved == nil {
       throw UpsurgeError(
-        .usage, "mode upsert needs a key, and table \(schema.name.escapedForTerminal) has no PRIMARY KEY in the input",
+        .usage,
+        "mode upsert needs a key, and table \(schema.name.escapedForTerminal) has no PRIMARY KEY in the input",
         hint: "--key COLS names the columns that say which row a record is about")
     }
     let keyColumns = resolved?.columns ?? []
@@ -86,7 +88,8 @@ package struct UpsertPlan: Sendable, Equatable {
       } else if let other = slots.first(where: { $0.columnIndex == columnIndex }) {
         let names = "\(columns[other.cellIndex].name) and \(column.name)".escapedForTerminal
         throw UpsurgeError(
-          .usage, "the input has two columns for one column of table \(schema.name.escapedForTerminal): \(names)",
+          .usage,
+          "the input has two columns for one column of table \(schema.name.escapedForTerminal): \(names)",
           hint: "--rename OLD=NEW gives one another name; --columns leaves one out")
       } else {
         slots.append(Slot(cellIndex: cellIndex, columnIndex: columnIndex, isKey: false))

@@ -5,12 +5,16 @@ import UpsurgeRecords
 @testable import UpsurgeStorage
 
 @Suite struct ColumnTests {
-  private func writer(_ connection: Connection, _ maker: BatchMaker, addsColumns: Bool) throws -> TableWriter {
-    guard let schema = try TableSchema.read(connection, table: "t") else { throw TransactionTests.MissingTable() }
+  private func writer(_ connection: Connection, _ maker: BatchMaker, addsColumns: Bool) throws -> TableWriter
+  {
+    guard let schema = try TableSchema.read(connection, table: "t") else {
+      throw TransactionTests.MissingTable()
+    }
     var settings = WriterSettings()
     settings.addsColumns = addsColumns
     return try TableWriter(
-      connection: connection, plan: UpsertPlan(schema: schema, columns: maker.columns), sourceNames: ["in.json"],
+      connection: connection, plan: UpsertPlan(schema: schema, columns: maker.columns),
+      sourceNames: ["in.json"],
       settings: settings)
   }
 
@@ -23,7 +27,9 @@ import UpsurgeRecords
     try writer.write(&first)
     maker.columns.append(ColumnTarget(name: "n\"ew", affinity: .integer, spellingPolicy: .warn))
     maker.columns.append(ColumnTarget(name: "any", affinity: .none, spellingPolicy: .warn))
-    var second = maker.batch([[1, "a", 7, .absent], [3, .absent, .absent, "x"], [2, "b", .absent, .absent]])
+    var second = maker.batch([
+      [1, "a", 7, .absent], [3, .absent, .absent, "x"], [2, "b", .absent, .absent],
+    ])
     second.newColumns = Array(maker.columns.suffix(2))
     try writer.write(&second)
     try writer.finish()
@@ -78,7 +84,9 @@ import UpsurgeRecords
   }
 
   /// More shapes than the statement cache keeps.
-  @Test(arguments: [UpsertPlan.Mode.upsert, .insert]) func everyShapeKeepsItsMeaning(_ mode: UpsertPlan.Mode) throws {
+  @Test(arguments: [UpsertPlan.Mode.upsert, .insert]) func everyShapeKeepsItsMeaning(_ mode: UpsertPlan.Mode)
+    throws
+  {
     let database = TemporaryDatabase()
     let names = (0..<12).map { "c\($0)" }
     let connection = try database.open(
@@ -102,7 +110,8 @@ import UpsurgeRecords
   @Test func aRecordThatSaysNothingTakesTheDefaults() throws {
     let database = TemporaryDatabase()
     let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, v DEFAULT 'd')")
-    let (writer, _) = try load(connection, "t", ["k", "v"], [[.absent, .absent], [nil, 1], [.absent, 2], [1, .absent]], mode: .upsert)
+    let (writer, _) = try load(
+      connection, "t", ["k", "v"], [[.absent, .absent], [nil, 1], [.absent, 2], [1, .absent]], mode: .upsert)
     #expect(try connection.rows("SELECT * FROM t") == [[1, "d"], [2, 1], [3, 2]])
     #expect(writer.ledger.text == "read 4 inserted 3 unchanged 1")
   }

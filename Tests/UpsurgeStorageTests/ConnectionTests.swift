@@ -21,7 +21,8 @@ import UpsurgeRecords
 
   @Test func openingSaysWhatIsWrong() throws {
     let database = TemporaryDatabase()
-    #expect(failure(database.path, createIfMissing: false)?.description == "there is no database \(database.path)")
+    #expect(
+      failure(database.path, createIfMissing: false)?.description == "there is no database \(database.path)")
     #expect(failure(database.path, createIfMissing: false)?.code == .unreadableInput)
     #expect(failure("")?.code == .usage)
     #expect(failure("/nowhere/at/all.db")?.code == .cannotCreate)
@@ -50,7 +51,8 @@ import UpsurgeRecords
       Issue.record("the damage was not seen")
     } catch {
       #expect(error.code == .database)
-      #expect(error.message.hasPrefix("the database \(database.path) is damaged: database disk image is malformed"))
+      #expect(
+        error.message.hasPrefix("the database \(database.path) is damaged: database disk image is malformed"))
     }
   }
 
@@ -65,12 +67,14 @@ import UpsurgeRecords
     let interrupter = connection.interrupter
     let pointer = Unmanaged.passRetained(interrupter).toOpaque()
     var thread = pthread_t()
-    pthread_create(&thread, nil, { argument in
-      usleep(50_000)
-      guard let argument else { return nil }
-      Unmanaged<Interrupter>.fromOpaque(argument).takeRetainedValue().interrupt()
-      return nil
-    }, pointer)
+    pthread_create(
+      &thread, nil,
+      { argument in
+        usleep(50_000)
+        guard let argument else { return nil }
+        Unmanaged<Interrupter>.fromOpaque(argument).takeRetainedValue().interrupt()
+        return nil
+      }, pointer)
     do throws(UpsurgeError) {
       _ = try connection.integer(
         "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")
@@ -80,12 +84,5 @@ import UpsurgeRecords
     }
     pthread_join(thread, nil)
     interrupter.interrupt()
-  }
-
-  @Test func theWritersFunctionsAreOnlyForStatements() throws {
-    let connection = try TemporaryDatabase().open("CREATE TABLE t(a)")
-    #expect(throws: UpsurgeError.self) {
-      try connection.execute("CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT upsurge_note_update(); END; INSERT INTO t VALUES(1)")
-    }
   }
 }

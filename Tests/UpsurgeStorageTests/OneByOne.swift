@@ -19,7 +19,9 @@ struct OneByOne {
   private(set) var ledger = Ledger()
   private(set) var rejects: [String] = []
 
-  init(_ connection: Connection, _ schema: TableSchema, _ columns: [String], key: [String], mode: UpsertPlan.Mode) {
+  init(
+    _ connection: Connection, _ schema: TableSchema, _ columns: [String], key: [String], mode: UpsertPlan.Mode
+  ) {
     self.connection = connection
     table = schema.name
     self.columns = columns
@@ -95,7 +97,8 @@ struct OneByOne {
     if !changed.isEmpty {
       let assignments = changed.map { "\"\($0)\" = ?" }.joined(separator: ",")
       try run(
-        "UPDATE \"\(table)\" SET \(assignments) WHERE \(place)", changed.map { record[$0] ?? .null } + arguments)
+        "UPDATE \"\(table)\" SET \(assignments) WHERE \(place)",
+        changed.map { record[$0] ?? .null } + arguments)
     }
     // AFTER triggers of the tests change nothing in the row itself.
     let after = try row(place, arguments)

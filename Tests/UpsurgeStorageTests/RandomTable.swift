@@ -18,7 +18,8 @@ struct RandomTable {
     random = SeededGenerator(seed: seed)
     isStrict = chance(5)
     columns = (0..<Int.random(in: 2...6, using: &random)).map { "c\($0)" }
-    let kind = ["none", "rowid", "text", "compound", "index", "without rowid"].randomElement(using: &random) ?? "none"
+    let kind =
+      ["none", "rowid", "text", "compound", "index", "without rowid"].randomElement(using: &random) ?? "none"
     var parts = columns.map { column($0, isKey: kind != "none" && $0 == "c0", kind: kind) }
     var after = ""
     switch kind {
@@ -26,14 +27,18 @@ struct RandomTable {
     case "compound", "without rowid": key = columns.count > 2 && chance(2) ? ["c1", "c0"] : ["c0"]
     default: key = ["c0"]
     }
-    if kind == "compound" || kind == "without rowid" { parts.append("PRIMARY KEY (\(key.reversed().joined(separator: ",")))") }
+    if kind == "compound" || kind == "without rowid" {
+      parts.append("PRIMARY KEY (\(key.reversed().joined(separator: ",")))")
+    }
     if kind == "index" { after += "CREATE UNIQUE INDEX ui ON t(c0);" }
     if chance(5), let last = columns.last, !key.contains(last) { parts.append("UNIQUE (\(last))") }
     if chance(3) { after += "CREATE INDEX plain ON t(c1);" }
     if chance(6) {
-      after += "CREATE TABLE log(op, k); CREATE TRIGGER ai AFTER INSERT ON t BEGIN INSERT INTO log VALUES('i', new.c0);"
+      after +=
+        "CREATE TABLE log(op, k); CREATE TRIGGER ai AFTER INSERT ON t BEGIN INSERT INTO log VALUES('i', new.c0);"
       after += " SELECT RAISE(ABORT, 'no fours') WHERE new.c1 = 4; END;"
-      after += "CREATE TRIGGER au AFTER UPDATE ON t BEGIN INSERT INTO log VALUES('u', new.c0), ('v', old.c1); END;"
+      after +=
+        "CREATE TRIGGER au AFTER UPDATE ON t BEGIN INSERT INTO log VALUES('u', new.c0), ('v', old.c1); END;"
     }
     var options: [String] = []
     if kind == "without rowid" {
@@ -48,13 +53,18 @@ struct RandomTable {
 
   private mutating func column(_ name: String, isKey: Bool, kind: String) -> String {
     if isKey && kind == "rowid" { return "\(name) INTEGER PRIMARY KEY" }
-    let types = isStrict ? ["INTEGER", "INT", "REAL", "TEXT", "ANY", "BLOB"] : ["INTEGER", "REAL", "TEXT", "NUMERIC", "", "BLOB"]
+    let types =
+      isStrict
+      ? ["INTEGER", "INT", "REAL", "TEXT", "ANY", "BLOB"]
+      : ["INTEGER", "REAL", "TEXT", "NUMERIC", "", "BLOB"]
     let type = types.randomElement(using: &random) ?? "TEXT"
     var text = "\(name) \(type)"
     if isKey && kind == "text" { text += " PRIMARY KEY" }
     if chance(5) { text += " COLLATE NOCASE" }
     if chance(5) { text += " NOT NULL" }
-    if !isKey && name != "c1" && chance(4) { text += type == "TEXT" ? " DEFAULT 'dd'" : isStrict && type == "BLOB" ? "" : " DEFAULT 4" }
+    if !isKey && name != "c1" && chance(4) {
+      text += type == "TEXT" ? " DEFAULT 'dd'" : isStrict && type == "BLOB" ? "" : " DEFAULT 4"
+    }
     if !isKey && chance(8) { text += " CHECK (\(name) <> 3)" }
     if !isKey && chance(12) { text += " REFERENCES parent(id)" }
     return text

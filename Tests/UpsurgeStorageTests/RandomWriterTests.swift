@@ -13,7 +13,8 @@ import UpsurgeRecords
 /// Random tables and records: table, ledger and rejects are those of the oracle, however the run is cut.
 @Suite struct RandomWriterTests {
   /// `UPSURGE_SEEDS` says how many seeds; 120 when it does not.
-  static let seeds: Range<UInt64> = 0..<(getenv("UPSURGE_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 120)
+  static let seeds: Range<UInt64> =
+    0..<(getenv("UPSURGE_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 120)
 
   @Test func equalsOneByOne() throws {
     var forms: [StatementForm: Int] = [:]
@@ -24,15 +25,24 @@ import UpsurgeRecords
       let bad = Set((0..<table.number(0...5)).map { _ in table.number(0...149) })
       let expected = try oracle(table, [first, second], rejecting: bad)
       let cuts = [
-        Cut(), Cut(batchSize: table.number(1...9), rowsPerStatement: table.number(1...5), commitEvery: table.number(1...30)),
+        Cut(),
+        Cut(
+          batchSize: table.number(1...9), rowsPerStatement: table.number(1...5),
+          commitEvery: table.number(1...30)),
         Cut(batchSize: 50, rowsPerStatement: table.number(3...40), commitEvery: table.number(20...70)),
       ]
       for cut in cuts {
         let (outcome, form) = try writer(table, [first, second], cut: cut, rejecting: bad)
         forms[form, default: 0] += 1
-        #expect(outcome.ledger.text == expected.ledger.text, "seed \(seed), \(cut), \(form)\n\(table.sql) \(table.key) \(table.mode)")
-        #expect(rejects(outcome) == rejects(expected), "seed \(seed), \(cut), \(form)\n\(table.sql) \(table.key) \(table.mode)")
-        #expect(outcome.table == expected.table, "seed \(seed), \(cut), \(form)\n\(table.sql) \(table.key) \(table.mode)")
+        #expect(
+          outcome.ledger.text == expected.ledger.text,
+          "seed \(seed), \(cut), \(form)\n\(table.sql) \(table.key) \(table.mode)")
+        #expect(
+          rejects(outcome) == rejects(expected),
+          "seed \(seed), \(cut), \(form)\n\(table.sql) \(table.key) \(table.mode)")
+        #expect(
+          outcome.table == expected.table,
+          "seed \(seed), \(cut), \(form)\n\(table.sql) \(table.key) \(table.mode)")
         if outcome.table != expected.table || rejects(outcome) != rejects(expected) { return }
       }
     }

@@ -56,13 +56,16 @@ import UpsurgeRecords
     #expect(try TableSchema.read(connection, table: "nowhere") == nil)
   }
 
-  @Test(arguments: [
-    ("CREATE TABLE t(a INTEGER PRIMARY KEY, b)", 0), ("CREATE TABLE t(b, a INTEGER, PRIMARY KEY (a DESC))", 1),
-    ("CREATE TABLE t(a INT PRIMARY KEY, b)", nil), ("CREATE TABLE t(a INTEGER PRIMARY KEY DESC, b)", nil),
-    ("CREATE TABLE t(a INTEGER PRIMARY KEY, b) WITHOUT ROWID", nil),
-    ("CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b)", 0),
-    ("CREATE TABLE t(a INTEGER, b, PRIMARY KEY (a, b))", nil), ("CREATE TABLE t(a, b)", nil),
-  ] as [(String, Int?)]) func knowsTheRowidsName(_ sql: String, _ alias: Int?) throws {
+  @Test(
+    arguments: [
+      ("CREATE TABLE t(a INTEGER PRIMARY KEY, b)", 0),
+      ("CREATE TABLE t(b, a INTEGER, PRIMARY KEY (a DESC))", 1),
+      ("CREATE TABLE t(a INT PRIMARY KEY, b)", nil), ("CREATE TABLE t(a INTEGER PRIMARY KEY DESC, b)", nil),
+      ("CREATE TABLE t(a INTEGER PRIMARY KEY, b) WITHOUT ROWID", nil),
+      ("CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b)", 0),
+      ("CREATE TABLE t(a INTEGER, b, PRIMARY KEY (a, b))", nil), ("CREATE TABLE t(a, b)", nil),
+    ] as [(String, Int?)]) func knowsTheRowidsName(_ sql: String, _ alias: Int?) throws
+  {
     let connection = try TemporaryDatabase().open(sql)
     let schema = try TableSchema.read(connection, table: "t")
     #expect(schema?.rowidAlias == alias)
@@ -70,7 +73,8 @@ import UpsurgeRecords
   }
 
   @Test func strictTablesAndAny() throws {
-    let connection = try TemporaryDatabase().open("CREATE TABLE t(a ANY, b INT) STRICT; CREATE VIEW v AS SELECT a FROM t")
+    let connection = try TemporaryDatabase().open(
+      "CREATE TABLE t(a ANY, b INT) STRICT; CREATE VIEW v AS SELECT a FROM t")
     let schema = try TableSchema.read(connection, table: "t")
     #expect(schema?.isStrict == true)
     #expect(schema?.columns.map(\.affinity) == [Affinity.none, .integer])
@@ -98,19 +102,26 @@ import UpsurgeRecords
           "n" ANY
         ) STRICT
         """)
-    #expect(try TableDefinition(name: "b", columns: columns, keyColumns: ["name"]).sql().contains("PRIMARY KEY (\"name\")"))
     #expect(
-      try TableDefinition.addColumnSQL(table: "b", column: .init(name: "x\"", declaredType: "REAL"), isStrict: false)
+      try TableDefinition(name: "b", columns: columns, keyColumns: ["name"]).sql().contains(
+        "PRIMARY KEY (\"name\")"))
+    #expect(
+      try TableDefinition.addColumnSQL(
+        table: "b", column: .init(name: "x\"", declaredType: "REAL"), isStrict: false)
         == "ALTER TABLE \"b\" ADD COLUMN \"x\"\"\" REAL")
   }
 
-  @Test(arguments: [
-    ("sqlite_x", ["a"], [], "the table name sqlite_x is reserved: names that begin with sqlite_ are SQLite's own"),
-    ("t", ["a", "A"], [], "the table t would have two columns named A"),
-    ("t", [], [], "the table t would have no column"),
-    ("t", ["a"], ["b"], "the key column b is not among the columns of the input"),
-    ("t", ["a\0b"], [], "the name a\\x00b holds a NUL byte, which SQLite cannot keep in a name"),
-  ] as [(String, [String], [String], String)])
+  @Test(
+    arguments: [
+      (
+        "sqlite_x", ["a"], [],
+        "the table name sqlite_x is reserved: names that begin with sqlite_ are SQLite's own"
+      ),
+      ("t", ["a", "A"], [], "the table t would have two columns named A"),
+      ("t", [], [], "the table t would have no column"),
+      ("t", ["a"], ["b"], "the key column b is not among the columns of the input"),
+      ("t", ["a\0b"], [], "the name a\\x00b holds a NUL byte, which SQLite cannot keep in a name"),
+    ] as [(String, [String], [String], String)])
   func definitionsRefuse(_ name: String, _ columns: [String], _ key: [String], _ message: String) {
     let definition = TableDefinition(
       name: name, columns: columns.map { .init(name: $0, declaredType: "TEXT") }, keyColumns: key)
@@ -119,15 +130,18 @@ import UpsurgeRecords
 
   /// Names that would be SQL, and names whose quote is part of a character.
   @Test(arguments: [
-    "\"; DROP TABLE t; --", "a'b", "new\nline", "😀", "e\u{301}", "\"\u{301}", "", " ", "select", "a.b", "[x]", "`", "ßẞ", "$x?1",
+    "\"; DROP TABLE t; --", "a'b", "new\nline", "😀", "e\u{301}", "\"\u{301}", "", " ", "select", "a.b", "[x]",
+    "`", "ßẞ", "$x?1",
   ]) func hostileNamesAreOnlyNames(_ name: String) throws {
     let connection = try TemporaryDatabase().open()
     let definition = TableDefinition(
-      name: name + "t", columns: [.init(name: name + "k", declaredType: "INTEGER"), .init(name: name, declaredType: "TEXT")],
+      name: name + "t",
+      columns: [.init(name: name + "k", declaredType: "INTEGER"), .init(name: name, declaredType: "TEXT")],
       keyColumns: [name + "k"])
     try connection.execute(definition.sql())
     #expect(try TableList.names(connection) == [name + "t"])
-    let (writer, _) = try load(connection, name + "t", [name, name + "k"], [["x", 1], ["y", 2], ["z", 1]])
+    let (writer, _) = try load(
+      connection, name + "t", [name, name + "k"], [["x", 1], ["y", 2], ["z", 1]])
     #expect(writer.ledger.text == "read 3 inserted 2 updated 1")
     #expect(try connection.rows("SELECT * FROM \(SQLName.quote(name + "t"))") == [[1, "z"], [2, "y"]])
     #expect(try connection.text("SELECT \(SQLName.literal(name))") == name)

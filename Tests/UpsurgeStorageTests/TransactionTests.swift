@@ -20,7 +20,8 @@ func setLimit(_ connection: Connection, length: Int32) -> Int32 {
     settings.onError = onError
     settings.maximumRejects = maximumRejects
     return try TableWriter(
-      connection: connection, plan: UpsertPlan(schema: schema, columns: maker.columns), sourceNames: ["in.csv"],
+      connection: connection, plan: UpsertPlan(schema: schema, columns: maker.columns),
+      sourceNames: ["in.csv"],
       settings: settings
     ) { (reject) throws(UpsurgeError) in sink.rejects.append(reject) }
   }
@@ -104,7 +105,8 @@ func setLimit(_ connection: Connection, length: Int32) -> Int32 {
     let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, v NOT NULL)")
     var maker = BatchMaker(["k", "v"])
     let sink = Kept()
-    let writer = try writer(connection, maker, commitEvery: 10, onError: .reject, maximumRejects: 3, sink: sink)
+    let writer = try writer(
+      connection, maker, commitEvery: 10, onError: .reject, maximumRejects: 3, sink: sink)
     var batch = maker.batch((0..<70).map { [.integer(Int64($0)), $0 % 8 == 0 ? nil : 1] })
     do throws(UpsurgeError) {
       try writer.write(&batch)

@@ -47,7 +47,8 @@ import UpsurgeRecords
         INSERT INTO o VALUES(new.k); SELECT RAISE(\(word), 'no twos') WHERE new.v = 2;
       END;
       """)
-    let (writer, rejects) = try load(connection, "t", ["k", "v"], [[1, 1], [2, 2], [3, 3]], mode: .upsert)
+    let (writer, rejects) = try load(
+      connection, "t", ["k", "v"], [[1, 1], [2, 2], [3, 3]], mode: .upsert)
     #expect(writer.ledger.text == "read 3 inserted 2 rejected 1")
     #expect(rejects.map(\.line) == ["2 trigger -: a trigger refused the record: no twos"])
     #expect(try connection.rows("SELECT * FROM t") == [[1, 1], [3, 3]])
@@ -63,7 +64,8 @@ import UpsurgeRecords
       """)
     do throws(UpsurgeError) {
       _ = try load(
-        connection, "t", ["k", "v"], [[1, 1], [2, 2], [3, 3], [4, "x"], [5, 5]], mode: .upsert, cut: Cut(commitEvery: 2))
+        connection, "t", ["k", "v"], [[1, 1], [2, 2], [3, 3], [4, "x"], [5, 5]], mode: .upsert,
+        cut: Cut(commitEvery: 2))
       Issue.record("the run went on")
     } catch {
       #expect(error.code == .badInput)

@@ -47,9 +47,12 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
       columns: ["id", "name", "score"], rows: [[1, "Barbara", 300]],
       check: "SELECT * FROM player ORDER BY id", expected: [[1, "Arthur", 1000], [42, "Barbara", 0]],
       ledger: "read 1 rejected 1",
-      reject: "1 unique name: another row of table player has this UNIQUE (name); records are matched by PRIMARY KEY (id)"),
+      reject:
+        "1 unique name: another row of table player has this UNIQUE (name); records are matched by PRIMARY KEY (id)"
+    ),
     UpsertCase(
-      id: "g08 one column", setup: "CREATE TABLE phonebook(name TEXT PRIMARY KEY,phonenumber TEXT);"
+      id: "g08 one column",
+      setup: "CREATE TABLE phonebook(name TEXT PRIMARY KEY,phonenumber TEXT);"
         + "INSERT INTO phonebook VALUES('Alice','ignored');",
       table: "phonebook", key: ["name"], columns: ["name", "phonenumber"], rows: [["Alice", "704-555-1212"]],
       check: "SELECT * FROM phonebook", expected: [["Alice", "704-555-1212"]], ledger: "read 1 updated 1"),
@@ -57,18 +60,22 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
       id: "g09 a partial record takes the default, and leaves alone",
       setup: "CREATE TABLE player(id INTEGER PRIMARY KEY,name TEXT UNIQUE NOT NULL,score INT DEFAULT 1000);"
         + "INSERT INTO player VALUES(5,'Bob',7);",
-      table: "player", key: ["name"], columns: ["id", "name"], rows: [[.absent, "Arthur"], [.absent, "Bob"]],
+      table: "player", key: ["name"], columns: ["id", "name"],
+      rows: [[.absent, "Arthur"], [.absent, "Bob"]],
       check: "SELECT * FROM player ORDER BY id", expected: [[5, "Bob", 7], [6, "Arthur", 1000]],
       ledger: "read 2 inserted 1 unchanged 1"),
     UpsertCase(
       id: "s01 conflict with another key than the target",
-      setup: "CREATE TABLE lists(id INTEGER PRIMARY KEY,color INT NOT NULL DEFAULT 4889071,title TEXT NOT NULL UNIQUE,"
+      setup:
+        "CREATE TABLE lists(id INTEGER PRIMARY KEY,color INT NOT NULL DEFAULT 4889071,title TEXT NOT NULL UNIQUE,"
         + "position INT DEFAULT 0);INSERT INTO lists(title) VALUES('Personal'),('Family');",
       table: "lists", key: ["id"], columns: ["id", "title"], rows: [[nil, "Personal"], [nil, "New"]],
       check: "SELECT * FROM lists ORDER BY id",
       expected: [[1, 4_889_071, "Personal", 0], [2, 4_889_071, "Family", 0], [3, 4_889_071, "New", 0]],
       ledger: "read 2 inserted 1 rejected 1",
-      reject: "1 unique title: another row of table lists has this UNIQUE (title); records are matched by PRIMARY KEY (id)"),
+      reject:
+        "1 unique title: another row of table lists has this UNIQUE (title); records are matched by PRIMARY KEY (id)"
+    ),
     UpsertCase(
       id: "s04 given values overwrite, empty ones too", setup: reminders, table: "reminders", key: ["id"],
       columns: ["id", "title", "notes", "done", "flagged", "updatedAt"],
@@ -92,21 +99,25 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
       check: "SELECT * FROM i", expected: [[7, "newer"], [8, "eight"]], ledger: "read 3 inserted 1 updated 2"),
     UpsertCase(
       id: "p09 WITHOUT ROWID, compound key in another order",
-      setup: "CREATE TABLE wr(a TEXT,b INT,v,PRIMARY KEY(a,b)) WITHOUT ROWID;INSERT INTO wr VALUES('x',1,'o');",
+      setup:
+        "CREATE TABLE wr(a TEXT,b INT,v,PRIMARY KEY(a,b)) WITHOUT ROWID;INSERT INTO wr VALUES('x',1,'o');",
       table: "wr", key: ["B", "a"], columns: ["v", "b", "a"], rows: [["n", 1, "x"], ["m", 2, "x"]],
       check: "SELECT * FROM wr ORDER BY b", expected: [["x", 1, "n"], ["x", 2, "m"]],
       ledger: "read 2 inserted 1 updated 1"),
     UpsertCase(
       id: "p10 children of an updated row stay",
-      setup: "CREATE TABLE pa(id INTEGER PRIMARY KEY,v);CREATE TABLE ch(p REFERENCES pa(id) ON DELETE CASCADE);"
+      setup:
+        "CREATE TABLE pa(id INTEGER PRIMARY KEY,v);CREATE TABLE ch(p REFERENCES pa(id) ON DELETE CASCADE);"
         + "INSERT INTO pa VALUES(1,'o');INSERT INTO ch VALUES(1);",
       table: "pa", key: [], columns: ["id", "v"], rows: [[1, "n"]],
       check: "SELECT v,(SELECT count(*) FROM ch) FROM pa", expected: [["n", 1]], ledger: "read 1 updated 1"),
     UpsertCase(
       id: "p12 a NOT NULL column without default that is absent",
-      setup: "CREATE TABLE q(id INTEGER PRIMARY KEY,name TEXT NOT NULL,age INT);INSERT INTO q VALUES(1,'Cleo',4);",
+      setup:
+        "CREATE TABLE q(id INTEGER PRIMARY KEY,name TEXT NOT NULL,age INT);INSERT INTO q VALUES(1,'Cleo',4);",
       table: "q", key: ["id"], columns: ["id", "name", "age"], rows: [[1, .absent, 9], [2, "Bo", .absent]],
-      check: "SELECT * FROM q", expected: [[1, "Cleo", 4], [2, "Bo", nil]], ledger: "read 2 inserted 1 rejected 1",
+      check: "SELECT * FROM q", expected: [[1, "Cleo", 4], [2, "Bo", nil]],
+      ledger: "read 2 inserted 1 rejected 1",
       reject: "1 not-null name: column name of table q is NOT NULL and the record has no value for it"),
     UpsertCase(
       id: "p13 which triggers fire",
@@ -117,7 +128,8 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
         CREATE TRIGGER c BEFORE UPDATE ON tr BEGIN INSERT INTO lg VALUES('bu');END;
         CREATE TRIGGER d AFTER UPDATE ON tr BEGIN INSERT INTO lg VALUES('au');END;
         """,
-      table: "tr", key: ["id"], columns: ["id", "v"], rows: [[1, "n"]], check: "SELECT m FROM lg ORDER BY rowid",
+      table: "tr", key: ["id"], columns: ["id", "v"], rows: [[1, "n"]],
+      check: "SELECT m FROM lg ORDER BY rowid",
       expected: [["bi"], ["bu"], ["au"]], ledger: "read 1 updated 1"),
     UpsertCase(
       id: "an ON CONFLICT REPLACE key never deletes",
@@ -125,18 +137,23 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
         + "n NOT NULL ON CONFLICT REPLACE DEFAULT 'd', v);INSERT INTO r VALUES(1,'a','x',1),(2,'b','x',2);",
       table: "r", key: ["id"], columns: ["id", "e", "n", "v"],
       rows: [[1, "b", "y", 9], [3, "a", "y", 9], [2, "b", nil, 9], [4, "c", nil, 4]],
-      check: "SELECT * FROM r ORDER BY id", expected: [[1, "a", "x", 1], [2, "b", "d", 9], [4, "c", "d", 4]],
+      check: "SELECT * FROM r ORDER BY id",
+      expected: [[1, "a", "x", 1], [2, "b", "d", 9], [4, "c", "d", 4]],
       ledger: "read 4 inserted 1 updated 1 rejected 2",
-      reject: "1 unique e: another row of table r has this UNIQUE (e); records are matched by PRIMARY KEY (id)"),
+      reject:
+        "1 unique e: another row of table r has this UNIQUE (e); records are matched by PRIMARY KEY (id)"),
     UpsertCase(
       id: "a NOCASE value changes its spelling; 1 becomes 1.0 where nothing converts",
-      setup: "CREATE TABLE c(k INTEGER PRIMARY KEY, n TEXT COLLATE NOCASE, x);INSERT INTO c VALUES(1,'abc',1);",
+      setup:
+        "CREATE TABLE c(k INTEGER PRIMARY KEY, n TEXT COLLATE NOCASE, x);INSERT INTO c VALUES(1,'abc',1);",
       table: "c", key: ["k"], columns: ["k", "n", "x"],
       rows: [[1, "ABC", 1], [1, "ABC", 1.0], [1, "ABC", 1.0], [1, "ABC", "1"]], check: "SELECT * FROM c",
       expected: [[1, "ABC", "1"]], ledger: "read 4 updated 3 unchanged 1"),
     UpsertCase(
-      id: "a table named excluded", setup: "CREATE TABLE excluded(k INTEGER PRIMARY KEY, v);INSERT INTO excluded VALUES(1,1);",
-      table: "excluded", key: ["k"], columns: ["k", "v"], rows: [[1, 2], [2, 2]], check: "SELECT * FROM excluded",
+      id: "a table named excluded",
+      setup: "CREATE TABLE excluded(k INTEGER PRIMARY KEY, v);INSERT INTO excluded VALUES(1,1);",
+      table: "excluded", key: ["k"], columns: ["k", "v"], rows: [[1, 2], [2, 2]],
+      check: "SELECT * FROM excluded",
       expected: [[1, 2], [2, 2]], ledger: "read 2 inserted 1 updated 1"),
   ]
 }
@@ -157,6 +174,31 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
         #expect(try connection.text("PRAGMA integrity_check") == "ok")
       }
     }
+  }
+
+  /// The writer's collations count in UTF-8; a database may hold UTF-16.
+  @Test(arguments: ["UTF-8", "UTF-16le", "UTF-16be"]) func countsInEveryEncoding(_ encoding: String) throws {
+    let database = TemporaryDatabase()
+    let plain = try Connection(path: database.path, createIfMissing: true)
+    try plain.execute("PRAGMA encoding='\(encoding)'; CREATE TABLE t(k PRIMARY KEY, v)")
+    let connection = try database.open()
+    let rows: [[Value]] = [
+      ["é😀", 1], [1, 1], ["é😀", "ü"], [.blob([0xFF]), 1], ["é😀", "ü"], [.blob([0xFF]), 2], ["", 1], ["", 2],
+    ]
+    for rowsPerStatement in [1, 64] {
+      try connection.execute("DELETE FROM t")
+      let (writer, _) = try load(
+        connection, "t", ["k", "v"], rows, cut: Cut(rowsPerStatement: rowsPerStatement))
+      #expect(writer.ledger.text == "read 8 inserted 4 updated 3 unchanged 1")
+    }
+    #expect(try connection.rows("SELECT v FROM t WHERE k = 'é😀'") == [["ü"]])
+  }
+
+  @Test func autoincrementRemembersTheLastNumber() throws {
+    let database = TemporaryDatabase()
+    let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY AUTOINCREMENT, v UNIQUE)")
+    _ = try load(connection, "t", ["k", "v"], [[nil, 1], [7, 2], [nil, 2]], mode: .insert)
+    #expect(try connection.integer("SELECT seq FROM sqlite_sequence") == 7)
   }
 
   @Test func aPartialIndexIsNoKeyByItsColumns() throws {  // p03

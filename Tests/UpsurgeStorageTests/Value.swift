@@ -4,7 +4,8 @@ import UpsurgeRecords
 @testable import UpsurgeStorage
 
 /// A value as the tests write it; becomes a cell, an SQL literal, or what a query gave.
-enum Value: Equatable, Hashable, CustomStringConvertible, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
+enum Value: Equatable, Hashable, CustomStringConvertible, ExpressibleByIntegerLiteral,
+  ExpressibleByStringLiteral,
   ExpressibleByFloatLiteral, ExpressibleByNilLiteral
 {
   case absent, null
@@ -25,7 +26,8 @@ enum Value: Equatable, Hashable, CustomStringConvertible, ExpressibleByIntegerLi
     case .null: "NULL"
     case .integer(let value): "\(value)"
     case .real(let value): "\(value)"
-    case .text(let value): "'" + value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    case .text(let value):
+      "'" + value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
     case .blob(let bytes):
       "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
     }
@@ -55,7 +57,10 @@ struct BatchMaker {
         batch.rejects.append(
           raw.withUnsafeBufferPointer {
             Reject(
-              .ragged, at: Position(file: "in.csv", record: number, line: number + 1, byte: batch.arenaSourceOffset + UInt64(batch.arenaByteCount)),
+              .ragged,
+              at: Position(
+                file: "in.csv", record: number, line: number + 1,
+                byte: batch.arenaSourceOffset + UInt64(batch.arenaByteCount)),
               reason: "too few fields", raw: $0)
           })
         number += 1
@@ -85,7 +90,8 @@ struct BatchMaker {
       case .real(let number):
         cell = .real(number)
         write(Array("\(number)".utf8), to: &batch)
-      case .text(let text): cell = place(Array(text.utf8), in: &batch, isInSpill: (at + batch.recordCount) % 2 == 1)
+      case .text(let text):
+        cell = place(Array(text.utf8), in: &batch, isInSpill: (at + batch.recordCount) % 2 == 1)
       case .blob(let bytes):
         cell = place(bytes, in: &batch, isInSpill: false)
         cell.kind = .blob

@@ -25,7 +25,8 @@ import UpsurgeRecords
       let connection = try Connection(path: database.path, createIfMissing: false)
       try connection.configure(durability: .full, pageCacheByteCount: 1 << 20)
       #expect(database.walByteCount == before, "configure wrote frames")
-      let (writer, _) = try load(connection, "t", ["k", "n", "x"], rows(3000), key: ["k"], cut: Cut(commitEvery: 1000))
+      let (writer, _) = try load(
+        connection, "t", ["k", "n", "x"], rows(3000), key: ["k"], cut: Cut(commitEvery: 1000))
       if turn == 0 {
         #expect(writer.ledger.text == "read 3000 inserted 3000")
         #expect(writer.statistics.pagesWritten > 0)
@@ -67,7 +68,9 @@ import UpsurgeRecords
     try reader.execute("BEGIN; SELECT count(*) FROM t;")
     var settings = WriterSettings()
     settings.walLimitByteCount = 2 << 20
-    let rows: [[Value]] = (0..<50_000).map { [.integer(Int64($0)), .text(String(repeating: "n", count: 100))] }
+    let rows: [[Value]] = (0..<50_000).map {
+      [.integer(Int64($0)), .text(String(repeating: "n", count: 100))]
+    }
     let (writer, _) = try load(connection, "t", ["k", "n"], rows, settings: settings)
     #expect(!writer.statistics.isCheckpointComplete)
     #expect(writer.statistics.walBytesPeak > 2 << 20)
@@ -101,7 +104,8 @@ import UpsurgeRecords
 
   @Test func durabilityOffIsForNewFiles() throws {
     let database = TemporaryDatabase()
-    let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, v CHECK (v <> 3))", durability: .off)
+    let connection = try database.open(
+      "CREATE TABLE t(k INTEGER PRIMARY KEY, v CHECK (v <> 3))", durability: .off)
     let rows: [[Value]] = (0..<500).map { [.integer(Int64($0)), .integer(Int64($0 % 10))] }
     let (writer, _) = try load(connection, "t", ["k", "v"], rows, cut: Cut(commitEvery: 100))
     #expect(writer.ledger.text == "read 500 inserted 450 rejected 50")
@@ -112,7 +116,8 @@ import UpsurgeRecords
     #expect {
       try again.configure(durability: .off, pageCacheByteCount: 1 << 20)
     } throws: { error in
-      (error as? UpsurgeError)?.message == "--durability off is for new files only, and \(database.path) exists"
+      (error as? UpsurgeError)?.message
+        == "--durability off is for new files only, and \(database.path) exists"
     }
   }
 }
