@@ -83,7 +83,9 @@ enum CellLook: Equatable {
         case UInt8(ascii: "."): dots += 1
         case UInt8(ascii: ":"): colons += 1
         case UInt8(ascii: "-"), UInt8(ascii: "/"): dateMarks += 1
-        case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "|"), 0x09, 0x1F, 0x01: marks += 1
+        case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "|"), UInt8(ascii: "^"), UInt8(ascii: "~"), 0x09,
+          0x1F, 0x01:
+          marks += 1
         case 0x0A, 0x0D: blanks += 1
         case 0..<0x20: controls += 1
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...: letters += 1
@@ -97,17 +99,12 @@ enum CellLook: Equatable {
     var rest = text[...]
     var digits = 0
     var exponents = 0
-    let edges = Array("+-$()% ".utf8)
-    while let first = rest.first, edges.contains(first) { rest = rest.dropFirst() }
-    while let last = rest.last, edges.contains(last) { rest = rest.dropLast() }
-    // The euro and pound signs.
-    for sign in ["€", "£"] {
-      if rest.starts(with: Array(sign.utf8)) { rest = rest.dropFirst(sign.utf8.count) }
-      if rest.reversed().starts(with: Array(sign.utf8).reversed()) { rest = rest.dropLast(sign.utf8.count) }
-    }
+    while let first = rest.first, isNumberEdge(first) { rest = rest.dropFirst() }
+    while let last = rest.last, isNumberEdge(last) { rest = rest.dropLast() }
     var previous: UInt8 = 0
     // Several commas, or several dots, part groups of three digits.
-    var separators: [UInt8: Int] = [:]
+    var commas = 0
+    var dots = 0
     var hasShortGroup = false
     var groupDigits = 0
     for byte in rest {
@@ -116,8 +113,8 @@ enum CellLook: Equatable {
         digits += 1
         groupDigits += 1
       case UInt8(ascii: "."), UInt8(ascii: ","):
-        if !separators.isEmpty && groupDigits != 3 { hasShortGroup = true }
-        separators[byte, default: 0] += 1
+        if commas + dots > 0 && groupDigits != 3 { hasShortGroup = true }
+        if byte == UInt8(ascii: ",") { commas += 1 } else { dots += 1 }
         groupDigits = 0
       case UInt8(ascii: "e"), UInt8(ascii: "E"):
         exponents += 1
@@ -128,8 +125,18 @@ enum CellLook: Equatable {
       }
       previous = byte
     }
-    if let most = separators.values.max(), most > 1 && hasShortGroup { return false }
+    if max(commas, dots) > 1 && hasShortGroup { return false }
     return digits > 0
+  }
+
+  /// Signs, brackets, percent and currency signs (the bytes of the euro's and the pound's, too).
+  private static func isNumberEdge(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "$"), UInt8(ascii: "("), UInt8(ascii: ")"),
+      UInt8(ascii: "%"), UInt8(ascii: " "), 0xE2, 0x82, 0xAC, 0xC2, 0xA3:
+      true
+    default: false
+    }
   }
 
   private static func isTemporal(_ text: some BidirectionalCollection<UInt8>, _ tally: Tally) -> Bool {

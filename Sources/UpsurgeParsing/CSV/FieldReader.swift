@@ -60,15 +60,24 @@ struct FieldReader {
 
   private mutating func unquotedField() -> Field {
     var field = Field(start: offset, stop: offset)
+    let delimiterStart = delimiter[0]
     while true {
+      if offset < bytes.count {
+        let byte = bytes[offset]
+        if byte == escape && offset + 1 < bytes.count {
+          field.hasEscapes = true
+          offset += 2
+          continue
+        }
+        if byte != delimiterStart && byte != 0x0A && byte != 0x0D {
+          offset += 1
+          continue
+        }
+      }
       field.stop = offset
       if let ending = takeEnding() {
         field.ending = ending
         return field
-      }
-      if bytes[offset] == escape && offset + 1 < bytes.count {
-        field.hasEscapes = true
-        offset += 1
       }
       offset += 1
     }

@@ -8,7 +8,7 @@ extension Sniffing {
     (0x1F, 0.95), (0x01, 0.95), (UInt8(ascii: "^"), 0.7), (UInt8(ascii: "~"), 0.7), (UInt8(ascii: " "), 0.6),
     (UInt8(ascii: ":"), 0.5),
   ]
-  /// One column is believed less than several of which a quarter of the records depart.
+  /// One column is believed less than several from which a quarter of the records depart.
   private static let singleColumnWeight = 0.75
   private static let doubleQuote = UInt8(ascii: "\"")
   private static let singleQuote = UInt8(ascii: "'")
@@ -26,40 +26,71 @@ extension Sniffing {
       skippedLineCount: given.skippedLineCount ?? 0)
     if let prefix = given.commentPrefix, !prefix.isEmpty { base.commentPrefix = prefix }
 
-    var best: Candidate?
-    for (delimiter, weight) in delimitersToTry() {
-      for quote in quotesToTry() {
-        for escape in escapesToTry(quote: quote, delimiter: delimiter) {
-          var dialect = base
-          dialect.delimiter = delimiter
-          dialect.quote = quote
-          dialect.escape = escape
-          var score = weight * self.score(dialect)
-          // What is unusual must explain more than what is usual.
-          if quote == Self.singleQuote || quote == nil { score *= 0.97 }
-          if quote == nil && hasEnclosedField(dialect) { score *= 0.6 }
-          if escape != nil { score *= 0.995 }
-          if score > best?.score ?? -1 { best = Candidate(dialect: dialect, score: score) }
-        }
-      }
+    let excerpt = self.excerpt()
+    var best = Candidate(dialect: base, score: -1)
+    for (delimiter, weight) in excerpt.delimitersToTry() {
+      base.delimiter = delimiter
+      excerpt.tryQuotes(base, weight, &best)
     }
-    return best?.dialect ?? base
+    return best.dialect
+  }
+
+  /// As much of the sample as is needed to tell the marks: some hundred lines.
+  private func excerpt() -> Sniffing {
+    let limit = 16 << 10
+    guard bytes.count > limit else { return self }
+    let prefix = UnsafeBufferPointer(rebasing: bytes.prefix(limit))
+    let lineCount = prefix.count { $0 == 0x0A || $0 == 0x0D }
+    return lineCount < 100 ? self : Sniffing(bytes: prefix, isWhole: false, given: given)
+  }
+
+  /// Tries the quotes that may go with a delimiter and keeps the best.
+  private func tryQuotes(_ base: CSVDialect, _ weight: Double, _ best: inout Candidate) {
+    func attempt(_ quote: UInt8?, _ preference: Double) -> SampleRecords {
+      var dialect = base
+      dialect.quote = quote
+      let sample = read(dialect)
+      let escapes = escapesToTry(quote: quote, delimiter: base.delimiter)
+      for escape in escapes {
+        dialect.escape = escape
+        // What is unusual must explain more than what is usual.
+        let score = weight * preference * (escape == nil ? 1 : 0.995)
+          * self.score(escape == nil ? sample : read(dialect))
+        if score > best.score { best = Candidate(dialect: dialect, score: score) }
+      }
+      return sample
+    }
+    if let quote = given.quote {
+      _ = attempt(quote.byte, 1)
+      return
+    }
+    let usual = attempt(Self.doubleQuote, 1)
+    // One broken record in a small file must not make the quotes of all others data.
+    if usual.brokenCount > 0 { _ = attempt(nil, hasEnclosedField(usual) ? 0.6 : 0.97) }
+    if mayQuote(Self.singleQuote, base.delimiter) { _ = attempt(Self.singleQuote, 0.97) }
+  }
+
+  private func hasEnclosedField(_ sample: SampleRecords) -> Bool { sample.fields.contains(where: \.isQuoted) }
+
+  /// Whether a quote stands at the start of any field.
+  private func mayQuote(_ quote: UInt8, _ delimiter: [UInt8]) -> Bool {
+    if bytes.first == quote { return true }
+    return zip(bytes, bytes.dropFirst()).contains {
+      $1 == quote && ($0 == delimiter.last || $0 == 0x0A || $0 == 0x0D)
+    }
   }
 
   private func delimitersToTry() -> [(bytes: [UInt8], weight: Double)] {
     if let delimiter = given.delimiter { return [(delimiter, 1)] }
-    let present = Self.delimiters.filter { bytes.contains($0.byte) }.map { ([$0.byte], $0.weight) }
+    let lineCount = bytes.count { $0 == 0x0A || $0 == 0x0D }
+    // What most lines lack does not part their fields.
+    let present = Self.delimiters.filter { delimiter in
+      let count = bytes.count { $0 == delimiter.byte }
+      return count > 0 && count * 8 >= lineCount
+    }.map { ([$0.byte], $0.weight) }
     // One column: any mark that parts nothing will do, the usual ones first.
     let absent = Self.delimiters.first { !bytes.contains($0.byte) }?.byte ?? 0x02
     return present + [([absent], Self.singleColumnWeight)]
-  }
-
-  private func quotesToTry() -> [UInt8?] {
-    if let quote = given.quote { return [quote.byte] }
-    var quotes: [UInt8?] = [Self.doubleQuote]
-    if bytes.contains(Self.singleQuote) { quotes.append(Self.singleQuote) }
-    if bytes.contains(Self.doubleQuote) { quotes.append(nil) }
-    return quotes
   }
 
   private func escapesToTry(quote: UInt8?, delimiter: [UInt8]) -> [UInt8?] {
@@ -71,9 +102,8 @@ extension Sniffing {
     return isSeen ? [nil, Self.backslash] : [nil]
   }
 
-  /// How sensible the sample looks when it is read so, 0...1.
-  private func score(_ dialect: CSVDialect) -> Double {
-    let sample = read(dialect)
+  /// How sensible the sample looks as it was read, 0...1.
+  private func score(_ sample: SampleRecords) -> Double {
     let hashCount = sample.records.count { $0.startsWithHash }
     let shape = sample.shape(ignoringHashes: hashCount * 2 < sample.records.count)
     guard shape.recordCount > 0 else { return 0 }
@@ -83,20 +113,11 @@ extension Sniffing {
     return shape.consistency * looks(of: sample) * width * (1 - brokenShare)
   }
 
-  /// Whether a field stands in double quotes although the dialect has none: one broken record in a small file
-  /// must not make the quotes of all others data.
-  private func hasEnclosedField(_ dialect: CSVDialect) -> Bool {
-    read(dialect).fields.contains { field in
-      field.stop - field.start >= 2 && bytes[field.start] == Self.doubleQuote
-        && bytes[field.stop - 1] == Self.doubleQuote
-    }
-  }
-
   /// The mean look of the fields of the first records.
   private func looks(of sample: SampleRecords) -> Double {
     var sum = 0.0
     var count = 0
-    for record in sample.records.prefix(200) {
+    for record in sample.records.prefix(200) where count < 4000 {
       for index in record.fields {
         let field = sample.fields[index]
         count += 1

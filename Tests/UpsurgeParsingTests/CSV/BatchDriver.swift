@@ -29,7 +29,10 @@ struct BatchDriver {
       while let split = splits.first, split <= offset { splits = splits.dropFirst() }
       let room = batch.arenaCapacity - batch.arenaByteCount
       let count = min(room, (splits.first ?? bytes.count) - offset)
-      for index in 0..<count { batch.arena[batch.arenaByteCount + index] = bytes[offset + index] }
+      bytes.withUnsafeBufferPointer { source in
+        guard count > 0, let start = source.baseAddress else { return }
+        (batch.arena + batch.arenaByteCount).update(from: start + offset, count: count)
+      }
       batch.arenaByteCount += count
       offset += count
       let isFinal = noticesEndLate ? wasAtEnd : offset == bytes.count

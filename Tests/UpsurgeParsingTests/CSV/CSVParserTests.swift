@@ -1,0 +1,232 @@
+import Testing
+import UpsurgeRecords
+
+@testable import UpsurgeParsing
+
+/// What single documents give, spelled out.
+@Suite struct CSVParserTests {
+  static func parse(
+    _ text: String, _ dialect: CSVDialect = CSVDialect(headerLineCount: 0), fieldCount: Int = 2
+  ) throws -> ParsedDocument {
+    var parser = CSVParser.text(dialect, fieldCount: fieldCount)
+    return try BatchDriver().parse(Array(text.utf8), with: &parser)
+  }
+
+  @Test(arguments: [
+    ("a,b\n", [["a", "b"]]),
+    ("a,b\r\nc,d\re,f\n\ng,h", [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]]),
+    (",\"\"\n", [[nil, ""]]),
+    ("\"a,\"\"b\"\"\nc\",d", [["a,\"b\"\nc", "d"]]),
+    ("5\" pipe,a\"b\"c\n", [["5\" pipe", "a\"b\"c"]]),
+    ("a\0b,\0\n", [["a\0b", "\0"]]),
+    ("a, \"b\"\n", [["a", " \"b\""]]),
+  ] as [(String, [[String?]])])
+  func grammar(text: String, rows: [[String?]]) throws {
+    let document = try Self.parse(text)
+    #expect(document.rows == rows)
+    #expect(document.rejections == [])
+  }
+
+  @Test(arguments: [
+    (CSVDialect(escape: UInt8(ascii: "\\"), headerLineCount: 0), #"a\,b,"c\"d"#  + "\"\n", ["a,b", "c\"d"]),
+    (CSVDialect(quote: nil, headerLineCount: 0), "\"a,b\"\n", ["\"a", "b\""]),
+    (CSVDialect(delimiter: Array("||".utf8), headerLineCount: 0), "a|b||\"c||d\"\n", ["a|b", "c||d"]),
+    (CSVDialect(quote: UInt8(ascii: "'"), headerLineCount: 0), "'it''s',\"x\"\n", ["it's", "\"x\""]),
+    (CSVDialect(nullSpellings: [Array("NA".utf8)], headerLineCount: 0), "NA,\"NA\"\n", [nil, "NA"]),
+    (
+      CSVDialect(escape: UInt8(ascii: "\\"), nullSpellings: [Array("\\N".utf8)], headerLineCount: 0), "\\N,N\n",
+      [nil, "N"]
+    ),
+    (CSVDialect(headerLineCount: 2, skippedLineCount: 1), "it's \"a\ntitle,x\nh,h\na,b\n", ["a", "b"]),
+    (CSVDialect(commentPrefix: Array("//".utf8)), "//c\"\nh,\"h\nh\"\n// d,\n/,//\n", ["/", "//"]),
+  ] as [(CSVDialect, String, [String?])])
+  func dialects(dialect: CSVDialect, text: String, row: [String?]) throws {
+    #expect(try Self.parse(text, dialect).rows == [row])
+  }
+
+  /// A stray quote costs its own line and no other.
+  @Test func recoveryLosesOneLineOnly() throws {
+    let document = try Self.parse("1,a\n2,\"b\"x\n3,\"c\n4,d\n5,\"e\n\"\n6,f\n7,\"g\n")
+    #expect(document.rows == [["1", "a"], ["4", "d"], ["5", "e\n"], ["6", "f"]])
+    #expect(
+      document.rejections.map(\.description) == [
+        #"#2 line 2 byte 4 bad-quote c2: "2,\"b\"x""#,
+        #"#3 line 3 byte 11 bad-quote c2: "3,\"c""#,
+        #"#7 line 8 byte 31 unclosed-quote c2: "7,\"g""#,
+      ])
+    #expect(document.records.map(\.number) == [1, 4, 5, 6])
+    #expect(document.records.map(\.line) == [1, 4, 5, 7])
+  }
+
+  @Test func raggedRecords() throws {
+    let text = "1,a\n2\n3,b,\n4,c,\"\",\n5,d,x,\"y \"\"z\"\"\"\n"
+    func rows(_ policy: CSVDialect.RaggedPolicy) throws -> ParsedDocument {
+      try Self.parse(text, CSVDialect(ragged: policy, headerLineCount: 0))
+    }
+    #expect(try rows(.reject).rows == [["1", "a"]])
+    #expect(try rows(.reject).rejections.map(\.code) == ["ragged", "ragged", "ragged", "ragged"])
+
+    let padded = try rows(.pad)
+    #expect(padded.rows == [["1", "a"], ["2", nil], ["3", "b"], ["4", "c"]])
+    #expect(padded.rejections.map(\.number) == [5])
+    #expect(padded.warnings.map(\.code) == ["padded", "surplus-empty"])
+    #expect(padded.warnings.map(\.count) == [1, 2])
+    #expect(padded.warnings.map(\.firstLine) == [2, 3])
+
+    let extra = try rows(.extra)
+    #expect(
+      extra.rows == [
+        ["1", "a", nil], ["2", nil, nil], ["3", "b", #"[""]"#], ["4", "c", #"["",""]"#],
+        ["5", "d", #"["x","y \"z\""]"#],
+      ])
+  }
+
+  /// What a person reads, whole.
+  @Test(arguments: [
+    (
+      "1\n", CSVDialect(headerLineCount: 0),
+      """
+      expected 2 fields, found 1: the record ends with column c1 [ragged] (column c1)
+        at test.csv, line 1, record 1, byte 0
+        here: 1
+        fix: --ragged pad fills the missing fields with NULL
+      """
+    ),
+    (
+      "1,2,3\n", CSVDialect(ragged: .pad, headerLineCount: 0),
+      """
+      expected 2 fields, found 3: the record goes on behind column c2, the last one [ragged] (column c2)
+        at test.csv, line 1, record 1, byte 0
+        here: 1,2,3
+        fix: --ragged extra keeps surplus fields in a column of their own
+      """
+    ),
+    (
+      "1,\"2\"3\n", CSVDialect(headerLineCount: 0),
+      """
+      column c2: the closing quote " is followed by something else than a delimiter [bad-quote] (column c2)
+        at test.csv, line 1, record 1, byte 0
+        here: 1,"2"3
+        fix: --quote none if quotes are data; --escape C if quotes are escaped by C
+      """
+    ),
+    (
+      "h,h\n1,\"2\n", CSVDialect(),
+      """
+      column c2: the quote " is still open at the end of the input [unclosed-quote] (column c2)
+        at test.csv, line 2, record 1, byte 4
+        here: 1,"2
+        fix: --quote none if quotes are data; else close the quote on this line
+      """
+    ),
+  ])
+  func messages(text: String, dialect: CSVDialect, message: String) throws {
+    var parser = CSVParser.text(dialect, fieldCount: 2)
+    var batch = Self.batch(Array(text.utf8))
+    try parser.parse(&batch, isFinal: true)
+    let found = batch.rejects.first?.asError.description
+    #expect(found == message)
+  }
+
+  @Test func invalidUTF8NamesTheColumn() throws {
+    var parser = CSVParser.text(CSVDialect(headerLineCount: 0), fieldCount: 2)
+    let bytes = Array("a,é\nb,".utf8) + [0xE9] + Array("\nc,d\n".utf8)
+    var batch = Self.batch(bytes)
+    try parser.parse(&batch, isFinal: true)
+    let recordCount = batch.recordCount
+    #expect(recordCount == 2)
+    let rejects = batch.rejects
+    let reject = try #require(rejects.first)
+    #expect(reject.code == .invalidUTF8)
+    #expect(reject.column == "c2")
+    #expect(reject.position == Position(file: "test.csv", record: 2, line: 2, byte: 5))
+    #expect(reject.raw == [0x62, 0x2C, 0xE9])
+    #expect(reject.hint?.hasPrefix("--encoding windows-1252") == true)
+  }
+
+  /// `007` into an INTEGER column, in a table of this run and in one that existed; and text.
+  @Test func conversionNotes() throws {
+    let bytes = Array("1,a\n007,b\nx,c\n08,d\n".utf8)
+    var strict = CSVParser.text(CSVDialect(headerLineCount: 0), fieldCount: 2, affinities: [0: .integer])
+    let rejecting = try BatchDriver().parse(bytes, with: &strict)
+    #expect(rejecting.rows == [["1", "a"], ["x", "c"]])
+    #expect(rejecting.rejections.map(\.code) == ["would-change", "would-change"])
+    #expect(rejecting.rejections.map(\.column) == ["c1", "c1"])
+    #expect(rejecting.warnings.map(\.code) == ["text-in-number-column"])
+    #expect(rejecting.warnings.map(\.firstRecord) == [3])
+
+    var lenient = CSVParser.text(
+      CSVDialect(headerLineCount: 0), fieldCount: 2, affinities: [0: .integer], spellingPolicy: .warn)
+    let warning = try BatchDriver().parse(bytes, with: &lenient)
+    #expect(warning.records.count == 4)
+    #expect(warning.warnings.map(\.code) == ["spelling-changed", "text-in-number-column"])
+    #expect(warning.warnings.map(\.count) == [2, 1])
+    #expect(warning.warnings.map(\.firstLine) == [2, 3])
+  }
+
+  @Test func wantedFieldsGoToTheirSlots() throws {
+    let columns = ["x", "y", "z"].map { ColumnTarget(name: $0, affinity: .text, spellingPolicy: .warn) }
+    var parser = CSVParser(
+      dialect: CSVDialect(), file: "f", columns: columns, slotOfField: [2, nil, 0])
+    let document = try BatchDriver().parse(Array("a,b,c\n1,\"2\"\"\",3\n".utf8), with: &parser)
+    // No field fills `y`, so the record does not speak of it.
+    #expect(document.rows == [["3", "<absent>", "1"]])
+  }
+
+  @Test func aHugeRecordCostsItsFirstLine() throws {
+    let huge = String(repeating: "x", count: 500)
+    let text = "1,a\n2,\"\(huge)\n\(huge)\"\n3,b\n4,\(huge)\r\n5,c\n"
+    var driver = BatchDriver(sizes: CSVPropertyTests.sizes(arena: 16))
+    driver.recordByteLimit = 100
+    var parser = CSVParser.text(CSVDialect(headerLineCount: 0), fieldCount: 2)
+    let document = try driver.parse(Array(text.utf8), with: &parser)
+    // The second line of the quoted field is a line like any other then, and too long as well.
+    #expect(document.rows == [["1", "a"], ["3", "b"], ["5", "c"]])
+    #expect(document.rejections.map(\.code) == ["too-large", "too-large", "too-large"])
+    #expect(document.rejections.map(\.line) == [2, 3, 5])
+    #expect(document.records.map(\.line) == [1, 4, 6])
+    #expect(document.records.map(\.number) == [1, 4, 6])
+    #expect(document.rejections.first?.raw.starts(with: Array("2,\"xxx".utf8)) == true)
+  }
+
+  @Test func aHugeHeaderIsAnError() throws {
+    var parser = CSVParser.text(CSVDialect(), fieldCount: 2)
+    var batch = Self.batch(Array("a,\"b".utf8))
+    try parser.parse(&batch, isFinal: false)
+    #expect(throws: UpsurgeError.self) { try parser.rejectTooLarge(&batch, limit: 3) }
+  }
+
+  @Test func resumesAtARecord() throws {
+    let text = "h,h\n1,a\n2,b\n3,c\n"
+    var parser = CSVParser(
+      dialect: CSVDialect(skippedLineCount: 3), file: "f", columns: CSVParser.text(CSVDialect(), fieldCount: 2).columns,
+      slotOfField: [0, 1], resumption: .init(line: 3, recordCount: 1))
+    let document = try BatchDriver().parse(Array(text.utf8.dropFirst(8)), with: &parser)
+    #expect(document.rows == [["2", "b"], ["3", "c"]])
+    #expect(document.records.map(\.number) == [2, 3])
+    #expect(document.records.map(\.line) == [3, 4])
+    #expect(parser.nextLine == 5)
+    #expect(parser.recordCount == 3)
+  }
+
+  /// Bad input cannot fill a batch with rejects without end.
+  @Test func rejectsOfABatchAreBounded() throws {
+    var parser = CSVParser.text(CSVDialect(headerLineCount: 0), fieldCount: 2)
+    let document = try BatchDriver().parse(
+      Array(String(repeating: "x\n", count: 20_000).utf8), with: &parser)
+    #expect(document.rejections.count == 20_000)
+    var batch = Self.batch(Array(String(repeating: "x\n", count: 20_000).utf8))
+    try parser.parse(&batch, isFinal: true)
+    let rejectCount = batch.rejects.count
+    #expect(rejectCount == CSVParser.rejectLimit)
+    let isClosed = batch.isClosed
+    #expect(isClosed)
+  }
+
+  static func batch(_ bytes: [UInt8]) -> Batch {
+    var batch = Batch()
+    for (index, byte) in bytes.enumerated() { batch.arena[index] = byte }
+    batch.arenaByteCount = bytes.count
+    return batch
+  }
+}

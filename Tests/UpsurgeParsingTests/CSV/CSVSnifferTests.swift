@@ -1,0 +1,157 @@
+import TestSupport
+import Testing
+import UpsurgeRecords
+
+@testable import UpsurgeParsing
+
+@Suite struct CSVSnifferTests {
+  static let cases: [(text: String, summary: String, names: [String])] = [
+    ("a,b,c\n1,2,3\n4,5,6\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["a", "b", "c"]),
+    ("a;b;c\r\n1;2;3\r\n", "csv · delimiter semicolon · quote \" · header · CRLF · 3 fields", ["a", "b", "c"]),
+    ("a\tb\r1\t2\r", "csv · delimiter tab · quote \" · header · CR · 2 fields", ["a", "b"]),
+    ("a|b|c\n1|2|3\n", "csv · delimiter pipe · quote \" · header · LF · 3 fields", ["a", "b", "c"]),
+    ("a\u{1F}b\n1\u{1F}2\n", "csv · delimiter 0x1F · quote \" · header · LF · 2 fields", ["a", "b"]),
+    ("a\u{1}b\n1\u{1}2\n", "csv · delimiter 0x01 · quote \" · header · LF · 2 fields", ["a", "b"]),
+    ("a^b^c\n1^x^3\n", "csv · delimiter ^ · quote \" · header · LF · 3 fields", ["a", "b", "c"]),
+    ("a~b\n1~2\n3~4\n", "csv · delimiter ~ · quote \" · header · LF · 2 fields", ["a", "b"]),
+    ("1 2 3\n4 5 6\n7 8 9\n", "csv · delimiter space · quote \" · no header · LF · 3 fields", ["c1", "c2", "c3"]),
+    (
+      "root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\nbin:x:2:2:bin:/bin:/bin/sh\n",
+      "csv · delimiter colon · quote \" · no header · LF · 7 fields", ["c1", "c2", "c3", "c4", "c5", "c6", "c7"]
+    ),
+    // Decimal commas.
+    ("x;y\n1,5;2,5\n3,5;4,5\n5,5;6,5\n", "csv · delimiter semicolon · quote \" · header · LF · 2 fields", ["x", "y"]),
+    // Dates and times hold marks of their own.
+    (
+      "when,what\n2020-01-01 10:00:00,5\n2020-01-02 11:30:00,6\n2020-01-03 12:00:00,7\n",
+      "csv · delimiter comma · quote \" · header · LF · 2 fields", ["when", "what"]
+    ),
+    // One column.
+    ("name\nalice\nbob\n", "csv · delimiter comma · quote \" · header · LF · 1 field", ["name"]),
+    ("1\n2\n3\n", "csv · delimiter comma · quote \" · no header · LF · 1 field", ["c1"]),
+    ("name\n\"Smith, John\"\n\"Doe, Jane\"\n", "csv · delimiter comma · quote \" · header · LF · 1 field", ["name"]),
+    ("full name\nJohn Smith\nJane Doe\nJim Beam\n", "csv · delimiter comma · quote \" · header · LF · 1 field", ["full name"]),
+    ("stamp\n2020-01-01 10:00:00\n2020-01-02 11:00:00\n", "csv · delimiter comma · quote \" · header · LF · 1 field", ["stamp"]),
+    // Quotes.
+    ("'a','b'\n'x, y','it''s'\n'1','2'\n", "csv · delimiter comma · quote ' · header · LF · 2 fields", ["a", "b"]),
+    ("id,text\n1,it's\n2,'tis\n3,don't\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["id", "text"]),
+    ("\"a\";\"b, c\"\n\"1\";\"2, 3\"\n", "csv · delimiter semicolon · quote \" · header · LF · 2 fields", ["a", "b, c"]),
+    (
+      "a\tb\n\"Hi\" he said\t1\n\"Ho\" she said\t2\n\"Hey\" they said\t3\n",
+      "csv · delimiter tab · no quote · header · LF · 2 fields", ["a", "b"]
+    ),
+    (
+      "id,text\n1,\"he said \\\"hi\\\", then\"\n2,\"plain\"\n3,\"a \\\"b\\\" c\"\n",
+      "csv · delimiter comma · quote \" · escape \\ · header · LF · 2 fields", ["id", "text"]
+    ),
+    (
+      "id,path\n1,\"C:\\dir\\\"\n2,\"D:\\x\\\"\n", "csv · delimiter comma · quote \" · header · LF · 2 fields",
+      ["id", "path"]
+    ),
+    // Before the table.
+    (
+      "PREAMBLE,,,,\n,,,,\na,b,c,d,e\n1,2,3,4,5\n",
+      "csv · delimiter comma · quote \" · 2 lines skipped · header · LF · 5 fields", ["a", "b", "c", "d", "e"]
+    ),
+    (
+      "Report of sales\n\nmade 2020-01-01\na,b,c\n1,2,3\n4,5,6\n",
+      "csv · delimiter comma · quote \" · 3 lines skipped · header · LF · 3 fields", ["a", "b", "c"]
+    ),
+    ("Title,,\nSTATE,x,y\nNY,1,2\nCT,3,4\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["Title", "column_2", "column_3"]),
+    ("\n\na,b\n1,2\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["a", "b"]),
+    (
+      "# made by hand\n# on a day, or so, it seems\na,b\n1,2\n3,4\n",
+      "csv · delimiter comma · quote \" · comment # · header · LF · 2 fields", ["a", "b"]
+    ),
+    ("#id,name\n1,x\n2,y\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["#id", "name"]),
+    ("n,tag\n1,x\n#2,y\n#3,z\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["n", "tag"]),
+    // Header or none.
+    ("1,2\n3,4\n", "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]),
+    ("alice,NY\nbob,LA\ncarol,NY\n", "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]),
+    ("state,2018\nAlabama,R+27\nAlaska,R+15\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["state", "2018"]),
+    (
+      "country,1990,1991,1992\nA,5,6,7\nB,8,9,1\n", "csv · delimiter comma · quote \" · header · LF · 4 fields",
+      ["country", "1990", "1991", "1992"]
+    ),
+    ("1880,Mary,F,7065\n1880,Anna,F,2604\n1880,Emma,F,2003\n", "csv · delimiter comma · quote \" · no header · LF · 4 fields", ["c1", "c2", "c3", "c4"]),
+    ("DATE,TIME,Qty\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["DATE", "TIME", "Qty"]),
+    (",a,b\n1,x,y\n2,z,w\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["column_1", "a", "b"]),
+    ("a,A,a\n1,2,3\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["a", "A_2", "a_3"]),
+    ("\"a\nb\",c\n1,2\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["a\nb", "c"]),
+    ("\u{FEFF}a,b\r\n1,2\n", "csv · delimiter comma · quote \" · header · mixed · 2 fields", ["a", "b"]),
+    // A header whose quotes make no sense is still one.
+    ("a,\"b,c\n1,2,\"3\"\n4,5,6\n7,8,\"9, 9\"\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["a", "\"b", "c"]),
+    ("a,b,,c\n1,2,3\n4,5,6\n7,8,9\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["a", "b", "c"]),
+    ("", "csv · delimiter comma · quote \" · no header · 0 fields", []),
+    ("\n\n\r\n", "csv · delimiter comma · quote \" · no header · 0 fields", []),
+  ]
+
+  @Test(arguments: cases.indices) func sniff(index: Int) throws {
+    let (text, summary, names) = Self.cases[index]
+    let result = CSVSniffer.sniff(sample: Array(text.utf8), isWhole: true)
+    #expect(result.summary == summary, "\(text)")
+    #expect(result.headerNames == names, "\(text)")
+    #expect(result.fieldCount == names.count)
+    try result.dialect.validate()
+  }
+
+  /// What happens to bad records has no influence.
+  @Test(arguments: cases.indices) func raggedPolicyHasNoSay(index: Int) {
+    let sample = Array(Self.cases[index].text.utf8)
+    let expected = CSVSniffer.sniff(sample: sample, isWhole: true)
+    for ragged in CSVDialect.RaggedPolicy.allCases {
+      var found = CSVSniffer.sniff(sample: sample, isWhole: true, given: CSVOverrides(ragged: ragged))
+      #expect(found.dialect.ragged == ragged)
+      found.dialect.ragged = expected.dialect.ragged
+      #expect(found == expected)
+    }
+  }
+
+  @Test func whatIsGivenIsNotSniffed() {
+    let sample = Array("# x\na;b\n1;2\n".utf8)
+    func dialect(_ given: CSVOverrides) -> CSVSniffResult {
+      CSVSniffer.sniff(sample: sample, isWhole: true, given: given)
+    }
+    #expect(dialect(CSVOverrides(delimiter: [0x2C])).fieldCount == 1)
+    #expect(dialect(CSVOverrides(quote: CSVOverrides.Mark.none)).dialect.quote == nil)
+    #expect(dialect(CSVOverrides(escape: .byte(0x5C))).dialect.escape == 0x5C)
+    #expect(dialect(CSVOverrides(commentPrefix: [])).dialect.commentPrefix == nil)
+    #expect(dialect(CSVOverrides(headerLineCount: 0)).headerNames == ["c1", "c2"])
+    #expect(dialect(CSVOverrides(headerLineCount: 2)).headerNames == ["a 1", "b 2"])
+    #expect(dialect(CSVOverrides(skippedLineCount: 2)).headerNames == ["c1", "c2"])
+    #expect(dialect(CSVOverrides(columnNames: ["x", "y", "y"])).headerNames == ["x", "y", "y_2"])
+    #expect(dialect(CSVOverrides(nullSpellings: [[0x2D]])).dialect.nullSpellings == [[0x2D]])
+  }
+
+  /// A cut sample's last record is no evidence.
+  @Test func cutSample() {
+    let sample = Array("a,b,c\n1,2,3\n4,\"5".utf8)
+    let result = CSVSniffer.sniff(sample: sample, isWhole: false)
+    #expect(result.delimiterEvidence == "3 fields in 2 of 2 records")
+  }
+
+  @Test func remarksAndRenamings() {
+    let result = CSVSniffer.sniff(sample: Array("a,a,\n1,2,3,4\n5,6,7,8\n".utf8), isWhole: true)
+    #expect(
+      result.renamings == [
+        HeaderNames.Renaming(index: 1, original: "a", new: "a_2"),
+        HeaderNames.Renaming(index: 2, original: "", new: "column_3"),
+      ])
+    #expect(result.remarks == ["the header has 3 fields, most records have 4"])
+  }
+
+  /// Any bytes at all: no trap, and a dialect that can be used.
+  @Test func randomBytes() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var generator = SeededGenerator(seed: seed)
+    let marks = Array(",;\t|\"'\\\n\r#ab1 .:".utf8) + [0xC3, 0xFF, 0]
+    for _ in 0..<300 {
+      let length = Int.random(in: 0...80, using: &generator)
+      let bytes = (0..<length).map { _ in marks.randomElement(using: &generator) ?? 0 }
+      let result = CSVSniffer.sniff(sample: bytes, isWhole: Bool.random(using: &generator))
+      try result.dialect.validate()
+      #expect(result.headerNames.count == result.fieldCount, "seed \(seed): \(bytes)")
+      #expect(Set(result.headerNames.map(HeaderNames.folded)).count == result.fieldCount, "seed \(seed): \(bytes)")
+    }
+  }
+}
