@@ -48,6 +48,8 @@ package struct JSONKeyPolicy: Sendable, Equatable {
   package enum UnknownKey: Sendable, Equatable {
     /// A column appears, with the affinity of the key's first value and this policy.
     case add(ColumnTarget.SpellingPolicy)
+    /// A column without affinity appears, so that every value stays what it is: for samples.
+    case addUntyped
     /// The key is left out.
     case skip
     /// The run stops (`guardRefused`); the name is the table's.

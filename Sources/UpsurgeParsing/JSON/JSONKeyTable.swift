@@ -32,8 +32,8 @@ final class JSONKeyTable: @unchecked Sendable {
     /// The column, or one of the marks below.
     var slot: Int32 = JSONKeyTable.unresolved
     var affinity = Affinity.none
-    /// Number of the last record in which the key was seen; kept only when flattening.
-    var lastRecord: UInt64 = 0
+    /// The last reading of a record in which the key was seen; kept only when flattening.
+    var lastReading: UInt64 = 0
   }
 
   /// No column yet.

@@ -14,8 +14,8 @@ struct JSONFrame {
   let columnCount: Int
   let spill: UnsafeMutablePointer<UInt8>
   var spillByteCount: Int
-  /// Number of the record.
-  let number: UInt64
+  /// A number that no other reading of a record has; the same record may be read twice.
+  let reading: UInt64
   /// Brackets of the document that are open around the record.
   let depth: Int
 }
@@ -58,8 +58,8 @@ extension JSONParser {
         if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
         if p.pointee != UInt8(ascii: ":") { return fail(UPSURGE_JSON_NO_COLON, at: p) }
         p = upsurge_json_skip_space(p + 1, end)
-        if isFlattening && entries[key].lastRecord == frame.number { forgetSubtree(key, frame, at: p) }
-        if isFlattening { entries[key].lastRecord = frame.number }
+        if isFlattening && entries[key].lastReading == frame.reading { forgetSubtree(key, frame, at: p) }
+        if isFlattening { entries[key].lastReading = frame.reading }
         // The value.
         let code = Int(upsurge_json_read_value(p, end, limit, &token))
         if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
@@ -139,6 +139,9 @@ extension JSONParser {
     token.end = at
     token.next = at
     if code == UPSURGE_JSON_DONE { return true }
+    if code == UPSURGE_JSON_OK && dialect.format == .ndjson && upsurge_json_machine_is_whole(&machine) {
+      return true  // a number that ends with its line
+    }
     _ = fail(code == UPSURGE_JSON_OK ? UPSURGE_JSON_CUT : code, at: at ?? start)
     return false
   }

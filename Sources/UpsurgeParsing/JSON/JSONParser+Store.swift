@@ -93,9 +93,8 @@ extension JSONParser {
 
   /// The same key again, while flattening: what came of its first value is taken back.
   mutating func forgetSubtree(_ key: Int, _ frame: JSONFrame, at place: UnsafePointer<UInt8>) {
-    let slot = Int(keys.entries[key].slot)
-    if slot == Int(JSONKeyTable.skipped) { return }
-    if slot >= 0 && frame.row[slot].kind != .absent && keys.entries[key].firstChild < 0 { return }
+    if keys.entries[key].slot == JSONKeyTable.skipped { return }
+    if keys.entries[key].firstChild < 0 { return }  // never an object: its cell tells
     let name = keys.path(of: Int32(truncatingIfNeeded: key)).joined(separator: dialect.flattenSeparator ?? "")
     if dialect.duplicateKeys == .reject { return noteSoft(.duplicateKey, at: place, column: name) }
     pendingWarnings.append(PendingWarning(code: .duplicateKey, column: name, slot: -1))
@@ -114,7 +113,7 @@ extension JSONParser {
       pendingNames.remove(keyName(key).lowercasedASCII)
     }
     for child in 1..<max(keys.count, 1) where Int(keys.entries[child].parent) == key {
-      keys.entries[child].lastRecord = 0
+      keys.entries[child].lastReading = 0
       clear(child, frame)
     }
   }
