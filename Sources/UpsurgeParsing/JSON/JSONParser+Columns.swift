@@ -123,8 +123,8 @@ extension JSONParser {
     skippedKeys.append(skippedCount <= Self.skippedNameLimit ? name : nil)
   }
 
-  mutating func countSkippedKeys(at position: @autoclosure () -> Position) {
-    for name in skippedKeys { newWarnings.add(.columnSkipped, column: name, at: position()) }
+  mutating func countSkippedKeys(at position: Position) {
+    for name in skippedKeys { newWarnings.add(.columnSkipped, column: name, at: position) }
     skippedKeys.removeAll(keepingCapacity: true)
   }
 

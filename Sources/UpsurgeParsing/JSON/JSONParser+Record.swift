@@ -108,13 +108,10 @@ extension JSONParser {
     batch.recordCount += 1
     batch.spillByteCount = frame.spillByteCount
     if filledCount < frame.columnCount { batch.hasAbsentCells = true }
-    if !skippedKeys.isEmpty { countSkippedKeys(at: batch.position(of: batch.recordCount - 1, file: file)) }
-    if pendingWarnings.isEmpty { return }
-    for warning in pendingWarnings {
-      newWarnings.add(
-        warning.code, column: warning.column,
-        at: batch.position(of: batch.recordCount - 1, file: file))
-    }
+    if pendingWarnings.isEmpty && skippedKeys.isEmpty { return }
+    let place = batch.position(of: batch.recordCount - 1, file: file)
+    countSkippedKeys(at: place)
+    for warning in pendingWarnings { newWarnings.add(warning.code, column: warning.column, at: place) }
   }
 
   /// Makes a reject of the record whose bytes are given.
