@@ -12,7 +12,7 @@ extension JSONParser {
     let slot = slot(of: name)
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
     if slot >= 0 && slot < frame.columnCount {
-      keys.entries[key].affinity = columns[slot].affinity
+      keys.entries[key].affinity = columns[slot].affinity.rawValue
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else if slot == Int(JSONKeyTable.skipped) {
       noteSkipped(name)

@@ -29,7 +29,7 @@ extension JSONParser {
         base: UnsafePointer(batch.arena), end: end, limit: UnsafePointer(batch.arena) + batch.arenaByteCount,
         row: row, columnCount: batch.columnCount, spill: batch.spill, spillByteCount: batch.spillByteCount,
         reading: readingNumber, depth: dialect.format == .json ? Int(document.machine.depth) : 0)
-      fault = nil
+      if fault != nil { fault = nil }
       filledCount = 0
       if !pendingNames.isEmpty { forgetPendingColumns() }
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }

@@ -71,6 +71,9 @@ package struct JSONParser: RecordParser, Sendable {
   var skippedCount = 0
   var newWarnings = WarningLog()
 
+  /// Whether usual members are read by the kernel; tests compare with and without.
+  var usesKernelForMembers = true
+
   // NDJSON.
   var droppedLine: DroppedLine?
 

@@ -1,6 +1,9 @@
 import CScan
 import TestSupport
 import Testing
+import UpsurgeRecords
+
+@testable import UpsurgeParsing
 
 @Suite("JSON kernels")
 struct JSONKernelTests {
@@ -27,6 +30,22 @@ struct JSONKernelTests {
         #expect(found == portable && isHigh == isHighPortable, "length \(length), alignment \(alignment)")
       }
     }
+  }
+
+  @Test("the kernels write cells as Swift lays them out")
+  func cellLayout() {
+    #expect(MemoryLayout<Cell>.size == MemoryLayout<upsurge_cell>.size && MemoryLayout<Cell>.stride == 16)
+    #expect(MemoryLayout<Cell>.offset(of: \.kind) == MemoryLayout<upsurge_cell>.offset(of: \.kind))
+    #expect(MemoryLayout<Cell>.offset(of: \.isInSpill) == MemoryLayout<upsurge_cell>.offset(of: \.is_in_spill))
+    #expect(MemoryLayout<Cell>.offset(of: \.byteCount) == MemoryLayout<upsurge_cell>.offset(of: \.byte_count))
+    #expect(MemoryLayout<Cell>.offset(of: \.payload) == MemoryLayout<upsurge_cell>.offset(of: \.payload))
+    let kinds = [UPSURGE_CELL_ABSENT, UPSURGE_CELL_NULL, UPSURGE_CELL_INTEGER, UPSURGE_CELL_REAL, UPSURGE_CELL_TEXT]
+    let swiftKinds: [Cell.Kind] = [.absent, .null, .integer, .real, .text]
+    #expect(kinds.map { Int($0) } == swiftKinds.map { Int($0.rawValue) })
+    #expect(Int(Affinity.text.rawValue) == Int(UPSURGE_AFFINITY_TEXT))
+    #expect(Int(Affinity.real.rawValue) == Int(UPSURGE_AFFINITY_REAL))
+    let numeric: [Affinity] = [.none, .text, .numeric, .integer, .real]
+    #expect(numeric.allSatisfy { $0.isNumeric == ($0.rawValue >= UInt8(UPSURGE_AFFINITY_NUMERIC)) })
   }
 
   @Test("UTF-8 is judged as the standard library judges it")
