@@ -48,21 +48,12 @@ package struct JSONKeyPolicy: Sendable, Equatable {
   package enum UnknownKey: Sendable, Equatable {
     /// A column appears, with the affinity of the key's first value and this policy.
     case add(ColumnTarget.SpellingPolicy)
-    /// A column without affinity appears: for inference, which wants the values as they are.
+    /// A column without affinity appears, so that every value stays what it is: for samples.
     case addUntyped
     /// The key is left out.
     case skip
     /// The run stops (`guardRefused`); the name is the table's.
     case refuse(table: String)
-
-    /// The policy of columns that appear; nil when none may.
-    var spellingPolicy: ColumnTarget.SpellingPolicy? {
-      switch self {
-      case .add(let policy): policy
-      case .addUntyped: .warn
-      case .skip, .refuse: nil
-      }
-    }
   }
 
   package var unknown: UnknownKey

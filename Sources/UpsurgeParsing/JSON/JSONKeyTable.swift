@@ -17,29 +17,12 @@ import UpsurgeRecords
 final class JSONKeyTable: @unchecked Sendable {
   // Sendable because it belongs to one parser, which is on one thread at a time.
 
-  struct Entry {
-    /// The key's bytes with its closing quote; owned.
-    var bytes: UnsafeMutablePointer<UInt8>
-    var byteCount: Int
-    /// The first eight of the bytes, zeros after their end.
-    var head: UInt64
-    /// The key that followed last time in the same object, or -1.
-    var next: Int32 = -1
-    /// The first key of the object that is this key's value, last time, or -1.
-    var firstChild: Int32 = -1
-    /// The key of the object in which this one stands; 0 is the record itself.
-    var parent: Int32
-    /// The column, or one of the marks below.
-    var slot: Int32 = JSONKeyTable.unresolved
-    var affinity = Affinity.none
-    /// Number of the last record in which the key was seen; kept only when flattening.
-    var lastRecord: UInt64 = 0
-  }
+  typealias Entry = upsurge_json_key
 
   /// No column yet.
   static let unresolved: Int32 = -1
   /// The options leave the key out.
-  static let skipped: Int32 = -2
+  static let skipped = Int32(UPSURGE_SLOT_SKIPPED)
   /// The key is no Unicode text.
   static let loneSurrogate: Int32 = -3
   /// The key holds U+0000, which no column name can.
@@ -80,7 +63,7 @@ final class JSONKeyTable: @unchecked Sendable {
     while buckets[bucket] >= 0 {
       let found = buckets[bucket]
       let entry = entries + Int(found)
-      if entry.pointee.parent == parent && entry.pointee.byteCount == bytes.count
+      if entry.pointee.parent == parent && entry.pointee.byte_count == bytes.count
         && bytes.baseAddress.map({ memcmp($0, entry.pointee.bytes, bytes.count) }) == 0
       {
         return found
@@ -108,7 +91,7 @@ final class JSONKeyTable: @unchecked Sendable {
   /// The key as text, its escapes resolved.
   private func name(of index: Int32) -> String {
     let entry = entries[Int(index)]
-    let raw = UnsafeBufferPointer(start: entry.bytes, count: entry.byteCount - 1)
+    let raw = UnsafeBufferPointer(start: entry.bytes, count: entry.byte_count - 1)
     let text = [UInt8](unsafeUninitializedCapacity: raw.count) { buffer, count in
       guard let to = buffer.baseAddress else { return }
       count = max(0, upsurge_json_unescape(entry.bytes, entry.bytes + raw.count, to))
@@ -128,7 +111,9 @@ final class JSONKeyTable: @unchecked Sendable {
       slot = Self.initialSlot(start, count: bytes.count - 1)
     }
     (entries + count).initialize(
-      to: Entry(bytes: copy, byteCount: bytes.count, head: head, parent: parent, slot: slot))
+      to: Entry(
+        bytes: copy, byte_count: bytes.count, head: head, last_reading: 0, next: -1, first_child: -1,
+        parent: parent, slot: slot, affinity: Affinity.none.rawValue))
     count += 1
   }
 
@@ -159,7 +144,7 @@ final class JSONKeyTable: @unchecked Sendable {
 
   private func insert(_ index: Int32) {
     let entry = entries[Int(index)]
-    let bytes = UnsafeBufferPointer(start: UnsafePointer(entry.bytes), count: entry.byteCount)
+    let bytes = UnsafeBufferPointer(start: UnsafePointer(entry.bytes), count: entry.byte_count)
     var bucket = Int(truncatingIfNeeded: hash(bytes, entry.parent)) & (buckets.count - 1)
     while buckets[bucket] >= 0 { bucket = (bucket + 1) & (buckets.count - 1) }
     buckets[bucket] = index

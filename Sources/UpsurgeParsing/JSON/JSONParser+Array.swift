@@ -12,7 +12,7 @@ extension JSONParser {
       endsLine(next, frame)
     else {
       guard let fault, dialect.format == .ndjson else { return nil }
-      let reason = fault.reason(end: frame.end, unit: "line", offset: fault.at - start)
+      let reason = fault.reason(end: frame.end, unit: "record", offset: fault.at - start)
       throw headerError("the array of column names cannot be read: \(reason)", position)
     }
     var names: [String] = []
@@ -36,9 +36,9 @@ extension JSONParser {
     header = names
     headerSlots = names.map { slot(of: $0) }
     for (index, slot) in headerSlots.enumerated() where slot == Int(JSONKeyTable.skipped) {
-      skippedCount += 1
-      newWarnings.add(.columnSkipped, column: names[index], at: position)
+      noteSkipped(names[index])
     }
+    countSkippedKeys(at: position)
     return next
   }
 

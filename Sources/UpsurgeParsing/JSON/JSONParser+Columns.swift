@@ -12,10 +12,10 @@ extension JSONParser {
     let slot = slot(of: name)
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
     if slot >= 0 && slot < frame.columnCount {
-      keys.entries[key].affinity = columns[slot].affinity
+      keys.entries[key].affinity = columns[slot].affinity.rawValue
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else if slot == Int(JSONKeyTable.skipped) {
-      warnSkipped(name)
+      noteSkipped(name)
     } else {
       keys.entries[key].slot = JSONKeyTable.unresolved
       wait(token, name: name, key: key, frame)
@@ -84,14 +84,18 @@ extension JSONParser {
       let name = shape == .arrays ? header[pending.key] : keyName(pending.key)
       if slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
       let column = renames[name.lowercasedASCII] ?? name
-      guard let spelling = policy.unknown.spellingPolicy else { throw refusal(of: name, at: position) }
+      let target: ColumnTarget
+      switch policy.unknown {
+      case .add(let spelling):
+        target = ColumnTarget(name: column, affinity: pending.affinity, spellingPolicy: spelling)
+      case .addUntyped: target = ColumnTarget(name: column, affinity: .none, spellingPolicy: .warn)
+      case .skip, .refuse: throw refusal(of: name, at: position)
+      }
       if columns.count >= Self.columnLimit {
         throw UpsurgeError(
           .badInput, "the records have more than \(Self.columnLimit) different keys", position: position,
           column: column, hint: "--columns A,B reads only the keys it names")
       }
-      let affinity = policy.unknown == .addUntyped ? .none : pending.affinity
-      let target = ColumnTarget(name: column, affinity: affinity, spellingPolicy: spelling)
       slotsByName[column.lowercasedASCII] = columns.count
       columns.append(target)
       unannounced.append(target)
@@ -113,10 +117,17 @@ extension JSONParser {
       position: position, hint: "--alter adds the column; --columns A,B leaves it out")
   }
 
-  /// Counts a key that the options leave out, once, with its first position (few names are kept).
-  mutating func warnSkipped(_ name: String) {
+  /// Notes a key that the options leave out; it is counted once, with the record in which it was met first.
+  mutating func noteSkipped(_ name: String) {
     skippedCount += 1
-    pendingWarnings.append(
-      PendingWarning(code: .columnSkipped, column: skippedCount <= 100 ? name : nil, slot: -1))
+    skippedKeys.append(skippedCount <= Self.skippedNameLimit ? name : nil)
   }
+
+  mutating func countSkippedKeys(at position: Position) {
+    for name in skippedKeys { newWarnings.add(.columnSkipped, column: name, at: position) }
+    skippedKeys.removeAll(keepingCapacity: true)
+  }
+
+  /// The most names of skipped keys that are kept for warnings.
+  private static let skippedNameLimit = 100
 }

@@ -56,7 +56,7 @@ extension JSONParser {
     case .needsNewBatch: return false
     case .header, .stored: return true
     case .rejected, .failed:
-      reject(lineStart, end, &batch)
+      reject(start, end, &batch)
       return true
     }
   }

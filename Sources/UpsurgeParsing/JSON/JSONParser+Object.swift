@@ -14,8 +14,8 @@ struct JSONFrame {
   let columnCount: Int
   let spill: UnsafeMutablePointer<UInt8>
   var spillByteCount: Int
-  /// Number of the record.
-  let number: UInt64
+  /// A number that no other reading of a record has; the same record may be read twice.
+  let reading: UInt64
   /// Brackets of the document that are open around the record.
   let depth: Int
 }
@@ -38,16 +38,19 @@ extension JSONParser {
     openKeys.removeAll(keepingCapacity: true)
     while true {
       p = upsurge_json_skip_space(p, end)
+      let isBehindValue = readUsualMembers(&p, &previous, parent: parent, &frame)
       if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
-      if p.pointee == UInt8(ascii: "\"") {
+      if isBehindValue {
+        // only the closing brace is left
+      } else if p.pointee == UInt8(ascii: "\"") {
         // The key: first the one that stood here last time.
-        let predicted = previous < 0 ? entries[parent].firstChild : entries[Int(previous)].next
+        let predicted = previous < 0 ? entries[parent].first_child : entries[Int(previous)].next
         var key = Int(predicted)
         if predicted >= 0,
           upsurge_json_key_is(
-            p + 1, limit, entries[key].bytes, entries[key].byteCount, entries[key].head)
+            p + 1, limit, entries[key].bytes, entries[key].byte_count, entries[key].head)
         {
-          p += 1 + entries[key].byteCount
+          p += 1 + entries[key].byte_count
         } else {
           guard let found = readUnpredictedKey(&p, frame, parent: parent, previous: previous) else { return nil }
           entries = keys.entries
@@ -58,8 +61,8 @@ extension JSONParser {
         if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
         if p.pointee != UInt8(ascii: ":") { return fail(UPSURGE_JSON_NO_COLON, at: p) }
         p = upsurge_json_skip_space(p + 1, end)
-        if isFlattening && entries[key].lastRecord == frame.number { forgetSubtree(key, frame, at: p) }
-        if isFlattening { entries[key].lastRecord = frame.number }
+        if isFlattening && entries[key].last_reading == frame.reading { forgetSubtree(key, frame, at: p) }
+        if isFlattening { entries[key].last_reading = frame.reading }
         // The value.
         let code = Int(upsurge_json_read_value(p, end, limit, &token))
         if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
@@ -78,7 +81,7 @@ extension JSONParser {
         p = token.next
         let slot = entries[key].slot
         if slot >= 0 {
-          store(token, slot: Int(slot), affinity: entries[key].affinity, &frame)
+          store(token, slot: Int(slot), affinity: columns[Int(slot)].affinity, &frame)
         } else if slot != JSONKeyTable.skipped {
           storeUnresolved(token, key: key, &frame)
         }
@@ -101,6 +104,24 @@ extension JSONParser {
     }
   }
 
+  /// Lets the kernel read the members that hold no surprise.
+  /// - Returns: Whether it stopped behind a value, at the object's closing brace.
+  @inline(__always)
+  private mutating func readUsualMembers(
+    _ p: inout UnsafePointer<UInt8>, _ previous: inout Int32, parent: Int, _ frame: inout JSONFrame
+  ) -> Bool {
+    if !usesKernelForMembers { return false }
+    var members = upsurge_json_members(
+      base: frame.base, end: frame.end, limit: frame.limit, keys: keys.entries, row: frame.row,
+      spill: frame.spill, spill_byte_count: frame.spillByteCount, filled_count: filledCount,
+      reading: frame.reading, previous: previous, is_behind_value: false)
+    p = upsurge_json_read_members(&members, p, Int32(truncatingIfNeeded: parent))
+    previous = members.previous
+    filledCount = members.filled_count
+    frame.spillByteCount = members.spill_byte_count
+    return members.is_behind_value
+  }
+
   /// Reads a key that is not the predicted one and predicts it for the next record.
   private mutating func readUnpredictedKey(
     _ p: inout UnsafePointer<UInt8>, _ frame: JSONFrame, parent: Int, previous: Int32
@@ -115,7 +136,7 @@ extension JSONParser {
     let bytes = UnsafeBufferPointer(start: token.start, count: token.next - token.start)
     let found = keys.entry(of: bytes, in: Int32(truncatingIfNeeded: parent))
     if previous < 0 {
-      keys.entries[parent].firstChild = found
+      keys.entries[parent].first_child = found
     } else {
       keys.entries[Int(previous)].next = found
     }
@@ -139,6 +160,9 @@ extension JSONParser {
     token.end = at
     token.next = at
     if code == UPSURGE_JSON_DONE { return true }
+    if code == UPSURGE_JSON_OK && dialect.format == .ndjson && upsurge_json_machine_is_whole(&machine) {
+      return true  // a number that ends with its line
+    }
     _ = fail(code == UPSURGE_JSON_OK ? UPSURGE_JSON_CUT : code, at: at ?? start)
     return false
   }

@@ -22,13 +22,14 @@ extension JSONParser {
   ) throws(UpsurgeError) -> Outcome {
     keys.trim()
     while true {
+      readingNumber += 1
       let row = batch.cells + batch.recordCount * batch.columnCount
       row.update(repeating: .absent, count: batch.columnCount)
       var frame = JSONFrame(
         base: UnsafePointer(batch.arena), end: end, limit: UnsafePointer(batch.arena) + batch.arenaByteCount,
         row: row, columnCount: batch.columnCount, spill: batch.spill, spillByteCount: batch.spillByteCount,
-        number: recordNumber + 1, depth: dialect.format == .json ? Int(document.machine.depth) : 0)
-      fault = nil
+        reading: readingNumber, depth: dialect.format == .json ? Int(document.machine.depth) : 0)
+      if fault != nil { fault = nil }
       filledCount = 0
       if !pendingNames.isEmpty { forgetPendingColumns() }
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
@@ -107,12 +108,10 @@ extension JSONParser {
     batch.recordCount += 1
     batch.spillByteCount = frame.spillByteCount
     if filledCount < frame.columnCount { batch.hasAbsentCells = true }
-    if pendingWarnings.isEmpty { return }
-    for warning in pendingWarnings {
-      newWarnings.add(
-        warning.code, column: warning.column,
-        at: batch.position(of: batch.recordCount - 1, file: file))
-    }
+    if pendingWarnings.isEmpty && skippedKeys.isEmpty { return }
+    let place = batch.position(of: batch.recordCount - 1, file: file)
+    countSkippedKeys(at: place)
+    for warning in pendingWarnings { newWarnings.add(warning.code, column: warning.column, at: place) }
   }
 
   /// Makes a reject of the record whose bytes are given.
@@ -122,14 +121,11 @@ extension JSONParser {
     guard let fault else { return }
     let place = position(of: start, batch)
     recordNumber += 1
-    for warning in pendingWarnings where warning.code == .columnSkipped {
-      newWarnings.add(warning.code, column: warning.column, at: place)
-    }
-    let unit = dialect.format == .ndjson ? "line" : "record"
+    countSkippedKeys(at: place)
     batch.rejects.append(
       Reject(
         fault.code, at: place, column: fault.column,
-        reason: fault.reason(end: next, unit: unit, offset: fault.at - start), hint: fault.hint,
+        reason: fault.reason(end: next, unit: "record", offset: fault.at - start), hint: fault.hint,
         raw: UnsafeBufferPointer(start: start, count: next - start)))
   }
 

@@ -3,12 +3,11 @@ import UpsurgeRecords
 
 extension JSONParser {
   /// Fills the cell of a value.
-  @inline(__always)
   mutating func store(
     _ token: upsurge_json_token, slot: Int, affinity: Affinity, _ frame: inout JSONFrame
   ) {
     let cell = frame.row + slot
-    if cell.pointee.kind == .absent {
+    if cell.pointee.kind.rawValue == Cell.Kind.absent.rawValue {
       filledCount += 1
     } else if !replaceDuplicate(slot, at: token.start) {
       return
@@ -26,7 +25,7 @@ extension JSONParser {
       } else {
         cell.pointee = .text(offset: offset, byteCount: byteCount)
       }
-    case UPSURGE_JSON_INTEGER where affinity != .text && affinity != .real:
+    case UPSURGE_JSON_INTEGER where affinity.rawValue != Affinity.text.rawValue && affinity.rawValue != Affinity.real.rawValue:
       cell.pointee = .integer(token.integer)
     case UPSURGE_JSON_INTEGER, UPSURGE_JSON_NUMBER:
       note = convertNumber(token.start, count: byteCount, offset: offset, affinity: affinity, into: cell)
@@ -93,9 +92,8 @@ extension JSONParser {
 
   /// The same key again, while flattening: what came of its first value is taken back.
   mutating func forgetSubtree(_ key: Int, _ frame: JSONFrame, at place: UnsafePointer<UInt8>) {
-    let slot = Int(keys.entries[key].slot)
-    if slot == Int(JSONKeyTable.skipped) { return }
-    if slot >= 0 && frame.row[slot].kind != .absent && keys.entries[key].firstChild < 0 { return }
+    if keys.entries[key].slot == JSONKeyTable.skipped { return }
+    if keys.entries[key].first_child < 0 { return }  // never an object: its cell tells
     let name = keys.path(of: Int32(truncatingIfNeeded: key)).joined(separator: dialect.flattenSeparator ?? "")
     if dialect.duplicateKeys == .reject { return noteSoft(.duplicateKey, at: place, column: name) }
     pendingWarnings.append(PendingWarning(code: .duplicateKey, column: name, slot: -1))
@@ -114,7 +112,7 @@ extension JSONParser {
       pendingNames.remove(keyName(key).lowercasedASCII)
     }
     for child in 1..<max(keys.count, 1) where Int(keys.entries[child].parent) == key {
-      keys.entries[child].lastRecord = 0
+      keys.entries[child].last_reading = 0
       clear(child, frame)
     }
   }

@@ -56,6 +56,7 @@ package struct JSONParser: RecordParser, Sendable {
   var headerSlots: [Int] = []
 
   // The record in work.
+  var readingNumber: UInt64 = 0
   var fault: JSONFault?
   var pendingColumns: [PendingColumn] = []
   /// The names of `pendingColumns`, in lower case.
@@ -65,9 +66,13 @@ package struct JSONParser: RecordParser, Sendable {
   var filledCount = 0
   /// The objects that are open when flattening.
   var openKeys: [Int32] = []
-  /// Names of skipped keys already warned about.
+  /// Keys met for the first time and left out, until their record is read; nil where the name is not kept.
+  var skippedKeys: [String?] = []
   var skippedCount = 0
   var newWarnings = WarningLog()
+
+  /// Whether usual members are read by the kernel; tests compare with and without.
+  var usesKernelForMembers = true
 
   // NDJSON.
   var droppedLine: DroppedLine?
@@ -93,13 +98,15 @@ package struct JSONParser: RecordParser, Sendable {
 
   package mutating func parse(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
     if batch.recordCount == 0 { begin(&batch) }
+    defer {
+      if !newWarnings.isEmpty {
+        batch.warnings.merge(newWarnings)
+        newWarnings = WarningLog()
+      }
+    }
     switch dialect.format {
     case .ndjson: try parseLines(&batch, isFinal: isFinal)
     case .json: try parseDocument(&batch, isFinal: isFinal)
-    }
-    if !newWarnings.isEmpty {
-      batch.warnings.merge(newWarnings)
-      newWarnings = WarningLog()
     }
   }
 

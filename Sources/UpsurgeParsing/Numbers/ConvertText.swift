@@ -17,7 +17,7 @@ package func convertText(
   if affinity.isNumeric {
     var bits: UInt64 = 0
     let found = Int(upsurge_number_scan(start, count, &bits))
-    if found == UPSURGE_NUMBER_INTEGER && (affinity != .real || isExactDouble(bits)) {
+    if found == UPSURGE_NUMBER_INTEGER && (affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits)) {
       cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
       return .none
     }
@@ -43,10 +43,10 @@ package func convertNumber(
   _ start: UnsafePointer<UInt8>, count: Int, offset: Int, isInSpill: Bool = false, affinity: Affinity,
   into cell: UnsafeMutablePointer<Cell>
 ) -> ConversionNote {
-  if affinity != .text {
+  if affinity.rawValue != Affinity.text.rawValue {
     var bits: UInt64 = 0
     let found = Int(upsurge_number_scan_json(start, count, &bits))
-    if found == UPSURGE_NUMBER_INTEGER && (affinity != .real || isExactDouble(bits)) {
+    if found == UPSURGE_NUMBER_INTEGER && (affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits)) {
       cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
       return .none
     }

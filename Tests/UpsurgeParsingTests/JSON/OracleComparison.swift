@@ -26,6 +26,11 @@ func expectOracle(_ bytes: [UInt8], _ dialect: JSONDialect, _ drivers: [JSONBatc
       return
     }
   }
+  var parser = JSONParser(
+    dialect: dialect, file: "t", columns: [], policy: JSONKeyPolicy(unknown: .add(.warn)))
+  parser.usesKernelForMembers = false
+  let general = first.run(bytes, &parser)
+  if general != fast { Issue.record("\(name): other result without the kernel: \(difference(fast, general))") }
   // The oracle recurses; deep nesting would exhaust its stack.
   if bytes.count > 50_000 && bytes.starts(with: [0x5B, 0x5B]) { return }
   var oracle = OracleRecords(dialect: dialect)
@@ -50,7 +55,12 @@ func expectOracle(_ bytes: [UInt8], _ dialect: JSONDialect, _ drivers: [JSONBatc
   #expect(expected.count == found.count, "\(name)")
   #expect(oracle.columns == fast.columns, "\(name)")
   var rejects: [UInt64: Reject.Code] = [:]
-  for reject in fast.rejects { rejects[reject.position.record ?? 0] = reject.code }
+  for reject in fast.rejects {
+    let number = reject.position.record ?? 0
+    rejects[number] = reject.code
+    // Of two faults in one record either may be told.
+    if reject.code == .invalidUTF8 && oracle.rejects[number] == .jsonSyntax { rejects[number] = .jsonSyntax }
+  }
   #expect(rejects == oracle.rejects, "\(name)")
   let duplicates = fast.warnings.entries.filter { $0.code == .duplicateKey }.reduce(0) { $0 + $1.count }
   #expect(duplicates == oracle.duplicateCount, "\(name)")

@@ -24,6 +24,9 @@ struct OracleRecords {
 
   mutating func read(_ bytes: [UInt8]) throws {
     if dialect.format == .ndjson { try readLines(bytes) } else { try readDocument(bytes) }
+    for name in header ?? [] where number == 0 {
+      add(ColumnTarget(name: String(decoding: name, as: UTF8.self), affinity: .none, spellingPolicy: .warn))
+    }
   }
 
   private mutating func readLines(_ bytes: [UInt8]) throws {
