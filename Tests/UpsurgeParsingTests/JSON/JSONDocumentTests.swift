@@ -22,7 +22,7 @@ struct JSONDocumentTests {
   @Test("where the records are", arguments: good.indices)
   func records(index: Int) {
     let (text, path, count) = Self.good[index]
-    for driver in [BatchDriver(), BatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1))] {
+    for driver in [JSONBatchDriver(), JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1))] {
       let parsed = parse(text, document(path), driver: driver)
       #expect(parsed.error == nil && parsed.rejects.isEmpty && parsed.records.count == count, "\(text)")
     }
@@ -54,8 +54,8 @@ struct JSONDocumentTests {
   func errors(index: Int) {
     let (text, path, message, line, byte) = Self.bad[index]
     for driver in [
-      BatchDriver(), BatchDriver(isEndLate: true),
-      BatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1), isEndLate: true),
+      JSONBatchDriver(), JSONBatchDriver(isEndLate: true),
+      JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1), isEndLate: true),
     ] {
       let error = parse(text, document(path), driver: driver).error
       #expect(error?.code == .badInput)
@@ -79,7 +79,7 @@ struct JSONDocumentTests {
     let junk = "[" + (0..<20_000).map { "{\"k\":[\($0),\"é\\n\"]}" }.joined(separator: ",") + "]"
     let long = "\"" + String(repeating: "y", count: 100_000) + "\""
     let text = "{\"junk\":\(junk),\"long\":\(long),\"d\":[{\"a\":1}],\"more\":{\"d\":\(junk)}}"
-    let driver = BatchDriver(
+    let driver = JSONBatchDriver(
       sizes: Batch.Sizes(arenaByteCount: 64, cellCount: 10, recordCount: 10), recordLimit: 64)
     let parsed = parse(text, document("d"), driver: driver)
     #expect(parsed.records.map(\.values) == [["a": .integer(1)]] && parsed.error == nil)
@@ -87,7 +87,7 @@ struct JSONDocumentTests {
 
   @Test("a record larger than memory ends the run and says what helps")
   func tooLarge() {
-    let driver = BatchDriver(
+    let driver = JSONBatchDriver(
       sizes: Batch.Sizes(arenaByteCount: 1024, cellCount: 10, recordCount: 10), recordLimit: 1 << 20)
     let long = "{\"a\":\"" + String(repeating: "x", count: 3 << 20) + "\"}"
     let error = parse("[{\"a\":1},\n\(long)]", document(), driver: driver).error

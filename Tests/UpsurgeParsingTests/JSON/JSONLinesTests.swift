@@ -147,7 +147,7 @@ struct JSONLinesTests {
   @Test("a line larger than memory is a reject that names the size it needs")
   func tooLarge() {
     let long = "{\"a\":\"" + String(repeating: "x", count: 5 << 20) + "\"}"
-    let driver = BatchDriver(
+    let driver = JSONBatchDriver(
       sizes: Batch.Sizes(arenaByteCount: 4096, cellCount: 100, recordCount: 100), recordLimit: 1 << 20)
     for end in ["\n{\"a\":2}", "\n", ""] {
       let parsed = parse("{\"a\":1}\n" + long + end, lines, driver: driver)
