@@ -136,6 +136,7 @@ import UpsurgeRecords
       result.renamings == [
         HeaderNames.Renaming(index: 1, original: "a", new: "a_2"),
         HeaderNames.Renaming(index: 2, original: "", new: "column_3"),
+        HeaderNames.Renaming(index: 3, original: "", new: "column_4"),
       ])
     #expect(result.remarks == ["the header has 3 fields, most records have 4"])
   }
