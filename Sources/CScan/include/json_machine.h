@@ -255,7 +255,10 @@ static inline int upsurge_json_machine_structure(upsurge_json_machine *m, uint8_
     }
     return UPSURGE_JSON_OK;
   default:
-    if (m->state == UPSURGE_STATE_VALUE_OR_END && byte == ']') { upsurge_json_machine_close(m); return UPSURGE_JSON_OK; }
+    if (m->state == UPSURGE_STATE_VALUE_OR_END && byte == ']') {
+      upsurge_json_machine_close(m);
+      return UPSURGE_JSON_OK;
+    }
     return upsurge_json_machine_begin(m, byte);
   }
 }

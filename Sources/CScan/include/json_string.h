@@ -45,6 +45,26 @@ static inline const uint8_t *upsurge_json_skip_plain_portable(const uint8_t *p, 
   return p;
 }
 
+/* The same eight bytes at a time. A borrow between bytes can make a plain byte look like a stop, so that a word
+ * with a stop is looked at byte by byte. */
+static inline const uint8_t *upsurge_json_skip_plain_words(const uint8_t *p, const uint8_t *end, bool *has_high) {
+  const uint64_t ones = 0x0101010101010101ULL, tops = 0x8080808080808080ULL;
+  while (end - p >= 8) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    uint64_t quote = word ^ (ones * '"'), backslash = word ^ (ones * '\\');
+    uint64_t stops = ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((word - ones * 0x20) & ~word);
+    if (stops & tops) {
+      const uint8_t *stop = upsurge_json_skip_plain_portable(p, p + 8, has_high);
+      if (stop < p + 8) return stop;
+    } else if (word & tops) {
+      *has_high = true;
+    }
+    p += 8;
+  }
+  return upsurge_json_skip_plain_portable(p, end, has_high);
+}
+
 /* The first quote, backslash or control character from `p` on, or `end`. Sets `has_high` when a byte over 0x7F
  * stands before it. Reads `end - p` bytes and no more. */
 static inline const uint8_t *upsurge_json_skip_plain(const uint8_t *p, const uint8_t *end, bool *has_high) {
@@ -62,19 +82,10 @@ static inline const uint8_t *upsurge_json_skip_plain(const uint8_t *p, const uin
     if (high) *has_high = true;
     p += 16;
   }
-#else
-  const uint64_t ones = 0x0101010101010101ULL, tops = 0x8080808080808080ULL;
-  while (end - p >= 8) {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    uint64_t quote = word ^ (ones * '"'), backslash = word ^ (ones * '\\');
-    uint64_t stops = ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((word - ones * 0x20) & ~word);
-    if (stops & tops) break;
-    if (word & tops) *has_high = true;
-    p += 8;
-  }
-#endif
   return upsurge_json_skip_plain_portable(p, end, has_high);
+#else
+  return upsurge_json_skip_plain_words(p, end, has_high);
+#endif
 }
 
 /* Whether the bytes are UTF-8 (Unicode 15, table 3-7): no overlong forms, no surrogates, nothing over U+10FFFF. */

@@ -188,7 +188,13 @@ static inline bool upsurge_json_key_is(const uint8_t *p, const uint8_t *end, con
     memcpy(&word, p, 8);
     if (count < 8) word &= ((uint64_t)1 << (8 * count)) - 1;
     if (word != head) return false;
-    return count <= 8 || memcmp(p + 8, name + 8, count - 8) == 0;
+    if (count <= 8) return true;
+    if (count > 16) return memcmp(p + 8, name + 8, count - 8) == 0;
+    /* the last eight bytes, some of them a second time */
+    uint64_t last, expected;
+    memcpy(&last, p + count - 8, 8);
+    memcpy(&expected, name + count - 8, 8);
+    return last == expected;
   }
   return memcmp(p, name, count) == 0;
 }

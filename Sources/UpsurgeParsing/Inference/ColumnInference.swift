@@ -34,7 +34,8 @@ package struct ColumnInference: Sendable {
 
   /// Takes the records of a batch into account.
   package mutating func observe(_ batch: borrowing Batch) {
-    let recordsBefore = columns.first.map { $0.nullCount + $0.integerCount + $0.realCount + $0.textCount } ?? 0
+    let recordsBefore =
+      columns.first.map { $0.nullCount + $0.integerCount + $0.realCount + $0.textCount } ?? 0
     while columns.count < batch.columnCount {
       columns.append(Column())
       columns[columns.count - 1].nullCount = recordsBefore

@@ -1,11 +1,11 @@
 import CScan
+import UpsurgeRecords
 
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
   import Darwin
 #endif
-import UpsurgeRecords
 
 /// The keys met so far, by their bytes as they stand in the input and by the object they stand in.
 ///

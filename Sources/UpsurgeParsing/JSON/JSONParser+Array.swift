@@ -23,7 +23,9 @@ extension JSONParser {
       guard p.pointee == UInt8(ascii: "\""),
         Int(upsurge_json_read_string(p + 1, frame.end, frame.limit, &token)) == UPSURGE_JSON_OK,
         let name = unescaped(token, frame), !name.utf8.contains(0)
-      else { throw headerError("the first array must hold the names of the columns and nothing else", position) }
+      else {
+        throw headerError("the first array must hold the names of the columns and nothing else", position)
+      }
       if !seen.insert(name.lowercasedASCII).inserted {
         throw headerError("the first array has the column \"\(name.escapedForTerminal)\" twice", position)
       }

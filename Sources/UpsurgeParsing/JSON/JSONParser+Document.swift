@@ -142,7 +142,7 @@ extension JSONParser {
   private mutating func readElement(
     _ start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch, isFinal: Bool
   ) throws(UpsurgeError) -> Progress {
-    if !batch.hasRoomForRecord { return .pauses }
+    if !Self.hasRoom(batch) { return .pauses }
     let next: UnsafePointer<UInt8>
     switch try readRecord(start, end: end, &batch) {
     case .needsNewBatch: return .pauses

@@ -40,9 +40,11 @@ extension JSONParser {
       return syntaxError(JSONFault(kind: .kernel(UPSURGE_JSON_NO_VALUE), at: place), end: place + 1, batch)
     }
     let isTarget = depth == dialect.jsonPath.count
-    let name = depth == 0 ? "the document" : "the value at \(dialect.jsonPath[..<depth].joined(separator: "."))"
+    let name =
+      depth == 0 ? "the document" : "the value at \(dialect.jsonPath[..<depth].joined(separator: "."))"
     return documentError(
-      "\(name.escapedForTerminal) is \(found), not \(isTarget ? "an array of records" : "an object")", at: place,
+      "\(name.escapedForTerminal) is \(found), not \(isTarget ? "an array of records" : "an object")",
+      at: place,
       batch, hint: "--json-path names the keys that lead to the array of records")
   }
 
@@ -53,7 +55,8 @@ extension JSONParser {
     guard case .kernel(let code) = fault.kind else {
       return documentError(fault.reason(end: end, unit: "input", offset: 0), at: fault.at, batch)
     }
-    let isSecondValue = code == UPSURGE_JSON_TRAILING && fault.at < end && "{[".utf8.contains(fault.at.pointee)
+    let isSecondValue =
+      code == UPSURGE_JSON_TRAILING && fault.at < end && "{[".utf8.contains(fault.at.pointee)
     return documentError(
       "the document is not JSON: \(JSONFault.sentence(code)), \(fault.found(end))", at: fault.at, batch,
       hint: isSecondValue ? "--format ndjson reads one value a line" : nil)
@@ -69,7 +72,8 @@ extension JSONParser {
     return UpsurgeError(
       .badInput, message,
       position: Position(
-        file: file, record: document.recordDepth == nil ? nil : recordNumber + 1, line: line(of: place, batch),
+        file: file, record: document.recordDepth == nil ? nil : recordNumber + 1,
+        line: line(of: place, batch),
         byte: batch.arenaSourceOffset + UInt64(place - base)),
       snippet: rest == 0 ? nil : text.escapedForTerminal, hint: hint)
   }

@@ -21,7 +21,7 @@ extension JSONParser {
   mutating func parseLines(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
     if droppedLine != nil && !finishDroppedLine(&batch, isFinal: isFinal) { return }
     let base = UnsafePointer(batch.arena)
-    while batch.hasRoomForRecord && batch.parsedByteCount < batch.arenaByteCount {
+    while Self.hasRoom(batch) && batch.parsedByteCount < batch.arenaByteCount {
       let start = base + batch.parsedByteCount
       let rest = batch.arenaByteCount - batch.parsedByteCount
       var end = start + rest
@@ -93,7 +93,8 @@ extension JSONParser {
     var reject = dropped.raw.withUnsafeBufferPointer { raw in
       Reject(
         .tooLarge, at: dropped.position,
-        reason: "the record has \(dropped.byteCount) bytes, more than the \(dropped.limit) that memory allows",
+        reason:
+          "the record has \(dropped.byteCount) bytes, more than the \(dropped.limit) that memory allows",
         hint: "--memory \(mebibytes)MiB has room for it", raw: raw)
     }
     reject.isRawCut = dropped.byteCount > UInt64(Reject.rawByteLimit)

@@ -52,7 +52,9 @@ extension JSONParser {
         {
           p += 1 + entries[key].byte_count
         } else {
-          guard let found = readUnpredictedKey(&p, frame, parent: parent, previous: previous) else { return nil }
+          guard let found = readUnpredictedKey(&p, frame, parent: parent, previous: previous) else {
+            return nil
+          }
           entries = keys.entries
           key = Int(found)
         }
@@ -68,7 +70,9 @@ extension JSONParser {
         if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
         if Int(token.kind) >= UPSURGE_JSON_OBJECT {
           if isFlattening && Int(token.kind) == UPSURGE_JSON_OBJECT && !isEmptyObject(p, end) {
-            if frame.depth + openKeys.count + 2 > dialect.maximumDepth { return fail(UPSURGE_JSON_TOO_DEEP, at: p) }
+            if frame.depth + openKeys.count + 2 > dialect.maximumDepth {
+              return fail(UPSURGE_JSON_TOO_DEEP, at: p)
+            }
             if entries[key].slot <= JSONKeyTable.loneSurrogate { noteBadKey(key, at: p) }
             openKeys.append(Int32(truncatingIfNeeded: key))
             parent = key

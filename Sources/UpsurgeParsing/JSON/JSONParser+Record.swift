@@ -16,6 +16,13 @@ extension JSONParser {
     case failed
   }
 
+  /// As `Batch.hasRoomForRecord`, without a call for each record.
+  @inline(__always)
+  static func hasRoom(_ batch: borrowing Batch) -> Bool {
+    batch.recordCount < batch.recordCapacity && !batch.isClosed
+      && (batch.recordCount + 1) * batch.columnCount <= batch.cellCapacity
+  }
+
   /// Reads the record that begins at `start` into the batch.
   mutating func readRecord(
     _ start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch
@@ -33,9 +40,11 @@ extension JSONParser {
       filledCount = 0
       if !pendingNames.isEmpty { forgetPendingColumns() }
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
-      var isHeader = false
-      guard let next = try readByShape(start, &frame, isHeader: &isHeader, batch) else { return .failed }
-      if isHeader { return .header(next) }
+      if shape == .unknown && start.pointee == UInt8(ascii: "[") {
+        let header = try readHeader(start, &frame, at: position(of: start, batch))
+        return header.map { .header($0) } ?? .failed
+      }
+      guard let next = readByShape(start, &frame) else { return .failed }
       if !endsLine(next, frame) { return .failed }
       if fault != nil { return .rejected(next) }
       if pendingColumns.isEmpty {
@@ -53,22 +62,18 @@ extension JSONParser {
 
   /// Objects and arrays as the first record decided; anything else is a soft fault behind the value.
   private mutating func readByShape(
-    _ start: UnsafePointer<UInt8>, _ frame: inout JSONFrame, isHeader: inout Bool, _ batch: borrowing Batch
-  ) throws(UpsurgeError) -> UnsafePointer<UInt8>? {
+    _ start: UnsafePointer<UInt8>, _ frame: inout JSONFrame
+  ) -> UnsafePointer<UInt8>? {
     let first = start.pointee
     if frame.depth >= dialect.maximumDepth && (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")) {
       return fail(UPSURGE_JSON_TOO_DEEP, at: start)
     }
     if first == UInt8(ascii: "{") && shape != .arrays {
       guard let next = readObject(start, &frame) else { return nil }
-      if fault == nil { shape = .objects }
+      if shape == .unknown && fault == nil { shape = .objects }
       return next
     }
-    if first == UInt8(ascii: "[") && shape != .objects {
-      if shape == .arrays { return readArray(start, &frame) }
-      isHeader = true
-      return try readHeader(start, &frame, at: position(of: start, batch))
-    }
+    if first == UInt8(ascii: "[") && shape == .arrays { return readArray(start, &frame) }
     var token = upsurge_json_token()
     guard skipNested(start, frame, depth: frame.depth, &token) else { return nil }
     fault = JSONFault(kind: .notAnObject(mismatch(first)), at: start)
@@ -104,7 +109,8 @@ extension JSONParser {
   ) {
     recordNumber += 1
     batch.records[batch.recordCount] = RecordPosition(
-      arenaOffset: start - frame.base, byteCount: next - start, line: line(of: start, batch), number: recordNumber)
+      arenaOffset: start - frame.base, byteCount: next - start, line: line(of: start, batch),
+      number: recordNumber)
     batch.recordCount += 1
     batch.spillByteCount = frame.spillByteCount
     if filledCount < frame.columnCount { batch.hasAbsentCells = true }

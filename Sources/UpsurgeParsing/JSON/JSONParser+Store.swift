@@ -25,7 +25,8 @@ extension JSONParser {
       } else {
         cell.pointee = .text(offset: offset, byteCount: byteCount)
       }
-    case UPSURGE_JSON_INTEGER where affinity.rawValue != Affinity.text.rawValue && affinity.rawValue != Affinity.real.rawValue:
+    case UPSURGE_JSON_INTEGER
+    where affinity.rawValue != Affinity.text.rawValue && affinity.rawValue != Affinity.real.rawValue:
       cell.pointee = .integer(token.integer)
     case UPSURGE_JSON_INTEGER, UPSURGE_JSON_NUMBER:
       note = convertNumber(token.start, count: byteCount, offset: offset, affinity: affinity, into: cell)

@@ -28,6 +28,7 @@ package enum JSONSniffer {
   private static func readValue(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Value {
     var machine = upsurge_json_machine()
     upsurge_json_machine_start(&machine, Int32(JSONDialect.depthLimit))
+    machine.allows_any_bytes = true  // the reader will say where the text is not UTF-8
     var at: UnsafePointer<UInt8>? = start
     let code = Int(upsurge_json_machine_run(&machine, &at, end, true))
     if code == UPSURGE_JSON_DONE, let at { return .whole(at) }

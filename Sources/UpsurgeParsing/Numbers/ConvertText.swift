@@ -17,7 +17,8 @@ package func convertText(
   if affinity.isNumeric {
     var bits: UInt64 = 0
     let found = Int(upsurge_number_scan(start, count, &bits))
-    if found == UPSURGE_NUMBER_INTEGER && (affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits)) {
+    if found == UPSURGE_NUMBER_INTEGER && (affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits))
+    {
       cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
       return .none
     }
@@ -46,7 +47,8 @@ package func convertNumber(
   if affinity.rawValue != Affinity.text.rawValue {
     var bits: UInt64 = 0
     let found = Int(upsurge_number_scan_json(start, count, &bits))
-    if found == UPSURGE_NUMBER_INTEGER && (affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits)) {
+    if found == UPSURGE_NUMBER_INTEGER && (affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits))
+    {
       cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
       return .none
     }

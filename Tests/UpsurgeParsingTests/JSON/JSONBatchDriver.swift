@@ -127,7 +127,8 @@ struct JSONBatchDriver {
     for index in 0..<batch.recordCount * batch.columnCount where batch.cells[index].kind == .text {
       let cell = batch.cells[index]
       let end = Int(cell.payload) + Int(cell.byteCount)
-      precondition(end <= (cell.isInSpill ? batch.spillByteCount : batch.parsedByteCount), "text out of bounds")
+      precondition(
+        end <= (cell.isInSpill ? batch.spillByteCount : batch.parsedByteCount), "text out of bounds")
     }
   }
 

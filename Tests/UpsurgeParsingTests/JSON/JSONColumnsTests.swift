@@ -3,7 +3,9 @@ import UpsurgeRecords
 
 @testable import UpsurgeParsing
 
-private func column(_ name: String, _ affinity: Affinity, _ policy: ColumnTarget.SpellingPolicy = .warn) -> ColumnTarget {
+private func column(_ name: String, _ affinity: Affinity, _ policy: ColumnTarget.SpellingPolicy = .warn)
+  -> ColumnTarget
+{
   ColumnTarget(name: name, affinity: affinity, spellingPolicy: policy)
 }
 
@@ -16,7 +18,8 @@ struct JSONColumnsTests {
   @Test("a new key closes the batch and widens the next one")
   func newKey() throws {
     var parser = JSONParser(
-      dialect: JSONDialect(), file: "t", columns: [column("a", .integer)], policy: JSONKeyPolicy(unknown: .add(.reject)))
+      dialect: JSONDialect(), file: "t", columns: [column("a", .integer)],
+      policy: JSONKeyPolicy(unknown: .add(.reject)))
     var batch = Batch()
     let text = Array("{\"a\":1}\n{\"a\":2,\"b\":1.5}\n{\"b\":2.5}\n".utf8)
     batch.freeArena.copyBytes(from: text)
@@ -39,14 +42,19 @@ struct JSONColumnsTests {
   @Test("names of columns ignore the case of ASCII letters, and only of those")
   func cases() {
     let parsed = parse(
-      "{\"NAME\":1,\"É\":2}\n{\"name\":3,\"é\":4}", [column("Name", .integer)], JSONKeyPolicy(unknown: .add(.warn)))
+      "{\"NAME\":1,\"É\":2}\n{\"name\":3,\"é\":4}", [column("Name", .integer)],
+      JSONKeyPolicy(unknown: .add(.warn)))
     #expect(parsed.columns.map(\.name) == ["Name", "É", "é"])
-    #expect(parsed.records.map(\.values) == [["Name": .integer(1), "É": .integer(2)], ["Name": .integer(3), "é": .integer(4)]])
+    #expect(
+      parsed.records.map(\.values) == [
+        ["Name": .integer(1), "É": .integer(2)], ["Name": .integer(3), "é": .integer(4)],
+      ])
   }
 
   @Test("keys spelled with escapes are the same key")
   func escapedKeys() {
-    let parsed = parse("{\"ab\":1}\n{\"\\u0061b\":2}\n{\"a\\u0062\":3}", [], JSONKeyPolicy(unknown: .add(.warn)))
+    let parsed = parse(
+      "{\"ab\":1}\n{\"\\u0061b\":2}\n{\"a\\u0062\":3}", [], JSONKeyPolicy(unknown: .add(.warn)))
     #expect(parsed.records.map(\.values) == [["ab": .integer(1)], ["ab": .integer(2)], ["ab": .integer(3)]])
   }
 
@@ -64,7 +72,8 @@ struct JSONColumnsTests {
   @Test("a frozen table refuses a key, with all that helps")
   func refuses() {
     let parsed = parse(
-      "{\"a\":1}\n{\"b\":\n{\"a\":2,\"b\":3}\n", [column("a", .integer)], JSONKeyPolicy(unknown: .refuse(table: "t1")))
+      "{\"a\":1}\n{\"b\":\n{\"a\":2,\"b\":3}\n", [column("a", .integer)],
+      JSONKeyPolicy(unknown: .refuse(table: "t1")))
     #expect(parsed.records.count == 1 && parsed.rejects.count == 1)
     #expect(
       parsed.error?.description
@@ -75,12 +84,15 @@ struct JSONColumnsTests {
 
   @Test("values that a column's affinity would change")
   func wouldChange() {
-    let text = "{\"i\":\"007\"}\n{\"i\":\"x\"}\n{\"i\":12345678901234567890}\n{\"i\":\"7\"}\n{\"i\":\"2.50\"}\n{\"i\":[7]}\n"
+    let text =
+      "{\"i\":\"007\"}\n{\"i\":\"x\"}\n{\"i\":12345678901234567890}\n{\"i\":\"7\"}\n{\"i\":\"2.50\"}\n{\"i\":[7]}\n"
     let strict = parse(text, [column("i", .integer, .reject)], JSONKeyPolicy(unknown: .skip))
     #expect(strict.rejects.map(\.code) == [.wouldChange, .wouldChange])
     #expect(strict.rejects.map(\.column) == ["i", "i"])
     #expect(
-      strict.records.map(\.values) == [["i": .text("x")], ["i": .integer(7)], ["i": .real(2.5)], ["i": .text("[7]")]])
+      strict.records.map(\.values) == [
+        ["i": .text("x")], ["i": .integer(7)], ["i": .real(2.5)], ["i": .text("[7]")],
+      ])
     #expect(strict.warnings.entries.map(\.code) == [.textInNumberColumn])
     #expect(strict.warnings.entries.map(\.count) == [2])
     let loose = parse(text, [column("i", .integer, .warn)], JSONKeyPolicy(unknown: .skip))
@@ -92,8 +104,12 @@ struct JSONColumnsTests {
   @Test("numbers in text columns keep their spelling")
   func textColumn() {
     let parsed = parse(
-      "{\"t\":1.50}\n{\"t\":1e2}\n{\"t\":true}\n{\"t\":-0}", [column("t", .text)], JSONKeyPolicy(unknown: .skip))
-    #expect(parsed.records.map(\.values) == [["t": .text("1.50")], ["t": .text("1e2")], ["t": .integer(1)], ["t": .text("-0")]])
+      "{\"t\":1.50}\n{\"t\":1e2}\n{\"t\":true}\n{\"t\":-0}", [column("t", .text)],
+      JSONKeyPolicy(unknown: .skip))
+    #expect(
+      parsed.records.map(\.values) == [
+        ["t": .text("1.50")], ["t": .text("1e2")], ["t": .integer(1)], ["t": .text("-0")],
+      ])
   }
 
   @Test("more keys than the table keeps, and more columns than SQLite has")

@@ -22,7 +22,9 @@ struct JSONDocumentTests {
   @Test("where the records are", arguments: good.indices)
   func records(index: Int) {
     let (text, path, count) = Self.good[index]
-    for driver in [JSONBatchDriver(), JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1))] {
+    for driver in [
+      JSONBatchDriver(), JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1)),
+    ] {
       let parsed = parse(text, document(path), driver: driver)
       #expect(parsed.error == nil && parsed.rejects.isEmpty && parsed.records.count == count, "\(text)")
     }
@@ -32,10 +34,22 @@ struct JSONDocumentTests {
     ("", "", "the input is empty", 1, 0), (" \n ", "", "the input is empty", 1, 0),
     ("[{\"a\":1}", "", "the document ends before it is complete (1 open brackets)", 1, 8),
     ("[{\"a\":1},]", "", "the document is not JSON: expected a value, found `]`", 1, 9),
-    ("[{\"a\":1}]\n x", "", "the document is not JSON: expected nothing more after the value, found `x`", 2, 11),
-    ("{\"a\":1}\n{\"a\":2}", "", "the document is not JSON: expected nothing more after the value, found `{`", 2, 8),
-    ("[{\"a\":1}\n{\"a\":2}]", "", "the document is not JSON: expected a comma or ] after a value, found `{`", 2, 9),
-    ("[{\"a\":1},\n\n{\"a\":tru}]", "", "the document is not JSON: expected true, false or null, found `}`", 3, 19),
+    (
+      "[{\"a\":1}]\n x", "", "the document is not JSON: expected nothing more after the value, found `x`", 2,
+      11
+    ),
+    (
+      "{\"a\":1}\n{\"a\":2}", "",
+      "the document is not JSON: expected nothing more after the value, found `{`", 2, 8
+    ),
+    (
+      "[{\"a\":1}\n{\"a\":2}]", "",
+      "the document is not JSON: expected a comma or ] after a value, found `{`", 2, 9
+    ),
+    (
+      "[{\"a\":1},\n\n{\"a\":tru}]", "", "the document is not JSON: expected true, false or null, found `}`",
+      3, 19
+    ),
     ("[{\"a\":", "", "the document is not JSON: the value is not complete, found the end", 1, 6),
     ("7", "", "the document is a number, not an array of records", 1, 0),
     ("x", "", "the document is not JSON: expected a value, found `x`", 1, 0),
@@ -46,8 +60,10 @@ struct JSONDocumentTests {
     ("{\"e\":[]}", "d", "the document has nothing at the JSON path d", 1, 8),
     ("{\"d\":[],\"d\":[]}", "d", "the key \"d\" of the JSON path stands twice in one object", 1, 8),
     ("{\"d\":[],\"e\":\n[1,}]}", "d", "the document is not JSON: expected a value, found `}`", 2, 16),
-    ("{\"e\":\"\u{01}\",\"d\":[]}", "d",
-      "the document is not JSON: a control character in a string must be escaped, found byte 0x01", 1, 6),
+    (
+      "{\"e\":\"\u{01}\",\"d\":[]}", "d",
+      "the document is not JSON: a control character in a string must be escaped, found byte 0x01", 1, 6
+    ),
   ]
 
   @Test("what cannot be read on is an error with its place", arguments: bad.indices)
@@ -66,12 +82,16 @@ struct JSONDocumentTests {
 
   @Test("values that are no records are rejects, and the document goes on")
   func rejects() {
-    let bytes = Array("[{\"a\":1}, 7, \"x\", [1], {\"a\":\"\\ud800\"}, {\"a\":\"".utf8) + [0xFF] + Array("\"},\n{\"a\":2}]".utf8)
+    let bytes =
+      Array("[{\"a\":1}, 7, \"x\", [1], {\"a\":\"\\ud800\"}, {\"a\":\"".utf8) + [0xFF]
+      + Array("\"},\n{\"a\":2}]".utf8)
     let parsed = parse(bytes, document())
-    #expect(parsed.rejects.map(\.code) == [.notAnObject, .notAnObject, .notAnObject, .loneSurrogate, .invalidUTF8])
+    #expect(
+      parsed.rejects.map(\.code) == [.notAnObject, .notAnObject, .notAnObject, .loneSurrogate, .invalidUTF8])
     #expect(parsed.records.count == 2 && parsed.error == nil)
     #expect(parsed.records.last?.position.description == "t, line 2, record 7, byte 50")
-    #expect(parsed.rejects.map { String(decoding: $0.raw, as: UTF8.self) }.prefix(3) == ["7", "\"x\"", "[1]"])
+    #expect(
+      parsed.rejects.map { String(decoding: $0.raw, as: UTF8.self) }.prefix(3) == ["7", "\"x\"", "[1]"])
   }
 
   @Test("what stands beside the path may be larger than the arena")
@@ -103,7 +123,9 @@ struct JSONDocumentTests {
   func depth() {
     let dialect = JSONDialect(format: .json, jsonPath: ["d"], maximumDepth: 4)
     #expect(parse("{\"d\":[{\"a\":[]}]}", dialect).records.count == 1)
-    #expect(parse("{\"d\":[{\"a\":[[]]}]}", dialect).error?.message == "the document is not JSON: brackets are nested too deep, found `[`")
+    #expect(
+      parse("{\"d\":[{\"a\":[[]]}]}", dialect).error?.message
+        == "the document is not JSON: brackets are nested too deep, found `[`")
     #expect(parse("{\"e\":[[[[]]]]}", dialect).error != nil)
   }
 }
@@ -118,10 +140,13 @@ struct JSONPathTests {
     ] as [(String, [String])])
   func good(text: String, keys: [String]) throws { #expect(try JSONPath.parse(text) == keys) }
 
-  @Test("paths that cannot", arguments: [".", "a.", ".a", "a..b", "\"a", "\"a\"b", "a[0]", "a\"b\"", "$.", "\"a\\"])
+  @Test(
+    "paths that cannot",
+    arguments: [".", "a.", ".a", "a..b", "\"a", "\"a\"b", "a[0]", "a\"b\"", "$.", "\"a\\"])
   func bad(text: String) {
     #expect { try JSONPath.parse(text) } throws: { error in
-      (error as? UpsurgeError)?.code == .usage && (error as? UpsurgeError)?.hint?.contains("--json-path") == true
+      (error as? UpsurgeError)?.code == .usage
+        && (error as? UpsurgeError)?.hint?.contains("--json-path") == true
     }
   }
 }

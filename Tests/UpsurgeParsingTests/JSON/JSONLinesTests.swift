@@ -27,22 +27,46 @@ struct JSONLinesTests {
   }
 
   static let faults: [(line: String, code: Reject.Code, reason: String)] = [
-    ("{\"a\":01}", .jsonSyntax, "expected a digit of a JSON number (no leading zeros), found `1` at byte 6 of the record"),
+    (
+      "{\"a\":01}", .jsonSyntax,
+      "expected a digit of a JSON number (no leading zeros), found `1` at byte 6 of the record"
+    ),
     ("{\"a\":1}x", .jsonSyntax, "expected nothing more after the value, found `x` at byte 7 of the record"),
     ("{\"a\":1} {}", .jsonSyntax, "expected nothing more after the value, found `{` at byte 8 of the record"),
     ("{\"a\":1,}", .jsonSyntax, "expected a key in double quotes, found `}` at byte 7 of the record"),
     ("{\"a\" 1}", .jsonSyntax, "expected a colon after a key, found `1` at byte 5 of the record"),
-    ("{\"a\":1 \"b\":2}", .jsonSyntax, "expected a comma or } after a value, found `\"` at byte 7 of the record"),
+    (
+      "{\"a\":1 \"b\":2}", .jsonSyntax,
+      "expected a comma or } after a value, found `\"` at byte 7 of the record"
+    ),
     ("{\"a\":[1 2]}", .jsonSyntax, "expected a comma or ] after a value, found `2` at byte 8 of the record"),
     ("{\"a\":nul}", .jsonSyntax, "expected true, false or null, found `}` at byte 8 of the record"),
     ("{\"a\":}", .jsonSyntax, "expected a value, found `}` at byte 5 of the record"),
     ("{\"a\":\"x", .jsonSyntax, "the value is not complete, found the end at byte 7 of the record"),
-    ("{\"a\":\"\\x\"}", .jsonSyntax, "expected one of \" \\ / b f n r t u after a backslash, found `x` at byte 7 of the record"),
-    ("{\"a\":\"\\u12g4\"}", .jsonSyntax, "expected four hexadecimal digits after \\u, found `g` at byte 10 of the record"),
-    ("{\"a\":\"\t\"}", .jsonSyntax, "a control character in a string must be escaped, found byte 0x09 at byte 6 of the record"),
-    ("{\"a\":\"\\ud800\"}", .loneSurrogate, "a \\u escape is half of a surrogate pair, which is no text, found `\\` at byte 6 of the record"),
-    ("{\"\\udc00\":1}", .loneSurrogate, "a \\u escape is half of a surrogate pair, which is no text, found `1` at byte 10 of the record"),
-    ("{\"k\\u0000\":1}", .jsonSyntax, "the key at byte 11 of the record holds U+0000, which no column name can"),
+    (
+      "{\"a\":\"\\x\"}", .jsonSyntax,
+      "expected one of \" \\ / b f n r t u after a backslash, found `x` at byte 7 of the record"
+    ),
+    (
+      "{\"a\":\"\\u12g4\"}", .jsonSyntax,
+      "expected four hexadecimal digits after \\u, found `g` at byte 10 of the record"
+    ),
+    (
+      "{\"a\":\"\t\"}", .jsonSyntax,
+      "a control character in a string must be escaped, found byte 0x09 at byte 6 of the record"
+    ),
+    (
+      "{\"a\":\"\\ud800\"}", .loneSurrogate,
+      "a \\u escape is half of a surrogate pair, which is no text, found `\\` at byte 6 of the record"
+    ),
+    (
+      "{\"\\udc00\":1}", .loneSurrogate,
+      "a \\u escape is half of a surrogate pair, which is no text, found `1` at byte 10 of the record"
+    ),
+    (
+      "{\"k\\u0000\":1}", .jsonSyntax,
+      "the key at byte 11 of the record holds U+0000, which no column name can"
+    ),
     ("7", .notAnObject, "expected an object, found a number"),
     ("\"x\"", .notAnObject, "expected an object, found a string"),
     ("[\"x\"]", .notAnObject, "expected an object, found an array"),
@@ -110,7 +134,10 @@ struct JSONLinesTests {
     #expect(parsed.rejects.isEmpty && parsed.error == nil)
     #expect(
       parsed.records.map(\.values) == [
-        ["a_b": .integer(1), "a_c_d": .text("x"), "e": .text("[{\"f\":1}]"), "g": .text("{}"), "h": .integer(2)],
+        [
+          "a_b": .integer(1), "a_c_d": .text("x"), "e": .text("[{\"f\":1}]"), "g": .text("{}"),
+          "h": .integer(2),
+        ],
         ["h": .integer(3), "a_c": .text("{}"), "g_i": .null],
         ["a_c": .text("2")], ["a": .integer(7)],
       ])
@@ -132,14 +159,17 @@ struct JSONLinesTests {
       parsed.reasons == [
         "the array has 1 value, the header 2", "the array has 3 values, the header 2",
         "expected an array like the records before it, found an object",
-        "expected an array like the records before it, found a number", "the array has 0 values, the header 2",
+        "expected an array like the records before it, found a number",
+        "the array has 0 values, the header 2",
       ])
     #expect(parsed.records.first?.position.description == "t, line 2, record 1, byte 16")
   }
 
   @Test(
     "an array of column names that cannot be one ends the run",
-    arguments: ["[1,2]", "[]", "[\"a\",\"A\"]", "[\"a\",[]]", "[\"a\"", "[\"a\"] x", "[\"\\ud800\"]", "[\"a\\u0000\"]"])
+    arguments: [
+      "[1,2]", "[]", "[\"a\",\"A\"]", "[\"a\",[]]", "[\"a\"", "[\"a\"] x", "[\"\\ud800\"]", "[\"a\\u0000\"]",
+    ])
   func badHeader(text: String) {
     #expect(parse(text + "\n[\"x\"]\n", lines).error?.code == .badInput)
   }

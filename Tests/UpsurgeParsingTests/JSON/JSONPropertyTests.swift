@@ -19,8 +19,10 @@ struct RandomJSON {
 
   mutating func string() -> String {
     let parts = [
-      "a", "bc", "plain text of some length", "é", "日本", "😀", "\\n", "\\\"", "\\\\", "\\/", "\\u0041", "\\u00e9",
-      "\\ud83d\\ude00", "\\u0000", "x\u{7F}", "\u{80}", "\u{FFFF}", "\u{10FFFF}", "007", "1.5", "{", "[", ",", ":",
+      "a", "bc", "plain text of some length", "é", "日本", "😀", "\\n", "\\\"", "\\\\", "\\/", "\\u0041",
+      "\\u00e9",
+      "\\ud83d\\ude00", "\\u0000", "x\u{7F}", "\u{80}", "\u{FFFF}", "\u{10FFFF}", "007", "1.5", "{", "[", ",",
+      ":",
     ]
     var text = ""
     for _ in 0..<Int.random(in: 0...(chance(5) ? 40 : 3), using: &random) { text += pick(parts) }
@@ -92,7 +94,8 @@ private func oddDrivers(_ random: inout SeededGenerator, byteCount: Int) -> [JSO
     JSONBatchDriver(isEndLate: true),
     JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 1, cellCount: 1, recordCount: 1)),
     JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 16, cellCount: 7, recordCount: 2), isEndLate: true),
-    JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 64, cellCount: 1_000, recordCount: 3), pieces: [5, 1, 17]),
+    JSONBatchDriver(
+      sizes: Batch.Sizes(arenaByteCount: 64, cellCount: 1_000, recordCount: 3), pieces: [5, 1, 17]),
     JSONBatchDriver(pieces: [split, .max]),
     JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 4_096, cellCount: 100, recordCount: 100), pieces: [1]),
   ]
@@ -137,7 +140,8 @@ struct JSONPropertyTests {
       }
       var text = "[" + records.joined(separator: ",") + "]"
       for key in path.reversed() {
-        text = "{\"x\":\(make.value(false, depth: 0)),\"\(key)\":\(text), \"y\" : \(make.value(false, depth: 0))}"
+        text =
+          "{\"x\":\(make.value(false, depth: 0)),\"\(key)\":\(text), \"y\" : \(make.value(false, depth: 0))}"
       }
       text = make.space(false) + text + make.space(false)
       let bytes = make.chance(25) ? make.broken(text) : Array(text.utf8)

@@ -6,15 +6,21 @@ import Testing
 @Suite("JSON sniffer")
 struct JSONSnifferTests {
   static let table: [(text: String, isWhole: Bool, format: JSONFormat?)] = [
-    ("", true, nil), (" \n", true, nil), ("a,b\n1,2\n", true, nil), ("7\n8\n", true, nil), ("\"a\",\"b\"\n", true, nil),
+    ("", true, nil), (" \n", true, nil), ("a,b\n1,2\n", true, nil), ("7\n8\n", true, nil),
+    ("\"a\",\"b\"\n", true, nil),
     ("{\"a\":1}\n{\"a\":2}\n", true, .ndjson), ("{\"a\":1}\n", true, .ndjson), ("{\"a\":1}", true, .ndjson),
-    ("{\"a\":1}\r\n{\"a\":2}", true, .ndjson), ("\n {\"a\":1}\n\n{\"a\"", false, .ndjson), ("{\"a\":1}\n7\n", true, .ndjson),
+    ("{\"a\":1}\r\n{\"a\":2}", true, .ndjson), ("\n {\"a\":1}\n\n{\"a\"", false, .ndjson),
+    ("{\"a\":1}\n7\n", true, .ndjson),
     ("{\n\"a\":1}\n", true, .json), ("{\n \"a\": [", false, .json), ("[{\"a\":1},\n{\"a\":2}]", true, .json),
-    ("[{\"a\":1},{\"a\":2}]", true, .json), ("[{\"a\":1},{\"a\":", false, .json), ("[\n", false, .json), ("[]", true, .json),
-    ("[\"a\",\"b\"]\n[1,2]\n", true, .ndjson), ("[\"a\",\"b\"]\n{\"a\":1}", true, .ndjson), ("[[\"a\"],\n[1]]", true, .json),
+    ("[{\"a\":1},{\"a\":2}]", true, .json), ("[{\"a\":1},{\"a\":", false, .json), ("[\n", false, .json),
+    ("[]", true, .json),
+    ("[\"a\",\"b\"]\n[1,2]\n", true, .ndjson), ("[\"a\",\"b\"]\n{\"a\":1}", true, .ndjson),
+    ("[[\"a\"],\n[1]]", true, .json),
     ("{\"a\":", false, .ndjson), ("{\"a\":", true, .ndjson), ("{\"a\":1}{\"a\":2}", true, .json),
-    ("[a],[b]\n1,2\n", true, nil), ("[1],[2]\n3,4\n", true, nil), ("{x},y\n", true, nil), ("{\"a\":1},2\n", true, nil),
-    ("[1]\n2\n", true, nil), ("{\"a\":nul}\n{\"a\":2}\n", true, .ndjson), ("{a}\n{b}\n", true, nil), ("[", true, .json),
+    ("[a],[b]\n1,2\n", true, nil), ("[1],[2]\n3,4\n", true, nil), ("{x},y\n", true, nil),
+    ("{\"a\":1},2\n", true, nil),
+    ("[1]\n2\n", true, nil), ("{\"a\":nul}\n{\"a\":2}\n", true, .ndjson), ("{a}\n{b}\n", true, nil),
+    ("[", true, .json),
   ]
 
   @Test("formats", arguments: table.indices)
@@ -22,6 +28,12 @@ struct JSONSnifferTests {
     let (text, isWhole, format) = Self.table[index]
     let found = Array(text.utf8).withUnsafeBufferPointer { JSONSniffer.sniff($0, isWhole: isWhole) }
     #expect(found == format, "\(text)")
+  }
+
+  @Test("JSON that is not UTF-8 is still JSON")
+  func notUTF8() {
+    let bytes: [UInt8] = Array("[{\"a\":\"".utf8) + [0xE9] + Array("\"}]".utf8)
+    #expect(bytes.withUnsafeBufferPointer { JSONSniffer.sniff($0, isWhole: true) } == .json)
   }
 
   @Test(

@@ -1,13 +1,14 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 import TestSupport
 import Testing
 import UpsurgeRecords
 
 @testable import UpsurgeParsing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The first fault the validator finds when the bytes come in pieces of the given size.
 func validate(_ bytes: [UInt8], pieceByteCount: Int = .max) -> UpsurgeError? {
@@ -16,7 +17,8 @@ func validate(_ bytes: [UInt8], pieceByteCount: Int = .max) -> UpsurgeError? {
     var start = 0
     while start < bytes.count {
       let end = start + min(pieceByteCount, bytes.count - start)
-      try bytes[start..<end].withUnsafeBufferPointer { piece throws(UpsurgeError) in try validator.feed(piece) }
+      try bytes[start..<end].withUnsafeBufferPointer { piece throws(UpsurgeError) in try validator.feed(piece)
+      }
       start = end
     }
     try validator.finish()

@@ -30,7 +30,9 @@ func expectOracle(_ bytes: [UInt8], _ dialect: JSONDialect, _ drivers: [JSONBatc
     dialect: dialect, file: "t", columns: [], policy: JSONKeyPolicy(unknown: .add(.warn)))
   parser.usesKernelForMembers = false
   let general = first.run(bytes, &parser)
-  if general != fast { Issue.record("\(name): other result without the kernel: \(difference(fast, general))") }
+  if general != fast {
+    Issue.record("\(name): other result without the kernel: \(difference(fast, general))")
+  }
   // The oracle recurses; deep nesting would exhaust its stack.
   if bytes.count > 50_000 && bytes.starts(with: [0x5B, 0x5B]) { return }
   var oracle = OracleRecords(dialect: dialect)

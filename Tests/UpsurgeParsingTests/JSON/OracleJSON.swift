@@ -41,9 +41,15 @@ struct OracleReader {
     case UInt8(ascii: "{"): return try object(depth: depth + 1)
     case UInt8(ascii: "["): return try array(depth: depth + 1)
     case UInt8(ascii: "\""): return .string(try string())
-    case UInt8(ascii: "n"): try word("null"); return .null
-    case UInt8(ascii: "t"): try word("true"); return .bool(true)
-    case UInt8(ascii: "f"): try word("false"); return .bool(false)
+    case UInt8(ascii: "n"):
+      try word("null")
+      return .null
+    case UInt8(ascii: "t"):
+      try word("true")
+      return .bool(true)
+    case UInt8(ascii: "f"):
+      try word("false")
+      return .bool(false)
     default: return .number(try number())
     }
   }
@@ -62,7 +68,10 @@ struct OracleReader {
     try expect("{")
     var members: [(key: [UInt8]?, value: OracleJSON, raw: ArraySlice<UInt8>)] = []
     skipSpace()
-    if current == UInt8(ascii: "}") { at += 1; return .object([]) }
+    if current == UInt8(ascii: "}") {
+      at += 1
+      return .object([])
+    }
     while true {
       skipSpace()
       let key = try string()
@@ -73,7 +82,10 @@ struct OracleReader {
       let value = try value(depth: depth)
       members.append((key, value, bytes[start..<at]))
       skipSpace()
-      if current == UInt8(ascii: "}") { at += 1; return .object(members) }
+      if current == UInt8(ascii: "}") {
+        at += 1
+        return .object(members)
+      }
       try expect(",")
     }
   }
@@ -83,14 +95,20 @@ struct OracleReader {
     try expect("[")
     var elements: [(value: OracleJSON, raw: ArraySlice<UInt8>)] = []
     skipSpace()
-    if current == UInt8(ascii: "]") { at += 1; return .array([]) }
+    if current == UInt8(ascii: "]") {
+      at += 1
+      return .array([])
+    }
     while true {
       skipSpace()
       let start = at
       let value = try value(depth: depth)
       elements.append((value, bytes[start..<at]))
       skipSpace()
-      if current == UInt8(ascii: "]") { at += 1; return .array(elements) }
+      if current == UInt8(ascii: "]") {
+        at += 1
+        return .array(elements)
+      }
       try expect(",")
     }
   }
@@ -99,7 +117,10 @@ struct OracleReader {
     let start = at
     if current == UInt8(ascii: "-") { at += 1 }
     if current == UInt8(ascii: "0") { at += 1 } else { try digits() }
-    if current == UInt8(ascii: ".") { at += 1; try digits() }
+    if current == UInt8(ascii: ".") {
+      at += 1
+      try digits()
+    }
     if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
       at += 1
       if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { at += 1 }
@@ -123,16 +144,25 @@ struct OracleReader {
       guard let byte = current else { throw OracleJSON.Fault(at: at) }
       if byte < 0x20 { throw OracleJSON.Fault(at: at) }
       let isUnit = byte == UInt8(ascii: "\\") && at + 1 < bytes.endIndex && bytes[at + 1] == UInt8(ascii: "u")
-      if high != nil && !isUnit { isText = false; high = nil }
+      if high != nil && !isUnit {
+        isText = false
+        high = nil
+      }
       at += 1
       if byte == UInt8(ascii: "\"") { break }
-      if byte != UInt8(ascii: "\\") { units.append(byte); continue }
+      if byte != UInt8(ascii: "\\") {
+        units.append(byte)
+        continue
+      }
       guard let letter = current else { throw OracleJSON.Fault(at: at) }
       at += 1
       let plain: [UInt8: UInt8] = [
         0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F, 0x62: 0x08, 0x66: 0x0C, 0x6E: 0x0A, 0x72: 0x0D, 0x74: 0x09,
       ]
-      if let single = plain[letter] { units.append(single); continue }
+      if let single = plain[letter] {
+        units.append(single)
+        continue
+      }
       guard letter == UInt8(ascii: "u") else { throw OracleJSON.Fault(at: at - 1) }
       let unit = try hex()
       switch (high, unit) {
@@ -143,7 +173,9 @@ struct OracleReader {
         units += utf8(0x10000 + (first - 0xD800) * 0x400 + (unit - 0xDC00))
         high = nil
       case (_, 0xD800...0xDBFF): isText = false
-      default: isText = false; high = nil
+      default:
+        isText = false
+        high = nil
       }
     }
     let raw = bytes[start..<at - 1]

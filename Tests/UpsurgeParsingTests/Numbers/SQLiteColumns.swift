@@ -65,7 +65,8 @@ final class SQLiteColumns {
         let part = Array(text[Int(cell.payload)..<Int(cell.payload) + Int(cell.byteCount)])
         part.withUnsafeBytes { bytes in
           let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-          _ = start.map { sqlite3_bind_text(statement, column, $0, Int32(bytes.count), transient) }
+          _ =
+            start.map { sqlite3_bind_text(statement, column, $0, Int32(bytes.count), transient) }
             ?? sqlite3_bind_text(statement, column, "", 0, transient)
         }
       default: sqlite3_bind_null(statement, column)
