@@ -45,6 +45,16 @@ struct TextTests {
     )
   }
 
+  @Test(
+    "Base64 as in RFC 4648, section 10",
+    arguments: [
+      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+      ("foobar", "Zm9vYmFy"),
+    ])
+  func base64(text: String, expected: String) {
+    #expect(Base64.encode(Array(text.utf8)) == expected)
+  }
+
   @Test("The law of the ledger holds only when every record is counted once")
   func ledger() {
     var ledger = Ledger()

@@ -6,7 +6,8 @@
 
 /// A file of rejected records, one JSON object a line: `file record line byte column code reason raw`.
 ///
-/// Raw bytes that are not UTF-8 are shown with U+FFFD; bytes beyond 64 KiB are cut and `raw_cut` says so.
+/// Raw bytes that are not UTF-8 are shown with U+FFFD and stand whole in `raw_base64`; what is longer than 64 KiB is
+/// cut, and `raw_cut` says so.
 package struct RejectFile: ~Copyable {
   private let path: String
   private let descriptor: Int32
@@ -46,6 +47,10 @@ package struct RejectFile: ~Copyable {
     text.string(reject.reason)
     text.key("raw")
     text.string(repairing: reject.raw)
+    if String(validating: reject.raw, as: UTF8.self) == nil {
+      text.key("raw_base64")
+      text.string(Base64.encode(reject.raw))
+    }
     if reject.isRawCut {
       text.key("raw_cut")
       text.bool(true)
