@@ -108,6 +108,18 @@ import UpsurgeRecords
     }
   }
 
+  /// Surplus fields that are six times as long in JSON, before records that need the spill as well.
+  @Test(arguments: [16, 40, 64, 100, 200, 1000]) func surplusThatGrows(arena: Int) throws {
+    let controls = String(repeating: "\u{1}", count: 12)
+    let quoted = "\"\"\"\"\"\"\"\"\"\"\"\"\"\",\"\"\"a\"\"\"\n"
+    let text = String(repeating: "1,2,\(controls)\n" + quoted, count: 20)
+    let dialect = CSVDialect(ragged: .extra, headerLineCount: 0)
+    for records in [1, 3, 50] {
+      let driver = BatchDriver(sizes: Self.sizes(arena: arena, records: records))
+      #expect(try Self.difference(Array(text.utf8), dialect, fieldCount: 2, driver) == nil)
+    }
+  }
+
   /// Documents of many chunks, so that records lie across the borders of the index.
   @Test(arguments: 0..<4) func longDocuments(round: Int) throws {
     let seed = UInt64.random(in: 0 ... .max)
