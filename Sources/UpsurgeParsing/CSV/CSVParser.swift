@@ -103,6 +103,7 @@ package struct CSVParser: RecordParser {
     let escape = dialect.distinctEscape ?? delimiter
     return RecordScanner(
       bytes: UnsafePointer(batch.arena), end: batch.arenaByteCount, isFinal: isFinal, isValidUTF8: isValid,
+      isSimple: isValid && dialect.delimiter.count == 1 && scratch.nullSpellingByteCount == 0,
       delimiter: delimiter, delimiterByteCount: dialect.delimiter.count,
       delimiterBytes: UnsafePointer(scratch.delimiter),
       quote: dialect.quote.map(UInt16.init) ?? 0x100, escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100,

@@ -49,7 +49,7 @@ extension RecordScanner {
   }
 
   @inline(never)
-  private mutating func keep(_ note: ConversionNote, of field: Int) {
+  mutating func keep(_ note: ConversionNote, of field: Int) {
     notes[noteCount] = PendingNote(field: Int32(truncatingIfNeeded: field), note: note)
     noteCount += 1
   }

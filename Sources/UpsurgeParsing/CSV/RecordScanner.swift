@@ -33,6 +33,8 @@ struct RecordScanner {
   let isFinal: Bool
   /// Whether all of it is known to be UTF-8.
   let isValidUTF8: Bool
+  /// Whether an unquoted field needs no more than to be cut out: UTF-8, one delimiter byte, no NULL spellings.
+  let isSimple: Bool
 
   // The marks; 0x100 stands for a mark that the dialect lacks.
   let delimiter: UInt8
@@ -86,6 +88,7 @@ struct RecordScanner {
     isMultiline = false
     var fieldStart = start
     while true {
+      if isSimple { fieldStart = takeSimpleFields(from: fieldStart) }
       let fieldEnd: FieldEnd
       if fieldStart < end && UInt16(bytes[fieldStart]) == quote {
         fieldEnd = scanQuotedField(at: fieldStart)
@@ -100,6 +103,48 @@ struct RecordScanner {
       case .unclosedQuote: return .unclosedQuote
       }
     }
+  }
+
+  /// Takes unquoted fields that end with a delimiter, as long as they come, with all that is needed in registers.
+  /// - Returns: where the first field starts that is none of these.
+  @inline(__always)
+  private mutating func takeSimpleFields(from start: Int) -> Int {
+    let bytes = self.bytes
+    let positions = self.positions
+    let positionCount = self.positionCount
+    let delimiter = self.delimiter
+    let quote = self.quote
+    let plans = self.plans
+    let cells = self.cells
+    let expectedFieldCount = self.expectedFieldCount
+    var index = nextIndex
+    var field = fieldCount
+    var fieldStart = start
+    while index < positionCount && field < expectedFieldCount {
+      let at = Int(truncatingIfNeeded: positions[index])
+      if bytes[at] != delimiter || UInt16(truncatingIfNeeded: bytes[fieldStart]) == quote { break }
+      let byteCount = at &- fieldStart
+      let plan = plans[field]
+      if plan.slot >= 0 {
+        let cell = cells + Int(plan.slot)
+        if byteCount == 0 {
+          cell.pointee = .null
+        } else if plan.isNumeric {
+          let note = convertText(
+            bytes + fieldStart, count: byteCount, offset: fieldStart, isInSpill: false, affinity: plan.affinity,
+            into: cell)
+          if note != .none { keep(note, of: field) }
+        } else {
+          cell.pointee = .text(offset: fieldStart, byteCount: byteCount)
+        }
+      }
+      index &+= 1
+      field &+= 1
+      fieldStart = at &+ 1
+    }
+    nextIndex = index
+    fieldCount = field
+    return fieldStart
   }
 
   @inline(__always)

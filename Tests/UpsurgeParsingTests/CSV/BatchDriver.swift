@@ -39,6 +39,7 @@ struct BatchDriver {
 
       let before = batch.parsedByteCount
       try parser.parse(&batch, isFinal: isFinal)
+      try check(batch)
       let isIdle = batch.parsedByteCount == before && batch.rejects.isEmpty && count == 0
       idleCount = isIdle ? idleCount + 1 : 0
       if idleCount > 3 { throw Stuck(offset: offset, parsed: document) }
@@ -66,6 +67,22 @@ struct BatchDriver {
     document.sortWarnings()
     return document
   }
+
+  /// What `Batch` promises of itself.
+  private func check(_ batch: borrowing Batch) throws {
+    var isSound =
+      batch.parsedByteCount <= batch.arenaByteCount && batch.arenaByteCount <= batch.arenaCapacity
+      && batch.spillByteCount <= batch.arenaCapacity && batch.recordCount <= batch.recordCapacity
+      && batch.recordCount * batch.columnCount <= batch.cellCapacity
+    for index in 0..<batch.recordCount * batch.columnCount where batch.cells[index].kind == .text {
+      let cell = batch.cells[index]
+      let end = Int(cell.payload) + Int(cell.byteCount)
+      isSound = isSound && end <= (cell.isInSpill ? batch.spillByteCount : batch.parsedByteCount)
+    }
+    if !isSound { throw BrokenInvariant() }
+  }
+
+  struct BrokenInvariant: Error {}
 
   private func collect(_ batch: inout Batch, _ document: inout ParsedDocument, _ warnings: inout WarningLog) {
     for number in 0..<batch.recordCount {

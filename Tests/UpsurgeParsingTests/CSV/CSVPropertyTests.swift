@@ -15,6 +15,7 @@ import UpsurgeRecords
     "a,b,c,d,e,f\n1\n", "NA,\"NA\",N\n", "é,ü\n\u{1F600},\u{10FFFF}\n", "\\\"a\\\",b\\\n,c\\", "\"a\\\"b\",c\n",
     "\"a\\\\\",b\n", "a||b|c\n|||\n", "a::b:c:::d\n", "\"a\"::\"b\":x\n\"c\"::d\n", "\u{FEFF}a,b\n1,2\n",
     "''a'',b\n'a''b',c\n", "\"a,b\n\"c,d\n\"e,f\n", "\"x\"\r\n\"y\"\r\"z\"\n",
+    "x\n\"a\nb\"::c\n", "h\nh\n'a\nb'||c\n",
   ]
 
   static let dialects: [CSVDialect] = [
@@ -105,6 +106,20 @@ import UpsurgeRecords
           return
         }
       }
+    }
+  }
+
+  /// Surplus fields that are six times as long in JSON, before records that need the spill as well.
+  @Test(arguments: [16, 40, 64, 100, 200, 1000]) func surplusThatGrows(arena: Int) throws {
+    let controls = String(repeating: "\u{1}", count: 12)
+    let quoted = "\"\"\"\"\"\"\"\"\"\"\"\"\"\",\"\"\"a\"\"\"\n"
+    let long = "\"\(String(repeating: "\"\"", count: 60))\",x\n"
+    let surplus = "1,2,\(controls)\n"
+    let text = String(repeating: surplus + surplus + long + surplus + quoted, count: 20)
+    let dialect = CSVDialect(ragged: .extra, headerLineCount: 0)
+    for records in [1, 3, 50] {
+      let driver = BatchDriver(sizes: Self.sizes(arena: arena, records: records))
+      #expect(try Self.difference(Array(text.utf8), dialect, fieldCount: 2, driver) == nil)
     }
   }
 
