@@ -6,7 +6,7 @@ public struct RunNote: Sendable {
   }
 
   public var level: Level
-  /// One line without a line end.
+  /// One line or, for a statement, several; without a line end.
   public var text: String
 
   public init(_ level: Level, _ text: String) {

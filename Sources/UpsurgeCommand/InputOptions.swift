@@ -123,7 +123,6 @@ struct InputOptions: ParsableArguments {
 
   private func csvOverrides() throws -> CSVOverrides {
     var csv = CSVOverrides()
-    if format == .tsv && delimiter == nil { csv.delimiter = [0x09] }
     if let delimiter { csv.delimiter = try DialectWord.delimiter(delimiter) }
     if let quote { csv.quote = try DialectWord.mark(quote, option: "--quote") }
     if let escape { csv.escape = try DialectWord.mark(escape, option: "--escape") }

@@ -83,14 +83,25 @@ struct LoadCommand: ParsableCommand {
     var options = LoadOptions()
     try input.apply(to: &options)
     try apply(to: &options)
+    options.summaryPath = output.summary
     let job = LoadJob(database: database, table: table, sources: sources, options: options)
+    let file: SummaryFile?
+    do throws(UpsurgeError) {
+      try job.checkOutputs()
+      file = try output.openSummary()
+    } catch {
+      Terminal.say("upsurge: \(error)\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
     let terminal = Terminal(output: output)
     let control = RunControl()
     Signals.forward(to: control)
     let summary = job.run(control: control, note: terminal.note) { terminal.show($0) }
     terminal.clearProgress()
     terminal.show(summary)
-    let code = try output.write(summary: summary.json) ? summary.exitCode : 73
+    var code = summary.exitCode
+    // The rows are committed; only the report of it failed.
+    if let file, !file.write(summary.json), code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
   }
 

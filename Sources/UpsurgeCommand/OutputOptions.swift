@@ -21,19 +21,32 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "auto (on a terminal), always or never.")
   var progress: ProgressPolicy = .auto
 
-  /// Writes the JSON summary where it is wanted.
-  /// - Returns: false when the file cannot be written, which has been said.
-  func write(summary bytes: [UInt8]) throws -> Bool {
-    guard let summary else { return true }
-    let descriptor = summary == "-"
-      ? STDOUT_FILENO : open(summary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  /// Opens the summary before the run, so that a path that cannot be written costs nothing.
+  /// - Throws: `cannotCreate`.
+  func openSummary() throws(UpsurgeError) -> SummaryFile? {
+    guard let summary else { return nil }
+    if summary == "-" { return SummaryFile(path: summary, descriptor: STDOUT_FILENO) }
+    let descriptor = open(summary, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor < 0 {
-      Terminal.say("upsurge: cannot create the summary \(summary): \(String(cString: strerror(errno)))\n")
-      return false
+      throw UpsurgeError(
+        .cannotCreate, "cannot create the summary \(summary): \(String(cString: strerror(errno)))",
+        hint: "give another path to --summary", underlyingCode: errno)
     }
-    defer { if summary != "-" { close(descriptor) } }
+    return SummaryFile(path: summary, descriptor: descriptor)
+  }
+}
+
+/// The file of `--summary`.
+struct SummaryFile {
+  let path: String
+  let descriptor: Int32
+
+  /// Replaces what the file holds.
+  /// - Returns: false when the system refuses, which has been said.
+  func write(_ bytes: [UInt8]) -> Bool {
+    if path != "-" { ftruncate(descriptor, 0) }
     if Terminal.write(bytes, to: descriptor) { return true }
-    Terminal.say("upsurge: cannot write the summary \(summary): \(String(cString: strerror(errno)))\n")
+    Terminal.say("upsurge: cannot write the summary \(path): \(String(cString: strerror(errno)))\n")
     return false
   }
 }

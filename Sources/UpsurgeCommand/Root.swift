@@ -61,7 +61,7 @@ enum OptionalValue {
   }
 
   private static func isSeparator(_ word: String) -> Bool {
-    word != "-" && !word.isEmpty && word.utf8.count <= 3
+    !word.hasPrefix("-") && !word.isEmpty && word.utf8.count <= 3
       && word.allSatisfy { "._-:/|~".contains($0) }
   }
 }

@@ -6,14 +6,14 @@ import Upsurge
   import Darwin
 #endif
 
-/// Turns SIGINT and SIGTERM into a request to end at a commit; the second one ends the process at once.
+/// Turns SIGINT, SIGTERM and SIGHUP into a request to end at a commit; the second one ends the process at once.
 enum Signals {
   // Set once before the handlers are, then only read.
   nonisolated(unsafe) private static var control: RunControl?
 
   static func forward(to control: RunControl) {
     self.control = control
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGINT, SIGTERM, SIGHUP] {
       signal(number) { number in
         Signals.control?.cancel(signal: number)
         signal(number, SIG_DFL)

@@ -24,6 +24,12 @@ final class Terminal: Sendable {
       && (output.progress == .always || output.progress == .auto && isatty(STDERR_FILENO) == 1)
   }
 
+  /// The text with the control characters of names and data made visible; line ends stay.
+  static func visible(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).escapedForTerminal }
+      .joined(separator: "\n")
+  }
+
   /// Writes to standard error as it is.
   static func say(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
@@ -45,7 +51,7 @@ final class Terminal: Sendable {
     { [self] note in
       guard !isQuiet, isVerbose || note.level != .detail else { return }
       clearProgress()
-      Terminal.say((note.level == .warning ? "note: " : "") + note.text + "\n")
+      Terminal.say((note.level == .warning ? "note: " : "") + Terminal.visible(note.text) + "\n")
     }
   }
 
@@ -69,15 +75,15 @@ final class Terminal: Sendable {
 
   /// The ledger, the warnings, and why the run ended if it ended early.
   func show(_ summary: RunSummary) {
-    if let error = summary.error { Terminal.say("upsurge: \(error)\n") }
+    if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
     guard !isQuiet else { return }
-    Terminal.say(LedgerText.text(summary))
+    Terminal.say(Terminal.visible(LedgerText.text(summary)))
   }
 }
 
 /// The line that is drawn while a run goes on.
 enum ProgressLine {
-  /// `42 %  12.0 MiB/s  1,200,000 rows  600,000 rows/s  ETA 0:03`; without a total there is no share and no ETA.
+  /// `[####] 42 %  12.0 MiB  1,200,000 rows  600,000 rows/s  ETA 0:03`; without a total there is no share and no ETA.
   static func text(_ progress: RunControl.Progress, seconds: Double) -> String {
     let elapsed = max(seconds, 0.001)
     var parts: [String] = []

@@ -46,6 +46,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package var hasAbsentCells = false
   /// Set by the parser when the next record needs a new batch (a column appeared).
   package var isClosed = false
+  /// Whether the pool has allowed the batch to be larger than standard.
+  package var holdsPermit = false
   /// Records that could not be parsed, in input order; they are part of `read`.
   package var rejects: [Reject] = []
   package var warnings = WarningLog()
@@ -141,10 +143,10 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     arenaCapacity = capacity
   }
 
-  /// Takes over the unparsed tail of the batch before it; grows when the tail is larger than the arena.
+  /// Takes over the unparsed tail of the batch before it; grows just enough when the tail is larger than the arena.
   package mutating func takeTail(of previous: inout Batch) {
     let count = previous.arenaByteCount - previous.parsedByteCount
-    if count >= arenaCapacity { growArena(to: count * 2) }
+    if count >= arenaCapacity { growArena(to: count + 1) }
     arena.update(from: previous.arena + previous.parsedByteCount, count: count)
     arenaByteCount = count
     arenaSourceOffset = previous.arenaSourceOffset + UInt64(previous.parsedByteCount)

@@ -68,6 +68,13 @@ package final class BatchChannel: @unchecked Sendable {
     return batch
   }
 
+  /// Whether the queue takes no more batches.
+  package var isEnded: Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return isClosed
+  }
+
   /// Ends the queue: senders stop at once, the receiver after what is already there.
   package func close() {
     pthread_mutex_lock(mutex)

@@ -42,6 +42,7 @@ extension TableWriter {
   ///
   /// Without a journal (`--durability off`) the file is worthless afterwards; the caller removes it.
   package func rollback() {
+    if isDone { return }
     undo()
     isDone = true
   }

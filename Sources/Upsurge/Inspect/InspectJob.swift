@@ -36,6 +36,7 @@ public struct InspectJob: Sendable {
   /// Looks at the first MiB (all of it with `--infer full`).
   /// - Throws: `UpsurgeError` when the source cannot be read or its document is broken.
   public func describe(table: String = "records") throws(UpsurgeError) -> Description {
+    try options.validate()
     let prepared = try PreparedSource.prepare(source, options: options)
     let isFromSample = options.inference != .full && !prepared.opened.isSampleWhole
     let columns = try prepared.inferColumns(options: options)
@@ -65,6 +66,7 @@ public struct InspectJob: Sendable {
   /// - Parameter onReject: is told each record that cannot be parsed, with its position.
   /// - Throws: `UpsurgeError` when the source cannot be read on.
   public func check(onReject: (Reject) -> Void) throws(UpsurgeError) -> Check {
+    try options.validate()
     let prepared = try PreparedSource.prepare(source, options: options)
     if case .json(.json) = prepared.shape, options.jsonPath.isEmpty {
       return try validate(prepared)
@@ -72,7 +74,7 @@ public struct InspectJob: Sendable {
     var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])
     let pool = BatchPool(count: 2, sizes: options.batchSizes)
     var filler = BatchFiller(
-      pool: pool, recordByteLimit: options.memory.byteCount / 4, sourceIndex: 0)
+      pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
     let take: (consuming sending Batch) -> Bool = { batch in
       check.recordCount += UInt64(batch.recordCount + batch.rejects.count)
       check.rejectCount += UInt64(batch.rejects.count)

@@ -33,6 +33,8 @@ public struct LoadOptions: Sendable {
   public var onError: ErrorPolicy = .stop
   /// Where rejects are written as NDJSON.
   public var rejectsPath: String?
+  /// Where the caller will write the summary; only checked against the files that the run uses.
+  package var summaryPath: String?
   /// More rejects than this end the run.
   public var rejectLimit: RejectLimit?
 
@@ -79,18 +81,51 @@ public struct LoadOptions: Sendable {
     }
   }
 
+  /// The largest record, in bytes: a quarter of the memory, and no more than SQLite can take.
+  package var recordByteLimit: Int { min(memory.byteCount / 4, 1_000_000_000) }
+
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
     if memory.byteCount < 16 << 20 {
       throw UpsurgeError(
         .usage, "--memory \(memory) is too small", hint: "give at least --memory 16MiB")
     }
+    if rejectLimit != nil && onError == .stop {
+      throw UpsurgeError(
+        .usage, "--max-rejects says how many rejects are borne, and --on-error stop bears none",
+        hint: "add --on-error reject")
+    }
+    try validateTypes()
     if commitEvery < 1 {
       throw UpsurgeError(.usage, "--commit-every needs at least one row")
     }
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(
         .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")
+    }
+  }
+
+  /// A type is words and at most two sizes, so that nothing else gets into the CREATE TABLE.
+  private func validateTypes() throws(UpsurgeError) {
+    let constraints: Set = ["PRIMARY", "KEY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE",
+      "REFERENCES", "GENERATED", "ALWAYS", "AS", "CONSTRAINT"]
+    let strictTypes: Set = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
+    for (column, type) in types {
+      let words = type.split(separator: "(", maxSplits: 1)
+      let name = words.first.map(String.init) ?? ""
+      let isName = !name.isEmpty && name.allSatisfy { $0 == " " || $0 == "_" || $0.isASCII && $0.isLetter }
+      let isSize = words.count < 2
+        || words[1].hasSuffix(")") && words[1].dropLast().allSatisfy { ", 0123456789".contains($0) }
+      let isConstraint = name.split(separator: " ").contains { constraints.contains(String($0)) }
+      if !isName || !isSize || isConstraint {
+        throw UpsurgeError(
+          .usage, "--type \(column):\(type) is no type", hint: "give one such as INTEGER, REAL, TEXT or BLOB")
+      }
+      if isStrict && !strictTypes.contains(type) {
+        throw UpsurgeError(
+          .usage, "--type \(column):\(type) is not for a STRICT table",
+          hint: "STRICT tables know INT, INTEGER, REAL, TEXT, BLOB and ANY")
+      }
     }
   }
 }

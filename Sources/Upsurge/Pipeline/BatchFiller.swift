@@ -33,32 +33,46 @@ package struct BatchFiller {
     batch.sourceIndex = sourceIndex
     batch.arenaSourceOffset = startOffset
     var isAtEnd = false
+    var readError: UpsurgeError?
+    // A large arena is filled only for the record that needs it, so that one does not make all that follow large.
+    var fillLimit = batch.arenaCapacity
     while true {
       do throws(UpsurgeError) {
-        while !isAtEnd && batch.arenaByteCount < batch.arenaCapacity {
+        while !isAtEnd && batch.arenaByteCount < min(fillLimit, batch.arenaCapacity) {
           let count = try read(batch.freeArena)
           batch.arenaByteCount += count
           isAtEnd = count == 0
         }
-        try parser.parse(&batch, isFinal: isAtEnd && isWhole)
       } catch {
-        // What was parsed before the error still counts.
-        _ = handOn(batch, emit: emit)
-        throw error
+        // What came before the error is parsed and handed on; the error follows it.
+        readError = error
+        isAtEnd = true
       }
-      if isAtEnd && (batch.parsedByteCount == batch.arenaByteCount || !isWhole && madeNoProgress(batch)) {
+      do throws(UpsurgeError) {
+        try parser.parse(&batch, isFinal: isAtEnd && isWhole && readError == nil)
+      } catch {
         _ = handOn(batch, emit: emit)
+        throw readError ?? error
+      }
+      let isPartialEnd = isAtEnd && (!isWhole || readError != nil) && madeNoProgress(batch)
+      if isAtEnd && batch.parsedByteCount == batch.arenaByteCount || isPartialEnd {
+        _ = handOn(batch, emit: emit)
+        if let readError { throw readError }
         return
       }
       if madeNoProgress(batch) {
-        if batch.arenaCapacity < recordByteLimit {
+        if batch.arenaByteCount < batch.arenaCapacity {
+          fillLimit = batch.arenaCapacity
+        } else if batch.arenaCapacity < recordByteLimit {
           pool.grow(&batch, to: min(batch.arenaCapacity * 2, recordByteLimit))
+          fillLimit = batch.arenaCapacity
         } else {
           try parser.rejectTooLarge(&batch, limit: recordByteLimit)
         }
         continue
       }
       guard var next = take() else { return pool.giveBack(batch) }
+      fillLimit = next.arenaCapacity
       pool.moveTail(of: &batch, to: &next)
       next.sourceIndex = sourceIndex
       guard handOn(batch, emit: emit) else { return pool.giveBack(next) }

@@ -13,7 +13,6 @@ package final class BatchPool: @unchecked Sendable {
   // Sendable because `largeCount` and `isClosed` are only touched while `mutex` is held.
 
   private let free: BatchChannel
-  private let sizes: Batch.Sizes
   private var largeCount = 0
   private var isClosed = false
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -21,7 +20,6 @@ package final class BatchPool: @unchecked Sendable {
   private static let largeLimit = 2
 
   package init(count: Int, sizes: Batch.Sizes) {
-    self.sizes = sizes
     free = BatchChannel(capacity: count)
     for _ in 0..<count { free.send(Batch(sizes: sizes)) }
     mutex = .allocate(capacity: 1)
@@ -45,22 +43,23 @@ package final class BatchPool: @unchecked Sendable {
 
   /// Empties a batch and puts it back.
   package func giveBack(_ batch: consuming sending Batch) {
-    let wasLarge = isLarge(batch)
+    let heldPermit = batch.holdsPermit
     batch.reset()
-    if wasLarge { releasePermit() }
+    batch.holdsPermit = false
+    if heldPermit { releasePermit() }
     free.send(batch)
   }
 
   /// Enlarges a batch's arena; waits for a permit when the batch is still of standard size.
   package func grow(_ batch: inout Batch, to capacity: Int) {
-    if !isLarge(batch) { acquirePermit() }
+    acquirePermit(for: &batch)
     batch.growArena(to: capacity)
   }
 
   /// Moves the unparsed tail of `previous` to `batch`, with a permit where that makes it large.
   package func moveTail(of previous: inout Batch, to batch: inout Batch) {
     let byteCount = previous.arenaByteCount - previous.parsedByteCount
-    if byteCount >= batch.arenaCapacity && !isLarge(batch) { acquirePermit() }
+    if byteCount >= batch.arenaCapacity { acquirePermit(for: &batch) }
     batch.takeTail(of: &previous)
   }
 
@@ -73,11 +72,9 @@ package final class BatchPool: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  private func isLarge(_ batch: borrowing Batch) -> Bool {
-    batch.arenaCapacity > sizes.arenaByteCount
-  }
-
-  private func acquirePermit() {
+  private func acquirePermit(for batch: inout Batch) {
+    if batch.holdsPermit { return }
+    batch.holdsPermit = true
     pthread_mutex_lock(mutex)
     while largeCount == BatchPool.largeLimit && !isClosed { pthread_cond_wait(changed, mutex) }
     largeCount += 1

@@ -18,7 +18,16 @@ package final class Completion: @unchecked Sendable {
     changed = .allocate(capacity: 1)
     changed.initialize(to: pthread_cond_t())
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(changed, nil)
+    #if os(Linux)
+      // A clock that is set must not stop the ticks.
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      pthread_cond_init(changed, &attributes)
+      pthread_condattr_destroy(&attributes)
+    #else
+      pthread_cond_init(changed, nil)
+    #endif
   }
 
   deinit {
@@ -39,7 +48,11 @@ package final class Completion: @unchecked Sendable {
   /// - Returns: whether it has happened.
   package func wait(milliseconds: Int) -> Bool {
     var deadline = timespec()
-    clock_gettime(CLOCK_REALTIME, &deadline)
+    #if os(Linux)
+      clock_gettime(CLOCK_MONOTONIC, &deadline)
+    #else
+      clock_gettime(CLOCK_REALTIME, &deadline)
+    #endif
     deadline.tv_nsec += milliseconds * 1_000_000
     deadline.tv_sec += deadline.tv_nsec / 1_000_000_000
     deadline.tv_nsec %= 1_000_000_000

@@ -8,17 +8,13 @@ extension LoadRun {
   /// The writing thread: prepares, starts the reader, writes until the reader is done, commits.
   func writeAll() {
     let watch = Stopwatch()
-    let existed = access(job.database, F_OK) == 0
     do throws(UpsurgeError) {
-      try job.options.validate()
+      try job.validate()
       let names = try SourceList.expand(job.sources)
       summary.withLock { $0.sources = names }
-      let first = try PreparedSource.prepare(
-        names[0], options: job.options, cancellation: readCancellation)
-      announce(first, of: names)
-      let writing = try begin(first)
-      defer { writing.record(in: summary) }
-      try run(writing, first: first, names: names)
+      try job.checkOutputs(sources: names)
+      let (first, index) = try prepareFirst(of: names)
+      try load(first, index: index, names: names)
     } catch {
       fail(error)
     }
@@ -28,30 +24,49 @@ extension LoadRun {
       $0.signal = control.cancellationSignal
       if $0.signal != nil, $0.error?.code == .interrupted { $0.error = nil }
     }
-    let remains = summary.withLock { $0.committedCount > 0 || $0.error == nil && $0.signal == nil }
-    if !existed && !remains { removeDatabase() }
   }
 
-  /// Opens the database and the table in a transaction that stays open for the first records.
-  private func begin(_ first: PreparedSource) throws(UpsurgeError) -> Writing {
+  /// Opens sources until one holds something; the last one is taken as it is.
+  private func prepareFirst(of names: [String]) throws(UpsurgeError) -> (PreparedSource, Int) {
+    var index = 0
+    while true {
+      let source = try PreparedSource.prepare(
+        names[index], options: job.options, cancellation: readCancellation)
+      announce(source)
+      if !source.isBlank || index == names.count - 1 {
+        noteTotal(of: names, first: source)
+        return (source, index)
+      }
+      index += 1
+    }
+  }
+
+  /// Opens the database, finds or makes the table, and loads; leaves no new file behind when nothing came of it.
+  private func load(_ first: PreparedSource, index: Int, names: [String]) throws(UpsurgeError) {
     let options = job.options
+    let existed = access(job.database, F_OK) == 0
     let connection = try Connection(
       path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout)
-    let cacheByteCount = options.memory.byteCount / 4
-    try connection.configure(durability: options.durability, pageCacheByteCount: cacheByteCount)
-    if connection.didSwitchToWAL {
-      note(RunNote(.info, "\(job.database) is now in WAL mode"))
+    do throws(UpsurgeError) {
+      try connection.configure(
+        durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
+      if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
+      let table = try PreparedTable.prepare(
+        job.table, for: first, others: names[(index + 1)...], on: connection, options: options)
+      announce(table, isJSON: first.isJSON)
+      let writing = try Writing(connection: connection, table: table, run: self)
+      defer { writing.record(in: summary) }
+      let stage = ReaderStage(run: self, sourceNames: names, firstIndex: index, table: table)
+      try run(writing, Reading(stage: stage, first: first))
+    } catch {
+      if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
+      throw error
     }
-    try connection.execute("BEGIN IMMEDIATE")
-    let table = try PreparedTable.prepare(
-      job.table, for: first, on: connection, options: options)
-    announce(table)
-    return try Writing(connection: connection, table: table, run: self)
+    let isUnused = summary.withLock { $0.committedCount == 0 } && control.cancellationSignal != nil
+    if !existed && isUnused { connection.discardNewFile() }
   }
 
-  private func run(_ writing: Writing, first: PreparedSource, names: [String]) throws(UpsurgeError) {
-    let reading = Reading(
-      stage: ReaderStage(run: self, sourceNames: names, table: writing.table), first: first)
+  private func run(_ writing: Writing, _ reading: Reading) throws(UpsurgeError) {
     let reader = try WorkerThread { reading.run() }
     do throws(UpsurgeError) {
       while let batch = full.receive() {
@@ -60,16 +75,17 @@ extension LoadRun {
     } catch {
       stopReading()
       reader.join()
+      writing.abandon()
       throw error
     }
     stopReading()
     reader.join()
     let readError = readError.withLock { $0 }
     if let readError, readError.code != .interrupted {
-      try writing.end(after: readError)
+      writing.abandon()
       throw readError
     }
-    try writing.finish()
+    try writing.finish(isInterrupted: control.cancellationSignal != nil)
   }
 
   private func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {
@@ -85,38 +101,44 @@ extension LoadRun {
     pool.giveBack(batch)
   }
 
-  private func announce(_ source: PreparedSource, of names: [String]) {
+  /// Says what a source is and what was changed of its header.
+  func announce(_ source: PreparedSource) {
+    if source.isBlank { return note(RunNote(.warning, "\(source.opened.name) is empty and left out")) }
     note(RunNote(.info, source.summary))
     for remark in source.remarks { note(RunNote(.warning, remark)) }
-    let first = source.opened.fileByteCount
-    summary.withLock { $0.dialects.append(source.summary) }
-    guard var total = first else {
-      return note(RunNote(.detail, "\(source.opened.name) is a pipe: its length is not known"))
+    let (words, warnings) = (source.summary, source.warnings(options: job.options))
+    summary.withLock {
+      $0.dialects.append(words)
+      $0.warnings.merge(warnings)
     }
-    for name in names.dropFirst() {
+  }
+
+  /// Tells the progress line how much there is to read, where every source is a file.
+  private func noteTotal(of names: [String], first: PreparedSource) {
+    guard first.opened.fileByteCount != nil else {
+      return note(RunNote(.detail, "\(first.opened.name) is a pipe: its length is not known"))
+    }
+    var total: UInt64 = 0
+    for name in names {
       var status = stat()
-      guard stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+      let isKnown = SourceName.isStandardInput(name) ? fstat(STDIN_FILENO, &status) == 0 : stat(name, &status) == 0
+      guard isKnown, status.st_mode & S_IFMT == S_IFREG else { return }
       total += UInt64(status.st_size)
     }
     control.note(totalBytes: total)
   }
 
-  private func announce(_ table: PreparedTable) {
+  private func announce(_ table: PreparedTable, isJSON: Bool) {
     summary.withLock { $0.createdTable = table.createdSQL }
     if let sql = table.createdSQL {
       note(RunNote(.info, "new table:\n\(sql)"))
     }
-    for name in table.plan.skippedColumns {
+    for name in table.plan.skippedColumns where !isJSON {
       note(RunNote(.warning, "the column \(name) is generated by the table; the input's values are left out"))
     }
     if let key = table.plan.key?.columns, table.plan.mode != .insert {
       note(RunNote(.info, "\(table.plan.mode.rawValue) by key \(key.joined(separator: ", "))"))
     }
-  }
-
-  /// Removes a database that this run began and nothing was committed to.
-  private func removeDatabase() {
-    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(job.database + suffix) }
   }
 }
 

@@ -43,5 +43,5 @@ final class LoadRun: Sendable {
   func takeSummary() -> RunSummary { summary.withLock { $0 } }
 
   /// A record may take a quarter of the memory.
-  var recordByteLimit: Int { job.options.memory.byteCount / 4 }
+  var recordByteLimit: Int { job.options.recordByteLimit }
 }

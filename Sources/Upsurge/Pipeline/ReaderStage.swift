@@ -4,34 +4,36 @@ struct ReaderStage {
   let sourceNames: [String]
   var columns: ColumnRegistry
   let table: TableFacts
+  /// Index of the source that is already prepared; those before it are empty.
+  let firstIndex: Int
   /// Seconds spent in reading and decompressing, in parsing, and waiting for the writer.
   private(set) var readSeconds = 0.0
   private(set) var parseSeconds = 0.0
   private(set) var waitSeconds = 0.0
-  /// Columns that the first source adds to the table.
-  private let firstAdded: [ColumnTarget]
+  /// How many of the columns the writer has been told of.
+  private var announcedCount: Int
   private var bytesRead: UInt64 = 0
   private var bytesDecoded: UInt64 = 0
 
-  init(run: LoadRun, sourceNames: [String], table: PreparedTable) {
+  init(run: LoadRun, sourceNames: [String], firstIndex: Int, table: PreparedTable) {
     self.run = run
     self.sourceNames = sourceNames
     columns = table.columns
-    firstAdded = table.added
+    announcedCount = table.plan.columns.count
+    self.firstIndex = firstIndex
     self.table = table.facts
   }
 
   /// Reads everything; the first source is already prepared.
   mutating func readAll(first: consuming PreparedSource) {
     do throws(UpsurgeError) {
-      try read(first, index: 0)
-      for index in sourceNames.indices.dropFirst() {
-        if run.control.cancellationSignal != nil { break }
+      try read(first, index: firstIndex)
+      for index in sourceNames.indices.dropFirst(firstIndex + 1) {
+        if run.full.isEnded || run.control.cancellationSignal != nil { break }
         let source = try PreparedSource.prepare(
           sourceNames[index], options: run.job.options, cancellation: run.readCancellation)
-        run.note(RunNote(.info, source.summary))
-        run.summary.withLock { $0.dialects.append(source.summary) }
-        try read(source, index: index)
+        run.announce(source)
+        if !source.isBlank { try read(source, index: index) }
       }
     } catch {
       run.readError.withLock { $0 = error }
@@ -48,18 +50,17 @@ struct ReaderStage {
   }
 
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
-    var added = index == 0 ? firstAdded : []
-    switch try source.makeParser(columns: &columns, table: table, options: run.job.options, added: &added) {
+    switch try source.makeParser(columns: &columns, table: table, options: run.job.options) {
     case .csv(var parser):
-      try fill(&parser, from: source, index: index, added: added)
+      try fill(&parser, from: source, index: index)
     case .json(var parser):
-      try fill(&parser, from: source, index: index, added: added)
-      columns.extend(to: parser.columns)
+      defer { columns.extend(to: parser.columns) }
+      try fill(&parser, from: source, index: index)
     }
   }
 
   private mutating func fill<Parser: RecordParser>(
-    _ parser: inout Parser, from source: PreparedSource, index: Int, added: [ColumnTarget]
+    _ parser: inout Parser, from source: PreparedSource, index: Int
   ) throws(UpsurgeError) {
     var filler = BatchFiller(
       pool: run.pool, recordByteLimit: run.recordByteLimit, sourceIndex: index)
@@ -67,8 +68,10 @@ struct ReaderStage {
     let bytesBefore = bytesRead
     let watch = Stopwatch()
     var readSeconds = 0.0
-    var pending = added
+    let known = columns.targets
+    var announced = announcedCount
     defer {
+      announcedCount = announced
       self.readSeconds += readSeconds
       waitSeconds += filler.waitSeconds
       parseSeconds += watch.seconds - readSeconds - filler.waitSeconds
@@ -86,9 +89,10 @@ struct ReaderStage {
       },
       emit: { batch in
         var batch = batch
-        if !pending.isEmpty {
-          batch.newColumns = pending + batch.newColumns
-          pending = []
+        if batch.columnCount > announced {
+          // Columns of this or an earlier source that no batch has told of; the parser's own come after them.
+          batch.newColumns = known.dropFirst(announced) + batch.newColumns
+          announced = batch.columnCount
         }
         return run.full.send(batch)
       })

@@ -48,12 +48,6 @@ package final class WorkerThread: @unchecked Sendable {
     handle = nil
   }
 
-  /// Lets the thread end on its own.
-  package func detach() {
-    if let handle { pthread_detach(handle) }
-    handle = nil
-  }
-
   private final class Start: Sendable {
     let body: @Sendable () -> Void
     init(body: @escaping @Sendable () -> Void) { self.body = body }

@@ -29,33 +29,35 @@ final class Writing {
       rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
   }
 
-  /// Commits the rest, unless too large a share was rejected.
-  func finish() throws(UpsurgeError) {
-    try checkRejectShare()
-    try rejects.flush()
+  /// Commits the rest, unless too large a share was rejected, or nothing was read before the run was interrupted.
+  func finish(isInterrupted: Bool) throws(UpsurgeError) {
+    do throws(UpsurgeError) {
+      if !isInterrupted { try checkRejectShare() }
+      try rejects.flush()
+    } catch {
+      writer.rollback()
+      throw error
+    }
+    if isInterrupted && writer.ledger.read == 0 { return writer.rollback() }
     try writer.finish()
   }
 
-  /// Ends after the input broke off: under `stop` what is not committed goes, under `reject` it stays.
-  func end(after error: UpsurgeError) throws(UpsurgeError) {
-    try rejects.flush()
-    if options.onError == .reject {
-      try writer.finish()
-    } else {
-      writer.rollback()
-    }
+  /// Ends after an error: what is not committed goes, the rejects that were found are kept.
+  func abandon() {
+    writer.rollback()
+    // The first error is the one to tell.
+    try? rejects.flush()
   }
 
   private func checkRejectShare() throws(UpsurgeError) {
     guard case .percent(let limit) = options.rejectLimit else { return }
     let ledger = writer.ledger
     guard ledger.read > 0, Double(ledger.rejected) * 100 > limit * Double(ledger.read) else { return }
-    try rejects.flush()
-    writer.rollback()
     throw UpsurgeError(
       .badInput,
-      "\(ledger.rejected) of \(ledger.read) records were rejected, more than --max-rejects \(limit)%",
-      hint: "--rejects FILE keeps them with their reasons; raise --max-rejects if that is to be borne")
+      "\(ledger.rejected) of \(ledger.read) records were rejected, more than the \(limit)% of --max-rejects",
+      hint: options.rejectsPath.map { "they stand in \($0) with their reasons" }
+        ?? "--rejects FILE keeps them with their reasons; raise --max-rejects if that is to be borne")
   }
 
   /// Puts what the writer knows into the summary.

@@ -7,11 +7,11 @@ package struct ColumnRegistry: Sendable {
     for target in targets { add(target) }
   }
 
-  package func slot(named name: String) -> Int? { slots[name.lowercased()] }
+  package func slot(named name: String) -> Int? { slots[SQLName.folded(name)] }
 
   /// Appends a column; one of that name must not be there yet.
   package mutating func add(_ target: ColumnTarget) {
-    slots[target.name.lowercased()] = targets.count
+    slots[SQLName.folded(target.name)] = targets.count
     targets.append(target)
   }
 

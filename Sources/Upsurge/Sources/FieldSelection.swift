@@ -1,28 +1,31 @@
 /// Which fields of a source are loaded and what their columns are called: `--columns` and `--rename`.
 package struct FieldSelection: Sendable {
   private let wanted: [String]
+  /// New names by the old ones, folded as SQLite folds names.
   private let renames: [String: String]
+  private let renamed: [String]
 
   package init(options: LoadOptions) {
     wanted = options.columns
-    renames = options.renames
+    renamed = options.renames.keys.sorted()
+    renames = Dictionary(options.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first }
   }
 
   /// The column of each field of a header; nil for fields that are not wanted.
   /// - Throws: `usage` when an option names a field that the header lacks, or two fields get one name.
   package func columnNames(of header: [String], file: String) throws(UpsurgeError) -> [String?] {
     try check(wanted, option: "--columns", against: header, file: file)
-    try check(renames.keys.sorted(), option: "--rename", against: header, file: file)
-    let wantedSet = Set(wanted.map { $0.lowercased() })
+    try check(renamed, option: "--rename", against: header, file: file)
+    let wantedSet = Set(wanted.map(SQLName.folded))
     var seen: Set<String> = []
     var names: [String?] = []
     for field in header {
-      guard wantedSet.isEmpty || wantedSet.contains(field.lowercased()) else {
+      guard wantedSet.isEmpty || wantedSet.contains(SQLName.folded(field)) else {
         names.append(nil)
         continue
       }
-      let name = renames[field] ?? field
-      if !seen.insert(name.lowercased()).inserted {
+      let name = renames[SQLName.folded(field)] ?? field
+      if !seen.insert(SQLName.folded(name)).inserted {
         throw UpsurgeError(
           .usage, "two fields of \(file) would go to the column \"\(name)\"",
           hint: "give one of them another name: --rename \(field)=NAME")
@@ -35,7 +38,7 @@ package struct FieldSelection: Sendable {
   private func check(
     _ names: [String], option: String, against header: [String], file: String
   ) throws(UpsurgeError) {
-    for name in names where !header.contains(where: { $0.lowercased() == name.lowercased() }) {
+    for name in names where !header.contains(where: { SQLName.isSame($0, name) }) {
       throw UpsurgeError(
         .usage, "\(option) names \"\(name)\", which \(file) does not have",
         hint: "its fields are: \(header.joined(separator: ", "))")

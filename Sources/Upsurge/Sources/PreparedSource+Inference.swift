@@ -8,50 +8,70 @@ package struct InferredColumn: Sendable {
 }
 
 extension PreparedSource {
-  /// Finds the columns and their types from the sample, or from all of the source (which is opened again).
-  /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names.
+  /// Finds the columns and their types from the sample, or from all of the source, which then starts again.
+  /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
+  ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if options.inference == .full && !opened.isSampleWhole {
-      guard opened.isSeekable else {
-        throw UpsurgeError(
-          .usage, "--infer full reads the input twice, which \(opened.name) does not allow",
-          hint: "save it to a file first, or give types with --type COL:TYPE")
-      }
-      let again = try PreparedSource.prepare(opened.name, options: options)
-      return try again.infer(options: options, isWhole: true) { buffer throws(UpsurgeError) in
-        try again.opened.read(into: buffer)
-      }
-    }
+    if options.inference == .full && !opened.isSampleWhole { return try inferFromWhole(options: options) }
     var rest = opened.sample[...]
-    return try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
+    let columns = try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
       let count = min(buffer.count, rest.count)
       rest.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
       rest = rest.dropFirst(count)
       return count
     }
+    if columns.isEmpty && !opened.isSampleWhole { return try inferFromFirstRecords(options: options) }
+    return columns
+  }
+
+  private func inferFromWhole(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+    guard opened.isSeekable else {
+      throw UpsurgeError(
+        .usage, "--infer full reads the input twice, which \(opened.name) does not allow",
+        hint: "save it to a file first, or give types with --type COL:TYPE")
+    }
+    let columns = try infer(options: options, isWhole: true) { buffer throws(UpsurgeError) in
+      try opened.read(into: buffer)
+    }
+    try opened.rewind()
+    return columns
+  }
+
+  /// For JSON whose first record is larger than the sample.
+  private func inferFromFirstRecords(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+    guard opened.isSeekable else {
+      throw UpsurgeError(
+        .badInput, "the first record of \(opened.name) is larger than the 1 MiB that is looked at in a pipe",
+        hint: "save the input to a file first")
+    }
+    let columns = try infer(options: options, isWhole: true, isFirstBatchEnough: true) { buffer throws(UpsurgeError) in
+      try opened.read(into: buffer)
+    }
+    try opened.rewind()
+    return columns
   }
 
   private func infer(
-    options: LoadOptions, isWhole: Bool,
+    options: LoadOptions, isWhole: Bool, isFirstBatchEnough: Bool = false,
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
   ) throws(UpsurgeError) -> [InferredColumn] {
     let pool = BatchPool(count: 2, sizes: options.batchSizes)
     var filler = BatchFiller(
-      pool: pool, recordByteLimit: options.memory.byteCount / 4, sourceIndex: 0)
+      pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
     var inference = ColumnInference(isJSON: isJSON)
     switch try inferenceParser(options: options) {
     case .csv(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read) { batch in
         inference.observe(batch)
         pool.giveBack(batch)
-        return true
+        return !isFirstBatchEnough
       }
       return inferred(parser.columns, inference, options)
     case .json(var parser):
       try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read) { batch in
         inference.observe(batch)
         pool.giveBack(batch)
-        return true
+        return !isFirstBatchEnough
       }
       return inferred(parser.columns, inference, options)
     }
@@ -65,20 +85,9 @@ extension PreparedSource {
   /// A parser that leaves every text as it is.
   func inferenceParser(options: LoadOptions) throws(UpsurgeError) -> SourceParser {
     var columns = ColumnRegistry()
-    if case .csv(let sniffed) = shape {
-      let names = try FieldSelection(options: options).columnNames(
-        of: sniffed.headerNames, file: opened.name)
-      for name in names.compactMap({ $0 }) {
-        columns.add(ColumnTarget(name: name, affinity: .none, spellingPolicy: .warn))
-      }
-      if sniffed.dialect.ragged == .extra && columns.slot(named: Self.extraColumn) == nil {
-        columns.add(ColumnTarget(name: Self.extraColumn, affinity: .none, spellingPolicy: .warn))
-      }
-    }
-    var added: [ColumnTarget] = []
     let table = TableFacts(
       name: "", isNew: true, columns: [], addsColumns: false, isForInference: true)
-    return try makeParser(columns: &columns, table: table, options: options, added: &added)
+    return try makeParser(columns: &columns, table: table, options: options)
   }
 
   private func inferred(

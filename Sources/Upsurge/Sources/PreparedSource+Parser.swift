@@ -7,12 +7,10 @@ package enum SourceParser {
 extension PreparedSource {
   /// Makes the parser that turns this source into records of the run's columns.
   ///
-  /// - Parameters:
-  ///   - columns: the run's columns; grows when a CSV header has new ones.
-  ///   - added: the columns that the table does not have yet.
+  /// - Parameter columns: the run's columns; grows by those that only this source has, new ones of the table last.
   /// - Throws: `guardRefused` when the table lacks a column and may not get it; `usage` for unknown names.
   func makeParser(
-    columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions, added: inout [ColumnTarget]
+    columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions
   ) throws(UpsurgeError) -> SourceParser {
     switch shape {
     case .json(let format):
@@ -28,7 +26,7 @@ extension PreparedSource {
     case .csv(let sniffed):
       let names = try FieldSelection(options: options).columnNames(
         of: sniffed.headerNames, file: opened.name)
-      try addMissing(names, columns: &columns, table: table, options: options, added: &added)
+      try addMissing(names, columns: &columns, table: table, options: options)
       let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
       return .csv(
         CSVParser(
@@ -41,41 +39,40 @@ extension PreparedSource {
   static let extraColumn = "extra"
 
   private func addMissing(
-    _ names: [String?], columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions,
-    added: inout [ColumnTarget]
+    _ names: [String?], columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions
   ) throws(UpsurgeError) {
-    var missing = names.compactMap { $0 }.filter { columns.slot(named: $0) == nil }
-    if case .csv(let sniffed) = shape, sniffed.dialect.ragged == .extra,
-      columns.slot(named: Self.extraColumn) == nil
-    {
-      missing.append(Self.extraColumn)
+    var wanted = names.compactMap { $0 }
+    if case .csv(let sniffed) = shape, sniffed.dialect.ragged == .extra {
+      if let taken = wanted.first(where: { SQLName.isSame($0, Self.extraColumn) }) {
+        throw UpsurgeError(
+          .usage, "--ragged extra keeps surplus fields in the column \(Self.extraColumn), which \(opened.name) has itself",
+          hint: "give the field another name: --rename \(taken)=NAME")
+      }
+      wanted.append(Self.extraColumn)
     }
-    var unknown: [String] = []
-    var types: [String: ColumnType] = [:]
+    let missing = wanted.filter { columns.slot(named: $0) == nil }
     for name in missing {
-      if let column = table.column(named: name) {
-        columns.add(column)
-        continue
-      }
-      guard table.isNew || table.addsColumns else {
-        unknown.append(name)
-        continue
-      }
-      if types.isEmpty { types = try Dictionary(
-        inferColumns(options: options).map { ($0.name.lowercased(), $0.type) }) { first, _ in first } }
-      let type = types[name.lowercased()] ?? .text
-      let target = ColumnTarget(
-        name: name, affinity: type.affinity, spellingPolicy: table.spellingPolicy)
-      columns.add(target)
-      added.append(target)
+      if let column = table.column(named: name) { columns.add(column) }
     }
-    if !unknown.isEmpty {
-      throw UpsurgeError(
-        .guardRefused,
-        "\(opened.name) has \(unknown.count == 1 ? "a field" : "fields") for which the table \(table.name) has no "
-          + "column: \(unknown.joined(separator: ", "))",
-        position: Position(file: opened.name, line: 1),
-        hint: "--alter adds columns; --columns A,B loads only some; --rename OLD=NEW gives another name")
+    let new = missing.filter { columns.slot(named: $0) == nil }
+    if new.isEmpty { return }
+    guard table.isNew || table.addsColumns else { throw lacking(new, in: table) }
+    let types = table.isForInference ? [] : try inferColumns(options: options)
+    for name in new {
+      let type = types.first { SQLName.isSame($0.name, name) }?.type ?? .text
+      let given = options.types.first { SQLName.isSame($0.key, name) }.map { Affinity(declaredType: $0.value) }
+      columns.add(
+        ColumnTarget(
+          name: name, affinity: table.isForInference ? .none : given ?? type.affinity,
+          spellingPolicy: table.spellingPolicy))
     }
+  }
+
+  private func lacking(_ names: [String], in table: TableFacts) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "\(opened.name) has \(names.count == 1 ? "a field" : "fields") for which the table \(table.name) has no "
+        + "column: \(names.joined(separator: ", "))",
+      hint: "--alter adds columns; --columns A,B loads only some; --rename OLD=NEW gives another name")
   }
 }

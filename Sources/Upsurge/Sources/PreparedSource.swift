@@ -38,6 +38,10 @@ package struct PreparedSource {
     switch options.format {
     case .json: return .json(.json)
     case .ndjson: return .json(.ndjson)
+    case .tsv where options.csv.delimiter == nil:
+      var given = options.csv
+      given.delimiter = [UInt8(ascii: "\t")]
+      return .csv(CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: given))
     case .csv, .tsv: break
     case nil:
       if !options.jsonPath.isEmpty { return .json(.json) }
@@ -61,6 +65,27 @@ package struct PreparedSource {
     return sniffed.remarks + [
       "header names made unique: " + shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     ]
+  }
+
+  /// Whether there is neither a header nor a record.
+  package var isBlank: Bool {
+    switch shape {
+    case .csv(let sniffed): sniffed.headerNames.isEmpty
+    case .json: opened.isSampleWhole && opened.sample.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
+    }
+  }
+
+  /// Fields that were renamed or are left out, for the summary.
+  package func warnings(options: LoadOptions) -> WarningLog {
+    var log = WarningLog()
+    guard case .csv(let sniffed) = shape else { return log }
+    let position = Position(file: opened.name)
+    for renaming in sniffed.renamings { log.add(.headerRenamed, column: renaming.new, at: position) }
+    for name in sniffed.headerNames
+    where !options.columns.isEmpty && !options.columns.contains(where: { SQLName.isSame($0, name) }) {
+      log.add(.columnSkipped, column: name, at: position)
+    }
+    return log
   }
 
   /// The source in words: `names.csv.zst: zstd · csv · delimiter comma · quote " · header · LF · utf-8`.

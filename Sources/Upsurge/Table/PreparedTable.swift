@@ -3,18 +3,19 @@ struct PreparedTable {
   let facts: TableFacts
   /// The run's first columns, in slot order.
   var columns: ColumnRegistry
-  /// The columns that the first source adds to a table that existed.
-  var added: [ColumnTarget] = []
   let plan: UpsertPlan
   /// The CREATE TABLE that was executed, if the table is new.
   let createdSQL: String?
 
-  /// Finds or makes the table; a table is made inside the transaction that is open then.
+  /// Finds or makes the table. A table is made in a transaction that stays open for the first records; it begins
+  /// after the types were found, so that other writers do not wait for that.
   ///
+  /// - Parameter others: the sources after `source`; `--infer full` reads them too.
   /// - Throws: `usage` when the key does not fit, `guardRefused` when the table must not be made or lacks a
   ///   column, and what inference throws.
   static func prepare(
-    _ name: String, for source: PreparedSource, on connection: Connection, options: LoadOptions
+    _ name: String, for source: PreparedSource, others: ArraySlice<String>, on connection: Connection,
+    options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
       return try existing(schema, for: source, options: options)
@@ -24,7 +25,37 @@ struct PreparedTable {
         .guardRefused, "there is no table \(name), and --create never says not to make it",
         hint: "leave out --create never, or make the table first")
     }
-    return try new(name, for: source, on: connection, options: options)
+    let inferred = try infer(source, others: others, options: options)
+    try connection.execute("BEGIN IMMEDIATE")
+    if let schema = try TableSchema.read(connection, table: name) {
+      // Another process was faster.
+      try connection.execute("ROLLBACK")
+      return try existing(schema, for: source, options: options)
+    }
+    let hasOneHeader = others.isEmpty && !source.isJSON
+    let definition = try TableDefinition(
+      name: name, inferred: inferred, options: options, mustKnowTypes: hasOneHeader)
+    return try new(definition, on: connection, options: options)
+  }
+
+  /// The columns of the first source, or under `--infer full` of all of them.
+  private static func infer(
+    _ source: PreparedSource, others: ArraySlice<String>, options: LoadOptions
+  ) throws(UpsurgeError) -> [InferredColumn] {
+    var columns = try source.inferColumns(options: options)
+    guard options.inference == .full else { return columns }
+    for name in others {
+      let other = try PreparedSource.prepare(name, options: options)
+      if other.isBlank { continue }
+      for seen in try other.inferColumns(options: options) {
+        if let index = columns.firstIndex(where: { SQLName.isSame($0.name, seen.name) }) {
+          columns[index].type = columns[index].type.joined(with: seen.type)
+        } else {
+          columns.append(seen)
+        }
+      }
+    }
+    return columns
   }
 
   private static func existing(
@@ -47,20 +78,18 @@ struct PreparedTable {
         mode = .insert
       }
     }
-    var added: [ColumnTarget] = []
-    _ = try source.makeParser(columns: &columns, table: facts, options: options, added: &added)
-    let known = columns.targets.filter { target in !added.contains { $0.name == target.name } }
+    let inTable = { (target: ColumnTarget) in schema.columnIndex(target.name) != nil }
+    _ = try source.makeParser(columns: &columns, table: facts, options: options)
     let plan = try UpsertPlan(
-      schema: schema, key: options.key, mode: mode?.planMode, columns: known)
-    return PreparedTable(
-      facts: facts, columns: columns, added: added, plan: plan, createdSQL: nil)
+      schema: schema, key: options.key, mode: mode?.planMode, columns: columns.targets.filter(inTable))
+    precondition(columns.targets.prefix(plan.columns.count).allSatisfy(inTable), "new columns come last")
+    return PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
   }
 
   private static func new(
-    _ name: String, for source: PreparedSource, on connection: Connection, options: LoadOptions
+    _ definition: TableDefinition, on connection: Connection, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
-    let inferred = try source.inferColumns(options: options)
-    let definition = try TableDefinition(name: name, inferred: inferred, options: options)
+    let name = definition.name
     let sql = try definition.sql()
     try connection.execute(sql)
     guard let schema = try TableSchema.read(connection, table: name) else {
@@ -79,9 +108,10 @@ struct PreparedTable {
 
 extension TableDefinition {
   /// The table that holds the inferred columns: types as given by `--type`, else as found.
+  /// - Parameter mustKnowTypes: false when columns may still appear, so that a `--type` may be for one of those.
   /// - Throws: `usage` when the key or a `--type` names a column that the input lacks.
   package init(
-    name: String, inferred: [InferredColumn], options: LoadOptions
+    name: String, inferred: [InferredColumn], options: LoadOptions, mustKnowTypes: Bool = true
   ) throws(UpsurgeError) {
     if inferred.isEmpty {
       throw UpsurgeError(
@@ -90,7 +120,7 @@ extension TableDefinition {
     }
     let names = inferred.map(\.name)
     func known(_ wanted: String, option: String) throws(UpsurgeError) -> String {
-      guard let name = names.first(where: { $0.lowercased() == wanted.lowercased() }) else {
+      guard let name = names.first(where: { SQLName.folded($0) == SQLName.folded(wanted) }) else {
         throw UpsurgeError(
           .usage, "\(option) names the column \"\(wanted)\", which the input does not have",
           hint: "its columns are: \(names.joined(separator: ", "))")
@@ -98,11 +128,16 @@ extension TableDefinition {
       return name
     }
     var types: [String: String] = [:]
-    for (column, type) in options.types {
+    for (column, type) in options.types
+    where mustKnowTypes || names.contains(where: { SQLName.isSame($0, column) }) {
       types[try known(column, option: "--type")] = type
     }
     var key: [String] = []
-    for column in options.key { key.append(try known(column, option: "--key")) }
+    for column in options.key {
+      let name = try known(column, option: "--key")
+      if key.contains(name) { throw UpsurgeError(.usage, "--key names the column \"\(name)\" twice") }
+      key.append(name)
+    }
     self.init(
       name: name,
       columns: inferred.map {

@@ -12,8 +12,8 @@ struct TableFacts: Sendable {
 
   /// The table's column of that name, in any case.
   func column(named name: String) -> ColumnTarget? {
-    let lowercased = name.lowercased()
-    return columns.first { $0.name.lowercased() == lowercased }
+    let lowercased = SQLName.folded(name)
+    return columns.first { SQLName.folded($0.name) == lowercased }
   }
 
   /// What becomes of a JSON key for which there is no column.

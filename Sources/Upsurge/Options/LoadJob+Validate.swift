@@ -1,0 +1,59 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension LoadJob {
+  /// - Throws: `usage` where the request contradicts itself.
+  func validate() throws(UpsurgeError) {
+    if table.isEmpty { throw UpsurgeError(.usage, "the table has no name") }
+    if database == ":memory:" {
+      throw UpsurgeError(
+        .usage, "a database in memory is gone when the command ends", hint: "give the path of a file")
+    }
+    try options.validate()
+  }
+
+  /// The same for the sources as they were given; those that are not there are the run's to complain of.
+  package func checkOutputs() throws(UpsurgeError) {
+    try checkOutputs(sources: (try? SourceList.expand(sources)) ?? [])
+  }
+
+  /// Refuses to write a file that the run reads or loads into.
+  /// - Throws: `usage`.
+  func checkOutputs(sources: [String]) throws(UpsurgeError) {
+    let outputs = [("--rejects", options.rejectsPath), ("--summary", options.summaryPath)]
+    var taken: [(what: String, file: FileIdentity)] = []
+    for name in sources where !SourceName.isStandardInput(name) {
+      if let file = FileIdentity(name) { taken.append(("the input \(name)", file)) }
+    }
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+      if let file = FileIdentity(database + suffix) { taken.append(("the database \(database)", file)) }
+    }
+    var paths = [database]
+    for (option, path) in outputs {
+      guard let path, path != "-" else { continue }
+      let known = FileIdentity(path).flatMap { file in taken.first { $0.file == file }?.what }
+      if let what = known ?? (paths.contains(path) ? "another output or the database" : nil) {
+        throw UpsurgeError(
+          .usage, "\(option) \(path) would overwrite \(what)", hint: "give another path to \(option)")
+      }
+      paths.append(path)
+    }
+  }
+}
+
+/// Which file a path leads to, by device and inode.
+private struct FileIdentity: Equatable {
+  private let device: UInt64
+  private let inode: UInt64
+
+  /// nil when there is no regular file.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+}

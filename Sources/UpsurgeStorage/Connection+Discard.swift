@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension Connection {
+  /// Removes the database file, when it was empty as this connection opened it and no table was ever committed.
+  ///
+  /// Done under the write lock, so that nothing another process has stored can go with it. What is open is rolled
+  /// back. The connection is of no use afterwards.
+  package func discardNewFile() {
+    guard isNewDatabase, path != ":memory:" else { return }
+    if !isInAutocommit { try? execute("ROLLBACK") }
+    guard (try? execute("BEGIN EXCLUSIVE")) != nil else { return }
+    let tableCount = (try? integer("SELECT count(*) FROM sqlite_schema")) ?? nil
+    // Without a journal nothing was rolled back, and the file is worthless.
+    if tableCount == 0 || durability == .off {
+      for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+    }
+    try? execute("ROLLBACK")
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+/// Files that a run writes, must not write, and must not remove.
+@Suite("Output files")
+struct OutputFileTests {
+  let scratch = Scratch()
+
+  @Test("The reject that ends a run is kept in the file", arguments: [["--on-error", "stop"],
+    ["--on-error", "reject", "--max-rejects", "0"]])
+  func rejectsAreKept(policy: [String]) throws {
+    let source = scratch.write("a,b\n1,2\n3\n", to: "in.csv")
+    let rejects = scratch.file("rejects")
+    let outcome = try Command.run(
+      ["load", scratch.file("a.db"), "t", source, "--rejects", rejects] + policy)
+    #expect(outcome.exitCode == 65)
+    #expect(String(decoding: try readFile(rejects), as: UTF8.self).contains(#""line":3"#))
+  }
+
+  @Test("No output overwrites an input, the database or another output", arguments: [
+    ["--summary", "IN"], ["--summary", "DB"], ["--rejects", "IN"], ["--rejects", "DB"],
+    ["--rejects", "NEW", "--summary", "NEW"],
+  ])
+  func overwriting(words: [String]) throws {
+    let source = scratch.write("a,b\n1,2\n", to: "in.csv")
+    let database = scratch.file("a.db")
+    try Database(database).rows("CREATE TABLE kept(x)")
+    let options = words.map { $0 == "IN" ? source : $0 == "DB" ? database : $0 == "NEW" ? scratch.file("new") : $0 }
+    let outcome = try Command.run(["load", database, "t", source] + options)
+    #expect(outcome.exitCode == 64)
+    #expect(outcome.talk.contains("would overwrite"))
+    #expect(try readFile(source) == Array("a,b\n1,2\n".utf8))
+    #expect(try Database(database).rows("SELECT count(*) FROM sqlite_schema") == ["1"])
+  }
+
+  @Test("A summary that cannot be made is said before anything is loaded")
+  func summaryFirst() throws {
+    let source = scratch.write("a\n1\n", to: "in.csv")
+    let outcome = try Command.run(["load", scratch.file("a.db"), "t", source, "--summary", "/nowhere/s"])
+    #expect(outcome.exitCode == 73)
+    #expect(!FileManager.default.fileExists(atPath: scratch.file("a.db")))
+  }
+
+  @Test("A failed run leaves another process's database alone")
+  func othersDatabase() throws {
+    let pipe = scratch.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let child = try Command.start(["load", scratch.file("a.db"), "t", pipe])
+    // While the first run waits for its input, somebody else makes the database.
+    try Database(scratch.file("a.db")).rows("PRAGMA journal_mode=WAL; CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
+    let descriptor = open(pipe, O_WRONLY)
+    let bytes = Array("a,b\n1,2\n3\n".utf8)
+    _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    close(descriptor)
+    #expect(try child.finish().exitCode == 65)
+    #expect(try Database(scratch.file("a.db")).rows("SELECT * FROM theirs") == ["1"])
+  }
+
+  @Test("--infer full reads redirected standard input twice, all of it")
+  func inferFullFromStandardInput() throws {
+    let text = "id,v\n" + (1...200_000).map { "\($0),value of \($0)\n" }.joined()
+    let outcome = try Command.run(
+      ["load", scratch.file("a.db"), "t", "-", "--infer", "full"], input: Array(text.utf8))
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(try Database(scratch.file("a.db")).rows("SELECT count(*), min(id), max(id) FROM t") == ["200000|1|200000"])
+  }
+
+  @Test("One large record does not make all batches after it large")
+  func largeRecordFirst() throws {
+    var text = "id,v\n0,\"" + String(repeating: "x", count: 3 << 20) + "\"\n"
+    for id in 1...400_000 { text += "\(id),value of \(id)\n" }
+    let source = scratch.write(text, to: "in.csv")
+    let outcome = try Command.run([
+      "load", scratch.file("a.db"), "t", source, "--summary", "-", "--delimiter", ",", "--quote", "\"",
+    ])
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    let summary = try #require(
+      JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    #expect(try #require(summary["peak_memory_bytes"] as? Int) <= 96 << 20)
+    #expect(try Database(scratch.file("a.db")).rows("SELECT count(*), max(length(v)) FROM t") == ["400001|3145728"])
+  }
+
+  @Test("JSON whose first record is larger than the sample is loaded all the same")
+  func largeFirstRecord() throws {
+    let text = #"{"a":1,"b":""# + String(repeating: "x", count: 1_200_000) + "\"}\n{\"a\":2}\n"
+    let source = scratch.write(text, to: "in.ndjson")
+    let outcome = try Command.run(["load", scratch.file("a.db"), "t", source])
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(try Database(scratch.file("a.db")).rows("SELECT a, length(b) FROM t") == ["1|1200000", "2|NULL"])
+  }
+
+  @Test("A type that is none is refused", arguments: [
+    ["--type", "a:TEXT, evil INTEGER"], ["--type", "a:TEXT PRIMARY KEY"], ["--strict", "--type", "a:NUMERIC"],
+    ["--type", "a:"],
+  ])
+  func types(words: [String]) throws {
+    let source = scratch.write("a\n1\n", to: "in.csv")
+    #expect(try Command.run(["load", scratch.file("a.db"), "t", source] + words).exitCode == 64)
+  }
+}
