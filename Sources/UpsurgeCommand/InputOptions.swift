@@ -92,7 +92,8 @@ struct InputOptions: ParsableArguments {
     if let encoding {
       guard let known = TextEncoding(name: encoding) else {
         throw ValidationError(
-          "--encoding \(encoding) is not known; known: utf-8, utf-16, utf-16le, utf-16be, latin-1, windows-1252")
+          "--encoding \(encoding) is not known; known: utf-8, utf-16, utf-16le, utf-16be, latin-1, windows-1252"
+        )
       }
       options.encoding = known
     }

@@ -1,5 +1,5 @@
-import Testing
 import TestSupport
+import Testing
 import Upsurge
 
 /// Loads texts into a table and looks at what is there.
@@ -25,7 +25,8 @@ struct LoadTests {
 
   @Test("A CSV makes a table with the types of its values")
   func createsTable() throws {
-    let summary = load("id,zip,price,phone,big,name\n1,01234,1.5,+4912,9223372036854775808,Ann\n2,99999,2,5,1,\n")
+    let summary = load(
+      "id,zip,price,phone,big,name\n1,01234,1.5,+4912,9223372036854775808,Ann\n2,99999,2,5,1,\n")
     #expect(summary.error == nil && summary.exitCode == 0)
     #expect(summary.ledger.inserted == 2)
     #expect(
@@ -83,7 +84,8 @@ struct LoadTests {
     #expect(lines[1].contains(#""raw":"4,\"5\"x""#))
   }
 
-  @Test("A constraint failure is pinned to its record in the middle of many", arguments: [1, 63, 64, 65, 999])
+  @Test(
+    "A constraint failure is pinned to its record in the middle of many", arguments: [1, 63, 64, 65, 999])
   func constraint(bad: Int) throws {
     try Database(scratch.file("a.db")).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, n INT CHECK (n < 5000))")
     var text = "id,n\n"
@@ -119,7 +121,8 @@ struct LoadTests {
       {"a":"y","id":2}
       {"id":3,"late":1.5,"t":true,"z":null}
 
-      """#) { $0.key = ["id"] }
+      """#
+    ) { $0.key = ["id"] }
     #expect(summary.error == nil)
     #expect(
       try rows("SELECT * FROM t ORDER BY id") == [

@@ -8,8 +8,12 @@ import Upsurge
 struct OutputFileTests {
   let scratch = Scratch()
 
-  @Test("The reject that ends a run is kept in the file", arguments: [["--on-error", "stop"],
-    ["--on-error", "reject", "--max-rejects", "0"]])
+  @Test(
+    "The reject that ends a run is kept in the file",
+    arguments: [
+      ["--on-error", "stop"],
+      ["--on-error", "reject", "--max-rejects", "0"],
+    ])
   func rejectsAreKept(policy: [String]) throws {
     let source = scratch.write("a,b\n1,2\n3\n", to: "in.csv")
     let rejects = scratch.file("rejects")
@@ -19,15 +23,19 @@ struct OutputFileTests {
     #expect(String(decoding: try readFile(rejects), as: UTF8.self).contains(#""line":3"#))
   }
 
-  @Test("No output overwrites an input, the database or another output", arguments: [
-    ["--summary", "IN"], ["--summary", "DB"], ["--rejects", "IN"], ["--rejects", "DB"],
-    ["--rejects", "NEW", "--summary", "NEW"],
-  ])
+  @Test(
+    "No output overwrites an input, the database or another output",
+    arguments: [
+      ["--summary", "IN"], ["--summary", "DB"], ["--rejects", "IN"], ["--rejects", "DB"],
+      ["--rejects", "NEW", "--summary", "NEW"],
+    ])
   func overwriting(words: [String]) throws {
     let source = scratch.write("a,b\n1,2\n", to: "in.csv")
     let database = scratch.file("a.db")
     try Database(database).rows("CREATE TABLE kept(x)")
-    let options = words.map { $0 == "IN" ? source : $0 == "DB" ? database : $0 == "NEW" ? scratch.file("new") : $0 }
+    let options = words.map {
+      $0 == "IN" ? source : $0 == "DB" ? database : $0 == "NEW" ? scratch.file("new") : $0
+    }
     let outcome = try Command.run(["load", database, "t", source] + options)
     #expect(outcome.exitCode == 64)
     #expect(outcome.talk.contains("would overwrite"))
@@ -49,7 +57,8 @@ struct OutputFileTests {
     #expect(mkfifo(pipe, 0o600) == 0)
     let child = try Command.start(["load", scratch.file("a.db"), "t", pipe])
     // While the first run waits for its input, somebody else makes the database.
-    try Database(scratch.file("a.db")).rows("PRAGMA journal_mode=WAL; CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
+    try Database(scratch.file("a.db")).rows(
+      "PRAGMA journal_mode=WAL; CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
     let descriptor = open(pipe, O_WRONLY)
     let bytes = Array("a,b\n1,2\n3\n".utf8)
     _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
@@ -64,7 +73,10 @@ struct OutputFileTests {
     let outcome = try Command.run(
       ["load", scratch.file("a.db"), "t", "-", "--infer", "full"], input: Array(text.utf8))
     #expect(outcome.exitCode == 0, "\(outcome.talk)")
-    #expect(try Database(scratch.file("a.db")).rows("SELECT count(*), min(id), max(id) FROM t") == ["200000|1|200000"])
+    #expect(
+      try Database(scratch.file("a.db")).rows("SELECT count(*), min(id), max(id) FROM t") == [
+        "200000|1|200000"
+      ])
   }
 
   @Test("One large record does not make all batches after it large")
@@ -79,7 +91,8 @@ struct OutputFileTests {
     let summary = try #require(
       JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
     #expect(try #require(summary["peak_memory_bytes"] as? Int) <= 96 << 20)
-    #expect(try Database(scratch.file("a.db")).rows("SELECT count(*), max(length(v)) FROM t") == ["400001|3145728"])
+    #expect(
+      try Database(scratch.file("a.db")).rows("SELECT count(*), max(length(v)) FROM t") == ["400001|3145728"])
   }
 
   @Test("JSON whose first record is larger than the sample is loaded all the same")
@@ -91,10 +104,13 @@ struct OutputFileTests {
     #expect(try Database(scratch.file("a.db")).rows("SELECT a, length(b) FROM t") == ["1|1200000", "2|NULL"])
   }
 
-  @Test("A type that is none is refused", arguments: [
-    ["--type", "a:TEXT, evil INTEGER"], ["--type", "a:TEXT PRIMARY KEY"], ["--strict", "--type", "a:NUMERIC"],
-    ["--type", "a:"],
-  ])
+  @Test(
+    "A type that is none is refused",
+    arguments: [
+      ["--type", "a:TEXT, evil INTEGER"], ["--type", "a:TEXT PRIMARY KEY"],
+      ["--strict", "--type", "a:NUMERIC"],
+      ["--type", "a:"],
+    ])
   func types(words: [String]) throws {
     let source = scratch.write("a\n1\n", to: "in.csv")
     #expect(try Command.run(["load", scratch.file("a.db"), "t", source] + words).exitCode == 64)

@@ -40,7 +40,8 @@ public struct InspectJob: Sendable {
     let prepared = try PreparedSource.prepare(source, options: options)
     let isFromSample = options.inference != .full && !prepared.opened.isSampleWhole
     let columns = try prepared.inferColumns(options: options)
-    let definition = columns.isEmpty
+    let definition =
+      columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)
     return Description(
       summary: prepared.summary, remarks: prepared.remarks,

@@ -107,14 +107,17 @@ public struct LoadOptions: Sendable {
 
   /// A type is words and at most two sizes, so that nothing else gets into the CREATE TABLE.
   private func validateTypes() throws(UpsurgeError) {
-    let constraints: Set = ["PRIMARY", "KEY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE",
-      "REFERENCES", "GENERATED", "ALWAYS", "AS", "CONSTRAINT"]
+    let constraints: Set = [
+      "PRIMARY", "KEY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE",
+      "REFERENCES", "GENERATED", "ALWAYS", "AS", "CONSTRAINT",
+    ]
     let strictTypes: Set = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
     for (column, type) in types {
       let words = type.split(separator: "(", maxSplits: 1)
       let name = words.first.map(String.init) ?? ""
       let isName = !name.isEmpty && name.allSatisfy { $0 == " " || $0 == "_" || $0.isASCII && $0.isLetter }
-      let isSize = words.count < 2
+      let isSize =
+        words.count < 2
         || words[1].hasSuffix(")") && words[1].dropLast().allSatisfy { ", 0123456789".contains($0) }
       let isConstraint = name.split(separator: " ").contains { constraints.contains(String($0)) }
       if !isName || !isSize || isConstraint {

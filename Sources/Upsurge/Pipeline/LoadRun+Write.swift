@@ -121,7 +121,8 @@ extension LoadRun {
     var total: UInt64 = 0
     for name in names {
       var status = stat()
-      let isKnown = SourceName.isStandardInput(name) ? fstat(STDIN_FILENO, &status) == 0 : stat(name, &status) == 0
+      let isKnown =
+        SourceName.isStandardInput(name) ? fstat(STDIN_FILENO, &status) == 0 : stat(name, &status) == 0
       guard isKnown, status.st_mode & S_IFMT == S_IFREG else { return }
       total += UInt64(status.st_size)
     }

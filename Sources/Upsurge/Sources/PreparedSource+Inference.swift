@@ -12,7 +12,10 @@ extension PreparedSource {
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    if options.inference == .full && !opened.isSampleWhole { return try inferFromWhole(options: options) }
+    if options.inference == .full && !opened.isSampleWhole {
+      return try inferAndRewind(
+        options: options, isFirstBatchEnough: false, why: "--infer full reads the input twice")
+    }
     var rest = opened.sample[...]
     let columns = try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
       let count = min(buffer.count, rest.count)
@@ -20,32 +23,25 @@ extension PreparedSource {
       rest = rest.dropFirst(count)
       return count
     }
-    if columns.isEmpty && !opened.isSampleWhole { return try inferFromFirstRecords(options: options) }
-    return columns
+    if !columns.isEmpty || opened.isSampleWhole { return columns }
+    // JSON whose first record is larger than the sample.
+    return try inferAndRewind(
+      options: options, isFirstBatchEnough: true,
+      why: "its first record is larger than the MiB that is looked at first")
   }
 
-  private func inferFromWhole(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+  /// Reads the source beyond the sample and starts it again.
+  /// - Throws: `usage` when the source is a pipe.
+  private func inferAndRewind(
+    options: LoadOptions, isFirstBatchEnough: Bool, why: String
+  ) throws(UpsurgeError) -> [InferredColumn] {
     guard opened.isSeekable else {
       throw UpsurgeError(
-        .usage, "--infer full reads the input twice, which \(opened.name) does not allow",
-        hint: "save it to a file first, or give types with --type COL:TYPE")
+        .usage, "\(opened.name) cannot be read twice, and that is needed: \(why)",
+        hint: "save it to a file first, or make the table before the load")
     }
-    let columns = try infer(options: options, isWhole: true) { buffer throws(UpsurgeError) in
-      try opened.read(into: buffer)
-    }
-    try opened.rewind()
-    return columns
-  }
-
-  /// For JSON whose first record is larger than the sample.
-  private func inferFromFirstRecords(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
-    guard opened.isSeekable else {
-      throw UpsurgeError(
-        .badInput, "the first record of \(opened.name) is larger than the 1 MiB that is looked at in a pipe",
-        hint: "save the input to a file first")
-    }
-    let columns = try infer(options: options, isWhole: true, isFirstBatchEnough: true) { buffer throws(UpsurgeError) in
-      try opened.read(into: buffer)
+    let columns = try infer(options: options, isWhole: true, isFirstBatchEnough: isFirstBatchEnough) {
+      buffer throws(UpsurgeError) in try opened.read(into: buffer)
     }
     try opened.rewind()
     return columns

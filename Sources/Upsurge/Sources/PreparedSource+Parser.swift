@@ -45,7 +45,8 @@ extension PreparedSource {
     if case .csv(let sniffed) = shape, sniffed.dialect.ragged == .extra {
       if let taken = wanted.first(where: { SQLName.isSame($0, Self.extraColumn) }) {
         throw UpsurgeError(
-          .usage, "--ragged extra keeps surplus fields in the column \(Self.extraColumn), which \(opened.name) has itself",
+          .usage,
+          "--ragged extra keeps surplus fields in the column \(Self.extraColumn), which \(opened.name) has itself",
           hint: "give the field another name: --rename \(taken)=NAME")
       }
       wanted.append(Self.extraColumn)
@@ -60,7 +61,9 @@ extension PreparedSource {
     let types = table.isForInference ? [] : try inferColumns(options: options)
     for name in new {
       let type = types.first { SQLName.isSame($0.name, name) }?.type ?? .text
-      let given = options.types.first { SQLName.isSame($0.key, name) }.map { Affinity(declaredType: $0.value) }
+      let given = options.types.first { SQLName.isSame($0.key, name) }.map {
+        Affinity(declaredType: $0.value)
+      }
       columns.add(
         ColumnTarget(
           name: name, affinity: table.isForInference ? .none : given ?? type.affinity,

@@ -1,9 +1,10 @@
+import TestSupport
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
   import Darwin
 #endif
-import TestSupport
 
 /// Runs the built `upsurge` as a child process; what it reads and writes are files, so that nothing can block.
 enum Command {
@@ -11,8 +12,10 @@ enum Command {
   static let path: String = {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-    let program = count > 0
-      ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : CommandLine.arguments[0]
+    let program =
+      count > 0
+      ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      : CommandLine.arguments[0]
     var parts = program.split(separator: "/").dropLast()
     while !parts.isEmpty {
       let candidate = "/" + parts.joined(separator: "/") + "/upsurge"
