@@ -88,6 +88,25 @@ struct JSONLinesTests {
     #expect(parsed.records.last?.position.description == "t, line 3, record 3, byte \(9 + line.utf8.count)")
   }
 
+  /// The driver hands the rest to the next batches; the parser itself must stop.
+  @Test("rejects of one batch are bounded", arguments: [JSONFormat.ndjson, .json])
+  func manyRejects(format: JSONFormat) throws {
+    let item = format == .json ? "1," : "1\n"
+    let open = format == .json ? "[" : ""
+    let text = open + String(repeating: item, count: (128 << 10) - 1) + (format == .json ? "1]" : "1\n")
+    let bytes = Array(text.utf8)
+    var parser = JSONParser(
+      dialect: JSONDialect(format: format), file: "t", columns: [],
+      policy: JSONKeyPolicy(unknown: .addUntyped))
+    var batch = Batch(sizes: Batch.Sizes(arenaByteCount: 512 << 10, cellCount: 64, recordCount: 64))
+    batch.freeArena.copyBytes(from: bytes)
+    batch.arenaByteCount = bytes.count
+    try parser.parse(&batch, isFinal: true)
+    #expect(batch.isClosed && batch.rejects.count == 4096)
+    #expect(batch.parsedByteCount <= 8193 + open.utf8.count)
+    #expect(parse(bytes, JSONDialect(format: format)).rejects.count == 128 << 10)
+  }
+
   @Test("bytes that are not UTF-8 are a reject, in keys, values and nested values")
   func notUTF8() {
     for (head, tail) in [("{\"a\":\"x", "\"}"), ("{\"x", "\":1}"), ("{\"a\":[\"", "\"]}")] {
