@@ -38,6 +38,7 @@ extension JSONParser {
         reading: readingNumber, depth: dialect.format == .json ? Int(document.machine.depth) : 0)
       if fault != nil { fault = nil }
       filledCount = 0
+      isKeyRepeated = false
       if !pendingNames.isEmpty { forgetPendingColumns() }
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
       if shape == .unknown && start.pointee == UInt8(ascii: "[") {
