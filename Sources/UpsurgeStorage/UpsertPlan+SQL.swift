@@ -63,17 +63,17 @@ extension UpsertPlan {
         "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first)\nWHERE NOT \(note) upsurge_note_conflict"
     }
     var assignments = ""
-    var distinct = ""
+    var distinct: [String] = []
     for column in changed {
       let name = try SQLName.quote(column.name)
       assignments += (assignments.isEmpty ? "" : ", ") + "\(name) = excluded.\(name)"
-      distinct += (distinct.isEmpty ? "" : " OR ") + isDistinct(column, name: name, table: table)
+      distinct += isDistinct(column, name: name, table: table)
     }
     let noted = mayIgnore ? "\(note) upsurge_note_conflict AND " : ""
     return """
 
       ON CONFLICT (\(target)) DO UPDATE SET \(assignments)
-      WHERE \(noted)(\(distinct)) AND \(note) upsurge_note_update
+      WHERE \(noted)(\(Self.anyOf(distinct[...]))) AND \(note) upsurge_note_update
       """
   }
 
@@ -87,13 +87,21 @@ extension UpsertPlan {
     return "\(name) COLLATE \(try SQLName.quote(part.collation))"
   }
 
-  /// The condition that the stored value is another one. A collation must not hide a change of spelling, and
+  /// The terms joined by OR. Without parentheses each OR is one deeper than the one before, and SQLite takes no
+  /// expression that is deeper than 1,000: many are halved until few are left.
+  private static func anyOf(_ terms: ArraySlice<String>) -> String {
+    if terms.count <= 8 { return terms.joined(separator: " OR ") }
+    let middle = terms.startIndex + terms.count / 2
+    return "(\(anyOf(terms[..<middle]))) OR (\(anyOf(terms[middle...])))"
+  }
+
+  /// The conditions of which one holds when the stored value is another one. A collation must not hide a change of spelling, and
   /// where the column converts nothing, 1 and 1.0 compare equal but are not the same.
-  private func isDistinct(_ column: TableSchema.Column, name: String, table: String) -> String {
+  private func isDistinct(_ column: TableSchema.Column, name: String, table: String) -> [String] {
     let collate = SQLName.isSame(column.collation, "BINARY") ? "" : " COLLATE BINARY"
     let condition = "\(table).\(name)\(collate) IS NOT excluded.\(name)"
-    if column.affinity != .none { return condition }
+    if column.affinity != .none { return [condition] }
     // Not typeof(): a function would cost a statement journal (see WriteNotes).
-    return "\(condition) OR CAST(\(table).\(name) AS TEXT) IS NOT CAST(excluded.\(name) AS TEXT)"
+    return [condition, "CAST(\(table).\(name) AS TEXT) IS NOT CAST(excluded.\(name) AS TEXT)"]
   }
 }

@@ -51,12 +51,19 @@ struct SampleRecords {
       let field = reader.nextField()
       switch field.ending {
       case .badQuote, .unclosedQuote:
-        fields.removeSubrange(firstField...)
-        // What the end of the sample has cut is not broken, but a quote open for half of it is.
-        if field.ending == .unclosedQuote && !isWhole && start > reader.bytes.count / 2 {
+        // What the end of the sample has cut is not broken, however long it is.
+        if field.ending == .unclosedQuote && !isWhole && !holdsRecords(field) {
+          if records.isEmpty {
+            fields.append(field)
+            record.fields = firstField..<fields.count
+            records.append(record)
+          } else {
+            fields.removeSubrange(firstField...)
+          }
           reader.offset = reader.bytes.count
           return
         }
+        fields.removeSubrange(firstField...)
         reader.offset = start
         reader.skipLine()
         record.isBroken = true
@@ -78,6 +85,25 @@ struct SampleRecords {
     record.fields = firstField..<fields.count
     self.quotedCount += quotedCount
     records.append(record)
+  }
+
+  /// Whether the lines of a field whose quote stays open are records like the first one, so that the quote is
+  /// likely to have been opened by mistake.
+  private func holdsRecords(_ field: FieldReader.Field) -> Bool {
+    guard let expected = records.first(where: { !$0.isBroken })?.fields.count, expected > 1 else { return false }
+    var lines = FieldReader(
+      bytes: UnsafeBufferPointer(rebasing: reader.bytes[..<field.stop]), like: reader)
+    lines.offset = field.start
+    lines.skipLine()
+    var lineCount = 0
+    var agreeingCount = 0
+    while !lines.isAtEnd && lineCount < 100 {
+      var fieldCount = 1
+      while lines.nextFieldLeniently().ending == .delimiter { fieldCount += 1 }
+      lineCount += 1
+      if fieldCount == expected { agreeingCount += 1 }
+    }
+    return lineCount >= 3 && agreeingCount * 4 > lineCount * 3
   }
 
   private mutating func countLineEnd(before offset: Int) {

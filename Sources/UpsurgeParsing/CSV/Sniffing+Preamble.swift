@@ -45,6 +45,13 @@ extension Sniffing {
     }.count
     let table = records.dropFirst(count)
     guard count > 0, count <= 50, table.first?.fields.count == fieldCount else { return 0 }
+    // A delimiter that was given may be the wrong one; few fields in the first lines are then no sign of a title.
+    if given.delimiter != nil
+      && (table.dropFirst().first?.fields.count != fieldCount
+        || records.prefix(count).contains { $0.fields.count != 1 })
+    {
+      return 0
+    }
     // A table of two columns needs more than one record to be believed.
     if fieldCount == 2 && table.count < 2 { return 0 }
     let agreeing = table.count { $0.fields.count == fieldCount }

@@ -9,6 +9,8 @@ struct JSONFault: @unchecked Sendable {
     /// One of the C kernels' codes.
     case kernel(Int)
     case duplicateKey
+    /// Two different keys that mean one column.
+    case columnCollision
     case wouldChange
     case unnameableKey
     case notAnObject(String)
@@ -28,7 +30,7 @@ struct JSONFault: @unchecked Sendable {
 
   var code: Reject.Code {
     switch kind {
-    case .duplicateKey: .duplicateKey
+    case .duplicateKey, .columnCollision: .duplicateKey
     case .wouldChange: .wouldChange
     case .notAnObject: .notAnObject
     case .ragged: .ragged
@@ -46,6 +48,7 @@ struct JSONFault: @unchecked Sendable {
     switch kind {
     case .kernel(let code): return "\(JSONFault.sentence(code)), \(found(end)) \(place)"
     case .duplicateKey: return "a key stands twice in one object, the second time \(place)"
+    case .columnCollision: return "two different keys mean one column, the second one \(place)"
     case .wouldChange: return "the column's type would change the spelling of the value \(place)"
     case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
     case .notAnObject(let found): return found
@@ -93,8 +96,14 @@ struct JSONFault: @unchecked Sendable {
     switch kind {
     case .wouldChange:
       column.map { "--type \($0):TEXT keeps the spelling; --infer full looks at all values first" }
-    case .duplicateKey: "--duplicate-keys last-wins takes the last value"
+    case .duplicateKey, .columnCollision: "--duplicate-keys last-wins takes the last value"
     default: nil
     }
   }
+}
+
+extension WarningLog.Code {
+  /// Two different keys of one JSON record mean one column: they differ only in the case of ASCII letters, in
+  /// their escapes, or by what `--flatten` makes of them. The last one won.
+  public static let columnCollision = WarningLog.Code(rawValue: "column-collision")
 }

@@ -33,7 +33,7 @@ extension JSONParser {
   mutating func wait(_ token: upsurge_json_token, name: String, key: Int, _ frame: JSONFrame) {
     let isNew = pendingNames.insert(name.lowercasedASCII).inserted
     if !isNew && dialect.duplicateKeys == .reject {
-      noteSoft(.duplicateKey, at: token.start, column: name)
+      noteSoft(isKeyRepeated ? .duplicateKey : .columnCollision, at: token.start, column: name)
     } else if !isText(token, frame) {
       noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
     } else if isNew {

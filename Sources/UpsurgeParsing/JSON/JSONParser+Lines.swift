@@ -99,6 +99,7 @@ extension JSONParser {
     }
     reject.isRawCut = dropped.byteCount > UInt64(Reject.rawByteLimit)
     batch.rejects.append(reject)
+    if batch.rejects.count >= Self.rejectLimit { batch.isClosed = true }
     return true
   }
 }

@@ -63,8 +63,9 @@ extension JSONParser {
         if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
         if p.pointee != UInt8(ascii: ":") { return fail(UPSURGE_JSON_NO_COLON, at: p) }
         p = upsurge_json_skip_space(p + 1, end)
-        if isFlattening && entries[key].last_reading == frame.reading { forgetSubtree(key, frame, at: p) }
-        if isFlattening { entries[key].last_reading = frame.reading }
+        isKeyRepeated = entries[key].last_reading == frame.reading
+        if isFlattening && isKeyRepeated { forgetSubtree(key, frame, at: p) }
+        entries[key].last_reading = frame.reading
         // The value.
         let code = Int(upsurge_json_read_value(p, end, limit, &token))
         if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }

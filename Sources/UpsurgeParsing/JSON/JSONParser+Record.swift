@@ -38,6 +38,7 @@ extension JSONParser {
         reading: readingNumber, depth: dialect.format == .json ? Int(document.machine.depth) : 0)
       if fault != nil { fault = nil }
       filledCount = 0
+      isKeyRepeated = false
       if !pendingNames.isEmpty { forgetPendingColumns() }
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
       if shape == .unknown && start.pointee == UInt8(ascii: "[") {
@@ -120,6 +121,9 @@ extension JSONParser {
     for warning in pendingWarnings { newWarnings.add(warning.code, column: warning.column, at: place) }
   }
 
+  /// Rejects of one batch; a batch with as many is closed, so that bad input cannot fill the memory.
+  static let rejectLimit = CSVParser.rejectLimit
+
   /// Makes a reject of the record whose bytes are given.
   mutating func reject(
     _ start: UnsafePointer<UInt8>, _ next: UnsafePointer<UInt8>, _ batch: inout Batch
@@ -133,6 +137,7 @@ extension JSONParser {
         fault.code, at: place, column: fault.column,
         reason: fault.reason(end: next, unit: "record", offset: fault.at - start), hint: fault.hint,
         raw: UnsafeBufferPointer(start: start, count: next - start)))
+    if batch.rejects.count >= Self.rejectLimit { batch.isClosed = true }
   }
 
   /// The position of the next record, which begins at `start`.

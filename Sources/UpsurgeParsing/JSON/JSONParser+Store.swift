@@ -82,13 +82,20 @@ extension JSONParser {
   /// - Returns: Whether it takes the first one's place.
   private mutating func replaceDuplicate(_ slot: Int, at place: UnsafePointer<UInt8>) -> Bool {
     if dialect.duplicateKeys == .reject {
-      noteSoft(.duplicateKey, at: place, column: columns[slot].name)
+      noteSoft(isKeyRepeated ? .duplicateKey : .columnCollision, at: place, column: columns[slot].name)
       return false
     }
-    pendingWarnings.removeAll { $0.slot == slot && $0.code != .duplicateKey }
+    forgetConversions(slot)
     if let found = fault, found.kind == .wouldChange, found.column == columns[slot].name { fault = nil }
-    warn(.duplicateKey, slot)
+    warn(isKeyRepeated ? .duplicateKey : .columnCollision, slot)
     return true
+  }
+
+  /// What was noted of a value that is not stored after all; that values were lost stays noted.
+  private mutating func forgetConversions(_ slot: Int) {
+    pendingWarnings.removeAll {
+      $0.slot == slot && $0.code != .duplicateKey && $0.code != .columnCollision
+    }
   }
 
   /// The same key again, while flattening: what came of its first value is taken back.
@@ -106,7 +113,7 @@ extension JSONParser {
     if slot >= 0 && slot < frame.columnCount && frame.row[slot].kind != .absent {
       frame.row[slot] = .absent
       filledCount -= 1
-      pendingWarnings.removeAll { $0.slot == slot && $0.code != .duplicateKey }
+      forgetConversions(slot)
     }
     if pendingColumns.contains(where: { $0.key == key }) {
       pendingColumns.removeAll { $0.key == key }

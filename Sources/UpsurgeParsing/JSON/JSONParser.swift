@@ -64,6 +64,8 @@ package struct JSONParser: RecordParser, Sendable {
   var pendingWarnings: [PendingWarning] = []
   /// Cells of the record that were filled.
   var filledCount = 0
+  /// Whether the key in work stood in its object before.
+  var isKeyRepeated = false
   /// The objects that are open when flattening.
   var openKeys: [Int32] = []
   /// Keys met for the first time and left out, until their record is read; nil where the name is not kept.

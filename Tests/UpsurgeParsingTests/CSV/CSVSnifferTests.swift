@@ -123,6 +123,39 @@ import UpsurgeRecords
     #expect(dialect(CSVOverrides(nullSpellings: [[0x2D]])).dialect.nullSpellings == [[0x2D]])
   }
 
+  /// Lines in which a given delimiter does not stand are titles only where a table follows.
+  @Test func titlesByAGivenDelimiter() {
+    func skipped(_ text: String, _ delimiter: String) -> Int {
+      CSVSniffer.sniff(
+        sample: Array(text.utf8), isWhole: true, given: CSVOverrides(delimiter: Array(delimiter.utf8))
+      ).dialect.skippedLineCount
+    }
+    #expect(skipped("a,b\n1,NA\n2,\"NA\"\n3,\n", "\"") == 0)
+    #expect(skipped("a,b\n1;2;3\n4\n", ";") == 0)
+    #expect(skipped("Sales\nof May\na;b;c\n1;2;3\n", ";") == 2)
+  }
+
+  /// A quoted field that goes beyond the sample is no sign that quotes are data.
+  @Test func fieldLongerThanTheSample() {
+    let long = String(repeating: "so, it; goes. ", count: 30_000)
+    let lines = String(repeating: "and so on,\n\nsaid he\n", count: 20_000)
+    for head in ["a,b\n1,\"", "a,b\n1,2\n3,\"", "a,b\n1,x\"y\n2,\""] {
+      for text in [long, lines] {
+        let result = CSVSniffer.sniff(sample: Array("\(head)\(text)\"\n".utf8), isWhole: false)
+        #expect(result.dialect.quote == 0x22 && result.dialect.delimiter == [0x2C], "\(head)")
+        #expect(result.headerNames.count == 2, "\(head)")
+      }
+    }
+  }
+
+  /// A quote that opens by mistake takes the records behind it in; they tell.
+  @Test func quoteLeftOpen() {
+    let rows = (0..<20_000).map { "\($0),word\n" }.joined()
+    let result = CSVSniffer.sniff(sample: Array("id,text\n0,\"oops\n\(rows)".utf8), isWhole: false)
+    #expect(result.headerNames == ["id", "text"])
+    #expect(result.delimiterEvidence.hasPrefix("2 fields in 9"))
+  }
+
   /// A cut sample's last record is no evidence.
   @Test func cutSample() {
     let sample = Array("a,b,c\n1,2,3\n4,\"5".utf8)

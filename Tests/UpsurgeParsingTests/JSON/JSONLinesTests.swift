@@ -88,6 +88,25 @@ struct JSONLinesTests {
     #expect(parsed.records.last?.position.description == "t, line 3, record 3, byte \(9 + line.utf8.count)")
   }
 
+  /// The driver hands the rest to the next batches; the parser itself must stop.
+  @Test("rejects of one batch are bounded", arguments: [JSONFormat.ndjson, .json])
+  func manyRejects(format: JSONFormat) throws {
+    let item = format == .json ? "1," : "1\n"
+    let open = format == .json ? "[" : ""
+    let text = open + String(repeating: item, count: (128 << 10) - 1) + (format == .json ? "1]" : "1\n")
+    let bytes = Array(text.utf8)
+    var parser = JSONParser(
+      dialect: JSONDialect(format: format), file: "t", columns: [],
+      policy: JSONKeyPolicy(unknown: .addUntyped))
+    var batch = Batch(sizes: Batch.Sizes(arenaByteCount: 512 << 10, cellCount: 64, recordCount: 64))
+    batch.freeArena.copyBytes(from: bytes)
+    batch.arenaByteCount = bytes.count
+    try parser.parse(&batch, isFinal: true)
+    #expect(batch.isClosed && batch.rejects.count == 4096)
+    #expect(batch.parsedByteCount <= 8193 + open.utf8.count)
+    #expect(parse(bytes, JSONDialect(format: format)).rejects.count == 128 << 10)
+  }
+
   @Test("bytes that are not UTF-8 are a reject, in keys, values and nested values")
   func notUTF8() {
     for (head, tail) in [("{\"a\":\"x", "\"}"), ("{\"x", "\":1}"), ("{\"a\":[\"", "\"]}")] {
@@ -104,11 +123,40 @@ struct JSONLinesTests {
     let text = "{\"a\":1,\"b\":0}\n{\"a\":2,\"A\":3,\"a\":4}\n"
     let parsed = parse(text, lines)
     #expect(parsed.records.map(\.values) == [["a": .integer(1), "b": .integer(0)], ["a": .integer(4)]])
-    #expect(parsed.warnings.entries.map(\.count) == [2])
+    #expect(parsed.warnings.entries.map(\.code) == [.columnCollision, .duplicateKey])
+    #expect(parsed.warnings.entries.map(\.count) == [1, 1])
     #expect(parsed.warnings.entries.first?.first.description == "t, line 2, record 2, byte 14")
     let strict = parse(text, JSONDialect(duplicateKeys: .reject))
     #expect(strict.rejects.map(\.code) == [.duplicateKey] && strict.records.count == 1)
-    #expect(strict.reasons == ["a key stands twice in one object, the second time at byte 11 of the record"])
+    #expect(strict.reasons == ["two different keys mean one column, the second one at byte 11 of the record"])
+    let twice = parse("{\"a\":2,\"a\":4}\n", JSONDialect(duplicateKeys: .reject))
+    #expect(twice.reasons == ["a key stands twice in one object, the second time at byte 11 of the record"])
+  }
+
+  @Test(
+    "different keys for one column", arguments: [true, false],
+    [
+      ("{\"a\":1,\"A\":2}", nil), ("{\"a\":{\"b\":1},\"a_b\":2}", "_"), ("{\"a_b\":1,\"a\":{\"b\":2}}", "_"),
+      ("{\"a\":{\"b\":1,\"B\":2}}", "_"),
+    ] as [(String, String?)])
+  func collisions(usesKernel: Bool, _ input: (text: String, separator: String?)) {
+    for count in 1...3 {
+      let bytes = Array(String(repeating: "\(input.text)\n", count: count).utf8)
+      func run(_ duplicates: JSONDialect.DuplicateKeys) -> ParsedInput {
+        var parser = JSONParser(
+          dialect: JSONDialect(flattenSeparator: input.separator, duplicateKeys: duplicates), file: "t",
+          columns: [], policy: JSONKeyPolicy(unknown: .add(.warn)))
+        parser.usesKernelForMembers = usesKernel
+        return JSONBatchDriver().run(bytes, &parser)
+      }
+      let parsed = run(.lastWins)
+      #expect(parsed.records.map { Array($0.values.values) } == Array(repeating: [.integer(2)], count: count))
+      #expect(parsed.warnings.entries.map(\.code) == [.columnCollision], "\(input.text)")
+      #expect(parsed.warnings.entries.map(\.count) == [UInt64(count)], "\(input.text)")
+      let strict = run(.reject)
+      #expect(strict.rejects.map(\.code) == Array(repeating: .duplicateKey, count: count))
+      #expect(strict.reasons.allSatisfy { $0.hasPrefix("two different keys mean one column") })
+    }
   }
 
   @Test("depth is bounded")
