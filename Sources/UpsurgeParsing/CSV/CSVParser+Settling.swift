@@ -7,8 +7,6 @@ extension CSVParser {
     case settled
     /// More bytes, or another batch, are needed.
     case incomplete
-    /// The arena was moved to make room; the record must be read again.
-    case moved
   }
 
   /// Stores or rejects the record that the scanner has just read at `batch.parsedByteCount`.
@@ -38,7 +36,6 @@ extension CSVParser {
       switch storeSurplus(in: extraSlot, &batch, &scanner) {
       case .settled: break
       case .incomplete: return .incomplete
-      case .moved: return .moved
       }
     }
     accept(&batch, scanner)
@@ -73,15 +70,13 @@ extension CSVParser {
       start: scanner.bytes + scanner.firstSurplusOffset,
       count: scanner.recordEnd - scanner.firstSurplusOffset)
     let text = SurplusFields.json(of: raw, dialect: dialect)
-    // JSON may be longer than what it was made from; the records behind it need their room as well.
-    let needed = scanner.spillByteCount + text.count + (scanner.end - scanner.nextStart)
-    if needed > batch.arenaCapacity {
-      if batch.recordCount > 0 {
-        batch.isClosed = true
-        return .incomplete
-      }
-      batch.growArena(to: needed + needed / 4)
-      return .moved
+    // JSON may be longer than what it was made from; the records behind it need their room as well, or must wait
+    // for the next batch. Only where the JSON alone is larger than the arena is more room needed: the caller
+    // gives it, as for a record that does not fit, because only it knows how much memory there is.
+    let needed = scanner.spillByteCount + text.count
+    if needed + (scanner.end - scanner.nextStart) > batch.arenaCapacity {
+      if batch.recordCount > 0 || needed <= batch.arenaCapacity { batch.isClosed = true }
+      if batch.recordCount > 0 || needed > batch.arenaCapacity { return .incomplete }
     }
     for (index, byte) in text.enumerated() { scanner.spill[scanner.spillByteCount + index] = byte }
     scanner.cells[extraSlot] = .text(

@@ -83,11 +83,8 @@ package struct CSVParser: RecordParser {
   package mutating func parse(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
     if batch.recordCount == 0 { batch.begin(columnCount: columns.count) }
     if hasAbsentCells { batch.hasAbsentCells = true }
-    var isRestarted: Bool
-    repeat {
-      var scanner = makeScanner(of: batch, isFinal: isFinal)
-      isRestarted = readRecords(into: &batch, with: &scanner)
-    } while isRestarted
+    var scanner = makeScanner(of: batch, isFinal: isFinal)
+    readRecords(into: &batch, with: &scanner)
     if !tally.isEmpty { tally.move(to: &batch.warnings, naming: self.columnName, file: file) }
   }
 
@@ -116,9 +113,8 @@ package struct CSVParser: RecordParser {
   }
 
   /// Reads records until something ends it.
-  /// - Returns: true when the arena was moved and the rest must be read with a new scanner.
-  private mutating func readRecords(into batch: inout Batch, with scanner: inout RecordScanner) -> Bool {
-    guard skipByteOrderMark(&batch, scanner), skipLines(&batch, scanner) else { return false }
+  private mutating func readRecords(into batch: inout Batch, with scanner: inout RecordScanner) {
+    guard skipByteOrderMark(&batch, scanner), skipLines(&batch, scanner) else { return }
     scanner.seek(to: batch.parsedByteCount)
 
     let columnCount = columns.count
@@ -137,7 +133,7 @@ package struct CSVParser: RecordParser {
       if first == 0x0A || first == 0x0D || UInt16(first) == commentStart || headersToSkip > 0 {
         switch skipNonRecord(&batch, &scanner) {
         case .skipped: continue
-        case .incomplete: return false
+        case .incomplete: return
         case .none: break
         }
       }
@@ -162,11 +158,9 @@ package struct CSVParser: RecordParser {
       case .settled: break
       case .incomplete:
         batch.spillByteCount = spillMark
-        return false
-      case .moved: return true
+        return
       }
     }
-    return false
   }
 
   /// The name of the column a field goes to, or nil for one that is not wanted.

@@ -55,7 +55,7 @@ struct BatchDriver {
         batch = next
       } else if batch.arenaByteCount > recordByteLimit {
         try parser.rejectTooLarge(&batch, limit: recordByteLimit)
-      } else if batch.arenaByteCount == batch.arenaCapacity {
+      } else if batch.arenaByteCount == batch.arenaCapacity || isFinal {
         batch.growArena(to: batch.arenaCapacity * 2)
       }
     }
