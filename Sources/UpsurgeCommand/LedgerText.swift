@@ -44,6 +44,7 @@ enum LedgerText {
     case .textInNumberColumn: "texts stored in a column of numbers"
     case .spellingChanged: "values respelled by the column's type"
     case .duplicateKey: "records with a key twice (the last one won)"
+    case .columnCollision: "values whose key means a column that another key means too (the last one won)"
     case .headerRenamed: "header names changed"
     case .columnSkipped: "fields left out"
     case .columnAdded: "columns added"
