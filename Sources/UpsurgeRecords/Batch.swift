@@ -77,8 +77,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package init(sizes: Sizes = .standard) {
     self.sizes = sizes
     arenaCapacity = sizes.arenaByteCount
-    arena = .allocate(capacity: sizes.arenaByteCount)
-    spill = .allocate(capacity: sizes.arenaByteCount)
+    arena = ArenaMemory.allocate(sizes.arenaByteCount)
+    spill = ArenaMemory.allocate(sizes.arenaByteCount)
     cellCapacity = sizes.cellCount
     cells = .allocate(capacity: sizes.cellCount)
     recordCapacity = sizes.recordCount
@@ -86,8 +86,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   }
 
   deinit {
-    arena.deallocate()
-    spill.deallocate()
+    ArenaMemory.deallocate(arena, arenaCapacity)
+    ArenaMemory.deallocate(spill, arenaCapacity)
     cells.deallocate()
     records.deallocate()
   }
@@ -134,11 +134,11 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package mutating func growArena(to capacity: Int) {
     precondition(recordCount == 0 && capacity > arenaCapacity, "only an empty batch grows")
     let old = arena
-    arena = .allocate(capacity: capacity)
+    arena = ArenaMemory.allocate(capacity)
     arena.update(from: old, count: arenaByteCount)
-    old.deallocate()
-    spill.deallocate()
-    spill = .allocate(capacity: capacity)
+    ArenaMemory.deallocate(old, arenaCapacity)
+    ArenaMemory.deallocate(spill, arenaCapacity)
+    spill = ArenaMemory.allocate(capacity)
     spillByteCount = 0
     arenaCapacity = capacity
   }
@@ -180,10 +180,10 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   }
 
   private mutating func replaceArena(capacity: Int) {
-    arena.deallocate()
-    spill.deallocate()
-    arena = .allocate(capacity: capacity)
-    spill = .allocate(capacity: capacity)
+    ArenaMemory.deallocate(arena, arenaCapacity)
+    ArenaMemory.deallocate(spill, arenaCapacity)
+    arena = ArenaMemory.allocate(capacity)
+    spill = ArenaMemory.allocate(capacity)
     arenaCapacity = capacity
   }
 }

@@ -133,6 +133,14 @@ struct LoadTests {
     #expect(try rows("SELECT a, late FROM t WHERE id = 1") == ["'x'|2.5"])
   }
 
+  @Test("Input that holds nothing but a broken record says what is broken, and where")
+  func onlyRejects() throws {
+    let summary = load("{\"a\":01,\"b\":2}\n")
+    #expect(summary.exitCode == 65)
+    #expect(summary.error?.message.contains("json-syntax") == true)
+    #expect(summary.error?.position?.line == 1)
+  }
+
   @Test("A JSON array at a path, flattened")
   func json() throws {
     let summary = load(#"{"meta":{"x":[1]},"data":{"items":[{"id":1,"a":{"b":2,"c":{"d":"e"}}}]}}"#) {

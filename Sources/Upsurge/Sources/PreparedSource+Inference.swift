@@ -23,8 +23,10 @@ extension PreparedSource {
       rest = rest.dropFirst(count)
       return count
     }
-    if !columns.isEmpty || opened.isSampleWhole { return columns }
-    // JSON whose first record is larger than the sample.
+    if columns.hasRecords || opened.isSampleWhole || (!opened.isSeekable && !columns.found.isEmpty) {
+      return try columns.checked()
+    }
+    // The first record is larger than the sample.
     return try inferAndRewind(
       options: options, isFirstBatchEnough: true,
       why: "its first record is larger than the MiB that is looked at first")
@@ -44,33 +46,48 @@ extension PreparedSource {
       buffer throws(UpsurgeError) in try opened.read(into: buffer)
     }
     try opened.rewind()
-    return columns
+    return try columns.checked()
+  }
+
+  /// What a pass over records found.
+  private struct Pass {
+    var found: [InferredColumn] = []
+    var hasRecords = false
+    /// The first record that could not be parsed.
+    var firstReject: Reject?
+
+    /// - Throws: the reason of the first reject when there is nothing but rejects.
+    func checked() throws(UpsurgeError) -> [InferredColumn] {
+      if found.isEmpty, let firstReject { throw firstReject.asError }
+      return found
+    }
   }
 
   private func infer(
     options: LoadOptions, isWhole: Bool, isFirstBatchEnough: Bool = false,
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
-  ) throws(UpsurgeError) -> [InferredColumn] {
+  ) throws(UpsurgeError) -> Pass {
     let pool = BatchPool(count: 2, sizes: options.batchSizes)
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
     var inference = ColumnInference(isJSON: isJSON)
+    var pass = Pass()
+    let observe: (consuming sending Batch) -> Bool = { batch in
+      inference.observe(batch)
+      pass.hasRecords = pass.hasRecords || batch.recordCount > 0
+      pass.firstReject = pass.firstReject ?? batch.rejects.first
+      pool.giveBack(batch)
+      return !(isFirstBatchEnough && pass.hasRecords)
+    }
     switch try inferenceParser(options: options) {
     case .csv(var parser):
-      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read) { batch in
-        inference.observe(batch)
-        pool.giveBack(batch)
-        return !isFirstBatchEnough
-      }
-      return inferred(parser.columns, inference, options)
+      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
+      pass.found = inferred(parser.columns, inference, options)
     case .json(var parser):
-      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read) { batch in
-        inference.observe(batch)
-        pool.giveBack(batch)
-        return !isFirstBatchEnough
-      }
-      return inferred(parser.columns, inference, options)
+      try filler.run(&parser, startOffset: 0, isWhole: isWhole, read: read, emit: observe)
+      pass.found = inferred(parser.columns, inference, options)
     }
+    return pass
   }
 
   package var isJSON: Bool {
