@@ -39,19 +39,22 @@ enum DialectWord {
   }
 }
 
-/// Reads lists of names: `a,b,"c,d"`.
+/// Reads lists of names: `a,b,"c,d"`; commas within parentheses belong to an expression: `substr(a,1,2)`.
 enum NameList {
   static func parse(_ text: String, option: String) throws -> [String] {
     var names: [String] = []
     var name = ""
     var isQuoted = false
+    var depth = 0
     for character in text {
       switch character {
-      case "\"": isQuoted.toggle()
-      case "," where !isQuoted:
+      case "\"" where depth == 0: isQuoted.toggle()
+      case "," where !isQuoted && depth <= 0:
         names.append(name)
         name = ""
-      default: name.append(character)
+      default:
+        if !isQuoted { depth += character == "(" ? 1 : character == ")" ? -1 : 0 }
+        name.append(character)
       }
     }
     names.append(name)
@@ -72,6 +75,13 @@ extension Compression: ExpressibleByArgument {}
 extension CSVDialect.RaggedPolicy: ExpressibleByArgument {}
 extension Durability: ExpressibleByArgument {}
 extension ErrorPolicy: ExpressibleByArgument {}
-extension LoadMode: ExpressibleByArgument {}
+extension WriteMode: ExpressibleByArgument {}
+extension NullKeyPolicy: ExpressibleByArgument {}
+extension SchemaContract: ExpressibleByArgument {}
+extension Upkeep: ExpressibleByArgument {}
+extension TriggerPolicy: ExpressibleByArgument {}
+extension ForeignKeyPolicy: ExpressibleByArgument {}
+extension BlobEncoding: ExpressibleByArgument {}
+extension DryRun: ExpressibleByArgument {}
 extension LoadOptions.Inference: ExpressibleByArgument {}
 extension JSONDialect.DuplicateKeys: ExpressibleByArgument {}

@@ -41,20 +41,11 @@ struct LoadCommand: ParsableCommand {
 
   @OptionGroup(title: "Input") var input: InputOptions
 
-  @Option(help: "Columns that say which row a record is about: A,B. Default: the table's primary key.")
-  var key: String?
+  @OptionGroup(title: "Key and merge") var upsert: UpsertOptions
 
-  @Option(help: "upsert (default with a key), insert (default without), or ignore (rows that exist stay).")
-  var mode: LoadMode?
+  @OptionGroup(title: "Table") var schema: SchemaOptions
 
-  @Option(help: "auto makes a table that is not there; never refuses.")
-  var create: CreatePolicy = .auto
-
-  @Flag(name: .customLong("strict"), help: "Make the new table STRICT.")
-  var isStrict = false
-
-  @Flag(name: .customLong("alter"), help: "Add columns that the table lacks.")
-  var addsColumns = false
+  @OptionGroup(title: "Preview") var preview: PreviewOptions
 
   @Option(help: "stop at the first bad record, or reject it and go on.")
   var onError: ErrorPolicy = .stop
@@ -106,11 +97,9 @@ struct LoadCommand: ParsableCommand {
   }
 
   private func apply(to options: inout LoadOptions) throws {
-    options.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
-    options.mode = mode
-    options.createsTable = create == .auto
-    options.isStrict = isStrict
-    options.addsColumns = addsColumns
+    try upsert.apply(to: &options)
+    try schema.apply(to: &options)
+    preview.apply(to: &options)
     options.onError = onError
     options.rejectsPath = rejects
     if let maxRejects {
@@ -124,9 +113,4 @@ struct LoadCommand: ParsableCommand {
     options.walLimit = walLimit
     options.busyTimeout = busyTimeout
   }
-}
-
-/// Whether a missing table is made.
-enum CreatePolicy: String, CaseIterable, ExpressibleByArgument {
-  case auto, never
 }

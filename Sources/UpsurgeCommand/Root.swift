@@ -26,7 +26,10 @@ struct Root: ParsableCommand {
   /// Parses the words of the command line and runs what they ask for.
   static func main() {
     var arguments = Array(CommandLine.arguments.dropFirst())
-    arguments = OptionalValue.expand(arguments, option: "--flatten", defaultValue: "_")
+    arguments = OptionalValue.expand(arguments, option: "--flatten", defaultValue: "_") { isSeparator($0) }
+    arguments = OptionalValue.expand(arguments, option: "--dry-run", defaultValue: "count") {
+      DryRun(rawValue: $0) != nil
+    }
     do {
       var command = try parseAsRoot(arguments)
       try command.run()
@@ -34,12 +37,20 @@ struct Root: ParsableCommand {
       exit(withError: error)
     }
   }
+
+  /// Only 1 to 3 signs of punctuation join names.
+  private static func isSeparator(_ word: String) -> Bool {
+    !word.hasPrefix("-") && !word.isEmpty && word.utf8.count <= 3
+      && word.allSatisfy { "._-:/|~".contains($0) }
+  }
 }
 
 /// Options whose value may be left out, which the argument parser does not know.
 enum OptionalValue {
-  /// `--flatten` and `--flatten SEP` both become `--flatten=SEP`; only 1 to 3 signs of punctuation are a SEP.
-  static func expand(_ arguments: [String], option: String, defaultValue: String) -> [String] {
+  /// `--flatten` and `--flatten SEP` both become `--flatten=SEP`; a word that is no value is left where it is.
+  static func expand(
+    _ arguments: [String], option: String, defaultValue: String, isValue: (String) -> Bool
+  ) -> [String] {
     var expanded: [String] = []
     var index = 0
     while index < arguments.count {
@@ -50,7 +61,7 @@ enum OptionalValue {
         if word == "--" { return expanded + arguments[index...] }
         continue
       }
-      if index < arguments.count, isSeparator(arguments[index]) {
+      if index < arguments.count, isValue(arguments[index]) {
         expanded.append("\(option)=\(arguments[index])")
         index += 1
       } else {
@@ -58,10 +69,5 @@ enum OptionalValue {
       }
     }
     return expanded
-  }
-
-  private static func isSeparator(_ word: String) -> Bool {
-    !word.hasPrefix("-") && !word.isEmpty && word.utf8.count <= 3
-      && word.allSatisfy { "._-:/|~".contains($0) }
   }
 }

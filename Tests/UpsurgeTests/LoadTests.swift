@@ -157,7 +157,7 @@ struct LoadTests {
     let refused = load("a,b\n1,2\n")
     #expect(refused.exitCode == 4)
     #expect(refused.error?.hint?.contains("--alter") == true)
-    let added = load("a,b\n1,2\n") { $0.addsColumns = true }
+    let added = load("a,b\n1,2\n") { $0.contract = .evolve }
     #expect(added.exitCode == 0)
     #expect(try rows("SELECT * FROM t") == ["'1'|2"])
   }

@@ -23,7 +23,7 @@ struct SeveralSourcesTests {
   @Test("--alter puts every value into its own column, wherever the new one stands")
   func newColumnInTheMiddle() throws {
     try Database(scratch.file("a.db")).rows("CREATE TABLE t(id, a, b)")
-    let summary = load(["id,new,a\n1,NEW,AAA\n"]) { $0.addsColumns = true }
+    let summary = load(["id,new,a\n1,NEW,AAA\n"]) { $0.contract = .evolve }
     #expect(summary.error == nil)
     #expect(try rows("SELECT id, a, b, new FROM t") == ["'1'|'AAA'|NULL|'NEW'"])
   }

@@ -22,13 +22,34 @@ public struct LoadOptions: Sendable {
   public var createsTable = true
   /// Whether a table that this run creates is STRICT.
   public var isStrict = false
-  /// Whether columns that an existing table lacks are added.
-  public var addsColumns = false
+  /// What becomes of records with columns that an existing table lacks.
+  public var contract = SchemaContract.freeze
+  /// How JSON text becomes a BLOB; `nil` stores the text.
+  public var blobEncoding: BlobEncoding?
 
-  /// The columns that say which row a record is about; empty means the primary key, if the input has it.
-  public var key: [String] = []
-  /// `nil` is `upsert` with a key and `insert` without.
-  public var mode: LoadMode?
+  /// Which row a record is about, and how that row changes.
+  public var rules = UpsertRules()
+  /// Whether the UNIQUE index that the key needs is made where it is missing.
+  public var createsKey = false
+  /// Secondary indexes that the table is to have, by their columns; made where they are missing.
+  public var indexes: [[String]] = []
+
+  public var indexUpkeep = Upkeep.auto
+  public var fullTextUpkeep = Upkeep.auto
+  public var triggers = TriggerPolicy.run
+  public var foreignKeys = ForeignKeyPolicy.auto
+  /// SQL run on the engine's connection before anything else: TEMP triggers, TEMP views, settings.
+  public var initPath: String?
+
+  /// Whether the plan is only printed.
+  public var isExplained = false
+  public var dryRun: DryRun?
+  /// Where each row that is inserted, updated or deleted is written as NDJSON.
+  public var changesPath: String?
+  /// Where the statements are written as plain SQL.
+  public var emitPath: String?
+  /// Bounds a statement in `emitPath`.
+  public var maxStatement = ByteSize.kibibytes(100)
 
   public var onError: ErrorPolicy = .stop
   /// Where rejects are written as NDJSON.
@@ -60,6 +81,18 @@ public struct LoadOptions: Sendable {
     case full
     /// Every column is TEXT.
     case none
+  }
+
+  /// The columns that say which row a record is about; empty means the primary key, if the input has it.
+  public var key: [String] {
+    get { rules.target.columnNames }
+    set { rules.target = newValue.isEmpty ? .primaryKey : .columns(newValue) }
+  }
+
+  /// `nil` is `upsert` with a key and `insert` without.
+  public var mode: WriteMode? {
+    get { rules.mode }
+    set { rules.mode = newValue }
   }
 
   /// How many rejects are borne.

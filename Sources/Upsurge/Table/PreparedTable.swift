@@ -64,24 +64,24 @@ struct PreparedTable {
     let facts = TableFacts(
       name: schema.name, isNew: false,
       columns: schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .warn) },
-      addsColumns: options.addsColumns)
+      addsColumns: options.contract == .evolve)
     var columns = ColumnRegistry()
     if source.isJSON {
       // JSON names its columns as it goes; all that the table has are known from the start.
       for column in facts.columns { columns.add(column) }
     }
-    var mode = options.mode
-    if mode == nil, source.isJSON, options.key.isEmpty {
+    var rules = options.rules
+    if rules.mode == nil, source.isJSON, rules.target == .primaryKey {
       // The primary key is the default key only where the records have it.
       let seen = try source.inferColumns(options: options).map(\.name)
       if !schema.primaryKeyColumns.allSatisfy({ key in seen.contains { SQLName.isSame($0, key) } }) {
-        mode = .insert
+        rules.mode = .insert
       }
     }
     let inTable = { (target: ColumnTarget) in schema.columnIndex(target.name) != nil }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
     let plan = try UpsertPlan(
-      schema: schema, key: options.key, mode: mode?.planMode, columns: columns.targets.filter(inTable))
+      schema: schema, rules: rules, columns: columns.targets.filter(inTable))
     precondition(columns.targets.prefix(plan.columns.count).allSatisfy(inTable), "new columns come last")
     return PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
   }
@@ -100,7 +100,7 @@ struct PreparedTable {
     }
     let facts = TableFacts(name: name, isNew: true, columns: [], addsColumns: true)
     let plan = try UpsertPlan(
-      schema: schema, key: options.key, mode: options.mode?.planMode, columns: targets)
+      schema: schema, rules: options.rules, columns: targets)
     return PreparedTable(
       facts: facts, columns: ColumnRegistry(targets), plan: plan, createdSQL: sql)
   }
@@ -146,16 +146,5 @@ extension TableDefinition {
           declaredType: types[$0.name] ?? $0.type.declaration(isStrict: options.isStrict))
       },
       keyColumns: key, isStrict: options.isStrict)
-  }
-}
-
-extension LoadMode {
-  /// The plan's word for the mode.
-  var planMode: UpsertPlan.Mode {
-    switch self {
-    case .insert: .insert
-    case .upsert: .upsert
-    case .ignore: .ignore
-    }
   }
 }

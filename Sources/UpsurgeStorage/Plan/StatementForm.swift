@@ -34,6 +34,7 @@ extension UpsertPlan {
       // A statement that fails on the way does not write down the last AUTOINCREMENT number.
       if schema.hasAutoincrement { return .singleRow }
       return onlyRowidIsUnique || !schema.checkCallsFunction ? .manyRowsOrFail : .singleRow
+    case .update, .delete: return .singleRow
     case .ignore: break
     case .upsert:
       if schema.keys.contains(where: { $0 != key }) { return .singleRow }

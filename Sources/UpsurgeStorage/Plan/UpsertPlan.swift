@@ -5,8 +5,7 @@ import UpsurgeRecords
 /// Made from what the database says of the table; knows no connection. Its SQL is in `UpsertPlan+SQL.swift`,
 /// the choice between single rows and many rows a statement in `StatementForm.swift`.
 package struct UpsertPlan: Sendable, Equatable {
-  /// What happens where a row with the record's key exists.
-  package enum Mode: String, Sendable { case insert, upsert, ignore }
+  package typealias Mode = WriteMode
 
   /// One slot of the records that goes into a column.
   package struct Slot: Sendable, Equatable {
@@ -28,9 +27,8 @@ package struct UpsertPlan: Sendable, Equatable {
   package let skippedColumns: [String]
   /// The columns of the input, one for each cell of a record.
   package let columns: [ColumnTarget]
-  /// The key columns as they were asked for.
-  package let requestedKey: [String]
-  package let requestedMode: Mode?
+  /// What was asked for.
+  package let rules: UpsertRules
 
   /// Matches the input's columns and the key against the table.
   /// - Parameters:
@@ -43,10 +41,15 @@ package struct UpsertPlan: Sendable, Equatable {
   package init(
     schema: TableSchema, key: [String] = [], mode: Mode? = nil, columns: [ColumnTarget]
   ) throws(UpsurgeError) {
+    let target: ConflictTarget = key.isEmpty ? .primaryKey : .columns(key)
+    try self.init(schema: schema, rules: UpsertRules(target: target, mode: mode), columns: columns)
+  }
+
+  package init(schema: TableSchema, rules: UpsertRules, columns: [ColumnTarget]) throws(UpsurgeError) {
     self.schema = schema
     self.columns = columns
-    requestedKey = key
-    requestedMode = mode
+    self.rules = rules
+    let (key, mode) = (rules.target.columnNames, rules.mode)
     let matched = try UpsertPlan.match(columns, schema: schema)
     skippedColumns = matched.skipped
     let names = matched.slots.map { schema.columns[$0.columnIndex].name }
@@ -69,7 +72,9 @@ package struct UpsertPlan: Sendable, Equatable {
 
   /// The same request for another set of input columns, or after the table has changed.
   package func replanned(schema: TableSchema, columns: [ColumnTarget]) throws(UpsurgeError) -> UpsertPlan {
-    try UpsertPlan(schema: schema, key: requestedKey, mode: requestedMode ?? mode, columns: columns)
+    var rules = rules
+    rules.mode = rules.mode ?? mode
+    return try UpsertPlan(schema: schema, rules: rules, columns: columns)
   }
 
   private static func match(

@@ -1,0 +1,51 @@
+/// When what hangs on a table (secondary indexes, FTS5 tables) is brought up to date.
+public enum Upkeep: String, Sendable, CaseIterable {
+  /// As the cost is estimated to be lower; the run says which and why.
+  case auto
+  /// With every row.
+  case keep
+  /// Set aside, and built anew when all rows are there.
+  case `defer`
+}
+
+/// What triggers are told of the run.
+public enum TriggerPolicy: String, Sendable, CaseIterable {
+  case run
+  /// `upsurge_is_synchronizing()` is 1, so that a trigger can say `WHEN NOT upsurge_is_synchronizing()`.
+  case guarded
+}
+
+/// When foreign keys are looked at.
+public enum ForeignKeyPolicy: String, Sendable, CaseIterable {
+  /// As the schema says: at once, or at the commit where a key is DEFERRABLE INITIALLY DEFERRED.
+  case auto
+  /// At once.
+  case on
+  /// At the commit, so that a parent may come later in the same transaction.
+  case deferred
+}
+
+/// What becomes of a record that has columns which the table lacks.
+public enum SchemaContract: String, Sendable, CaseIterable {
+  /// The columns are added.
+  case evolve
+  /// The run stops.
+  case freeze
+  /// The record is kept whole in a quarantine table until the schema has a place for it.
+  case quarantine
+}
+
+/// How JSON text becomes the value of a BLOB column.
+public enum BlobEncoding: String, Sendable, CaseIterable {
+  case base64, hex
+  /// The text is the path of a file whose bytes are stored.
+  case file
+}
+
+/// How much is only tried out.
+public enum DryRun: String, Sendable, CaseIterable {
+  /// Everything runs, and is rolled back.
+  case count
+  /// The same, and the rows that would change are listed.
+  case diff
+}

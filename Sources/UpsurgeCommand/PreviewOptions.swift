@@ -1,0 +1,31 @@
+import ArgumentParser
+import Upsurge
+
+/// The options that show what would happen, or what did.
+struct PreviewOptions: ParsableArguments {
+  @Flag(
+    name: .customLong("explain"), help: "Print the key, the SQL and the plan with its reasons; load nothing.")
+  var isExplained = false
+
+  @Option(
+    name: .customLong("dry-run"),
+    help: "count: do everything and roll it back; diff: also list the rows that would change (NDJSON).")
+  var dryRun: DryRun?
+
+  @Option(help: "Write each row inserted, updated or deleted to this file (NDJSON, before and after).")
+  var changes: String?
+
+  @Option(help: "Write the statements to this file as plain SQL.")
+  var emitSQL: String?
+
+  @Option(help: "The longest statement of --emit-sql.")
+  var maxStatement: ByteSize = .kibibytes(100)
+
+  func apply(to options: inout LoadOptions) {
+    options.isExplained = isExplained
+    options.dryRun = dryRun
+    options.changesPath = changes
+    options.emitPath = emitSQL
+    options.maxStatement = maxStatement
+  }
+}

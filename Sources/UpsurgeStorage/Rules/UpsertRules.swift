@@ -1,0 +1,45 @@
+/// What is to happen to the records of a run: everything that can be said without knowing the table.
+///
+/// `UpsertPlan` is what they come to for one table and the columns of one input.
+public struct UpsertRules: Sendable, Equatable {
+  public var target: ConflictTarget
+  /// `nil` is `upsert` where the target names a key or the table's PRIMARY KEY is in the input, else `insert`.
+  public var mode: WriteMode?
+  public var merge: Merge
+  public var nullKeys: NullKeyPolicy
+  /// Records that are deletes, inside any mode.
+  public var tombstone: Tombstone?
+
+  public init(
+    target: ConflictTarget = .primaryKey, mode: WriteMode? = nil, merge: Merge = Merge(),
+    nullKeys: NullKeyPolicy = .reject, tombstone: Tombstone? = nil
+  ) {
+    self.target = target
+    self.mode = mode
+    self.merge = merge
+    self.nullKeys = nullKeys
+    self.tombstone = tombstone
+  }
+}
+
+/// What becomes of a record with NULL in its key, which matches no row and would be stored anew by every run.
+///
+/// An INTEGER PRIMARY KEY that is NULL gets its number, and a key with `NOT NULL ON CONFLICT REPLACE` its default,
+/// as usual.
+public enum NullKeyPolicy: String, Sendable, CaseIterable {
+  case reject, insert
+}
+
+/// Says which records are deletes: those whose column equals a value.
+public struct Tombstone: Sendable, Equatable {
+  /// A column of the records; it need not be one of the table, and is only stored where it is.
+  public var column: String
+  /// The value as text. `1` equals the integer 1 and the text `1`, `true` also the integer 1 as which JSON's true is
+  /// stored; an empty value equals NULL.
+  public var value: String
+
+  public init(column: String, value: String) {
+    self.column = column
+    self.value = value
+  }
+}
