@@ -113,7 +113,7 @@ extension TableSchema {
       at: 0)
   }
 
-  private static func parts(_ connection: Connection, index: String) throws(UpsurgeError) -> [Key.Part] {
+  static func parts(_ connection: Connection, index: String) throws(UpsurgeError) -> [Key.Part] {
     let statement = try connection.prepare(
       "SELECT cid, name, coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno")
     try statement.bind(index, at: 1)

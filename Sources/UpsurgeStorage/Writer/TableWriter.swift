@@ -60,7 +60,7 @@ package final class TableWriter {
   ) throws(UpsurgeError) {
     self.connection = connection
     self.plan = plan
-    self.settings = settings
+    self.settings = settings.settled
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
