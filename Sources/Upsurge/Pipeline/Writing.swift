@@ -28,6 +28,7 @@ final class Writing {
     settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.onError = options.onError
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
+    if let rows = options.rowsPerStatement { settings.rowsPerStatement = max(rows, 1) }
     settings.commitsOnce = upkeep.hasSetAside
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     writer = try TableWriter(
