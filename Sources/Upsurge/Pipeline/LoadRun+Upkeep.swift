@@ -14,10 +14,7 @@ extension LoadRun {
       first.estimate(totalByteCount: totalByteCount(of: names), options: job.options)
     }
     if upkeep.hasSetAside { try table.replan(on: connection) }
-    for decision in upkeep.decisions {
-      let level: RunNote.Level = decision.isAgainstRequest ? .warning : decision.upkeep == .keep ? .detail : .info
-      note(RunNote(level, decision.text))
-    }
+    for decision in upkeep.decisions { note(decision.note) }
     let expected = upkeep.expectedLogByteCount
     if expected > job.options.walLimit.byteCount {
       note(
@@ -39,6 +36,11 @@ extension LoadRun {
     }
     return total
   }
+}
+
+extension UpkeepDecision {
+  /// Keeping up is what people expect, so only something else is worth a line.
+  var note: RunNote { RunNote(isAgainstRequest ? .warning : upkeep == .keep ? .detail : .info, text) }
 }
 
 extension UpkeepRequest {

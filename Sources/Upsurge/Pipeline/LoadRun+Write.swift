@@ -74,6 +74,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       while let batch = full.receive() {
         try write(batch, with: writing)
+        try writing.reconsiderUpkeep()
       }
     } catch {
       stopReading()

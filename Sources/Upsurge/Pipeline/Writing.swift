@@ -37,6 +37,11 @@ final class Writing {
       rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
   }
 
+  /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
+  func reconsiderUpkeep() throws(UpsurgeError) {
+    for decision in try upkeep.reconsider(writer) { note(decision.note) }
+  }
+
   /// Builds what was set aside and commits the rest, unless too large a share was rejected, or nothing was read
   /// before the run was interrupted.
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
