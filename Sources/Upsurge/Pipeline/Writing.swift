@@ -22,6 +22,7 @@ final class Writing {
     settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.onError = options.onError
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
+    settings.defersForeignKeys = options.foreignKeys == .deferred
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     writer = try TableWriter(
       connection: connection, plan: table.plan,
