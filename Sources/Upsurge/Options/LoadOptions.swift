@@ -38,8 +38,11 @@ public struct LoadOptions: Sendable {
   public var fullTextUpkeep = Upkeep.auto
   public var triggers = TriggerPolicy.run
   public var foreignKeys = ForeignKeyPolicy.auto
-  /// SQL run on the engine's connection before anything else: TEMP triggers, TEMP views, settings.
+  /// A file of SQL that is run on the engine's connection before the table is looked at: TEMP triggers and views,
+  /// ATTACH, settings. It may not change the database itself.
   public var initPath: String?
+  /// The same as text; run after the file.
+  public var initSQL: String?
 
   /// Whether the plan is only printed.
   public var isExplained = false

@@ -44,6 +44,7 @@ extension LoadRun {
   /// Opens the database, finds or makes the table, and loads; leaves no new file behind when nothing came of it.
   private func load(_ first: PreparedSource, index: Int, names: [String]) throws(UpsurgeError) {
     let options = job.options
+    let script = try InitScript(options: options)
     let existed = access(job.database, F_OK) == 0
     let connection = try Connection(
       path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout)
@@ -51,9 +52,15 @@ extension LoadRun {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
       if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
+      connection.isSynchronizing = options.triggers == .guarded
+      try script.run(on: connection)
       let table = try PreparedTable.prepare(
         job.table, for: first, others: names[(index + 1)...], on: connection, options: options)
       announce(table, isJSON: first.isJSON)
+      let triggers = try TriggerText.read(connection, table: table.facts.name)
+      if let words = options.triggers.note(of: triggers, table: table.facts.name) {
+        note(RunNote(.warning, words))
+      }
       let writing = try Writing(connection: connection, table: table, run: self)
       defer { writing.record(in: summary) }
       let stage = ReaderStage(run: self, sourceNames: names, firstIndex: index, table: table)
