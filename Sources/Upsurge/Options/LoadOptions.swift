@@ -73,6 +73,8 @@ public struct LoadOptions: Sendable {
   public var memory = ByteSize.mebibytes(64)
   /// Sizes of a batch; for tests, the result does not depend on them.
   package var batchSizes = Batch.Sizes.standard
+  /// Rows in a statement at most; for benchmarks, the result does not depend on it.
+  package var rowsPerStatement: Int?
 
   public init() {}
 

@@ -3,7 +3,7 @@ struct PreparedTable {
   let facts: TableFacts
   /// The run's first columns, in slot order.
   var columns: ColumnRegistry
-  let plan: UpsertPlan
+  private(set) var plan: UpsertPlan
   /// The CREATE TABLE that was executed, if the table is new.
   let createdSQL: String?
 
@@ -94,6 +94,12 @@ struct PreparedTable {
       }
     }
     return columns
+  }
+
+  /// Plans again after indexes or triggers of the table were set aside.
+  mutating func replan(on connection: Connection) throws(UpsurgeError) {
+    guard let schema = try TableSchema.read(connection, table: facts.name) else { return }
+    plan = try plan.replanned(schema: schema, columns: plan.columns)
   }
 
   private static func existing(

@@ -134,8 +134,8 @@ extension TableSchema {
       at: 0)
   }
 
-  private static func parts(
-    _ connection: Connection, index: String, text: CreateIndexText
+  static func parts(
+    _ connection: Connection, index: String, text: CreateIndexText = CreateIndexText("")
   ) throws(UpsurgeError) -> [Key.Part] {
     let statement = try connection.prepare(
       "SELECT cid, name, coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno")

@@ -67,7 +67,7 @@ package final class TableWriter {
   ) throws(UpsurgeError) {
     self.connection = connection
     self.plan = plan
-    self.settings = settings
+    self.settings = settings.settled
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
     self.observer = observer
