@@ -11,7 +11,8 @@ extension UpsertPlan {
   ///     INSERT INTO "t" ("k", "v") VALUES (?, ?), (?, ?)
   ///     ON CONFLICT ("k") DO UPDATE SET "v" = excluded."v"
   ///     WHERE ("t"."v" IS NOT excluded."v") AND CAST(excluded."k" AS TEXT) = '' COLLATE upsurge_note_update
-  func sql(shape: SlotShape, rowCount: Int) throws(UpsurgeError) -> String {
+  /// - Parameter isPlain: whether the terms that only count are left out, for programs without our collations.
+  func sql(shape: SlotShape, rowCount: Int, isPlain: Bool = false) throws(UpsurgeError) -> String {
     let present = slots.indices.filter { shape.contains($0) }.map { slots[$0] }
     let table = try SQLName.quote(schema.name)
     // In a table named "excluded", excluded.v would be the stored value, not the new one.
@@ -22,7 +23,7 @@ extension UpsertPlan {
     let names = try SQLName.quoteList(present.map { schema.columns[$0.columnIndex].name })
     let values = "(\(present.map(placeholder).joined(separator: ", ")))"
     let rows = Array(repeating: values, count: rowCount).joined(separator: ", ")
-    return "\(verb) (\(names)) VALUES \(rows)\(try conflictSQL(present, table: row))"
+    return "\(verb) (\(names)) VALUES \(rows)\(try conflictSQL(present, table: row, isPlain: isPlain))"
   }
 
   /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT
@@ -46,7 +47,9 @@ extension UpsertPlan {
     return "?"
   }
 
-  private func conflictSQL(_ present: [Slot], table: String) throws(UpsurgeError) -> String {
+  private func conflictSQL(
+    _ present: [Slot], table: String, isPlain: Bool
+  ) throws(UpsurgeError) -> String {
     if mode == .insert || schema.kind != .table { return "" }
     if mode == .ignore { return "\nON CONFLICT DO NOTHING" }
     guard let key else { return "" }
@@ -58,7 +61,7 @@ extension UpsertPlan {
     let note = "CAST(excluded.\(first) AS TEXT) = '' COLLATE"
     let changed = present.filter { !$0.isKey }.map { schema.columns[$0.columnIndex] }
     if changed.isEmpty {
-      if !mayIgnore { return "\nON CONFLICT (\(target)) DO NOTHING" }
+      if !mayIgnore || isPlain { return "\nON CONFLICT (\(target)) DO NOTHING" }
       return
         "\nON CONFLICT (\(target)) DO UPDATE SET \(first) = \(first)\nWHERE NOT \(note) upsurge_note_conflict"
     }
@@ -68,6 +71,9 @@ extension UpsertPlan {
       let name = try SQLName.quote(column.name)
       assignments += (assignments.isEmpty ? "" : ", ") + "\(name) = excluded.\(name)"
       distinct += isDistinct(column, name: name, table: table)
+    }
+    if isPlain {
+      return "\nON CONFLICT (\(target)) DO UPDATE SET \(assignments)\nWHERE \(Self.anyOf(distinct[...]))"
     }
     let noted = mayIgnore ? "\(note) upsurge_note_conflict AND " : ""
     return """

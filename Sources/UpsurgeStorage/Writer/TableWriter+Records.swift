@@ -46,14 +46,14 @@ extension TableWriter {
         continue
       case .alone:
         if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
-        try storeAlone(batch, record, shape)
+        try storeByItself(batch, record, shape)
         record += 1
         continue
       case .clean: break
       }
       if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
-      if shape.form == .singleRow {
-        try storeAlone(batch, record, shape)
+      if shape.form == .singleRow || observer != nil {
+        try storeByItself(batch, record, shape)
         record += 1
         continue
       }
@@ -66,6 +66,13 @@ extension TableWriter {
       try storeGroup(batch, from: record, to: groupEnd, shape)
       record = groupEnd
     }
+  }
+
+  private func storeByItself(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) {
+    guard let observer else { return try storeAlone(batch, record, shape) }
+    try storeObserved(batch, record, shape, observer)
   }
 
   @inline(__always)

@@ -21,6 +21,7 @@ extension TableWriter {
     ledger.rejected += 1
     rejectsByReason[reject.code, default: 0] += 1
     try rejectSink(reject)
+    try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
   }
 
   /// The reject for a record that SQLite refused.

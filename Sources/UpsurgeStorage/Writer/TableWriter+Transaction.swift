@@ -21,6 +21,7 @@ extension TableWriter {
   /// Without a journal (`--durability off`) only `finish` commits: nothing could be rolled back to it.
   package func commit() throws(UpsurgeError) {
     if connection.durability == .off { return }
+    if settings.isDryRun { return try passCommit() }
     do throws(UpsurgeError) { try commitNow() } catch { throw fail(error) }
   }
 
@@ -28,6 +29,11 @@ extension TableWriter {
   package func finish() throws(UpsurgeError) {
     if isDone { return }
     do throws(UpsurgeError) {
+      if settings.isDryRun {
+        try finishDryRun()
+        isDone = true
+        return
+      }
       try commitNow()
       if statistics.pagesWritten > 0 && connection.durability != .off {
         try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
@@ -58,6 +64,7 @@ extension TableWriter {
     committedLedger = ledger
     committedRejects = rejectsByReason
     noteCommittedRecord()
+    try observer?.didCommit()
     statistics.commitCount += 1
     statistics.commitSeconds += MonotonicClock.seconds - start
     try governWAL()
@@ -78,6 +85,7 @@ extension TableWriter {
     transaction.isOpen = false
     ledger = committedLedger
     rejectsByReason = committedRejects
+    observer?.didRollBack()
   }
 
   /// Ends the writer after an error: the last commit stands, with the record that ended the run.
@@ -98,7 +106,7 @@ extension TableWriter {
   }
 
   /// A COMMIT refused because of DEFERRABLE foreign keys whose parents never came.
-  private func openForeignKeys() -> UpsurgeError {
+  func openForeignKeys() -> UpsurgeError {
     var error = UpsurgeError(
       .badInput,
       "the transaction cannot be committed: rows of table \(plan.schema.name.escapedForTerminal)"

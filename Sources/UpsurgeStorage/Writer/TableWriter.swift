@@ -28,6 +28,10 @@ package final class TableWriter {
   package let settings: WriterSettings
   let sourceNames: [String]
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
+  /// Is told of every record; records then go one by one.
+  let observer: (any RecordObserver)?
+  /// Finds the rows that the observer wants.
+  var rowLookup: RowLookup?
   private(set) var guards: RecordGuards
   private(set) var statements: StatementCache
   /// The statements for records that speak of every column.
@@ -52,10 +56,11 @@ package final class TableWriter {
   ///   - connection: configured, and owned by the writer thread from now on.
   ///   - plan: how the records go into the table.
   ///   - sourceNames: the sources as the user named them, by `batch.sourceIndex`.
+  ///   - observer: is told what becomes of each record.
   ///   - rejectSink: takes each record that cannot be stored, in input order, on the writer thread.
   package init(
     connection: Connection, plan: UpsertPlan, sourceNames: [String],
-    settings: WriterSettings = WriterSettings(),
+    settings: WriterSettings = WriterSettings(), observer: (any RecordObserver)? = nil,
     rejectSink: @escaping (Reject) throws(UpsurgeError) -> Void = { _ in }
   ) throws(UpsurgeError) {
     self.connection = connection
@@ -63,9 +68,11 @@ package final class TableWriter {
     self.settings = settings
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
+    self.observer = observer
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginStatistics()
+    try beginObserving()
   }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
@@ -106,6 +113,7 @@ package final class TableWriter {
     }
     plan = try plan.replanned(schema: schema, columns: columns)
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+    try beginObserving()
   }
 
   private static func parts(
