@@ -46,7 +46,8 @@ extension LoadRun {
     let options = job.options
     let existed = access(job.database, F_OK) == 0
     let connection = try Connection(
-      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout)
+      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
+      isTrial: options.isTrial)
     do throws(UpsurgeError) {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
@@ -54,6 +55,7 @@ extension LoadRun {
       let table = try PreparedTable.prepare(
         job.table, for: first, others: names[(index + 1)...], on: connection, options: options)
       announce(table, isJSON: first.isJSON)
+      if options.isExplained { return try explain(table, names: names, on: connection) }
       let writing = try Writing(connection: connection, table: table, run: self)
       defer { writing.record(in: summary) }
       let stage = ReaderStage(run: self, sourceNames: names, firstIndex: index, table: table)

@@ -17,13 +17,17 @@ final class Database {
   func rows(_ sql: String) throws -> [String] {
     var statement: OpaquePointer?
     var rows: [String] = []
-    var rest: UnsafePointer<CChar>?
     var text = sql
     repeat {
-      guard sqlite3_prepare_v2(handle, text, -1, &statement, &rest) == SQLITE_OK else {
+      // What is left of the text must be copied while the bytes are there.
+      let next = text.withCString { start -> String? in
+        var rest: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v2(handle, start, -1, &statement, &rest)
+        return code == SQLITE_OK ? rest.map { String(cString: $0) } ?? "" : nil
+      }
+      guard let next else {
         throw Failure(description: String(cString: sqlite3_errmsg(handle)) + ": " + text)
       }
-      let next = rest.map { String(cString: $0) } ?? ""
       defer { sqlite3_finalize(statement) }
       while statement != nil {
         let code = sqlite3_step(statement)
