@@ -17,7 +17,8 @@ import UpsurgeRecords
   }
 
   private static let values: [Value] = [
-    nil, 0, 1, -1, .integer(.max), .integer(.min), 1.0, -0.1, 0.1, 1e22, 1e-7, .real(.leastNonzeroMagnitude), 1.7976931348623157e308,
+    nil, 0, 1, -1, .integer(.max), .integer(.min), 1.0, -0.1, 0.1, 1e22, 1e-7, .real(.leastNonzeroMagnitude),
+    1.7976931348623157e308,
     2.2250738585072014e-308, .real(.infinity), .real(-.infinity), "", "x", "it's", "''",
     "\"; DROP TABLE t; --",
     "a\nb\r\n\tc", "é漢😀", "a\0b", "\0", "'\0'", "😀\0'é", "007", "NULL", .blob([]), .blob([0, 255, 39, 16]),
@@ -67,7 +68,7 @@ import UpsurgeRecords
       #expect(read == [.real(value), .real(value)], "seed \(seed): \(value) \(sql)")
       if read != [.real(value), .real(value)] { break }
     }
-    print("\(scaledCount) of 20,000 reals are not read exactly by this SQLite")
+    #expect(scaledCount < 2_000, "most numbers stand as people write them")
   }
 
   @Test(
@@ -91,9 +92,7 @@ import UpsurgeRecords
   func templates(_ sql: String, _ head: String, _ tuple: String, _ tail: String) throws {
     let template = StatementTemplate(sql)
     var text: [UInt8] = []
-    try template.append(to: &text) { (parameter, sql) throws(UpsurgeError) in
-      sql += Array("\(parameter + 1)".utf8)
-    }
+    template.append(to: &text) { $1 += Array("\($0 + 1)".utf8) }
     #expect(String(decoding: template.head, as: UTF8.self) == head)
     #expect(String(decoding: text, as: UTF8.self) == tuple)
     #expect(String(decoding: template.tail, as: UTF8.self) == tail)

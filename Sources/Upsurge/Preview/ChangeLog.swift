@@ -16,11 +16,11 @@ final class ChangeLog: RecordObserver {
 
   init(file: OutputFile) { self.file = file }
 
-  func begin(_ plan: UpsertPlan) throws(UpsurgeError) {
+  func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {
     table = plan.schema.name
-    columns = plan.schema.readableColumns.map(\.name)
+    self.columns = columns.map { plan.schema.columns[$0].name }
     let key = plan.key?.columns ?? plan.schema.primaryKeyColumns
-    keyColumns = key.compactMap { name in columns.firstIndex { SQLName.isSame($0, name) } }
+    keyColumns = key.compactMap { name in self.columns.firstIndex { SQLName.isSame($0, name) } }
   }
 
   func observe(

@@ -5,7 +5,7 @@ final class RecordObservers: RecordObserver {
 
   private init(_ observers: [any RecordObserver]) {
     self.observers = observers
-    wantedRows = observers.map(\.wantedRows).max() ?? .none
+    wantedRows = observers.map(\.wantedRows).max { $0.rawValue < $1.rawValue } ?? .none
   }
 
   /// - Returns: nil where there is none to tell.
@@ -13,13 +13,17 @@ final class RecordObservers: RecordObserver {
     observers.count > 1 ? RecordObservers(observers) : observers.first
   }
 
-  func begin(_ plan: UpsertPlan) throws(UpsurgeError) {
-    for observer in observers { try observer.begin(plan) }
+  func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {
+    for observer in observers { try observer.begin(plan, columns: columns) }
   }
 
-  func refusal(of record: Int, in batch: borrowing Batch) throws(UpsurgeError) -> Reject? {
+  func refusal(
+    of record: Int, in batch: borrowing Batch, isTombstone: Bool
+  ) throws(UpsurgeError) -> Reject? {
     for observer in observers {
-      if let refusal = try observer.refusal(of: record, in: batch) { return refusal }
+      if let refusal = try observer.refusal(of: record, in: batch, isTombstone: isTombstone) {
+        return refusal
+      }
     }
     return nil
   }

@@ -54,7 +54,7 @@ final class LiteralWriter {
   private func read(_ text: String) throws(UpsurgeError) -> Double {
     defer { reader.reset() }
     try reader.bind(text, at: 1)
-    guard try reader.step(), case .real(let value) = reader.sqlValue(at: 0) else { return .nan }
+    guard try reader.step(), case .real(let value) = SQLValue(reader.handle, column: 0) else { return .nan }
     return value
   }
 

@@ -40,12 +40,10 @@ final class StatementTemplate {
   }
 
   /// Appends the tuple (the statement, where it is not packable) with a literal for each parameter.
-  func append(
-    to sql: inout [UInt8], literal: (_ parameter: Int, inout [UInt8]) throws(UpsurgeError) -> Void
-  ) throws(UpsurgeError) {
+  func append(to sql: inout [UInt8], literal: (_ parameter: Int, inout [UInt8]) -> Void) {
     for (segment, parameter) in zip(segments, parameters) {
       sql += segment
-      try literal(parameter, &sql)
+      literal(parameter, &sql)
     }
     sql += segments[segments.count - 1]
   }
@@ -79,7 +77,9 @@ final class StatementTemplate {
         while at < bytes.count && bytes[at] != 0x0A { at += 1 }
       case UInt8(ascii: "/") where at < bytes.count && bytes[at] == UInt8(ascii: "*"):
         at += 2
-        while at < bytes.count && !(bytes[at - 1] == UInt8(ascii: "*") && bytes[at] == bytes[start]) { at += 1 }
+        while at < bytes.count && !(bytes[at - 1] == UInt8(ascii: "*") && bytes[at] == bytes[start]) {
+          at += 1
+        }
         at += 1
       case UInt8(ascii: "?"):
         while at < bytes.count && isDigit(bytes[at]) { at += 1 }

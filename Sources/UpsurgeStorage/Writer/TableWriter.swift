@@ -28,10 +28,6 @@ package final class TableWriter {
   package let settings: WriterSettings
   let sourceNames: [String]
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
-  /// Is told of every record; records then go one by one.
-  let observer: (any RecordObserver)?
-  /// Finds the rows that the observer wants.
-  var rowLookup: RowLookup?
   private(set) var guards: RecordGuards
   private(set) var statements: StatementCache
   /// The statements for records that speak of every column.
@@ -49,6 +45,11 @@ package final class TableWriter {
   var nextWaitByteCount = 0
   /// The reject that ends the run.
   var fatalReject: Reject?
+  /// Sees every record, which then goes alone.
+  let observer: (any RecordObserver)?
+  /// The columns whose values the observer is given.
+  var observedColumns: [Int] = []
+  var insertedRowStatement: Statement?
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 
@@ -56,7 +57,6 @@ package final class TableWriter {
   ///   - connection: configured, and owned by the writer thread from now on.
   ///   - plan: how the records go into the table.
   ///   - sourceNames: the sources as the user named them, by `batch.sourceIndex`.
-  ///   - observer: is told what becomes of each record.
   ///   - rejectSink: takes each record that cannot be stored, in input order, on the writer thread.
   package init(
     connection: Connection, plan: UpsertPlan, sourceNames: [String],
@@ -72,6 +72,7 @@ package final class TableWriter {
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginStatistics()
+    try checkFreeSQL()
     try beginObserving()
   }
 
@@ -116,6 +117,32 @@ package final class TableWriter {
     try beginObserving()
   }
 
+  /// Compiles the statement of one row where the merge rules hold SQL of the user's, so that its faults are told early.
+  private func checkFreeSQL() throws(UpsurgeError) {
+    let merge = plan.rules.merge
+    let hasFreeSQL = merge.condition != nil || merge.columns.values.contains { $0.isExpression }
+    guard hasFreeSQL, plan.mode == .upsert || plan.mode == .update else { return }
+    do throws(UpsurgeError) {
+      if plan.mode == .update || plan.schema.kind != .table {
+        _ = try statements.handle(fullShape, .update)
+      } else {
+        _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
+      }
+    } catch {
+      if error.code != .database { throw error }
+      throw UpsurgeError(
+        .usage,
+        "the SQL of --set or --update-if cannot be compiled: \(connection.lastMessage.escapedForTerminal)",
+        hint: "it may name excluded.COL (the record) and COL (the row)", underlyingCode: error.underlyingCode)
+    }
+  }
+
+  private func beginObserving() throws(UpsurgeError) {
+    observedColumns = plan.schema.columns.indices.filter { !plan.schema.columns[$0].isHidden }
+    try observer?.begin(plan, columns: observedColumns)
+    if observer?.wantsRowid == true { observedColumns.append(TableSchema.rowidIndex) }
+  }
+
   private static func parts(
     _ connection: Connection, _ plan: UpsertPlan, _ settings: WriterSettings
   ) -> (RecordGuards, StatementCache, ShapeStatements, [(cellIndex: Int, slot: Int)]) {
@@ -126,7 +153,7 @@ package final class TableWriter {
     for (index, slot) in plan.slots.enumerated() {
       let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil
       // Without a default, an insert that leaves a column out stores NULL.
-      if plan.mode == .upsert || hasDefault || plan.schema.kind != .table {
+      if plan.mode == .upsert || plan.looksUp || hasDefault || plan.schema.kind != .table {
         shaped.append((slot.cellIndex, index))
       }
     }
