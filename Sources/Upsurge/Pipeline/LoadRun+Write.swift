@@ -44,19 +44,28 @@ extension LoadRun {
   /// Opens the database, finds or makes the table, and loads; leaves no new file behind when nothing came of it.
   private func load(_ first: PreparedSource, index: Int, names: [String]) throws(UpsurgeError) {
     let options = job.options
+    let script = try InitScript(options: options)
     let existed = access(job.database, F_OK) == 0
     let connection = try Connection(
-      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout)
+      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
+      isTrial: options.isTrial)
     do throws(UpsurgeError) {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
       if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
+      connection.isSynchronizing = options.triggers == .guarded
+      try script.run(on: connection)
       let upkeep = TableUpkeep(connection, request: UpkeepRequest(options))
       try upkeep.prepare(table: job.table)
       var table = try PreparedTable.prepare(
         job.table, for: first, others: names[(index + 1)...], on: connection, options: options)
       announce(table, isJSON: first.isJSON)
+      let triggers = try TriggerText.read(connection, table: table.facts.name)
+      if let words = options.triggers.note(of: triggers, table: table.facts.name) {
+        note(RunNote(.warning, words))
+      }
       try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
+      if options.isExplained { return try explain(table, names: names, on: connection) }
       let writing = try Writing(connection: connection, table: table, upkeep: upkeep, run: self)
       defer { writing.record(in: summary) }
       let stage = ReaderStage(run: self, sourceNames: names, firstIndex: index, table: table)

@@ -25,6 +25,10 @@ package struct WriterSettings: Sendable {
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?
+  /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
+  package var defersForeignKeys = false
+  /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.
+  package var isDryRun = false
   /// Whether columns that appear on the way are added to the table.
   package var addsColumns = false
 
