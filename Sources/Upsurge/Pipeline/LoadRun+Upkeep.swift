@@ -19,7 +19,8 @@ extension LoadRun {
     if expected > job.options.walLimit.byteCount {
       note(
         RunNote(
-          .info, "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
+          .info,
+          "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
             + " past the --wal-limit of \(job.options.walLimit)"))
     }
   }
@@ -49,5 +50,6 @@ extension UpkeepRequest {
     indexes = options.indexes
     indexUpkeep = options.indexUpkeep
     fullTextUpkeep = options.fullTextUpkeep
+    isTrial = options.isTrial
   }
 }

@@ -39,7 +39,9 @@ package struct SecondaryIndex: Sendable, Equatable {
     while let token = scanner.next() { tokens.append(token) }
     // CREATE INDEX name ON table ( … ) WHERE …
     guard let start = tokens.firstIndex(where: { $0.isMark("(") }) else { return true }
-    let words = CreateTableText.harmless.union(["and", "or", "not", "in", "is", "between", "like", "where", "on"])
+    let words = CreateTableText.harmless.union([
+      "and", "or", "not", "in", "is", "between", "like", "where", "on",
+    ])
     for (token, next) in zip(tokens[start...], tokens[(start + 1)...]) {
       if token.isMark("-") && next.isMark(">") { return true }
       let isCall = next.isMark("(") && (token.kind == .word || token.kind == .quotedName)

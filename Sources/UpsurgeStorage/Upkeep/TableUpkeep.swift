@@ -16,6 +16,8 @@ package final class TableUpkeep {
   package private(set) var decisions: [UpkeepDecision] = []
   /// Whether all rows must be in one transaction with what is set aside.
   package private(set) var hasSetAside = false
+  /// The statements that make the indexes which the table lacks.
+  package private(set) var statements: [String] = []
   /// Bytes that this transaction may write to the log, where that can be told.
   package private(set) var expectedLogByteCount = 0
   /// Seconds spent in building.
@@ -41,6 +43,7 @@ package final class TableUpkeep {
 
   /// To be called outside of any transaction, before the table is found or made.
   package func prepare(table: String) throws(UpsurgeError) {
+    if request.isTrial { return }
     let pending = try PendingWork.read(connection, table: table)
     if !request.indexes.isEmpty || !pending.isEmpty { try connection.sortInFiles() }
   }
@@ -55,8 +58,9 @@ package final class TableUpkeep {
   ) throws(UpsurgeError) {
     tableName = schema.name
     try checkAdditions(schema, isNew: isNew)
+    for definition in additions { statements.append(try definition.sql()) }
     if !isNew { try decide(schema, mode: mode, estimate: estimate) }
-    guard !additions.isEmpty || !obsolete.isEmpty else { return }
+    if request.isTrial || (additions.isEmpty && obsolete.isEmpty) { return }
     if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
     for definition in obsolete { try PendingWork.remove(definition, on: connection) }
     if request.indexUpkeep == .keep {
@@ -80,11 +84,11 @@ package final class TableUpkeep {
       return try connection.execute("ROLLBACK; BEGIN IMMEDIATE")
     }
     if hasSetAside { try restore(say) }
-    if isOneTransaction {
+    if isOneTransaction && !request.isTrial {
       for definition in additions { try build(definition, say) }
       return
     }
-    if additions.isEmpty || isInterrupted { return }
+    if additions.isEmpty || isInterrupted || request.isTrial { return }
     try writer.commit()
     do throws(UpsurgeError) {
       for definition in additions {
@@ -129,7 +133,7 @@ package final class TableUpkeep {
   // MARK: - Before the rows
 
   private var isOneTransaction: Bool {
-    hasSetAside || request.isOneTransaction || connection.durability == .off
+    hasSetAside || connection.durability == .off
   }
 
   /// Finds the indexes to make: those asked for, and those an earlier run has left.
@@ -172,9 +176,10 @@ package final class TableUpkeep {
     let version = try connection.integer("PRAGMA schema_version")
     let plan = try UpkeepPlan(connection, schema: schema, request: request, mode: mode, load: load)
     decisions += plan.decisions
+    if request.isTrial { return }
     if plan.setsAside {
       try setAside(plan, version: version)
-    } else if plan.isUndecided && !isOneTransaction {
+    } else if plan.isUndecided {
       undecidedLoad = load
     }
   }
@@ -185,7 +190,8 @@ package final class TableUpkeep {
     try connection.execute("BEGIN IMMEDIATE")
     guard try connection.integer("PRAGMA schema_version") == version else {
       throw UpsurgeError(
-        .databaseBusy, "another program has changed the schema of \(connection.path.escapedForTerminal) just now",
+        .databaseBusy,
+        "another program has changed the schema of \(connection.path.escapedForTerminal) just now",
         hint: "run again")
     }
     for index in plan.indexes { statistics += try savedStatistics(index.name) }

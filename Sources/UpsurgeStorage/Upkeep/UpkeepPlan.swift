@@ -41,7 +41,8 @@ package struct UpkeepPlan {
   ///   - load: nil when nobody knows how much is coming.
   ///   - changedShare: how many of the records so far have changed the table, of 1; nil before the first.
   package init(
-    _ connection: Connection, schema: TableSchema, request: UpkeepRequest, mode: WriteMode, load: LoadEstimate?,
+    _ connection: Connection, schema: TableSchema, request: UpkeepRequest, mode: WriteMode,
+    load: LoadEstimate?,
     changedShare: Double? = nil
   ) throws(UpsurgeError) {
     self.connection = connection
@@ -81,7 +82,9 @@ package struct UpkeepPlan {
     if index.mayRaise { return "its expression may refuse a row, which must be known when the row is stored" }
     let first = index.parts.first?.column ?? ""
     for key in schema.foreignKeys
-    where SQLName.isSame(key.parentTable, schema.name) && key.columns.contains(where: { SQLName.isSame($0, first) }) {
+    where SQLName.isSame(key.parentTable, schema.name)
+      && key.columns.contains(where: { SQLName.isSame($0, first) })
+    {
       return "the table's foreign key to itself looks rows up by it"
     }
     return temporaryObstacle
@@ -164,7 +167,8 @@ package struct UpkeepPlan {
     let text = fullText.isEmpty ? 0 : (load.byteCount + rows * 60) * fullText.count
     expectedLogByteCount = load.byteCount * 5 / 4 + indexed + text
     guard let free = DiskSpace.free(at: connection.path), free < expectedLogByteCount else { return }
-    let why = "it takes one transaction of about \(expectedLogByteCount >> 20) MiB, and the disk has \(free >> 20) MiB"
+    let why =
+      "it takes one transaction of about \(expectedLogByteCount >> 20) MiB, and the disk has \(free >> 20) MiB"
     let (asked, textAsked) = (request.indexUpkeep == .defer, request.fullTextUpkeep == .defer)
     for at in decisions.indices where decisions[at].upkeep == .defer {
       decisions[at].upkeep = .keep
@@ -179,7 +183,8 @@ package struct UpkeepPlan {
   /// Counts rows, but no more than matter.
   private func rowCount(upTo limit: Int) throws(UpsurgeError) -> Int {
     let table = try SQLName.quote(schema.name)
-    return Int(try connection.integer("SELECT count(*) FROM (SELECT 1 FROM main.\(table) LIMIT \(limit))") ?? 0)
+    return Int(
+      try connection.integer("SELECT count(*) FROM (SELECT 1 FROM main.\(table) LIMIT \(limit))") ?? 0)
   }
 
   private mutating func note(
