@@ -7,7 +7,7 @@ import UpsurgeRecords
 package final class Statement {
   let handle: OpaquePointer
   private let connection: Connection
-  private let sql: String
+  let sql: String
 
   init(_ handle: OpaquePointer, connection: Connection, sql: String) {
     self.handle = handle
