@@ -25,6 +25,8 @@ struct ModelRules {
     rules.mode = random.one(of: [
       .upsert, .upsert, .upsert, .upsert, .upsert, nil, .insert, .ignore, .update, .update, .delete,
     ])
+    // Updates and deletes take one key.
+    if keys.count > 1 && (mode == .update || mode == .delete) { rules.mode = .upsert }
     if random.chance(4) { rules.nullKeys = .insert }
     let free = table.storedColumns.map(\.name).filter { name in
       !keys.contains { $0.columns.contains(name) } && table.primaryKey?.columns.contains(name) != true
@@ -35,7 +37,7 @@ struct ModelRules {
         rules.merge.newer = .init(column: random.one(of: free), isStrict: random.chance(2))
       }
     }
-    if random.chance(5) { addTombstone(free, &random) }
+    if keys.count == 1 && random.chance(5) { addTombstone(free, &random) }
     let isDelete = mode == .delete || rules.tombstone != nil
     if !free.isEmpty && !isDelete && random.chance(6) {
       rules.merge.condition = condition(random.one(of: free), table, &random)

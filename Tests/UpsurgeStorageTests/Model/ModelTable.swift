@@ -115,16 +115,13 @@ extension ModelTable {
 
   /// The columns alone, without anything that refuses a row: what is stored in such a table is what the columns'
   /// affinities make of a value.
-  /// - Parameter hasDefaults: whether a column that is left out, or NULL where the table replaces NULL, takes its
-  ///   default.
-  func shadowSQL(_ name: String, hasDefaults: Bool) -> String {
+  /// - Parameter replacesNull: whether NULL becomes the default where the table says so.
+  func shadowSQL(_ name: String, replacesNull: Bool) -> String {
     let list = storedColumns.map { column in
       // Outside of STRICT tables, ANY would be a number.
       var text = "\(column.name) \(column.type == "ANY" ? "" : column.type) COLLATE \(column.collation)"
-      if hasDefaults, let value = column.defaultSQL {
-        text += column.notNull == .replace ? " NOT NULL ON CONFLICT REPLACE" : ""
-        text += " DEFAULT \(value)"
-      }
+      if replacesNull && column.notNull == .replace { text += " NOT NULL ON CONFLICT REPLACE" }
+      if let value = column.defaultSQL { text += " DEFAULT \(value)" }
       return text
     }
     return "CREATE TEMP TABLE \(name)(\(list.joined(separator: ", ")))"

@@ -6,9 +6,9 @@ import UpsurgeRecords
 /// The oracle: records one by one, each by a plain SELECT and then an UPDATE, an INSERT or a DELETE in a savepoint.
 /// Knows nothing of ON CONFLICT, statement forms, shapes, batches, or how the engine reads a schema.
 ///
-/// Two TEMP tables say what SQLite makes of a record: `said` holds its values after the columns' conversions, NULL
-/// where it says nothing; `stored` holds what an INSERT of it would store. A third, `result`, holds the row that the
-/// rules make, to be compared with the row that is there.
+/// Two TEMP tables say what SQLite makes of a record: `said` holds its values after the columns' conversions, and the
+/// default where it says nothing; `stored` holds what an INSERT of it would store. A third, `result`, holds the row
+/// that the rules make, to be compared with the row that is there.
 struct OneByOne {
   /// Why a record is not stored, where SQLite has no word for it.
   private struct Rejected: Error { var code: String }
@@ -27,9 +27,9 @@ struct OneByOne {
     self.table = table
     self.rules = rules
     names = table.storedColumns.map(\.name)
-    try connection.execute(table.shadowSQL("said", hasDefaults: false))
-    try connection.execute(table.shadowSQL("stored", hasDefaults: true))
-    try connection.execute(table.shadowSQL("result", hasDefaults: true))
+    try connection.execute(table.shadowSQL("said", replacesNull: false))
+    try connection.execute(table.shadowSQL("stored", replacesNull: true))
+    try connection.execute(table.shadowSQL("result", replacesNull: true))
   }
 
   mutating func feed(_ load: ModelCase.Load, name: Int) throws {
@@ -91,11 +91,12 @@ struct OneByOne {
       }
     case .upsert, .update, .delete: break
     }
+    let present = values.map(\.name)
+    try checkKeys(mode, present)
     for key in rules.keys {
       guard let place = try find(key) else { continue }
-      return mode == .delete ? try delete(place) : try update(values.map(\.name), place, key)
+      return mode == .delete ? try delete(place, present) : try update(present, place, key)
     }
-    try checkKeys(mode)
     if mode != .upsert { return .ignored }
     return try insert(values, into: "t") ? .inserted : .ignored
   }
@@ -111,15 +112,19 @@ struct OneByOne {
     }
   }
 
-  /// A record that no key can tell is rejected, unless storing it is wanted or gives it a key.
-  private func checkKeys(_ mode: WriteMode) throws {
-    for key in rules.keys {
-      let isRowid = key.columns == [table.rowidColumn ?? ""]
-      if mode == .upsert && (isRowid || rules.rules.nullKeys == .insert) { return }
-      let isNull = key.parts.map { $0.sql(on: "stored") + " IS NULL" }.joined(separator: " OR ")
-      if try one("SELECT \(isNull) FROM stored") == .integer(0) { return }
+  /// A record that its key cannot tell is rejected, unless storing it is wanted or gives it a key. With several
+  /// targets, NULL only keeps the one from matching.
+  private func checkKeys(_ mode: WriteMode, _ present: [String]) throws {
+    guard rules.keys.count == 1 else { return }
+    let key = rules.keys[0]
+    if mode == .upsert {
+      if key.columns == [table.rowidColumn ?? ""] || rules.rules.nullKeys == .insert { return }
+    } else if !key.columns.allSatisfy(present.contains) {
+      throw Rejected(code: "null-key")
     }
-    throw Rejected(code: "null-key")
+    let shadow = mode == .upsert ? "stored" : "said"
+    let isNull = key.parts.map { $0.sql(on: shadow) + " IS NULL" }.joined(separator: " OR ")
+    if try one("SELECT \(isNull) FROM \(shadow)") == 1 { throw Rejected(code: "null-key") }
   }
 
   // MARK: - Rows
@@ -157,8 +162,8 @@ struct OneByOne {
     return try hasChanged()
   }
 
-  private func delete(_ place: Place) throws -> Outcome {
-    if try !isNewer(place) { return .stale }
+  private func delete(_ place: Place, _ present: [String]) throws -> Outcome {
+    if try !isNewer(place, present) { return .stale }
     try run("DELETE FROM t WHERE \(place.sql)", place.values)
     return try hasChanged() ? .deleted : .ignored
   }
@@ -167,7 +172,10 @@ struct OneByOne {
     _ present: [String], _ place: Place, _ key: ModelTable.Key
   ) throws -> Outcome {
     let fixed = key.columns + (key.isPrimary ? [] : table.primaryKey?.columns ?? [])
-    let changed = present.filter { !fixed.contains($0) }
+    // SQL sets its column even where the record does not mention it.
+    let changed = names.filter {
+      !fixed.contains($0) && (present.contains($0) || merge.columns[$0]?.isExpression == true)
+    }
     if changed.isEmpty { return .unchanged }
     let list = names.joined(separator: ", ")
     let marks = changed.map { "\($0) = ?" }.joined(separator: ", ")
@@ -177,7 +185,7 @@ struct OneByOne {
     try run("UPDATE result SET \(marks)", values)
     let before = try query("SELECT \(list) FROM t WHERE \(place.sql)", place.values)
     if try query("SELECT \(list) FROM result") == before { return .unchanged }
-    if try !isNewer(place) { return .stale }
+    if try !isNewer(place, present) { return .stale }
     if let condition = merge.condition, try evaluate("(\(condition)) IS TRUE", place) != 1 {
       return .stale
     }
@@ -201,9 +209,10 @@ struct OneByOne {
     }
   }
 
-  private func isNewer(_ place: Place) throws -> Bool {
+  private func isNewer(_ place: Place, _ present: [String]) throws -> Bool {
     guard let newer = merge.newer else { return true }
-    let (new, old) = ("excluded.\(newer.column)", "t.\(newer.column)")
+    let new = present.contains(newer.column) ? "excluded.\(newer.column)" : "NULL"
+    let old = "t.\(newer.column)"
     let sql =
       newer.isStrict
       ? "(\(old) IS NULL AND \(new) IS NOT NULL) OR \(new) > \(old)" : "\(old) IS NULL OR \(new) >= \(old)"
