@@ -177,6 +177,21 @@ extension UpsertPlan {
 }
 
 extension TableSchema {
+  /// Whether there is a key on exactly these columns and expressions, with this WHERE.
+  package func hasKey(_ names: [String], where predicate: String?) -> Bool {
+    keys.contains { key in
+      let fragment = SQLFragment(predicate ?? "")
+      return key.hasParts(names.map { rowidColumn($0) ?? $0 })
+        && (key.predicate.map { SQLFragment($0).isSame(fragment) } ?? (fragment.tokens.isEmpty))
+    }
+  }
+
+  /// A name of the rowid that no column has taken; nil where there is no rowid.
+  package var rowidName: String? {
+    if isWithoutRowid || kind == .view { return nil }
+    return ["rowid", "_rowid_", "oid"].first { columnIndex($0) == nil }
+  }
+
   /// The column that `rowid`, `oid` or `_rowid_` means, where no column is named so.
   func rowidColumn(_ name: String) -> String? {
     guard columnIndex(name) == nil, let rowidAlias,
