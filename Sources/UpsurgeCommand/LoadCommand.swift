@@ -93,7 +93,11 @@ struct LoadCommand: ParsableCommand {
     Signals.forward(to: control)
     let summary = job.run(control: control, note: terminal.note) { terminal.show($0) }
     terminal.clearProgress()
-    terminal.show(summary)
+    if let explanation = summary.explanation {
+      _ = Terminal.write(Array(explanation.utf8), to: STDOUT_FILENO)
+    } else {
+      terminal.show(summary)
+    }
     var code = summary.exitCode
     // The rows are committed; only the report of it failed.
     if let file, !file.write(summary.json), code == 0 || code == 2 { code = 3 }

@@ -47,7 +47,8 @@ extension LoadRun {
     let script = try InitScript(options: options)
     let existed = access(job.database, F_OK) == 0
     let connection = try Connection(
-      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout)
+      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
+      isTrial: options.isTrial)
     do throws(UpsurgeError) {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
@@ -64,6 +65,7 @@ extension LoadRun {
         note(RunNote(.warning, words))
       }
       try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
+      if options.isExplained { return try explain(table, names: names, on: connection) }
       let writing = try Writing(connection: connection, table: table, upkeep: upkeep, run: self)
       defer { writing.record(in: summary) }
       let stage = ReaderStage(run: self, sourceNames: names, firstIndex: index, table: table)

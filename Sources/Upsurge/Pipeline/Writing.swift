@@ -31,10 +31,13 @@ final class Writing {
     settings.defersForeignKeys = options.foreignKeys == .deferred
     if let rows = options.rowsPerStatement { settings.rowsPerStatement = max(rows, 1) }
     settings.commitsOnce = upkeep.hasSetAside
+    settings.isDryRun = options.dryRun != nil
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
+    let sourceNames = run.summary.withLock { $0.sources }
     writer = try TableWriter(
-      connection: connection, plan: table.plan,
-      sourceNames: run.summary.withLock { $0.sources }, settings: settings,
+      connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
+      observer: try Preview.observer(
+        options, connection: connection, setup: table.createdSQL.map { [$0] } ?? [], sourceNames: sourceNames),
       rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
   }
 
@@ -45,7 +48,7 @@ final class Writing {
       if !isInterrupted { try checkRejectShare() }
       try rejects.flush()
     } catch {
-      writer.rollback()
+      abandon()
       throw error
     }
     if isInterrupted && writer.ledger.read == 0 { return writer.rollback() }
@@ -91,9 +94,11 @@ final class Writing {
       ("rows_per_statement", UInt64(writer.settings.rowsPerStatement)),
       ("commit_every", UInt64(options.commitEvery)),
     ]
+    let isDryRun = options.dryRun != nil
     summary.withLock {
       $0.ledger = ledger
       $0.committedCount = committed.read
+      $0.isDryRun = isDryRun
       $0.committedThrough = position
       $0.warnings.merge(warnings)
       $0.rejectsByReason = reasons.map { (code: $0.key, count: $0.value) }

@@ -113,6 +113,10 @@ extension RunSummary {
       out.key("created_table")
       out.string(createdTable)
     }
+    if isDryRun {
+      out.key("dry_run")
+      out.bool(true)
+    }
     out.key("committed_records")
     out.number(committedCount)
     if let committedThrough {

@@ -37,6 +37,11 @@ public struct RunSummary: Sendable {
   /// Records that had been committed when the run ended.
   public var committedCount: UInt64 = 0
 
+  /// What `--explain` has to say; nothing else was done then.
+  public var explanation: String?
+  /// Whether everything was rolled back in the end, as `--dry-run` asks.
+  public var isDryRun = false
+
   public init(database: String, table: String, sources: [String]) {
     self.database = database
     self.table = table

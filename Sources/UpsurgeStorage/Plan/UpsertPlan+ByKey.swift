@@ -26,11 +26,7 @@ extension UpsertPlan {
   /// - Parameter columns: indexes into `schema.columns`, -1 for the rowid.
   func findSQL(shape: SlotShape, columns: [Int], _ spelling: Spelling) throws(UpsurgeError) -> String {
     let present = present(shape)
-    var names = ""
-    for column in columns {
-      let name = column < 0 ? schema.rowidName ?? "NULL" : try SQLName.quote(schema.columns[column].name)
-      names += (names.isEmpty ? "" : ", ") + name
-    }
+    let names = try schema.terms(columns)
     var sql =
       "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(try lookUp(present, row: 0, spelling))"
     if lookUpKeys.count > 1 {
@@ -51,7 +47,7 @@ extension UpsertPlan {
   /// `SELECT` of the row that was inserted last; nil where a table has no rowid or no name for it.
   func insertedRowSQL(columns: [Int]) throws(UpsurgeError) -> String? {
     guard schema.kind == .table, let rowid = schema.rowidName else { return nil }
-    let names = try SQLName.quoteList(columns.map { schema.columns[$0].name })
+    let names = try schema.terms(columns)
     return "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(rowid) = last_insert_rowid()"
   }
 

@@ -186,12 +186,6 @@ extension TableSchema {
     }
   }
 
-  /// A name of the rowid that no column has taken; nil where there is no rowid.
-  package var rowidName: String? {
-    if isWithoutRowid || kind == .view { return nil }
-    return ["rowid", "_rowid_", "oid"].first { columnIndex($0) == nil }
-  }
-
   /// The column that `rowid`, `oid` or `_rowid_` means, where no column is named so.
   func rowidColumn(_ name: String) -> String? {
     guard columnIndex(name) == nil, let rowidAlias,

@@ -22,6 +22,7 @@ extension TableWriter {
   /// Without a journal (`--durability off`) only `finish` commits: nothing could be rolled back to it.
   package func commit() throws(UpsurgeError) {
     if connection.durability == .off { return }
+    if settings.isDryRun { return try passCommit() }
     do throws(UpsurgeError) { try commitNow() } catch { throw fail(error) }
   }
 
@@ -29,6 +30,11 @@ extension TableWriter {
   package func finish() throws(UpsurgeError) {
     if isDone { return }
     do throws(UpsurgeError) {
+      if settings.isDryRun {
+        try finishDryRun()
+        isDone = true
+        return
+      }
       try commitNow()
       if statistics.pagesWritten > 0 && connection.durability != .off {
         try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
@@ -60,6 +66,7 @@ extension TableWriter {
     committedLedger = ledger
     committedRejects = rejectsByReason
     noteCommittedRecord()
+    try observer?.didCommit()
     statistics.commitCount += 1
     statistics.commitSeconds += MonotonicClock.seconds - start
     try governWAL()
@@ -81,6 +88,7 @@ extension TableWriter {
     references?.clear()
     ledger = committedLedger
     rejectsByReason = committedRejects
+    observer?.didRollBack()
   }
 
   /// Ends the writer after an error: the last commit stands, with the record that ended the run.
@@ -101,7 +109,7 @@ extension TableWriter {
   }
 
   /// A COMMIT refused because of DEFERRABLE foreign keys whose parents never came.
-  private func openForeignKeys() -> UpsurgeError {
+  func openForeignKeys() -> UpsurgeError {
     var error = UpsurgeError(
       .badInput,
       "the transaction cannot be committed: rows of table \(plan.schema.name.escapedForTerminal)"

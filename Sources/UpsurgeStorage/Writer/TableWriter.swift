@@ -143,7 +143,8 @@ package final class TableWriter {
 
   private func beginObserving() throws(UpsurgeError) {
     observedColumns = plan.schema.columns.indices.filter { !plan.schema.columns[$0].isHidden }
-    try observer?.begin(schema: plan.schema, columns: observedColumns)
+    try observer?.begin(plan, columns: observedColumns)
+    if observer?.wantsRowid == true { observedColumns.append(TableSchema.rowidIndex) }
   }
 
   private static func parts(

@@ -27,6 +27,8 @@ package struct WriterSettings: Sendable {
   package var maximumRejects: UInt64?
   /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
   package var defersForeignKeys = false
+  /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.
+  package var isDryRun = false
   /// Whether columns that appear on the way are added to the table.
   package var addsColumns = false
 
