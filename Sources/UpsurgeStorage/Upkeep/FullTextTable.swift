@@ -87,7 +87,8 @@ struct TableTriggers {
       var table = parsed
       if case .external(let owner) = content, SQLName.isSame(owner, schema.name) {
         for trigger in triggers {
-          guard let sync = SyncTrigger(name: trigger.name, sql: trigger.sql, index: table, schema: schema) else {
+          guard let sync = SyncTrigger(name: trigger.name, sql: trigger.sql, index: table, schema: schema)
+          else {
             continue
           }
           table.triggers.append(sync)
@@ -113,7 +114,8 @@ struct TableTriggers {
     case .external(let name) where !SQLName.isSame(name, owner):
       "its content is \(name), not this table".escapedForTerminal
     case .external:
-      "its triggers are not the three plain ones that a rebuild comes to (such as \(trigger))".escapedForTerminal
+      "its triggers are not the three plain ones that a rebuild comes to (such as \(trigger))"
+        .escapedForTerminal
     }
   }
 

@@ -25,7 +25,7 @@ package final class TableWriter {
   /// Where the time went and what was written.
   package internal(set) var statistics = WriterStatistics()
 
-  package let settings: WriterSettings
+  package internal(set) var settings: WriterSettings
   let sourceNames: [String]
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
   private(set) var guards: RecordGuards
