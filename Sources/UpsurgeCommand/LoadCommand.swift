@@ -68,6 +68,10 @@ struct LoadCommand: ParsableCommand {
   @Option(help: "Milliseconds to wait for a lock.")
   var busyTimeout: Int32 = 5_000
 
+  /// For `Benchmarks/run upsert`.
+  @Option(help: .hidden)
+  var rowsPerStatement: Int?
+
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
@@ -116,5 +120,6 @@ struct LoadCommand: ParsableCommand {
     options.commitEvery = commitEvery
     options.walLimit = walLimit
     options.busyTimeout = busyTimeout
+    options.rowsPerStatement = rowsPerStatement
   }
 }

@@ -19,6 +19,7 @@ extension RunSummary {
     }
     out.endObject()
     writeMeasures(to: &out)
+    writeUpkeep(to: &out)
     writeRejects(to: &out)
     writeWarnings(to: &out)
     writeEnding(to: &out)
@@ -56,6 +57,25 @@ extension RunSummary {
       out.number(setting.value)
     }
     out.endObject()
+  }
+
+  private func writeUpkeep(to out: inout JSONText) {
+    if upkeep.isEmpty { return }
+    out.key("upkeep")
+    out.beginArray()
+    for decision in upkeep {
+      out.beginObject()
+      out.key("kind")
+      out.string(decision.kind.rawValue)
+      out.key("name")
+      out.string(decision.name)
+      out.key("decision")
+      out.string(decision.upkeep.rawValue)
+      out.key("reason")
+      out.string(decision.reason)
+      out.endObject()
+    }
+    out.endArray()
   }
 
   private func writeRejects(to out: inout JSONText) {

@@ -19,6 +19,8 @@ public struct RunSummary: Sendable {
   public var dialects: [String] = []
   /// The CREATE TABLE that this run executed, if it made the table.
   public var createdTable: String?
+  /// What was decided for the table's secondary indexes and FTS5 tables, and why.
+  public var upkeep: [UpkeepDecision] = []
   /// Bytes written to the write-ahead log, and the most it held at a time.
   public var walBytesWritten: UInt64 = 0
   public var walBytesPeak: UInt64 = 0

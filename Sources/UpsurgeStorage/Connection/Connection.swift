@@ -31,6 +31,8 @@ package final class Connection {
   package internal(set) var pageCacheByteCount = 2 << 20
   /// What the writer's statements have counted; see `WriteNotes`.
   let notes: UnsafeMutablePointer<WriteNotes>
+  /// What `upsurge_is_synchronizing()` says; SQLite frees it with the handle.
+  let synchronizingFlag: UnsafeMutablePointer<Bool>
 
   private let guardedHandle: Interrupter
   private var owner = pthread_self()
@@ -60,6 +62,7 @@ package final class Connection {
     sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)
     do throws(UpsurgeError) {
       isNewDatabase = try Connection.pageCount(handle, path: path, timeout: busyTimeoutMilliseconds) == 0
+      synchronizingFlag = try ApplicationFunction.register(on: handle)
       notes = try WriteNotes.register(on: handle)
     } catch {
       sqlite3_close_v2(handle)

@@ -16,7 +16,14 @@ extension UpsertPlan {
     return conditions.count == 1 ? conditions[0] : conditions.map { "(\($0))" }.joined(separator: " OR ")
   }
 
+  /// The columns that name one row: -1 for the rowid, or those of the primary key.
+  var identityColumns: [Int] {
+    if !schema.isWithoutRowid { return [-1] }
+    return schema.primaryKeyColumns.compactMap { schema.columnIndex($0) }
+  }
+
   /// `SELECT` of the row that a record is about; of several, that of the first target that matches.
+  /// - Parameter columns: indexes into `schema.columns`, -1 for the rowid.
   func findSQL(shape: SlotShape, columns: [Int], _ spelling: Spelling) throws(UpsurgeError) -> String {
     let present = present(shape)
     let names = try schema.terms(columns)
@@ -107,6 +114,12 @@ extension UpsertPlan {
     var terms: [String] = []
     for part in key.parts {
       if let column = part.column, let index = schema.columnIndex(column) {
+        if schema.kind == .virtual, schema.columns[index].affinity == .none {
+          // Such a table keeps a number or a text as it came; 7 and '7' are one key.
+          let value = value(of: index, present, row: row, spelling)
+          terms.append("CAST(\(try stored(index)) AS TEXT) = CAST(\(value) AS TEXT)")
+          continue
+        }
         let needsCollation =
           !key.isRowidAlias && !SQLName.isSame(part.collation, schema.columns[index].collation)
         let collate = needsCollation ? " COLLATE \(try SQLName.quote(part.collation))" : ""

@@ -24,11 +24,13 @@ extension TableWriter {
       }
       if observer.wantedRows == .beforeAndAfter { before = try rowOfRecord(batch, record, shape) }
     }
+    let referring = references == nil ? nil : try rowBeforeReference(batch, record, shape)
     if plan.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
       if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
+      if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }
     case .failed(let code, let handle):
       try refuse(batch, record, code: code, handle)
@@ -131,10 +133,10 @@ extension TableWriter {
 
   /// The row that a record is about as it is now; nil when there is none.
   func rowOfRecord(
-    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, columns: [Int]? = nil
   ) throws(UpsurgeError) -> [SQLValue]? {
     if plan.lookUpKeys.isEmpty { return nil }
-    return try row(try statements.handle(shape, .find(observedColumns)), batch, record, shape)
+    return try row(try statements.handle(shape, .find(columns ?? observedColumns)), batch, record, shape)
   }
 
   private func row(

@@ -7,6 +7,7 @@ extension TableWriter {
     if transaction.isOpen { return }
     // The transaction in which the table was made is the first one.
     if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }
     let last = transaction.last
     transaction = OpenTransaction()
     transaction.isOpen = true
@@ -55,6 +56,7 @@ extension TableWriter {
 
   private func commitNow() throws(UpsurgeError) {
     if !transaction.isOpen && connection.isInAutocommit { return }
+    try settleReferences()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
@@ -83,6 +85,7 @@ extension TableWriter {
   func undo() {
     if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
     transaction.isOpen = false
+    references?.clear()
     ledger = committedLedger
     rejectsByReason = committedRejects
     observer?.didRollBack()

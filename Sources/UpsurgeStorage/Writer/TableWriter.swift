@@ -50,6 +50,8 @@ package final class TableWriter {
   /// The columns whose values the observer is given.
   var observedColumns: [Int] = []
   var insertedRowStatement: Statement?
+  /// Rows that wait for their parents, where foreign keys are looked at when the transaction ends.
+  var references: OpenReferences?
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 
@@ -65,7 +67,7 @@ package final class TableWriter {
   ) throws(UpsurgeError) {
     self.connection = connection
     self.plan = plan
-    self.settings = settings
+    self.settings = settings.settled
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
     self.observer = observer
@@ -74,6 +76,7 @@ package final class TableWriter {
     try beginStatistics()
     try checkFreeSQL()
     try beginObserving()
+    try beginReferences()
   }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
@@ -115,6 +118,7 @@ package final class TableWriter {
     plan = try plan.replanned(schema: schema, columns: columns)
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginObserving()
+    try beginReferences()
   }
 
   /// Compiles the statement of one row where the merge rules hold SQL of the user's, so that its faults are told early.

@@ -15,31 +15,26 @@ final class Database {
   /// All rows of a statement as text, each value quoted as SQL (`'x'`, `1`, `NULL`), joined by `|`.
   @discardableResult
   func rows(_ sql: String) throws -> [String] {
-    var statement: OpaquePointer?
     var rows: [String] = []
-    var text = sql
-    repeat {
-      // What is left of the text must be copied while the bytes are there.
-      let next = text.withCString { start -> String? in
-        var rest: UnsafePointer<CChar>?
-        let code = sqlite3_prepare_v2(handle, start, -1, &statement, &rest)
-        return code == SQLITE_OK ? rest.map { String(cString: $0) } ?? "" : nil
-      }
-      guard let next else {
-        throw Failure(description: String(cString: sqlite3_errmsg(handle)) + ": " + text)
-      }
-      defer { sqlite3_finalize(statement) }
-      while statement != nil {
-        let code = sqlite3_step(statement)
-        if code == SQLITE_DONE { break }
-        guard code == SQLITE_ROW else {
-          throw Failure(description: String(cString: sqlite3_errmsg(handle)))
+    try sql.withCString { start in
+      var next: UnsafePointer<CChar>? = start
+      while let text = next, text.pointee != 0 {
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(handle, text, -1, &statement, &next) == SQLITE_OK else {
+          throw Failure(description: String(cString: sqlite3_errmsg(handle)) + ": " + sql)
         }
-        rows.append(
-          (0..<sqlite3_column_count(statement)).map { value(statement, $0) }.joined(separator: "|"))
+        while statement != nil {
+          let code = sqlite3_step(statement)
+          if code == SQLITE_DONE { break }
+          guard code == SQLITE_ROW else {
+            throw Failure(description: String(cString: sqlite3_errmsg(handle)))
+          }
+          rows.append(
+            (0..<sqlite3_column_count(statement)).map { value(statement, $0) }.joined(separator: "|"))
+        }
       }
-      text = next
-    } while !text.allSatisfy(\.isWhitespace)
+    }
     return rows
   }
 
