@@ -107,7 +107,51 @@ struct PreviewTests {
     #expect(try load("id,p\n1,1\n", ["--dry-run"]).exitCode == 0)
     let refused = try load("id,p\n1,7\n", ["--dry-run"])
     #expect(refused.exitCode == 65)
-    #expect(refused.talk.contains("has no parent in p"), "\(refused.talk)")
+    #expect(refused.talk.contains("which has no such row"), "\(refused.talk)")
+  }
+
+  @Test("A dry run brings back indexes, FTS5 tables, keys and foreign keys as they were")
+  func surroundings() throws {
+    try prepare(
+      """
+      CREATE TABLE p(id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1);
+      CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, p REFERENCES p);
+      CREATE INDEX t_name ON t(name);
+      CREATE VIRTUAL TABLE f USING fts5(name, content='t', content_rowid='id');
+      CREATE TRIGGER t_i AFTER INSERT ON t BEGIN INSERT INTO f(rowid, name) VALUES (new.id, new.name); END;
+      """)
+    let before = try files()
+    let text = "id,name,p\n" + (1...20_000).map { "\($0),name of \($0),\($0 == 9 ? 7 : 1)\n" }.joined()
+    let outcome = try load(
+      text,
+      [
+        "--dry-run", "--indexes", "defer", "--fts", "defer", "--index", "p", "--index", "name,p", "--key",
+        "name",
+        "--create-key", "--foreign-keys", "deferred", "--on-error", "reject", "--commit-every", "1000",
+      ])
+    #expect(outcome.exitCode == 2, "\(outcome.talk)")
+    #expect(
+      outcome.talk.contains("inserted 19,999") && outcome.talk.contains("1 foreign-key"), "\(outcome.talk)")
+    #expect(try files() == before)
+    let explained = try load(
+      text, ["--explain", "--indexes", "defer", "--index", "p", "--key", "name", "--create-key"])
+    #expect(explained.exitCode == 0, "\(explained.talk)")
+    for part in ["CREATE UNIQUE INDEX", "t_p_idx: built after the rows, the table lacks it", "index         t_name: "] {
+      #expect(explained.output.contains(part), "\(explained.output)")
+    }
+    #expect(try files() == before)
+  }
+
+  @Test("A foreign key that finds no parent at the commit ends a run whose changes are written down")
+  func deferredReferencesAndChanges() throws {
+    try prepare(
+      "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE t(id INTEGER PRIMARY KEY, p REFERENCES p)")
+    let options = ["--foreign-keys", "deferred", "--on-error", "reject"]
+    #expect(try load("id,p\n1,\n2,7\n", options + ["--dry-run"]).exitCode == 2)
+    let outcome = try load("id,p\n1,\n2,7\n", options + ["--changes", "-"])
+    #expect(outcome.exitCode == 65 && outcome.output.isEmpty, "\(outcome.talk)")
+    #expect(
+      outcome.talk.contains("record 2") && outcome.talk.contains("without --changes"), "\(outcome.talk)")
   }
 
   // MARK: - Changes

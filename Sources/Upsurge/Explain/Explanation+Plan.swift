@@ -16,6 +16,7 @@ extension Explanation {
         Line("sources", "\(sourceNames.count)", because: "this is the plan for the columns of the first"))
     }
     if let sql = table.createdSQL { statements.append(("new table", sql)) }
+    if let sql = table.keySQL { statements.append(("new key", sql)) }
     statements += try plan.shownStatements()
     let others =
       "records that lack columns have statements of their own, which leave those columns alone; "

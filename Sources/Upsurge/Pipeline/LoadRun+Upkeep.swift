@@ -15,14 +15,16 @@ extension LoadRun {
     }
     if upkeep.hasSetAside { try table.replan(on: connection) }
     for decision in upkeep.decisions {
-      let level: RunNote.Level = decision.isAgainstRequest ? .warning : decision.upkeep == .keep ? .detail : .info
+      let level: RunNote.Level =
+        decision.isAgainstRequest ? .warning : decision.upkeep == .keep ? .detail : .info
       note(RunNote(level, decision.text))
     }
     let expected = upkeep.expectedLogByteCount
     if expected > job.options.walLimit.byteCount {
       note(
         RunNote(
-          .info, "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
+          .info,
+          "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
             + " past the --wal-limit of \(job.options.walLimit)"))
     }
   }
@@ -47,5 +49,6 @@ extension UpkeepRequest {
     indexes = options.indexes
     indexUpkeep = options.indexUpkeep
     fullTextUpkeep = options.fullTextUpkeep
+    isOneTransaction = options.isTrial
   }
 }

@@ -13,6 +13,8 @@ package final class TableUpkeep {
   private let request: UpkeepRequest
   /// What was decided for each index and FTS5 table.
   package private(set) var decisions: [UpkeepDecision] = []
+  /// The CREATE INDEX statements of what the table is to have besides, for those who write them down.
+  package private(set) var addedStatements: [String] = []
   /// Whether all rows must be in one transaction with what is set aside.
   package private(set) var hasSetAside = false
   /// Bytes that this transaction may write to the log, where that can be told.
@@ -125,6 +127,7 @@ package final class TableUpkeep {
   }
 
   private func note(_ definition: IndexDefinition, _ reason: String) {
+    if let sql = try? definition.sql() { addedStatements.append(sql) }
     decisions.append(
       UpkeepDecision(
         kind: .index, name: definition.name, upkeep: request.indexUpkeep == .keep ? .keep : .defer,
@@ -145,7 +148,8 @@ package final class TableUpkeep {
     try connection.execute("BEGIN IMMEDIATE")
     guard try connection.integer("PRAGMA schema_version") == version else {
       throw UpsurgeError(
-        .databaseBusy, "another program has changed the schema of \(connection.path.escapedForTerminal) just now",
+        .databaseBusy,
+        "another program has changed the schema of \(connection.path.escapedForTerminal) just now",
         hint: "run again")
     }
     try setAside(plan)
