@@ -107,6 +107,11 @@ extension Explanation {
     var lines = plan.slots.map { slot in
       let name = plan.schema.columns[slot.columnIndex].name
       if slot.isKey { return Line("column", name, because: "part of the key, never changed") }
+      let isPrimary = plan.schema.columns[slot.columnIndex].keyOrdinal > 0
+      if changes && isPrimary {
+        return Line(
+          "column", name, because: "for new rows; the primary key of a row that exists is never changed")
+      }
       return Line("column", name, because: changes ? meaning(slot.rule) : "the record's value")
     }
     lines += plan.assignments.map {
