@@ -46,14 +46,6 @@ struct TemporaryDatabase {
   }
 }
 
-/// A run of the writer over some rows, and what came of it.
-struct Outcome: Equatable {
-  var table: [[Value]] = []
-  var ledger = Ledger()
-  /// `number code column reason` of each reject.
-  var rejects: [String] = []
-}
-
 /// How rows are cut into batches, statements and transactions.
 struct Cut: CustomStringConvertible {
   var batchSize = 1000
