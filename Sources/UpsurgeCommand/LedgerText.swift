@@ -21,6 +21,7 @@ enum LedgerText {
       count > 0 || ["inserted", "updated", "unchanged", "rejected"].contains(word)
     }
     lines.append("  " + shown.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
+    if summary.isDryRun { lines.append("  dry run: nothing is changed") }
     if summary.signal != nil || summary.error != nil { lines.append("  " + ending(summary)) }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -28,6 +29,7 @@ enum LedgerText {
   /// What stands in the database after a run that ended early.
   private static func ending(_ summary: RunSummary) -> String {
     let start = summary.signal != nil ? "interrupted" : "stopped"
+    if summary.isDryRun { return "\(start) before the end of the input" }
     guard summary.committedCount > 0 else {
       return "\(start): nothing of this run is in the database"
     }

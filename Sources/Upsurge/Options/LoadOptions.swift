@@ -73,6 +73,8 @@ public struct LoadOptions: Sendable {
   public var memory = ByteSize.mebibytes(64)
   /// Sizes of a batch; for tests, the result does not depend on them.
   package var batchSizes = Batch.Sizes.standard
+  /// Rows in a statement at most; for benchmarks, the result does not depend on it.
+  package var rowsPerStatement: Int?
 
   public init() {}
 
@@ -122,6 +124,7 @@ public struct LoadOptions: Sendable {
 
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
+    try validatePreview()
     if memory.byteCount < 16 << 20 {
       throw UpsurgeError(
         .usage, "--memory \(memory) is too small", hint: "give at least --memory 16MiB")
@@ -138,6 +141,13 @@ public struct LoadOptions: Sendable {
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(
         .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")
+    }
+  }
+
+  private func validatePreview() throws(UpsurgeError) {
+    if emitPath != nil && maxStatement.byteCount < 256 {
+      throw UpsurgeError(
+        .usage, "--max-statement \(maxStatement) is too small", hint: "give at least --max-statement 256")
     }
   }
 

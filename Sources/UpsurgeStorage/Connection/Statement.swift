@@ -7,7 +7,7 @@ import UpsurgeRecords
 package final class Statement {
   let handle: OpaquePointer
   private let connection: Connection
-  private let sql: String
+  let sql: String
 
   init(_ handle: OpaquePointer, connection: Connection, sql: String) {
     self.handle = handle
@@ -46,6 +46,24 @@ package final class Statement {
 
   package func bind(_ integer: Int64, at parameter: Int32) throws(UpsurgeError) {
     try connection.check(sqlite3_bind_int64(handle, parameter, integer), sql: sql)
+  }
+
+  package func bind(_ value: SQLValue, at parameter: Int32) throws(UpsurgeError) {
+    switch value {
+    case .null: try connection.check(sqlite3_bind_null(handle, parameter), sql: sql)
+    case .integer(let number): try bind(number, at: parameter)
+    case .real(let number): try connection.check(sqlite3_bind_double(handle, parameter, number), sql: sql)
+    case .text(let text): try bind(text, at: parameter)
+    case .blob(let bytes):
+      let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+      let code = bytes.withUnsafeBytes {
+        // A NULL pointer would bind NULL.
+        $0.isEmpty
+          ? sqlite3_bind_zeroblob(handle, parameter, 0)
+          : sqlite3_bind_blob64(handle, parameter, $0.baseAddress, UInt64($0.count), transient)
+      }
+      try connection.check(code, sql: sql)
+    }
   }
 
   /// Whether a column of the current row is NULL; columns count from 0.

@@ -14,12 +14,12 @@ struct CreateTableText {
   /// Whether a CHECK calls a function that may raise an error.
   private(set) var checkMayRaise = false
   private(set) var hasAutoincrement = false
+  /// Whether a foreign key is looked at when the transaction ends.
+  private(set) var hasDeferredForeignKeys = false
   private var keyConflicts: [[String]: TableSchema.ConflictClause] = [:]
 
   init(_ sql: String) {
-    var scanner = SQLScanner(sql)
-    var tokens: [SQLScanner.Token] = []
-    while let token = scanner.next() { tokens.append(token) }
+    let tokens = SQLScanner.tokens(of: sql)
     guard let start = tokens.firstIndex(where: { $0.isMark("(") }) else { return }
     var part: [SQLScanner.Token] = []
     var depth = 0
@@ -53,7 +53,9 @@ struct CreateTableText {
       if token.isMark("(") { depth += 1 }
       if token.isMark(")") { depth -= 1 }
       if depth > 0 { continue }
-      if token.isWord("AUTOINCREMENT") {
+      if token.isWord("INITIALLY"), index < part.count, part[index].isWord("DEFERRED") {
+        hasDeferredForeignKeys = true
+      } else if token.isWord("AUTOINCREMENT") {
         hasAutoincrement = true
       } else if token.isWord("CHECK") {
         hasCheck = true

@@ -10,10 +10,12 @@ extension TableSchema {
     let sql = try definition(connection, type: schema.kind == .view ? "view" : "table", name: schema.name)
     let text = schema.kind == .table ? CreateTableText(sql ?? "") : CreateTableText("")
     schema.hasAutoincrement = text.hasAutoincrement
+    schema.hasDeferredForeignKeys = text.hasDeferredForeignKeys
     schema.hasCheck = text.hasCheck
     schema.checkCallsFunction = text.checkCallsFunction
     schema.checkMayRaise = text.checkMayRaise
     try schema.readColumns(connection, text: text)
+    if schema.kind == .virtual, Self.isFullText(sql ?? "") { schema.addRowid() }
     if schema.kind == .table { try schema.readKeys(connection, text: text) }
     try schema.readTriggers(connection)
     try schema.readForeignKeys(connection)
@@ -33,6 +35,23 @@ extension TableSchema {
     schema.isWithoutRowid = statement.integer(at: 2) != 0
     schema.isStrict = statement.integer(at: 3) != 0
     return schema
+  }
+
+  private static func isFullText(_ sql: String) -> Bool {
+    let words = SQLScanner.tokens(of: sql)
+    guard let using = words.firstIndex(where: { $0.isWord("USING") }), using + 1 < words.count else {
+      return false
+    }
+    return words[using + 1].isWord("fts5")
+  }
+
+  /// The rowid of a full-text table has no name of its own among its columns, and is all that can find a row quickly.
+  private mutating func addRowid() {
+    if columnIndex("rowid") != nil { return }
+    columns.append(
+      Column(
+        name: "rowid", declaredType: "INTEGER", affinity: .integer, collation: "BINARY", isNotNull: false,
+        notNullConflict: nil, defaultExpression: nil, generation: .none, isHidden: true, keyOrdinal: 0))
   }
 
   private static func definition(
@@ -87,13 +106,15 @@ extension TableSchema {
       let index = statement.text(at: 0) ?? ""
       let origin = statement.text(at: 2) ?? "c"
       let isPartial = statement.integer(at: 3) != 0
-      let parts = try Self.parts(connection, index: index)
+      let indexText = CreateIndexText(statement.text(at: 4) ?? "")
+      let parts = try Self.parts(connection, index: index, text: indexText)
       if isPartial || parts.contains(where: { $0.column == nil }) { hasComputedIndex = true }
       if statement.integer(at: 1) == 0 { continue }
       keys.append(
         Key(
           kind: origin == "pk" ? .primaryKey : origin == "u" ? .uniqueConstraint : .uniqueIndex,
-          indexName: index, parts: parts, isPartial: isPartial, sql: statement.text(at: 4),
+          indexName: index, parts: parts, isPartial: isPartial, predicate: indexText.predicate,
+          sql: statement.text(at: 4),
           conflictClause: origin == "c" ? nil : text.keyConflict(parts.compactMap(\.column))))
     }
     addRowidAlias(text)
@@ -113,16 +134,19 @@ extension TableSchema {
       at: 0)
   }
 
-  private static func parts(_ connection: Connection, index: String) throws(UpsurgeError) -> [Key.Part] {
+  static func parts(
+    _ connection: Connection, index: String, text: CreateIndexText = CreateIndexText("")
+  ) throws(UpsurgeError) -> [Key.Part] {
     let statement = try connection.prepare(
       "SELECT cid, name, coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno")
     try statement.bind(index, at: 1)
     var parts: [Key.Part] = []
     while try statement.step() {
+      let isColumn = statement.integer(at: 0) >= 0
       parts.append(
         Key.Part(
-          column: statement.integer(at: 0) >= 0 ? statement.text(at: 1) : nil,
-          collation: statement.text(at: 2) ?? "BINARY"))
+          column: isColumn ? statement.text(at: 1) : nil, collation: statement.text(at: 2) ?? "BINARY",
+          expression: !isColumn && parts.count < text.parts.count ? text.parts[parts.count] : nil))
     }
     return parts
   }
@@ -156,6 +180,12 @@ extension TableSchema {
       }
       foreignKeys[foreignKeys.count - 1].columns.append(statement.text(at: 2) ?? "")
       if let to = statement.text(at: 3) { foreignKeys[foreignKeys.count - 1].parentColumns.append(to) }
+    }
+    let primaryKey = try connection.prepare("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")
+    for index in foreignKeys.indices {
+      try primaryKey.bind(foreignKeys[index].parentTable, at: 1)
+      while try primaryKey.step() { foreignKeys[index].parentKey.append(primaryKey.text(at: 0) ?? "") }
+      primaryKey.reset()
     }
     let referencing = try connection.prepare(
       """

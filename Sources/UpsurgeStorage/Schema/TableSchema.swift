@@ -20,6 +20,8 @@ package struct TableSchema: Sendable, Equatable {
   /// Whether a trigger of the database says FAIL or ROLLBACK, so that a failing row may leave traces.
   package var hasUnsafeTriggers = false
   package var foreignKeys: [ForeignKey] = []
+  /// Whether a foreign key is DEFERRABLE INITIALLY DEFERRED.
+  package var hasDeferredForeignKeys = false
   /// Tables with a foreign key to this one.
   package var referencingTables: [String] = []
   package var hasAutoincrement = false
@@ -61,6 +63,8 @@ package struct TableSchema: Sendable, Equatable {
       /// The column's name; nil for an expression.
       package var column: String?
       package var collation: String
+      /// The expression as the index spells it; nil for a column.
+      package var expression: String?
     }
 
     package var kind: Kind
@@ -68,6 +72,8 @@ package struct TableSchema: Sendable, Equatable {
     package var indexName: String?
     package var parts: [Part]
     package var isPartial: Bool
+    /// What stands behind the WHERE of a partial index.
+    package var predicate: String?
     /// The CREATE INDEX statement, where there is one.
     package var sql: String?
     /// The constraint's `ON CONFLICT` word.
@@ -89,6 +95,8 @@ package struct TableSchema: Sendable, Equatable {
     package var parentTable: String
     /// Empty when the parent's PRIMARY KEY is meant.
     package var parentColumns: [String]
+    /// The parent's PRIMARY KEY.
+    package var parentKey: [String] = []
   }
 
   /// The index of a column by name, as SQLite compares names.
@@ -115,9 +123,8 @@ extension TableSchema.Key: CustomStringConvertible {
   /// `PRIMARY KEY (a, b)`, `UNIQUE (email)`, with what keeps it from being named by its columns.
   package var description: String {
     let word = kind == .primaryKey ? "PRIMARY KEY" : "UNIQUE"
-    var text = "\(word) (\(parts.map { $0.column ?? "an expression" }.joined(separator: ", ")))"
-    if isPartial { text += " of some rows only" }
-    if let sql, !isPlain { text += " [\(sql)]" }
+    var text = "\(word) (\(parts.map { $0.column ?? $0.expression ?? "?" }.joined(separator: ", ")))"
+    if let predicate { text += " WHERE \(predicate)" }
     return text.escapedForTerminal
   }
 }

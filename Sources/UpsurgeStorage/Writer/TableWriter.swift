@@ -45,6 +45,13 @@ package final class TableWriter {
   var nextWaitByteCount = 0
   /// The reject that ends the run.
   var fatalReject: Reject?
+  /// Sees every record, which then goes alone.
+  let observer: (any RecordObserver)?
+  /// The columns whose values the observer is given.
+  var observedColumns: [Int] = []
+  var insertedRowStatement: Statement?
+  /// Rows that wait for their parents, where foreign keys are looked at when the transaction ends.
+  var references: OpenReferences?
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 
@@ -55,17 +62,21 @@ package final class TableWriter {
   ///   - rejectSink: takes each record that cannot be stored, in input order, on the writer thread.
   package init(
     connection: Connection, plan: UpsertPlan, sourceNames: [String],
-    settings: WriterSettings = WriterSettings(),
+    settings: WriterSettings = WriterSettings(), observer: (any RecordObserver)? = nil,
     rejectSink: @escaping (Reject) throws(UpsurgeError) -> Void = { _ in }
   ) throws(UpsurgeError) {
     self.connection = connection
     self.plan = plan
-    self.settings = settings
+    self.settings = settings.settled
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
+    self.observer = observer
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginStatistics()
+    try checkFreeSQL()
+    try beginObserving()
+    try beginReferences()
   }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
@@ -106,6 +117,34 @@ package final class TableWriter {
     }
     plan = try plan.replanned(schema: schema, columns: columns)
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+    try beginObserving()
+    try beginReferences()
+  }
+
+  /// Compiles the statement of one row where the merge rules hold SQL of the user's, so that its faults are told early.
+  private func checkFreeSQL() throws(UpsurgeError) {
+    let merge = plan.rules.merge
+    let hasFreeSQL = merge.condition != nil || merge.columns.values.contains { $0.isExpression }
+    guard hasFreeSQL, plan.mode == .upsert || plan.mode == .update else { return }
+    do throws(UpsurgeError) {
+      if plan.mode == .update || plan.schema.kind != .table {
+        _ = try statements.handle(fullShape, .update)
+      } else {
+        _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
+      }
+    } catch {
+      if error.code != .database { throw error }
+      throw UpsurgeError(
+        .usage,
+        "the SQL of --set or --update-if cannot be compiled: \(connection.lastMessage.escapedForTerminal)",
+        hint: "it may name excluded.COL (the record) and COL (the row)", underlyingCode: error.underlyingCode)
+    }
+  }
+
+  private func beginObserving() throws(UpsurgeError) {
+    observedColumns = plan.schema.columns.indices.filter { !plan.schema.columns[$0].isHidden }
+    try observer?.begin(plan, columns: observedColumns)
+    if observer?.wantsRowid == true { observedColumns.append(TableSchema.rowidIndex) }
   }
 
   private static func parts(
@@ -118,7 +157,7 @@ package final class TableWriter {
     for (index, slot) in plan.slots.enumerated() {
       let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil
       // Without a default, an insert that leaves a column out stores NULL.
-      if plan.mode == .upsert || hasDefault || plan.schema.kind != .table {
+      if plan.mode == .upsert || plan.looksUp || hasDefault || plan.schema.kind != .table {
         shaped.append((slot.cellIndex, index))
       }
     }

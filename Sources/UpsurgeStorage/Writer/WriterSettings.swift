@@ -25,10 +25,26 @@ package struct WriterSettings: Sendable {
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?
+  /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
+  package var defersForeignKeys = false
+  /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.
+  package var isDryRun = false
   /// Whether columns that appear on the way are added to the table.
   package var addsColumns = false
 
+  /// Whether everything is one transaction, because what was set aside comes back at its end: neither records nor
+  /// the WAL's limit commit.
+  package var commitsOnce = false
+
   package init() {}
+
+  /// The same without bounds that do not count.
+  var settled: WriterSettings {
+    guard commitsOnce else { return self }
+    var settings = self
+    settings.commitEveryRecords = .max
+    return settings
+  }
 }
 
 /// Where the last commit stands in the input.
