@@ -37,7 +37,7 @@ final class Writing {
     writer = try TableWriter(
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: try Preview.observer(
-        options, connection: connection, setup: (table.createdSQL.map { [$0] } ?? []) + upkeep.statements,
+        options, connection: connection, setup: table.createdStatements + upkeep.statements,
         sourceNames: sourceNames),
       rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
   }

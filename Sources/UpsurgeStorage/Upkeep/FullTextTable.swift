@@ -12,7 +12,7 @@ package struct FullTextTable: Equatable {
   private var hasSizes = true
 
   /// What an FTS5 table's content is.
-  enum Content: Equatable {
+  package enum Content: Equatable, Sendable {
     /// A table or view of that name.
     case external(String)
     /// Nothing: only the index is kept.
@@ -22,7 +22,7 @@ package struct FullTextTable: Equatable {
 
   /// Reads the text of a CREATE VIRTUAL TABLE.
   /// - Returns: nil when it is no FTS5 table, or one with arguments that are not known here.
-  static func parse(name: String, sql: String) -> (table: FullTextTable, content: Content)? {
+  package static func parse(name: String, sql: String) -> (table: FullTextTable, content: Content)? {
     var reader = TokenReader(sql)
     reader.skip(words: ["CREATE", "VIRTUAL", "TABLE"])
     reader.skip(words: ["IF", "NOT", "EXISTS"])

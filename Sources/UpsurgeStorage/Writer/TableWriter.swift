@@ -128,7 +128,7 @@ package final class TableWriter {
     guard hasFreeSQL, plan.mode == .upsert || plan.mode == .update else { return }
     do throws(UpsurgeError) {
       if plan.mode == .update || plan.schema.kind != .table {
-        _ = try statements.handle(fullShape, .update)
+        _ = try statements.handle(fullShape, .update(0))
       } else {
         _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
       }
