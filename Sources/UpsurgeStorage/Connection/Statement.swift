@@ -6,8 +6,8 @@ import UpsurgeRecords
 /// Used on the connection's thread. Keeps the connection alive; finalized by `deinit`.
 package final class Statement {
   let handle: OpaquePointer
-  private let connection: Connection
-  private let sql: String
+  let connection: Connection
+  let sql: String
 
   init(_ handle: OpaquePointer, connection: Connection, sql: String) {
     self.handle = handle
