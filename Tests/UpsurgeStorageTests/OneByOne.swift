@@ -12,8 +12,6 @@ struct OneByOne {
   /// Columns of the conflict target; empty for none.
   let key: [String]
   let mode: UpsertPlan.Mode
-  /// NOT NULL columns without a default that are not the rowid: SQLite's upsert refuses records without them.
-  let required: Set<String>
   let keysWithDefault: Set<String>
   let rowidAlias: String?
   private(set) var ledger = Ledger()
@@ -28,9 +26,6 @@ struct OneByOne {
     self.key = key
     self.mode = mode
     rowidAlias = schema.rowidAlias.map { schema.columns[$0].name }
-    let alias = rowidAlias
-    required = Set(
-      schema.columns.filter { $0.isNotNull && $0.defaultExpression == nil && $0.name != alias }.map(\.name))
     keysWithDefault = Set(schema.columns.filter { $0.defaultExpression != nil }.map(\.name))
   }
 
@@ -63,9 +58,6 @@ struct OneByOne {
         if value == .null || (value == .absent && !keysWithDefault.contains(column)) {
           throw UpsurgeError(.badInput, "null-key")
         }
-      }
-      for column in columns where record[column] == .absent && required.contains(column) {
-        throw UpsurgeError(.badInput, "not-null")
       }
       // The tests give defaults to no key column, so every key value is in the record.
       let place = key.map { "\"\($0)\" = ?" }.joined(separator: " AND ")

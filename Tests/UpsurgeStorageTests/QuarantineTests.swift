@@ -13,7 +13,7 @@ import UpsurgeRecords
   ) throws -> Quarantine {
     let schema = try #require(try TableSchema.read(connection, table: "t"))
     let plan = try UpsertPlan(schema: schema, rules: rules, columns: BatchMaker(columns).columns)
-    let quarantine = try Quarantine(plan, on: connection)
+    let quarantine = Quarantine(plan, on: connection)
     try quarantine.look()
     return quarantine
   }
@@ -161,8 +161,8 @@ import UpsurgeRecords
     let other = try Connection(path: database.path, createIfMissing: false)
     var maker = BatchMaker(["k", "v"])
     let batch = maker.batch([[1, 1]])
-    let others = try Quarantine(
-      UpsertPlan(
+    let others = Quarantine(
+      try UpsertPlan(
         schema: #require(try TableSchema.read(other, table: "t")), rules: rules, columns: maker.columns),
       on: other)
     try others.keep(batch, 0, homeless: [1], file: "f")

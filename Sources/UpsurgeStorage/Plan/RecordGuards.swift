@@ -7,7 +7,7 @@ import UpsurgeRecords
 /// STRICT table or an INTEGER PRIMARY KEY must be found here: SQLite 3.40 does not undo the rows that its
 /// statement has stored before it.
 final class RecordGuards {
-  enum Verdict { case clean, alone, nullKey }
+  enum Verdict { case clean, alone, nullKey, tombstone, homeless }
 
   /// The kinds of cells that a column surely takes, one bit each.
   private struct Guard {
@@ -17,19 +17,29 @@ final class RecordGuards {
   }
 
   private let guards: UnsafeMutableBufferPointer<Guard>
+  /// Whether records must be looked at for more than what a statement may refuse.
+  private let isSpecial: Bool
+  private let homelessCells: [Int]
+  /// Whether there is no table at all.
+  private let isTableMissing: Bool
+  private let tombstone: TombstoneTest?
 
   init(_ plan: UpsertPlan) {
+    homelessCells = plan.homelessCells
+    tombstone = TombstoneTest(plan)
+    isTableMissing = plan.schema.columns.isEmpty
+    isSpecial = isTableMissing || !homelessCells.isEmpty || tombstone != nil
     var list: [Guard] = []
     for slot in plan.slots {
       let column = plan.schema.columns[slot.columnIndex]
       let isRowid = plan.schema.rowidAlias == slot.columnIndex
-      let isKey = slot.isKey && plan.mode == .upsert && !isRowid
+      let isKey = plan.refusesNull(in: slot)
       var allowed =
         isRowid
         ? mask(.integer)
         : plan.schema.isStrict ? RecordGuards.strictKinds(column) : mask(.integer, .real, .text, .blob)
-      if isRowid || !(isKey || column.isNotNull) { allowed |= mask(.null, .absent) }
-      if column.defaultExpression != nil { allowed |= mask(.absent) }
+      if !isKey && (isRowid || !column.isNotNull) { allowed |= mask(.null, .absent) }
+      if column.defaultExpression != nil && !plan.looksUp { allowed |= mask(.absent) }
       if allowed != everything {
         list.append(Guard(cellIndex: slot.cellIndex, allowed: allowed, isKey: isKey))
       }
@@ -39,6 +49,18 @@ final class RecordGuards {
   }
 
   deinit { guards.deallocate() }
+
+  /// Whether a record deletes its row or has a value for which there is no column; nil for most.
+  @inline(__always)
+  func special(_ record: UnsafeMutablePointer<Cell>, cellCount: Int, batch: borrowing Batch) -> Verdict? {
+    if !isSpecial { return nil }
+    if isTableMissing { return .homeless }
+    if let tombstone, tombstone.holds(record, cellCount: cellCount, batch: batch) { return .tombstone }
+    for cell in homelessCells where cell < cellCount {
+      if record[cell].kind != .null && record[cell].kind != .absent { return .homeless }
+    }
+    return nil
+  }
 
   /// The first key column that is NULL in a record, by cell index.
   func nullKeyCell(_ record: UnsafeMutablePointer<Cell>, cellCount: Int) -> Int? {
@@ -77,6 +99,52 @@ final class RecordGuards {
     case "blob": mask(.blob)
     default: mask(.integer, .real, .text, .blob)
     }
+  }
+}
+
+/// Tells the records that are deletes.
+struct TombstoneTest {
+  private let cellIndex: Int
+  private let text: [UInt8]
+  private let integer: Int64?
+  private let real: Double?
+
+  init?(_ plan: UpsertPlan) {
+    guard let cell = plan.tombstoneCell, let value = plan.rules.tombstone?.value else { return nil }
+    cellIndex = cell
+    text = Array(value.utf8)
+    // JSON's true and false are stored as 1 and 0.
+    integer = value == "true" ? 1 : value == "false" ? 0 : Int64(value)
+    real = Double(value)
+  }
+
+  func holds(_ record: UnsafeMutablePointer<Cell>, cellCount: Int, batch: borrowing Batch) -> Bool {
+    let cell = cellIndex < cellCount ? record[cellIndex] : .absent
+    switch cell.kind {
+    case .absent: return false
+    case .null: return text.isEmpty
+    case .integer: return Int64(bitPattern: cell.payload) == integer
+    case .real: return Double(bitPattern: cell.payload) == real
+    case .text, .blob: return batch.bytes(of: cell).elementsEqual(text)
+    }
+  }
+}
+
+extension UpsertPlan {
+  /// Whether records find their row by a look-up and are never inserted.
+  var looksUp: Bool { mode == .update || mode == .delete }
+
+  /// Whether a record with NULL in this slot is a reject for that alone.
+  ///
+  /// With several targets, NULL only keeps the one from matching. An INTEGER PRIMARY KEY gets its number, a NOT NULL ON
+  /// CONFLICT REPLACE column its default.
+  func refusesNull(in slot: Slot) -> Bool {
+    guard targets.count == 1, let key, slot.isKey else { return false }
+    let column = schema.columns[slot.columnIndex]
+    guard key.parts.contains(where: { SQLName.isSame($0.column ?? "", column.name) }) else { return false }
+    if looksUp { return true }
+    if mode != .upsert || rules.nullKeys == .insert || schema.rowidAlias == slot.columnIndex { return false }
+    return !(column.notNullConflict == .replace && column.defaultExpression != nil)
   }
 }
 

@@ -22,32 +22,70 @@ package enum StatementForm: Sendable {
 
 extension UpsertPlan {
   /// The form for records that speak of every column.
-  package var form: StatementForm {
-    let isPlainTable = schema.kind == .table && schema.triggers.isEmpty
-    if !isPlainTable || hasConflictClause || mayRaise { return .singleRow }
-    let onlyRowidIsUnique = schema.keys.allSatisfy(\.isRowidAlias)
+  package var form: StatementForm { formChoice.form }
+
+  /// The form and why it is that one, as a clause: `the table has triggers`.
+  package var formChoice: (form: StatementForm, reason: String) {
+    if let reason = singleRowReason { return (.singleRow, reason) }
     if !schema.foreignKeys.isEmpty {
-      return onlyRowidIsUnique && mode != .upsert && !refersToItself ? .manyRowsOrAbort : .singleRow
+      return mode != .upsert && !refersToItself && onlyRowidIsUnique
+        ? (.manyRowsOrAbort, "foreign keys may refuse rows, and only the rowid is unique")
+        : (.singleRow, "foreign keys may refuse rows")
     }
+    if mode == .insert { return (.manyRowsOrFail, "an insert that fails says how far it came") }
+    if schema.hasCheck {
+      return onlyRowidIsUnique
+        ? (.manyRowsOrAbort, "a CHECK may refuse rows, and only the rowid is unique")
+        : (.singleRow, "a CHECK may refuse rows")
+    }
+    return (.manyRowsOrFail, "no row can fail that was looked at before")
+  }
+
+  /// Why every record goes into a statement of its own; nil where that need not be.
+  private var singleRowReason: String? {
+    if schema.kind != .table { return "\(schema.name.escapedForTerminal) is a \(schema.kind.rawValue)" }
+    if let trigger = schema.triggers.first { return "the table has triggers (\(trigger.escapedForTerminal))" }
+    if hasConflictClause { return "the table has ON CONFLICT clauses" }
+    if mayRaise { return "an expression of the table may raise an error" }
     switch mode {
+    case .update, .delete: return "mode \(mode.rawValue) looks each row up"
     case .insert:
       // A statement that fails on the way does not write down the last AUTOINCREMENT number.
-      if schema.hasAutoincrement { return .singleRow }
-      return onlyRowidIsUnique || !schema.checkCallsFunction ? .manyRowsOrFail : .singleRow
-    case .update, .delete: return .singleRow
+      if schema.hasAutoincrement { return "the table counts with AUTOINCREMENT" }
+      if schema.checkCallsFunction && !onlyRowidIsUnique { return "a CHECK calls a function" }
     case .ignore: break
     case .upsert:
-      if schema.keys.contains(where: { $0 != key }) { return .singleRow }
-      if updateMayFail && !onlyRowidIsUnique { return .singleRow }
+      if schema.keys.contains(where: { $0 != key }) { return "the table has another key than the target" }
+      if updateMayFail && !onlyRowidIsUnique { return "an update sets a NOT NULL column" }
+      if mergeMayRaise { return "free SQL may raise an error" }
     }
-    if schema.hasCheck { return onlyRowidIsUnique ? .manyRowsOrAbort : .singleRow }
-    return .manyRowsOrFail
+    return nil
+  }
+
+  private var onlyRowidIsUnique: Bool { schema.keys.allSatisfy(\.isRowidAlias) }
+
+  /// Whether SQL of the merge rules may fail or give a value that the column does not take.
+  private var mergeMayRaise: Bool {
+    var free = assignments.map(\.expression)
+    var sets = assignments.map(\.columnIndex)
+    for slot in slots where !slot.isKey {
+      if case .expression(let sql) = slot.rule {
+        free.append(sql)
+        sets.append(slot.columnIndex)
+      } else if slot.rule == .sum {
+        sets.append(slot.columnIndex)
+      }
+    }
+    if let condition = rules.merge.condition { free.append(condition) }
+    return free.contains { SQLFragment($0).mayRaise }
+      || sets.contains { schema.isStrict || schema.columns[$0].isNotNull }
   }
 
   /// Whether DO UPDATE sets a NOT NULL column: SQLite checks it there with ABORT, whatever the statement
   /// says.
   private var updateMayFail: Bool {
     slots.contains { !$0.isKey && schema.columns[$0.columnIndex].isNotNull }
+      || assignments.contains { schema.columns[$0.columnIndex].isNotNull }
   }
 
   private var refersToItself: Bool {

@@ -1,68 +1,202 @@
 import UpsurgeRecords
 
 extension UpsertPlan {
-  /// The key of the table that the request means.
-  /// - Returns: nil when none was asked for and the input does not hold the PRIMARY KEY.
-  static func resolveKey(
-    _ requested: [String], mode: Mode?, schema: TableSchema, input: [String]
-  ) throws(UpsurgeError) -> TableSchema.Key? {
-    if mode == .upsert || (mode == nil && !requested.isEmpty), schema.kind != .table {
-      let kind = schema.kind == .view ? "view" : "\(schema.kind.rawValue) table"
-      throw UpsurgeError(
-        .usage, "\(schema.name.escapedForTerminal) is a \(kind): SQLite knows no upsert there",
-        hint: "--mode insert adds rows")
-    }
-    if requested.isEmpty {
-      if mode == .insert { return nil }
-      return schema.keys.first { $0.kind == .primaryKey && isCovered($0, by: input) }
-    }
-    for name in requested {
-      try checkKeyColumn(name, schema: schema, input: input)
-    }
-    let folded = Set(requested.map(SQLName.folded))
-    let match = schema.keys.first {
-      $0.isPlain && folded == Set(($0.columns ?? []).map(SQLName.folded))
-    }
-    if let match { return match }
-    throw noMatch(requested, schema: schema)
+  /// The keys of the table that the request means, in the order in which they decide.
+  /// - Returns: none when none was asked for and the input does not hold the PRIMARY KEY.
+  static func resolve(
+    _ rules: UpsertRules, schema: TableSchema, input: [String]
+  ) throws(UpsurgeError) -> [TableSchema.Key] {
+    try resolve(rules.target, rules: rules, schema: schema, input: input)
   }
 
-  private static func isCovered(_ key: TableSchema.Key, by input: [String]) -> Bool {
-    (key.columns ?? []).allSatisfy { column in input.contains { SQLName.isSame($0, column) } }
+  private static func resolve(
+    _ target: ConflictTarget, rules: UpsertRules, schema: TableSchema, input: [String]
+  ) throws(UpsurgeError) -> [TableSchema.Key] {
+    switch target {
+    case .primaryKey:
+      if rules.mode == .insert && rules.tombstone == nil { return [] }
+      return schema.keys.filter { $0.kind == .primaryKey && isCovered($0, by: input, schema: schema) }
+    case .columns(let names, let predicate):
+      return [try key(names, where: predicate, schema: schema, input: input)]
+    case .index(let name):
+      guard let key = schema.keys.first(where: { SQLName.isSame($0.indexName ?? "", name) }) else {
+        throw UpsurgeError(
+          .usage,
+          "table \(schema.name.escapedForTerminal) has no UNIQUE index \(name.escapedForTerminal); \(keyList(schema))"
+        )
+      }
+      try checkCovered(key, by: input, schema: schema)
+      return [key]
+    case .any:
+      let keys = schema.keys.filter { isCovered($0, by: input, schema: schema) }
+      if keys.isEmpty {
+        throw UpsurgeError(
+          .usage,
+          "no key of table \(schema.name.escapedForTerminal) has all its columns in the input; \(keyList(schema))"
+        )
+      }
+      return keys
+    case .firstOf(let list):
+      var keys: [TableSchema.Key] = []
+      for target in list {
+        for key in try resolve(target, rules: rules, schema: schema, input: input) where !keys.contains(key) {
+          keys.append(key)
+        }
+      }
+      return keys
+    }
+  }
+
+  private static func key(
+    _ requested: [String], where predicate: String?, schema: TableSchema, input: [String]
+  ) throws(UpsurgeError) -> TableSchema.Key {
+    let wanted = requested.map { schema.rowidColumn($0) ?? $0 }
+    if schema.kind != .table { return try lookUpKey(wanted, schema: schema, input: input) }
+    for name in wanted where !name.contains("(") {
+      try checkKeyColumn(name, schema: schema, input: input)
+    }
+    let fitting = schema.keys.filter { $0.hasParts(wanted) }
+    if let predicate, predicate.isEmpty {
+      if let key = fitting.first(where: { !$0.isPartial }) { return key }
+    } else if let predicate {
+      let fragment = SQLFragment(predicate)
+      if let key = fitting.first(where: { $0.predicate.map { SQLFragment($0).isSame(fragment) } ?? false }) {
+        try checkCovered(key, by: input, schema: schema)
+        return key
+      }
+    } else {
+      let partial = fitting.filter(\.isPartial)
+      if let key = fitting.first(where: { !$0.isPartial }) ?? (partial.count == 1 ? partial[0] : nil) {
+        try checkCovered(key, by: input, schema: schema)
+        return key
+      }
+      if partial.count > 1 {
+        throw UpsurgeError(
+          .usage,
+          "table \(schema.name.escapedForTerminal) has several partial keys on (\(list(requested))): "
+            + partial.map(\.description).joined(separator: "; "),
+          hint: "--key-where SQL says which")
+      }
+    }
+    throw noMatch(requested, where: predicate, schema: schema, input: input)
   }
 
   private static func checkKeyColumn(
     _ name: String, schema: TableSchema, input: [String]
   ) throws(UpsurgeError) {
-    let table = schema.name.escapedForTerminal
     guard schema.columnIndex(name) != nil else {
       throw UpsurgeError(
-        .usage, "the key column \(name.escapedForTerminal) is not a column of table \(table)",
-        hint: "--key takes names of: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)"
-      )
+        .usage,
+        "the key column \(name.escapedForTerminal) is not a column of table \(schema.name.escapedForTerminal)",
+        hint: "--key takes names of: \(list(schema.columns.map(\.name)))")
     }
     guard input.contains(where: { SQLName.isSame($0, name) }) else {
       throw UpsurgeError(
         .usage, "the key column \(name.escapedForTerminal) is not in the input",
-        hint: "--key takes names of: \(input.joined(separator: ", ").escapedForTerminal)")
+        hint: "--key takes names of: \(list(input))")
     }
   }
 
-  private static func noMatch(_ requested: [String], schema: TableSchema) -> UpsurgeError {
-    let names = requested.joined(separator: ", ").escapedForTerminal
-    let table = schema.name.escapedForTerminal
-    let keys = schema.keys.map(\.description).joined(separator: "; ")
-    var message = "table \(table) has no PRIMARY KEY or UNIQUE index on (\(names)); "
-    message += keys.isEmpty ? "it has no key at all" : "its keys are: \(keys)"
-    if schema.keys.contains(where: { !$0.isPlain }) {
-      message += " (a key on an expression or of some rows only cannot be named by its columns)"
+  /// A view or virtual table has no keys: rows are looked up by the columns given.
+  private static func lookUpKey(
+    _ columns: [String], schema: TableSchema, input: [String]
+  ) throws(UpsurgeError) -> TableSchema.Key {
+    var parts: [TableSchema.Key.Part] = []
+    for name in columns {
+      try checkKeyColumn(name, schema: schema, input: input)
+      guard let column = schema.columnIndex(name).map({ schema.columns[$0] }) else { continue }
+      parts.append(TableSchema.Key.Part(column: column.name, collation: column.collation))
     }
-    var hint: String?
-    if let index = try? SQLName.quote(([schema.name] + requested + ["key"]).joined(separator: "_")),
-      let table = try? SQLName.quote(schema.name), let columns = try? SQLName.quoteList(requested)
-    {
-      hint = "CREATE UNIQUE INDEX \(index) ON \(table) (\(columns)); makes that key".escapedForTerminal
+    return TableSchema.Key(kind: .uniqueConstraint, indexName: nil, parts: parts, isPartial: false)
+  }
+
+  /// Whether the input has every column that the key's own columns and expressions name.
+  private static func isCovered(
+    _ key: TableSchema.Key, by input: [String], schema: TableSchema
+  ) -> Bool {
+    schema.columns.indices.allSatisfy { index in
+      !key.speaks(of: index, in: schema)
+        || input.contains { SQLName.isSame($0, schema.columns[index].name) }
+    }
+  }
+
+  private static func checkCovered(
+    _ key: TableSchema.Key, by input: [String], schema: TableSchema
+  ) throws(UpsurgeError) {
+    for index in schema.columns.indices where key.speaks(of: index, in: schema) {
+      let name = schema.columns[index].name
+      if input.contains(where: { SQLName.isSame($0, name) }) { continue }
+      throw UpsurgeError(
+        .usage, "the key column \(name.escapedForTerminal) is not in the input",
+        hint: "--key takes names of: \(list(input))")
+    }
+  }
+
+  private static func noMatch(
+    _ requested: [String], where predicate: String?, schema: TableSchema, input: [String]
+  ) -> UpsurgeError {
+    let table = schema.name.escapedForTerminal
+    let predicate = predicate == "" ? nil : predicate
+    let which = predicate.map { " WHERE \($0.escapedForTerminal)" } ?? ""
+    let message =
+      "table \(table) has no PRIMARY KEY or UNIQUE index on (\(list(requested)))\(which); \(keyList(schema))"
+    let hint = (try? createKeySQL(requested, where: predicate, schema: schema)).map {
+      "--create-key makes it: \($0)".escapedForTerminal
     }
     return UpsurgeError(.usage, message, hint: hint)
+  }
+
+  /// The statement that makes the key that a request needs: `CREATE UNIQUE INDEX "t_a_key" ON "t" ("a")`.
+  /// - Throws: `usage` for a name that cannot be, or an expression that is none.
+  package static func createKeySQL(
+    _ columns: [String], where predicate: String?, schema: TableSchema
+  ) throws(UpsurgeError) -> String {
+    var parts = ""
+    for name in columns {
+      let isColumn = schema.columnIndex(name) != nil
+      if !isColumn { try SQLFragment(name).checkIsExpression(option: "--key") }
+      parts += (parts.isEmpty ? "" : ", ") + (isColumn ? try SQLName.quote(name) : name)
+    }
+    let index = try SQLName.quote(([schema.name] + columns + ["key"]).joined(separator: "_"))
+    var sql = "CREATE UNIQUE INDEX \(index) ON \(try SQLName.quote(schema.name)) (\(parts))"
+    if let predicate {
+      try SQLFragment(predicate).checkIsExpression(option: "--key-where")
+      sql += " WHERE \(predicate)"
+    }
+    return sql
+  }
+
+  private static func keyList(_ schema: TableSchema) -> String {
+    let keys = schema.keys.map(\.description)
+    return keys.isEmpty ? "it has no key at all" : "its keys are: \(keys.joined(separator: "; "))"
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.joined(separator: ", ").escapedForTerminal
+  }
+}
+
+extension TableSchema {
+  /// The column that `rowid`, `oid` or `_rowid_` means, where no column is named so.
+  func rowidColumn(_ name: String) -> String? {
+    guard columnIndex(name) == nil, let rowidAlias,
+      ["rowid", "oid", "_rowid_"].contains(where: { SQLName.isSame($0, name) })
+    else { return nil }
+    return columns[rowidAlias].name
+  }
+}
+
+extension TableSchema.Key {
+  /// Whether these are the key's columns and expressions, in whatever order.
+  func hasParts(_ requested: [String]) -> Bool {
+    guard requested.count == parts.count, Set(requested.map(SQLName.folded)).count == parts.count else {
+      return false
+    }
+    return parts.allSatisfy { part in
+      requested.contains { name in
+        if let column = part.column { return SQLName.isSame(column, name) }
+        return SQLFragment(part.expression ?? "").isSame(SQLFragment(name))
+      }
+    }
   }
 }

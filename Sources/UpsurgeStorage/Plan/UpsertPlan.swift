@@ -2,8 +2,8 @@ import UpsurgeRecords
 
 /// How the records of one input go into one table: which slot to which column, by which key, in which mode.
 ///
-/// Made from what the database says of the table; knows no connection. Its SQL is in `UpsertPlan+SQL.swift`,
-/// the choice between single rows and many rows a statement in `StatementForm.swift`.
+/// Made from what the database says of the table; knows no connection. Its SQL is in `UpsertPlan+Insert.swift`
+/// and `UpsertPlan+ByKey.swift`, the choice between single rows and many rows a statement in `StatementForm.swift`.
 package struct UpsertPlan: Sendable, Equatable {
   package typealias Mode = WriteMode
 
@@ -13,95 +13,116 @@ package struct UpsertPlan: Sendable, Equatable {
     package var cellIndex: Int
     /// Index into `schema.columns`.
     package var columnIndex: Int
-    /// Whether the column belongs to the key.
-    package var isKey: Bool
+    /// Whether the column belongs to a target.
+    package var isKey = false
+    /// How a row that exists takes the value.
+    package var rule = MergeRule.replace
+  }
+
+  /// A column that no record speaks of and that every update sets.
+  package struct Assignment: Sendable, Equatable {
+    package var columnIndex: Int
+    package var expression: String
   }
 
   package let schema: TableSchema
-  package let mode: Mode
-  /// The conflict target; in mode `upsert` always, otherwise where one was asked for.
-  package let key: TableSchema.Key?
+  package let mode: WriteMode
+  /// The conflict targets in the order in which they decide; empty where there is none.
+  package let targets: [TableSchema.Key]
   /// The slots that are stored, in record order.
   package let slots: [Slot]
+  /// Rules for columns that are not in the input.
+  package let assignments: [Assignment]
+  /// The column that decides which of two records is newer, as an index into `schema.columns`.
+  package let newerColumn: Int?
   /// Names of input columns that are left out because the table computes them.
   package let skippedColumns: [String]
+  /// Cells whose column the table lacks; a record with a value in one of them is quarantined.
+  package let homelessCells: [Int]
+  /// The cell that says whether a record is a delete.
+  package let tombstoneCell: Int?
   /// The columns of the input, one for each cell of a record.
   package let columns: [ColumnTarget]
   /// What was asked for.
   package let rules: UpsertRules
 
+  /// The first conflict target; in mode `upsert` always, otherwise where one was asked for.
+  package var key: TableSchema.Key? { targets.first }
+
+  /// Whether an update of a row has a condition of its own, so that records may be stale.
+  package var hasCondition: Bool { newerColumn != nil || rules.merge.condition != nil }
+
   /// Matches the input's columns and the key against the table.
   /// - Parameters:
-  ///   - key: the key's columns in any order; empty means the PRIMARY KEY if the input has all of its
-  ///   columns.
-  ///   - mode: nil means `upsert` with a key, else `insert`.
   ///   - columns: the columns of the input, one for each cell of a record.
-  /// - Throws: `usage` when no key of the table matches, or the mode cannot be; `guardRefused` when the table
-  ///   lacks columns of the input.
+  ///   - toleratesUnknownColumns: whether columns that the table lacks become `homelessCells`.
+  /// - Throws: `usage` when no key of the table matches, or the mode or a rule cannot be; `guardRefused` when the
+  ///   table lacks columns of the input.
   package init(
-    schema: TableSchema, key: [String] = [], mode: Mode? = nil, columns: [ColumnTarget]
+    schema: TableSchema, rules: UpsertRules, columns: [ColumnTarget], toleratesUnknownColumns: Bool = false
+  ) throws(UpsurgeError) {
+    self.schema = schema
+    self.columns = columns
+    self.rules = rules
+    let matched = try UpsertPlan.match(columns, schema: schema, rules: rules)
+    if !matched.missing.isEmpty && !toleratesUnknownColumns {
+      throw UpsertPlan.lacking(matched.missing.map { columns[$0].name }, table: schema.name)
+    }
+    skippedColumns = matched.skipped
+    homelessCells = matched.missing
+    tombstoneCell = try UpsertPlan.tombstoneCell(rules, columns: columns)
+    let names = matched.slots.map { schema.columns[$0.columnIndex].name }
+    let isUnknownTable = schema.columns.isEmpty && toleratesUnknownColumns
+    targets = isUnknownTable ? [] : try UpsertPlan.resolve(rules, schema: schema, input: names)
+    mode = rules.mode ?? (targets.isEmpty ? .insert : .upsert)
+    (slots, assignments) = try UpsertPlan.apply(
+      rules.merge, to: matched.slots, targets: targets, schema: schema, isUnknownTable: isUnknownTable)
+    newerColumn = try UpsertPlan.newerColumn(
+      rules, schema: schema, input: names, isUnknownTable: isUnknownTable)
+    if !isUnknownTable { try checkMode() }
+  }
+
+  package init(
+    schema: TableSchema, key: [String] = [], mode: WriteMode? = nil, columns: [ColumnTarget]
   ) throws(UpsurgeError) {
     let target: ConflictTarget = key.isEmpty ? .primaryKey : .columns(key)
     try self.init(schema: schema, rules: UpsertRules(target: target, mode: mode), columns: columns)
   }
 
-  package init(schema: TableSchema, rules: UpsertRules, columns: [ColumnTarget]) throws(UpsurgeError) {
-    self.schema = schema
-    self.columns = columns
-    self.rules = rules
-    let (key, mode) = (rules.target.columnNames, rules.mode)
-    let matched = try UpsertPlan.match(columns, schema: schema)
-    skippedColumns = matched.skipped
-    let names = matched.slots.map { schema.columns[$0.columnIndex].name }
-    let resolved = try UpsertPlan.resolveKey(key, mode: mode, schema: schema, input: names)
-    self.mode = mode ?? (resolved == nil ? .insert : .upsert)
-    self.key = resolved
-    if self.mode == .upsert && resolved == nil {
+  /// The same request for another set of input columns, or after the table has changed.
+  package func replanned(
+    schema: TableSchema, columns: [ColumnTarget], toleratesUnknownColumns: Bool = false
+  ) throws(UpsurgeError) -> UpsertPlan {
+    var rules = rules
+    if !self.schema.columns.isEmpty { rules.mode = rules.mode ?? mode }
+    return try UpsertPlan(
+      schema: schema, rules: rules, columns: columns, toleratesUnknownColumns: toleratesUnknownColumns)
+  }
+
+  /// Whether a record that matches a row by `key` leaves the column as it is: its own columns keep their spelling, and
+  /// the primary key of a row that exists is never changed.
+  func isKept(_ columnIndex: Int, matching key: TableSchema.Key) -> Bool {
+    key.speaks(of: columnIndex, in: schema)
+      || (key.kind != .primaryKey && schema.columns[columnIndex].keyOrdinal > 0)
+  }
+
+  private func checkMode() throws(UpsurgeError) {
+    let table = schema.name.escapedForTerminal
+    if mode != .insert && mode != .ignore && targets.isEmpty {
       throw UpsurgeError(
-        .usage,
-        "mode upsert needs a key, and table \(schema.name.escapedForTerminal) has no PRIMARY KEY in the input",
+        .usage, "mode \(mode.rawValue) needs a key, and table \(table) has no PRIMARY KEY in the input",
         hint: "--key COLS names the columns that say which row a record is about")
     }
-    let keyColumns = resolved?.columns ?? []
-    slots = matched.slots.map { slot in
-      var slot = slot
-      slot.isKey = keyColumns.contains { SQLName.isSame($0, schema.columns[slot.columnIndex].name) }
-      return slot
+    if tombstoneCell != nil && targets.isEmpty {
+      throw UpsurgeError(
+        .usage, "--delete-when needs a key, and table \(table) has no PRIMARY KEY in the input",
+        hint: "--key COLS names the columns that say which row a record is about")
     }
-  }
-
-  /// The same request for another set of input columns, or after the table has changed.
-  package func replanned(schema: TableSchema, columns: [ColumnTarget]) throws(UpsurgeError) -> UpsertPlan {
-    var rules = rules
-    rules.mode = rules.mode ?? mode
-    return try UpsertPlan(schema: schema, rules: rules, columns: columns)
-  }
-
-  private static func match(
-    _ columns: [ColumnTarget], schema: TableSchema
-  ) throws(UpsurgeError) -> (slots: [Slot], skipped: [String]) {
-    var slots: [Slot] = []
-    var skipped: [String] = []
-    var missing: [String] = []
-    for (cellIndex, column) in columns.enumerated() {
-      guard let columnIndex = schema.columnIndex(column.name) else {
-        missing.append(column.name)
-        continue
-      }
-      if schema.columns[columnIndex].generation != .none {
-        skipped.append(schema.columns[columnIndex].name)
-      } else if let other = slots.first(where: { $0.columnIndex == columnIndex }) {
-        let names = "\(columns[other.cellIndex].name) and \(column.name)".escapedForTerminal
-        throw UpsurgeError(
-          .usage,
-          "the input has two columns for one column of table \(schema.name.escapedForTerminal): \(names)",
-          hint: "--rename OLD=NEW gives one another name; --columns leaves one out")
-      } else {
-        slots.append(Slot(cellIndex: cellIndex, columnIndex: columnIndex, isKey: false))
-      }
+    if targets.count > 1 && (mode == .update || mode == .delete || tombstoneCell != nil) {
+      throw UpsurgeError(
+        .usage, "updates and deletes need one key, and \(targets.count) were given",
+        hint: "--key COLS names one")
     }
-    if !missing.isEmpty { throw lacking(missing, table: schema.name) }
-    return (slots, skipped)
   }
 
   static func lacking(_ missing: [String], table: String) -> UpsurgeError {
@@ -110,5 +131,21 @@ package struct UpsertPlan: Sendable, Equatable {
       .guardRefused,
       "table \(table.escapedForTerminal) has no column \(names)",
       hint: "--alter adds \(missing.count == 1 ? "it" : "them"); --columns A,B loads only the columns named")
+  }
+}
+
+extension TableSchema.Key {
+  /// Whether a column is one of the key's or is named in one of its expressions.
+  func speaks(of columnIndex: Int, in schema: TableSchema) -> Bool {
+    parts.contains { part in
+      if let column = part.column { return SQLName.isSame(column, schema.columns[columnIndex].name) }
+      return SQLFragment(part.expression ?? "").columns(of: schema).contains(columnIndex)
+    }
+  }
+
+  /// All columns that must be known to tell whether a row conflicts, by index; those of the predicate too.
+  func columnIndexes(in schema: TableSchema) -> [Int] {
+    let ofPredicate = predicate.map { SQLFragment($0).columns(of: schema) } ?? []
+    return schema.columns.indices.filter { speaks(of: $0, in: schema) || ofPredicate.contains($0) }
   }
 }

@@ -42,7 +42,7 @@ final class KeyReader {
     let version = plan.rules.merge.newer.map { SQLName.folded($0.column) }
     for (index, column) in plan.columns.enumerated() {
       let name = SQLName.folded(column.name)
-      guard terms.readsAnyColumn || needed.contains(name) || name == version else { continue }
+      guard needed.contains(name) || name == version else { continue }
       cellIndexes.append(index)
       let affinity = plan.schema.columnIndex(column.name).map { plan.schema.columns[$0].affinity }
       let value = KeyReader.converted("?\(cellIndexes.count)", affinity: affinity ?? .none)
@@ -130,28 +130,36 @@ struct KeyTerms {
   var predicate: String?
   /// The columns without which there is no key.
   var neededColumns: [String] = []
-  /// Whether a term is an expression, which may read any column.
-  var readsAnyColumn = false
   var form = ""
   var isNotOlder = "1"
   private var newer: Merge.Newer?
 
   /// - Returns: nil when nothing says which row a record is about.
   init?(_ plan: UpsertPlan) {
-    if plan.mode == .insert { return nil }
     var shown: [String] = []
     if plan.schema.columns.isEmpty {
+      if plan.rules.mode == .insert { return nil }
       guard case .columns(let names, nil) = plan.rules.target, !names.isEmpty else { return nil }
       for name in names {
         guard add(column: name, collation: "BINARY", of: plan, to: &shown) else { return nil }
       }
     } else {
-      guard let key = plan.key else { return nil }
+      // With several keys the first that matches a row decides, and a kept record has no row yet.
+      guard plan.mode != .insert, plan.targets.count == 1, let key = plan.key else { return nil }
       for part in key.parts {
-        guard let column = part.column, add(column: column, collation: part.collation, of: plan, to: &shown)
-        else { return nil }
+        let isAdded =
+          if let expression = part.expression {
+            add(expression: expression, collation: part.collation, to: &shown)
+          } else {
+            add(column: part.column ?? "", collation: part.collation, of: plan, to: &shown)
+          }
+        if !isAdded { return nil }
       }
-      if key.isPartial { return nil }
+      if key.parts.contains(where: { $0.expression != nil }) || key.isPartial {
+        neededColumns = key.columnIndexes(in: plan.schema).map { plan.schema.columns[$0].name }
+      }
+      predicate = key.predicate
+      if let predicate { shown.append("where: " + predicate) } else if key.isPartial { return nil }
     }
     newer = plan.rules.merge.newer
     if let newer {
@@ -176,9 +184,18 @@ struct KeyTerms {
     guard let sql = try? SQLName.quote(column) else { return false }
     parts.append((sql, collation))
     neededColumns.append(column)
-    let collate = SQLName.isSame(collation, "BINARY") ? "" : " COLLATE \(collation.uppercased())"
-    shown.append(KeyTerms.described(column, plan) + collate)
+    shown.append(KeyTerms.described(column, plan) + KeyTerms.collate(collation))
     return true
+  }
+
+  private mutating func add(expression: String, collation: String, to shown: inout [String]) -> Bool {
+    parts.append(("(\(expression))", collation))
+    shown.append("(\(expression))" + KeyTerms.collate(collation))
+    return true
+  }
+
+  private static func collate(_ name: String) -> String {
+    SQLName.isSame(name, "BINARY") ? "" : " COLLATE \(name.uppercased())"
   }
 
   /// A column and how it converts: `id INTEGER`.

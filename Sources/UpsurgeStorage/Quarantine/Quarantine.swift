@@ -18,29 +18,34 @@ final class Quarantine {
 
   private let connection: Connection
   private let table: String
-  private let rules: String
+  private let rules: UpsertRules
+  private lazy var rulesText = RulesText.encode(rules)
   private let plan: UpsertPlan
-  private let reader: KeyReader?
+  /// How keys are read; made when it is first needed, and nil where nothing says which row a record is about.
+  private var madeReader: KeyReader??
   private var tableExists = false
   private var seenVersion: Int64 = -1
   private var dataVersion: Statement?
   private var insertion: Statement?
   private var deletion: Statement?
+  private var releasing: Statement?
 
-  /// - Throws: `guardRefused` when the table of kept records is not ours; `database`.
-  init(_ plan: UpsertPlan, on connection: Connection) throws(UpsurgeError) {
+  init(_ plan: UpsertPlan, on connection: Connection) {
     self.connection = connection
     self.plan = plan
     table = plan.schema.name
     var rules = plan.rules
     if !plan.schema.columns.isEmpty { rules.mode = rules.mode ?? plan.mode }
-    self.rules = RulesText.encode(rules)
-    reader = try KeyReader(plan, on: connection)
+    self.rules = rules
   }
 
+  /// What was counted and seen before the plan changed.
+  func takeOver(from other: Quarantine) { supersededCount += other.supersededCount }
+
   /// Looks whether records are kept for the table; called when a transaction has begun.
+  /// - Throws: `guardRefused` when the table of kept records is not ours.
   func look() throws(UpsurgeError) {
-    if reader == nil { return }
+    if plan.mode == .insert && !plan.schema.columns.isEmpty { return }
     let version = try currentVersion()
     if version == seenVersion { return }
     seenVersion = version
@@ -62,6 +67,7 @@ final class Quarantine {
       if try !KeptTable.exists(connection) { try connection.execute(KeptTable.sql) }
       tableExists = true
     }
+    let reader = try reader()
     let key = try reader?.key(batch, record)
     if let key { try remove(key) }
     let insertion = try compiled(&self.insertion, Self.insertionSQL)
@@ -69,7 +75,7 @@ final class Quarantine {
     try insertion.bind(key?.text, at: 2)
     try insertion.bind(reader?.form, at: 3)
     try insertion.bind(key?.version ?? .null, at: 4)
-    try insertion.bind(rules, at: 5)
+    try insertion.bind(rulesText, at: 5)
     try bind(batch, record, homeless: homeless, to: insertion)
     let position = batch.position(of: record, file: file)
     try insertion.bind(position.file, at: 8)
@@ -84,8 +90,16 @@ final class Quarantine {
   /// Takes away what is kept of the row that a record was stored in.
   /// - Parameter before: only records that arrived before this one.
   func supersede(_ batch: borrowing Batch, _ record: Int, before id: Int64 = .max) throws(UpsurgeError) {
-    guard holdsRecords, let key = try reader?.key(batch, record) else { return }
+    guard holdsRecords, let key = try reader()?.key(batch, record) else { return }
     try remove(key, before: id)
+  }
+
+  /// Takes away one kept record, which is stored now.
+  func release(_ id: Int64) throws(UpsurgeError) {
+    let statement = try compiled(&releasing, "DELETE FROM main.upsurge_quarantine WHERE id = ?1")
+    try statement.bind(id, at: 1)
+    defer { statement.reset() }
+    _ = try statement.step()
   }
 
   // MARK: - Statements
@@ -111,7 +125,7 @@ final class Quarantine {
 
   /// Removes what is kept under a key and is not newer.
   private func remove(_ key: KeyReader.Key, before id: Int64 = .max) throws(UpsurgeError) {
-    guard holdsRecords, let reader, let text = key.text else { return }
+    guard holdsRecords, let reader = try reader(), let text = key.text else { return }
     let deletion = try compiled(
       &self.deletion,
       """
@@ -138,6 +152,13 @@ final class Quarantine {
     return made
   }
 
+  private func reader() throws(UpsurgeError) -> KeyReader? {
+    if let madeReader { return madeReader }
+    let made = try KeyReader(plan, on: connection)
+    madeReader = .some(made)
+    return made
+  }
+
   // MARK: - Looking
 
   /// A number that changes when another connection has written.
@@ -149,7 +170,7 @@ final class Quarantine {
 
   /// Records that were kept before the table was there, or had its present columns, get their keys anew.
   private func rekey() throws(UpsurgeError) {
-    guard let reader else { return }
+    guard let reader = try reader() else { return }
     var last: Int64 = 0
     while true {
       let page = try KeptRecord.outdated(connection, table: table, form: reader.form, after: last)
@@ -174,7 +195,7 @@ final class Quarantine {
 
   /// Whether rules speak of the key that this plan has.
   private func hasThisKey(_ text: String) -> Bool {
-    if text == rules { return true }
+    if text == rulesText { return true }
     guard let other = try? RulesText.decode(text), other.mode != .insert else { return false }
     if other.target == plan.rules.target { return true }
     func names(_ target: ConflictTarget) -> Set<String>? {
@@ -185,6 +206,6 @@ final class Quarantine {
       }
     }
     let key = plan.key?.columns.map { Set($0.map(SQLName.folded)) }
-    return key != nil && names(other.target) == key && plan.key?.isPartial == false
+    return key != nil && names(other.target) == key && plan.targets.count == 1 && plan.key?.isPartial == false
   }
 }

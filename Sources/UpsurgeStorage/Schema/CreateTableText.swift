@@ -17,9 +17,7 @@ struct CreateTableText {
   private var keyConflicts: [[String]: TableSchema.ConflictClause] = [:]
 
   init(_ sql: String) {
-    var scanner = SQLScanner(sql)
-    var tokens: [SQLScanner.Token] = []
-    while let token = scanner.next() { tokens.append(token) }
+    let tokens = SQLScanner.tokens(of: sql)
     guard let start = tokens.firstIndex(where: { $0.isMark("(") }) else { return }
     var part: [SQLScanner.Token] = []
     var depth = 0

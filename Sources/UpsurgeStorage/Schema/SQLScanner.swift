@@ -5,6 +5,10 @@ struct SQLScanner {
     var kind: Kind
     /// A quoted name without its quotes.
     var text: String
+    /// Where the token stands in the UTF-8 text.
+    var range = 0..<0
+
+    static func == (left: Token, right: Token) -> Bool { left.kind == right.kind && left.text == right.text }
 
     func isMark(_ mark: String) -> Bool { kind == .mark && text == mark }
     func isWord(_ word: String) -> Bool { kind == .word && SQLName.isSame(text, word) }
@@ -15,10 +19,24 @@ struct SQLScanner {
 
   init(_ sql: String) { bytes = Array(sql.utf8) }
 
+  /// All tokens of a text.
+  static func tokens(of sql: String) -> [Token] {
+    var scanner = SQLScanner(sql)
+    var tokens: [Token] = []
+    while let token = scanner.next() { tokens.append(token) }
+    return tokens
+  }
+
   mutating func next() -> Token? {
     skipSpace()
     guard at < bytes.count else { return nil }
     let start = at
+    var token = scan(from: start)
+    token.range = start..<at
+    return token
+  }
+
+  private mutating func scan(from start: Int) -> Token {
     switch bytes[at] {
     case UInt8(ascii: "\""), UInt8(ascii: "`"): return quoted(by: bytes[at], kind: .quotedName)
     case UInt8(ascii: "["): return quoted(by: UInt8(ascii: "]"), kind: .quotedName)

@@ -87,13 +87,15 @@ extension TableSchema {
       let index = statement.text(at: 0) ?? ""
       let origin = statement.text(at: 2) ?? "c"
       let isPartial = statement.integer(at: 3) != 0
-      let parts = try Self.parts(connection, index: index)
+      let indexText = CreateIndexText(statement.text(at: 4) ?? "")
+      let parts = try Self.parts(connection, index: index, text: indexText)
       if isPartial || parts.contains(where: { $0.column == nil }) { hasComputedIndex = true }
       if statement.integer(at: 1) == 0 { continue }
       keys.append(
         Key(
           kind: origin == "pk" ? .primaryKey : origin == "u" ? .uniqueConstraint : .uniqueIndex,
-          indexName: index, parts: parts, isPartial: isPartial, sql: statement.text(at: 4),
+          indexName: index, parts: parts, isPartial: isPartial, predicate: indexText.predicate,
+          sql: statement.text(at: 4),
           conflictClause: origin == "c" ? nil : text.keyConflict(parts.compactMap(\.column))))
     }
     addRowidAlias(text)
@@ -113,16 +115,19 @@ extension TableSchema {
       at: 0)
   }
 
-  private static func parts(_ connection: Connection, index: String) throws(UpsurgeError) -> [Key.Part] {
+  private static func parts(
+    _ connection: Connection, index: String, text: CreateIndexText
+  ) throws(UpsurgeError) -> [Key.Part] {
     let statement = try connection.prepare(
       "SELECT cid, name, coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno")
     try statement.bind(index, at: 1)
     var parts: [Key.Part] = []
     while try statement.step() {
+      let isColumn = statement.integer(at: 0) >= 0
       parts.append(
         Key.Part(
-          column: statement.integer(at: 0) >= 0 ? statement.text(at: 1) : nil,
-          collation: statement.text(at: 2) ?? "BINARY"))
+          column: isColumn ? statement.text(at: 1) : nil, collation: statement.text(at: 2) ?? "BINARY",
+          expression: !isColumn && parts.count < text.parts.count ? text.parts[parts.count] : nil))
     }
     return parts
   }

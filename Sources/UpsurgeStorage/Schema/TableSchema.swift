@@ -61,6 +61,8 @@ package struct TableSchema: Sendable, Equatable {
       /// The column's name; nil for an expression.
       package var column: String?
       package var collation: String
+      /// The expression as the index spells it; nil for a column.
+      package var expression: String?
     }
 
     package var kind: Kind
@@ -68,6 +70,8 @@ package struct TableSchema: Sendable, Equatable {
     package var indexName: String?
     package var parts: [Part]
     package var isPartial: Bool
+    /// What stands behind the WHERE of a partial index.
+    package var predicate: String?
     /// The CREATE INDEX statement, where there is one.
     package var sql: String?
     /// The constraint's `ON CONFLICT` word.
@@ -114,9 +118,8 @@ extension TableSchema.Key: CustomStringConvertible {
   /// `PRIMARY KEY (a, b)`, `UNIQUE (email)`, with what keeps it from being named by its columns.
   package var description: String {
     let word = kind == .primaryKey ? "PRIMARY KEY" : "UNIQUE"
-    var text = "\(word) (\(parts.map { $0.column ?? "an expression" }.joined(separator: ", ")))"
-    if isPartial { text += " of some rows only" }
-    if let sql, !isPlain { text += " [\(sql)]" }
+    var text = "\(word) (\(parts.map { $0.column ?? $0.expression ?? "?" }.joined(separator: ", ")))"
+    if let predicate { text += " WHERE \(predicate)" }
     return text.escapedForTerminal
   }
 }

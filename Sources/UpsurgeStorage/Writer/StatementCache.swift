@@ -36,7 +36,7 @@ final class StatementCache {
       known.lastUse = clock
       return known
     }
-    let present = plan.slots.indices.filter { shape.contains($0) }.map { plan.slots[$0] }
+    let present = plan.present(shape)
     let made = ShapeStatements(
       shape: shape, cellIndexes: present.map { Int32($0.cellIndex) }, form: form(shape, present.count),
       rowCounts: rowCounts(columnCount: present.count))
@@ -53,32 +53,59 @@ final class StatementCache {
       bound.append(statements)
     }
     if let handle = statements.handles[step] { return handle }
-    return try compile(statements, step: step)
+    let rowCount = statements.rowCounts[step]
+    let sql = try plan.insertSQL(
+      shape: statements.shape, rowCount: rowCount, rowCount == 1 ? .numbered : .parameters)
+    let handle = try compile(sql, statements, parameterCount: rowCount * statements.cellIndexes.count)
+    statements.handles[step] = handle
+    evict(keeping: statements)
+    return handle
+  }
+
+  /// The compiled statement that looks the row up, ready to be bound.
+  func handle(_ statements: ShapeStatements, _ role: ShapeStatements.Role) throws(UpsurgeError)
+    -> OpaquePointer
+  {
+    if !statements.isBound {
+      statements.isBound = true
+      bound.append(statements)
+    }
+    if let handle = statements.byKey[role] { return handle }
+    let sql =
+      switch role {
+      case .update: try plan.updateSQL(shape: statements.shape, .numbered)
+      case .delete: try plan.deleteSQL(shape: statements.shape, .numbered)
+      case .find(let columns): try plan.findSQL(shape: statements.shape, columns: columns, .numbered)
+      case .nullKey: try plan.nullKeySQL(shape: statements.shape, .numbered)
+      }
+    let handle = try compile(sql, statements, parameterCount: statements.cellIndexes.count)
+    statements.byKey[role] = handle
+    evict(keeping: statements)
+    return handle
   }
 
   /// Lets go of every pointer that was bound since the last call.
   func clearBindings() {
     for statements in bound {
       for case let handle? in statements.handles { sqlite3_clear_bindings(handle) }
+      for handle in statements.byKey.values { sqlite3_clear_bindings(handle) }
       statements.isBound = false
     }
     bound.removeAll(keepingCapacity: true)
   }
 
   @inline(never)
-  private func compile(_ statements: ShapeStatements, step: Int) throws(UpsurgeError) -> OpaquePointer {
+  private func compile(
+    _ sql: String, _ statements: ShapeStatements, parameterCount: Int
+  ) throws(UpsurgeError) -> OpaquePointer {
     connection.checkThread()
-    let rowCount = statements.rowCounts[step]
-    let sql = try plan.sql(shape: statements.shape, rowCount: rowCount)
     var handle: OpaquePointer?
     try connection.check(
       sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil),
       sql: sql)
     guard let handle else { throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql) }
-    statements.handles[step] = handle
-    statements.parameterCount += rowCount * statements.cellIndexes.count
-    parameterCount += rowCount * statements.cellIndexes.count
-    evict(keeping: statements)
+    statements.parameterCount += parameterCount
+    self.parameterCount += parameterCount
     return handle
   }
 
@@ -94,6 +121,7 @@ final class StatementCache {
 
   private func form(_ shape: SlotShape, _ presentCount: Int) -> StatementForm {
     if presentCount == 0 || (plan.form == .manyRowsOrAbort && !allowsAbort) { return .singleRow }
+    if plan.needsFilling(shape) { return .singleRow }
     for (index, slot) in plan.slots.enumerated() where !shape.contains(index) {
       // A default that calls a function may raise an error.
       if plan.schema.columns[slot.columnIndex].defaultExpression?.contains("(") == true { return .singleRow }
@@ -119,6 +147,15 @@ final class StatementCache {
 
 /// The statements for records of one shape.
 final class ShapeStatements {
+  /// What a statement that looks the row up does with it.
+  enum Role: Hashable {
+    case update, delete
+    /// Reads these columns.
+    case find([Int])
+    /// Says whether a key's expressions are NULL.
+    case nullKey
+  }
+
   let shape: SlotShape
   let form: StatementForm
   /// The cells to bind, in parameter order.
@@ -126,6 +163,7 @@ final class ShapeStatements {
   /// Rows of each statement, falling, the last is 1.
   let rowCounts: [Int]
   fileprivate(set) var handles: [OpaquePointer?]
+  fileprivate(set) var byKey: [Role: OpaquePointer] = [:]
   fileprivate var parameterCount = 0
   fileprivate var lastUse = 0
   /// Whether pointers may be bound to one of the statements.
@@ -142,6 +180,7 @@ final class ShapeStatements {
 
   deinit {
     for case let handle? in handles { sqlite3_finalize(handle) }
+    for handle in byKey.values { sqlite3_finalize(handle) }
     cellIndexes.deallocate()
   }
 }

@@ -45,27 +45,52 @@ extension TableWriter {
     ledger.read += UInt64(rowCount)
     ledger.inserted += UInt64(changes - updates)
     ledger.updated += UInt64(updates)
-    if plan.mode == .upsert {
-      ledger.unchanged += UInt64(rowCount - changes)
-    } else {
+    guard plan.mode == .upsert else {
       ledger.ignored += UInt64(rowCount - changes)
+      return
+    }
+    let stale = plan.hasCondition ? connection.notes.pointee.differences - updates : 0
+    ledger.stale += UInt64(stale)
+    ledger.unchanged += UInt64(rowCount - changes - stale)
+  }
+
+  /// Counts one record.
+  @inline(__always)
+  func count(_ outcome: Outcome) {
+    ledger.read += 1
+    switch outcome {
+    case .inserted: ledger.inserted += 1
+    case .updated: ledger.updated += 1
+    case .unchanged: ledger.unchanged += 1
+    case .stale: ledger.stale += 1
+    case .ignored: ledger.ignored += 1
+    case .deleted: ledger.deleted += 1
+    case .rejected: ledger.rejected += 1
+    case .quarantined: ledger.quarantined += 1
     }
   }
 
-  /// Counts a statement of one row that succeeded.
+  /// What became of the record whose INSERT of one row succeeded.
   @inline(__always)
-  func countAlone(hasChanged: Bool) {
+  func outcomeOfInsert(hasChanged: Bool) -> Outcome {
     let notes = connection.notes.pointee
-    ledger.read += 1
-    if plan.schema.kind != .table {
-      // SQLite counts no changes of views and not always of virtual tables.
-      ledger.inserted += 1
-    } else if hasChanged {
-      if notes.updates > 0 { ledger.updated += 1 } else { ledger.inserted += 1 }
-    } else if plan.mode == .upsert && notes.updates == 0 && (!plan.mayIgnore || notes.conflicts > 0) {
-      ledger.unchanged += 1
-    } else {
-      ledger.ignored += 1
+    // SQLite counts no changes of views and not always of virtual tables.
+    if plan.schema.kind != .table { return .inserted }
+    if hasChanged { return notes.updates > 0 ? .updated : .inserted }
+    if plan.mode != .upsert || notes.updates > 0 { return .ignored }
+    if notes.differences > 0 { return .stale }
+    return !plan.mayIgnore || notes.conflicts > 0 ? .unchanged : .ignored
+  }
+
+  /// What became of the record whose UPDATE or DELETE succeeded; nil when there was no row.
+  func outcomeOfLookUp(hasChanged: Bool, isDelete: Bool) -> Outcome? {
+    let notes = connection.notes.pointee
+    if hasChanged || (plan.schema.kind != .table && notes.updates > 0) {
+      return isDelete ? .deleted : .updated
     }
+    if notes.conflicts == 0 { return nil }
+    // A trigger said RAISE(IGNORE).
+    if notes.updates > 0 { return .ignored }
+    return isDelete || notes.differences > 0 ? .stale : .unchanged
   }
 }

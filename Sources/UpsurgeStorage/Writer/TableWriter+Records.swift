@@ -49,10 +49,19 @@ extension TableWriter {
         try storeAlone(batch, record, shape)
         record += 1
         continue
+      case .tombstone:
+        if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
+        try storeAlone(batch, record, shape, isTombstone: true)
+        record += 1
+        continue
+      case .homeless:
+        try quarantine(batch, record)
+        record += 1
+        continue
       case .clean: break
       }
       if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
-      if shape.form == .singleRow {
+      if shape.form == .singleRow || observer != nil || settlesKept {
         try storeAlone(batch, record, shape)
         record += 1
         continue
@@ -72,7 +81,9 @@ extension TableWriter {
   private func verdict(
     _ batch: borrowing Batch, _ record: Int, _ guards: RecordGuards
   ) -> RecordGuards.Verdict {
-    let verdict = guards.verdict(batch.cells + record * batch.columnCount, cellCount: batch.columnCount)
+    let row = batch.cells + record * batch.columnCount
+    if let special = guards.special(row, cellCount: batch.columnCount, batch: batch) { return special }
+    let verdict = guards.verdict(row, cellCount: batch.columnCount)
     if verdict == .clean && Int(batch.records[record].byteCount) > largeRecordByteCount { return .alone }
     return verdict
   }
@@ -93,7 +104,7 @@ extension TableWriter {
       for row in record..<record + rowCount {
         code |= bind(batch, row, shape.cellIndexes, to: handle, &parameter)
       }
-      notes.pointee.updates = 0
+      notes.pointee.clear()
       if code == SQLITE_OK { code = sqlite3_step(handle) }
       if code == SQLITE_DONE {
         sqlite3_reset(handle)
@@ -128,35 +139,6 @@ extension TableWriter {
     count(stored, changes: stored, updates: 0)
     try reject(self.refused(batch, record + stored, refusal))
     return record + stored + 1
-  }
-
-  /// Stores one record by its own statement, which can be refused without touching its neighbours.
-  func storeAlone(_ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements) throws(UpsurgeError) {
-    let notes = connection.notes
-    let handle = try statements.handle(shape, step: shape.rowCounts.count - 1)
-    var parameter: Int32 = 1
-    notes.pointee.updates = 0
-    notes.pointee.conflicts = 0
-    if plan.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
-    var code = bind(batch, record, shape.cellIndexes, to: handle, &parameter)
-    if code == SQLITE_OK { code = sqlite3_step(handle) }
-    if code == SQLITE_DONE {
-      sqlite3_reset(handle)
-      countAlone(hasChanged: sqlite3_changes(connection.handle) > 0)
-      if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
-      return
-    }
-    let refusal = Refusal(code: code, message: connection.lastMessage)
-    let error = connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
-    sqlite3_reset(handle)
-    if connection.isInAutocommit { throw lostTransaction(error, batch, record) }
-    // After an error in a trigger that is no constraint, only a savepoint knows what to undo.
-    let isKnown = refusal.isConstraint || plan.schema.triggers.isEmpty || plan.needsSavepoint
-    guard refusal.concernsRecord, isKnown else { throw error }
-    if plan.needsSavepoint {
-      try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
-    }
-    try reject(self.refused(batch, record, refusal))
   }
 
   // MARK: - Shapes

@@ -21,6 +21,7 @@ extension TableWriter {
     ledger.rejected += 1
     rejectsByReason[reject.code, default: 0] += 1
     try rejectSink(reject)
+    try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
   }
 
   /// The reject for a record that SQLite refused.
@@ -38,7 +39,9 @@ extension TableWriter {
     let row = batch.cells + record * batch.columnCount
     let cell = guards.nullKeyCell(row, cellCount: batch.columnCount)
     let slot = plan.slots.first { $0.cellIndex == cell }
-    let column = slot.map { plan.schema.columns[$0.columnIndex].name }
+    let column =
+      slot.map { plan.schema.columns[$0.columnIndex].name }
+      ?? plan.key?.parts.map { $0.column ?? $0.expression ?? "" }.joined(separator: ", ")
     return Reject(
       .nullKey, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: column,
       reason: "the key column \(column?.escapedForTerminal ?? "") is NULL, so the record matches no row",

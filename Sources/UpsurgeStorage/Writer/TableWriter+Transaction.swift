@@ -14,6 +14,7 @@ extension TableWriter {
     transaction.startSeconds = MonotonicClock.seconds
     transaction.startPages = pagesWritten
     transaction.startFrames = statistics.isCheckpointComplete ? 0 : connection.notes.pointee.walFrames
+    try lookForKept()
   }
 
   /// Makes everything stored so far durable (as `durability` says) and visible to other connections.

@@ -45,6 +45,13 @@ package final class TableWriter {
   var nextWaitByteCount = 0
   /// The reject that ends the run.
   var fatalReject: Reject?
+  /// Sees every record, which then goes alone.
+  let observer: (any RecordObserver)?
+  /// The columns whose values the observer is given.
+  var observedColumns: [Int] = []
+  var insertedRowStatement: Statement?
+  /// Records that wait for a place in the table.
+  var keeping: Quarantine
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 
@@ -55,7 +62,7 @@ package final class TableWriter {
   ///   - rejectSink: takes each record that cannot be stored, in input order, on the writer thread.
   package init(
     connection: Connection, plan: UpsertPlan, sourceNames: [String],
-    settings: WriterSettings = WriterSettings(),
+    settings: WriterSettings = WriterSettings(), observer: (any RecordObserver)? = nil,
     rejectSink: @escaping (Reject) throws(UpsurgeError) -> Void = { _ in }
   ) throws(UpsurgeError) {
     self.connection = connection
@@ -63,9 +70,13 @@ package final class TableWriter {
     self.settings = settings
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
+    self.observer = observer
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+    keeping = Quarantine(plan, on: connection)
     try beginStatistics()
+    try checkFreeSQL()
+    try beginObserving()
   }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
@@ -100,12 +111,42 @@ package final class TableWriter {
 
   /// Takes another plan for other input columns, after adding what the table lacks.
   func adopt(_ columns: [ColumnTarget], at position: Position?) throws(UpsurgeError) {
-    try addMissing(columns, at: position)
-    guard let schema = try TableSchema.read(connection, table: plan.schema.name) else {
+    if !settings.quarantinesUnknown { try addMissing(columns, at: position) }
+    // A table that is not there stays away until the run ends, whoever makes it.
+    let isMissing = plan.schema.columns.isEmpty
+    guard let schema = isMissing ? plan.schema : try TableSchema.read(connection, table: plan.schema.name) else {
       throw UpsurgeError(.database, "table \(plan.schema.name.escapedForTerminal) is gone")
     }
-    plan = try plan.replanned(schema: schema, columns: columns)
+    plan = try plan.replanned(
+      schema: schema, columns: columns, toleratesUnknownColumns: settings.quarantinesUnknown)
+    try adoptQuarantine()
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+    try beginObserving()
+  }
+
+  /// Compiles the statement of one row where the merge rules hold SQL of the user's, so that its faults are told early.
+  private func checkFreeSQL() throws(UpsurgeError) {
+    let merge = plan.rules.merge
+    let hasFreeSQL = merge.condition != nil || merge.columns.values.contains { $0.isExpression }
+    guard hasFreeSQL, plan.mode == .upsert || plan.mode == .update else { return }
+    do throws(UpsurgeError) {
+      if plan.mode == .update || plan.schema.kind != .table {
+        _ = try statements.handle(fullShape, .update)
+      } else {
+        _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
+      }
+    } catch {
+      if error.code != .database { throw error }
+      throw UpsurgeError(
+        .usage,
+        "the SQL of --set or --update-if cannot be compiled: \(connection.lastMessage.escapedForTerminal)",
+        hint: "it may name excluded.COL (the record) and COL (the row)", underlyingCode: error.underlyingCode)
+    }
+  }
+
+  private func beginObserving() throws(UpsurgeError) {
+    observedColumns = plan.schema.columns.indices.filter { !plan.schema.columns[$0].isHidden }
+    try observer?.begin(schema: plan.schema, columns: observedColumns)
   }
 
   private static func parts(
@@ -118,7 +159,7 @@ package final class TableWriter {
     for (index, slot) in plan.slots.enumerated() {
       let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil
       // Without a default, an insert that leaves a column out stores NULL.
-      if plan.mode == .upsert || hasDefault || plan.schema.kind != .table {
+      if plan.mode == .upsert || plan.looksUp || hasDefault || plan.schema.kind != .table {
         shaped.append((slot.cellIndex, index))
       }
     }

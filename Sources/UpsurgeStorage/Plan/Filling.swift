@@ -1,0 +1,71 @@
+import UpsurgeRecords
+
+/// Values that a record does not have and that SQLite wants before it looks for the conflict.
+///
+/// SQLite checks NOT NULL and CHECK of the row that would be inserted, even where the row exists and is updated. So what
+/// the record leaves out is taken from the row that exists:
+///
+///     INSERT INTO "t" ("id", "age", "name")
+///     SELECT ?1, ?2, "upsurge_old"."name" FROM (SELECT 1) LEFT JOIN
+///       (SELECT 1 AS "upsurge_found", * FROM "t" WHERE "t"."id" = ?1 LIMIT 1) AS "upsurge_old" WHERE 1
+///     ON CONFLICT ("id") DO UPDATE SET "age" = excluded."age" …
+///
+/// Where there is no row, the value is NULL and SQLite says what it always says.
+struct Filling {
+  /// Columns that the record does not have, in table order.
+  private(set) var columns: [Int] = []
+  /// The values, by column; also of columns that the record has.
+  private(set) var values: [Int: String] = [:]
+  /// The FROM clause.
+  private(set) var source = ""
+
+  var isEmpty: Bool { values.isEmpty }
+
+  init(_ plan: UpsertPlan, present: [UpsertPlan.Slot], _ spelling: Spelling) throws(UpsurgeError) {
+    guard plan.mode == .upsert, plan.schema.kind == .table, !plan.targets.isEmpty else { return }
+    let schema = plan.schema
+    for (index, column) in schema.columns.enumerated() {
+      if column.generation != .none || column.isHidden || index == schema.rowidAlias { continue }
+      let old = "\"upsurge_old\".\(try SQLName.quote(column.name))"
+      if let place = present.firstIndex(where: { $0.columnIndex == index }) {
+        guard column.isNotNull, !present[place].isKey, present[place].rule.bearsNull else { continue }
+        let value = spelling.value(0, place)
+        let neutral = present[place].rule == .sum ? "CASE WHEN \(old) IS NULL THEN NULL ELSE 0 END" : old
+        values[index] = "CASE WHEN \(value) IS NULL THEN \(neutral) ELSE \(value) END"
+      } else if column.isNotNull && column.defaultExpression == nil {
+        columns.append(index)
+        values[index] = old
+      } else if schema.hasCheck {
+        columns.append(index)
+        let standard = column.defaultExpression ?? "NULL"
+        values[index] =
+          "CASE WHEN \"upsurge_old\".\"upsurge_found\" IS NULL THEN (\(standard)) ELSE \(old) END"
+      }
+    }
+    if values.isEmpty { return }
+    // Of the table's own name, so that a key's expressions mean its columns.
+    let found = try plan.lookUp(present, row: 0, spelling)
+    source = """
+      FROM (SELECT 1) LEFT JOIN
+        (SELECT 1 AS "upsurge_found", * FROM \(try SQLName.quote(schema.name)) WHERE \(found) LIMIT 1) AS "upsurge_old" WHERE 1
+      """
+  }
+}
+
+extension MergeRule {
+  /// Whether NULL of the record leaves the row's value as it is.
+  var bearsNull: Bool {
+    switch self {
+    case .coalesce, .keep, .min, .max, .sum: true
+    case .replace, .expression: false
+    }
+  }
+}
+
+extension UpsertPlan {
+  /// Whether records of a shape need values of the row that exists, so that each goes into a statement of its own.
+  func needsFilling(_ shape: SlotShape) -> Bool {
+    let filling = try? Filling(self, present: present(shape), .numbered)
+    return !(filling?.isEmpty ?? true)
+  }
+}

@@ -1,0 +1,157 @@
+import UpsurgeRecords
+
+/// Statements that look the row up by key: for modes `update` and `delete`, tombstones, and for views and virtual
+/// tables, which know no ON CONFLICT.
+///
+/// The conditions that count stand in nested CASEs, so that SQLite can only ask them in this order:
+///
+///     UPDATE "t" SET "v" = ?2 WHERE "t"."k" = ?1 AND
+///       CASE WHEN "t"."k" = ?1 AND note_conflict THEN
+///         CASE WHEN ("t"."v" IS NOT ?2) AND note_difference AND (…) THEN note_update ELSE 0 END ELSE 0 END
+extension UpsertPlan {
+  /// The condition under which a row is the one that a record is about.
+  func lookUp(_ present: [Slot], row: Int, _ spelling: Spelling) throws(UpsurgeError) -> String {
+    var conditions: [String] = []
+    for key in lookUpKeys { conditions.append(try lookUp(key, present, row: row, spelling)) }
+    return conditions.count == 1 ? conditions[0] : conditions.map { "(\($0))" }.joined(separator: " OR ")
+  }
+
+  /// `SELECT` of the row that a record is about; of several, that of the first target that matches.
+  func findSQL(shape: SlotShape, columns: [Int], _ spelling: Spelling) throws(UpsurgeError) -> String {
+    let present = present(shape)
+    let names = try SQLName.quoteList(columns.map { schema.columns[$0].name })
+    var sql =
+      "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(try lookUp(present, row: 0, spelling))"
+    if lookUpKeys.count > 1 {
+      var order = ""
+      for (index, key) in lookUpKeys.enumerated() {
+        order += " WHEN \(try lookUp(key, present, row: 0, spelling)) THEN \(index)"
+      }
+      sql += " ORDER BY CASE\(order) END"
+    }
+    return sql + " LIMIT 1"
+  }
+
+  /// The keys by which the row of a record can be found: the targets, or the PRIMARY KEY where there are none.
+  var lookUpKeys: [TableSchema.Key] {
+    targets.isEmpty && mode != .ignore ? schema.keys.filter { $0.kind == .primaryKey } : targets
+  }
+
+  /// `SELECT` of the row that was inserted last; nil where a table has no rowid or no name for it.
+  func insertedRowSQL(columns: [Int]) throws(UpsurgeError) -> String? {
+    guard schema.kind == .table, !schema.isWithoutRowid,
+      let rowid = ["rowid", "_rowid_", "oid"].first(where: { schema.columnIndex($0) == nil })
+    else { return nil }
+    let names = try SQLName.quoteList(columns.map { schema.columns[$0].name })
+    return "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(rowid) = last_insert_rowid()"
+  }
+
+  /// `UPDATE` of the row that a record is about.
+  func updateSQL(shape: SlotShape, _ spelling: Spelling) throws(UpsurgeError) -> String {
+    let present = present(shape)
+    guard let key else { return "" }
+    let table = try SQLName.quote(schema.name)
+    let found = try lookUp(key, present, row: 0, spelling)
+    let merge = MergeSQL(
+      plan: self, row: table, record: { value(of: $0, present, row: 0, spelling) }, knowsExcluded: false)
+    var update = try merge.update(present, matching: key)
+    if update.assignments.isEmpty {
+      let same = try SQLName.quote(schema.columns[key.columnIndexes(in: schema).first ?? 0].name)
+      update.assignments = ["\(same) = \(same)"]
+      update.differences = ["0"]
+    }
+    let set = "UPDATE \(table) SET \(update.assignments.joined(separator: ", "))\nWHERE \(found)"
+    let differs = "(\(MergeSQL.anyOf(update.differences[...])))"
+    if !spelling.isCounted {
+      return set + ([""] + [differs] + update.conditions).joined(separator: " AND ")
+    }
+    let subject = try noteSubject(key) { index throws(UpsurgeError) in try stored(index) }
+    let conditions = [differs, Note.difference.sql(subject)] + update.conditions
+    return """
+      \(set) AND CASE WHEN (\(found)) AND \(Note.conflict.sql(subject)) THEN
+        CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(Note.update.sql(subject)) ELSE 0 END ELSE 0 END
+      """
+  }
+
+  /// `DELETE` of the row that a record is about.
+  func deleteSQL(shape: SlotShape, _ spelling: Spelling) throws(UpsurgeError) -> String {
+    let present = present(shape)
+    guard let key else { return "" }
+    let table = try SQLName.quote(schema.name)
+    let found = try lookUp(key, present, row: 0, spelling)
+    let merge = MergeSQL(
+      plan: self, row: table, record: { value(of: $0, present, row: 0, spelling) }, knowsExcluded: false)
+    let newer = try merge.newerCondition(present)
+    let delete = "DELETE FROM \(table) WHERE \(found)"
+    if !spelling.isCounted { return newer.map { "\(delete) AND \($0)" } ?? delete }
+    let subject = try noteSubject(key) { index throws(UpsurgeError) in try stored(index) }
+    return """
+      \(delete) AND CASE WHEN (\(found)) AND \(Note.conflict.sql(subject)) THEN
+        CASE WHEN \(newer ?? "1") THEN \(Note.update.sql(subject)) ELSE 0 END ELSE 0 END
+      """
+  }
+
+  /// Says for each key whether a record's values in it are NULL: `SELECT (lower(email)) IS NULL FROM (SELECT …)`.
+  func nullKeySQL(shape: SlotShape, _ spelling: Spelling) throws(UpsurgeError) -> String {
+    let present = present(shape)
+    var terms: [String] = []
+    for part in targets.flatMap(\.parts) {
+      if let expression = part.expression { terms.append("(\(expression)) IS NULL") }
+    }
+    let columns = targets.flatMap { $0.columnIndexes(in: schema) }
+    let source = try recordSource(columns, present, row: 0, spelling)
+    return "SELECT \(terms.joined(separator: " OR ")) FROM \(source)"
+  }
+
+  private func lookUp(
+    _ key: TableSchema.Key, _ present: [Slot], row: Int, _ spelling: Spelling
+  ) throws(UpsurgeError) -> String {
+    var terms: [String] = []
+    for part in key.parts {
+      if let column = part.column, let index = schema.columnIndex(column) {
+        let needsCollation =
+          !key.isRowidAlias && !SQLName.isSame(part.collation, schema.columns[index].collation)
+        let collate = needsCollation ? " COLLATE \(try SQLName.quote(part.collation))" : ""
+        terms.append("\(try stored(index)) = \(value(of: index, present, row: row, spelling))\(collate)")
+      } else if let expression = part.expression {
+        terms.append(try "(\(expression)) = \(onRecord(expression, key, present, row: row, spelling))")
+      }
+    }
+    if let predicate = key.predicate {
+      terms.append("(\(predicate))")
+      terms.append(try onRecord(predicate, key, present, row: row, spelling))
+    }
+    return terms.joined(separator: " AND ")
+  }
+
+  /// An expression of the schema, evaluated on the record: the columns that it names are those of a subquery.
+  private func onRecord(
+    _ expression: String, _ key: TableSchema.Key, _ present: [Slot], row: Int, _ spelling: Spelling
+  ) throws(UpsurgeError) -> String {
+    let source = try recordSource(key.columnIndexes(in: schema), present, row: row, spelling)
+    return "(SELECT \(expression) FROM \(source))"
+  }
+
+  private func recordSource(
+    _ columns: [Int], _ present: [Slot], row: Int, _ spelling: Spelling
+  ) throws(UpsurgeError) -> String {
+    var values = ""
+    for index in columns {
+      let name = try SQLName.quote(schema.columns[index].name)
+      values += (values.isEmpty ? "" : ", ") + "\(value(of: index, present, row: row, spelling)) AS \(name)"
+    }
+    return "(SELECT \(values)) AS \(try SQLName.quote(schema.name))"
+  }
+
+  /// A column's value in a record: what it says, or what an insert would put there.
+  private func value(of index: Int, _ present: [Slot], row: Int, _ spelling: Spelling) -> String {
+    if let place = present.firstIndex(where: { $0.columnIndex == index }) {
+      return spelling.value(row, place)
+    }
+    return schema.columns[index].defaultExpression.map { "(\($0))" } ?? "NULL"
+  }
+
+  private func stored(_ index: Int) throws(UpsurgeError) -> String {
+    "\(try SQLName.quote(schema.name)).\(try SQLName.quote(schema.columns[index].name))"
+  }
+}

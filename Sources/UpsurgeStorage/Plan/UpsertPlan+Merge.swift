@@ -1,0 +1,117 @@
+import UpsurgeRecords
+
+/// The SQL of a plan's merge rules: what is set, and when.
+///
+///     replace    excluded."v"
+///     coalesce   CASE WHEN excluded."v" IS NULL THEN "t"."v" ELSE excluded."v" END
+///     min        CASE WHEN "t"."v" IS NULL OR excluded."v" < "t"."v" THEN excluded."v" ELSE "t"."v" END
+///
+/// CASE and not `coalesce()` or `min()`: SQLite takes every function for one that may fail (see `WriteNotes`).
+struct MergeSQL {
+  let plan: UpsertPlan
+  /// The row as SQL names it: `"t"`.
+  let row: String
+  /// A column of the record as SQL names it: `excluded."v"`, or a parameter.
+  let record: (_ columnIndex: Int) -> String
+  /// Whether `excluded.v` in free SQL is left as it is.
+  let knowsExcluded: Bool
+
+  /// `SET` and its condition for the slots that a record has.
+  struct Update {
+    /// `"v" = excluded."v"`, by column name; empty where there is nothing to set.
+    var assignments: [String] = []
+    /// Of these one holds when the row would become another one.
+    var differences: [String] = []
+    /// What must hold besides; empty for none.
+    var conditions: [String] = []
+  }
+
+  /// - Parameter key: the key by which the row was found; its columns are not set.
+  func update(_ present: [UpsertPlan.Slot], matching key: TableSchema.Key) throws(UpsurgeError) -> Update {
+    var update = Update()
+    for slot in plan.slots where !plan.isKept(slot.columnIndex, matching: key) {
+      let isPresent = present.contains { $0.columnIndex == slot.columnIndex }
+      if !isPresent, !slot.rule.isExpression { continue }
+      try add(slot.columnIndex, slot.rule, to: &update)
+    }
+    for assignment in plan.assignments where !plan.isKept(assignment.columnIndex, matching: key) {
+      try add(assignment.columnIndex, .expression(assignment.expression), to: &update)
+    }
+    if let newer = try newerCondition(present) { update.conditions.append(newer) }
+    if let condition = plan.rules.merge.condition { update.conditions.append("(\(try free(condition)))") }
+    return update
+  }
+
+  /// The condition under which the record is not older than the row; nil when the plan does not ask.
+  func newerCondition(_ present: [UpsertPlan.Slot]) throws(UpsurgeError) -> String? {
+    guard let column = plan.newerColumn, let newer = plan.rules.merge.newer else { return nil }
+    let old = try stored(column)
+    // A record without the column counts as NULL, whatever the column's default.
+    guard present.contains(where: { $0.columnIndex == column }) else {
+      return newer.isStrict ? "0" : "(\(old) IS NULL)"
+    }
+    let new = record(column)
+    return newer.isStrict
+      ? "(\(new) > \(old) OR (\(old) IS NULL AND \(new) IS NOT NULL))"
+      : "(\(new) >= \(old) OR \(old) IS NULL)"
+  }
+
+  private func add(_ column: Int, _ rule: MergeRule, to update: inout Update) throws(UpsurgeError) {
+    let value = try value(column, rule)
+    update.assignments.append("\(try SQLName.quote(plan.schema.columns[column].name)) = \(value)")
+    update.differences += try difference(column, from: value)
+  }
+
+  private func stored(_ column: Int) throws(UpsurgeError) -> String {
+    "\(row).\(try SQLName.quote(plan.schema.columns[column].name))"
+  }
+
+  private func value(_ column: Int, _ rule: MergeRule) throws(UpsurgeError) -> String {
+    let (old, new) = (try stored(column), record(column))
+    switch rule {
+    case .replace: return new
+    case .coalesce: return "CASE WHEN \(new) IS NULL THEN \(old) ELSE \(new) END"
+    case .keep: return "CASE WHEN \(old) IS NULL THEN \(new) ELSE \(old) END"
+    case .min: return "CASE WHEN \(old) IS NULL OR \(new) < \(old) THEN \(new) ELSE \(old) END"
+    case .max: return "CASE WHEN \(old) IS NULL OR \(new) > \(old) THEN \(new) ELSE \(old) END"
+    case .sum:
+      return "CASE WHEN \(new) IS NULL THEN \(old) WHEN \(old) IS NULL THEN \(new) ELSE \(old) + \(new) END"
+    case .expression(let sql): return "(\(try free(sql)))"
+    }
+  }
+
+  /// Free SQL; where there is no table `excluded`, its columns are replaced by the record's values.
+  private func free(_ sql: String) throws(UpsurgeError) -> String {
+    if knowsExcluded { return sql }
+    let schema = plan.schema
+    for (token, next) in zip(SQLFragment(sql).tokens, SQLFragment(sql).tokens.dropFirst(2))
+    where token.isName && SQLName.isSame(token.text, "excluded") && schema.columnIndex(next.text) == nil {
+      throw UpsurgeError(.usage, "excluded.\(next.text.escapedForTerminal) is no column of the table")
+    }
+    return SQLFragment(sql).replacingExcluded { name in schema.columnIndex(name).map(record) ?? "NULL" }
+  }
+
+  /// The conditions of which one holds when the stored value would become another one. A collation must not hide a
+  /// change of spelling, and where the column converts nothing, 1 and 1.0 compare equal but are not the same.
+  private func difference(_ index: Int, from value: String) throws(UpsurgeError) -> [String] {
+    let column = plan.schema.columns[index]
+    let old = try stored(index)
+    let collate = SQLName.isSame(column.collation, "BINARY") ? "" : " COLLATE BINARY"
+    let condition = "\(old)\(collate) IS NOT \(value)"
+    if column.affinity != .none { return [condition] }
+    // Not typeof(): a function would cost a statement journal (see WriteNotes).
+    return [condition, "CAST(\(old) AS TEXT) IS NOT CAST(\(value) AS TEXT)"]
+  }
+
+  /// The terms joined by OR. Without parentheses each OR is one deeper than the one before, and SQLite takes no
+  /// expression that is deeper than 1,000: many are halved until few are left.
+  static func anyOf(_ terms: ArraySlice<String>) -> String {
+    if terms.count <= 8 { return terms.joined(separator: " OR ") }
+    let middle = terms.startIndex + terms.count / 2
+    return "(\(anyOf(terms[..<middle]))) OR (\(anyOf(terms[middle...])))"
+  }
+}
+
+extension MergeRule {
+  var isExpression: Bool { if case .expression = self { true } else { false } }
+}

@@ -1,0 +1,192 @@
+import CSQLite
+import UpsurgeRecords
+
+/// Records that go one by one: by a statement of one row, or by a look-up of their row.
+extension TableWriter {
+  /// How the attempt to store a record ended.
+  private enum Attempt {
+    case done(Outcome)
+    case failed(code: Int32, handle: OpaquePointer)
+  }
+
+  /// Stores one record by its own statement, which can be refused without touching its neighbours.
+  /// - Parameter isTombstone: whether the record deletes its row, whatever the mode is.
+  func storeAlone(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool = false
+  ) throws(UpsurgeError) {
+    if try isKeyNull(batch, record, shape, isTombstone: isTombstone) {
+      return try reject(nullKey(batch, record))
+    }
+    let before = observer == nil ? nil : try rowOfRecord(batch, record, shape)
+    if plan.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
+    switch try attempt(batch, record, shape, isTombstone: isTombstone) {
+    case .done(let outcome):
+      count(outcome)
+      if settlesKept { try settle(outcome, batch, record) }
+      if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
+      if observer != nil { try show(outcome, batch, record, shape, before: before) }
+    case .failed(let code, let handle):
+      try refuse(batch, record, code: code, handle)
+    }
+  }
+
+  private func attempt(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
+  ) throws(UpsurgeError) -> Attempt {
+    let isDelete = isTombstone || plan.mode == .delete
+    let looksUpFirst = plan.schema.kind != .table && !plan.targets.isEmpty && plan.mode != .insert
+    if isDelete || plan.looksUp || (looksUpFirst && plan.mode == .upsert) {
+      let handle = try statements.handle(shape, isDelete ? .delete : .update)
+      let code = step(handle, batch, record, shape)
+      guard code == SQLITE_DONE else { return .failed(code: code, handle: handle) }
+      sqlite3_reset(handle)
+      let hasChanged = sqlite3_changes(connection.handle) > 0
+      if let outcome = outcomeOfLookUp(hasChanged: hasChanged, isDelete: isDelete) { return .done(outcome) }
+      if isDelete || plan.looksUp { return .done(.ignored) }
+    } else if looksUpFirst, try rowOfRecord(batch, record, shape) != nil {
+      return .done(.ignored)
+    }
+    let handle = try statements.handle(shape, step: shape.rowCounts.count - 1)
+    let code = step(handle, batch, record, shape)
+    guard code == SQLITE_DONE else { return .failed(code: code, handle: handle) }
+    sqlite3_reset(handle)
+    return .done(outcomeOfInsert(hasChanged: sqlite3_changes(connection.handle) > 0))
+  }
+
+  /// Binds a record and takes the first step; the statement is to be reset.
+  private func step(
+    _ handle: OpaquePointer, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) -> Int32 {
+    connection.notes.pointee.clear()
+    var parameter: Int32 = 1
+    // A look-up need not name every value.
+    let count = min(Int(sqlite3_bind_parameter_count(handle)), shape.cellIndexes.count)
+    let cells = UnsafeMutableBufferPointer(rebasing: shape.cellIndexes[..<count])
+    let code = bind(batch, record, cells, to: handle, &parameter)
+    return code == SQLITE_OK ? sqlite3_step(handle) : code
+  }
+
+  /// Rejects a record that SQLite refused, or ends the run where it was not the record's fault.
+  @inline(never)
+  private func refuse(
+    _ batch: borrowing Batch, _ record: Int, code: Int32, _ handle: OpaquePointer
+  ) throws(UpsurgeError) {
+    let refusal = Refusal(code: code, message: connection.lastMessage)
+    let error = connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
+    sqlite3_reset(handle)
+    if connection.isInAutocommit { throw lostTransaction(error, batch, record) }
+    // After an error in a trigger that is no constraint, only a savepoint knows what to undo.
+    let isKnown = refusal.isConstraint || plan.schema.triggers.isEmpty || plan.needsSavepoint
+    guard refusal.concernsRecord, isKnown else { throw error }
+    if plan.needsSavepoint {
+      try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
+    }
+    try reject(self.refused(batch, record, refusal))
+  }
+
+  // MARK: - Keys
+
+  /// Whether a record cannot say which row it is about, as far as the guards have not seen it.
+  private func isKeyNull(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
+  ) throws(UpsurgeError) -> Bool {
+    if plan.targets.isEmpty { return false }
+    let mustFind = isTombstone || plan.looksUp
+    guard mustFind || (plan.mode == .upsert && plan.rules.nullKeys == .reject) else { return false }
+    let row = batch.cells + record * batch.columnCount
+    let cellCount = batch.columnCount
+    if plan.targets.allSatisfy({ isNull($0, row, cellCount: cellCount, mustFind: mustFind) }) { return true }
+    guard plan.targets.count == 1, plan.targets[0].parts.contains(where: { $0.expression != nil }) else {
+      return false
+    }
+    let handle = try statements.handle(shape, .nullKey)
+    defer { sqlite3_reset(handle) }
+    guard step(handle, batch, record, shape) == SQLITE_ROW else { return false }
+    return sqlite3_column_int(handle, 0) != 0
+  }
+
+  private func isNull(
+    _ key: TableSchema.Key, _ row: UnsafeMutablePointer<Cell>, cellCount: Int, mustFind: Bool
+  ) -> Bool {
+    key.parts.contains { part in
+      guard let column = part.column, let index = plan.schema.columnIndex(column) else { return false }
+      if index == plan.schema.rowidAlias && !mustFind { return false }
+      let standard = plan.schema.columns[index].defaultExpression
+      let fillsNull = plan.schema.columns[index].notNullConflict == .replace && standard != nil && !mustFind
+      guard let slot = plan.slots.first(where: { $0.columnIndex == index }) else { return standard == nil }
+      switch slot.cellIndex < cellCount ? row[slot.cellIndex].kind : .absent {
+      case .null: return !fillsNull
+      case .absent: return standard == nil || mustFind
+      default: return false
+      }
+    }
+  }
+
+  // MARK: - Observation
+
+  /// The row that a record is about as it is now; nil when there is none.
+  func rowOfRecord(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> [SQLValue]? {
+    if plan.lookUpKeys.isEmpty { return nil }
+    return try row(try statements.handle(shape, .find(observedColumns)), batch, record, shape)
+  }
+
+  private func row(
+    _ handle: OpaquePointer, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> [SQLValue]? {
+    defer { sqlite3_reset(handle) }
+    let code = step(handle, batch, record, shape)
+    if code == SQLITE_DONE { return nil }
+    if code != SQLITE_ROW { throw connection.failure(code, sql: String(cString: sqlite3_sql(handle))) }
+    return (0..<sqlite3_column_count(handle)).map { SQLValue(handle, column: $0) }
+  }
+
+  private func show(
+    _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, before: [SQLValue]?
+  ) throws(UpsurgeError) {
+    guard let observer else { return }
+    var after = before
+    switch outcome {
+    case .inserted: after = try insertedRow(batch, record, shape)
+    case .updated: after = try rowOfRecord(batch, record, shape)
+    case .deleted: after = nil
+    default: break
+    }
+    let position = batch.position(of: record, file: sourceName(batch.sourceIndex))
+    try observer.observe(outcome, at: position, before: outcome == .inserted ? nil : before, after: after)
+  }
+
+  /// The row that was inserted last: by its rowid, since its key may be a number that SQLite gave it.
+  private func insertedRow(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> [SQLValue]? {
+    guard let sql = try plan.insertedRowSQL(columns: observedColumns) else {
+      return try rowOfRecord(batch, record, shape)
+    }
+    if insertedRowStatement?.sql != sql {
+      insertedRowStatement = try connection.prepare(sql, isPersistent: true)
+    }
+    guard let statement = insertedRowStatement else { return nil }
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    return (0..<Int32(observedColumns.count)).map { SQLValue(statement.handle, column: $0) }
+  }
+}
+
+extension SQLValue {
+  /// A column of the row that a statement stands on.
+  package init(_ statement: OpaquePointer, column: Int32) {
+    let count = Int(sqlite3_column_bytes(statement, column))
+    switch sqlite3_column_type(statement, column) {
+    case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
+    case SQLITE_FLOAT: self = .real(sqlite3_column_double(statement, column))
+    case SQLITE_TEXT:
+      let bytes = UnsafeBufferPointer(start: sqlite3_column_text(statement, column), count: count)
+      self = .text(String(decoding: bytes, as: UTF8.self))
+    case SQLITE_BLOB:
+      self = .blob(Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count)))
+    default: self = .null
+    }
+  }
+}
