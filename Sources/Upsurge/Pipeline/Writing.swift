@@ -8,6 +8,8 @@ final class Writing {
   private let rejects: RejectSink
   private let options: LoadOptions
   private let cacheByteCount: Int
+  /// Known once everything is committed.
+  private var supersededCount: UInt64 = 0
 
   init(connection: Connection, table: PreparedTable, run: LoadRun) throws(UpsurgeError) {
     self.connection = connection
@@ -23,6 +25,7 @@ final class Writing {
     settings.onError = options.onError
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
+    settings.quarantinesUnknown = table.facts.quarantinesUnknown
     writer = try TableWriter(
       connection: connection, plan: table.plan,
       sourceNames: run.summary.withLock { $0.sources }, settings: settings,
@@ -40,6 +43,7 @@ final class Writing {
     }
     if isInterrupted && writer.ledger.read == 0 { return writer.rollback() }
     try writer.finish()
+    supersededCount = writer.supersededCount
   }
 
   /// Ends after an error: what is not committed goes, the rejects that were found are kept.
@@ -73,8 +77,10 @@ final class Writing {
       ("rows_per_statement", UInt64(writer.settings.rowsPerStatement)),
       ("commit_every", UInt64(options.commitEvery)),
     ]
+    let superseded = supersededCount
     summary.withLock {
       $0.ledger = ledger
+      $0.supersededCount = superseded
       $0.committedCount = committed.read
       $0.committedThrough = position
       $0.warnings.merge(warnings)

@@ -93,6 +93,8 @@ extension RunSummary {
       out.key("created_table")
       out.string(createdTable)
     }
+    out.key("superseded")
+    out.number(supersededCount)
     out.key("committed_records")
     out.number(committedCount)
     if let committedThrough {

@@ -55,3 +55,8 @@ package enum KeptTable {
     return true
   }
 }
+
+extension TableSchema {
+  /// A table that does not exist: a plan for it keeps every record.
+  package init(missing name: String) { self.init(name: name) }
+}

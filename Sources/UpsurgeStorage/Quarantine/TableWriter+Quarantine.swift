@@ -1,12 +1,16 @@
 import UpsurgeRecords
 
 extension TableWriter {
+  /// Kept records whose place a later record of the run took, those not yet committed included.
+  package var supersededCount: UInt64 { keeping.supersededCount }
+
   /// Keeps a record for which the table has no place yet.
   func quarantine(_ batch: borrowing Batch, _ record: Int) throws(UpsurgeError) {
     count(.quarantined)
     let file = sourceName(batch.sourceIndex)
-    // What is replayed is kept already.
-    if !settings.replaysKept {
+    if settings.replaysKept {
+      stillKept.append(Int64(clamping: batch.records[record].number))
+    } else {
       let row = batch.cells + record * batch.columnCount
       let homeless = plan.homelessCells.filter {
         $0 < batch.columnCount && row[$0].kind != .absent && row[$0].kind != .null

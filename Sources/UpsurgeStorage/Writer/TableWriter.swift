@@ -52,6 +52,8 @@ package final class TableWriter {
   var insertedRowStatement: Statement?
   /// Records that wait for a place in the table.
   var keeping: Quarantine
+  /// Of a replay: the ids of records that have no place yet.
+  package internal(set) var stillKept: [Int64] = []
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 
