@@ -36,7 +36,8 @@ enum LedgerText {
     }
     if summary.supersededCount > 0 {
       lines.append(
-        "  \(Words.count(summary.supersededCount)) kept records superseded by later ones about the same rows")
+        "  \(Words.count(summary.supersededCount)) kept record\(summary.supersededCount == 1 ? "" : "s") superseded by "
+          + "later ones about the same rows")
     }
     return lines
   }

@@ -22,15 +22,17 @@ enum ReplayText {
       }
     }
     lines.append(
-      "\(summary.database): \(Words.count(ledger.read)) kept records tried in \(Words.seconds(summary.seconds))")
+      "\(summary.database): \(Words.count(ledger.read)) kept records tried in \(Words.seconds(summary.seconds))"
+    )
     for table in summary.tables {
       let entries = table.ledger.entries.dropFirst().filter { $0.count > 0 }
       lines.append(
         "  \(table.name): " + entries.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
     }
-    if summary.signal != nil || summary.error != nil {
+    if ledger.read > 0, summary.signal != nil || summary.error != nil {
       let start = summary.signal != nil ? "interrupted" : "stopped"
-      lines.append("  \(start): what was stored is committed and has left the quarantine; the rest waits there")
+      lines.append(
+        "  \(start): what was stored is committed and has left the quarantine; the rest waits there")
     }
     return lines.joined(separator: "\n") + "\n"
   }

@@ -54,7 +54,8 @@ public struct ReplayOptions: Sendable {
   func validate() throws(UpsurgeError) {
     if durability == .off {
       throw UpsurgeError(
-        .usage, "--durability off is for new files only", hint: "--durability normal keeps what is there safe")
+        .usage, "--durability off is for new files only", hint: "--durability normal keeps what is there safe"
+      )
     }
     if commitEvery < 1 { throw UpsurgeError(.usage, "--commit-every needs at least one row") }
     if memory.byteCount < 16 << 20 {

@@ -41,7 +41,9 @@ struct ReplayPage {
       for _ in records { wait("there is no table \(table.escapedForTerminal)", []) }
       return try connection.execute("ROLLBACK")
     }
-    guard let (rules, kept) = readAll(schema), !kept.isEmpty else { return try connection.execute("ROLLBACK") }
+    guard let (rules, kept) = readAll(schema), !kept.isEmpty else {
+      return try connection.execute("ROLLBACK")
+    }
     let names = Self.columnNames(kept, rules: rules, schema: schema)
     let sink = RejectList()
     let writer: TableWriter

@@ -15,27 +15,27 @@ final class Database {
   /// All rows of a statement as text, each value quoted as SQL (`'x'`, `1`, `NULL`), joined by `|`.
   @discardableResult
   func rows(_ sql: String) throws -> [String] {
-    var statement: OpaquePointer?
     var rows: [String] = []
-    var rest: UnsafePointer<CChar>?
-    var text = sql
-    repeat {
-      guard sqlite3_prepare_v2(handle, text, -1, &statement, &rest) == SQLITE_OK else {
-        throw Failure(description: String(cString: sqlite3_errmsg(handle)) + ": " + text)
-      }
-      let next = rest.map { String(cString: $0) } ?? ""
-      defer { sqlite3_finalize(statement) }
-      while statement != nil {
-        let code = sqlite3_step(statement)
-        if code == SQLITE_DONE { break }
-        guard code == SQLITE_ROW else {
-          throw Failure(description: String(cString: sqlite3_errmsg(handle)))
+    // SQLite says where the next statement begins by a pointer into the text, which must stay where it is.
+    try sql.withCString { text in
+      var next: UnsafePointer<CChar>? = text
+      while let start = next, start.pointee != 0 {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, start, -1, &statement, &next) == SQLITE_OK else {
+          throw Failure(description: String(cString: sqlite3_errmsg(handle)) + ": " + sql)
         }
-        rows.append(
-          (0..<sqlite3_column_count(statement)).map { value(statement, $0) }.joined(separator: "|"))
+        defer { sqlite3_finalize(statement) }
+        while statement != nil {
+          let code = sqlite3_step(statement)
+          if code == SQLITE_DONE { break }
+          guard code == SQLITE_ROW else {
+            throw Failure(description: String(cString: sqlite3_errmsg(handle)))
+          }
+          rows.append(
+            (0..<sqlite3_column_count(statement)).map { value(statement, $0) }.joined(separator: "|"))
+        }
       }
-      text = next
-    } while !text.allSatisfy(\.isWhitespace)
+    }
     return rows
   }
 
