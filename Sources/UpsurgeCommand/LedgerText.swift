@@ -22,6 +22,7 @@ enum LedgerText {
     }
     lines.append("  " + shown.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
     lines += quarantine(summary)
+    if summary.isDryRun { lines.append("  dry run: nothing is changed") }
     if summary.signal != nil || summary.error != nil { lines.append("  " + ending(summary)) }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -45,6 +46,7 @@ enum LedgerText {
   /// What stands in the database after a run that ended early.
   private static func ending(_ summary: RunSummary) -> String {
     let start = summary.signal != nil ? "interrupted" : "stopped"
+    if summary.isDryRun { return "\(start) before the end of the input" }
     guard summary.committedCount > 0 else {
       return "\(start): nothing of this run is in the database"
     }

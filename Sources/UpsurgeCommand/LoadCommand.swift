@@ -68,6 +68,10 @@ struct LoadCommand: ParsableCommand {
   @Option(help: "Milliseconds to wait for a lock.")
   var busyTimeout: Int32 = 5_000
 
+  /// For `Benchmarks/run upsert`.
+  @Option(help: .hidden)
+  var rowsPerStatement: Int?
+
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
@@ -89,7 +93,11 @@ struct LoadCommand: ParsableCommand {
     Signals.forward(to: control)
     let summary = job.run(control: control, note: terminal.note) { terminal.show($0) }
     terminal.clearProgress()
-    terminal.show(summary)
+    if let explanation = summary.explanation {
+      _ = Terminal.write(Array(explanation.utf8), to: STDOUT_FILENO)
+    } else {
+      terminal.show(summary)
+    }
     var code = summary.exitCode
     // The rows are committed; only the report of it failed.
     if let file, !file.write(summary.json), code == 0 || code == 2 { code = 3 }
@@ -112,5 +120,6 @@ struct LoadCommand: ParsableCommand {
     options.commitEvery = commitEvery
     options.walLimit = walLimit
     options.busyTimeout = busyTimeout
+    options.rowsPerStatement = rowsPerStatement
   }
 }

@@ -1,4 +1,4 @@
-/// Writes JSON (RFC 8259) to a byte buffer: summaries, rejects, nothing more.
+/// Writes JSON (RFC 8259) to a byte buffer: summaries, rejects, changes.
 package struct JSONText: Sendable {
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
@@ -39,6 +39,9 @@ package struct JSONText: Sendable {
 
   /// Text as its bytes, which must be UTF-8.
   package mutating func string(bytes text: UnsafeBufferPointer<UInt8>) { element { $0.quote(text) } }
+
+  /// A token that is JSON as it stands.
+  package mutating func literal(_ token: String) { element { $0.bytes += Array(token.utf8) } }
 
   /// Text that may hold invalid UTF-8, which becomes U+FFFD.
   package mutating func string(repairing raw: [UInt8]) {

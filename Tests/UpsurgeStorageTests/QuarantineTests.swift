@@ -18,6 +18,12 @@ import UpsurgeRecords
     return quarantine
   }
 
+  private func supersede(_ quarantine: Quarantine, _ batch: borrowing Batch, _ record: Int) throws {
+    if let settlement = try quarantine.settlement(batch, record, isStored: true) {
+      try quarantine.apply(settlement)
+    }
+  }
+
   private func kept(_ connection: Connection) throws -> [[Value]] {
     try connection.rows("SELECT key, record FROM upsurge_quarantine ORDER BY id")
   }
@@ -74,7 +80,7 @@ import UpsurgeRecords
     #expect(quarantine.supersededCount == (isSame ? 1 : 0))
     try connection.execute("DELETE FROM upsurge_quarantine")
     try quarantine.keep(batch, 0, homeless: [1], file: "f")
-    try quarantine.supersede(batch, 1)
+    try supersede(quarantine, batch, 1)
     #expect(try kept(connection).isEmpty == isSame)
   }
 
@@ -94,9 +100,9 @@ import UpsurgeRecords
     var maker = BatchMaker(["k", "at"])
     let batch = maker.batch([["a", first], ["a", arriving], ["b", arriving]])
     try quarantine.keep(batch, 0, homeless: [], file: "f")
-    try quarantine.supersede(batch, 2)
+    try supersede(quarantine, batch, 2)
     #expect(try kept(connection).count == 1)
-    try quarantine.supersede(batch, 1)
+    try supersede(quarantine, batch, 1)
     #expect(try kept(connection).isEmpty == replaces)
   }
 
@@ -106,7 +112,7 @@ import UpsurgeRecords
     var maker = BatchMaker(["k", "v"])
     let batch = maker.batch([[1, 1], [1, 1]])
     for record in 0..<2 { try quarantine.keep(batch, record, homeless: [1], file: "f") }
-    try quarantine.supersede(batch, 0)
+    try supersede(quarantine, batch, 0)
     #expect(
       try connection.rows("SELECT key, key_columns FROM upsurge_quarantine") == [[nil, nil], [nil, nil]])
   }
@@ -118,7 +124,7 @@ import UpsurgeRecords
     let batch = maker.batch([["A", 1], ["7", 1], [7, 1]])
     let first = try quarantine(connection, ["k", "v"], rules)
     for record in 0..<2 { try first.keep(batch, record, homeless: [1], file: "f") }
-    try first.supersede(batch, 2)
+    try supersede(first, batch, 2)
     #expect(try kept(connection).map { $0[0] } == [#"["A"]"#, #"["7"]"#])
     // Append-only rules have no key whatever the table says.
     try connection.execute(
@@ -133,8 +139,8 @@ import UpsurgeRecords
     #expect(
       try kept(connection).map { $0[0] } == [#"["a"]"#, #"["7"]"#, nil, nil, #"["b"]"#, #"["c"]"#, nil])
     let lower = maker.batch([["a", 2], [7, 2]])
-    try second.supersede(lower, 0)
-    try second.supersede(lower, 1)
+    try supersede(second, lower, 0)
+    try supersede(second, lower, 1)
     #expect(try kept(connection).map { $0[0] } == [nil, nil, #"["b"]"#, #"["c"]"#, nil])
   }
 
@@ -169,7 +175,7 @@ import UpsurgeRecords
     #expect(!mine.holdsRecords)
     try mine.look()
     #expect(mine.holdsRecords)
-    try mine.supersede(batch, 0)
+    try supersede(mine, batch, 0)
     #expect(try kept(connection).isEmpty)
   }
 }

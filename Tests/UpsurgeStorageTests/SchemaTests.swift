@@ -49,7 +49,10 @@ import UpsurgeRecords
     #expect(!schema.checkMayRaise)
     #expect(schema.hasComputedIndex)
     #expect(schema.triggers == ["tr"])
-    #expect(schema.foreignKeys == [.init(columns: ["id", "d"], parentTable: "parent", parentColumns: [])])
+    #expect(
+      schema.foreignKeys == [
+        .init(columns: ["id", "d"], parentTable: "parent", parentColumns: [], parentKey: ["x", "y"])
+      ])
     #expect(schema.referencingTables == ["child"])
     #expect(try TableList.names(connection) == ["child", "parent", "t"])
     #expect(try TableSchema.read(connection, table: "nowhere") == nil)

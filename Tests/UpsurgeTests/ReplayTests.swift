@@ -150,7 +150,7 @@ struct ReplayTests {
     let summary = replay()
     #expect(words(summary.ledger) == "read 3 inserted 2 rejected 1")
     #expect(try database.rows("SELECT id FROM t") == ["1", "3"])
-    #expect(summary.rejects.first?.reason.contains("has no parent in p") == true)
+    #expect(summary.rejects.first?.reason.contains("refers by (p) to p (id), which has no such row") == true)
     #expect(try database.rows("SELECT key FROM upsurge_quarantine") == ["'[2]'"])
   }
 

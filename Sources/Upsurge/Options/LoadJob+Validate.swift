@@ -23,7 +23,12 @@ extension LoadJob {
   /// Refuses to write a file that the run reads or loads into.
   /// - Throws: `usage`.
   func checkOutputs(sources: [String]) throws(UpsurgeError) {
-    let outputs = [("--rejects", options.rejectsPath), ("--summary", options.summaryPath)]
+    let outputs = [
+      ("--rejects", options.rejectsPath), ("--summary", options.summaryPath),
+      (options.changesPath == nil ? "--dry-run=diff" : "--changes", options.changesOutput),
+      ("--emit-sql", options.emitPath),
+    ]
+    try checkStandardOutput(outputs)
     var taken: [(what: String, file: FileIdentity)] = []
     for name in sources where !SourceName.isStandardInput(name) {
       if let file = FileIdentity(name) { taken.append(("the input \(name)", file)) }
@@ -40,6 +45,16 @@ extension LoadJob {
           .usage, "\(option) \(path) would overwrite \(what)", hint: "give another path to \(option)")
       }
       paths.append(path)
+    }
+  }
+
+  /// Standard output holds one kind of data. (`--rejects -` is a file of that name.)
+  private func checkStandardOutput(_ outputs: [(option: String, path: String?)]) throws(UpsurgeError) {
+    let takers = outputs.filter { $0.path == "-" && $0.option != "--rejects" }.map(\.option)
+    if takers.count > 1 {
+      throw UpsurgeError(
+        .usage, "\(takers.joined(separator: " and ")) would both write to standard output",
+        hint: "give \(takers[1] == "--dry-run=diff" ? takers[0] : takers[1]) a file")
     }
   }
 }

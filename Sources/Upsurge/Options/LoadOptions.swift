@@ -38,8 +38,11 @@ public struct LoadOptions: Sendable {
   public var fullTextUpkeep = Upkeep.auto
   public var triggers = TriggerPolicy.run
   public var foreignKeys = ForeignKeyPolicy.auto
-  /// SQL run on the engine's connection before anything else: TEMP triggers, TEMP views, settings.
+  /// A file of SQL that is run on the engine's connection before the table is looked at: TEMP triggers and views,
+  /// ATTACH, settings. It may not change the database itself.
   public var initPath: String?
+  /// The same as text; run after the file.
+  public var initSQL: String?
 
   /// Whether the plan is only printed.
   public var isExplained = false
@@ -70,6 +73,8 @@ public struct LoadOptions: Sendable {
   public var memory = ByteSize.mebibytes(64)
   /// Sizes of a batch; for tests, the result does not depend on them.
   package var batchSizes = Batch.Sizes.standard
+  /// Rows in a statement at most; for benchmarks, the result does not depend on it.
+  package var rowsPerStatement: Int?
 
   public init() {}
 
@@ -119,6 +124,7 @@ public struct LoadOptions: Sendable {
 
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
+    try validatePreview()
     if memory.byteCount < 16 << 20 {
       throw UpsurgeError(
         .usage, "--memory \(memory) is too small", hint: "give at least --memory 16MiB")
@@ -135,6 +141,13 @@ public struct LoadOptions: Sendable {
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(
         .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")
+    }
+  }
+
+  private func validatePreview() throws(UpsurgeError) {
+    if emitPath != nil && maxStatement.byteCount < 256 {
+      throw UpsurgeError(
+        .usage, "--max-statement \(maxStatement) is too small", hint: "give at least --max-statement 256")
     }
   }
 

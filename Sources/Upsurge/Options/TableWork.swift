@@ -1,13 +1,3 @@
-/// When what hangs on a table (secondary indexes, FTS5 tables) is brought up to date.
-public enum Upkeep: String, Sendable, CaseIterable {
-  /// As the cost is estimated to be lower; the run says which and why.
-  case auto
-  /// With every row.
-  case keep
-  /// Set aside, and built anew when all rows are there.
-  case `defer`
-}
-
 /// What triggers are told of the run.
 public enum TriggerPolicy: String, Sendable, CaseIterable {
   case run

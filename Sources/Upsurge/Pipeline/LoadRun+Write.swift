@@ -44,17 +44,29 @@ extension LoadRun {
   /// Opens the database, finds or makes the table, and loads; leaves no new file behind when nothing came of it.
   private func load(_ first: PreparedSource, index: Int, names: [String]) throws(UpsurgeError) {
     let options = job.options
+    let script = try InitScript(options: options)
     let existed = access(job.database, F_OK) == 0
     let connection = try Connection(
-      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout)
+      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
+      isTrial: options.isTrial)
     do throws(UpsurgeError) {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
       if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
-      let table = try PreparedTable.prepare(
+      connection.isSynchronizing = options.triggers == .guarded
+      try script.run(on: connection)
+      let upkeep = TableUpkeep(connection, request: UpkeepRequest(options))
+      try upkeep.prepare(table: job.table)
+      var table = try PreparedTable.prepare(
         job.table, for: first, others: names[(index + 1)...], on: connection, options: options)
       announce(table, isJSON: first.isJSON)
-      let writing = try Writing(connection: connection, table: table, run: self)
+      let triggers = try TriggerText.read(connection, table: table.facts.name)
+      if let words = options.triggers.note(of: triggers, table: table.facts.name) {
+        note(RunNote(.warning, words))
+      }
+      try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
+      if options.isExplained { return try explain(table, names: names, on: connection) }
+      let writing = try Writing(connection: connection, table: table, upkeep: upkeep, run: self)
       defer { writing.record(in: summary) }
       let stage = ReaderStage(run: self, sourceNames: names, firstIndex: index, table: table)
       try run(writing, Reading(stage: stage, first: first))
@@ -118,15 +130,7 @@ extension LoadRun {
     guard first.opened.fileByteCount != nil else {
       return note(RunNote(.detail, "\(first.opened.name) is a pipe: its length is not known"))
     }
-    var total: UInt64 = 0
-    for name in names {
-      var status = stat()
-      let isKnown =
-        SourceName.isStandardInput(name) ? fstat(STDIN_FILENO, &status) == 0 : stat(name, &status) == 0
-      guard isKnown, status.st_mode & S_IFMT == S_IFREG else { return }
-      total += UInt64(status.st_size)
-    }
-    control.note(totalBytes: total)
+    if let total = totalByteCount(of: names) { control.note(totalBytes: total) }
   }
 
   private func announce(_ table: PreparedTable, isJSON: Bool) {

@@ -5,15 +5,21 @@ final class Writing {
   let connection: Connection
   let table: PreparedTable
   let writer: TableWriter
+  private let upkeep: TableUpkeep
+  private let note: @Sendable (RunNote) -> Void
   private let rejects: RejectSink
   private let options: LoadOptions
   private let cacheByteCount: Int
   /// Known once everything is committed.
   private var supersededCount: UInt64 = 0
 
-  init(connection: Connection, table: PreparedTable, run: LoadRun) throws(UpsurgeError) {
+  init(
+    connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun
+  ) throws(UpsurgeError) {
     self.connection = connection
     self.table = table
+    self.upkeep = upkeep
+    note = run.note
     options = run.job.options
     cacheByteCount = connection.pageCacheByteCount
     let rejects = try RejectSink(path: options.rejectsPath)
@@ -24,24 +30,37 @@ final class Writing {
     settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.onError = options.onError
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
+    settings.defersForeignKeys = options.foreignKeys == .deferred
+    if let rows = options.rowsPerStatement { settings.rowsPerStatement = max(rows, 1) }
+    settings.commitsOnce = upkeep.hasSetAside
+    settings.isDryRun = options.dryRun != nil
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     settings.quarantinesUnknown = table.facts.quarantinesUnknown
+    let sourceNames = run.summary.withLock { $0.sources }
     writer = try TableWriter(
-      connection: connection, plan: table.plan,
-      sourceNames: run.summary.withLock { $0.sources }, settings: settings,
+      connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
+      observer: try Preview.observer(
+        options, connection: connection, setup: table.createdSQL.map { [$0] } ?? [], sourceNames: sourceNames),
       rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
   }
 
-  /// Commits the rest, unless too large a share was rejected, or nothing was read before the run was interrupted.
+  /// Builds what was set aside and commits the rest, unless too large a share was rejected, or nothing was read
+  /// before the run was interrupted.
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       if !isInterrupted { try checkRejectShare() }
       try rejects.flush()
     } catch {
-      writer.rollback()
+      abandon()
       throw error
     }
     if isInterrupted && writer.ledger.read == 0 { return writer.rollback() }
+    do throws(UpsurgeError) {
+      try upkeep.finish(writer, isInterrupted: isInterrupted) { note(RunNote(.info, $0)) }
+    } catch {
+      writer.rollback()
+      throw error
+    }
     try writer.finish()
     supersededCount = writer.supersededCount
   }
@@ -67,6 +86,8 @@ final class Writing {
   /// Puts what the writer knows into the summary.
   func record(in summary: borrowing Mutex<RunSummary>) {
     let statistics = writer.statistics
+    let (indexSeconds, fullTextSeconds) = (upkeep.indexSeconds, upkeep.fullTextSeconds)
+    let decisions = upkeep.decisions
     let (ledger, committed) = (writer.ledger, writer.committedLedger)
     let (position, warnings) = (writer.lastCommittedRecord?.position, writer.warnings)
     let reasons = writer.rejectsByReason.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
@@ -78,10 +99,12 @@ final class Writing {
       ("commit_every", UInt64(options.commitEvery)),
     ]
     let superseded = supersededCount
+    let isDryRun = options.dryRun != nil
     summary.withLock {
       $0.ledger = ledger
       $0.supersededCount = superseded
       $0.committedCount = committed.read
+      $0.isDryRun = isDryRun
       $0.committedThrough = position
       $0.warnings.merge(warnings)
       $0.rejectsByReason = reasons.map { (code: $0.key, count: $0.value) }
@@ -92,6 +115,9 @@ final class Writing {
         ("store", statistics.storeSeconds), ("commit", statistics.commitSeconds),
         ("checkpoint", statistics.checkpointSeconds),
       ]
+      if indexSeconds > 0 { $0.stages.append(("index", indexSeconds)) }
+      if fullTextSeconds > 0 { $0.stages.append(("fts", fullTextSeconds)) }
+      $0.upkeep = decisions
     }
   }
 }

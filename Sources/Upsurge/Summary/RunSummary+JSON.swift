@@ -19,6 +19,7 @@ extension RunSummary {
     }
     out.endObject()
     writeMeasures(to: &out)
+    writeUpkeep(to: &out)
     writeRejects(to: &out)
     writeWarnings(to: &out)
     writeEnding(to: &out)
@@ -58,6 +59,25 @@ extension RunSummary {
     out.endObject()
   }
 
+  private func writeUpkeep(to out: inout JSONText) {
+    if upkeep.isEmpty { return }
+    out.key("upkeep")
+    out.beginArray()
+    for decision in upkeep {
+      out.beginObject()
+      out.key("kind")
+      out.string(decision.kind.rawValue)
+      out.key("name")
+      out.string(decision.name)
+      out.key("decision")
+      out.string(decision.upkeep.rawValue)
+      out.key("reason")
+      out.string(decision.reason)
+      out.endObject()
+    }
+    out.endArray()
+  }
+
   private func writeRejects(to out: inout JSONText) {
     out.key("rejects_by_reason")
     out.beginObject()
@@ -95,6 +115,10 @@ extension RunSummary {
     }
     out.key("superseded")
     out.number(supersededCount)
+    if isDryRun {
+      out.key("dry_run")
+      out.bool(true)
+    }
     out.key("committed_records")
     out.number(committedCount)
     if let committedThrough {

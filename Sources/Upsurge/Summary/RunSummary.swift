@@ -21,6 +21,8 @@ public struct RunSummary: Sendable {
   public var dialects: [String] = []
   /// The CREATE TABLE that this run executed, if it made the table.
   public var createdTable: String?
+  /// What was decided for the table's secondary indexes and FTS5 tables, and why.
+  public var upkeep: [UpkeepDecision] = []
   /// Bytes written to the write-ahead log, and the most it held at a time.
   public var walBytesWritten: UInt64 = 0
   public var walBytesPeak: UInt64 = 0
@@ -36,6 +38,11 @@ public struct RunSummary: Sendable {
   public var committedThrough: Position?
   /// Records that had been committed when the run ended.
   public var committedCount: UInt64 = 0
+
+  /// What `--explain` has to say; nothing else was done then.
+  public var explanation: String?
+  /// Whether everything was rolled back in the end, as `--dry-run` asks.
+  public var isDryRun = false
 
   public init(database: String, table: String, sources: [String]) {
     self.database = database

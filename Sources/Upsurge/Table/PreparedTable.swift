@@ -3,7 +3,7 @@ struct PreparedTable {
   let facts: TableFacts
   /// The run's first columns, in slot order.
   var columns: ColumnRegistry
-  let plan: UpsertPlan
+  private(set) var plan: UpsertPlan
   /// The CREATE TABLE that was executed, if the table is new.
   let createdSQL: String?
 
@@ -18,7 +18,7 @@ struct PreparedTable {
     options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
-      return try existing(schema, for: source, options: options)
+      return try existing(withKey(schema, on: connection, options: options), for: source, options: options)
     }
     guard options.createsTable else {
       if options.contract == .quarantine { return try missing(name, for: source, options: options) }
@@ -31,12 +31,50 @@ struct PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
       // Another process was faster.
       try connection.execute("ROLLBACK")
-      return try existing(schema, for: source, options: options)
+      return try existing(withKey(schema, on: connection, options: options), for: source, options: options)
     }
     let hasOneHeader = others.isEmpty && !source.isJSON
+    let control = try control(for: source, options: options) { _ in false }
+    let stored = inferred.filter { !SQLName.isSame($0.name, control?.name ?? "") }
     let definition = try TableDefinition(
-      name: name, inferred: inferred, options: options, mustKnowTypes: hasOneHeader)
-    return try new(definition, on: connection, options: options)
+      name: name, inferred: stored, options: options, mustKnowTypes: hasOneHeader)
+    return try new(definition, control: control, on: connection, options: options)
+  }
+
+  /// The table with the UNIQUE index that `--create-key` asks for, made in a transaction that stays open.
+  private static func withKey(
+    _ schema: TableSchema, on connection: Connection, options: LoadOptions
+  ) throws(UpsurgeError) -> TableSchema {
+    guard options.createsKey, case .columns(let columns, let predicate) = options.rules.target,
+      schema.kind == .table, !schema.hasKey(columns, where: predicate)
+    else { return schema }
+    let sql = try UpsertPlan.createKeySQL(columns, where: predicate, schema: schema)
+    try connection.execute("BEGIN IMMEDIATE")
+    do throws(UpsurgeError) {
+      try connection.execute(sql)
+    } catch {
+      guard error.isUniqueViolation else { throw error }
+      throw UpsurgeError(
+        .usage,
+        "--create-key cannot make the key: table \(schema.name.escapedForTerminal) has rows that share a value of "
+          + "(\(columns.joined(separator: ", ").escapedForTerminal))",
+        snippet: sql.escapedForTerminal,
+        hint: "remove the double rows first, or name columns that tell them apart")
+    }
+    return try TableSchema.read(connection, table: schema.name) ?? schema
+  }
+
+  /// The column that says which records are deletes, where the table lacks it: read, but not stored.
+  private static func control(
+    for source: PreparedSource, options: LoadOptions, isInTable: (String) -> Bool
+  ) throws(UpsurgeError) -> ColumnTarget? {
+    guard let name = options.rules.tombstone?.column, !isInTable(name) else { return nil }
+    if case .csv(let sniffed) = source.shape {
+      let names = try FieldSelection(options: options).columnNames(
+        of: sniffed.headerNames, file: source.opened.name)
+      if !names.contains(where: { SQLName.isSame($0 ?? "", name) }) { return nil }
+    }
+    return ColumnTarget(name: name, affinity: .none, spellingPolicy: .warn)
   }
 
   /// The columns of the first source, or under `--infer full` of all of them.
@@ -59,6 +97,13 @@ struct PreparedTable {
     return columns
   }
 
+  /// Plans again after indexes or triggers of the table were set aside.
+  mutating func replan(on connection: Connection) throws(UpsurgeError) {
+    guard let schema = try TableSchema.read(connection, table: facts.name) else { return }
+    plan = try plan.replanned(
+      schema: schema, columns: plan.columns, toleratesUnknownColumns: facts.quarantinesUnknown)
+  }
+
   private static func existing(
     _ schema: TableSchema, for source: PreparedSource, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
@@ -71,6 +116,9 @@ struct PreparedTable {
       // JSON names its columns as it goes; all that the table has are known from the start.
       for column in facts.columns { columns.add(column) }
     }
+    let isInTable = { (name: String) in schema.columnIndex(name) != nil }
+    let control = try control(for: source, options: options, isInTable: isInTable)
+    if let control { columns.add(control) }
     var rules = options.rules
     if rules.mode == nil, source.isJSON, rules.target == .primaryKey {
       // The primary key is the default key only where the records have it.
@@ -79,10 +127,10 @@ struct PreparedTable {
         rules.mode = .insert
       }
     }
-    let inTable = { (target: ColumnTarget) in schema.columnIndex(target.name) != nil }
+    let isKnown = { (target: ColumnTarget) in isInTable(target.name) || target == control }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
     // What is added to the table comes with its first batch; what is only kept has no place to wait for.
-    let known = facts.quarantinesUnknown ? columns.targets : columns.targets.filter(inTable)
+    let known = facts.quarantinesUnknown ? columns.targets : columns.targets.filter(isKnown)
     let plan = try UpsertPlan(
       schema: schema, rules: rules, columns: known, toleratesUnknownColumns: facts.quarantinesUnknown)
     precondition(Array(columns.targets.prefix(known.count)) == known, "new columns come last")
@@ -96,6 +144,9 @@ struct PreparedTable {
     let facts = TableFacts(
       name: name, isNew: false, columns: [], addsColumns: false, quarantinesUnknown: true)
     var columns = ColumnRegistry()
+    if let control = try control(for: source, options: options, isInTable: { _ in false }) {
+      columns.add(control)
+    }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
     let plan = try UpsertPlan(
       schema: TableSchema(missing: name), rules: options.rules, columns: columns.targets,
@@ -104,7 +155,7 @@ struct PreparedTable {
   }
 
   private static func new(
-    _ definition: TableDefinition, on connection: Connection, options: LoadOptions
+    _ definition: TableDefinition, control: ColumnTarget?, on connection: Connection, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     let name = definition.name
     let sql = try definition.sql()
@@ -112,9 +163,10 @@ struct PreparedTable {
     guard let schema = try TableSchema.read(connection, table: name) else {
       throw UpsurgeError(.database, "the table \(name) is not there after it was made")
     }
-    let targets = definition.columns.compactMap {
+    var targets = definition.columns.compactMap {
       schema.columnTarget($0.name, spellingPolicy: .reject)
     }
+    if let control { targets.append(control) }
     let facts = TableFacts(name: name, isNew: true, columns: [], addsColumns: true)
     let plan = try UpsertPlan(
       schema: schema, rules: options.rules, columns: targets)

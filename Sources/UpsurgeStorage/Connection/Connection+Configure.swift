@@ -15,7 +15,7 @@ extension Connection {
   /// Prepares the connection for writing: WAL, our own checkpoints, caches, foreign keys on.
   ///
   /// Writes nothing to a database that is in WAL mode already. An existing database with a rollback journal
-  /// is switched to WAL, which `didSwitchToWAL` tells.
+  /// is switched to WAL, which `didSwitchToWAL` tells. In a trial the journal stays as it is.
   /// - Parameters:
   ///   - pageCacheByteCount: upper bound of SQLite's page cache.
   ///   - newDatabasePageSize: page size of a database that has no page yet; a power of two, 512...65536.
@@ -35,13 +35,15 @@ extension Connection {
       PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-\(max(pageCacheByteCount >> 10, 64));
       PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF; PRAGMA foreign_keys=ON;
       """)
-    if durability == .off {
+    if isTrial {
+      try execute("PRAGMA synchronous=NORMAL")
+    } else if durability == .off {
       try execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
     } else {
       try switchToWAL()
       try execute("PRAGMA synchronous=\(durability == .full ? "FULL" : "NORMAL")")
     }
-    self.durability = durability
+    self.durability = isTrial ? .normal : durability
     self.pageCacheByteCount = pageCacheByteCount
   }
 

@@ -10,7 +10,7 @@ extension Connection {
   /// Done under the write lock, so that nothing another process has stored can go with it. What is open is rolled
   /// back. The connection is of no use afterwards.
   package func discardNewFile() {
-    guard isNewDatabase, path != ":memory:" else { return }
+    guard isNewDatabase, !isTrial, path != ":memory:" else { return }
     if !isInAutocommit { try? execute("ROLLBACK") }
     guard (try? execute("BEGIN EXCLUSIVE")) != nil else { return }
     let tableCount = (try? integer("SELECT count(*) FROM sqlite_schema")) ?? nil

@@ -71,3 +71,8 @@ extension Connection {
     sql.utf8.count <= 300 ? sql : String(sql.prefix(300)) + " ..."
   }
 }
+
+extension UpsurgeError {
+  /// Whether SQLite said that two rows share a key.
+  package var isUniqueViolation: Bool { underlyingCode == ResultCode.constraintUnique }
+}

@@ -18,6 +18,9 @@ package final class Connection {
   package let path: String
   /// How long SQLite waits for a lock held by another connection.
   package let busyTimeoutMilliseconds: Int32
+  /// Whether nothing may be left behind: the journal mode stays, and a missing file is not made, a temporary database
+  /// takes its place. Whoever writes rolls back.
+  package let isTrial: Bool
   /// Whether the database had no page when it was opened.
   package let isNewDatabase: Bool
   /// Whether `configure` took an existing database from a rollback journal to WAL.
@@ -28,16 +31,19 @@ package final class Connection {
   package internal(set) var pageCacheByteCount = 2 << 20
   /// What the writer's statements have counted; see `WriteNotes`.
   let notes: UnsafeMutablePointer<WriteNotes>
+  /// What `upsurge_is_synchronizing()` says; SQLite frees it with the handle.
+  let synchronizingFlag: UnsafeMutablePointer<Bool>
 
   private let guardedHandle: Interrupter
   private var owner = pthread_self()
 
   /// Opens a database file; nothing is written.
   /// - Parameter createIfMissing: whether a missing file is created (at the first write).
+  /// - Parameter isTrial: whether the database is only to be tried on; see `isTrial`.
   /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`,
   ///   `database`.
   package init(
-    path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000
+    path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000, isTrial: Bool = false
   ) throws(UpsurgeError) {
     if path.isEmpty || path.utf8.contains(0) {
       throw UpsurgeError(.usage, "a database needs a file name")
@@ -49,10 +55,14 @@ package final class Connection {
     if !createIfMissing && path != ":memory:" && access(path, F_OK) != 0 {
       throw UpsurgeError(.unreadableInput, "there is no database \(path.escapedForTerminal)")
     }
-    let handle = try Connection.open(path, createIfMissing: createIfMissing)
+    let isStandIn = isTrial && access(path, F_OK) != 0
+    if isStandIn { try Connection.checkFolder(of: path) }
+    // SQLite's name for a temporary database on disk.
+    let handle = try Connection.open(isStandIn ? "" : path, createIfMissing: createIfMissing)
     sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)
     do throws(UpsurgeError) {
       isNewDatabase = try Connection.pageCount(handle, path: path, timeout: busyTimeoutMilliseconds) == 0
+      synchronizingFlag = try ApplicationFunction.register(on: handle)
       notes = try WriteNotes.register(on: handle)
     } catch {
       sqlite3_close_v2(handle)
@@ -60,6 +70,7 @@ package final class Connection {
     }
     self.handle = handle
     self.path = path
+    self.isTrial = isTrial
     self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
     guardedHandle = Interrupter(handle)
   }
@@ -135,6 +146,16 @@ package final class Connection {
     _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
     return handle
+  }
+
+  /// Says what opening a new file would say, without making it.
+  private static func checkFolder(of path: String) throws(UpsurgeError) {
+    var folder = "."
+    if let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
+      folder = cut == path.startIndex ? "/" : String(path[..<cut])
+    }
+    if access(folder, W_OK | X_OK) == 0 { return }
+    throw Connection.failure(SQLITE_CANTOPEN, handle: nil, path: path, timeout: 0, sql: nil)
   }
 
   /// Reads the header, so that a file that is no database is found at once.

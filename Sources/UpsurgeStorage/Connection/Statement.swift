@@ -48,6 +48,24 @@ package final class Statement {
     try connection.check(sqlite3_bind_int64(handle, parameter, integer), sql: sql)
   }
 
+  package func bind(_ value: SQLValue, at parameter: Int32) throws(UpsurgeError) {
+    switch value {
+    case .null: try connection.check(sqlite3_bind_null(handle, parameter), sql: sql)
+    case .integer(let number): try bind(number, at: parameter)
+    case .real(let number): try connection.check(sqlite3_bind_double(handle, parameter, number), sql: sql)
+    case .text(let text): try bind(text, at: parameter)
+    case .blob(let bytes):
+      let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+      let code = bytes.withUnsafeBytes {
+        // A NULL pointer would bind NULL.
+        $0.isEmpty
+          ? sqlite3_bind_zeroblob(handle, parameter, 0)
+          : sqlite3_bind_blob64(handle, parameter, $0.baseAddress, UInt64($0.count), transient)
+      }
+      try connection.check(code, sql: sql)
+    }
+  }
+
   /// Whether a column of the current row is NULL; columns count from 0.
   package func isNull(at column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 

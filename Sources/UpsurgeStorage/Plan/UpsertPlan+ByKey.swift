@@ -16,10 +16,17 @@ extension UpsertPlan {
     return conditions.count == 1 ? conditions[0] : conditions.map { "(\($0))" }.joined(separator: " OR ")
   }
 
+  /// The columns that name one row: -1 for the rowid, or those of the primary key.
+  var identityColumns: [Int] {
+    if !schema.isWithoutRowid { return [-1] }
+    return schema.primaryKeyColumns.compactMap { schema.columnIndex($0) }
+  }
+
   /// `SELECT` of the row that a record is about; of several, that of the first target that matches.
+  /// - Parameter columns: indexes into `schema.columns`, -1 for the rowid.
   func findSQL(shape: SlotShape, columns: [Int], _ spelling: Spelling) throws(UpsurgeError) -> String {
     let present = present(shape)
-    let names = try SQLName.quoteList(columns.map { schema.columns[$0].name })
+    let names = try schema.terms(columns)
     var sql =
       "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(try lookUp(present, row: 0, spelling))"
     if lookUpKeys.count > 1 {
@@ -39,10 +46,8 @@ extension UpsertPlan {
 
   /// `SELECT` of the row that was inserted last; nil where a table has no rowid or no name for it.
   func insertedRowSQL(columns: [Int]) throws(UpsurgeError) -> String? {
-    guard schema.kind == .table, !schema.isWithoutRowid,
-      let rowid = ["rowid", "_rowid_", "oid"].first(where: { schema.columnIndex($0) == nil })
-    else { return nil }
-    let names = try SQLName.quoteList(columns.map { schema.columns[$0].name })
+    guard schema.kind == .table, let rowid = schema.rowidName else { return nil }
+    let names = try schema.terms(columns)
     return "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(rowid) = last_insert_rowid()"
   }
 
@@ -109,6 +114,12 @@ extension UpsertPlan {
     var terms: [String] = []
     for part in key.parts {
       if let column = part.column, let index = schema.columnIndex(column) {
+        if schema.kind == .virtual, schema.columns[index].affinity == .none {
+          // Such a table keeps a number or a text as it came; 7 and '7' are one key.
+          let value = value(of: index, present, row: row, spelling)
+          terms.append("CAST(\(try stored(index)) AS TEXT) = CAST(\(value) AS TEXT)")
+          continue
+        }
         let needsCollation =
           !key.isRowidAlias && !SQLName.isSame(part.collation, schema.columns[index].collation)
         let collate = needsCollation ? " COLLATE \(try SQLName.quote(part.collation))" : ""

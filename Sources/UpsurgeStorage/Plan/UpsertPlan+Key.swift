@@ -177,6 +177,15 @@ extension UpsertPlan {
 }
 
 extension TableSchema {
+  /// Whether there is a key on exactly these columns and expressions, with this WHERE.
+  package func hasKey(_ names: [String], where predicate: String?) -> Bool {
+    keys.contains { key in
+      let fragment = SQLFragment(predicate ?? "")
+      return key.hasParts(names.map { rowidColumn($0) ?? $0 })
+        && (key.predicate.map { SQLFragment($0).isSame(fragment) } ?? (fragment.tokens.isEmpty))
+    }
+  }
+
   /// The column that `rowid`, `oid` or `_rowid_` means, where no column is named so.
   func rowidColumn(_ name: String) -> String? {
     guard columnIndex(name) == nil, let rowidAlias,

@@ -29,6 +29,7 @@ final class Quarantine {
   private var insertion: Statement?
   private var deletion: Statement?
   private var releasing: Statement?
+  private var lookUp: Statement?
 
   init(_ plan: UpsertPlan, on connection: Connection) {
     self.connection = connection
@@ -87,19 +88,49 @@ final class Quarantine {
     holdsRecords = true
   }
 
-  /// Takes away what is kept of the row that a record was stored in.
-  /// - Parameter before: only records that arrived before this one.
-  func supersede(_ batch: borrowing Batch, _ record: Int, before id: Int64 = .max) throws(UpsurgeError) {
-    guard holdsRecords, let key = try reader()?.key(batch, record) else { return }
-    try remove(key, before: id)
+  /// What is to leave the quarantine because a record was stored.
+  struct Settlement {
+    /// What is kept of the same row and arrived before `before`.
+    var key: KeyReader.Key?
+    var before: Int64
+    /// The record itself, if it was kept.
+    var id: Int64?
   }
 
-  /// Takes away one kept record, which is stored now.
-  func release(_ id: Int64) throws(UpsurgeError) {
+  /// What a record makes superfluous; nil for nothing.
+  /// - Parameters:
+  ///   - isStored: whether its row says now what the record says.
+  ///   - id: its own id, where it comes from the quarantine.
+  func settlement(
+    _ batch: borrowing Batch, _ record: Int, isStored: Bool, id: Int64? = nil
+  ) throws(UpsurgeError) -> Settlement? {
+    var settlement = Settlement(key: nil, before: id ?? .max, id: id)
+    if isStored, holdsRecords, let key = try reader()?.key(batch, record), try holds(key) {
+      settlement.key = key
+      // Nothing that is kept from now on is meant.
+      if id == nil { settlement.before = try KeptRecord.lastID(connection) + 1 }
+    }
+    return settlement.key == nil && id == nil ? nil : settlement
+  }
+
+  func apply(_ settlement: Settlement) throws(UpsurgeError) {
+    if let key = settlement.key { try remove(key, before: settlement.before) }
+    guard let id = settlement.id else { return }
     let statement = try compiled(&releasing, "DELETE FROM main.upsurge_quarantine WHERE id = ?1")
     try statement.bind(id, at: 1)
     defer { statement.reset() }
     _ = try statement.step()
+  }
+
+  /// Whether anything is kept under a key.
+  private func holds(_ key: KeyReader.Key) throws(UpsurgeError) -> Bool {
+    guard let text = key.text else { return false }
+    let statement = try compiled(
+      &lookUp, "SELECT 1 FROM main.upsurge_quarantine WHERE \"table\" = ?1 AND key = ?2 LIMIT 1")
+    try statement.bind(table, at: 1)
+    try statement.bind(text, at: 2)
+    defer { statement.reset() }
+    return try statement.step()
   }
 
   // MARK: - Statements

@@ -2,23 +2,6 @@ import CSQLite
 import UpsurgeRecords
 
 extension Statement {
-  /// Binds a copy of a value.
-  func bind(_ value: SQLValue, at parameter: Int32) throws(UpsurgeError) {
-    switch value {
-    case .null: try check(sqlite3_bind_null(handle, parameter))
-    case .integer(let number): try bind(number, at: parameter)
-    case .real(let number): try check(sqlite3_bind_double(handle, parameter, number))
-    case .text(let text): try bind(text, at: parameter)
-    case .blob(let bytes):
-      try check(
-        bytes.withUnsafeBytes {
-          $0.isEmpty
-            ? sqlite3_bind_zeroblob(handle, parameter, 0)
-            : sqlite3_bind_blob64(handle, parameter, $0.baseAddress, UInt64($0.count), transient)
-        })
-    }
-  }
-
   /// Binds a copy of a text, or NULL.
   func bind(_ text: String?, at parameter: Int32) throws(UpsurgeError) {
     if let text { try bind(text, at: parameter) } else { try check(sqlite3_bind_null(handle, parameter)) }

@@ -27,15 +27,29 @@ extension TableWriter {
 
   /// Takes away, in the transaction of a record that was stored, what was kept of its row; of a record that was kept
   /// itself, that and what arrived before it.
+  ///
+  /// Where foreign keys are looked at when the transaction ends, the record may still be taken back: then this waits.
   func settle(_ outcome: Outcome, _ batch: borrowing Batch, _ record: Int) throws(UpsurgeError) {
     let isStored = [.inserted, .updated, .unchanged, .deleted].contains(outcome)
-    if !settings.replaysKept {
-      if isStored { try keeping.supersede(batch, record) }
-      return
+    let id = settings.replaysKept ? Int64(clamping: batch.records[record].number) : nil
+    let settlement = try keeping.settlement(batch, record, isStored: isStored, id: id)
+    guard let settlement else { return }
+    if references == nil {
+      try keeping.apply(settlement)
+    } else {
+      let position = batch.position(of: record, file: sourceName(batch.sourceIndex))
+      settlements[position] = settlement
     }
-    let id = Int64(clamping: batch.records[record].number)
-    if isStored { try keeping.supersede(batch, record, before: id) }
-    try keeping.release(id)
+  }
+
+  /// Leaves what is kept as it is for a record that is taken back.
+  func forgetSettlement(at position: Position) { settlements[position] = nil }
+
+  /// Does what waited for the end of the transaction.
+  func applySettlements() throws(UpsurgeError) {
+    if settlements.isEmpty { return }
+    for settlement in settlements.values { try keeping.apply(settlement) }
+    settlements.removeAll(keepingCapacity: true)
   }
 
   /// Looks for kept records in a transaction that has just begun.

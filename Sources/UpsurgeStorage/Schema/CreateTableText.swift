@@ -14,6 +14,8 @@ struct CreateTableText {
   /// Whether a CHECK calls a function that may raise an error.
   private(set) var checkMayRaise = false
   private(set) var hasAutoincrement = false
+  /// Whether a foreign key is looked at when the transaction ends.
+  private(set) var hasDeferredForeignKeys = false
   private var keyConflicts: [[String]: TableSchema.ConflictClause] = [:]
 
   init(_ sql: String) {
@@ -51,7 +53,9 @@ struct CreateTableText {
       if token.isMark("(") { depth += 1 }
       if token.isMark(")") { depth -= 1 }
       if depth > 0 { continue }
-      if token.isWord("AUTOINCREMENT") {
+      if token.isWord("INITIALLY"), index < part.count, part[index].isWord("DEFERRED") {
+        hasDeferredForeignKeys = true
+      } else if token.isWord("AUTOINCREMENT") {
         hasAutoincrement = true
       } else if token.isWord("CHECK") {
         hasCheck = true

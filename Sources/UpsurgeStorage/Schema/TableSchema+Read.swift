@@ -10,10 +10,12 @@ extension TableSchema {
     let sql = try definition(connection, type: schema.kind == .view ? "view" : "table", name: schema.name)
     let text = schema.kind == .table ? CreateTableText(sql ?? "") : CreateTableText("")
     schema.hasAutoincrement = text.hasAutoincrement
+    schema.hasDeferredForeignKeys = text.hasDeferredForeignKeys
     schema.hasCheck = text.hasCheck
     schema.checkCallsFunction = text.checkCallsFunction
     schema.checkMayRaise = text.checkMayRaise
     try schema.readColumns(connection, text: text)
+    if schema.kind == .virtual, Self.isFullText(sql ?? "") { schema.addRowid() }
     if schema.kind == .table { try schema.readKeys(connection, text: text) }
     try schema.readTriggers(connection)
     try schema.readForeignKeys(connection)
@@ -33,6 +35,23 @@ extension TableSchema {
     schema.isWithoutRowid = statement.integer(at: 2) != 0
     schema.isStrict = statement.integer(at: 3) != 0
     return schema
+  }
+
+  private static func isFullText(_ sql: String) -> Bool {
+    let words = SQLScanner.tokens(of: sql)
+    guard let using = words.firstIndex(where: { $0.isWord("USING") }), using + 1 < words.count else {
+      return false
+    }
+    return words[using + 1].isWord("fts5")
+  }
+
+  /// The rowid of a full-text table has no name of its own among its columns, and is all that can find a row quickly.
+  private mutating func addRowid() {
+    if columnIndex("rowid") != nil { return }
+    columns.append(
+      Column(
+        name: "rowid", declaredType: "INTEGER", affinity: .integer, collation: "BINARY", isNotNull: false,
+        notNullConflict: nil, defaultExpression: nil, generation: .none, isHidden: true, keyOrdinal: 0))
   }
 
   private static func definition(
@@ -115,8 +134,8 @@ extension TableSchema {
       at: 0)
   }
 
-  private static func parts(
-    _ connection: Connection, index: String, text: CreateIndexText
+  static func parts(
+    _ connection: Connection, index: String, text: CreateIndexText = CreateIndexText("")
   ) throws(UpsurgeError) -> [Key.Part] {
     let statement = try connection.prepare(
       "SELECT cid, name, coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno")
@@ -161,6 +180,12 @@ extension TableSchema {
       }
       foreignKeys[foreignKeys.count - 1].columns.append(statement.text(at: 2) ?? "")
       if let to = statement.text(at: 3) { foreignKeys[foreignKeys.count - 1].parentColumns.append(to) }
+    }
+    let primaryKey = try connection.prepare("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")
+    for index in foreignKeys.indices {
+      try primaryKey.bind(foreignKeys[index].parentTable, at: 1)
+      while try primaryKey.step() { foreignKeys[index].parentKey.append(primaryKey.text(at: 0) ?? "") }
+      primaryKey.reset()
     }
     let referencing = try connection.prepare(
       """

@@ -20,6 +20,8 @@ package struct TableSchema: Sendable, Equatable {
   /// Whether a trigger of the database says FAIL or ROLLBACK, so that a failing row may leave traces.
   package var hasUnsafeTriggers = false
   package var foreignKeys: [ForeignKey] = []
+  /// Whether a foreign key is DEFERRABLE INITIALLY DEFERRED.
+  package var hasDeferredForeignKeys = false
   /// Tables with a foreign key to this one.
   package var referencingTables: [String] = []
   package var hasAutoincrement = false
@@ -93,6 +95,8 @@ package struct TableSchema: Sendable, Equatable {
     package var parentTable: String
     /// Empty when the parent's PRIMARY KEY is meant.
     package var parentColumns: [String]
+    /// The parent's PRIMARY KEY.
+    package var parentKey: [String] = []
   }
 
   /// The index of a column by name, as SQLite compares names.

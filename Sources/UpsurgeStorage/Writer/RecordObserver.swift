@@ -1,10 +1,26 @@
 import UpsurgeRecords
 
 /// Sees what becomes of each record, in input order; records then go one by one.
+///
+/// Called on the writer thread, also for records that the parser could not read, but not for the one that ends the
+/// run. When `didRollBack` comes, what was seen since the last `didCommit` has not happened.
 package protocol RecordObserver: AnyObject {
+  /// Which rows `observe` is given; others are not looked up, and nil.
+  var wantedRows: ObservedRows { get }
+
+  /// Whether the rows have one value more at their end: the rowid, or NULL where there is none.
+  var wantsRowid: Bool { get }
+
   /// The table's columns as they are from now on; called before the first record and whenever columns were added.
-  /// - Parameter columns: indexes into `schema.columns` of the values that `observe` is given.
-  func begin(schema: TableSchema, columns: [Int]) throws(UpsurgeError)
+  /// - Parameter columns: indexes into `plan.schema.columns` of the values that `observe` is given.
+  func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError)
+
+  /// Looks at a record before it is stored.
+  /// - Parameter isTombstone: whether the record deletes its row, whatever the mode is.
+  /// - Returns: the reject to make of it; nil to let it be stored.
+  func refusal(
+    of record: Int, in batch: borrowing Batch, isTombstone: Bool
+  ) throws(UpsurgeError) -> Reject?
 
   /// - Parameters:
   ///   - before: the row that the record is about as it was; nil when there was none.
@@ -12,4 +28,29 @@ package protocol RecordObserver: AnyObject {
   func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError)
+
+  /// Everything seen so far is committed; in a dry run, has come to its end.
+  func didCommit() throws(UpsurgeError)
+
+  func didRollBack()
+}
+
+/// The rows that a `RecordObserver` asks for.
+package enum ObservedRows: Int, Sendable {
+  case none, after, beforeAndAfter
+}
+
+extension RecordObserver {
+  package var wantedRows: ObservedRows { .beforeAndAfter }
+  package var wantsRowid: Bool { false }
+
+  package func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {}
+
+  package func refusal(
+    of record: Int, in batch: borrowing Batch, isTombstone: Bool
+  ) throws(UpsurgeError) -> Reject? { nil }
+
+  package func didCommit() throws(UpsurgeError) {}
+
+  package func didRollBack() {}
 }

@@ -17,13 +17,21 @@ extension TableWriter {
     if try isKeyNull(batch, record, shape, isTombstone: isTombstone) {
       return try reject(nullKey(batch, record))
     }
-    let before = observer == nil ? nil : try rowOfRecord(batch, record, shape)
+    var before: [SQLValue]?
+    if let observer {
+      if let refusal = try observer.refusal(of: record, in: batch, isTombstone: isTombstone) {
+        return try reject(refusal)
+      }
+      if observer.wantedRows == .beforeAndAfter { before = try rowOfRecord(batch, record, shape) }
+    }
+    let referring = references == nil ? nil : try rowBeforeReference(batch, record, shape)
     if plan.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
       if settlesKept { try settle(outcome, batch, record) }
       if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
+      if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }
     case .failed(let code, let handle):
       try refuse(batch, record, code: code, handle)
@@ -126,10 +134,10 @@ extension TableWriter {
 
   /// The row that a record is about as it is now; nil when there is none.
   func rowOfRecord(
-    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, columns: [Int]? = nil
   ) throws(UpsurgeError) -> [SQLValue]? {
     if plan.lookUpKeys.isEmpty { return nil }
-    return try row(try statements.handle(shape, .find(observedColumns)), batch, record, shape)
+    return try row(try statements.handle(shape, .find(columns ?? observedColumns)), batch, record, shape)
   }
 
   private func row(
@@ -147,10 +155,10 @@ extension TableWriter {
   ) throws(UpsurgeError) {
     guard let observer else { return }
     var after = before
-    switch outcome {
-    case .inserted: after = try insertedRow(batch, record, shape)
-    case .updated: after = try rowOfRecord(batch, record, shape)
-    case .deleted: after = nil
+    switch (observer.wantedRows, outcome) {
+    case (.none, _), (_, .deleted): after = nil
+    case (_, .inserted): after = try insertedRow(batch, record, shape)
+    case (_, .updated), (.after, _): after = try rowOfRecord(batch, record, shape)
     default: break
     }
     let position = batch.position(of: record, file: sourceName(batch.sourceIndex))
@@ -170,7 +178,7 @@ extension TableWriter {
     guard let statement = insertedRowStatement else { return nil }
     defer { statement.reset() }
     guard try statement.step() else { return nil }
-    return (0..<Int32(observedColumns.count)).map { SQLValue(statement.handle, column: $0) }
+    return (0..<sqlite3_column_count(statement.handle)).map { SQLValue(statement.handle, column: $0) }
   }
 }
 

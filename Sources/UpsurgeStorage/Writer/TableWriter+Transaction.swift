@@ -7,6 +7,7 @@ extension TableWriter {
     if transaction.isOpen { return }
     // The transaction in which the table was made is the first one.
     if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }
     let last = transaction.last
     transaction = OpenTransaction()
     transaction.isOpen = true
@@ -22,6 +23,7 @@ extension TableWriter {
   /// Without a journal (`--durability off`) only `finish` commits: nothing could be rolled back to it.
   package func commit() throws(UpsurgeError) {
     if connection.durability == .off { return }
+    if settings.isDryRun { return try passCommit() }
     do throws(UpsurgeError) { try commitNow() } catch { throw fail(error) }
   }
 
@@ -29,6 +31,11 @@ extension TableWriter {
   package func finish() throws(UpsurgeError) {
     if isDone { return }
     do throws(UpsurgeError) {
+      if settings.isDryRun {
+        try finishDryRun()
+        isDone = true
+        return
+      }
       try commitNow()
       if statistics.pagesWritten > 0 && connection.durability != .off {
         try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
@@ -50,6 +57,8 @@ extension TableWriter {
 
   private func commitNow() throws(UpsurgeError) {
     if !transaction.isOpen && connection.isInAutocommit { return }
+    try settleReferences()
+    try applySettlements()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
@@ -59,6 +68,7 @@ extension TableWriter {
     committedLedger = ledger
     committedRejects = rejectsByReason
     noteCommittedRecord()
+    try observer?.didCommit()
     statistics.commitCount += 1
     statistics.commitSeconds += MonotonicClock.seconds - start
     try governWAL()
@@ -77,8 +87,10 @@ extension TableWriter {
   func undo() {
     if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
     transaction.isOpen = false
+    references?.clear()
     ledger = committedLedger
     rejectsByReason = committedRejects
+    observer?.didRollBack()
   }
 
   /// Ends the writer after an error: the last commit stands, with the record that ended the run.
@@ -99,7 +111,7 @@ extension TableWriter {
   }
 
   /// A COMMIT refused because of DEFERRABLE foreign keys whose parents never came.
-  private func openForeignKeys() -> UpsurgeError {
+  func openForeignKeys() -> UpsurgeError {
     var error = UpsurgeError(
       .badInput,
       "the transaction cannot be committed: rows of table \(plan.schema.name.escapedForTerminal)"

@@ -18,13 +18,13 @@ extension TableWriter {
 
   /// Commits when the transaction has all the records it may have, or the WAL all its bytes.
   func commitIfFull() throws(UpsurgeError) {
-    if connection.durability == .off || !transaction.isOpen { return }
+    if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return }
     if transaction.recordCount >= settings.commitEveryRecords || isWALNearLimit { try commit() }
   }
 
   /// Commits at a batch border when bytes or seconds say so.
   func commitIfDue() throws(UpsurgeError) {
-    if connection.durability == .off || !transaction.isOpen { return }
+    if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return }
     if let most = settings.commitEveryBytes, transaction.byteCount >= most { return try commit() }
     if let most = settings.commitEverySeconds, MonotonicClock.seconds - transaction.startSeconds >= most {
       try commit()

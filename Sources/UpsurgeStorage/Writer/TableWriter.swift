@@ -52,8 +52,12 @@ package final class TableWriter {
   var insertedRowStatement: Statement?
   /// Records that wait for a place in the table.
   var keeping: Quarantine
+  /// What leaves the quarantine when the transaction ends, by the records that bring it about.
+  var settlements: [Position: Quarantine.Settlement] = [:]
   /// Of a replay: the ids of records that have no place yet.
   package internal(set) var stillKept: [Int64] = []
+  /// Rows that wait for their parents, where foreign keys are looked at when the transaction ends.
+  var references: OpenReferences?
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 
@@ -69,7 +73,7 @@ package final class TableWriter {
   ) throws(UpsurgeError) {
     self.connection = connection
     self.plan = plan
-    self.settings = settings
+    self.settings = settings.settled
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
     self.observer = observer
@@ -79,6 +83,7 @@ package final class TableWriter {
     try beginStatistics()
     try checkFreeSQL()
     try beginObserving()
+    try beginReferences()
   }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
@@ -124,6 +129,7 @@ package final class TableWriter {
     try adoptQuarantine()
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginObserving()
+    try beginReferences()
   }
 
   /// Compiles the statement of one row where the merge rules hold SQL of the user's, so that its faults are told early.
@@ -148,7 +154,8 @@ package final class TableWriter {
 
   private func beginObserving() throws(UpsurgeError) {
     observedColumns = plan.schema.columns.indices.filter { !plan.schema.columns[$0].isHidden }
-    try observer?.begin(schema: plan.schema, columns: observedColumns)
+    try observer?.begin(plan, columns: observedColumns)
+    if observer?.wantsRowid == true { observedColumns.append(TableSchema.rowidIndex) }
   }
 
   private static func parts(

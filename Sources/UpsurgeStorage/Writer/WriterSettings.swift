@@ -25,6 +25,10 @@ package struct WriterSettings: Sendable {
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?
+  /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
+  package var defersForeignKeys = false
+  /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.
+  package var isDryRun = false
   /// Whether columns that appear on the way are added to the table.
   package var addsColumns = false
   /// Whether records with a value in a column that the table lacks are kept in the quarantine.
@@ -32,7 +36,19 @@ package struct WriterSettings: Sendable {
   /// Whether the records come from the quarantine, their numbers being their ids; those that are stored leave it.
   package var replaysKept = false
 
+  /// Whether everything is one transaction, because what was set aside comes back at its end: neither records nor
+  /// the WAL's limit commit.
+  package var commitsOnce = false
+
   package init() {}
+
+  /// The same without bounds that do not count.
+  var settled: WriterSettings {
+    guard commitsOnce else { return self }
+    var settings = self
+    settings.commitEveryRecords = .max
+    return settings
+  }
 }
 
 /// Where the last commit stands in the input.

@@ -16,15 +16,14 @@ final class Database {
   @discardableResult
   func rows(_ sql: String) throws -> [String] {
     var rows: [String] = []
-    // SQLite says where the next statement begins by a pointer into the text, which must stay where it is.
-    try sql.withCString { text in
-      var next: UnsafePointer<CChar>? = text
-      while let start = next, start.pointee != 0 {
+    try sql.withCString { start in
+      var next: UnsafePointer<CChar>? = start
+      while let text = next, text.pointee != 0 {
         var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, start, -1, &statement, &next) == SQLITE_OK else {
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(handle, text, -1, &statement, &next) == SQLITE_OK else {
           throw Failure(description: String(cString: sqlite3_errmsg(handle)) + ": " + sql)
         }
-        defer { sqlite3_finalize(statement) }
         while statement != nil {
           let code = sqlite3_step(statement)
           if code == SQLITE_DONE { break }

@@ -1,0 +1,51 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension LoadRun {
+  /// Sets aside what is to be, plans anew for the table as it is then, and says what was decided.
+  func begin(
+    _ upkeep: TableUpkeep, for table: inout PreparedTable, first: PreparedSource, names: ArraySlice<String>,
+    on connection: Connection
+  ) throws(UpsurgeError) {
+    try upkeep.begin(table.plan.schema, isNew: table.facts.isNew, mode: table.plan.mode) {
+      first.estimate(totalByteCount: totalByteCount(of: names), options: job.options)
+    }
+    if upkeep.hasSetAside { try table.replan(on: connection) }
+    for decision in upkeep.decisions {
+      let level: RunNote.Level = decision.isAgainstRequest ? .warning : decision.upkeep == .keep ? .detail : .info
+      note(RunNote(level, decision.text))
+    }
+    let expected = upkeep.expectedLogByteCount
+    if expected > job.options.walLimit.byteCount {
+      note(
+        RunNote(
+          .info, "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
+            + " past the --wal-limit of \(job.options.walLimit)"))
+    }
+  }
+
+  /// Bytes of all sources as they lie there; nil when one is no regular file.
+  func totalByteCount(of names: some Sequence<String>) -> UInt64? {
+    var total: UInt64 = 0
+    for name in names {
+      var status = stat()
+      let isKnown =
+        SourceName.isStandardInput(name) ? fstat(STDIN_FILENO, &status) == 0 : stat(name, &status) == 0
+      guard isKnown, status.st_mode & S_IFMT == S_IFREG else { return nil }
+      total += UInt64(status.st_size)
+    }
+    return total
+  }
+}
+
+extension UpkeepRequest {
+  init(_ options: LoadOptions) {
+    self.init()
+    indexes = options.indexes
+    indexUpkeep = options.indexUpkeep
+    fullTextUpkeep = options.fullTextUpkeep
+  }
+}

@@ -1,0 +1,95 @@
+/// Writes each row that is inserted, updated or deleted as one JSON object a line, for `--changes` and
+/// `--dry-run=diff`.
+///
+///     {"op":"update","table":"t","key":{"id":7},"before":{"n":1},"after":{"n":2},"file":"a.csv","record":3}
+///
+/// An insert has no `before`, a delete no `after`, an update only the columns that changed. Integers are exact, a real
+/// always has a point or an exponent (infinity is `9e999`), a BLOB is `{"$base64":true,"encoded":"AP8="}`.
+final class ChangeLog: RecordObserver {
+  let wantedRows = ObservedRows.beforeAndAfter
+  private let file: OutputFile
+  private var table = ""
+  private var columns: [String] = []
+  /// Indexes of the key's columns; empty where rows have none.
+  private var keyColumns: [Int] = []
+  private var text = JSONText()
+
+  init(file: OutputFile) { self.file = file }
+
+  func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {
+    table = plan.schema.name
+    self.columns = columns.map { plan.schema.columns[$0].name }
+    let key = plan.key?.columns ?? plan.schema.primaryKeyColumns
+    keyColumns = key.compactMap { name in self.columns.firstIndex { SQLName.isSame($0, name) } }
+  }
+
+  func observe(
+    _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
+  ) throws(UpsurgeError) {
+    let operation: String
+    var shown = Array(columns.indices)
+    switch outcome {
+    case .inserted: operation = "insert"
+    case .deleted: operation = "delete"
+    case .updated:
+      operation = "update"
+      if let before, let after { shown = shown.filter { before[$0] != after[$0] } }
+    case .unchanged, .stale, .ignored, .rejected, .quarantined: return
+    }
+    text.beginObject()
+    text.key("op")
+    text.string(operation)
+    text.key("table")
+    text.string(table)
+    text.key("key")
+    write(before ?? after ?? [], keyColumns)
+    if let before, outcome != .inserted {
+      text.key("before")
+      write(before, shown)
+    }
+    if let after, outcome != .deleted {
+      text.key("after")
+      write(after, shown)
+    }
+    text.key("file")
+    text.string(position.file)
+    text.key("record")
+    if let record = position.record { text.number(record) } else { text.null() }
+    text.endObject()
+    text.newline()
+    try file.append(text.bytes)
+    text.removeAll()
+  }
+
+  func didCommit() throws(UpsurgeError) { try file.keep() }
+
+  func didRollBack() { file.discard() }
+
+  private func write(_ row: [SQLValue], _ indexes: [Int]) {
+    text.beginObject()
+    for index in indexes where index < row.count {
+      text.key(columns[index])
+      text.value(row[index])
+    }
+    text.endObject()
+  }
+}
+
+extension JSONText {
+  /// A value as SQLite stores it; reading it back gives the same value and type.
+  mutating func value(_ value: SQLValue) {
+    switch value {
+    case .null: null()
+    case .integer(let number): self.number(number)
+    case .real(let number): literal(number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : "\(number)")
+    case .text(let text): string(text)
+    case .blob(let bytes):
+      beginObject()
+      key("$base64")
+      bool(true)
+      key("encoded")
+      string(Base64.encode(bytes))
+      endObject()
+    }
+  }
+}

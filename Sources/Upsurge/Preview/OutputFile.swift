@@ -1,0 +1,115 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A file that tells what a run has committed: what belongs to a transaction that is rolled back is cut off again.
+///
+/// `-` is standard output, from which nothing can be taken back: there the bytes wait in a temporary file, which has
+/// no name, until `keep`.
+final class OutputFile {
+  private let path: String
+  private let option: String
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var writtenCount: off_t = 0
+  private var keptCount: off_t = 0
+  private var isStandardOutput: Bool { path == "-" }
+
+  /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
+  /// - Parameters:
+  ///   - path: `-` for standard output.
+  ///   - option: the option that named it, for messages.
+  /// - Throws: `cannotCreate`.
+  init(path: String, option: String) throws(UpsurgeError) {
+    self.path = path
+    self.option = option
+    descriptor =
+      path == "-"
+      ? OutputFile.unnamedFile()
+      : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor < 0 { throw failure("cannot create", errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Appends bytes; written out at 64 KiB.
+  func append(_ bytes: [UInt8]) throws(UpsurgeError) {
+    buffer += bytes
+    if buffer.count >= 64 << 10 { try flush() }
+  }
+
+  /// What was appended so far is there to stay.
+  /// - Throws: `cannotCreate` when the disk, or the reader of standard output, refuses.
+  func keep() throws(UpsurgeError) {
+    try flush()
+    if isStandardOutput {
+      try copyToStandardOutput()
+      writtenCount = 0
+      guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+        throw failure("cannot write", errno)
+      }
+    }
+    keptCount = writtenCount
+  }
+
+  /// Forgets what was appended since the last `keep`.
+  func discard() {
+    buffer.removeAll(keepingCapacity: true)
+    if writtenCount == keptCount { return }
+    writtenCount = keptCount
+    // A pipe or device cannot be cut; its reader has seen more than was committed.
+    if ftruncate(descriptor, keptCount) == 0 { lseek(descriptor, keptCount, SEEK_SET) }
+  }
+
+  private func flush() throws(UpsurgeError) {
+    try write(buffer[...], to: descriptor)
+    writtenCount += off_t(buffer.count)
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private func copyToStandardOutput() throws(UpsurgeError) {
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure("cannot write", errno) }
+    while true {
+      let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      if count < 0 { throw failure("cannot write", errno) }
+      if count == 0 { return }
+      try write(chunk[..<count], to: STDOUT_FILENO)
+    }
+  }
+
+  private func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(UpsurgeError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      if count <= 0 { throw failure("cannot write", errno) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private func failure(_ what: String, _ code: Int32) -> UpsurgeError {
+    let name = isStandardOutput ? "standard output" : path.escapedForTerminal
+    return UpsurgeError(
+      .cannotCreate, "\(what) \(name) for \(option): \(String(cString: strerror(code)))",
+      hint: isStandardOutput
+        ? "the temporary folder (TMPDIR) needs room, and the reader must stay"
+        : "make room, or give another path to \(option)", underlyingCode: code)
+  }
+
+  private static func unnamedFile() -> Int32 {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array((folder + "/upsurge-XXXXXX").utf8CString)
+    let descriptor = mkstemp(&template)
+    if descriptor >= 0 { unlink(template) }
+    return descriptor
+  }
+}
+
+/// write(2), which the method of the same name hides.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
+}

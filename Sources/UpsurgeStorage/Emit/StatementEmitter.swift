@@ -1,0 +1,162 @@
+import UpsurgeRecords
+
+/// Writes what a run does as plain SQL: no parameters, and nothing of ours that another program would lack.
+///
+/// Each record that is stored (or found to be stored already) becomes a tuple of an INSERT with its ON CONFLICT, in
+/// input order; neighbours of one shape share a statement. Modes `update` and `delete`, tombstones and partial records
+/// take a statement of their own; views and virtual tables two: an UPDATE, and an INSERT where there is no row.
+package final class StatementEmitter: RecordObserver {
+  package let wantedRows = ObservedRows.none
+  private let literals: LiteralWriter
+  private var packer: StatementPacker
+  private let sourceNames: [String]
+  private let sink: ([UInt8]) throws(UpsurgeError) -> Void
+  private let commit: () throws(UpsurgeError) -> Void
+  private let rollBack: () -> Void
+  private var plan: UpsertPlan?
+  private var templates: [Kind: [StatementTemplate]] = [:]
+  /// What the record in hand adds when it is stored.
+  private var pending: [(text: [UInt8], template: StatementTemplate)] = []
+
+  private struct Kind: Hashable {
+    var shape: SlotShape
+    var isTombstone: Bool
+  }
+
+  /// - Parameters:
+  ///   - connection: the database that the statements are for.
+  ///   - setup: statements that come first.
+  ///   - byteLimit: bounds each statement; never more than SQLite takes by itself.
+  ///   - sourceNames: the sources as the user named them, by `batch.sourceIndex`.
+  ///   - sink: takes finished statements, each with its semicolon and a line end.
+  ///   - commit: what the sink took so far is there to stay.
+  ///   - rollBack: what the sink took since has not happened.
+  package init(
+    connection: Connection, setup: [String] = [], byteLimit: Int, sourceNames: [String],
+    sink: @escaping ([UInt8]) throws(UpsurgeError) -> Void,
+    commit: @escaping () throws(UpsurgeError) -> Void, rollBack: @escaping () -> Void
+  ) throws(UpsurgeError) {
+    let encoding = try connection.text("PRAGMA encoding") ?? ""
+    literals = try LiteralWriter(encoding: LiteralWriter.TextEncoding(rawValue: encoding) ?? .utf8)
+    packer = StatementPacker(byteLimit: byteLimit)
+    self.sourceNames = sourceNames
+    self.sink = sink
+    self.commit = commit
+    self.rollBack = rollBack
+    for statement in setup { packer.add(statement: statement) }
+  }
+
+  package func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {
+    templates.removeAll()
+    defer { self.plan = plan }
+    guard let before = self.plan?.schema else { return }
+    for column in plan.schema.columns where before.columnIndex(column.name) == nil {
+      packer.add(
+        statement: try TableDefinition.addColumnSQL(
+          table: plan.schema.name, column: .init(name: column.name, declaredType: column.declaredType),
+          isStrict: plan.schema.isStrict))
+    }
+  }
+
+  package func refusal(
+    of record: Int, in batch: borrowing Batch, isTombstone: Bool
+  ) throws(UpsurgeError) -> Reject? {
+    guard let plan else { return nil }
+    let cells = batch.cells + record * batch.columnCount
+    let shape = shape(cells, cellCount: batch.columnCount, plan)
+    pending.removeAll(keepingCapacity: true)
+    // Each literal is made once, and stands wherever its parameter does.
+    var literal: [UInt8] = []
+    var ends = [0]
+    for slot in plan.present(shape) {
+      let cell = slot.cellIndex < batch.columnCount ? cells[slot.cellIndex] : .absent
+      try literals.append(cell, of: batch, to: &literal)
+      ends.append(literal.count)
+    }
+    for template in try templates(Kind(shape: shape, isTombstone: isTombstone), plan) {
+      var text: [UInt8] = []
+      template.append(to: &text) { $1 += literal[ends[$0]..<ends[$0 + 1]] }
+      if !packer.fits(text, template) {
+        let byteCount = template.head.count + text.count + template.tail.count + 1
+        return tooLarge(batch, record, byteCount: byteCount)
+      }
+      pending.append((text, template))
+    }
+    return nil
+  }
+
+  package func observe(
+    _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
+  ) throws(UpsurgeError) {
+    defer { pending.removeAll(keepingCapacity: true) }
+    if outcome == .rejected || outcome == .quarantined { return }
+    for (text, template) in pending { packer.add(text, template) }
+    if packer.finished.count >= 64 << 10 { try sink(packer.take()) }
+  }
+
+  package func didCommit() throws(UpsurgeError) {
+    packer.close()
+    try sink(packer.take())
+    try commit()
+  }
+
+  package func didRollBack() {
+    packer.removeAll()
+    rollBack()
+  }
+
+  // MARK: - Statements
+
+  /// What a record speaks of; what would be stored as NULL anyway counts as spoken of, so that fewer shapes share more.
+  private func shape(
+    _ cells: UnsafeMutablePointer<Cell>, cellCount: Int, _ plan: UpsertPlan
+  ) -> SlotShape {
+    var shape = SlotShape(full: plan.slots.count)
+    for (index, slot) in plan.slots.enumerated() {
+      let isAbsent = slot.cellIndex >= cellCount || cells[slot.cellIndex].kind == .absent
+      let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil
+      if isAbsent && (plan.mode != .insert || hasDefault || plan.schema.kind != .table) {
+        shape.remove(index)
+      }
+    }
+    return shape
+  }
+
+  private func templates(_ kind: Kind, _ plan: UpsertPlan) throws(UpsurgeError) -> [StatementTemplate] {
+    if let known = templates[kind] { return known }
+    if templates.count >= 256 { templates.removeAll() }
+    let made = try statements(kind, plan).map { StatementTemplate($0) }
+    templates[kind] = made
+    return made
+  }
+
+  private func statements(_ kind: Kind, _ plan: UpsertPlan) throws(UpsurgeError) -> [String] {
+    let spelling = Spelling(isCounted: false) { _, place in "?\(place + 1)" }
+    if kind.isTombstone || plan.mode == .delete { return [try plan.deleteSQL(shape: kind.shape, spelling)] }
+    if plan.looksUp { return [try plan.updateSQL(shape: kind.shape, spelling)] }
+    let insert = try plan.insertSQL(shape: kind.shape, rowCount: 1, spelling)
+    if plan.schema.kind == .table || plan.targets.isEmpty || plan.mode == .insert { return [insert] }
+    // No ON CONFLICT there: an INSERT only where there is no row.
+    let template = StatementTemplate(insert)
+    var values: [UInt8] = []
+    template.append(to: &values) { $1 += Array("?\($0 + 1)".utf8) }
+    let start = String(decoding: template.head.dropLast("VALUES ".utf8.count), as: UTF8.self)
+    let list = String(decoding: values.dropFirst().dropLast(), as: UTF8.self)
+    let found = try plan.findSQL(shape: kind.shape, columns: [0], spelling)
+    let guarded = "\(start)SELECT \(list) WHERE NOT EXISTS (\(found))"
+    if plan.mode == .ignore { return [guarded] }
+    return [try plan.updateSQL(shape: kind.shape, spelling), guarded]
+  }
+
+  private func tooLarge(_ batch: borrowing Batch, _ record: Int, byteCount: Int) -> Reject {
+    let source = batch.sourceIndex < sourceNames.count ? sourceNames[batch.sourceIndex] : "-"
+    let limit = StatementPacker.sqliteByteLimit
+    return Reject(
+      .tooLarge, at: batch.position(of: record, file: source),
+      reason: "the record's SQL statement takes \(byteCount) bytes, more than the \(packer.byteLimit) it may",
+      hint: byteCount <= limit
+        ? "--max-statement \(byteCount) would do, if the host takes it"
+        : "no --max-statement helps: SQLite takes \(limit) bytes by default",
+      raw: batch.rawBytes(of: record))
+  }
+}

@@ -1,0 +1,216 @@
+import UpsurgeRecords
+
+/// Sets indexes and FTS5 tables aside during a run, and builds them after it; lives on the writer's thread.
+///
+///     prepare   before the table is found or made: where SQLite may sort
+///     begin     before the first record: drops what is set aside, records what is to be made
+///     finish    after the last record: builds
+///
+/// What existed before the run is dropped and built again inside one transaction, with all rows, so that a crash
+/// leaves it as it was. What did not exist is recorded as pending in the first commit, and built after the last.
+package final class TableUpkeep {
+  private let connection: Connection
+  private let request: UpkeepRequest
+  /// What was decided for each index and FTS5 table.
+  package private(set) var decisions: [UpkeepDecision] = []
+  /// Whether all rows must be in one transaction with what is set aside.
+  package private(set) var hasSetAside = false
+  /// Bytes that this transaction may write to the log, where that can be told.
+  package private(set) var expectedLogByteCount = 0
+  /// Seconds spent in building.
+  package private(set) var indexSeconds = 0.0
+  package private(set) var fullTextSeconds = 0.0
+
+  private var plan: UpkeepPlan?
+  private var tableName = ""
+  /// Indexes to make after the rows.
+  private var additions: [IndexDefinition] = []
+  /// Records of indexes that cannot or need not be made any more.
+  private var obsolete: [IndexDefinition] = []
+  /// Statements that bring back what `ANALYZE` had found about dropped indexes.
+  private var statistics: [String] = []
+  private var changesBefore: Int64 = 0
+
+  package init(_ connection: Connection, request: UpkeepRequest) {
+    self.connection = connection
+    self.request = request
+  }
+
+  /// To be called outside of any transaction, before the table is found or made.
+  package func prepare(table: String) throws(UpsurgeError) {
+    let pending = try PendingWork.read(connection, table: table)
+    if !request.indexes.isEmpty || !pending.isEmpty { try connection.sortInFiles() }
+  }
+
+  /// Decides and sets aside. A transaction that this opens is the one of the first records.
+  /// - Parameters:
+  ///   - isNew: whether the run has made the table, in a transaction that is open.
+  ///   - estimate: asked only where something hangs on it.
+  /// - Throws: `usage` for an index on columns that are not there.
+  package func begin(
+    _ schema: TableSchema, isNew: Bool, mode: WriteMode, estimate: () -> LoadEstimate?
+  ) throws(UpsurgeError) {
+    tableName = schema.name
+    try checkAdditions(schema, isNew: isNew)
+    if !isNew { try decide(schema, mode: mode, estimate: estimate) }
+    guard !additions.isEmpty || !obsolete.isEmpty else { return }
+    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    for definition in obsolete { try PendingWork.remove(definition, on: connection) }
+    if request.indexUpkeep == .keep {
+      for definition in additions { try make(definition) }
+      additions = []
+    } else if !isOneTransaction {
+      try PendingWork.record(additions, on: connection)
+    }
+  }
+
+  /// Builds what was set aside inside the transaction of the rows, and what is to be made in transactions of
+  /// its own behind them. The caller commits.
+  /// - Parameters:
+  ///   - isInterrupted: leaves what is pending to the next run.
+  ///   - say: is told before each piece of work.
+  package func finish(
+    _ writer: TableWriter, isInterrupted: Bool, say: (String) -> Void
+  ) throws(UpsurgeError) {
+    if hasSetAside, additions.isEmpty, connection.totalChanges == changesBefore {
+      // Nothing was written, so nothing is to be built: the indexes stay untouched.
+      return try connection.execute("ROLLBACK; BEGIN IMMEDIATE")
+    }
+    if hasSetAside { try restore(say) }
+    if isOneTransaction {
+      for definition in additions { try build(definition, say) }
+      return
+    }
+    if additions.isEmpty || isInterrupted { return }
+    try writer.commit()
+    do throws(UpsurgeError) {
+      for definition in additions {
+        try writer.transact { () throws(UpsurgeError) in try build(definition, say) }
+      }
+    } catch {
+      var error = error
+      error.message += " (all rows are committed; the next load of the table makes the index)"
+      throw error
+    }
+  }
+
+  // MARK: - Before the rows
+
+  private var isOneTransaction: Bool {
+    hasSetAside || request.isOneTransaction || connection.durability == .off
+  }
+
+  /// Finds the indexes to make: those asked for, and those an earlier run has left.
+  private func checkAdditions(_ schema: TableSchema, isNew: Bool) throws(UpsurgeError) {
+    let pending = try PendingWork.read(connection, table: schema.name)
+    let indexes = try SecondaryIndex.read(connection, table: schema.name)
+    for definition in pending {
+      let isPossible =
+        !isNew && definition.columns.allSatisfy { schema.columnIndex($0) != nil }
+        && !indexes.contains { SQLName.isSame($0.name, definition.name) }
+      if isPossible {
+        additions.append(definition)
+        note(definition, "an earlier run ended before it was built")
+      } else {
+        // The table was dropped since, or somebody else has made the index.
+        obsolete.append(definition)
+      }
+    }
+    let missing = try IndexDefinition.missing(
+      request.indexes, schema: schema, indexes: indexes, on: connection)
+    for definition in missing where !additions.contains(where: { $0.columns == definition.columns }) {
+      additions.append(definition)
+      note(definition, isNew ? "the table is new" : "the table lacks it")
+    }
+  }
+
+  private func note(_ definition: IndexDefinition, _ reason: String) {
+    decisions.append(
+      UpkeepDecision(
+        kind: .index, name: definition.name, upkeep: request.indexUpkeep == .keep ? .keep : .defer,
+        reason: request.indexUpkeep == .keep ? "as asked for" : reason))
+  }
+
+  private func decide(
+    _ schema: TableSchema, mode: WriteMode, estimate: () -> LoadEstimate?
+  ) throws(UpsurgeError) {
+    let hasIndexes = try !SecondaryIndex.read(connection, table: schema.name).isEmpty
+    guard hasIndexes || !schema.triggers.isEmpty else { return }
+    let load = estimate()
+    let version = try connection.integer("PRAGMA schema_version")
+    let plan = try UpkeepPlan(connection, schema: schema, request: request, mode: mode, load: load)
+    decisions += plan.decisions
+    guard plan.setsAside else { return }
+    try connection.sortInFiles()
+    try connection.execute("BEGIN IMMEDIATE")
+    guard try connection.integer("PRAGMA schema_version") == version else {
+      throw UpsurgeError(
+        .databaseBusy, "another program has changed the schema of \(connection.path.escapedForTerminal) just now",
+        hint: "run again")
+    }
+    try setAside(plan)
+  }
+
+  private func setAside(_ plan: UpkeepPlan) throws(UpsurgeError) {
+    for index in plan.indexes { statistics += try savedStatistics(index.name) }
+    for index in plan.indexes { try connection.execute("DROP INDEX main.\(try SQLName.quote(index.name))") }
+    for table in plan.fullText {
+      for trigger in table.triggers {
+        try connection.execute("DROP TRIGGER main.\(try SQLName.quote(trigger.name))")
+      }
+    }
+    self.plan = plan
+    hasSetAside = true
+    expectedLogByteCount = plan.expectedLogByteCount
+    changesBefore = connection.totalChanges
+  }
+
+  /// What `ANALYZE` knows of an index goes with it, so it is kept as statements.
+  private func savedStatistics(_ index: String) throws(UpsurgeError) -> [String] {
+    guard try connection.integer("SELECT 1 FROM main.sqlite_schema WHERE name = 'sqlite_stat1'") != nil else {
+      return []
+    }
+    let statement = try connection.prepare(
+      """
+      SELECT 'INSERT INTO main.sqlite_stat1(tbl, idx, stat) VALUES(' || quote(tbl) || ', ' || quote(idx) || ', '
+        || quote(stat) || ')' FROM main.sqlite_stat1 WHERE idx = ?1
+      """)
+    try statement.bind(index, at: 1)
+    var statements: [String] = []
+    while try statement.step() { if let sql = statement.text(at: 0) { statements.append(sql) } }
+    return statements
+  }
+
+  // MARK: - After the rows
+
+  private func restore(_ say: (String) -> Void) throws(UpsurgeError) {
+    guard let plan else { return }
+    for index in plan.indexes {
+      say("building the index \(index.name)".escapedForTerminal)
+      let start = MonotonicClock.seconds
+      try connection.withBuildingCache { () throws(UpsurgeError) in try connection.executeFirst(index.sql) }
+      indexSeconds += MonotonicClock.seconds - start
+    }
+    for sql in statistics { try connection.execute(sql) }
+    for table in plan.fullText {
+      say("rebuilding the FTS5 table \(table.name)".escapedForTerminal)
+      let start = MonotonicClock.seconds
+      for trigger in table.triggers { try connection.executeFirst(trigger.sql) }
+      try connection.execute(try table.rebuildSQL())
+      fullTextSeconds += MonotonicClock.seconds - start
+    }
+  }
+
+  private func build(_ definition: IndexDefinition, _ say: (String) -> Void) throws(UpsurgeError) {
+    say("building the index \(definition.name)".escapedForTerminal)
+    try make(definition)
+  }
+
+  private func make(_ definition: IndexDefinition) throws(UpsurgeError) {
+    let start = MonotonicClock.seconds
+    let sql = try definition.sql()
+    try connection.withBuildingCache { () throws(UpsurgeError) in try connection.execute(sql) }
+    try PendingWork.remove(definition, on: connection)
+    indexSeconds += MonotonicClock.seconds - start
+  }
+}

@@ -1,0 +1,23 @@
+/// What was asked for about the indexes and FTS5 tables of a run's table.
+package struct UpkeepRequest: Sendable {
+  /// Secondary indexes that the table is to have, by their columns.
+  package var indexes: [[String]] = []
+  package var indexUpkeep = Upkeep.auto
+  package var fullTextUpkeep = Upkeep.auto
+  /// Whether the run is one transaction anyway, so that nothing can be left for later.
+  package var isOneTransaction = false
+
+  package init() {}
+}
+
+/// How much a run is going to load, as far as that can be told beforehand.
+package struct LoadEstimate: Sendable, Equatable {
+  package var recordCount: Int
+  /// Bytes of text, decompressed.
+  package var byteCount: Int
+
+  package init(recordCount: Int, byteCount: Int) {
+    self.recordCount = recordCount
+    self.byteCount = byteCount
+  }
+}

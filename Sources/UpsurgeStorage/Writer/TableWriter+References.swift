@@ -1,0 +1,70 @@
+import CSQLite
+import UpsurgeRecords
+
+/// Foreign keys that are looked at when the transaction ends (`--foreign-keys deferred`, or a key that is DEFERRABLE
+/// INITIALLY DEFERRED).
+extension TableWriter {
+  /// Begins to keep track where the schema or the settings put the look off.
+  func beginReferences() throws(UpsurgeError) {
+    let isDeferred = settings.defersForeignKeys || plan.schema.hasDeferredForeignKeys
+    let open = references?.entries ?? []
+    references = isDeferred ? try OpenReferences(connection, plan.schema) : nil
+    references?.carry(open)
+  }
+
+  /// The row of a record as it was, with what names it; nil when nothing is tracked or there is no row.
+  func rowBeforeReference(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> [SQLValue]? {
+    guard let references, !plan.lookUpKeys.isEmpty else { return nil }
+    let columns = plan.identityColumns + references.writableColumns
+    return try rowOfRecord(batch, record, shape, columns: columns)
+  }
+
+  /// Notes a record that changed its row while a reference is open.
+  func noteReference(
+    _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, before: [SQLValue]?
+  ) throws(UpsurgeError) {
+    guard let references, outcome == .inserted || outcome == .updated, references.isAnyOpen else { return }
+    let count = plan.identityColumns.count
+    var identity = before.map { Array($0.prefix(count)) }
+    if outcome == .inserted {
+      identity =
+        plan.schema.isWithoutRowid
+        ? try rowOfRecord(batch, record, shape, columns: plan.identityColumns)
+        : [.integer(sqlite3_last_insert_rowid(connection.handle))]
+    }
+    guard let identity else { return }
+    let position = batch.position(of: record, file: sourceName(batch.sourceIndex))
+    let raw = batch.rawBytes(of: record)
+    let old = outcome == .inserted ? nil : before.map { Array($0.dropFirst(count)) }
+    let reject = Reject(
+      .foreignKey, at: position, reason: "", hint: "load the referenced rows first", raw: raw)
+    try references.note(OpenReferences.Entry(reject: reject, identity: identity, before: old))
+  }
+
+  /// Rejects the records whose parents never came, before the transaction is committed.
+  func settleReferences() throws(UpsurgeError) {
+    guard let references, !references.entries.isEmpty else { return }
+    try references.takeBack { entry, key throws(UpsurgeError) in
+      var refused = entry.reject
+      let (column, reason) = missingParent(plan.schema.foreignKeys[key])
+      refused.column = column
+      refused.reason = reason
+      if entry.before == nil { ledger.inserted -= 1 } else { ledger.updated -= 1 }
+      ledger.read -= 1
+      forgetSettlement(at: refused.position)
+      try reject(refused)
+    }
+  }
+
+  private func missingParent(_ key: TableSchema.ForeignKey) -> (column: String, reason: String) {
+    let parents = (key.parentColumns.isEmpty ? key.parentKey : key.parentColumns).joined(separator: ", ")
+    let columns = key.columns.joined(separator: ", ")
+    return (
+      columns,
+      "the record refers by (\(columns)) to \(key.parentTable) (\(parents)), which has no such row"
+        .escapedForTerminal
+    )
+  }
+}

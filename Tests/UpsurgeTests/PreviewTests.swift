@@ -1,0 +1,199 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+/// `--dry-run`, `--changes` and `--explain` through the command: what is said, and that nothing is touched.
+@Suite("Preview")
+struct PreviewTests {
+  let scratch = Scratch()
+  private var path: String { scratch.file("a.db") }
+
+  /// A table with values of every kind.
+  private static let setup = """
+    CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, n REAL, b BLOB);
+    INSERT INTO t VALUES (1, 'one', 1.0, x'00ff'), (2, 'two', 2.5, NULL), (9007199254740993, 'big', -0.1, x'');
+    """
+
+  private func prepare(_ sql: String = setup, journal: String = "delete") throws {
+    try Database(path).rows("PRAGMA journal_mode=\(journal); \(sql)")
+  }
+
+  private func load(_ text: String, _ options: [String]) throws -> Command.Outcome {
+    try Command.run(["load", path, "t", "-", "--format", "csv"] + options, input: Array(text.utf8))
+  }
+
+  /// Every file of the database's folder with its bytes.
+  private func files() throws -> [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: scratch.path) where name.hasPrefix("a.db")
+    {
+      files[name] = try readFile(scratch.file(name))
+    }
+    return files
+  }
+
+  private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+
+  // MARK: - Dry runs
+
+  @Test("A dry run leaves every file as it was, whatever the journal", arguments: ["delete", "wal"])
+  func untouched(journal: String) throws {
+    try prepare(journal: journal)
+    let before = try files()
+    // Enough to spill the page cache, which writes to the database or its log before the end.
+    let text =
+      "id,name\n" + (1...60_000).map { "\($0),\(String(repeating: "x", count: 200))\($0)\n" }.joined()
+    let outcome = try load(text, ["--key", "id", "--dry-run", "--memory", "16MiB"])
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(outcome.talk.contains("dry run: nothing is changed"))
+    #expect(outcome.talk.contains("inserted 59,998") && outcome.talk.contains("updated 2"), "\(outcome.talk)")
+    #expect(outcome.output.isEmpty)
+    #expect(try files() == before)
+    #expect(try Database(path).rows("PRAGMA journal_mode") == ["'\(journal)'"])
+  }
+
+  @Test("A dry run while another program reads leaves no growth of the log")
+  func logOfOthers() throws {
+    try prepare(journal: "wal")
+    let other = Database(path)
+    try other.rows("BEGIN; SELECT * FROM t")
+    let text =
+      "id,name\n" + (1...60_000).map { "\($0),\(String(repeating: "x", count: 200))\($0)\n" }.joined()
+    let outcome = try load(text, ["--key", "id", "--dry-run", "--memory", "16MiB"])
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(try files()["a.db-wal"]?.count == 0)
+    #expect(try other.rows("SELECT count(*) FROM t") == ["3"])
+  }
+
+  @Test("A dry run makes no database, and --explain neither", arguments: [["--dry-run"], ["--explain"]])
+  func noFile(option: [String]) throws {
+    let outcome = try load("id,name\n1,x\n", ["--key", "id"] + option)
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(try files().isEmpty)
+    let lost = try Command.run(["load", "/nowhere/a.db", "t", "-"] + option, input: Array("a\n1\n".utf8))
+    #expect(lost.exitCode == 73)
+  }
+
+  @Test(
+    "A dry run ends as the real run would, with nothing committed",
+    arguments: [
+      ("id,n\n1,2\n", [], 0),
+      ("id,n\n1,2\n3\n", ["--on-error", "reject"], 2),
+      ("id,n\n4,2\n5,1\n3\n", ["--commit-every", "1"], 65),
+      ("id,n\n4,2\n3\n", ["--on-error", "reject", "--max-rejects", "10%"], 65),
+      ("id,nope\n4,2\n", [], 4),
+      ("id,n\n4,2\n", ["--key", "n"], 64),
+    ] as [(String, [String], Int32)])
+  func exitCodes(text: String, options: [String], expected: Int32) throws {
+    try prepare()
+    let before = try files()
+    let rejects = scratch.file("rejects")
+    let outcome = try load(text, options + ["--dry-run", "--rejects", rejects])
+    #expect(outcome.exitCode == expected, "\(outcome.talk)")
+    #expect(try files() == before)
+    if text.contains("\n3\n") {
+      #expect(String(decoding: try readFile(rejects), as: UTF8.self).contains("ragged"))
+    }
+  }
+
+  @Test("A dry run finds foreign keys that only a commit would find")
+  func deferredForeignKeys() throws {
+    try prepare(
+      """
+      CREATE TABLE p(id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1);
+      CREATE TABLE t(id INTEGER PRIMARY KEY, p REFERENCES p DEFERRABLE INITIALLY DEFERRED);
+      """)
+    #expect(try load("id,p\n1,1\n", ["--dry-run"]).exitCode == 0)
+    let refused = try load("id,p\n1,7\n", ["--dry-run"])
+    #expect(refused.exitCode == 65)
+    #expect(refused.talk.contains("has no parent in p"), "\(refused.talk)")
+  }
+
+  // MARK: - Changes
+
+  private static let feed = "id,name,n\n1,one,1\n2,zwei,2.5\n9007199254740993,big,0.25\n5,\"a \"\"b\"\"\",\n"
+  private static let changes = [
+    #"{"op":"update","table":"t","key":{"id":2},"before":{"name":"two"},"after":{"name":"zwei"},"file":"-","record":2}"#,
+    #"{"op":"update","table":"t","key":{"id":9007199254740993},"before":{"n":-0.1},"after":{"n":0.25},"file":"-","record":3}"#,
+    #"{"op":"insert","table":"t","key":{"id":5},"after":{"id":5,"name":"a \"b\"","n":null,"b":null},"file":"-","record":4}"#,
+  ]
+
+  @Test("--dry-run=diff says on standard output what --changes says of the real run")
+  func diff() throws {
+    try prepare()
+    let before = try files()
+    let tried = try load(Self.feed, ["--key", "id", "--dry-run=diff"])
+    #expect(tried.exitCode == 0, "\(tried.talk)")
+    #expect(lines(tried.output) == Self.changes)
+    #expect(try files() == before)
+    let real = try load(Self.feed, ["--key", "id", "--changes", scratch.file("changes")])
+    #expect(real.exitCode == 0 && real.output.isEmpty)
+    #expect(lines(String(decoding: try readFile(scratch.file("changes")), as: UTF8.self)) == Self.changes)
+    #expect(real.talk.contains("inserted 1 · updated 2 · unchanged 1"), "\(real.talk)")
+    let again = try load(Self.feed, ["--key", "id", "--changes", "-"])
+    #expect(again.output.isEmpty && again.exitCode == 0)
+  }
+
+  @Test("Values in changes read back as they are stored")
+  func values() throws {
+    try prepare("CREATE TABLE t(k, v)")
+    let text =
+      #"{"k":1,"v":1.0}"# + "\n" + #"{"k":9223372036854775807,"v":1e400}"# + "\n"
+      + #"{"k":"\u0001","v":1e22}"#
+    let outcome = try Command.run(
+      ["load", path, "t", "-", "--changes", "-", "--on-error", "reject"], input: Array(text.utf8))
+    let stored = try Database(path).rows("SELECT k, v FROM t")
+    #expect(lines(outcome.output).count == stored.count)
+    #expect(outcome.output.contains(#""after":{"k":1,"v":1.0}"#), "\(outcome.output)")
+    #expect(outcome.output.contains(#""k":9223372036854775807"#))
+    #expect(outcome.output.contains(#""k":"\u0001","v":1e+22"#))
+    for line in lines(outcome.output) where !line.contains("9e999") {
+      #expect((try? JSONSerialization.jsonObject(with: Data(line.utf8))) != nil, "\(line)")
+    }
+  }
+
+  @Test("Lines of a transaction that is rolled back do not stay", arguments: ["FILE", "-"])
+  func rolledBack(output: String) throws {
+    try prepare()
+    let target = output == "FILE" ? scratch.file("changes") : "-"
+    let text = "id,name\n" + (10..<15).map { "\($0),x\n" }.joined() + "bad\n"
+    let outcome = try load(text, ["--commit-every", "2", "--changes", target])
+    #expect(outcome.exitCode == 3)
+    let said = output == "FILE" ? String(decoding: try readFile(target), as: UTF8.self) : outcome.output
+    #expect(lines(said).count == 4)
+    #expect(try Database(path).rows("SELECT count(*) FROM t") == ["7"])
+  }
+
+  @Test("Keyless rows and rejects: every insert is told, no reject is")
+  func keyless() throws {
+    try prepare("CREATE TABLE t(a, b CHECK (b <> 'no'))")
+    let outcome = try load("a,b\n1,x\n2,no\n1,x\n", ["--changes", "-", "--on-error", "reject"])
+    #expect(outcome.exitCode == 2)
+    #expect(
+      lines(outcome.output) == [
+        #"{"op":"insert","table":"t","key":{},"after":{"a":"1","b":"x"},"file":"-","record":1}"#,
+        #"{"op":"insert","table":"t","key":{},"after":{"a":"1","b":"x"},"file":"-","record":3}"#,
+      ])
+  }
+
+  @Test(
+    "Outputs overwrite neither inputs nor the database, and share no standard output",
+    arguments: [
+      ["--changes", "IN"], ["--changes", "DB"], ["--emit-sql", "IN"], ["--emit-sql", "DB"],
+      ["--changes", "NEW", "--emit-sql", "NEW"], ["--changes", "-", "--summary", "-"],
+      ["--dry-run=diff", "--summary", "-"], ["--dry-run=diff", "--emit-sql", "-"],
+    ])
+  func outputs(words: [String]) throws {
+    try prepare()
+    let source = scratch.write("id\n1\n", to: "in.csv")
+    let before = try files()
+    let options = words.map {
+      $0 == "IN" ? source : $0 == "DB" ? path : $0 == "NEW" ? scratch.file("new") : $0
+    }
+    let outcome = try Command.run(["load", path, "t", source] + options)
+    #expect(outcome.exitCode == 64, "\(outcome.talk)")
+    #expect(try files() == before)
+    #expect(try readFile(source) == Array("id\n1\n".utf8))
+  }
+}
