@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UpsurgeRecords
 
@@ -177,5 +178,73 @@ import UpsurgeRecords
     #expect(mine.holdsRecords)
     try supersede(mine, batch, 0)
     #expect(try kept(connection).isEmpty)
+  }
+
+  /// Keys on expressions and of some rows are evaluated as the index does it.
+  @Test(
+    arguments: [
+      ("lower(email)", "", ["ANN@x", "1"], ["ann@X", "0"], true),
+      ("lower(email)", "", ["a", "1"], ["b", "1"], false),
+      ("email", " WHERE active = 1", ["a", "1"], ["a", "1"], true),
+      ("email", " WHERE active = 1", ["a", "0"], ["a", "1"], false),
+      ("email", " WHERE active = 1", ["a", "1"], ["a", "0"], false),
+      ("lower(email), active + 1", "", ["A", "1"], ["a", "01"], true),
+    ] as [(String, String, [String], [String], Bool)])
+  func computedKeys(parts: String, predicate: String, first: [String], second: [String], isSame: Bool) throws
+  {
+    let connection = try database.open(
+      "CREATE TABLE t(email TEXT, active INT, v); CREATE UNIQUE INDEX i ON t(\(parts))\(predicate)")
+    let quarantine = try quarantine(connection, ["email", "active", "v"], UpsertRules(target: .index("i")))
+    var maker = BatchMaker(["email", "active", "v"])
+    let rows: [[Value]] = [first, second].map { $0.map { Value.text($0) } + [nil] }
+    let batch = maker.batch(rows)
+    try quarantine.keep(batch, 0, homeless: [], file: "f")
+    try supersede(quarantine, batch, 1)
+    #expect(try kept(connection).isEmpty == isSame)
+  }
+
+  /// Storing in runs of many rows, keeping and superseding, whatever the cut: as record by record.
+  @Test(arguments: 0..<40) func anyCutComesToTheSame(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let rows: [[Value]] = (0..<200).map { _ in
+      let homeless: Value = Int.random(in: 0..<4, using: &random) == 0 ? "x" : nil
+      return [
+        .integer(Int64.random(in: 0..<40, using: &random)), .integer(Int64.random(in: 0..<3, using: &random)),
+        homeless,
+      ]
+    }
+    var seen: Set<[[Value]]> = []
+    for cut in [
+      Cut(batchSize: 1, rowsPerStatement: 1, commitEvery: 1), Cut(),
+      Cut(batchSize: Int.random(in: 2...90, using: &random), rowsPerStatement: 8, commitEvery: 7),
+    ] {
+      let connection = try TemporaryDatabase().open("CREATE TABLE t(k INTEGER PRIMARY KEY, v)")
+      let ledger = try write(rows, cut, on: connection)
+      #expect(ledger.isBalanced && ledger.quarantined == rows.count { $0[2] != nil })
+      seen.insert(
+        try connection.rows(
+          "SELECT k, v, 0 FROM t UNION ALL SELECT key, record, number FROM upsurge_quarantine ORDER BY 3, 1"))
+    }
+    #expect(seen.count == 1, "seed \(seed)")
+  }
+
+  private func write(_ rows: [[Value]], _ cut: Cut, on connection: Connection) throws -> Ledger {
+    var maker = BatchMaker(["k", "v", "x"])
+    var settings = WriterSettings()
+    settings.quarantinesUnknown = true
+    settings.rowsPerStatement = cut.rowsPerStatement
+    settings.commitEveryRecords = cut.commitEvery
+    let schema = try #require(try TableSchema.read(connection, table: "t"))
+    let writer = try TableWriter(
+      connection: connection,
+      plan: UpsertPlan(
+        schema: schema, rules: UpsertRules(), columns: maker.columns, toleratesUnknownColumns: true),
+      sourceNames: ["in.csv"], settings: settings)
+    for start in stride(from: 0, to: rows.count, by: cut.batchSize) {
+      var batch = maker.batch(Array(rows[start..<min(start + cut.batchSize, rows.count)]))
+      try writer.write(&batch)
+    }
+    try writer.finish()
+    return writer.ledger
   }
 }

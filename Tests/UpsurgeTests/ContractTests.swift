@@ -190,4 +190,40 @@ struct ContractTests {
           (SELECT id FROM t UNION ALL SELECT record ->> 'id' FROM upsurge_quarantine)
         """) == ["10000|10000|10000"])
   }
+
+  @Test("--explain and --dry-run say what would be kept, and keep nothing", arguments: [true, false])
+  func preview(isTableThere: Bool) throws {
+    try database.rows(isTableThere ? "CREATE TABLE t(id INTEGER PRIMARY KEY)" : "CREATE TABLE u(x)")
+    let file = scratch.write("id,b\n1,\n2,y\n", to: "in.csv")
+    let explained = try Command.run([
+      "load", scratch.file("a.db"), "t", file, "--contract", "quarantine", "--explain",
+    ])
+    #expect(explained.exitCode == 0, "\(explained.talk)")
+    #expect(
+      (explained.output + explained.talk).contains(
+        isTableThere
+          ? "records with a value in b are kept" : "the table does not exist, so every record is kept"))
+    let tried = try load([file], ["--contract", "quarantine", "--dry-run"])
+    #expect(tried.exitCode == 2)
+    #expect(
+      try ledger(tried)
+        == (isTableThere ? ["read": 2, "inserted": 1, "quarantined": 1] : ["read": 2, "quarantined": 2]))
+    #expect(try database.rows("SELECT count(*) FROM sqlite_schema") == ["1"])
+  }
+
+  @Test("A stored record that is taken back at the commit leaves what was kept of its row")
+  func takenBack() throws {
+    try database.rows(
+      """
+      CREATE TABLE p(id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1);
+      CREATE TABLE t(id INTEGER PRIMARY KEY, p REFERENCES p(id))
+      """)
+    let kept = scratch.write("id,p,b\n1,1,x\n2,1,x\n", to: "1.csv")
+    #expect(try load([kept], ["--contract", "quarantine"]).exitCode == 2)
+    let stored = scratch.write("id,p\n1,9\n2,1\n", to: "2.csv")
+    let outcome = try load([stored], ["--foreign-keys", "deferred", "--on-error", "reject"])
+    #expect(try ledger(outcome) == ["read": 2, "inserted": 1, "rejected": 1], "\(outcome.talk)")
+    #expect(try database.rows("SELECT id FROM t") == ["2"])
+    #expect(try database.rows("SELECT key FROM upsurge_quarantine") == ["'[1]'"])
+  }
 }

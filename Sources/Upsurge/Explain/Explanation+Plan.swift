@@ -3,6 +3,8 @@ extension Explanation {
   init(_ table: PreparedTable, job: LoadJob, sourceNames: [String]) throws(UpsurgeError) {
     let plan = table.plan
     let schema = plan.schema
+    if let line = Self.contract(table) { lines.append(line) }
+    if schema.columns.isEmpty { return }
     lines.append(
       Line("table", schema.name, because: table.facts.isNew ? "made by this run" : Self.kind(schema)))
     lines.append(Line("mode", plan.mode.rawValue, because: Self.reasonForMode(plan)))

@@ -170,7 +170,7 @@ private struct JSONReader {
   }
 
   private mutating func skipSpace() {
-    while let byte = peek, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { at += 1 }
+    while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { at += 1 }
   }
 
   private func fault() -> UpsurgeError {
