@@ -12,13 +12,21 @@ struct PreviewOptions: ParsableArguments {
     help: "count: do everything and roll it back; diff: also list the rows that would change (NDJSON).")
   var dryRun: DryRun?
 
-  @Option(help: "Write each row inserted, updated or deleted to this file (NDJSON, before and after).")
+  @Option(
+    help:
+      "Write each row inserted, updated or deleted to this file (NDJSON, before and after); - for standard output."
+  )
   var changes: String?
 
-  @Option(help: "Write the statements to this file as plain SQL.")
+  @Option(
+    name: .customLong("emit-sql"),
+    help: "Write the statements to this file as plain SQL; - for standard output.")
   var emitSQL: String?
 
-  @Option(help: "The longest statement of --emit-sql.")
+  @Option(
+    help:
+      "The longest statement of --emit-sql, in bytes; never more than the 1,000,000 that SQLite takes by default."
+  )
   var maxStatement: ByteSize = .kibibytes(100)
 
   func apply(to options: inout LoadOptions) {

@@ -125,27 +125,11 @@ package final class StatementEmitter: RecordObserver {
   private func templates(_ kind: Kind, _ plan: UpsertPlan) throws(UpsurgeError) -> [StatementTemplate] {
     if let known = templates[kind] { return known }
     if templates.count >= 256 { templates.removeAll() }
-    let made = try statements(kind, plan).map { StatementTemplate($0) }
+    let made = try plan.plainStatements(shape: kind.shape, isTombstone: kind.isTombstone).map {
+      StatementTemplate($0)
+    }
     templates[kind] = made
     return made
-  }
-
-  private func statements(_ kind: Kind, _ plan: UpsertPlan) throws(UpsurgeError) -> [String] {
-    let spelling = Spelling(isCounted: false) { _, place in "?\(place + 1)" }
-    if kind.isTombstone || plan.mode == .delete { return [try plan.deleteSQL(shape: kind.shape, spelling)] }
-    if plan.looksUp { return [try plan.updateSQL(shape: kind.shape, spelling)] }
-    let insert = try plan.insertSQL(shape: kind.shape, rowCount: 1, spelling)
-    if plan.schema.kind == .table || plan.targets.isEmpty || plan.mode == .insert { return [insert] }
-    // No ON CONFLICT there: an INSERT only where there is no row.
-    let template = StatementTemplate(insert)
-    var values: [UInt8] = []
-    template.append(to: &values) { $1 += Array("?\($0 + 1)".utf8) }
-    let start = String(decoding: template.head.dropLast("VALUES ".utf8.count), as: UTF8.self)
-    let list = String(decoding: values.dropFirst().dropLast(), as: UTF8.self)
-    let found = try plan.findSQL(shape: kind.shape, columns: [0], spelling)
-    let guarded = "\(start)SELECT \(list) WHERE NOT EXISTS (\(found))"
-    if plan.mode == .ignore { return [guarded] }
-    return [try plan.updateSQL(shape: kind.shape, spelling), guarded]
   }
 
   private func tooLarge(_ batch: borrowing Batch, _ record: Int, byteCount: Int) -> Reject {

@@ -11,6 +11,10 @@ package protocol RecordObserver: AnyObject {
   /// Whether the rows have one value more at their end: the rowid, or NULL where there is none.
   var wantsRowid: Bool { get }
 
+  /// Whether a record that was seen as stored may be seen once more as rejected, because a foreign key that is looked
+  /// at when the transaction ends has found no parent. Otherwise that ends the run.
+  var takesBack: Bool { get }
+
   /// The table's columns as they are from now on; called before the first record and whenever columns were added.
   /// - Parameter columns: indexes into `plan.schema.columns` of the values that `observe` is given.
   func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError)
@@ -43,6 +47,7 @@ package enum ObservedRows: Int, Sendable {
 extension RecordObserver {
   package var wantedRows: ObservedRows { .beforeAndAfter }
   package var wantsRowid: Bool { false }
+  package var takesBack: Bool { false }
 
   package func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {}
 

@@ -29,6 +29,7 @@ extension TableWriter {
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
+      if settlesKept { try settle(outcome, batch, record) }
       if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
       if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }

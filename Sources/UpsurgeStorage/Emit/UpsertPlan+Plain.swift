@@ -1,0 +1,35 @@
+import UpsurgeRecords
+
+/// The plan's statements as another program could run them: without the terms that count (see `WriteNotes`).
+extension UpsertPlan {
+  /// The statements that store one record of a shape, to be run one after the other; parameters `?1`, `?2` … by place.
+  func plainStatements(shape: SlotShape, isTombstone: Bool) throws(UpsurgeError) -> [String] {
+    let spelling = Spelling(isCounted: false) { _, place in "?\(place + 1)" }
+    if isTombstone || mode == .delete { return [try deleteSQL(shape: shape, spelling)] }
+    if looksUp { return [try updateSQL(shape: shape, spelling)] }
+    let insert = try insertSQL(shape: shape, rowCount: 1, spelling)
+    if schema.kind == .table || targets.isEmpty || mode == .insert { return [insert] }
+    // Views and virtual tables know no ON CONFLICT: an INSERT only where there is no row.
+    let found = try findSQL(shape: shape, columns: [0], spelling)
+    let template = StatementTemplate(insert)
+    var values: [UInt8] = []
+    template.append(to: &values) { $1 += Array("?\($0 + 1)".utf8) }
+    let start = String(decoding: template.head.dropLast("VALUES ".utf8.count), as: UTF8.self)
+    let list = String(decoding: values.dropFirst().dropLast(), as: UTF8.self)
+    let guarded = "\(start)SELECT \(list) WHERE NOT EXISTS (\(found))"
+    return mode == .ignore ? [guarded] : [try updateSQL(shape: shape, spelling), guarded]
+  }
+
+  /// The statements for records that speak of every column, for people to read.
+  package func shownStatements() throws(UpsurgeError) -> [(title: String, sql: String)] {
+    let full = SlotShape(full: slots.count)
+    var shown: [(title: String, sql: String)] = []
+    for sql in try plainStatements(shape: full, isTombstone: false) {
+      shown.append((shown.isEmpty ? "records that speak of every column" : "then", sql))
+    }
+    if tombstoneCell != nil && mode != .delete {
+      shown.append(("records that are deletes", try plainStatements(shape: full, isTombstone: true)[0]))
+    }
+    return shown
+  }
+}
