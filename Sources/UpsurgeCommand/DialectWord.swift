@@ -39,25 +39,34 @@ enum DialectWord {
   }
 }
 
-/// Reads lists of names: `a,b,"c,d"`; commas within parentheses belong to an expression: `substr(a,1,2)`.
+/// Reads lists of names: `a,b,"c,d"`, a quote within quotes doubled; commas within parentheses belong to an
+/// expression: `substr(a,1,2)`.
 enum NameList {
   static func parse(_ text: String, option: String) throws -> [String] {
     var names: [String] = []
-    var name = ""
+    var name = String.UnicodeScalarView()
     var isQuoted = false
     var depth = 0
-    for character in text {
-      switch character {
-      case "\"" where depth == 0: isQuoted.toggle()
+    var wasClosed = false
+    // Scalars, not characters: a quote followed by a combining mark is one character, but still a quote.
+    for scalar in text.unicodeScalars {
+      let follows = wasClosed
+      wasClosed = false
+      switch scalar {
+      case "\"" where depth == 0:
+        // A quote right behind a closing one was doubled.
+        if follows { name.append(scalar) }
+        wasClosed = isQuoted
+        isQuoted.toggle()
       case "," where !isQuoted && depth <= 0:
-        names.append(name)
-        name = ""
+        names.append(String(name))
+        name = String.UnicodeScalarView()
       default:
-        if !isQuoted { depth += character == "(" ? 1 : character == ")" ? -1 : 0 }
-        name.append(character)
+        if !isQuoted { depth += scalar == "(" ? 1 : scalar == ")" ? -1 : 0 }
+        name.append(scalar)
       }
     }
-    names.append(name)
+    names.append(String(name))
     guard !isQuoted, !names.contains("") else {
       throw ValidationError("\(option) \(text): give names as A,B,C; quote a name that holds a comma")
     }

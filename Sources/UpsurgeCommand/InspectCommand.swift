@@ -5,19 +5,24 @@ import Upsurge
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show a source's dialect, types and the table that load would make.",
+    abstract: "Show a source's dialect, types and the table that load would make; or what a database holds.",
     discussion: """
       Takes the same input options as load. With --check everything is read, nothing is stored, and every record \
       that cannot be parsed is shown with its position; the exit code is 65 if there is one.
+
+      Of an SQLite database, which is only read, it shows tables, columns, keys as --key takes them, indexes, \
+      foreign keys, triggers, FTS5 tables and views. Rows are counted in databases up to 256 MiB; with --check \
+      always, and the database is checked for damage. --summary FILE writes the same as JSON.
 
       Examples:
         upsurge inspect people.csv
         upsurge inspect people.csv.zst --key id --infer full
         upsurge inspect feed.ndjson --check
         upsurge inspect --format json --check api.json
+        upsurge inspect shop.db
       """)
 
-  @Argument(help: "A file, or - for standard input.")
+  @Argument(help: "A file, - for standard input, or an SQLite database.")
   var source: String
 
   @OptionGroup(title: "Input") var input: InputOptions
@@ -34,7 +39,12 @@ struct InspectCommand: ParsableCommand {
   @Flag(name: .customLong("check"), help: "Read it all, store nothing, show every error.")
   var isCheck = false
 
+  @Option(help: "Of a database: write what it holds to this file as JSON; - for standard output.")
+  var summary: String?
+
   func run() throws {
+    if DatabaseDescription.isDatabase(source) { return try describeDatabase() }
+    if summary != nil { throw ValidationError("--summary is for databases, and \(source) is none") }
     var options = LoadOptions()
     try input.apply(to: &options)
     options.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
@@ -47,6 +57,21 @@ struct InspectCommand: ParsableCommand {
       Terminal.say("upsurge: \(error)\n")
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
+  }
+
+  private func describeDatabase() throws {
+    var code: Int32 = 0
+    do throws(UpsurgeError) {
+      let file = try summary.map { (path) throws(UpsurgeError) in try SummaryFile(opening: path) }
+      let database = try DatabaseDescription(path: source, isCheck: isCheck)
+      if summary != "-" { print(DatabaseText.text(database), terminator: "") }
+      if !database.damages.isEmpty { code = 65 }
+      if let file, !file.write(database.json) { code = 73 }
+    } catch {
+      Terminal.say("upsurge: \(error)\n")
+      code = error.exitCode(hasCommittedWork: false)
+    }
+    if code != 0 { throw ExitCode(code) }
   }
 
   private func describe(_ job: InspectJob) throws(UpsurgeError) -> Int32 {

@@ -24,15 +24,7 @@ struct OutputOptions: ParsableArguments {
   /// Opens the summary before the run, so that a path that cannot be written costs nothing.
   /// - Throws: `cannotCreate`.
   func openSummary() throws(UpsurgeError) -> SummaryFile? {
-    guard let summary else { return nil }
-    if summary == "-" { return SummaryFile(path: summary, descriptor: STDOUT_FILENO) }
-    let descriptor = open(summary, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    if descriptor < 0 {
-      throw UpsurgeError(
-        .cannotCreate, "cannot create the summary \(summary): \(String(cString: strerror(errno)))",
-        hint: "give another path to --summary", underlyingCode: errno)
-    }
-    return SummaryFile(path: summary, descriptor: descriptor)
+    try summary.map { (path) throws(UpsurgeError) in try SummaryFile(opening: path) }
   }
 }
 
@@ -40,6 +32,22 @@ struct OutputOptions: ParsableArguments {
 struct SummaryFile {
   let path: String
   let descriptor: Int32
+
+  /// Makes the file; `-` is standard output.
+  /// - Throws: `cannotCreate`.
+  init(opening path: String) throws(UpsurgeError) {
+    self.path = path
+    if path == "-" {
+      descriptor = STDOUT_FILENO
+      return
+    }
+    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor < 0 {
+      throw UpsurgeError(
+        .cannotCreate, "cannot create the summary \(path): \(String(cString: strerror(errno)))",
+        hint: "give another path to --summary", underlyingCode: errno)
+    }
+  }
 
   /// Replaces what the file holds.
   /// - Returns: false when the system refuses, which has been said.

@@ -8,8 +8,9 @@
 ///
 /// The source (or the decompressor) writes straight into the arena; the parser finds records there and makes
 /// cells that point into it; the writer binds them in place. The arena's bytes are never changed after they
-/// are written, so a record's raw bytes can always be shown; what must be unescaped goes to the spill, which
-/// never needs more room than the arena.
+/// are written, so a record's raw bytes can always be shown; what must be unescaped or decoded goes to the spill.
+/// That never needs more room than the arena, but for what is longer than its text (a file's bytes, surplus fields
+/// as JSON): for those the parser asks with `wantedSpillByteCount`.
 ///
 /// Invariants: `parsedByteCount <= arenaByteCount <= arenaCapacity`, `parsedByteCount` is a record border,
 /// and every text cell lies within `arena[0..<parsedByteCount]` or `spill[0..<spillByteCount]`.
@@ -26,8 +27,11 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// Offset of `arena[0]` in the decoded stream.
   package var arenaSourceOffset: UInt64 = 0
 
-  /// Text that had to be unescaped; as large as the arena (untouched pages cost nothing).
+  /// Text that had to be unescaped; as large as the arena or larger (untouched pages cost nothing).
   package private(set) var spill: UnsafeMutablePointer<UInt8>
+  package private(set) var spillCapacity: Int
+  /// Set by the parser when the first record needs a larger spill; the caller gives it and parses again.
+  package var wantedSpillByteCount = 0
   package var spillByteCount = 0
 
   /// Row-major cells; room for `cellCapacity`.
@@ -79,6 +83,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     arenaCapacity = sizes.arenaByteCount
     arena = ArenaMemory.allocate(sizes.arenaByteCount)
     spill = ArenaMemory.allocate(sizes.arenaByteCount)
+    spillCapacity = sizes.arenaByteCount
     cellCapacity = sizes.cellCount
     cells = .allocate(capacity: sizes.cellCount)
     recordCapacity = sizes.recordCount
@@ -87,7 +92,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
 
   deinit {
     ArenaMemory.deallocate(arena, arenaCapacity)
-    ArenaMemory.deallocate(spill, arenaCapacity)
+    ArenaMemory.deallocate(spill, spillCapacity)
     cells.deallocate()
     records.deallocate()
   }
@@ -95,6 +100,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// Makes the batch empty, with its first sizes, for the next records.
   package mutating func reset() {
     if arenaCapacity != sizes.arenaByteCount { replaceArena(capacity: sizes.arenaByteCount) }
+    if spillCapacity != sizes.arenaByteCount { replaceSpill(capacity: sizes.arenaByteCount) }
+    wantedSpillByteCount = 0
     arenaByteCount = 0
     parsedByteCount = 0
     arenaSourceOffset = 0
@@ -137,10 +144,17 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     arena = ArenaMemory.allocate(capacity)
     arena.update(from: old, count: arenaByteCount)
     ArenaMemory.deallocate(old, arenaCapacity)
-    ArenaMemory.deallocate(spill, arenaCapacity)
-    spill = ArenaMemory.allocate(capacity)
-    spillByteCount = 0
     arenaCapacity = capacity
+    if spillCapacity < capacity { replaceSpill(capacity: capacity) }
+    spillByteCount = 0
+  }
+
+  /// Enlarges the spill as the parser has asked. Only before the first record.
+  package mutating func growSpill() {
+    precondition(recordCount == 0 && wantedSpillByteCount > spillCapacity, "only an empty batch grows")
+    replaceSpill(capacity: wantedSpillByteCount)
+    spillByteCount = 0
+    wantedSpillByteCount = 0
   }
 
   /// Takes over the unparsed tail of the batch before it; grows just enough when the tail is larger than the arena.
@@ -181,10 +195,14 @@ package struct Batch: ~Copyable, @unchecked Sendable {
 
   private mutating func replaceArena(capacity: Int) {
     ArenaMemory.deallocate(arena, arenaCapacity)
-    ArenaMemory.deallocate(spill, arenaCapacity)
     arena = ArenaMemory.allocate(capacity)
-    spill = ArenaMemory.allocate(capacity)
     arenaCapacity = capacity
+  }
+
+  private mutating func replaceSpill(capacity: Int) {
+    ArenaMemory.deallocate(spill, spillCapacity)
+    spill = ArenaMemory.allocate(capacity)
+    spillCapacity = capacity
   }
 }
 

@@ -45,6 +45,13 @@ package struct Cell: Sendable {
     Cell(kind: .real, isInSpill: false, byteCount: 0, payload: value.bitPattern)
   }
 
+  /// Bytes that start at `offset` of the spill, where what is decoded goes.
+  @inlinable package static func blob(offset: Int, byteCount: Int) -> Cell {
+    Cell(
+      kind: .blob, isInSpill: true, byteCount: UInt32(truncatingIfNeeded: byteCount),
+      payload: UInt64(truncatingIfNeeded: offset))
+  }
+
   /// Text of `byteCount` bytes that starts at `offset` of the arena, or of the spill.
   @inlinable package static func text(offset: Int, byteCount: Int, isInSpill: Bool = false) -> Cell {
     Cell(

@@ -12,10 +12,15 @@ package struct ColumnTarget: Sendable, Equatable {
   package var name: String
   package var affinity: Affinity
   package var spellingPolicy: SpellingPolicy
+  /// Whether the column was declared as one of BLOBs, so that `--blob` decodes its text.
+  package var isBlob: Bool
 
-  package init(name: String, affinity: Affinity, spellingPolicy: SpellingPolicy) {
+  package init(
+    name: String, affinity: Affinity, spellingPolicy: SpellingPolicy, isBlob: Bool = false
+  ) {
     self.name = name
     self.affinity = affinity
     self.spellingPolicy = spellingPolicy
+    self.isBlob = isBlob
   }
 }

@@ -19,6 +19,8 @@ public struct Reject: Sendable, Equatable {
     public static let wouldChange = Code(rawValue: "would-change")
     /// Not JSON (RFC 8259).
     public static let jsonSyntax = Code(rawValue: "json-syntax")
+    /// Text for a BLOB column that `--blob` cannot decode, or a file that cannot be read.
+    public static let badBlob = Code(rawValue: "bad-blob")
     /// JSON nested deeper than the bound.
     public static let tooDeep = Code(rawValue: "too-deep")
     /// A `\uD800`..`\uDFFF` escape without its partner: no Unicode text.

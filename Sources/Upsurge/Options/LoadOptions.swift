@@ -24,7 +24,7 @@ public struct LoadOptions: Sendable {
   public var isStrict = false
   /// What becomes of records with columns that an existing table lacks.
   public var contract = SchemaContract.freeze
-  /// How JSON text becomes a BLOB; `nil` stores the text.
+  /// How text becomes a BLOB in columns declared BLOB; `nil` stores the text.
   public var blobEncoding: BlobEncoding?
 
   /// Which row a record is about, and how that row changes.

@@ -25,13 +25,6 @@ public enum SchemaContract: String, Sendable, CaseIterable {
   case quarantine
 }
 
-/// How JSON text becomes the value of a BLOB column.
-public enum BlobEncoding: String, Sendable, CaseIterable {
-  case base64, hex
-  /// The text is the path of a file whose bytes are stored.
-  case file
-}
-
 /// How much is only tried out.
 public enum DryRun: String, Sendable, CaseIterable {
   /// Everything runs, and is rolled back.

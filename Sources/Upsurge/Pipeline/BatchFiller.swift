@@ -54,6 +54,16 @@ package struct BatchFiller {
         _ = handOn(batch, emit: emit)
         throw readError ?? error
       }
+      if batch.wantedSpillByteCount > 0 {
+        // Twice: files as large as a record may be, beside its text; JSON made of surplus fields.
+        if batch.wantedSpillByteCount > 2 * recordByteLimit + batch.arenaCapacity {
+          batch.wantedSpillByteCount = 0
+          try parser.rejectTooLarge(&batch, limit: recordByteLimit)
+        } else {
+          pool.growSpill(&batch)
+        }
+        continue
+      }
       let isPartialEnd = isAtEnd && (!isWhole || readError != nil) && madeNoProgress(batch)
       if isAtEnd && batch.parsedByteCount == batch.arenaByteCount || isPartialEnd {
         _ = handOn(batch, emit: emit)

@@ -36,6 +36,12 @@ package final class BatchPool: @unchecked Sendable {
     batch.growArena(to: capacity)
   }
 
+  /// Enlarges a batch's spill as its parser has asked; waits for a permit as `grow` does.
+  package func growSpill(_ batch: inout Batch) {
+    acquirePermit(for: &batch)
+    batch.growSpill()
+  }
+
   /// Moves the unparsed tail of `previous` to `batch`, with a permit where that makes it large.
   package func moveTail(of previous: inout Batch, to batch: inout Batch) {
     let byteCount = previous.arenaByteCount - previous.parsedByteCount

@@ -65,7 +65,7 @@ extension LoadRun {
         note(RunNote(.warning, words))
       }
       try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
-      if options.isExplained { return try explain(table, upkeep: upkeep, names: names, on: connection) }
+      if options.isExplained { return try explain(table, upkeep.decisions, names: names, on: connection) }
       let writing = try Writing(connection: connection, table: table, upkeep: upkeep, run: self)
       defer { writing.record(in: summary) }
       let stage = ReaderStage(run: self, sourceNames: names, firstIndex: index, table: table)
@@ -83,6 +83,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       while let batch = full.receive() {
         try write(batch, with: writing)
+        try writing.reconsiderUpkeep()
       }
     } catch {
       stopReading()

@@ -37,9 +37,14 @@ final class Writing {
     writer = try TableWriter(
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: try Preview.observer(
-        options, connection: connection, setup: table.createdStatements + upkeep.addedStatements,
+        options, connection: connection, setup: table.createdStatements + upkeep.statements,
         sourceNames: sourceNames),
       rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
+  }
+
+  /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
+  func reconsiderUpkeep() throws(UpsurgeError) {
+    for decision in try upkeep.reconsider(writer) { note(decision.note) }
   }
 
   /// Builds what was set aside and commits the rest, unless too large a share was rejected, or nothing was read

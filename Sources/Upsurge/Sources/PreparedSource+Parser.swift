@@ -22,7 +22,8 @@ extension PreparedSource {
           file: opened.name, columns: columns.targets,
           policy: JSONKeyPolicy(
             unknown: table.unknownKeys,
-            wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames)))
+            wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames),
+          blobs: blobs(for: table, options: options)))
     case .csv(let sniffed):
       let names = try FieldSelection(options: options).columnNames(
         of: sniffed.headerNames, file: opened.name)
@@ -31,8 +32,17 @@ extension PreparedSource {
       return .csv(
         CSVParser(
           dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
-          extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil))
+          extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
+          blobs: blobs(for: table, options: options)))
     }
+  }
+
+  /// How text in BLOB columns is decoded; while types are looked for, text is text.
+  private func blobs(for table: TableFacts, options: LoadOptions) -> BlobDecoding? {
+    guard let encoding = options.blobEncoding, !table.isForInference else { return nil }
+    return BlobDecoding(
+      encoding: encoding, files: encoding == .file ? BlobFolder(ofSource: opened.name) : nil,
+      byteLimit: options.recordByteLimit)
   }
 
   /// Where `--ragged extra` keeps surplus fields.
@@ -61,13 +71,12 @@ extension PreparedSource {
     let types = table.isForInference ? [] : try inferColumns(options: options)
     for name in new {
       let type = types.first { SQLName.isSame($0.name, name) }?.type ?? .text
-      let given = options.types.first { SQLName.isSame($0.key, name) }.map {
-        Affinity(declaredType: $0.value)
-      }
+      let declared = options.types.first { SQLName.isSame($0.key, name) }?.value
+      let given = declared.map { Affinity(declaredType: $0) }
       columns.add(
         ColumnTarget(
           name: name, affinity: table.isForInference ? .none : given ?? type.affinity,
-          spellingPolicy: table.spellingPolicy))
+          spellingPolicy: table.spellingPolicy, isBlob: declared?.contains("BLOB") ?? false))
     }
   }
 

@@ -38,6 +38,7 @@ extension CSVParser {
       case .incomplete: return .incomplete
       }
     }
+    if !blobSlots.isEmpty, let settlement = decodeBlobs(&batch, &scanner) { return settlement }
     accept(&batch, scanner)
     return .settled
   }
@@ -70,19 +71,27 @@ extension CSVParser {
       start: scanner.bytes + scanner.firstSurplusOffset,
       count: scanner.recordEnd - scanner.firstSurplusOffset)
     let text = SurplusFields.json(of: raw, dialect: dialect)
-    // JSON may be longer than what it was made from; the records behind it need their room as well, or must wait
-    // for the next batch. Only where the JSON alone is larger than the arena is more room needed: the caller
-    // gives it, as for a record that does not fit, because only it knows how much memory there is.
+    // JSON may be longer than what it was made from, and the records behind it need their room as well.
     let needed = scanner.spillByteCount + text.count
-    if needed + (scanner.end - scanner.nextStart) > batch.arenaCapacity {
-      if batch.recordCount > 0 || needed <= batch.arenaCapacity { batch.isClosed = true }
-      if batch.recordCount > 0 || needed > batch.arenaCapacity { return .incomplete }
+    if needed + (scanner.end - scanner.nextStart) > batch.spillCapacity {
+      askForSpill(needed, &batch, scanner)
+      return .incomplete
     }
     for (index, byte) in text.enumerated() { scanner.spill[scanner.spillByteCount + index] = byte }
     scanner.cells[extraSlot] = .text(
       offset: scanner.spillByteCount, byteCount: text.count, isInSpill: true)
     scanner.spillByteCount += text.count
     return .settled
+  }
+
+  /// Closes the batch in front of a record whose text does not fit the spill, or asks for room where it is the
+  /// first: the caller gives it, because only it knows how much memory there is.
+  func askForSpill(_ byteCount: Int, _ batch: inout Batch, _ scanner: RecordScanner) {
+    if batch.recordCount > 0 {
+      batch.isClosed = true
+    } else {
+      batch.wantedSpillByteCount = byteCount + (scanner.end - scanner.nextStart)
+    }
   }
 
   /// The position of the record that was counted last and starts at `batch.parsedByteCount`.

@@ -37,6 +37,10 @@ package struct CSVParser: RecordParser {
   let fixedCells: [(slot: Int, cell: Cell)]
   let hasAbsentCells: Bool
   let scratch: CSVScratch
+  /// How text in BLOB columns is decoded; nil: it stays text.
+  let blobs: BlobDecoding?
+  /// The columns whose text is decoded, once the rest of the record is known to be good.
+  let blobSlots: [Int]
   let simdLevel: Int32
 
   /// Physical line on which the next record starts, from 1.
@@ -54,10 +58,11 @@ package struct CSVParser: RecordParser {
   ///     field is not wanted.
   ///   - extraSlot: the column that takes surplus fields, under `ragged: .extra`.
   ///   - resumption: set when the bytes start behind the header, at a record.
+  ///   - blobs: how text in BLOB columns is decoded.
   ///   - simdLevel: the C kernel to use (`UPSURGE_SIMD_...`); the processor's best one when nil.
   package init(
     dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?], extraSlot: Int? = nil,
-    resumption: Resumption? = nil, simdLevel: Int32? = nil
+    resumption: Resumption? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil
   ) {
     self.dialect = dialect
     self.file = file
@@ -66,6 +71,8 @@ package struct CSVParser: RecordParser {
     self.extraSlot = extraSlot
     self.simdLevel = simdLevel ?? Int32(upsurge_simd_level())
     scratch = CSVScratch(dialect: dialect, columns: columns, slotOfField: slotOfField)
+    self.blobs = blobs
+    blobSlots = blobs == nil ? [] : slotOfField.compactMap { $0 }.filter { columns[$0].isBlob }
 
     let filled = Set(slotOfField.compactMap { $0 })
     let empty = columns.indices.filter { !filled.contains($0) }
@@ -103,7 +110,8 @@ package struct CSVParser: RecordParser {
       isSimple: isValid && dialect.delimiter.count == 1 && scratch.nullSpellingByteCount == 0,
       delimiter: delimiter, delimiterByteCount: dialect.delimiter.count,
       delimiterBytes: UnsafePointer(scratch.delimiter),
-      quote: dialect.quote.map(UInt16.init) ?? 0x100, escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100,
+      quote: dialect.quote.map(UInt16.init) ?? 0x100,
+      escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100,
       needles: upsurge_needles(byte: (delimiter, quote, escape, 0x0A, 0x0D)), simdLevel: simdLevel,
       positions: scratch.positions, indexedStart: start, indexedEnd: start,
       plans: UnsafePointer(scratch.plans), expectedFieldCount: slotOfField.count,
@@ -125,7 +133,7 @@ package struct CSVParser: RecordParser {
     let records = batch.records
     let bytes = scanner.bytes
     let commentStart = dialect.commentPrefix?.first.map(UInt16.init) ?? 0x100
-    let isPlain = fixedCells.isEmpty
+    let isPlain = fixedCells.isEmpty && blobSlots.isEmpty
 
     while batch.parsedByteCount < scanner.end && batch.recordCount < recordLimit && !batch.isClosed {
       let start = batch.parsedByteCount

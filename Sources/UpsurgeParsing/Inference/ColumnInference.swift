@@ -15,6 +15,8 @@ package struct ColumnInference: Sendable {
     package internal(set) var realCount: UInt64 = 0
     /// Values that are no numbers, or whose spelling a number would change.
     package internal(set) var textCount: UInt64 = 0
+    /// Values that are bytes already.
+    package internal(set) var blobCount: UInt64 = 0
     /// The first different values, at most three, each cut at 40 characters.
     package internal(set) var examples: [String] = []
     /// Whether there was an integer that a double cannot hold.
@@ -35,7 +37,7 @@ package struct ColumnInference: Sendable {
   /// Takes the records of a batch into account.
   package mutating func observe(_ batch: borrowing Batch) {
     let recordsBefore =
-      columns.first.map { $0.nullCount + $0.integerCount + $0.realCount + $0.textCount } ?? 0
+      columns.first.map { $0.nullCount + $0.integerCount + $0.realCount + $0.textCount + $0.blobCount } ?? 0
     while columns.count < batch.columnCount {
       columns.append(Column())
       columns[columns.count - 1].nullCount = recordsBefore
@@ -62,6 +64,7 @@ package struct ColumnInference: Sendable {
       columns[slot].integerCount += seen.integerCount
       columns[slot].realCount += seen.realCount
       columns[slot].textCount += seen.textCount
+      columns[slot].blobCount += seen.blobCount
       columns[slot].hasInexactInteger = columns[slot].hasInexactInteger || seen.hasInexactInteger
       for example in seen.examples where columns[slot].examples.count < 3 {
         if !columns[slot].examples.contains(example) { columns[slot].examples.append(example) }
@@ -74,6 +77,7 @@ package struct ColumnInference: Sendable {
     guard columns.indices.contains(slot) else { return isJSON ? .any : .text }
     let column = columns[slot]
     if column.textCount > 0 { return .text }
+    if column.blobCount > 0 { return column.integerCount + column.realCount > 0 ? .any : .blob }
     if column.realCount > 0 {
       return column.integerCount > 0 && column.hasInexactInteger ? .text : .real
     }
@@ -86,7 +90,7 @@ package struct ColumnInference: Sendable {
     case .absent, .null: column.nullCount += 1
     case .integer: count(integer: cell.payload, &column)
     case .real: column.realCount += 1
-    case .blob: column.textCount += 1
+    case .blob: column.blobCount += 1
     case .text: observe(text: batch.bytes(of: cell), &column)
     }
     if column.exampleBudget > 0 { addExample(cell, batch, &column) }

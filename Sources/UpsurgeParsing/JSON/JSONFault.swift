@@ -12,6 +12,8 @@ struct JSONFault: @unchecked Sendable {
     /// Two different keys that mean one column.
     case columnCollision
     case wouldChange
+    /// A value for a BLOB column that cannot be decoded: why, as a sentence.
+    case badBlob(String)
     case unnameableKey
     case notAnObject(String)
     case ragged(found: Int, expected: Int)
@@ -28,10 +30,14 @@ struct JSONFault: @unchecked Sendable {
     return true
   }
 
+  /// Whether it is a fault of the value only, which a second value for the column mends.
+  var isOfValue: Bool { code == .wouldChange || code == .badBlob }
+
   var code: Reject.Code {
     switch kind {
     case .duplicateKey, .columnCollision: .duplicateKey
     case .wouldChange: .wouldChange
+    case .badBlob: .badBlob
     case .notAnObject: .notAnObject
     case .ragged: .ragged
     case .unnameableKey: .jsonSyntax
@@ -50,6 +56,7 @@ struct JSONFault: @unchecked Sendable {
     case .duplicateKey: return "a key stands twice in one object, the second time \(place)"
     case .columnCollision: return "two different keys mean one column, the second one \(place)"
     case .wouldChange: return "the column's type would change the spelling of the value \(place)"
+    case .badBlob(let reason): return "\(reason) (\(place))"
     case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
     case .notAnObject(let found): return found
     case .ragged(let found, let expected):
@@ -91,11 +98,15 @@ struct JSONFault: @unchecked Sendable {
     }
   }
 
+  static let blobHint =
+    "--blob base64, hex or file says what text in BLOB columns is; without it text stays text"
+
   /// What to do about it, where an option helps.
   var hint: String? {
     switch kind {
     case .wouldChange:
       column.map { "--type \($0):TEXT keeps the spelling; --infer full looks at all values first" }
+    case .badBlob: Self.blobHint
     case .duplicateKey, .columnCollision: "--duplicate-keys last-wins takes the last value"
     default: nil
     }

@@ -59,7 +59,9 @@ extension JSONParser {
     while true {
       let code = Int(upsurge_json_read_value(p, end, frame.limit, &token))
       if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
-      if Int(token.kind) >= UPSURGE_JSON_OBJECT {
+      if Int(token.kind) >= UPSURGE_JSON_OBJECT
+        && !(Int(token.kind) == UPSURGE_JSON_OBJECT && readBase64Wrapper(p, frame, &token))
+      {
         guard skipNested(p, frame, depth: frame.depth + 1, &token) else { return nil }
       }
       if index < headerSlots.count { storeElement(token, index, &frame) }

@@ -12,7 +12,7 @@ extension JSONParser {
     let slot = slot(of: name)
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
     if slot >= 0 && slot < frame.columnCount {
-      keys.entries[key].affinity = columns[slot].affinity.rawValue
+      keys.entries[key].affinity = isDecoded(slot) ? Self.decodedAffinity : columns[slot].affinity.rawValue
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else if slot == Int(JSONKeyTable.skipped) {
       noteSkipped(name)
@@ -64,7 +64,7 @@ extension JSONParser {
   /// The affinity of a column that begins with this value.
   func affinity(for token: upsurge_json_token) -> Affinity {
     switch Int(token.kind) {
-    case UPSURGE_JSON_NULL: return .none
+    case UPSURGE_JSON_NULL, Self.base64Kind: return .none
     case UPSURGE_JSON_INTEGER, UPSURGE_JSON_TRUE, UPSURGE_JSON_FALSE: return .integer
     case UPSURGE_JSON_NUMBER:
       var bits: UInt64 = 0

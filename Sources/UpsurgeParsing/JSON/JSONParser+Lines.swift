@@ -49,7 +49,8 @@ extension JSONParser {
     let start: UnsafePointer<UInt8> = upsurge_json_skip_space(lineStart, end)
     if start == end {
       let place = position(of: lineStart, batch)
-      newWarnings.add(.blankLine, at: Position(file: file, line: place.line, byte: place.byte))
+      let blank = Position(file: file, line: place.line, byte: place.byte)
+      newWarnings.add(.blankLine, at: blank)
       return true
     }
     switch try readRecord(start, end: end, &batch) {

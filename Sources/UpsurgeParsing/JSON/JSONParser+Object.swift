@@ -14,6 +14,7 @@ struct JSONFrame {
   let columnCount: Int
   let spill: UnsafeMutablePointer<UInt8>
   var spillByteCount: Int
+  let spillCapacity: Int
   /// A number that no other reading of a record has; the same record may be read twice.
   let reading: UInt64
   /// Brackets of the document that are open around the record.
@@ -69,7 +70,9 @@ extension JSONParser {
         // The value.
         let code = Int(upsurge_json_read_value(p, end, limit, &token))
         if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
-        if Int(token.kind) >= UPSURGE_JSON_OBJECT {
+        if Int(token.kind) >= UPSURGE_JSON_OBJECT
+          && !(Int(token.kind) == UPSURGE_JSON_OBJECT && readBase64Wrapper(p, frame, &token))
+        {
           if isFlattening && Int(token.kind) == UPSURGE_JSON_OBJECT && !isEmptyObject(p, end) {
             if frame.depth + openKeys.count + 2 > dialect.maximumDepth {
               return fail(UPSURGE_JSON_TOO_DEEP, at: p)

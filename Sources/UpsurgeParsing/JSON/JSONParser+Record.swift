@@ -35,9 +35,12 @@ extension JSONParser {
       var frame = JSONFrame(
         base: UnsafePointer(batch.arena), end: end, limit: UnsafePointer(batch.arena) + batch.arenaByteCount,
         row: row, columnCount: batch.columnCount, spill: batch.spill, spillByteCount: batch.spillByteCount,
-        reading: readingNumber, depth: dialect.format == .json ? Int(document.machine.depth) : 0)
+        spillCapacity: batch.spillCapacity, reading: readingNumber,
+        depth: dialect.format == .json ? Int(document.machine.depth) : 0)
       if fault != nil { fault = nil }
       filledCount = 0
+      blobByteCount = 0
+      missingSpillByteCount = 0
       isKeyRepeated = false
       if !pendingNames.isEmpty { forgetPendingColumns() }
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
@@ -48,6 +51,10 @@ extension JSONParser {
       guard let next = readByShape(start, &frame) else { return .failed }
       if !endsLine(next, frame) { return .failed }
       if fault != nil { return .rejected(next) }
+      if missingSpillByteCount > 0 {
+        askForSpill(start, frame, &batch)
+        return .needsNewBatch
+      }
       if pendingColumns.isEmpty {
         accept(start, next, frame, &batch)
         return .stored(next)

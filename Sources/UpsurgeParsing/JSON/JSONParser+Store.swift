@@ -17,7 +17,9 @@ extension JSONParser {
     var note = ConversionNote.none
     switch Int(token.kind) {
     case UPSURGE_JSON_STRING:
-      if token.has_escapes {
+      if decodesBlobs, columns[slot].isBlob, let blobs {
+        storeBlob(token, blobs.encoding, cell, slot: slot, &frame)
+      } else if token.has_escapes {
         note = storeEscaped(token, cell, affinity, &frame)
       } else if affinity.isNumeric {
         note = convertText(
@@ -36,6 +38,8 @@ extension JSONParser {
       cell.pointee = .integer(1)
     case UPSURGE_JSON_FALSE:
       cell.pointee = .integer(0)
+    case Self.base64Kind:
+      storeBlob(token, .base64, cell, slot: slot, &frame)
     default:
       cell.pointee = .text(offset: offset, byteCount: byteCount)
       if affinity.isNumeric { note = .textInNumberColumn }
@@ -86,7 +90,7 @@ extension JSONParser {
       return false
     }
     forgetConversions(slot)
-    if let found = fault, found.kind == .wouldChange, found.column == columns[slot].name { fault = nil }
+    if let found = fault, found.isOfValue, found.column == columns[slot].name { fault = nil }
     warn(isKeyRepeated ? .duplicateKey : .columnCollision, slot)
     return true
   }

@@ -32,6 +32,9 @@ package struct JSONParser: RecordParser, Sendable {
   package let dialect: JSONDialect
   package let file: String
   let policy: JSONKeyPolicy
+  /// How strings of BLOB columns are decoded; nil: they are stored as text.
+  let blobs: BlobDecoding?
+  let decodesBlobs: Bool
   /// The keys of `policy.wanted` in lower case.
   let wanted: Set<String>?
   /// `policy.renames` with their keys in lower case.
@@ -64,6 +67,9 @@ package struct JSONParser: RecordParser, Sendable {
   var pendingWarnings: [PendingWarning] = []
   /// Cells of the record that were filled.
   var filledCount = 0
+  /// Bytes of the files that the record names, and those of them for which there was no room.
+  var blobByteCount = 0
+  var missingSpillByteCount = 0
   /// Whether the key in work stood in its object before.
   var isKeyRepeated = false
   /// The objects that are open when flattening.
@@ -85,8 +91,14 @@ package struct JSONParser: RecordParser, Sendable {
   /// - Parameters:
   ///   - file: The source's name, for positions.
   ///   - columns: The columns known so far (the table's, or the sample's), in slot order.
-  package init(dialect: JSONDialect, file: String, columns: [ColumnTarget], policy: JSONKeyPolicy) {
+  ///   - blobs: How strings of BLOB columns are decoded.
+  package init(
+    dialect: JSONDialect, file: String, columns: [ColumnTarget], policy: JSONKeyPolicy,
+    blobs: BlobDecoding? = nil
+  ) {
     self.dialect = dialect
+    self.blobs = blobs
+    decodesBlobs = blobs != nil
     self.file = file
     self.columns = columns
     self.policy = policy

@@ -39,11 +39,13 @@ package final class Connection {
 
   /// Opens a database file; nothing is written.
   /// - Parameter createIfMissing: whether a missing file is created (at the first write).
+  /// - Parameter isReadOnly: whether nothing can be written, which needs no right to.
   /// - Parameter isTrial: whether the database is only to be tried on; see `isTrial`.
   /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`,
   ///   `database`.
   package init(
-    path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000, isTrial: Bool = false
+    path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000, isReadOnly: Bool = false,
+    isTrial: Bool = false
   ) throws(UpsurgeError) {
     if path.isEmpty || path.utf8.contains(0) {
       throw UpsurgeError(.usage, "a database needs a file name")
@@ -58,10 +60,13 @@ package final class Connection {
     let isStandIn = isTrial && access(path, F_OK) != 0
     if isStandIn { try Connection.checkFolder(of: path) }
     // SQLite's name for a temporary database on disk.
-    let handle = try Connection.open(isStandIn ? "" : path, createIfMissing: createIfMissing)
+    let handle = try Connection.open(
+      isStandIn ? "" : path, createIfMissing: createIfMissing, isReadOnly: isReadOnly)
     sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)
     do throws(UpsurgeError) {
-      isNewDatabase = try Connection.pageCount(handle, path: path, timeout: busyTimeoutMilliseconds) == 0
+      isNewDatabase =
+        try Connection.pageCount(
+          handle, path: path, timeout: busyTimeoutMilliseconds, isReadOnly: isReadOnly) == 0
       synchronizingFlag = try ApplicationFunction.register(on: handle)
       notes = try WriteNotes.register(on: handle)
     } catch {
@@ -131,10 +136,13 @@ package final class Connection {
 
   // MARK: - Opening
 
-  private static func open(_ path: String, createIfMissing: Bool) throws(UpsurgeError) -> OpaquePointer {
+  private static func open(
+    _ path: String, createIfMissing: Bool, isReadOnly: Bool
+  ) throws(UpsurgeError) -> OpaquePointer {
     // A build with SQLITE_USE_URI would take such a name for a URI.
     let name = path.hasPrefix("file:") ? "./" + path : path
-    var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    var flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+    flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     if createIfMissing { flags |= SQLITE_OPEN_CREATE }
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(name, &handle, flags, nil)
@@ -160,7 +168,7 @@ package final class Connection {
 
   /// Reads the header, so that a file that is no database is found at once.
   private static func pageCount(
-    _ handle: OpaquePointer, path: String, timeout: Int32
+    _ handle: OpaquePointer, path: String, timeout: Int32, isReadOnly: Bool
   ) throws(UpsurgeError) -> Int64 {
     var statement: OpaquePointer?
     var code = sqlite3_prepare_v2(handle, "PRAGMA page_count", -1, &statement, nil)
@@ -169,7 +177,7 @@ package final class Connection {
     guard code == SQLITE_ROW else {
       throw Connection.failure(code, handle: handle, path: path, timeout: timeout, sql: nil)
     }
-    if sqlite3_db_readonly(handle, "main") == 1 {
+    if !isReadOnly && sqlite3_db_readonly(handle, "main") == 1 {
       throw UpsurgeError(
         .cannotCreate, "the database \(path.escapedForTerminal) is write-protected",
         hint: "give yourself the right to write the file and its folder")

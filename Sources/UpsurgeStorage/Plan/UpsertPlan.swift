@@ -52,6 +52,11 @@ package struct UpsertPlan: Sendable, Equatable {
   /// Whether an update of a row has a condition of its own, so that records may be stale.
   package var hasCondition: Bool { newerColumn != nil || rules.merge.condition != nil }
 
+  /// Whether SQL that somebody wrote may speak of the record's values.
+  var hasFreeSQL: Bool {
+    !assignments.isEmpty || rules.merge.condition != nil || slots.contains { $0.rule.isExpression }
+  }
+
   /// Matches the input's columns and the key against the table.
   /// - Parameters:
   ///   - columns: the columns of the input, one for each cell of a record.
@@ -102,8 +107,16 @@ package struct UpsertPlan: Sendable, Equatable {
   /// Whether a record that matches a row by `key` leaves the column as it is: its own columns keep their spelling, and
   /// the primary key of a row that exists is never changed.
   func isKept(_ columnIndex: Int, matching key: TableSchema.Key) -> Bool {
-    key.speaks(of: columnIndex, in: schema)
-      || (key.kind != .primaryKey && schema.columns[columnIndex].keyOrdinal > 0)
+    let isPrimary = schema.columns[columnIndex].keyOrdinal > 0
+    if key.speaks(of: columnIndex, in: schema) { return isPrimary || !isSetBySQL(columnIndex) }
+    return key.kind != .primaryKey && isPrimary
+  }
+
+  /// Whether a rule of the column's own is SQL: it sets even a column of the key, where that is not the PRIMARY KEY.
+  func isSetBySQL(_ columnIndex: Int) -> Bool {
+    rules.merge.columns.contains { name, rule in
+      rule.isExpression && SQLName.isSame(name, schema.columns[columnIndex].name)
+    }
   }
 
   private func checkMode() throws(UpsurgeError) {
@@ -112,6 +125,11 @@ package struct UpsertPlan: Sendable, Equatable {
       throw UpsurgeError(
         .usage, "mode \(mode.rawValue) needs a key, and table \(table) has no PRIMARY KEY in the input",
         hint: "--key COLS names the columns that say which row a record is about")
+    }
+    if mode == .upsert, let key = targets.first(where: { schema.isBeyondUpsert($0) }) {
+      throw UpsurgeError(
+        .usage, "SQLite knows no upsert by \(key.description), because it holds the INTEGER PRIMARY KEY",
+        hint: "--key \(schema.primaryKeyColumns.joined().escapedForTerminal) tells the rows")
     }
     if tombstoneCell != nil && targets.isEmpty {
       throw UpsurgeError(

@@ -113,7 +113,8 @@ package struct TableSchema: Sendable, Equatable {
   package func columnTarget(_ name: String, spellingPolicy: ColumnTarget.SpellingPolicy) -> ColumnTarget? {
     columnIndex(name).map {
       ColumnTarget(
-        name: columns[$0].name, affinity: columns[$0].affinity, spellingPolicy: spellingPolicy)
+        name: columns[$0].name, affinity: columns[$0].affinity, spellingPolicy: spellingPolicy,
+        isBlob: columns[$0].affinity == .none && columns[$0].declaredType.uppercased().contains("BLOB"))
     }
   }
 }

@@ -12,7 +12,7 @@ package struct FullTextTable: Equatable {
   private var hasSizes = true
 
   /// What an FTS5 table's content is.
-  enum Content: Equatable {
+  package enum Content: Equatable, Sendable {
     /// A table or view of that name.
     case external(String)
     /// Nothing: only the index is kept.
@@ -22,7 +22,7 @@ package struct FullTextTable: Equatable {
 
   /// Reads the text of a CREATE VIRTUAL TABLE.
   /// - Returns: nil when it is no FTS5 table, or one with arguments that are not known here.
-  static func parse(name: String, sql: String) -> (table: FullTextTable, content: Content)? {
+  package static func parse(name: String, sql: String) -> (table: FullTextTable, content: Content)? {
     var reader = TokenReader(sql)
     reader.skip(words: ["CREATE", "VIRTUAL", "TABLE"])
     reader.skip(words: ["IF", "NOT", "EXISTS"])
@@ -87,7 +87,8 @@ struct TableTriggers {
       var table = parsed
       if case .external(let owner) = content, SQLName.isSame(owner, schema.name) {
         for trigger in triggers {
-          guard let sync = SyncTrigger(name: trigger.name, sql: trigger.sql, index: table, schema: schema) else {
+          guard let sync = SyncTrigger(name: trigger.name, sql: trigger.sql, index: table, schema: schema)
+          else {
             continue
           }
           table.triggers.append(sync)
@@ -113,7 +114,8 @@ struct TableTriggers {
     case .external(let name) where !SQLName.isSame(name, owner):
       "its content is \(name), not this table".escapedForTerminal
     case .external:
-      "its triggers are not the three plain ones that a rebuild comes to (such as \(trigger))".escapedForTerminal
+      "its triggers are not the three plain ones that a rebuild comes to (such as \(trigger))"
+        .escapedForTerminal
     }
   }
 

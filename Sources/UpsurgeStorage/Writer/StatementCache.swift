@@ -73,7 +73,7 @@ final class StatementCache {
     if let handle = statements.byKey[role] { return handle }
     let sql =
       switch role {
-      case .update: try plan.updateSQL(shape: statements.shape, .numbered)
+      case .update(let target): try plan.updateSQL(shape: statements.shape, target: target, .numbered)
       case .delete: try plan.deleteSQL(shape: statements.shape, .numbered)
       case .find(let columns): try plan.findSQL(shape: statements.shape, columns: columns, .numbered)
       case .nullKey: try plan.nullKeySQL(shape: statements.shape, .numbered)
@@ -149,7 +149,9 @@ final class StatementCache {
 final class ShapeStatements {
   /// What a statement that looks the row up does with it.
   enum Role: Hashable {
-    case update, delete
+    case delete
+    /// By the target of this index.
+    case update(Int)
     /// Reads these columns.
     case find([Int])
     /// Says whether a key's expressions are NULL.

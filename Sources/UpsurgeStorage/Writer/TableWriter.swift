@@ -25,7 +25,7 @@ package final class TableWriter {
   /// Where the time went and what was written.
   package internal(set) var statistics = WriterStatistics()
 
-  package let settings: WriterSettings
+  package internal(set) var settings: WriterSettings
   let sourceNames: [String]
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
   private(set) var guards: RecordGuards
@@ -128,7 +128,7 @@ package final class TableWriter {
     guard hasFreeSQL, plan.mode == .upsert || plan.mode == .update else { return }
     do throws(UpsurgeError) {
       if plan.mode == .update || plan.schema.kind != .table {
-        _ = try statements.handle(fullShape, .update)
+        _ = try statements.handle(fullShape, .update(0))
       } else {
         _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
       }

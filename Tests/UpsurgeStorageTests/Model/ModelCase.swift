@@ -84,12 +84,14 @@ struct ModelCase {
     let size = table.storedColumns.count
     let most = isInKey ? (table.keys[0].parts.count > 1 ? 4 : 4 + size * 2) : 12
     if isInKey && random.chance(15) { return .null }
-    if table.isStrict && !random.chance(12) {
+    let isConverted = rules.needsConvertedValues
+    if isConverted && !isInKey && random.chance(10) { return .null }
+    if isConverted || table.isStrict && !random.chance(12) {
       let number = random.number(0...most)
       switch column.type {
-      case "TEXT": return .text(["t", "T"][number % 2] + "\(number / 2)")
+      case "TEXT": return .text(["t", "T", ""][number % 3] + "\(number / 2)")
       case "BLOB": return .blob([UInt8(number)])
-      case "REAL": return random.chance(2) ? .real(Double(number) / 2) : .integer(Int64(number))
+      case "REAL": return random.chance(2) || isConverted ? .real(Double(number) / 2) : .integer(Int64(number))
       default: return .integer(Int64(number))
       }
     }

@@ -12,6 +12,12 @@ struct ModelRules {
   var needed: [String]
   var extraColumn: String?
 
+  /// Whether SQL may see values as the record has them: a look-up does not convert them before, as an INSERT does.
+  var needsConvertedValues: Bool {
+    rules.merge.condition != nil || rules.merge.columns.values.contains { $0.isExpression }
+      || keys.contains { $0.predicate != nil || $0.parts.contains { $0.expression != nil } }
+  }
+
   /// The mode, where the rules leave it open.
   var mode: WriteMode { rules.mode ?? (keys.isEmpty ? .insert : .upsert) }
 
@@ -51,7 +57,8 @@ struct ModelRules {
   private static func target(
     _ table: ModelTable, _ random: inout SeededGenerator
   ) -> (UpsertRules, [ModelTable.Key]) {
-    let keys = table.keys
+    // ON CONFLICT cannot name a key that holds the INTEGER PRIMARY KEY and is another one.
+    let keys = table.keys.filter { $0.isPrimary || !$0.columns.contains(table.rowidColumn ?? "") }
     guard !keys.isEmpty else { return (UpsertRules(), []) }
     if keys.count > 1 && random.chance(4) {
       let order = random.some(random.number(2...keys.count), of: keys)

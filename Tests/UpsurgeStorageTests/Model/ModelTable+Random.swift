@@ -75,8 +75,12 @@ extension ModelTable {
       addKey(Key(name: "u1", parts: chosen.map { part($0, &random, mayDiffer: true) }))
     }
     if random.chance(5) {
-      let other = random.one(of: columns).name
-      let predicate = random.one(of: ["@.\(other) > 5", "@.\(other) IS NOT NULL", "@.\(other) = 1"])
+      // What number a row will get is not known beforehand.
+      let other = random.one(of: columns.filter { $0.name != rowidColumn })
+      let literals = other.type == "TEXT" ? ("'t5'", "'t1'") : ("5", "1")
+      let predicate = random.one(of: [
+        "@.\(other.name) > \(literals.0)", "@.\(other.name) IS NOT NULL", "@.\(other.name) = \(literals.1)",
+      ])
       let chosen = random.some(random.number(1...2), of: Array(columns.indices))
       addKey(
         Key(name: "u2", parts: chosen.map { part($0, &random, mayDiffer: false) }, predicate: predicate))
@@ -104,7 +108,8 @@ extension ModelTable {
     let value = isStrict && type == "BLOB" ? "x'61'" : type == "TEXT" ? "'dd'" : "4"
     if random.chance(5) { columns[index].notNull = .yes }
     if !isInKey && random.chance(4) { columns[index].defaultSQL = value }
-    if random.chance(12) {
+    let isInExpression = keys.contains { $0.parts.contains { $0.expression != nil && $0.column == name } }
+    if !isInExpression && random.chance(12) {
       columns[index].notNull = .replace
       columns[index].defaultSQL = value
     }

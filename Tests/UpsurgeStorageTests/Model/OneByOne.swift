@@ -112,19 +112,17 @@ struct OneByOne {
     }
   }
 
-  /// A record that its key cannot tell is rejected, unless storing it is wanted or gives it a key. With several
-  /// targets, NULL only keeps the one from matching.
+  /// A record that none of its keys can tell is rejected, unless storing it is wanted or gives it a key.
   private func checkKeys(_ mode: WriteMode, _ present: [String]) throws {
-    guard rules.keys.count == 1 else { return }
-    let key = rules.keys[0]
-    if mode == .upsert {
-      if key.columns == [table.rowidColumn ?? ""] || rules.rules.nullKeys == .insert { return }
-    } else if !key.columns.allSatisfy(present.contains) {
-      throw Rejected(code: "null-key")
+    if rules.keys.isEmpty || mode == .upsert && rules.rules.nullKeys == .insert { return }
+    for key in rules.keys {
+      if mode == .upsert && key.columns == [table.rowidColumn ?? ""] { return }
+      if mode != .upsert && !key.columns.allSatisfy(present.contains) { continue }
+      let shadow = mode == .upsert ? "stored" : "said"
+      let isNull = key.parts.map { $0.sql(on: shadow) + " IS NULL" }.joined(separator: " OR ")
+      if try one("SELECT \(isNull) FROM \(shadow)") == 0 { return }
     }
-    let shadow = mode == .upsert ? "stored" : "said"
-    let isNull = key.parts.map { $0.sql(on: shadow) + " IS NULL" }.joined(separator: " OR ")
-    if try one("SELECT \(isNull) FROM \(shadow)") == 1 { throw Rejected(code: "null-key") }
+    throw Rejected(code: "null-key")
   }
 
   // MARK: - Rows
@@ -171,10 +169,11 @@ struct OneByOne {
   private func update(
     _ present: [String], _ place: Place, _ key: ModelTable.Key
   ) throws -> Outcome {
-    let fixed = key.columns + (key.isPrimary ? [] : table.primaryKey?.columns ?? [])
-    // SQL sets its column even where the record does not mention it.
-    let changed = names.filter {
-      !fixed.contains($0) && (present.contains($0) || merge.columns[$0]?.isExpression == true)
+    let changed = names.filter { name in
+      // SQL sets its column even where the record does not mention it.
+      let isSetBySQL = merge.columns[name]?.isExpression == true
+      if table.primaryKey?.columns.contains(name) == true && (isSetBySQL || !key.isPrimary) { return false }
+      return isSetBySQL || present.contains(name) && !key.columns.contains(name)
     }
     if changed.isEmpty { return .unchanged }
     let list = names.joined(separator: ", ")
@@ -219,9 +218,20 @@ struct OneByOne {
     return try evaluate("(\(sql)) IS TRUE", place) == 1
   }
 
-  /// SQL over the row, whose columns need no name before them, and the record as `excluded`.
+  /// SQL over the row, whose columns need no name before them, and the record as `excluded`: its values are those that
+  /// the columns would store, but they are plain values, without a column's affinity and collation.
   private func evaluate(_ sql: String, _ place: Place) throws -> Value {
-    try one("SELECT (SELECT \(sql) FROM t WHERE \(place.sql)) FROM said AS excluded", place.values)
+    let record = try query("SELECT * FROM said").first ?? []
+    var sql = sql
+    for (index, name) in names.enumerated() {
+      sql = sql.replacing("excluded.\(name)", with: "?\(index + 1)")
+    }
+    var found = place.sql
+    for index in place.values.indices {
+      found = found.replacing("?", with: "@\(names.count + index + 1)", maxReplacements: 1)
+    }
+    found = found.replacing("@", with: "?")
+    return try one("SELECT \(sql) FROM t WHERE \(found)", record + place.values)
   }
 
   // MARK: - SQL

@@ -20,10 +20,10 @@ final class Database {
       var next: UnsafePointer<CChar>? = start
       while let text = next, text.pointee != 0 {
         var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, text, -1, &statement, &next) == SQLITE_OK else {
-          throw Failure(description: String(cString: sqlite3_errmsg(handle)) + ": " + String(cString: text))
-        }
         defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(handle, text, -1, &statement, &next) == SQLITE_OK else {
+          throw Failure(description: String(cString: sqlite3_errmsg(handle)) + ": " + sql)
+        }
         while statement != nil {
           let code = sqlite3_step(statement)
           if code == SQLITE_DONE { break }
