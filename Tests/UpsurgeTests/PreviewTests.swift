@@ -139,7 +139,8 @@ struct PreviewTests {
       outcome.talk.contains("inserted 19,999") && outcome.talk.contains("1 foreign-key"), "\(outcome.talk)")
     #expect(try files() == before)
     let explained = try load(
-      text, ["--explain", "--indexes", "defer", "--fts", "defer", "--index", "p", "--key", "name", "--create-key"])
+      text,
+      ["--explain", "--indexes", "defer", "--fts", "defer", "--index", "p", "--key", "name", "--create-key"])
     #expect(explained.exitCode == 0, "\(explained.talk)")
     for part in [
       "CREATE UNIQUE INDEX", "t_p_idx: built after the rows, the table lacks it",
