@@ -116,7 +116,7 @@ extension ModelCase {
     if actual.ledger != expected.ledger {
       lines += ["ledger    \(actual.ledger.text)", "expected  \(expected.ledger.text)"]
     }
-    if actual.rejects != expected.rejects {
+    if !isSame(actual.rejects, expected.rejects) {
       lines += ["rejects   \(actual.rejects)", "expected  \(expected.rejects)"]
     }
     if actual.tables != expected.tables {
@@ -124,6 +124,16 @@ extension ModelCase {
     }
     if actual.integrity != expected.integrity { lines.append("integrity \(actual.integrity)") }
     return lines.isEmpty ? nil : lines.joined(separator: "\n")
+  }
+
+  /// Of a record with a wrong type and another fault, an upsert may name the other one than an INSERT.
+  private static func isSame(_ actual: [String], _ expected: [String]) -> Bool {
+    actual.count == expected.count
+      && zip(actual, expected).allSatisfy { actual, expected in
+        let words = [actual, expected].map { $0.split(separator: " ", maxSplits: 1) }
+        return words[0] == words[1]
+          || words[0][0] == words[1][0] && words.contains { $0[1] == "type-mismatch" }
+      }
   }
 
   /// The same case with as few rows and records as still make a difference.
