@@ -64,7 +64,10 @@ extension TableWriter {
     let failure = failed(code, handle)
     if plan.mode == .upsert, Refusal.comesBeforeConflict(code) {
       for target in plan.targets.indices {
-        if let found = try attemptByKey(.update(target), batch, record, shape) { return found }
+        if let found = try attemptByKey(.update(target), batch, record, shape) {
+          observer?.willUpdate(byTarget: target)
+          return found
+        }
       }
     }
     return failure
