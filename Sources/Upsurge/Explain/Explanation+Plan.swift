@@ -2,6 +2,8 @@ extension Explanation {
   /// What a run would do with the columns of its first source.
   init(_ table: PreparedTable, job: LoadJob, sourceNames: [String]) throws(UpsurgeError) {
     let plan = table.plan
+    if let line = Self.contract(table) { lines.append(line) }
+    if plan.schema.columns.isEmpty { return }
     lines.append(Self.table(plan.schema, isNew: table.facts.isNew))
     lines.append(Self.mode(plan))
     lines += Self.keys(plan)

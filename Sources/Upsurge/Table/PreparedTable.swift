@@ -26,6 +26,7 @@ struct PreparedTable {
       return try existing(schema, on: connection, for: source, options: options)
     }
     guard options.createsTable else {
+      if options.contract == .quarantine { return try missing(name, for: source, options: options) }
       throw UpsurgeError(
         .guardRefused, "there is no table \(name), and --create never says not to make it",
         hint: "leave out --create never, or make the table first")
@@ -115,7 +116,8 @@ struct PreparedTable {
   /// Plans again after indexes or triggers of the table were set aside.
   mutating func replan(on connection: Connection) throws(UpsurgeError) {
     guard let schema = try TableSchema.read(connection, table: facts.name) else { return }
-    plan = try plan.replanned(schema: schema, columns: plan.columns)
+    plan = try plan.replanned(
+      schema: schema, columns: plan.columns, toleratesUnknownColumns: facts.quarantinesUnknown)
   }
 
   private static func existing(
@@ -124,7 +126,7 @@ struct PreparedTable {
     let facts = TableFacts(
       name: schema.name, isNew: false,
       columns: schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .warn) },
-      addsColumns: options.contract == .evolve)
+      addsColumns: options.contract == .evolve, quarantinesUnknown: options.contract == .quarantine)
     var columns = ColumnRegistry()
     if source.isJSON {
       // JSON names its columns as it goes; all that the table has are known from the start.
@@ -143,9 +145,28 @@ struct PreparedTable {
     }
     let isKnown = { (target: ColumnTarget) in isInTable(target.name) || target == control }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
+    // What is added to the table comes with its first batch; what is only kept has no place to wait for.
+    let known = facts.quarantinesUnknown ? columns.targets : columns.targets.filter(isKnown)
     let plan = try UpsertPlan(
-      schema: schema, rules: rules, columns: columns.targets.filter(isKnown))
-    precondition(columns.targets.prefix(plan.columns.count).allSatisfy(isKnown), "new columns come last")
+      schema: schema, rules: rules, columns: known, toleratesUnknownColumns: facts.quarantinesUnknown)
+    precondition(Array(columns.targets.prefix(known.count)) == known, "new columns come last")
+    return PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
+  }
+
+  /// No table, and none is made: every record is kept.
+  private static func missing(
+    _ name: String, for source: PreparedSource, options: LoadOptions
+  ) throws(UpsurgeError) -> PreparedTable {
+    let facts = TableFacts(
+      name: name, isNew: false, columns: [], addsColumns: false, quarantinesUnknown: true)
+    var columns = ColumnRegistry()
+    if let control = try control(for: source, options: options, isInTable: { _ in false }) {
+      columns.add(control)
+    }
+    _ = try source.makeParser(columns: &columns, table: facts, options: options)
+    let plan = try UpsertPlan(
+      schema: TableSchema(missing: name), rules: options.rules, columns: columns.targets,
+      toleratesUnknownColumns: true)
     return PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
   }
 

@@ -51,6 +51,17 @@ extension UpsertPlan {
     return "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(rowid) = last_insert_rowid()"
   }
 
+  /// Whether an upsert is an UPDATE, and an INSERT where that finds no row: views and virtual tables know no ON CONFLICT;
+  /// and to a rule that asks for NULL, `excluded` does not show it where NOT NULL ON CONFLICT REPLACE has put the default.
+  var updatesFirst: Bool {
+    if mode != .upsert || targets.isEmpty { return false }
+    return schema.kind != .table || schema.shiftsExcluded
+      || slots.contains { slot in
+        schema.columns[slot.columnIndex].notNullConflict == .replace && !slot.isKey
+          && (slot.rule != .replace || slot.columnIndex == newerColumn || hasFreeSQL)
+      }
+  }
+
   /// `UPDATE` of the row that a record is about.
   /// - Parameter target: which of the targets finds the row.
   func updateSQL(shape: SlotShape, target: Int = 0, _ spelling: Spelling) throws(UpsurgeError) -> String {
@@ -131,7 +142,7 @@ extension UpsertPlan {
         let needsCollation =
           !key.isRowidAlias && !SQLName.isSame(part.collation, schema.columns[index].collation)
         let collate = needsCollation ? " COLLATE \(try SQLName.quote(part.collation))" : ""
-        terms.append("\(try stored(index)) = \(value(of: index, present, row: row, spelling))\(collate)")
+        terms.append("\(try stored(index)) = \(keyValue(of: index, present, row: row, spelling))\(collate)")
       } else if let expression = part.expression {
         terms.append(try "(\(expression)) = \(onRecord(expression, key, present, row: row, spelling))")
       }
@@ -157,9 +168,18 @@ extension UpsertPlan {
     var values = ""
     for index in columns {
       let name = try SQLName.quote(schema.columns[index].name)
-      values += (values.isEmpty ? "" : ", ") + "\(value(of: index, present, row: row, spelling)) AS \(name)"
+      values +=
+        (values.isEmpty ? "" : ", ") + "\(keyValue(of: index, present, row: row, spelling)) AS \(name)"
     }
     return "(SELECT \(values)) AS \(try SQLName.quote(schema.name))"
+  }
+
+  /// A column's value as it is compared: NULL is the default where the table says so.
+  private func keyValue(of index: Int, _ present: [Slot], row: Int, _ spelling: Spelling) -> String {
+    let value = value(of: index, present, row: row, spelling)
+    let column = schema.columns[index]
+    guard column.notNullConflict == .replace, let standard = column.defaultExpression else { return value }
+    return "ifnull(\(value), \(standard))"
   }
 
   /// A column's value in a record: what it says, or what an insert would put there.
@@ -177,5 +197,14 @@ extension UpsertPlan {
 
   private func stored(_ index: Int) throws(UpsurgeError) -> String {
     "\(try SQLName.quote(schema.name)).\(try SQLName.quote(schema.columns[index].name))"
+  }
+}
+
+extension TableSchema {
+  /// Whether SQLite 3.40 makes a REAL of another column than the REAL one in a DO UPDATE: it counts the virtual columns
+  /// before it, which have no place in the row (`sqlite3UpsertDoUpdate`).
+  fileprivate var shiftsExcluded: Bool {
+    guard let first = columns.firstIndex(where: { $0.generation == .virtual }) else { return false }
+    return columns[first...].contains { $0.affinity == .real && $0.generation != .virtual }
   }
 }

@@ -25,7 +25,14 @@ extension UpsertPlan {
     let row = needsAlias ? "\"upsurge_row\"" : table
     let verb =
       "INSERT\(override(rowCount: rowCount, spelling)) INTO \(table)\(needsAlias ? " AS \(row)" : "")"
-    if present.isEmpty && filling.isEmpty { return "\(verb) DEFAULT VALUES" }
+    if present.isEmpty && filling.isEmpty {
+      // DEFAULT VALUES takes no ON CONFLICT.
+      guard let any = schema.columns.firstIndex(where: { $0.generation == .none && !$0.isHidden }),
+        mode != .insert
+      else { return "\(verb) DEFAULT VALUES" }
+      let column = try SQLName.quote(schema.columns[any].name)
+      return "\(verb) (\(column)) VALUES (\(standard(any)))\(try conflictSQL(present, row: row, spelling))"
+    }
     let names = try SQLName.quoteList(
       present.map { schema.columns[$0.columnIndex].name } + filling.columns.map { schema.columns[$0].name })
     var rows: [String] = []

@@ -79,7 +79,7 @@ struct MergeSQL {
     case .max: return "CASE WHEN \(old) IS NULL OR \(new) > \(old) THEN \(new) ELSE \(old) END"
     case .sum:
       return "CASE WHEN \(new) IS NULL THEN \(old) WHEN \(old) IS NULL THEN \(new) ELSE \(old) + \(new) END"
-    case .expression(let sql): return "(\(try free(sql)))"
+    case .expression(let sql): return "+(\(try free(sql)))"  // The sign takes a column's affinity away.
     }
   }
 

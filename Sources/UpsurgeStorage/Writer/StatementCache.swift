@@ -9,6 +9,8 @@ final class StatementCache {
   private let plan: UpsertPlan
   private let rowsPerStatement: Int
   private let allowsAbort: Bool
+  /// See `UpsertPlan.updatesFirst`.
+  let updatesFirst: Bool
   private var shapes: [SlotShape: ShapeStatements] = [:]
   private var parameterCount = 0
   private var clock = 0
@@ -27,6 +29,7 @@ final class StatementCache {
     self.plan = plan
     self.rowsPerStatement = rowsPerStatement
     self.allowsAbort = allowsAbort
+    updatesFirst = plan.updatesFirst
   }
 
   /// The statements for a shape; made when it is new.

@@ -59,6 +59,7 @@ extension TableWriter {
       }
       if entry.before == nil { ledger.inserted -= 1 } else { ledger.updated -= 1 }
       ledger.read -= 1
+      forgetSettlement(at: refused.position)
       try reject(refused)
     }
   }

@@ -29,6 +29,9 @@ extension TableWriter {
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
+      if settlesKept {
+        try settle(outcome, batch, record, isDelete: isTombstone || plan.mode == .delete)
+      }
       if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
       if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }
@@ -41,13 +44,16 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
   ) throws(UpsurgeError) -> Attempt {
     let isDelete = isTombstone || plan.mode == .delete
-    let looksUpFirst = plan.schema.kind != .table && !plan.targets.isEmpty && plan.mode != .insert
-    if isDelete || plan.looksUp || (looksUpFirst && plan.mode == .upsert) {
+    if isDelete || plan.looksUp {
       let role: ShapeStatements.Role = isDelete ? .delete : .update(0)
-      if let found = try attemptByKey(role, batch, record, shape) { return found }
-      if isDelete || plan.looksUp { return .done(.ignored) }
-    } else if looksUpFirst, try rowOfRecord(batch, record, shape) != nil {
-      return .done(.ignored)
+      return try attemptByKey(role, batch, record, shape) ?? .done(.ignored)
+    }
+    if statements.updatesFirst {
+      for target in plan.targets.indices {
+        if let found = try attemptByKey(.update(target), batch, record, shape) { return found }
+      }
+    } else if plan.schema.kind != .table && plan.mode == .ignore && !plan.targets.isEmpty {
+      if try rowOfRecord(batch, record, shape) != nil { return .done(.ignored) }
     }
     let handle = try statements.handle(shape, step: shape.rowCounts.count - 1)
     let code = step(handle, batch, record, shape)
@@ -58,7 +64,10 @@ extension TableWriter {
     let failure = failed(code, handle)
     if plan.mode == .upsert, Refusal.comesBeforeConflict(code) {
       for target in plan.targets.indices {
-        if let found = try attemptByKey(.update(target), batch, record, shape) { return found }
+        if let found = try attemptByKey(.update(target), batch, record, shape) {
+          observer?.willUpdate(byTarget: target)
+          return found
+        }
       }
     }
     return failure

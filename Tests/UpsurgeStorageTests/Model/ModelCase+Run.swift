@@ -23,9 +23,13 @@ extension ModelCase {
   }
 
   /// What the engine makes of it, and the forms of its statements.
-  func actual(_ cut: Cut) throws -> (outcome: ModelOutcome, forms: [StatementForm]) {
+  /// - Parameter observer: makes who is told of the records of each load.
+  func actual(
+    _ cut: Cut, settings given: WriterSettings = WriterSettings(),
+    observer: (Connection) throws -> (any RecordObserver)? = { _ in nil }
+  ) throws -> (outcome: ModelOutcome, forms: [StatementForm]) {
     let connection = try open()
-    var settings = WriterSettings()
+    var settings = given
     settings.rowsPerStatement = cut.rowsPerStatement
     settings.commitEveryRecords = cut.commitEvery
     settings.onError = .reject
@@ -40,7 +44,8 @@ extension ModelCase {
         guard let schema = try TableSchema.read(connection, table: "t") else { continue }
         let plan = try UpsertPlan(schema: schema, rules: rules.rules, columns: maker.columns)
         writer = try TableWriter(
-          connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings
+          connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings,
+          observer: try observer(connection)
         ) { (reject) throws(UpsurgeError) in kept.rejects.append(reject) }
       }
       guard let writer else { continue }
@@ -70,7 +75,8 @@ extension ModelCase {
     }
   }
 
-  private func open() throws -> Connection {
+  /// A database with the table and the rows that are there before.
+  func open() throws -> Connection {
     let connection = try Connection(path: ":memory:", createIfMissing: true)
     try connection.configure(durability: .normal, pageCacheByteCount: 1 << 20)
     try connection.execute(table.sql)
@@ -110,7 +116,7 @@ extension ModelCase {
     if actual.ledger != expected.ledger {
       lines += ["ledger    \(actual.ledger.text)", "expected  \(expected.ledger.text)"]
     }
-    if actual.rejects != expected.rejects {
+    if !isSame(actual.rejects, expected.rejects) {
       lines += ["rejects   \(actual.rejects)", "expected  \(expected.rejects)"]
     }
     if actual.tables != expected.tables {
@@ -118,6 +124,16 @@ extension ModelCase {
     }
     if actual.integrity != expected.integrity { lines.append("integrity \(actual.integrity)") }
     return lines.isEmpty ? nil : lines.joined(separator: "\n")
+  }
+
+  /// Of a record with a wrong type and another fault, an upsert may name the other one than an INSERT.
+  private static func isSame(_ actual: [String], _ expected: [String]) -> Bool {
+    actual.count == expected.count
+      && zip(actual, expected).allSatisfy { actual, expected in
+        let words = [actual, expected].map { $0.split(separator: " ", maxSplits: 1) }
+        return words[0] == words[1]
+          || words[0][0] == words[1][0] && words.contains { $0[1] == "type-mismatch" }
+      }
   }
 
   /// The same case with as few rows and records as still make a difference.

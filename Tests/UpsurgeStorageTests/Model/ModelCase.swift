@@ -80,7 +80,8 @@ struct ModelCase {
   /// A value for a column; keys come again and again.
   private func value(_ column: ModelTable.Column, _ random: inout SeededGenerator) -> Value {
     let isInKey = table.keys.contains { $0.columns.contains(column.name) }
-    if column.isForeign && !random.chance(4) { return .integer(Int64(random.number(0...4))) }
+    let mayBeForeign = !rules.needsConvertedValues || column.type.hasPrefix("INT")
+    if column.isForeign && mayBeForeign && !random.chance(4) { return .integer(Int64(random.number(0...4))) }
     let size = table.storedColumns.count
     let most = isInKey ? (table.keys[0].parts.count > 1 ? 4 : 4 + size * 2) : 12
     if isInKey && random.chance(15) { return .null }
@@ -91,7 +92,8 @@ struct ModelCase {
       switch column.type {
       case "TEXT": return .text(["t", "T", ""][number % 3] + "\(number / 2)")
       case "BLOB": return .blob([UInt8(number)])
-      case "REAL": return random.chance(2) || isConverted ? .real(Double(number) / 2) : .integer(Int64(number))
+      case "REAL":
+        return random.chance(2) || isConverted ? .real(Double(number) / 2) : .integer(Int64(number))
       default: return .integer(Int64(number))
       }
     }

@@ -92,7 +92,8 @@ extension ModelTable {
       guard let name = key.name else { continue }
       let terms = key.parts.map { part in
         if let expression = part.expression { return Self.on("", expression) }
-        return part.column + (part.collation == column(part.column)?.collation ? "" : " COLLATE \(part.collation)")
+        return part.column
+          + (part.collation == column(part.column)?.collation ? "" : " COLLATE \(part.collation)")
       }.joined(separator: ", ")
       let rest = key.predicate.map { " WHERE " + Self.on("", $0) } ?? ""
       lines.append("CREATE UNIQUE INDEX \(name) ON t(\(terms))\(rest);")

@@ -105,7 +105,8 @@ struct OneByOne {
     guard let tombstone = rules.rules.tombstone else { return false }
     switch record[tombstone.column] ?? .absent {
     case .null: return tombstone.value.isEmpty
-    case .text(let text): return text == tombstone.value && !text.isEmpty
+    case .text(let text): return text == tombstone.value
+    case .real(let number): return number == Double(tombstone.value)
     case .integer(let number):
       return "\(number)" == tombstone.value || number == 1 && tombstone.value == "true"
     default: return false
