@@ -9,7 +9,9 @@ struct PreviewOptions: ParsableArguments {
 
   @Option(
     name: .customLong("dry-run"),
-    help: "count: do everything and roll it back; diff: also list the rows that would change (NDJSON).")
+    help: ArgumentHelp(
+      "Do everything and roll it back. --dry-run=diff also lists the rows that would change, as NDJSON.",
+      valueName: "count|diff"))
   var dryRun: DryRun?
 
   @Option(

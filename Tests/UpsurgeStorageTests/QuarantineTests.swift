@@ -148,10 +148,14 @@ import UpsurgeRecords
   @Test func aTableOfThatNameThatIsNotOursIsLeftAlone() throws {
     let connection = try database.open(
       "CREATE TABLE t(k PRIMARY KEY); CREATE TABLE upsurge_quarantine(id, x)")
-    do {
-      _ = try quarantine(connection, ["k"], UpsertRules(target: .columns(["k"])))
+    let quarantine = try quarantine(connection, ["k"], UpsertRules(target: .columns(["k"])))
+    #expect(!quarantine.holdsRecords)
+    var maker = BatchMaker(["k"])
+    let batch = maker.batch([[1]])
+    do throws(UpsurgeError) {
+      try quarantine.keep(batch, 0, homeless: [], file: "f")
       Issue.record("the table was taken")
-    } catch let error as UpsurgeError {
+    } catch {
       #expect(error.code == .guardRefused)
       #expect(
         error.description == """

@@ -139,14 +139,15 @@ struct PreviewTests {
       outcome.talk.contains("inserted 19,999") && outcome.talk.contains("1 foreign-key"), "\(outcome.talk)")
     #expect(try files() == before)
     let explained = try load(
-      text, ["--explain", "--indexes", "defer", "--fts", "defer", "--index", "p", "--key", "name", "--create-key"])
+      text, ["--explain", "--indexes", "defer", "--fts", "defer", "--index", "p", "--key", "id"])
     #expect(explained.exitCode == 0, "\(explained.talk)")
     for part in [
-      "CREATE UNIQUE INDEX", "t_p_idx: built after the rows, the table lacks it",
-      "t_name: built after the rows, as asked for",
+      "t_p_idx built after the rows: the table lacks it", "t_name built after the rows: as asked for",
     ] {
       #expect(explained.output.contains(part), "\(explained.output)")
     }
+    let keyed = try load(text, ["--explain", "--key", "name", "--create-key"])
+    #expect(keyed.output.contains("new key:\n  CREATE UNIQUE INDEX"), "\(keyed.output) \(keyed.talk)")
     #expect(try files() == before)
   }
 

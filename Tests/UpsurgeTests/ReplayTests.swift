@@ -192,16 +192,18 @@ struct ReplayTests {
     try database.rows("CREATE TABLE u\(table), x, y)")
     if isTableThere { try database.rows("CREATE TABLE t\(table))") }
     let isNewer = Bool.random(using: &random)
+    let hasTombstones = Bool.random(using: &random)
     var deliveries = Int.random(in: 2...6, using: &random)
     var missing = ["x", "y"].shuffled(using: &random)
     func change(_ options: inout LoadOptions) {
       options.key = ["id"]
       if isNewer { options.rules.merge.newer = Merge.Newer(column: "at") }
+      if hasTombstones { options.rules.tombstone = Tombstone(column: "gone", value: "1") }
       options.commitEvery = Int.random(in: 1...10, using: &random)
     }
     while deliveries > 0 {
       deliveries -= 1
-      let text = delivery(&random)
+      let text = delivery(&random, hasTombstones: hasTombstones)
       load(text, change)
       load(text, into: "u", change)
       if Int.random(in: 0..<3, using: &random) == 0 { replay() }
@@ -224,7 +226,7 @@ struct ReplayTests {
   }
 
   /// Whole records: each speaks of every column.
-  private func delivery(_ random: inout SeededGenerator) -> String {
+  private func delivery(_ random: inout SeededGenerator, hasTombstones: Bool) -> String {
     var text = ""
     for _ in 0..<Int.random(in: 1...25, using: &random) {
       let id = ["1", "2", "3", "\"a\"", "\"b\"", "\"A\""].prefix(Int.random(in: 1...6, using: &random)).last!
@@ -232,7 +234,9 @@ struct ReplayTests {
       let (x, y) = (
         Int.random(in: -3...9, using: &random), ["null", "\"é\\n\"", "0.1"].randomElement(using: &random)!
       )
-      text += "{\"id\":\(id),\"at\":\(at),\"x\":\(x < 0 ? "null" : "\(x)"),\"y\":\(y)}\n"
+      text += "{\"id\":\(id),\"at\":\(at),\"x\":\(x < 0 ? "null" : "\(x)"),\"y\":\(y)"
+      if hasTombstones { text += ",\"gone\":\(Int.random(in: 0...4, using: &random))" }
+      text += "}\n"
     }
     return text
   }

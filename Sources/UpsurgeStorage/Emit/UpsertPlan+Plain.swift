@@ -4,7 +4,7 @@ import UpsurgeRecords
 extension UpsertPlan {
   /// The statements that store one record of a shape, to be run one after the other; parameters `?1`, `?2` … by place.
   func plainStatements(shape: SlotShape, isTombstone: Bool) throws(UpsurgeError) -> [String] {
-    let spelling = Spelling(isCounted: false) { _, place in "?\(place + 1)" }
+    let spelling = Spelling.plain
     if isTombstone || mode == .delete { return [try deleteSQL(shape: shape, spelling)] }
     if looksUp { return [try updateSQL(shape: shape, spelling)] }
     let insert = try insertSQL(shape: shape, rowCount: 1, spelling)
@@ -32,4 +32,19 @@ extension UpsertPlan {
     }
     return shown
   }
+}
+
+extension UpsertPlan {
+  /// Whether a record may be refused as a new row and go into the row that exists by an UPDATE all the same: SQLite
+  /// checks what would be inserted before it looks for the conflict.
+  var mayUpdateRefused: Bool {
+    mode == .upsert && schema.kind == .table
+      && (schema.hasCheck || schema.isStrict || schema.rowidAlias != nil
+        || schema.columns.contains(where: \.isNotNull))
+  }
+}
+
+extension Spelling {
+  /// `?1`, `?2` … by place, without the terms that count.
+  static var plain: Spelling { Spelling(isCounted: false) { _, place in "?\(place + 1)" } }
 }

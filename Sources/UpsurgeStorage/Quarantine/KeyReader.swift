@@ -138,14 +138,14 @@ struct KeyTerms {
   init?(_ plan: UpsertPlan) {
     var shown: [String] = []
     if plan.schema.columns.isEmpty {
-      if plan.rules.mode == .insert { return nil }
+      if !plan.speaksOfRows { return nil }
       guard case .columns(let names, nil) = plan.rules.target, !names.isEmpty else { return nil }
       for name in names {
         guard add(column: name, collation: "BINARY", of: plan, to: &shown) else { return nil }
       }
     } else {
       // With several keys the first that matches a row decides, and a kept record has no row yet.
-      guard plan.mode != .insert, plan.targets.count == 1, let key = plan.key else { return nil }
+      guard plan.speaksOfRows, plan.targets.count == 1, let key = plan.key else { return nil }
       for part in key.parts {
         let isAdded =
           if let expression = part.expression {
@@ -216,5 +216,13 @@ struct KeyTerms {
     let name = try SQLName.quote(newer.column)
     return plan.schema.columnIndex(newer.column) == nil
       ? KeyReader.converted("(+\(name))", affinity: .numeric) : name
+  }
+}
+
+extension UpsertPlan {
+  /// Whether records may be about rows that exist; of a table that does not exist, the rules alone say so.
+  var speaksOfRows: Bool {
+    let mode = schema.columns.isEmpty ? rules.mode : mode
+    return mode != .insert || rules.tombstone != nil
   }
 }

@@ -44,13 +44,18 @@ final class Quarantine {
   func takeOver(from other: Quarantine) { supersededCount += other.supersededCount }
 
   /// Looks whether records are kept for the table; called when a transaction has begun.
-  /// - Throws: `guardRefused` when the table of kept records is not ours.
   func look() throws(UpsurgeError) {
-    if plan.mode == .insert && !plan.schema.columns.isEmpty { return }
+    if !plan.speaksOfRows { return }
     let version = try currentVersion()
     if version == seenVersion { return }
     seenVersion = version
-    tableExists = try KeptTable.exists(connection)
+    do throws(UpsurgeError) {
+      tableExists = try KeptTable.exists(connection)
+    } catch {
+      // A table of somebody else's holds nothing of ours; only a record that must be kept is a reason to stop.
+      if error.code != .guardRefused { throw error }
+      tableExists = false
+    }
     if !tableExists { return }
     let statement = try connection.prepare(
       "SELECT EXISTS (SELECT 1 FROM main.upsurge_quarantine WHERE \"table\" = ?1)")
@@ -61,6 +66,7 @@ final class Quarantine {
 
   /// Keeps a record whole, in the place of what was kept of the same row.
   /// - Parameter homeless: the cells with a value for which the table has no column.
+  /// - Throws: `guardRefused` when the table of kept records is not ours; `database`.
   func keep(
     _ batch: borrowing Batch, _ record: Int, homeless: [Int], file: String
   ) throws(UpsurgeError) {
@@ -227,7 +233,9 @@ final class Quarantine {
   /// Whether rules speak of the key that this plan has.
   private func hasThisKey(_ text: String) -> Bool {
     if text == rulesText { return true }
-    guard let other = try? RulesText.decode(text), other.mode != .insert else { return false }
+    guard let other = try? RulesText.decode(text), other.mode != .insert || other.tombstone != nil else {
+      return false
+    }
     if other.target == plan.rules.target { return true }
     func names(_ target: ConflictTarget) -> Set<String>? {
       switch target {

@@ -29,8 +29,12 @@ extension TableWriter {
   /// itself, that and what arrived before it.
   ///
   /// Where foreign keys are looked at when the transaction ends, the record may still be taken back: then this waits.
-  func settle(_ outcome: Outcome, _ batch: borrowing Batch, _ record: Int) throws(UpsurgeError) {
-    let isStored = [.inserted, .updated, .unchanged, .deleted].contains(outcome)
+  /// - Parameter isDelete: whether the record takes its row away; then it need not have been there.
+  func settle(
+    _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, isDelete: Bool
+  ) throws(UpsurgeError) {
+    let isStored =
+      [.inserted, .updated, .unchanged, .deleted].contains(outcome) || (isDelete && outcome == .ignored)
     let id = settings.replaysKept ? Int64(clamping: batch.records[record].number) : nil
     let settlement = try keeping.settlement(batch, record, isStored: isStored, id: id)
     guard let settlement else { return }

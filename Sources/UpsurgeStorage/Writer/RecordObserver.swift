@@ -26,6 +26,10 @@ package protocol RecordObserver: AnyObject {
     of record: Int, in batch: borrowing Batch, isTombstone: Bool
   ) throws(UpsurgeError) -> Reject?
 
+  /// SQLite has refused the record in hand as a new row, and it goes into the row that exists by an UPDATE.
+  /// - Parameter target: which of the plan's targets finds that row.
+  func willUpdate(byTarget target: Int)
+
   /// - Parameters:
   ///   - before: the row that the record is about as it was; nil when there was none.
   ///   - after: the row as it is now; nil when there is none, and of a record that was rejected or quarantined.
@@ -54,6 +58,8 @@ extension RecordObserver {
   package func refusal(
     of record: Int, in batch: borrowing Batch, isTombstone: Bool
   ) throws(UpsurgeError) -> Reject? { nil }
+
+  package func willUpdate(byTarget target: Int) {}
 
   package func didCommit() throws(UpsurgeError) {}
 

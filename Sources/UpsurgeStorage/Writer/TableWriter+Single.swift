@@ -29,7 +29,9 @@ extension TableWriter {
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
-      if settlesKept { try settle(outcome, batch, record) }
+      if settlesKept {
+        try settle(outcome, batch, record, isDelete: isTombstone || plan.mode == .delete)
+      }
       if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
       if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }
@@ -62,7 +64,10 @@ extension TableWriter {
     let failure = failed(code, handle)
     if plan.mode == .upsert, Refusal.comesBeforeConflict(code) {
       for target in plan.targets.indices {
-        if let found = try attemptByKey(.update(target), batch, record, shape) { return found }
+        if let found = try attemptByKey(.update(target), batch, record, shape) {
+          observer?.willUpdate(byTarget: target)
+          return found
+        }
       }
     }
     return failure

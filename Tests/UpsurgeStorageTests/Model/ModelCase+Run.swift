@@ -23,9 +23,13 @@ extension ModelCase {
   }
 
   /// What the engine makes of it, and the forms of its statements.
-  func actual(_ cut: Cut) throws -> (outcome: ModelOutcome, forms: [StatementForm]) {
+  /// - Parameter observer: makes who is told of the records of each load.
+  func actual(
+    _ cut: Cut, settings given: WriterSettings = WriterSettings(),
+    observer: (Connection) throws -> (any RecordObserver)? = { _ in nil }
+  ) throws -> (outcome: ModelOutcome, forms: [StatementForm]) {
     let connection = try open()
-    var settings = WriterSettings()
+    var settings = given
     settings.rowsPerStatement = cut.rowsPerStatement
     settings.commitEveryRecords = cut.commitEvery
     settings.onError = .reject
@@ -40,7 +44,8 @@ extension ModelCase {
         guard let schema = try TableSchema.read(connection, table: "t") else { continue }
         let plan = try UpsertPlan(schema: schema, rules: rules.rules, columns: maker.columns)
         writer = try TableWriter(
-          connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings
+          connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings,
+          observer: try observer(connection)
         ) { (reject) throws(UpsurgeError) in kept.rejects.append(reject) }
       }
       guard let writer else { continue }
@@ -76,7 +81,8 @@ extension ModelCase {
     }
   }
 
-  private func open() throws -> Connection {
+  /// A database with the table and the rows that are there before.
+  func open() throws -> Connection {
     let connection = try Connection(path: ":memory:", createIfMissing: true)
     try connection.configure(durability: .normal, pageCacheByteCount: 1 << 20)
     try connection.execute(table.sql)
