@@ -35,7 +35,9 @@ def run(arguments):
         if word == "unchanged" and (after != before or summary["wal_bytes_written"] != 0):
             stop(f"{summary['wal_bytes_written']} bytes were written to the log, {len(after) - len(before)} are new")
         tools.remove_database(database)
-        return {"seconds": done.seconds, "store s": summary["stages"]["store"], "WAL MB": wal_megabytes(summary)}
+        return {
+            "seconds": done.seconds, "own s": summary["seconds"], "store s": summary["stages"]["store"],
+            "WAL MB": wal_megabytes(summary)}
 
     runs = series.interleave(
         {"all unchanged": lambda: load(0, "unchanged"), "all changed": lambda: load(100, "updated")},

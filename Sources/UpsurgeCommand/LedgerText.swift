@@ -21,9 +21,26 @@ enum LedgerText {
       count > 0 || ["inserted", "updated", "unchanged", "rejected"].contains(word)
     }
     lines.append("  " + shown.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
+    lines += quarantine(summary)
     if summary.isDryRun { lines.append("  dry run: nothing is changed") }
     if summary.signal != nil || summary.error != nil { lines.append("  " + ending(summary)) }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Where quarantined records are, and what became of those of earlier runs.
+  private static func quarantine(_ summary: RunSummary) -> [String] {
+    var lines: [String] = []
+    if summary.committedCount > 0 && summary.ledger.quarantined > 0 {
+      lines.append(
+        "  quarantined records are kept in the table upsurge_quarantine; once table \(summary.table) has a place for"
+          + " them, `upsurge replay \(summary.database)` stores them")
+    }
+    if summary.supersededCount > 0 {
+      lines.append(
+        "  \(Words.count(summary.supersededCount)) kept record\(summary.supersededCount == 1 ? "" : "s") superseded by "
+          + "later ones about the same rows")
+    }
+    return lines
   }
 
   /// What stands in the database after a run that ended early.

@@ -24,6 +24,11 @@ struct LoadCommand: ParsableCommand {
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
         upsurge load app.db items api.json --json-path data.items --flatten
         upsurge load app.db feed dirty.csv --on-error reject --rejects bad.ndjson
+        upsurge load app.db users feed.ndjson --key id --merge coalesce --merge newer:updated_at
+        upsurge load app.db users feed.csv --key 'lower(email)' --set 'visits=visits + excluded.visits'
+        upsurge load app.db users changes.csv --key id --delete-when op=D
+        upsurge load app.db users feed.csv --key id --dry-run=diff
+        upsurge load app.db users feed.csv --key id --explain
 
       Exit codes: 0 complete; 2 complete with rejects; 3 stopped part way, some work is committed; 4 refused by \
       a guard; 64 usage; 65 bad input; 66 input not readable; 73 cannot create output; 75 database busy; \

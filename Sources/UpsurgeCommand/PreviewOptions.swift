@@ -9,16 +9,26 @@ struct PreviewOptions: ParsableArguments {
 
   @Option(
     name: .customLong("dry-run"),
-    help: "count: do everything and roll it back; diff: also list the rows that would change (NDJSON).")
+    help: ArgumentHelp(
+      "Do everything and roll it back. --dry-run=diff also lists the rows that would change, as NDJSON.",
+      valueName: "count|diff"))
   var dryRun: DryRun?
 
-  @Option(help: "Write each row inserted, updated or deleted to this file (NDJSON, before and after).")
+  @Option(
+    help:
+      "Write each row inserted, updated or deleted to this file (NDJSON, before and after); - for standard output."
+  )
   var changes: String?
 
-  @Option(help: "Write the statements to this file as plain SQL.")
+  @Option(
+    name: .customLong("emit-sql"),
+    help: "Write the statements to this file as plain SQL; - for standard output.")
   var emitSQL: String?
 
-  @Option(help: "The longest statement of --emit-sql.")
+  @Option(
+    help:
+      "The longest statement of --emit-sql, in bytes; never more than the 1,000,000 that SQLite takes by default."
+  )
   var maxStatement: ByteSize = .kibibytes(100)
 
   func apply(to options: inout LoadOptions) {

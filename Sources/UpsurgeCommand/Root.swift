@@ -19,9 +19,10 @@ struct Root: ParsableCommand {
         upsurge load app.db people people.csv.zst --key id
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
         upsurge inspect people.csv
+        upsurge replay app.db
       """,
     version: upsurgeVersion,
-    subcommands: [LoadCommand.self, InspectCommand.self])
+    subcommands: [LoadCommand.self, InspectCommand.self, ReplayCommand.self])
 
   /// Parses the words of the command line and runs what they ask for.
   static func main() {

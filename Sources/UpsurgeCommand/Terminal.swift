@@ -81,6 +81,15 @@ final class Terminal: Sendable {
   }
 }
 
+extension Terminal {
+  /// What a replay did, and why it ended if it ended early.
+  func show(_ summary: ReplaySummary) {
+    if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
+    guard !isQuiet else { return }
+    Terminal.say(Terminal.visible(ReplayText.text(summary)))
+  }
+}
+
 /// The line that is drawn while a run goes on.
 enum ProgressLine {
   /// `[####] 42 %  12.0 MiB  1,200,000 rows  600,000 rows/s  ETA 0:03`; without a total there is no share and no ETA.

@@ -30,6 +30,16 @@ package struct JSONText: Sendable {
     element { $0.bytes += Array("\(scaled)".utf8) }
   }
 
+  /// A double with all the digits that bring it back, always with a point or an exponent; `9e999` is infinity.
+  package mutating func exact(_ value: Double) {
+    if value.isNaN { return null() }
+    let digits = value.isFinite ? "\(value)" : value < 0 ? "-9e999" : "9e999"
+    element { $0.bytes += Array(digits.utf8) }
+  }
+
+  /// Text as its bytes, which must be UTF-8.
+  package mutating func string(bytes text: UnsafeBufferPointer<UInt8>) { element { $0.quote(text) } }
+
   /// A token that is JSON as it stands.
   package mutating func literal(_ token: String) { element { $0.bytes += Array(token.utf8) } }
 

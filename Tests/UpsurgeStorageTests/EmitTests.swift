@@ -106,7 +106,7 @@ import UpsurgeRecords
     var fitting = 0
     for value in 0..<10 {
       let tuple = Array("(\(value))".utf8)
-      if packer.fits(tuple, template) {
+      if template.byteCount({ _ in 1 }) <= byteLimit {
         packer.add(tuple, template)
         fitting += 1
       }

@@ -46,14 +46,6 @@ struct TemporaryDatabase {
   }
 }
 
-/// A run of the writer over some rows, and what came of it.
-struct Outcome: Equatable {
-  var table: [[Value]] = []
-  var ledger = Ledger()
-  /// `number code column reason` of each reject.
-  var rejects: [String] = []
-}
-
 /// How rows are cut into batches, statements and transactions.
 struct Cut: CustomStringConvertible {
   var batchSize = 1000
@@ -67,7 +59,8 @@ struct Cut: CustomStringConvertible {
 func load(
   _ connection: Connection, _ table: String, _ columns: [String], _ rows: [[Value]], key: [String] = [],
   mode: UpsertPlan.Mode? = nil, cut: Cut = Cut(), onError: ErrorPolicy = .reject,
-  settings given: WriterSettings = WriterSettings(), rejecting: Set<Int> = []
+  settings given: WriterSettings = WriterSettings(), rejecting: Set<Int> = [],
+  observer: (any RecordObserver)? = nil
 ) throws(UpsurgeError) -> (writer: TableWriter, rejects: [Reject]) {
   guard let schema = try TableSchema.read(connection, table: table) else {
     throw UpsurgeError(.usage, "no table \(table)")
@@ -80,7 +73,8 @@ func load(
   settings.onError = onError
   let kept = Kept()
   let writer = try TableWriter(
-    connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings
+    connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings,
+    observer: observer
   ) { (reject) throws(UpsurgeError) in kept.rejects.append(reject) }
   var at = 0
   while at < rows.count {

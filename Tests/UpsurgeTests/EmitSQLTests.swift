@@ -60,9 +60,59 @@ struct EmitSQLTests {
         {"k":"e","extra":"1","n":3}
         {"k":"A","extra":2}
         """#, isRepeatable: false),
+    Case(
+      description: "modes and tombstones: update", options: ["--mode", "update", "--key", "k"],
+      text: #"""
+        {"k":"A","n":5,"v":"x"}
+        {"k":"none","n":5}
+        {"k":"b","v":"it's"}
+        """#),
+    Case(
+      description: "modes and tombstones: delete", options: ["--mode", "delete", "--key", "k"],
+      text: #"""
+        {"k":"A"}
+        {"k":"none"}
+        """#),
+    Case(
+      description: "modes and tombstones: tombstones", options: ["--key", "k", "--delete-when", "v=gone"],
+      text: #"""
+        {"k":"A","v":"gone"}
+        {"k":"b","n":9,"v":"stays"}
+        {"k":"q","n":9,"v":"q"}
+        {"k":"q","v":"gone"}
+        """#),
+    Case(
+      description: "merge rules",
+      options: ["--key", "k", "--merge", "newer:n", "--merge", "coalesce", "--set", "v=excluded.v || '!'"],
+      text: #"""
+        {"k":"A","n":5,"v":"x"}
+        {"k":"b","n":0,"v":"stale"}
+        {"k":"new","n":1,"v":"new"}
+        """#, isRepeatable: false),
+    Case(
+      description: "a full-text table",
+      setup: "CREATE VIRTUAL TABLE t USING fts5(k, v); INSERT INTO t VALUES ('a', 'x')",
+      options: ["--key", "k"],
+      text: #"""
+        {"k":"a","v":"changed"}
+        {"k":"b","v":"new ' one"}
+        {"k":"b","v":"again"}
+        """#),
+    Case(
+      description: "a view",
+      setup: """
+        CREATE TABLE b(k PRIMARY KEY, v); INSERT INTO b VALUES ('a', 1);
+        CREATE VIEW t AS SELECT k, v FROM b;
+        CREATE TRIGGER i INSTEAD OF INSERT ON t BEGIN INSERT INTO b VALUES (new.k, new.v); END;
+        CREATE TRIGGER u INSTEAD OF UPDATE ON t BEGIN UPDATE b SET v = new.v WHERE k = old.k; END;
+        """, options: ["--key", "k"],
+      text: #"""
+        {"k":"a","v":2}
+        {"k":"b","v":3}
+        """#),
   ].map {
     var made = $0
-    if made.setup.isEmpty && made.description.hasPrefix("a new") { return made }
+    if !made.setup.isEmpty || made.description.hasPrefix("a new") { return made }
     made.setup = """
       CREATE TABLE t(k TEXT PRIMARY KEY COLLATE NOCASE, n INT DEFAULT 7 CHECK (n > -1), v);
       INSERT INTO t VALUES ('a', 0, 'old'), ('b', 1, x'00'), ('z', 2, NULL);

@@ -107,7 +107,60 @@ struct PreviewTests {
     #expect(try load("id,p\n1,1\n", ["--dry-run"]).exitCode == 0)
     let refused = try load("id,p\n1,7\n", ["--dry-run"])
     #expect(refused.exitCode == 65)
-    #expect(refused.talk.contains("has no parent in p"), "\(refused.talk)")
+    #expect(refused.talk.contains("which has no such row"), "\(refused.talk)")
+  }
+
+  @Test("A dry run brings back indexes, FTS5 tables, keys and foreign keys as they were")
+  func surroundings() throws {
+    try prepare(
+      """
+      CREATE TABLE p(id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1);
+      CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, p REFERENCES p);
+      CREATE INDEX t_name ON t(name);
+      CREATE VIRTUAL TABLE f USING fts5(name, content='t', content_rowid='id');
+      CREATE TRIGGER t_i AFTER INSERT ON t BEGIN INSERT INTO f(rowid, name) VALUES (new.id, new.name); END;
+      CREATE TRIGGER t_d AFTER DELETE ON t BEGIN
+        INSERT INTO f(f, rowid, name) VALUES ('delete', old.id, old.name); END;
+      CREATE TRIGGER t_u AFTER UPDATE ON t BEGIN
+        INSERT INTO f(f, rowid, name) VALUES ('delete', old.id, old.name);
+        INSERT INTO f(rowid, name) VALUES (new.id, new.name); END;
+      """)
+    let before = try files()
+    let text = "id,name,p\n" + (1...20_000).map { "\($0),name of \($0),\($0 == 9 ? 7 : 1)\n" }.joined()
+    let outcome = try load(
+      text,
+      [
+        "--dry-run", "--indexes", "defer", "--fts", "defer", "--index", "p", "--index", "name,p", "--key",
+        "name",
+        "--create-key", "--foreign-keys", "deferred", "--on-error", "reject", "--commit-every", "1000",
+      ])
+    #expect(outcome.exitCode == 2, "\(outcome.talk)")
+    #expect(
+      outcome.talk.contains("inserted 19,999") && outcome.talk.contains("1 foreign-key"), "\(outcome.talk)")
+    #expect(try files() == before)
+    let explained = try load(
+      text, ["--explain", "--indexes", "defer", "--fts", "defer", "--index", "p", "--key", "id"])
+    #expect(explained.exitCode == 0, "\(explained.talk)")
+    for part in [
+      "t_p_idx built after the rows: the table lacks it", "t_name built after the rows: as asked for",
+    ] {
+      #expect(explained.output.contains(part), "\(explained.output)")
+    }
+    let keyed = try load(text, ["--explain", "--key", "name", "--create-key"])
+    #expect(keyed.output.contains("new key:\n  CREATE UNIQUE INDEX"), "\(keyed.output) \(keyed.talk)")
+    #expect(try files() == before)
+  }
+
+  @Test("A foreign key that finds no parent at the commit ends a run whose changes are written down")
+  func deferredReferencesAndChanges() throws {
+    try prepare(
+      "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE t(id INTEGER PRIMARY KEY, p REFERENCES p)")
+    let options = ["--foreign-keys", "deferred", "--on-error", "reject"]
+    #expect(try load("id,p\n1,\n2,7\n", options + ["--dry-run"]).exitCode == 2)
+    let outcome = try load("id,p\n1,\n2,7\n", options + ["--changes", "-"])
+    #expect(outcome.exitCode == 65 && outcome.output.isEmpty, "\(outcome.talk)")
+    #expect(
+      outcome.talk.contains("record 2") && outcome.talk.contains("without --changes"), "\(outcome.talk)")
   }
 
   // MARK: - Changes
@@ -195,5 +248,102 @@ struct PreviewTests {
     #expect(outcome.exitCode == 64, "\(outcome.talk)")
     #expect(try files() == before)
     #expect(try readFile(source) == Array("id\n1\n".utf8))
+  }
+}
+
+/// `--explain`: the decisions, the SQL, and nothing else.
+@Suite("Explain")
+struct ExplainTests {
+  let scratch = Scratch()
+
+  private func explain(_ setup: String, _ text: String, _ options: [String]) throws -> String {
+    let path = scratch.file("a.db")
+    if !setup.isEmpty { try Database(path).rows(setup) }
+    let before = try? readFile(path)
+    let outcome = try Command.run(
+      ["load", path, "t", "-", "--explain"] + options, input: Array(text.utf8))
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect((try? readFile(path)) == before)
+    return outcome.output
+  }
+
+  /// Titles and decisions without the spaces that put them in columns.
+  private func squeezed(_ text: String) -> String {
+    text.components(separatedBy: " ").filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
+  @Test("A table that exists: key, rules, statement form and SQL, each with its reason")
+  func existing() throws {
+    let said = try explain(
+      """
+      CREATE TABLE p(id INTEGER PRIMARY KEY);
+      CREATE TABLE t(id INTEGER PRIMARY KEY, email TEXT COLLATE NOCASE UNIQUE, hits INT, at TEXT, p REFERENCES p,
+        note TEXT DEFAULT 'none', twice AS (hits * 2), gone);
+      CREATE TRIGGER watch AFTER UPDATE ON t BEGIN SELECT 1; END;
+      """, "id,email,hits,at,p,gone\n1,a@b,2,x,,0\n",
+      [
+        "--key", "email", "--set", "hits=sum", "--merge", "coalesce", "--merge", "newer:at", "--delete-when",
+        "gone=1",
+      ])
+    for line in [
+      "table          t: a table that exists",
+      "mode           upsert: there is a key",
+      "key            UNIQUE (email): it is the key of all rows on the columns of --key",
+      "NULL in key    reject: NULL matches no row",
+      "column         email: part of the key, never changed",
+      "column         hits: sum of both",
+      "column         at: coalesce",
+      "column         note: not in the input; new rows get its default 'none', others keep it",
+      "newer          at: a row changes only if the record's value is not less",
+      "delete when    gone = 1: such records delete their row",
+      "statements     one row a statement: the table has triggers (watch)",
+      "foreign key    (p) to p: looked at as the schema says",
+      "trigger        watch: runs",
+      "commits        every 100000 records",
+      "records that speak of every column:\n  INSERT INTO \"t\" (\"id\", \"email\", \"hits\", \"at\", \"p\", \"gone\")",
+      "ON CONFLICT (\"email\") DO UPDATE SET",
+      "records that are deletes:\n  DELETE FROM \"t\" WHERE \"t\".\"email\" = ?2",
+    ] {
+      #expect(squeezed(said).contains(squeezed(line)), "\(line) in:\n\(said)")
+    }
+    #expect(!said.contains("upsurge_note"))
+  }
+
+  @Test(
+    "Why there is a key or none",
+    arguments: [
+      ("", ["--key", "a"], "key PRIMARY KEY (a): it is the key of all rows on the columns of --key"),
+      ("", [], "key none: none was given, and the table has no primary key"),
+      (
+        "CREATE TABLE t(a INT PRIMARY KEY, b)", [],
+        "key PRIMARY KEY (a): no key was given, and the input has all"
+      ),
+      (
+        "CREATE TABLE t(a, b, c INTEGER PRIMARY KEY)", [],
+        "key none: none was given, and the input lacks c of"
+      ),
+      (
+        "CREATE TABLE t(a PRIMARY KEY, b)", ["--mode", "insert"], "key none: mode insert makes a row of every"
+      ),
+      (
+        "CREATE TABLE t(a, b); CREATE UNIQUE INDEX live ON t(a) WHERE b = 1", ["--key", "a"],
+        "it is the only key on the columns of --key, and counts for the rows of its WHERE"
+      ),
+      ("CREATE TABLE t(a UNIQUE, b UNIQUE)", ["--any-key"], "it decides where none before it matches a row"),
+      ("CREATE TABLE t(a INTEGER PRIMARY KEY, b)", [], "NULL in key insert: an INTEGER PRIMARY KEY"),
+      (
+        "CREATE TABLE t(a, b)", ["--changes", "CHANGES"],
+        "statements one row a statement: what becomes of each"
+      ),
+      (
+        "CREATE TABLE t(a, b)", [],
+        "statements many rows a statement: an insert that fails says how far it came"
+      ),
+    ] as [(String, [String], String)])
+  func keys(setup: String, options: [String], expected: String) throws {
+    let words = options.map { $0 == "CHANGES" ? scratch.file("changes") : $0 }
+    let said = try explain(setup, "a,b\n1,2\n", words)
+    #expect(squeezed(said).contains(expected), "\(said)")
+    #expect(!FileManager.default.fileExists(atPath: scratch.file("changes")))
   }
 }

@@ -1,30 +1,216 @@
 extension Explanation {
-  /// What a run would do with its first source's columns.
+  /// What a run would do with the columns of its first source.
   init(_ table: PreparedTable, job: LoadJob, sourceNames: [String]) throws(UpsurgeError) {
     let plan = table.plan
-    let schema = plan.schema
-    lines.append(
-      Line("table", schema.name, because: table.facts.isNew ? "made by this run" : Self.kind(schema)))
-    lines.append(Line("mode", plan.mode.rawValue, because: Self.reasonForMode(plan)))
-    lines.append(Self.key(plan))
+    if let line = Self.contract(table) { lines.append(line) }
+    if plan.schema.columns.isEmpty { return }
+    lines.append(Self.table(plan.schema, isNew: table.facts.isNew))
+    lines.append(Self.mode(plan))
+    lines += Self.keys(plan)
+    lines += Self.nullKeys(plan)
+    lines += Self.columns(plan)
+    lines += Self.conditions(plan)
+    lines.append(Self.statements(plan, options: job.options))
+    lines += Self.surroundings(plan.schema, options: job.options)
+    lines.append(Self.commits(job.options))
+    if sourceNames.count > 1 {
+      lines.append(
+        Line("sources", "\(sourceNames.count)", because: "this is the plan for the columns of the first"))
+    }
     if let sql = table.createdSQL { statements.append(("new table", sql)) }
-    statements.append(("records that speak of every column", try plan.sql()))
+    if let sql = table.keySQL { statements.append(("new key", sql)) }
+    statements += try plan.shownStatements()
+    let others =
+      "records that lack columns have statements of their own, which leave those columns alone; "
+      + "terms that only count what becomes of a record are left out here"
+    lines.append(Line("SQL", "below", because: others))
   }
 
-  private static func kind(_ schema: TableSchema) -> String {
+  private static func table(_ schema: TableSchema, isNew: Bool) -> Line {
+    if isNew { return Line("table", schema.name, because: "it is not there, and is made") }
     var words = schema.isStrict ? "STRICT " : ""
     if schema.isWithoutRowid { words += "WITHOUT ROWID " }
-    return
-      "a \(words)\(schema.kind == .table ? "table" : schema.kind == .view ? "view" : "\(schema.kind.rawValue) table") that exists"
+    words +=
+      schema.kind == .virtual || schema.kind == .shadow
+      ? "\(schema.kind.rawValue) table" : schema.kind.rawValue
+    return Line("table", schema.name, because: "a \(words) that exists")
   }
 
-  private static func reasonForMode(_ plan: UpsertPlan) -> String {
-    if plan.rules.mode != nil { return "as --mode says" }
-    return plan.key == nil ? "there is no key" : "there is a key"
+  private static func mode(_ plan: UpsertPlan) -> Line {
+    let reason: String
+    if plan.rules.mode != nil {
+      reason = "it was asked for"
+    } else {
+      reason = plan.key == nil ? "there is no key" : "there is a key"
+    }
+    return Line("mode", plan.mode.rawValue, because: reason)
   }
 
-  private static func key(_ plan: UpsertPlan) -> Line {
-    guard let key = plan.key else { return Line("key", "none", because: "every record is a new row") }
-    return Line("key", key.description)
+  // MARK: - Keys
+
+  private static func keys(_ plan: UpsertPlan) -> [Line] {
+    if plan.targets.isEmpty { return [Line("key", "none", because: reasonForNoKey(plan))] }
+    return plan.targets.enumerated().map { index, key in
+      var reason = reason(for: plan.rules.target, key)
+      if plan.targets.count > 1 {
+        reason += index == 0 ? "; it decides first" : "; it decides where none before it matches a row"
+      }
+      return Line("key", key.description, because: reason)
+    }
+  }
+
+  private static func reason(for target: ConflictTarget, _ key: TableSchema.Key) -> String {
+    switch target {
+    case .primaryKey: return "no key was given, and the input has all columns of the primary key"
+    case .columns(_, let predicate):
+      if !key.isPartial { return "it is the key of all rows on the columns of --key" }
+      return predicate == nil
+        ? "it is the only key on the columns of --key, and counts for the rows of its WHERE"
+        : "it is the key on the columns of --key with the WHERE of --key-where"
+    case .index: return "it is the index of --key-index"
+    case .any: return "--any-key takes every key whose columns the input has"
+    case .firstOf: return "it is among the keys given"
+    }
+  }
+
+  private static func reasonForNoKey(_ plan: UpsertPlan) -> String {
+    if plan.mode == .insert && plan.rules.mode == .insert { return "mode insert makes a row of every record" }
+    let primary = plan.schema.primaryKeyColumns
+    if primary.isEmpty { return "none was given, and the table has no primary key" }
+    let input = plan.slots.map { plan.schema.columns[$0.columnIndex].name }
+    let missing = primary.filter { name in !input.contains { SQLName.isSame($0, name) } }
+    if missing.isEmpty { return "none was asked for" }
+    return "none was given, and the input lacks \(missing.joined(separator: ", ")) of the primary key"
+  }
+
+  private static func nullKeys(_ plan: UpsertPlan) -> [Line] {
+    guard let key = plan.key, plan.mode == .upsert else { return [] }
+    if key.isRowidAlias {
+      return [Line("NULL in key", "insert", because: "an INTEGER PRIMARY KEY that is NULL gets its number")]
+    }
+    switch plan.rules.nullKeys {
+    case .reject:
+      return [
+        Line(
+          "NULL in key", "reject",
+          because: "NULL matches no row, so such a record would be stored anew by every run")
+      ]
+    case .insert:
+      return [
+        Line("NULL in key", "insert", because: "--null-keys insert; every run stores such a record anew")
+      ]
+    }
+  }
+
+  // MARK: - Columns
+
+  private static func columns(_ plan: UpsertPlan) -> [Line] {
+    let changes = plan.mode == .upsert || plan.mode == .update
+    var lines = plan.slots.map { slot in
+      let name = plan.schema.columns[slot.columnIndex].name
+      if slot.isKey { return Line("column", name, because: "part of the key, never changed") }
+      let isPrimary = plan.schema.columns[slot.columnIndex].keyOrdinal > 0
+      if changes && isPrimary {
+        return Line(
+          "column", name, because: "for new rows; the primary key of a row that exists is never changed")
+      }
+      return Line("column", name, because: changes ? meaning(slot.rule) : "the record's value")
+    }
+    lines += plan.assignments.map {
+      Line(
+        "column", plan.schema.columns[$0.columnIndex].name,
+        because: "not in the input; a row that changes gets \($0.expression)")
+    }
+    lines += plan.skippedColumns.map { Line("column", $0, because: "left out, the table computes it") }
+    let given = Set(plan.slots.map(\.columnIndex) + plan.assignments.map(\.columnIndex))
+    for (index, column) in plan.schema.columns.enumerated()
+    where !given.contains(index) && !column.isHidden && column.generation == .none {
+      let fresh = column.defaultExpression.map { "its default \($0)" } ?? "NULL"
+      lines.append(
+        Line("column", column.name, because: "not in the input; new rows get \(fresh), others keep it"))
+    }
+    return lines
+  }
+
+  private static func meaning(_ rule: MergeRule) -> String {
+    switch rule {
+    case .replace: "replace, the record's value"
+    case .coalesce: "coalesce, the record's value unless it is NULL"
+    case .keep: "keep, what is there unless that is NULL"
+    case .min: "min, the smaller of both"
+    case .max: "max, the larger of both"
+    case .sum: "sum of both, NULL counting as nothing"
+    case .expression(let sql): "a row that changes gets \(sql)"
+    }
+  }
+
+  private static func conditions(_ plan: UpsertPlan) -> [Line] {
+    var lines: [Line] = []
+    if let newer = plan.rules.merge.newer {
+      lines.append(
+        Line(
+          "newer", newer.column,
+          because: "a row changes only if the record's value is "
+            + (newer.isStrict ? "greater" : "not less, so that of a tie the last arrival wins")
+            + "; NULL is older than anything; others are stale"))
+    }
+    if let condition = plan.rules.merge.condition {
+      lines.append(Line("update if", condition, because: "where it is not true, the record is stale"))
+    }
+    if let tombstone = plan.rules.tombstone {
+      lines.append(
+        Line(
+          "delete when", "\(tombstone.column) = \(tombstone.value)",
+          because: "such records delete their row, or are ignored where there is none"))
+    }
+    return lines
+  }
+
+  // MARK: - Writing
+
+  private static func statements(_ plan: UpsertPlan, options: LoadOptions) -> Line {
+    var (form, reason) = plan.formChoice
+    if options.changesOutput != nil || options.emitPath != nil {
+      (form, reason) = (.singleRow, "what becomes of each record is written down")
+    } else if form == .manyRowsOrAbort && options.durability == .off {
+      (form, reason) = (.singleRow, "--durability off cannot undo a statement of many rows")
+    }
+    let decision = form == .singleRow ? "one row a statement" : "many rows a statement"
+    return Line("statements", decision, because: reason)
+  }
+
+  private static func surroundings(_ schema: TableSchema, options: LoadOptions) -> [Line] {
+    var lines: [Line] = []
+    for key in schema.foreignKeys {
+      let parent = key.parentColumns.isEmpty ? "" : " (\(key.parentColumns.joined(separator: ", ")))"
+      let reason =
+        switch options.foreignKeys {
+        case .auto: "looked at as the schema says"
+        case .on: "looked at with each record"
+        case .deferred: "looked at with each commit, so that a parent may come later"
+        }
+      lines.append(
+        Line(
+          "foreign key", "(\(key.columns.joined(separator: ", "))) to \(key.parentTable)\(parent)",
+          because: reason))
+    }
+    for table in schema.referencingTables {
+      lines.append(Line("referenced by", table, because: "its foreign keys are enforced"))
+    }
+    for trigger in schema.triggers {
+      lines.append(
+        Line(
+          "trigger", trigger,
+          because: options.triggers == .guarded
+            ? "runs, with upsurge_is_synchronizing() = 1" : "runs, but not for rows that stay as they are"))
+    }
+    return lines
+  }
+
+  private static func commits(_ options: LoadOptions) -> Line {
+    Line(
+      "commits", "every \(options.commitEvery) records",
+      because:
+        "earlier where the log would pass \(options.walLimit); durability \(options.durability.rawValue)")
   }
 }

@@ -59,6 +59,23 @@ extension LoadJob {
   }
 }
 
+extension ReplayJob {
+  /// Refuses a summary that would overwrite the database.
+  /// - Throws: `usage`.
+  package func checkSummary(path: String?) throws(UpsurgeError) {
+    guard let path, path != "-" else { return }
+    let file = FileIdentity(path)
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+      let other = FileIdentity(database + suffix)
+      if path == database + suffix || (file != nil && file == other) {
+        throw UpsurgeError(
+          .usage, "--summary \(path) would overwrite the database \(database)",
+          hint: "give another path to --summary")
+      }
+    }
+  }
+}
+
 /// Which file a path leads to, by device and inode.
 private struct FileIdentity: Equatable {
   private let device: UInt64

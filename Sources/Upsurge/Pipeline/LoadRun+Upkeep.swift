@@ -14,15 +14,13 @@ extension LoadRun {
       first.estimate(totalByteCount: totalByteCount(of: names), options: job.options)
     }
     if upkeep.hasSetAside { try table.replan(on: connection) }
-    for decision in upkeep.decisions {
-      let level: RunNote.Level = decision.isAgainstRequest ? .warning : decision.upkeep == .keep ? .detail : .info
-      note(RunNote(level, decision.text))
-    }
+    for decision in upkeep.decisions { note(decision.note) }
     let expected = upkeep.expectedLogByteCount
     if expected > job.options.walLimit.byteCount {
       note(
         RunNote(
-          .info, "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
+          .info,
+          "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
             + " past the --wal-limit of \(job.options.walLimit)"))
     }
   }
@@ -41,11 +39,17 @@ extension LoadRun {
   }
 }
 
+extension UpkeepDecision {
+  /// Keeping up is what people expect, so only something else is worth a line.
+  var note: RunNote { RunNote(isAgainstRequest ? .warning : upkeep == .keep ? .detail : .info, text) }
+}
+
 extension UpkeepRequest {
   init(_ options: LoadOptions) {
     self.init()
     indexes = options.indexes
     indexUpkeep = options.indexUpkeep
     fullTextUpkeep = options.fullTextUpkeep
+    isTrial = options.isTrial
   }
 }

@@ -10,6 +10,8 @@ final class Writing {
   private let rejects: RejectSink
   private let options: LoadOptions
   private let cacheByteCount: Int
+  /// Known once everything is committed.
+  private var supersededCount: UInt64 = 0
 
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun
@@ -33,12 +35,19 @@ final class Writing {
     settings.commitsOnce = upkeep.hasSetAside
     settings.isDryRun = options.dryRun != nil
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
+    settings.quarantinesUnknown = table.facts.quarantinesUnknown
     let sourceNames = run.summary.withLock { $0.sources }
     writer = try TableWriter(
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: try Preview.observer(
-        options, connection: connection, setup: table.createdSQL.map { [$0] } ?? [], sourceNames: sourceNames),
+        options, connection: connection, setup: table.createdStatements + upkeep.statements,
+        sourceNames: sourceNames),
       rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
+  }
+
+  /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
+  func reconsiderUpkeep() throws(UpsurgeError) {
+    for decision in try upkeep.reconsider(writer) { note(decision.note) }
   }
 
   /// Builds what was set aside and commits the rest, unless too large a share was rejected, or nothing was read
@@ -59,6 +68,7 @@ final class Writing {
       throw error
     }
     try writer.finish()
+    supersededCount = writer.supersededCount
   }
 
   /// Ends after an error: what is not committed goes, the rejects that were found are kept.
@@ -94,9 +104,11 @@ final class Writing {
       ("rows_per_statement", UInt64(writer.settings.rowsPerStatement)),
       ("commit_every", UInt64(options.commitEvery)),
     ]
+    let superseded = supersededCount
     let isDryRun = options.dryRun != nil
     summary.withLock {
       $0.ledger = ledger
+      $0.supersededCount = superseded
       $0.committedCount = committed.read
       $0.isDryRun = isDryRun
       $0.committedThrough = position

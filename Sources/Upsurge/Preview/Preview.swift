@@ -25,7 +25,9 @@ enum Preview {
   /// The file of statements may be fed twice.
   private static func repeatable(_ statement: String) -> String {
     for verb in ["CREATE TABLE ", "CREATE UNIQUE INDEX ", "CREATE INDEX "] {
-      if statement.hasPrefix(verb) { return verb + "IF NOT EXISTS " + statement.dropFirst(verb.count) }
+      if statement.hasPrefix(verb), !statement.hasPrefix(verb + "IF NOT EXISTS ") {
+        return verb + "IF NOT EXISTS " + statement.dropFirst(verb.count)
+      }
     }
     return statement
   }

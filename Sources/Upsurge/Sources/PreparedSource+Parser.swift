@@ -67,15 +67,17 @@ extension PreparedSource {
     }
     let new = missing.filter { columns.slot(named: $0) == nil }
     if new.isEmpty { return }
-    guard table.isNew || table.addsColumns else { throw lacking(new, in: table) }
-    let types = table.isForInference ? [] : try inferColumns(options: options)
+    guard table.takesUnknown else { throw lacking(new, in: table) }
+    // A column that the table gets one day converts the text then.
+    let isUntyped = table.isForInference || table.quarantinesUnknown
+    let types = isUntyped ? [] : try inferColumns(options: options)
     for name in new {
       let type = types.first { SQLName.isSame($0.name, name) }?.type ?? .text
       let declared = options.types.first { SQLName.isSame($0.key, name) }?.value
       let given = declared.map { Affinity(declaredType: $0) }
       columns.add(
         ColumnTarget(
-          name: name, affinity: table.isForInference ? .none : given ?? type.affinity,
+          name: name, affinity: isUntyped ? .none : given ?? type.affinity,
           spellingPolicy: table.spellingPolicy, isBlob: declared?.contains("BLOB") ?? false))
     }
   }

@@ -113,6 +113,8 @@ extension RunSummary {
       out.key("created_table")
       out.string(createdTable)
     }
+    out.key("superseded")
+    out.number(supersededCount)
     if isDryRun {
       out.key("dry_run")
       out.bool(true)

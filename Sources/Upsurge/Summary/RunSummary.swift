@@ -14,6 +14,8 @@ public struct RunSummary: Sendable {
   public var stages: [(name: String, seconds: Double)] = []
   /// Rejected records by code, most frequent first.
   public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
+  /// Records of earlier runs that waited in the quarantine and whose place a record of this run took.
+  public var supersededCount: UInt64 = 0
   public var warnings = WarningLog()
   /// Each source's dialect in words.
   public var dialects: [String] = []

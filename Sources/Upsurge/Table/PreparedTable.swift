@@ -6,6 +6,11 @@ struct PreparedTable {
   private(set) var plan: UpsertPlan
   /// The CREATE TABLE that was executed, if the table is new.
   let createdSQL: String?
+  /// The CREATE UNIQUE INDEX of `--create-key`, if it was executed.
+  private(set) var keySQL: String?
+
+  /// All that was made before the first record.
+  var createdStatements: [String] { [createdSQL, keySQL].compactMap { $0 } }
 
   /// Finds or makes the table. A table is made in a transaction that stays open for the first records; it begins
   /// after the types were found, so that other writers do not wait for that.
@@ -18,9 +23,10 @@ struct PreparedTable {
     options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
-      return try existing(withKey(schema, on: connection, options: options), for: source, options: options)
+      return try existing(schema, on: connection, for: source, options: options)
     }
     guard options.createsTable else {
+      if options.contract == .quarantine { return try missing(name, for: source, options: options) }
       throw UpsurgeError(
         .guardRefused, "there is no table \(name), and --create never says not to make it",
         hint: "leave out --create never, or make the table first")
@@ -30,7 +36,7 @@ struct PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
       // Another process was faster.
       try connection.execute("ROLLBACK")
-      return try existing(withKey(schema, on: connection, options: options), for: source, options: options)
+      return try existing(schema, on: connection, for: source, options: options)
     }
     let hasOneHeader = others.isEmpty && !source.isJSON
     let control = try control(for: source, options: options) { _ in false }
@@ -40,13 +46,24 @@ struct PreparedTable {
     return try new(definition, control: control, on: connection, options: options)
   }
 
-  /// The table with the UNIQUE index that `--create-key` asks for, made in a transaction that stays open.
-  private static func withKey(
+  private static func existing(
+    _ schema: TableSchema, on connection: Connection, for source: PreparedSource, options: LoadOptions
+  ) throws(UpsurgeError) -> PreparedTable {
+    let keySQL = try makeKey(schema, on: connection, options: options)
+    let keyed = keySQL == nil ? nil : try TableSchema.read(connection, table: schema.name)
+    var table = try existing(keyed ?? schema, for: source, options: options)
+    table.keySQL = keySQL
+    return table
+  }
+
+  /// Makes the UNIQUE index that `--create-key` asks for, in a transaction that stays open.
+  /// - Returns: the statement; nil where nothing is to be made.
+  private static func makeKey(
     _ schema: TableSchema, on connection: Connection, options: LoadOptions
-  ) throws(UpsurgeError) -> TableSchema {
+  ) throws(UpsurgeError) -> String? {
     guard options.createsKey, case .columns(let columns, let predicate) = options.rules.target,
       schema.kind == .table, !schema.hasKey(columns, where: predicate)
-    else { return schema }
+    else { return nil }
     let sql = try UpsertPlan.createKeySQL(columns, where: predicate, schema: schema)
     try connection.execute("BEGIN IMMEDIATE")
     do throws(UpsurgeError) {
@@ -60,7 +77,7 @@ struct PreparedTable {
         snippet: sql.escapedForTerminal,
         hint: "remove the double rows first, or name columns that tell them apart")
     }
-    return try TableSchema.read(connection, table: schema.name) ?? schema
+    return sql
   }
 
   /// The column that says which records are deletes, where the table lacks it: read, but not stored.
@@ -99,7 +116,8 @@ struct PreparedTable {
   /// Plans again after indexes or triggers of the table were set aside.
   mutating func replan(on connection: Connection) throws(UpsurgeError) {
     guard let schema = try TableSchema.read(connection, table: facts.name) else { return }
-    plan = try plan.replanned(schema: schema, columns: plan.columns)
+    plan = try plan.replanned(
+      schema: schema, columns: plan.columns, toleratesUnknownColumns: facts.quarantinesUnknown)
   }
 
   private static func existing(
@@ -113,7 +131,7 @@ struct PreparedTable {
     let facts = TableFacts(
       name: schema.name, isNew: false,
       columns: schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .warn) },
-      addsColumns: options.contract == .evolve)
+      addsColumns: options.contract == .evolve, quarantinesUnknown: options.contract == .quarantine)
     var columns = ColumnRegistry()
     if source.isJSON {
       // JSON names its columns as it goes; all that the table has are known from the start.
@@ -132,9 +150,28 @@ struct PreparedTable {
     }
     let isKnown = { (target: ColumnTarget) in isInTable(target.name) || target == control }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
+    // What is added to the table comes with its first batch; what is only kept has no place to wait for.
+    let known = facts.quarantinesUnknown ? columns.targets : columns.targets.filter(isKnown)
     let plan = try UpsertPlan(
-      schema: schema, rules: rules, columns: columns.targets.filter(isKnown))
-    precondition(columns.targets.prefix(plan.columns.count).allSatisfy(isKnown), "new columns come last")
+      schema: schema, rules: rules, columns: known, toleratesUnknownColumns: facts.quarantinesUnknown)
+    precondition(Array(columns.targets.prefix(known.count)) == known, "new columns come last")
+    return PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
+  }
+
+  /// No table, and none is made: every record is kept.
+  private static func missing(
+    _ name: String, for source: PreparedSource, options: LoadOptions
+  ) throws(UpsurgeError) -> PreparedTable {
+    let facts = TableFacts(
+      name: name, isNew: false, columns: [], addsColumns: false, quarantinesUnknown: true)
+    var columns = ColumnRegistry()
+    if let control = try control(for: source, options: options, isInTable: { _ in false }) {
+      columns.add(control)
+    }
+    _ = try source.makeParser(columns: &columns, table: facts, options: options)
+    let plan = try UpsertPlan(
+      schema: TableSchema(missing: name), rules: options.rules, columns: columns.targets,
+      toleratesUnknownColumns: true)
     return PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
   }
 

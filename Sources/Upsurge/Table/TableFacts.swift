@@ -7,6 +7,8 @@ struct TableFacts: Sendable {
   let columns: [ColumnTarget]
   /// Whether columns that the table lacks are added.
   let addsColumns: Bool
+  /// Whether records with values for which the table has no column are kept until it has; those stay what they are.
+  var quarantinesUnknown = false
   /// Whether there is no table at all: values are looked at as they are.
   var isForInference = false
 
@@ -18,9 +20,12 @@ struct TableFacts: Sendable {
 
   /// What becomes of a JSON key for which there is no column.
   var unknownKeys: JSONKeyPolicy.UnknownKey {
-    if isForInference { return .addUntyped }
+    if isForInference || quarantinesUnknown { return .addUntyped }
     return isNew || addsColumns ? .add(spellingPolicy) : .refuse(table: name)
   }
+
+  /// Whether a field without a column gets one, in the table or in the records alone.
+  var takesUnknown: Bool { isNew || addsColumns || quarantinesUnknown }
 
   var spellingPolicy: ColumnTarget.SpellingPolicy { isNew ? .reject : .warn }
 }

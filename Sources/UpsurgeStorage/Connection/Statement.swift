@@ -6,7 +6,7 @@ import UpsurgeRecords
 /// Used on the connection's thread. Keeps the connection alive; finalized by `deinit`.
 package final class Statement {
   let handle: OpaquePointer
-  private let connection: Connection
+  let connection: Connection
   let sql: String
 
   init(_ handle: OpaquePointer, connection: Connection, sql: String) {

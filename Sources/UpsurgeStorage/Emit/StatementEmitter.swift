@@ -16,11 +16,19 @@ package final class StatementEmitter: RecordObserver {
   private var plan: UpsertPlan?
   private var templates: [Kind: [StatementTemplate]] = [:]
   /// What the record in hand adds when it is stored.
-  private var pending: [(text: [UInt8], template: StatementTemplate)] = []
+  private var pending: [StatementTemplate] = []
+  private var shape = SlotShape(full: 0)
+  /// The literals of the record in hand, one behind the other, and where each ends.
+  private var literal: [UInt8] = []
+  private var ends: [Int] = []
 
-  private struct Kind: Hashable {
-    var shape: SlotShape
-    var isTombstone: Bool
+  private enum Kind: Hashable {
+    case store(SlotShape)
+    case delete(SlotShape)
+    /// For records that are refused as new rows, by target.
+    case update(SlotShape, Int)
+
+    var isUpdate: Bool { if case .update = self { true } else { false } }
   }
 
   /// - Parameters:
@@ -63,34 +71,38 @@ package final class StatementEmitter: RecordObserver {
   ) throws(UpsurgeError) -> Reject? {
     guard let plan else { return nil }
     let cells = batch.cells + record * batch.columnCount
-    let shape = shape(cells, cellCount: batch.columnCount, plan)
-    pending.removeAll(keepingCapacity: true)
-    // Each literal is made once, and stands wherever its parameter does.
-    var literal: [UInt8] = []
-    var ends = [0]
+    shape = shape(cells, cellCount: batch.columnCount, plan)
+    literal.removeAll(keepingCapacity: true)
+    ends = [0]
     for slot in plan.present(shape) {
       let cell = slot.cellIndex < batch.columnCount ? cells[slot.cellIndex] : .absent
       try literals.append(cell, of: batch, to: &literal)
       ends.append(literal.count)
     }
-    for template in try templates(Kind(shape: shape, isTombstone: isTombstone), plan) {
-      var text: [UInt8] = []
-      template.append(to: &text) { $1 += literal[ends[$0]..<ends[$0 + 1]] }
-      if !packer.fits(text, template) {
-        let byteCount = template.head.count + text.count + template.tail.count + 1
-        return tooLarge(batch, record, byteCount: byteCount)
-      }
-      pending.append((text, template))
+    pending = try templates(isTombstone ? .delete(shape) : .store(shape), plan)
+    var possible = pending
+    if !isTombstone && plan.mayUpdateRefused {
+      for target in plan.targets.indices { possible += try templates(.update(shape, target), plan) }
+    }
+    for template in possible {
+      let byteCount = template.byteCount { ends[$0 + 1] - ends[$0] }
+      if byteCount > packer.byteLimit { return tooLarge(batch, record, byteCount: byteCount) }
     }
     return nil
   }
 
+  package func willUpdate(byTarget target: Int) { pending = templates[.update(shape, target)] ?? pending }
+
   package func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError) {
-    defer { pending.removeAll(keepingCapacity: true) }
+    defer { pending = [] }
     if outcome == .rejected || outcome == .quarantined { return }
-    for (text, template) in pending { packer.add(text, template) }
+    for template in pending {
+      var text: [UInt8] = []
+      template.append(to: &text) { $1 += literal[ends[$0]..<ends[$0 + 1]] }
+      packer.add(text, template)
+    }
     if packer.finished.count >= 64 << 10 { try sink(packer.take()) }
   }
 
@@ -124,28 +136,17 @@ package final class StatementEmitter: RecordObserver {
 
   private func templates(_ kind: Kind, _ plan: UpsertPlan) throws(UpsurgeError) -> [StatementTemplate] {
     if let known = templates[kind] { return known }
-    if templates.count >= 256 { templates.removeAll() }
-    let made = try statements(kind, plan).map { StatementTemplate($0) }
+    // Not while a record is in hand that has taken its first one.
+    if templates.count >= 256, !kind.isUpdate { templates.removeAll() }
+    let statements =
+      switch kind {
+      case .store(let shape): try plan.plainStatements(shape: shape, isTombstone: false)
+      case .delete(let shape): try plan.plainStatements(shape: shape, isTombstone: true)
+      case .update(let shape, let target): [try plan.updateSQL(shape: shape, target: target, .plain)]
+      }
+    let made = statements.map { StatementTemplate($0) }
     templates[kind] = made
     return made
-  }
-
-  private func statements(_ kind: Kind, _ plan: UpsertPlan) throws(UpsurgeError) -> [String] {
-    let spelling = Spelling(isCounted: false) { _, place in "?\(place + 1)" }
-    if kind.isTombstone || plan.mode == .delete { return [try plan.deleteSQL(shape: kind.shape, spelling)] }
-    if plan.looksUp { return [try plan.updateSQL(shape: kind.shape, spelling)] }
-    let insert = try plan.insertSQL(shape: kind.shape, rowCount: 1, spelling)
-    if plan.schema.kind == .table || plan.targets.isEmpty || plan.mode == .insert { return [insert] }
-    // No ON CONFLICT there: an INSERT only where there is no row.
-    let template = StatementTemplate(insert)
-    var values: [UInt8] = []
-    template.append(to: &values) { $1 += Array("?\($0 + 1)".utf8) }
-    let start = String(decoding: template.head.dropLast("VALUES ".utf8.count), as: UTF8.self)
-    let list = String(decoding: values.dropFirst().dropLast(), as: UTF8.self)
-    let found = try plan.findSQL(shape: kind.shape, columns: [0], spelling)
-    let guarded = "\(start)SELECT \(list) WHERE NOT EXISTS (\(found))"
-    if plan.mode == .ignore { return [guarded] }
-    return [try plan.updateSQL(shape: kind.shape, spelling), guarded]
   }
 
   private func tooLarge(_ batch: borrowing Batch, _ record: Int, byteCount: Int) -> Reject {

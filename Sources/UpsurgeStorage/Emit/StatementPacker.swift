@@ -21,11 +21,6 @@ struct StatementPacker {
     self.rowLimit = rowLimit
   }
 
-  /// Whether a tuple fits a statement of its own.
-  func fits(_ tuple: [UInt8], _ template: StatementTemplate) -> Bool {
-    template.head.count + tuple.count + template.tail.count + 1 <= byteLimit
-  }
-
   /// Adds what `template` made of one record.
   mutating func add(_ tuple: [UInt8], _ template: StatementTemplate) {
     let isSame = self.template === template && rowCount < rowLimit

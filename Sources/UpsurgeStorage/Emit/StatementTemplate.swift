@@ -48,6 +48,13 @@ final class StatementTemplate {
     sql += segments[segments.count - 1]
   }
 
+  /// Bytes of the whole statement with its semicolon.
+  /// - Parameter literalByteCount: how long the literal of each parameter is.
+  func byteCount(_ literalByteCount: (_ parameter: Int) -> Int) -> Int {
+    let text = segments.reduce(0) { $0 + $1.count }
+    return head.count + parameters.reduce(text) { $0 + literalByteCount($1) } + tail.count + 1
+  }
+
   // MARK: - Scanning
 
   private struct Marks {

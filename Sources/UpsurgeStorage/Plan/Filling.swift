@@ -26,12 +26,18 @@ struct Filling {
     let schema = plan.schema
     for (index, column) in schema.columns.enumerated() {
       if column.generation != .none || column.isHidden || index == schema.rowidAlias { continue }
+      let isOfKey = plan.targets.contains { $0.speaks(of: index, in: schema) }
       let old = "\"upsurge_old\".\(try SQLName.quote(column.name))"
       if let place = present.firstIndex(where: { $0.columnIndex == index }) {
-        guard column.isNotNull, !present[place].isKey, present[place].rule.bearsNull else { continue }
+        // A record that SQLite refuses is tried again by a look-up; this spares the most of them.
+        guard column.isNotNull, !isOfKey, present[place].rule.bearsNull,
+          index != plan.newerColumn, !plan.hasFreeSQL
+        else { continue }
         let value = spelling.value(0, place)
-        let neutral = present[place].rule == .sum ? "CASE WHEN \(old) IS NULL THEN NULL ELSE 0 END" : old
-        values[index] = "CASE WHEN \(value) IS NULL THEN \(neutral) ELSE \(value) END"
+        values[index] = "CASE WHEN \(value) IS NULL THEN \(old) ELSE \(value) END"
+      } else if isOfKey {
+        // Which target matches is for the record to say.
+        continue
       } else if column.isNotNull && column.defaultExpression == nil {
         columns.append(index)
         values[index] = old
@@ -53,11 +59,11 @@ struct Filling {
 }
 
 extension MergeRule {
-  /// Whether NULL of the record leaves the row's value as it is.
+  /// Whether NULL of the record and the row's own value come to the same.
   var bearsNull: Bool {
     switch self {
-    case .coalesce, .keep, .min, .max, .sum: true
-    case .replace, .expression: false
+    case .coalesce, .keep, .min, .max: true
+    case .replace, .sum, .expression: false
     }
   }
 }

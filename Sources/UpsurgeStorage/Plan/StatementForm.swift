@@ -53,10 +53,12 @@ extension UpsertPlan {
       // A statement that fails on the way does not write down the last AUTOINCREMENT number.
       if schema.hasAutoincrement { return "the table counts with AUTOINCREMENT" }
       if schema.checkCallsFunction && !onlyRowidIsUnique { return "a CHECK calls a function" }
-    case .ignore: break
+    case .ignore:
+      if lacksRequiredColumn { return "the input lacks a NOT NULL column" }
     case .upsert:
       if schema.keys.contains(where: { $0 != key }) { return "the table has another key than the target" }
       if updateMayFail && !onlyRowidIsUnique { return "an update sets a NOT NULL column" }
+      if slots.contains(where: { $0.isKey && isSetBySQL($0.columnIndex) }) { return "SQL sets a key column" }
       if mergeMayRaise { return "free SQL may raise an error" }
     }
     return nil
@@ -86,6 +88,15 @@ extension UpsertPlan {
   private var updateMayFail: Bool {
     slots.contains { !$0.isKey && schema.columns[$0.columnIndex].isNotNull }
       || assignments.contains { schema.columns[$0.columnIndex].isNotNull }
+  }
+
+  /// Whether no record has a value for a column that must have one.
+  private var lacksRequiredColumn: Bool {
+    schema.columns.indices.contains { index in
+      let column = schema.columns[index]
+      return column.isNotNull && column.defaultExpression == nil && column.generation == .none
+        && index != schema.rowidAlias && !slots.contains { $0.columnIndex == index }
+    }
   }
 
   private var refersToItself: Bool {

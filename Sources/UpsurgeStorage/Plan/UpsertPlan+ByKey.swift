@@ -51,14 +51,26 @@ extension UpsertPlan {
     return "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(rowid) = last_insert_rowid()"
   }
 
+  /// Whether an upsert is an UPDATE, and an INSERT where that finds no row: views and virtual tables know no ON CONFLICT;
+  /// and to a rule that asks for NULL, `excluded` does not show it where NOT NULL ON CONFLICT REPLACE has put the default.
+  var updatesFirst: Bool {
+    if mode != .upsert || targets.isEmpty { return false }
+    return schema.kind != .table || schema.shiftsExcluded
+      || slots.contains { slot in
+        schema.columns[slot.columnIndex].notNullConflict == .replace && !slot.isKey
+          && (slot.rule != .replace || slot.columnIndex == newerColumn || hasFreeSQL)
+      }
+  }
+
   /// `UPDATE` of the row that a record is about.
-  func updateSQL(shape: SlotShape, _ spelling: Spelling) throws(UpsurgeError) -> String {
+  /// - Parameter target: which of the targets finds the row.
+  func updateSQL(shape: SlotShape, target: Int = 0, _ spelling: Spelling) throws(UpsurgeError) -> String {
     let present = present(shape)
-    guard let key else { return "" }
+    guard target < targets.count else { return "" }
+    let key = targets[target]
     let table = try SQLName.quote(schema.name)
     let found = try lookUp(key, present, row: 0, spelling)
-    let merge = MergeSQL(
-      plan: self, row: table, record: { value(of: $0, present, row: 0, spelling) }, knowsExcluded: false)
+    let merge = MergeSQL(plan: self, row: table) { value(of: $0, present, row: 0, spelling) }
     var update = try merge.update(present, matching: key)
     if update.assignments.isEmpty {
       let same = try SQLName.quote(schema.columns[key.columnIndexes(in: schema).first ?? 0].name)
@@ -71,10 +83,11 @@ extension UpsertPlan {
       return set + ([""] + [differs] + update.conditions).joined(separator: " AND ")
     }
     let subject = try noteSubject(key) { index throws(UpsurgeError) in try stored(index) }
-    let conditions = [differs, Note.difference.sql(subject)] + update.conditions
+    let conditions = update.conditions.isEmpty ? "1" : update.conditions.joined(separator: " AND ")
     return """
       \(set) AND CASE WHEN (\(found)) AND \(Note.conflict.sql(subject)) THEN
-        CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(Note.update.sql(subject)) ELSE 0 END ELSE 0 END
+        CASE WHEN \(differs) AND \(Note.difference.sql(subject)) THEN
+          CASE WHEN \(conditions) THEN \(Note.update.sql(subject)) ELSE 0 END ELSE 0 END ELSE 0 END
       """
   }
 
@@ -84,8 +97,7 @@ extension UpsertPlan {
     guard let key else { return "" }
     let table = try SQLName.quote(schema.name)
     let found = try lookUp(key, present, row: 0, spelling)
-    let merge = MergeSQL(
-      plan: self, row: table, record: { value(of: $0, present, row: 0, spelling) }, knowsExcluded: false)
+    let merge = MergeSQL(plan: self, row: table) { value(of: $0, present, row: 0, spelling) }
     let newer = try merge.newerCondition(present)
     let delete = "DELETE FROM \(table) WHERE \(found)"
     if !spelling.isCounted { return newer.map { "\(delete) AND \($0)" } ?? delete }
@@ -96,16 +108,23 @@ extension UpsertPlan {
       """
   }
 
-  /// Says for each key whether a record's values in it are NULL: `SELECT (lower(email)) IS NULL FROM (SELECT …)`.
+  /// Says whether every key with an expression is NULL for a record: `SELECT ((lower(email)) IS NULL) FROM (SELECT …)`.
   func nullKeySQL(shape: SlotShape, _ spelling: Spelling) throws(UpsurgeError) -> String {
     let present = present(shape)
+    let keys = targets.filter { $0.columns == nil }
     var terms: [String] = []
-    for part in targets.flatMap(\.parts) {
-      if let expression = part.expression { terms.append("(\(expression)) IS NULL") }
+    for key in keys {
+      var parts: [String] = []
+      for part in key.parts {
+        var value = part.expression ?? ""
+        if let column = part.column { value = try SQLName.quote(column) }
+        parts.append("(\(value)) IS NULL")
+      }
+      terms.append("(\(parts.joined(separator: " OR ")))")
     }
-    let columns = targets.flatMap { $0.columnIndexes(in: schema) }
+    let columns = Set(keys.flatMap { $0.columnIndexes(in: schema) }).sorted()
     let source = try recordSource(columns, present, row: 0, spelling)
-    return "SELECT \(terms.joined(separator: " OR ")) FROM \(source)"
+    return "SELECT \(terms.joined(separator: " AND ")) FROM \(source)"
   }
 
   private func lookUp(
@@ -123,7 +142,7 @@ extension UpsertPlan {
         let needsCollation =
           !key.isRowidAlias && !SQLName.isSame(part.collation, schema.columns[index].collation)
         let collate = needsCollation ? " COLLATE \(try SQLName.quote(part.collation))" : ""
-        terms.append("\(try stored(index)) = \(value(of: index, present, row: row, spelling))\(collate)")
+        terms.append("\(try stored(index)) = \(keyValue(of: index, present, row: row, spelling))\(collate)")
       } else if let expression = part.expression {
         terms.append(try "(\(expression)) = \(onRecord(expression, key, present, row: row, spelling))")
       }
@@ -149,9 +168,18 @@ extension UpsertPlan {
     var values = ""
     for index in columns {
       let name = try SQLName.quote(schema.columns[index].name)
-      values += (values.isEmpty ? "" : ", ") + "\(value(of: index, present, row: row, spelling)) AS \(name)"
+      values +=
+        (values.isEmpty ? "" : ", ") + "\(keyValue(of: index, present, row: row, spelling)) AS \(name)"
     }
     return "(SELECT \(values)) AS \(try SQLName.quote(schema.name))"
+  }
+
+  /// A column's value as it is compared: NULL is the default where the table says so.
+  private func keyValue(of index: Int, _ present: [Slot], row: Int, _ spelling: Spelling) -> String {
+    let value = value(of: index, present, row: row, spelling)
+    let column = schema.columns[index]
+    guard column.notNullConflict == .replace, let standard = column.defaultExpression else { return value }
+    return "ifnull(\(value), \(standard))"
   }
 
   /// A column's value in a record: what it says, or what an insert would put there.
@@ -159,10 +187,24 @@ extension UpsertPlan {
     if let place = present.firstIndex(where: { $0.columnIndex == index }) {
       return spelling.value(row, place)
     }
-    return schema.columns[index].defaultExpression.map { "(\($0))" } ?? "NULL"
+    return standard(index)
+  }
+
+  /// What an insert puts into a column that a record does not have.
+  func standard(_ index: Int) -> String {
+    schema.columns[index].defaultExpression.map { "(\($0))" } ?? "NULL"
   }
 
   private func stored(_ index: Int) throws(UpsurgeError) -> String {
     "\(try SQLName.quote(schema.name)).\(try SQLName.quote(schema.columns[index].name))"
+  }
+}
+
+extension TableSchema {
+  /// Whether SQLite 3.40 makes a REAL of another column than the REAL one in a DO UPDATE: it counts the virtual columns
+  /// before it, which have no place in the row (`sqlite3UpsertDoUpdate`).
+  fileprivate var shiftsExcluded: Bool {
+    guard let first = columns.firstIndex(where: { $0.generation == .virtual }) else { return false }
+    return columns[first...].contains { $0.affinity == .real && $0.generation != .virtual }
   }
 }

@@ -25,7 +25,14 @@ extension UpsertPlan {
     let row = needsAlias ? "\"upsurge_row\"" : table
     let verb =
       "INSERT\(override(rowCount: rowCount, spelling)) INTO \(table)\(needsAlias ? " AS \(row)" : "")"
-    if present.isEmpty && filling.isEmpty { return "\(verb) DEFAULT VALUES" }
+    if present.isEmpty && filling.isEmpty {
+      // DEFAULT VALUES takes no ON CONFLICT.
+      guard let any = schema.columns.firstIndex(where: { $0.generation == .none && !$0.isHidden }),
+        mode != .insert
+      else { return "\(verb) DEFAULT VALUES" }
+      let column = try SQLName.quote(schema.columns[any].name)
+      return "\(verb) (\(column)) VALUES (\(standard(any)))\(try conflictSQL(present, row: row, spelling))"
+    }
     let names = try SQLName.quoteList(
       present.map { schema.columns[$0.columnIndex].name } + filling.columns.map { schema.columns[$0].name })
     var rows: [String] = []
@@ -81,7 +88,11 @@ extension UpsertPlan {
     for index in schema.columns.indices {
       names[index] = "excluded.\(try SQLName.quote(schema.columns[index].name))"
     }
-    let merge = MergeSQL(plan: self, row: row, record: { names[$0] ?? "NULL" }, knowsExcluded: true)
+    let merge = MergeSQL(plan: self, row: row) { index in
+      // What fills a column that the record does not have is the row's, not the record's.
+      let isPresent = present.contains { $0.columnIndex == index }
+      return isPresent ? names[index] ?? "NULL" : standard(index)
+    }
     let update = try merge.update(present, matching: key)
     let start = "\nON CONFLICT (\(try targetTerms(key)))\(key.predicate.map { " WHERE \($0)" } ?? "")"
     let subject = try noteSubject(key) { names[$0] ?? "NULL" }
@@ -90,16 +101,20 @@ extension UpsertPlan {
       let same = try SQLName.quote(schema.columns[slots.first?.columnIndex ?? 0].name)
       return "\(start) DO UPDATE SET \(same) = \(row).\(same)\nWHERE NOT \(Note.conflict.sql(subject))"
     }
-    var terms = ["(\(MergeSQL.anyOf(update.differences[...])))"] + update.conditions
-    if spelling.isCounted {
-      if mayIgnore { terms.insert(Note.conflict.sql(subject), at: 0) }
-      if !update.conditions.isEmpty { terms.insert(Note.difference.sql(subject), at: mayIgnore ? 2 : 1) }
-      terms.append(Note.update.sql(subject))
+    let set = "\(start) DO UPDATE SET \(update.assignments.joined(separator: ", "))\nWHERE "
+    let conditions = update.conditions.joined(separator: " AND ")
+    var terms = ["(\(MergeSQL.anyOf(update.differences[...])))"]
+    if !spelling.isCounted {
+      return set + (terms + update.conditions).joined(separator: " AND ")
     }
-    return """
-      \(start) DO UPDATE SET \(update.assignments.joined(separator: ", "))
-      WHERE \(terms.joined(separator: " AND "))
-      """
+    if mayIgnore { terms.insert(Note.conflict.sql(subject), at: 0) }
+    if conditions.isEmpty {
+      return set + (terms + [Note.update.sql(subject)]).joined(separator: " AND ")
+    }
+    // In nested CASEs: a condition that is always false would take the other terms of an AND with it.
+    terms.append(Note.difference.sql(subject))
+    let counted = "CASE WHEN \(conditions) THEN \(Note.update.sql(subject)) ELSE 0 END"
+    return set + "CASE WHEN \(terms.joined(separator: " AND ")) THEN \(counted) ELSE 0 END"
   }
 
   /// Text of the record that is never NULL where the key conflicts and that SQLite cannot take for a constant.

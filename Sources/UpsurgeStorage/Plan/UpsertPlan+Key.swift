@@ -28,7 +28,9 @@ extension UpsertPlan {
       try checkCovered(key, by: input, schema: schema)
       return [key]
     case .any:
-      let keys = schema.keys.filter { isCovered($0, by: input, schema: schema) }
+      let keys = schema.keys.filter {
+        isCovered($0, by: input, schema: schema) && !schema.isBeyondUpsert($0)
+      }
       if keys.isEmpty {
         throw UpsurgeError(
           .usage,
@@ -177,6 +179,13 @@ extension UpsertPlan {
 }
 
 extension TableSchema {
+  /// Whether ON CONFLICT cannot name the key: SQLite finds no index that holds the INTEGER PRIMARY KEY. A row that
+  /// matches by such a key matches by the PRIMARY KEY too.
+  func isBeyondUpsert(_ key: Key) -> Bool {
+    guard let rowidAlias, !key.isRowidAlias else { return false }
+    return key.parts.contains { SQLName.isSame($0.column ?? "", columns[rowidAlias].name) }
+  }
+
   /// Whether there is a key on exactly these columns and expressions, with this WHERE.
   package func hasKey(_ names: [String], where predicate: String?) -> Bool {
     keys.contains { key in

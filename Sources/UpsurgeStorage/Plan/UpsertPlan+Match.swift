@@ -63,8 +63,12 @@ extension UpsertPlan {
           .usage, "\(option): table \(schema.name.escapedForTerminal) has no such column that can be set",
           hint: "its columns are: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
       }
-      if targets.count == 1, targets[0].speaks(of: column, in: schema) {
-        throw UpsurgeError(.usage, "\(option): the column belongs to the key, which is never changed")
+      if targets.count == 1, targets[0].speaks(of: column, in: schema),
+        !rule.isExpression || schema.columns[column].keyOrdinal > 0
+      {
+        throw UpsurgeError(
+          .usage, "\(option): the column belongs to the key, which says which row is meant",
+          hint: schema.columns[column].keyOrdinal > 0 ? nil : "only SQL can set a column of a UNIQUE key")
       }
       if case .expression(let sql) = rule { try SQLFragment(sql).checkIsExpression(option: option) }
       if let slot = slots.firstIndex(where: { $0.columnIndex == column }) {

@@ -11,10 +11,8 @@ struct MergeSQL {
   let plan: UpsertPlan
   /// The row as SQL names it: `"t"`.
   let row: String
-  /// A column of the record as SQL names it: `excluded."v"`, or a parameter.
+  /// A column of the record as SQL: `excluded."v"`, a parameter, or its default where the record lacks it.
   let record: (_ columnIndex: Int) -> String
-  /// Whether `excluded.v` in free SQL is left as it is.
-  let knowsExcluded: Bool
 
   /// `SET` and its condition for the slots that a record has.
   struct Update {
@@ -57,7 +55,12 @@ struct MergeSQL {
   }
 
   private func add(_ column: Int, _ rule: MergeRule, to update: inout Update) throws(UpsurgeError) {
-    let value = try value(column, rule)
+    var value = try value(column, rule)
+    let schemaColumn = plan.schema.columns[column]
+    if schemaColumn.notNullConflict == .replace, let standard = schemaColumn.defaultExpression {
+      // As SQLite will store it; the difference must know.
+      value = "CASE WHEN \(value) IS NULL THEN (\(standard)) ELSE \(value) END"
+    }
     update.assignments.append("\(try SQLName.quote(plan.schema.columns[column].name)) = \(value)")
     update.differences += try difference(column, from: value)
   }
@@ -76,13 +79,12 @@ struct MergeSQL {
     case .max: return "CASE WHEN \(old) IS NULL OR \(new) > \(old) THEN \(new) ELSE \(old) END"
     case .sum:
       return "CASE WHEN \(new) IS NULL THEN \(old) WHEN \(old) IS NULL THEN \(new) ELSE \(old) + \(new) END"
-    case .expression(let sql): return "(\(try free(sql)))"
+    case .expression(let sql): return "+(\(try free(sql)))"  // The sign takes a column's affinity away.
     }
   }
 
-  /// Free SQL; where there is no table `excluded`, its columns are replaced by the record's values.
+  /// Free SQL with the record's values for `excluded.v`.
   private func free(_ sql: String) throws(UpsurgeError) -> String {
-    if knowsExcluded { return sql }
     let schema = plan.schema
     for (token, next) in zip(SQLFragment(sql).tokens, SQLFragment(sql).tokens.dropFirst(2))
     where token.isName && SQLName.isSame(token.text, "excluded") && schema.columnIndex(next.text) == nil {

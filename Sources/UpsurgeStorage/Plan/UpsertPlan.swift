@@ -2,9 +2,10 @@ import UpsurgeRecords
 
 /// How the records of one input go into one table: which slot to which column, by which key, in which mode.
 ///
+/// What `UpsertRules` come to for one table and the columns of one input; `keys`, `mode` and `statements` show it.
 /// Made from what the database says of the table; knows no connection. Its SQL is in `UpsertPlan+Insert.swift`
 /// and `UpsertPlan+ByKey.swift`, the choice between single rows and many rows a statement in `StatementForm.swift`.
-package struct UpsertPlan: Sendable, Equatable {
+public struct UpsertPlan: Sendable, Equatable {
   package typealias Mode = WriteMode
 
   /// One slot of the records that goes into a column.
@@ -26,7 +27,7 @@ package struct UpsertPlan: Sendable, Equatable {
   }
 
   package let schema: TableSchema
-  package let mode: WriteMode
+  public let mode: WriteMode
   /// The conflict targets in the order in which they decide; empty where there is none.
   package let targets: [TableSchema.Key]
   /// The slots that are stored, in record order.
@@ -36,7 +37,7 @@ package struct UpsertPlan: Sendable, Equatable {
   /// The column that decides which of two records is newer, as an index into `schema.columns`.
   package let newerColumn: Int?
   /// Names of input columns that are left out because the table computes them.
-  package let skippedColumns: [String]
+  public let skippedColumns: [String]
   /// Cells whose column the table lacks; a record with a value in one of them is quarantined.
   package let homelessCells: [Int]
   /// The cell that says whether a record is a delete.
@@ -44,13 +45,21 @@ package struct UpsertPlan: Sendable, Equatable {
   /// The columns of the input, one for each cell of a record.
   package let columns: [ColumnTarget]
   /// What was asked for.
-  package let rules: UpsertRules
+  public let rules: UpsertRules
 
   /// The first conflict target; in mode `upsert` always, otherwise where one was asked for.
   package var key: TableSchema.Key? { targets.first }
 
+  /// The conflict targets as people read them: `PRIMARY KEY (id)`, `UNIQUE (lower(email)) WHERE active = 1`.
+  public var keys: [String] { targets.map(\.description) }
+
   /// Whether an update of a row has a condition of its own, so that records may be stale.
   package var hasCondition: Bool { newerColumn != nil || rules.merge.condition != nil }
+
+  /// Whether SQL that somebody wrote may speak of the record's values.
+  var hasFreeSQL: Bool {
+    !assignments.isEmpty || rules.merge.condition != nil || slots.contains { $0.rule.isExpression }
+  }
 
   /// Matches the input's columns and the key against the table.
   /// - Parameters:
@@ -102,8 +111,16 @@ package struct UpsertPlan: Sendable, Equatable {
   /// Whether a record that matches a row by `key` leaves the column as it is: its own columns keep their spelling, and
   /// the primary key of a row that exists is never changed.
   func isKept(_ columnIndex: Int, matching key: TableSchema.Key) -> Bool {
-    key.speaks(of: columnIndex, in: schema)
-      || (key.kind != .primaryKey && schema.columns[columnIndex].keyOrdinal > 0)
+    let isPrimary = schema.columns[columnIndex].keyOrdinal > 0
+    if key.speaks(of: columnIndex, in: schema) { return isPrimary || !isSetBySQL(columnIndex) }
+    return key.kind != .primaryKey && isPrimary
+  }
+
+  /// Whether a rule of the column's own is SQL: it sets even a column of the key, where that is not the PRIMARY KEY.
+  func isSetBySQL(_ columnIndex: Int) -> Bool {
+    rules.merge.columns.contains { name, rule in
+      rule.isExpression && SQLName.isSame(name, schema.columns[columnIndex].name)
+    }
   }
 
   private func checkMode() throws(UpsurgeError) {
@@ -112,6 +129,11 @@ package struct UpsertPlan: Sendable, Equatable {
       throw UpsurgeError(
         .usage, "mode \(mode.rawValue) needs a key, and table \(table) has no PRIMARY KEY in the input",
         hint: "--key COLS names the columns that say which row a record is about")
+    }
+    if mode == .upsert, let key = targets.first(where: { schema.isBeyondUpsert($0) }) {
+      throw UpsurgeError(
+        .usage, "SQLite knows no upsert by \(key.description), because it holds the INTEGER PRIMARY KEY",
+        hint: "--key \(schema.primaryKeyColumns.joined().escapedForTerminal) tells the rows")
     }
     if tombstoneCell != nil && targets.isEmpty {
       throw UpsurgeError(

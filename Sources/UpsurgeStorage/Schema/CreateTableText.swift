@@ -78,7 +78,7 @@ struct CreateTableText {
   ]
 
   /// Functions that never fail.
-  private static let harmless: Set<String> = [
+  static let harmless: Set<String> = [
     "length", "typeof", "lower", "upper", "trim", "ltrim", "rtrim", "substr", "instr", "coalesce", "ifnull",
     "nullif", "json_valid", "round", "min", "max",
   ]

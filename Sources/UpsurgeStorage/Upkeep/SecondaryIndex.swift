@@ -33,20 +33,19 @@ package struct SecondaryIndex: Sendable, Equatable {
   /// Whether an expression of it may raise an error for some value: then the record that has it must be found
   /// while it is stored.
   package var mayRaise: Bool {
-    if parts.contains(where: { $0.column == nil }) { return true }
-    if !isPartial { return false }
+    if !isPartial && parts.allSatisfy({ $0.column != nil }) { return false }
     var scanner = SQLScanner(sql)
-    var depth = 0
-    var isPastColumns = false
-    var last: SQLScanner.Token?
-    while let token = scanner.next() {
-      if isPastColumns, token.isMark("(") || (token.isMark(">") && last?.isMark("-") == true) { return true }
-      if token.isMark("(") { depth += 1 }
-      if token.isMark(")") {
-        depth -= 1
-        if depth == 0 { isPastColumns = true }
-      }
-      last = token
+    var tokens: [SQLScanner.Token] = []
+    while let token = scanner.next() { tokens.append(token) }
+    // CREATE INDEX name ON table ( … ) WHERE …
+    guard let start = tokens.firstIndex(where: { $0.isMark("(") }) else { return true }
+    let words = CreateTableText.harmless.union([
+      "and", "or", "not", "in", "is", "between", "like", "where", "on",
+    ])
+    for (token, next) in zip(tokens[start...], tokens[(start + 1)...]) {
+      if token.isMark("-") && next.isMark(">") { return true }
+      let isCall = next.isMark("(") && (token.kind == .word || token.kind == .quotedName)
+      if isCall && !words.contains(SQLName.folded(token.text)) { return true }
     }
     return false
   }

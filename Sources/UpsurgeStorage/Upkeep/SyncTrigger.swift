@@ -19,7 +19,9 @@ struct SyncTrigger: Equatable {
   init?(name: String, sql: String, index: FullTextTable, schema: TableSchema) {
     var reader = TokenReader(sql)
     reader.skip(words: ["CREATE"])
-    guard reader.take(words: ["TRIGGER"]), reader.name() != nil, reader.take(words: ["AFTER"]) else { return nil }
+    guard reader.take(words: ["TRIGGER"]), reader.name() != nil, reader.take(words: ["AFTER"]) else {
+      return nil
+    }
     guard let event = Event.allCases.first(where: { reader.take(words: [$0.rawValue]) }) else { return nil }
     guard reader.take(words: ["ON"]), let table = reader.name(), SQLName.isSame(table, schema.name) else {
       return nil
@@ -33,7 +35,9 @@ struct SyncTrigger: Equatable {
       case .update: [("old", true), ("new", false)]
       }
     for (row, isRemoval) in acts {
-      guard Self.writes(&reader, row: row, isRemoval: isRemoval, index: index, schema: schema) else { return nil }
+      guard Self.writes(&reader, row: row, isRemoval: isRemoval, index: index, schema: schema) else {
+        return nil
+      }
     }
     guard reader.take(words: ["END"]), reader.isAtEnd else { return nil }
     self.name = name
@@ -45,7 +49,8 @@ struct SyncTrigger: Equatable {
   private static func writes(
     _ reader: inout TokenReader, row: String, isRemoval: Bool, index: FullTextTable, schema: TableSchema
   ) -> Bool {
-    guard reader.take(words: ["INSERT", "INTO"]), let target = reader.name(), SQLName.isSame(target, index.name),
+    guard reader.take(words: ["INSERT", "INTO"]), let target = reader.name(),
+      SQLName.isSame(target, index.name),
       let columns = reader.list({ $0.name() }), reader.take(words: ["VALUES"]),
       let values = reader.list({ $0.value() }), reader.take(mark: ";"), columns.count == values.count
     else { return false }

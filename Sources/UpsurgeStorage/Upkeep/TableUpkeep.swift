@@ -2,9 +2,10 @@ import UpsurgeRecords
 
 /// Sets indexes and FTS5 tables aside during a run, and builds them after it; lives on the writer's thread.
 ///
-///     prepare   before the table is found or made: where SQLite may sort
-///     begin     before the first record: drops what is set aside, records what is to be made
-///     finish    after the last record: builds
+///     prepare      before the table is found or made: where SQLite may sort
+///     begin        before the first record: drops what is set aside, records what is to be made
+///     reconsider   behind each batch: does so now, when most of the first records have changed rows
+///     finish       after the last record: builds
 ///
 /// What existed before the run is dropped and built again inside one transaction, with all rows, so that a crash
 /// leaves it as it was. What did not exist is recorded as pending in the first commit, and built after the last.
@@ -15,6 +16,8 @@ package final class TableUpkeep {
   package private(set) var decisions: [UpkeepDecision] = []
   /// Whether all rows must be in one transaction with what is set aside.
   package private(set) var hasSetAside = false
+  /// The statements that make the indexes which the table lacks.
+  package private(set) var statements: [String] = []
   /// Bytes that this transaction may write to the log, where that can be told.
   package private(set) var expectedLogByteCount = 0
   /// Seconds spent in building.
@@ -22,6 +25,8 @@ package final class TableUpkeep {
   package private(set) var fullTextSeconds = 0.0
 
   private var plan: UpkeepPlan?
+  /// What is coming, while it is undecided whether enough of it changes rows.
+  private var undecidedLoad: LoadEstimate?
   private var tableName = ""
   /// Indexes to make after the rows.
   private var additions: [IndexDefinition] = []
@@ -38,6 +43,7 @@ package final class TableUpkeep {
 
   /// To be called outside of any transaction, before the table is found or made.
   package func prepare(table: String) throws(UpsurgeError) {
+    if request.isTrial { return }
     let pending = try PendingWork.read(connection, table: table)
     if !request.indexes.isEmpty || !pending.isEmpty { try connection.sortInFiles() }
   }
@@ -52,8 +58,9 @@ package final class TableUpkeep {
   ) throws(UpsurgeError) {
     tableName = schema.name
     try checkAdditions(schema, isNew: isNew)
+    for definition in additions { statements.append(try definition.sql()) }
     if !isNew { try decide(schema, mode: mode, estimate: estimate) }
-    guard !additions.isEmpty || !obsolete.isEmpty else { return }
+    if request.isTrial || (additions.isEmpty && obsolete.isEmpty) { return }
     if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
     for definition in obsolete { try PendingWork.remove(definition, on: connection) }
     if request.indexUpkeep == .keep {
@@ -77,11 +84,11 @@ package final class TableUpkeep {
       return try connection.execute("ROLLBACK; BEGIN IMMEDIATE")
     }
     if hasSetAside { try restore(say) }
-    if isOneTransaction {
+    if isOneTransaction && !request.isTrial {
       for definition in additions { try build(definition, say) }
       return
     }
-    if additions.isEmpty || isInterrupted { return }
+    if additions.isEmpty || isInterrupted || request.isTrial { return }
     try writer.commit()
     do throws(UpsurgeError) {
       for definition in additions {
@@ -94,10 +101,39 @@ package final class TableUpkeep {
     }
   }
 
+  /// Sets aside on the way, when enough of the first records have changed rows; looks once.
+  ///
+  /// What was stored so far is committed then, and the rest is one transaction.
+  /// - Returns: the decisions that were changed.
+  package func reconsider(_ writer: TableWriter) throws(UpsurgeError) -> [UpkeepDecision] {
+    let ledger = writer.ledger
+    guard let load = undecidedLoad, ledger.read >= Self.trialRecordCount else { return [] }
+    undecidedLoad = nil
+    let changed = ledger.inserted + ledger.updated + ledger.deleted
+    let rest = LoadEstimate(
+      recordCount: max(0, load.recordCount - Int(ledger.read)), byteCount: load.byteCount)
+    let schema = writer.plan.schema
+    let share = Double(changed) / Double(ledger.read)
+    let plan = try UpkeepPlan(
+      connection, schema: schema, request: request, mode: writer.plan.mode, load: rest, changedShare: share)
+    guard plan.setsAside else { return [] }
+    try writer.commit()
+    try setAside(plan, version: connection.integer("PRAGMA schema_version"))
+    try writer.goOnInOneTransaction()
+    for decision in plan.decisions {
+      decisions.removeAll { $0.kind == decision.kind && $0.name == decision.name }
+    }
+    decisions += plan.decisions
+    return plan.decisions
+  }
+
+  /// So many records show how many of them change rows.
+  private static let trialRecordCount: UInt64 = 20_000
+
   // MARK: - Before the rows
 
   private var isOneTransaction: Bool {
-    hasSetAside || request.isOneTransaction || connection.durability == .off
+    hasSetAside || connection.durability == .off
   }
 
   /// Finds the indexes to make: those asked for, and those an earlier run has left.
@@ -140,18 +176,24 @@ package final class TableUpkeep {
     let version = try connection.integer("PRAGMA schema_version")
     let plan = try UpkeepPlan(connection, schema: schema, request: request, mode: mode, load: load)
     decisions += plan.decisions
-    guard plan.setsAside else { return }
+    if request.isTrial { return }
+    if plan.setsAside {
+      try setAside(plan, version: version)
+    } else if plan.isUndecided {
+      undecidedLoad = load
+    }
+  }
+
+  /// Opens the transaction and drops; what another program has changed since `version` must not be built on.
+  private func setAside(_ plan: UpkeepPlan, version: Int64?) throws(UpsurgeError) {
     try connection.sortInFiles()
     try connection.execute("BEGIN IMMEDIATE")
     guard try connection.integer("PRAGMA schema_version") == version else {
       throw UpsurgeError(
-        .databaseBusy, "another program has changed the schema of \(connection.path.escapedForTerminal) just now",
+        .databaseBusy,
+        "another program has changed the schema of \(connection.path.escapedForTerminal) just now",
         hint: "run again")
     }
-    try setAside(plan)
-  }
-
-  private func setAside(_ plan: UpkeepPlan) throws(UpsurgeError) {
     for index in plan.indexes { statistics += try savedStatistics(index.name) }
     for index in plan.indexes { try connection.execute("DROP INDEX main.\(try SQLName.quote(index.name))") }
     for table in plan.fullText {

@@ -6,6 +6,15 @@ public enum Upkeep: String, Sendable, CaseIterable {
   case keep
   /// Set aside, and built anew when all rows are there.
   case `defer`
+
+  /// The choice as the end of a sentence.
+  package var words: String {
+    switch self {
+    case .auto: "as is cheaper"
+    case .keep: "kept up with every row"
+    case .defer: "built after the rows"
+    }
+  }
 }
 
 /// What was decided for one index or FTS5 table of a run's table, and why.
@@ -24,6 +33,6 @@ public struct UpkeepDecision: Sendable, Equatable {
   /// `index t_a_idx: built after the rows: the table is new`
   public var text: String {
     let subject = "\(kind == .index ? "index" : "FTS5 table") \(name)".escapedForTerminal
-    return "\(subject): \(upkeep == .keep ? "kept up with every row" : "built after the rows"): \(reason)"
+    return "\(subject): \(upkeep.words): \(reason)"
   }
 }

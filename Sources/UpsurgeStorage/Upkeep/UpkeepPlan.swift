@@ -4,9 +4,12 @@ import UpsurgeRecords
 ///
 /// Keeping an index up costs a random page for each row and index; building it costs a sort of all rows. So an
 /// index of a table with n rows is set aside when the load is at least n / 2 rows (measured: at 10 % of the rows
-/// building anew takes 3.4 times as long, at 50 % it is 1.2 times as fast, at 100 % 1.6 times). Where rows may
-/// exist already, they may also say already what the records say; then nothing must be written, and how many
-/// really change is seen only on the way: `isUndecided`.
+/// building anew takes 3.4 times as long, at 50 % it is 1.2 times as fast, at 100 % 1.6 times). An FTS5 row costs
+/// many times as much when a trigger stores it alone as within a rebuild: FTS5 writes what it has gathered at the
+/// end of each statement.
+///
+/// Where rows may exist already, they may also say already what the records say; then nothing must be written.
+/// How many really change is seen on the way: `isUndecided`, until a plan is made that knows it.
 package struct UpkeepPlan {
   package private(set) var decisions: [UpkeepDecision] = []
   /// Indexes to drop before and make after the load.
@@ -16,29 +19,37 @@ package struct UpkeepPlan {
   /// Bytes that the one transaction may write to the log.
   package private(set) var expectedLogByteCount = 0
 
+  /// Whether it depends on how many rows change, which is not known yet.
+  package private(set) var isUndecided = false
+
   package var setsAside: Bool { !indexes.isEmpty || !fullText.isEmpty }
 
   /// Fewer records are stored in no time, whatever hangs on the table.
   static let leastRecordCount = 10_000
-  /// What keeping an FTS5 row costs, in rows of a rebuild.
-  static let fullTextRowCost = (insert: 2, update: 4)
+  /// What keeping an FTS5 row costs, in rows of a rebuild (measured: 20 with SQLite 3.40).
+  static let fullTextRowCost = 10
 
   private let connection: Connection
   private let schema: TableSchema
   private let mode: WriteMode
   private let load: LoadEstimate?
+  private let changedShare: Double?
   private let triggers: TableTriggers
 
   /// - Parameters:
   ///   - schema: of a table that existed before the run.
   ///   - load: nil when nobody knows how much is coming.
+  ///   - changedShare: how many of the records so far have changed the table, of 1; nil before the first.
   package init(
-    _ connection: Connection, schema: TableSchema, request: UpkeepRequest, mode: WriteMode, load: LoadEstimate?
+    _ connection: Connection, schema: TableSchema, request: UpkeepRequest, mode: WriteMode,
+    load: LoadEstimate?,
+    changedShare: Double? = nil
   ) throws(UpsurgeError) {
     self.connection = connection
     self.schema = schema
     self.mode = mode
     self.load = load
+    self.changedShare = changedShare
     let isInFile = try connection.isInFile(table: schema.name)
     triggers = isInFile ? try TableTriggers.read(connection, schema: schema) : TableTriggers()
     guard schema.kind == .table, isInFile else { return }
@@ -71,7 +82,9 @@ package struct UpkeepPlan {
     if index.mayRaise { return "its expression may refuse a row, which must be known when the row is stored" }
     let first = index.parts.first?.column ?? ""
     for key in schema.foreignKeys
-    where SQLName.isSame(key.parentTable, schema.name) && key.columns.contains(where: { SQLName.isSame($0, first) }) {
+    where SQLName.isSame(key.parentTable, schema.name)
+      && key.columns.contains(where: { SQLName.isSame($0, first) })
+    {
       return "the table's foreign key to itself looks rows up by it"
     }
     return temporaryObstacle
@@ -79,21 +92,33 @@ package struct UpkeepPlan {
 
   /// TEMP views and triggers would be lost when SQLite is told where to sort.
   private var temporaryObstacle: String? {
-    connection.mayChangeTemporaryStore ? nil : "the connection has TEMP tables, views or triggers"
+    connection.hasTemporaryObjects ? "the connection has TEMP tables, views or triggers" : nil
   }
 
-  private func isHalfTheTable() throws(UpsurgeError) -> (Bool, String) {
-    guard let load else { return (false, "how much there is to load is not known beforehand") }
-    let count = load.recordCount
-    if count < Self.leastRecordCount { return (false, "the load is small (about \(count) records)") }
-    let rows = try rowCount(upTo: 2 * count + 1)
-    if rows > 0 && mode != .insert && mode != .ignore {
-      return (false, "rows that exist may stay as they are, and then nothing is to be built")
+  private mutating func isHalfTheTable() throws(UpsurgeError) -> (Bool, String) {
+    try isWorthIt(rowCost: 2) { count, rows in
+      rows <= 2 * count
+        ? "\(count) for a table of \(rows) rows" : "\(count), less than half the table's rows"
     }
+  }
+
+  /// Whether writing the rows one by one, at `rowCost` each, costs more than building anew from all rows.
+  private mutating func isWorthIt(
+    rowCost: Int, _ words: (_ count: Int, _ rows: Int) -> String
+  ) throws(UpsurgeError) -> (Bool, String) {
+    guard let load else { return (false, "how much there is to load is not known beforehand") }
+    let count = Int(Double(load.recordCount) * (changedShare ?? 1))
+    let isKnown = mode == .insert || mode == .ignore || changedShare != nil
+    let noun = mode == .insert || mode == .ignore ? "records to insert" : "rows to change"
+    if count < Self.leastRecordCount { return (false, "the load is small: about \(count) \(noun)") }
+    let rows = try rowCount(upTo: rowCost * count + 1)
     if rows == 0 { return (true, "the table is empty, and the load is about \(count) records") }
-    return rows <= 2 * count
-      ? (true, "the load is about \(count) records, the table has \(rows) rows")
-      : (false, "the load is about \(count) records, less than half the table's rows")
+    let isWorthIt = rows <= rowCost * count
+    if isWorthIt && !isKnown {
+      isUndecided = true
+      return (false, "rows that exist may stay as they are; decided when the first records are stored")
+    }
+    return (isWorthIt, "\(noun): about " + words(count, rows))
   }
 
   // MARK: - FTS5
@@ -124,20 +149,12 @@ package struct UpkeepPlan {
     return temporaryObstacle
   }
 
-  private func isRebuildCheaper() throws(UpsurgeError) -> (Bool, String) {
-    guard let load else { return (false, "how much there is to load is not known beforehand") }
-    let count = load.recordCount
-    if count < Self.leastRecordCount { return (false, "the load is small (about \(count) records)") }
-    let isInsert = mode == .insert || mode == .ignore
-    let cost = isInsert ? Self.fullTextRowCost.insert : Self.fullTextRowCost.update
-    let rows = try rowCount(upTo: cost * count + 1)
-    if rows > 0 && !isInsert {
-      return (false, "rows that exist may stay as they are, and then nothing is to be indexed")
+  private mutating func isRebuildCheaper() throws(UpsurgeError) -> (Bool, String) {
+    let cost = Self.fullTextRowCost
+    return try isWorthIt(rowCost: cost) { count, rows in
+      "\(count), each about \(cost) times as dear as in a rebuild, which indexes "
+        + (rows > cost * count ? "more than \(cost * count) rows" : "\(rows) rows and the new ones")
     }
-    let words = "a rebuild indexes \(rows > cost * count ? "more than " : "")\(rows + count) rows"
-    return rows + count <= cost * count
-      ? (true, "\(words), and row by row about \(count) cost \(cost) times as much each")
-      : (false, "\(words), row by row it is about \(count)")
   }
 
   // MARK: - Room
@@ -150,7 +167,8 @@ package struct UpkeepPlan {
     let text = fullText.isEmpty ? 0 : (load.byteCount + rows * 60) * fullText.count
     expectedLogByteCount = load.byteCount * 5 / 4 + indexed + text
     guard let free = DiskSpace.free(at: connection.path), free < expectedLogByteCount else { return }
-    let why = "it takes one transaction of about \(expectedLogByteCount >> 20) MiB, and the disk has \(free >> 20) MiB"
+    let why =
+      "it takes one transaction of about \(expectedLogByteCount >> 20) MiB, and the disk has \(free >> 20) MiB"
     let (asked, textAsked) = (request.indexUpkeep == .defer, request.fullTextUpkeep == .defer)
     for at in decisions.indices where decisions[at].upkeep == .defer {
       decisions[at].upkeep = .keep
@@ -165,7 +183,8 @@ package struct UpkeepPlan {
   /// Counts rows, but no more than matter.
   private func rowCount(upTo limit: Int) throws(UpsurgeError) -> Int {
     let table = try SQLName.quote(schema.name)
-    return Int(try connection.integer("SELECT count(*) FROM (SELECT 1 FROM main.\(table) LIMIT \(limit))") ?? 0)
+    return Int(
+      try connection.integer("SELECT count(*) FROM (SELECT 1 FROM main.\(table) LIMIT \(limit))") ?? 0)
   }
 
   private mutating func note(

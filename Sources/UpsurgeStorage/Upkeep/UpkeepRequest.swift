@@ -4,8 +4,8 @@ package struct UpkeepRequest: Sendable {
   package var indexes: [[String]] = []
   package var indexUpkeep = Upkeep.auto
   package var fullTextUpkeep = Upkeep.auto
-  /// Whether the run is one transaction anyway, so that nothing can be left for later.
-  package var isOneTransaction = false
+  /// Whether it is only to be said what would be done.
+  package var isTrial = false
 
   package init() {}
 }

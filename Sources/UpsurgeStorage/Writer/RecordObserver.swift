@@ -11,6 +11,10 @@ package protocol RecordObserver: AnyObject {
   /// Whether the rows have one value more at their end: the rowid, or NULL where there is none.
   var wantsRowid: Bool { get }
 
+  /// Whether a record that was seen as stored may be seen once more as rejected, because a foreign key that is looked
+  /// at when the transaction ends has found no parent. Otherwise that ends the run.
+  var takesBack: Bool { get }
+
   /// The table's columns as they are from now on; called before the first record and whenever columns were added.
   /// - Parameter columns: indexes into `plan.schema.columns` of the values that `observe` is given.
   func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError)
@@ -21,6 +25,10 @@ package protocol RecordObserver: AnyObject {
   func refusal(
     of record: Int, in batch: borrowing Batch, isTombstone: Bool
   ) throws(UpsurgeError) -> Reject?
+
+  /// SQLite has refused the record in hand as a new row, and it goes into the row that exists by an UPDATE.
+  /// - Parameter target: which of the plan's targets finds that row.
+  func willUpdate(byTarget target: Int)
 
   /// - Parameters:
   ///   - before: the row that the record is about as it was; nil when there was none.
@@ -43,12 +51,15 @@ package enum ObservedRows: Int, Sendable {
 extension RecordObserver {
   package var wantedRows: ObservedRows { .beforeAndAfter }
   package var wantsRowid: Bool { false }
+  package var takesBack: Bool { false }
 
   package func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {}
 
   package func refusal(
     of record: Int, in batch: borrowing Batch, isTombstone: Bool
   ) throws(UpsurgeError) -> Reject? { nil }
+
+  package func willUpdate(byTarget target: Int) {}
 
   package func didCommit() throws(UpsurgeError) {}
 

@@ -19,6 +19,12 @@ struct Refusal {
 
   var isConstraint: Bool { [SQLITE_CONSTRAINT, SQLITE_MISMATCH].contains(ResultCode.primary(code)) }
 
+  /// Whether SQLite says so of the row that would be inserted, before it looks whether there is one to be updated.
+  static func comesBeforeConflict(_ code: Int32) -> Bool {
+    [ResultCode.constraintNotNull, ResultCode.constraintCheck, ResultCode.constraintDatatype].contains(code)
+      || ResultCode.primary(code) == SQLITE_MISMATCH
+  }
+
   /// Whether a statement with OR FAIL stops exactly at the row, with those before it stored.
   var isPinned: Bool {
     [

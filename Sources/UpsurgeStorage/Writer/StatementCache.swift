@@ -9,6 +9,8 @@ final class StatementCache {
   private let plan: UpsertPlan
   private let rowsPerStatement: Int
   private let allowsAbort: Bool
+  /// See `UpsertPlan.updatesFirst`.
+  let updatesFirst: Bool
   private var shapes: [SlotShape: ShapeStatements] = [:]
   private var parameterCount = 0
   private var clock = 0
@@ -27,6 +29,7 @@ final class StatementCache {
     self.plan = plan
     self.rowsPerStatement = rowsPerStatement
     self.allowsAbort = allowsAbort
+    updatesFirst = plan.updatesFirst
   }
 
   /// The statements for a shape; made when it is new.
@@ -73,7 +76,7 @@ final class StatementCache {
     if let handle = statements.byKey[role] { return handle }
     let sql =
       switch role {
-      case .update: try plan.updateSQL(shape: statements.shape, .numbered)
+      case .update(let target): try plan.updateSQL(shape: statements.shape, target: target, .numbered)
       case .delete: try plan.deleteSQL(shape: statements.shape, .numbered)
       case .find(let columns): try plan.findSQL(shape: statements.shape, columns: columns, .numbered)
       case .nullKey: try plan.nullKeySQL(shape: statements.shape, .numbered)
@@ -149,7 +152,9 @@ final class StatementCache {
 final class ShapeStatements {
   /// What a statement that looks the row up does with it.
   enum Role: Hashable {
-    case update, delete
+    case delete
+    /// By the target of this index.
+    case update(Int)
     /// Reads these columns.
     case find([Int])
     /// Says whether a key's expressions are NULL.

@@ -4,7 +4,11 @@ extension TableWriter {
   /// Adds the columns that the table lacks, inside the transaction.
   /// - Throws: `guardRefused` when the settings do not let columns be added.
   func addMissing(_ columns: [ColumnTarget], at position: Position?) throws(UpsurgeError) {
-    let missing = columns.filter { plan.schema.columnIndex($0.name) == nil }
+    let missing = columns.filter { column in
+      // A tombstone's column need not be one of the table.
+      plan.schema.columnIndex(column.name) == nil
+        && !SQLName.isSame(column.name, plan.rules.tombstone?.column ?? "")
+    }
     if missing.isEmpty { return }
     if !settings.addsColumns {
       var error = UpsertPlan.lacking(missing.map(\.name), table: plan.schema.name)

@@ -9,6 +9,7 @@ extension TableWriter {
   /// Stands for a commit.
   func passCommit() throws(UpsurgeError) {
     do throws(UpsurgeError) {
+      try settleReferences()
       try checkDeferredForeignKeys()
     } catch {
       throw fail(error)
@@ -21,6 +22,7 @@ extension TableWriter {
 
   /// Takes everything back, and keeps the ledger of what would have been.
   func finishDryRun() throws(UpsurgeError) {
+    try settleReferences()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     try checkDeferredForeignKeys()
     try observer?.didCommit()

@@ -61,7 +61,7 @@ extension TableWriter {
       case .clean: break
       }
       if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
-      if shape.form == .singleRow || observer != nil || references != nil {
+      if shape.form == .singleRow || observer != nil || references != nil || settlesKept {
         try storeAlone(batch, record, shape)
         record += 1
         continue

@@ -51,8 +51,15 @@ extension TableWriter {
       let (column, reason) = missingParent(plan.schema.foreignKeys[key])
       refused.column = column
       refused.reason = reason
+      if let observer, !observer.takesBack {
+        var error = refused.asError
+        error.hint =
+          "load the referenced rows first; without --changes and --emit-sql the record would be a reject"
+        throw error
+      }
       if entry.before == nil { ledger.inserted -= 1 } else { ledger.updated -= 1 }
       ledger.read -= 1
+      forgetSettlement(at: refused.position)
       try reject(refused)
     }
   }

@@ -6,7 +6,7 @@ extension TableWriter {
   /// How the attempt to store a record ended.
   private enum Attempt {
     case done(Outcome)
-    case failed(code: Int32, handle: OpaquePointer)
+    case failed(Refusal, UpsurgeError)
   }
 
   /// Stores one record by its own statement, which can be refused without touching its neighbours.
@@ -29,11 +29,14 @@ extension TableWriter {
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
+      if settlesKept {
+        try settle(outcome, batch, record, isDelete: isTombstone || plan.mode == .delete)
+      }
       if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
       if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }
-    case .failed(let code, let handle):
-      try refuse(batch, record, code: code, handle)
+    case .failed(let refusal, let error):
+      try refuse(batch, record, refusal, error)
     }
   }
 
@@ -41,23 +44,54 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
   ) throws(UpsurgeError) -> Attempt {
     let isDelete = isTombstone || plan.mode == .delete
-    let looksUpFirst = plan.schema.kind != .table && !plan.targets.isEmpty && plan.mode != .insert
-    if isDelete || plan.looksUp || (looksUpFirst && plan.mode == .upsert) {
-      let handle = try statements.handle(shape, isDelete ? .delete : .update)
-      let code = step(handle, batch, record, shape)
-      guard code == SQLITE_DONE else { return .failed(code: code, handle: handle) }
-      sqlite3_reset(handle)
-      let hasChanged = sqlite3_changes(connection.handle) > 0
-      if let outcome = outcomeOfLookUp(hasChanged: hasChanged, isDelete: isDelete) { return .done(outcome) }
-      if isDelete || plan.looksUp { return .done(.ignored) }
-    } else if looksUpFirst, try rowOfRecord(batch, record, shape) != nil {
-      return .done(.ignored)
+    if isDelete || plan.looksUp {
+      let role: ShapeStatements.Role = isDelete ? .delete : .update(0)
+      return try attemptByKey(role, batch, record, shape) ?? .done(.ignored)
+    }
+    if statements.updatesFirst {
+      for target in plan.targets.indices {
+        if let found = try attemptByKey(.update(target), batch, record, shape) { return found }
+      }
+    } else if plan.schema.kind != .table && plan.mode == .ignore && !plan.targets.isEmpty {
+      if try rowOfRecord(batch, record, shape) != nil { return .done(.ignored) }
     }
     let handle = try statements.handle(shape, step: shape.rowCounts.count - 1)
     let code = step(handle, batch, record, shape)
-    guard code == SQLITE_DONE else { return .failed(code: code, handle: handle) }
+    if code == SQLITE_DONE {
+      sqlite3_reset(handle)
+      return .done(outcomeOfInsert(hasChanged: sqlite3_changes(connection.handle) > 0))
+    }
+    let failure = failed(code, handle)
+    if plan.mode == .upsert, Refusal.comesBeforeConflict(code) {
+      for target in plan.targets.indices {
+        if let found = try attemptByKey(.update(target), batch, record, shape) {
+          observer?.willUpdate(byTarget: target)
+          return found
+        }
+      }
+    }
+    return failure
+  }
+
+  /// Updates or deletes the row of a record.
+  /// - Returns: nil when there is none.
+  private func attemptByKey(
+    _ role: ShapeStatements.Role, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> Attempt? {
+    let handle = try statements.handle(shape, role)
+    let code = step(handle, batch, record, shape)
+    guard code == SQLITE_DONE else { return failed(code, handle) }
     sqlite3_reset(handle)
-    return .done(outcomeOfInsert(hasChanged: sqlite3_changes(connection.handle) > 0))
+    let hasChanged = sqlite3_changes(connection.handle) > 0
+    return outcomeOfLookUp(hasChanged: hasChanged, isDelete: role == .delete).map { .done($0) }
+  }
+
+  /// What SQLite has said; another statement would make it forget.
+  private func failed(_ code: Int32, _ handle: OpaquePointer) -> Attempt {
+    let refusal = Refusal(code: code, message: connection.lastMessage)
+    let error = connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
+    sqlite3_reset(handle)
+    return .failed(refusal, error)
   }
 
   /// Binds a record and takes the first step; the statement is to be reset.
@@ -76,11 +110,8 @@ extension TableWriter {
   /// Rejects a record that SQLite refused, or ends the run where it was not the record's fault.
   @inline(never)
   private func refuse(
-    _ batch: borrowing Batch, _ record: Int, code: Int32, _ handle: OpaquePointer
+    _ batch: borrowing Batch, _ record: Int, _ refusal: Refusal, _ error: UpsurgeError
   ) throws(UpsurgeError) {
-    let refusal = Refusal(code: code, message: connection.lastMessage)
-    let error = connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
-    sqlite3_reset(handle)
     if connection.isInAutocommit { throw lostTransaction(error, batch, record) }
     // After an error in a trigger that is no constraint, only a savepoint knows what to undo.
     let isKnown = refusal.isConstraint || plan.schema.triggers.isEmpty || plan.needsSavepoint
@@ -102,10 +133,9 @@ extension TableWriter {
     guard mustFind || (plan.mode == .upsert && plan.rules.nullKeys == .reject) else { return false }
     let row = batch.cells + record * batch.columnCount
     let cellCount = batch.columnCount
-    if plan.targets.allSatisfy({ isNull($0, row, cellCount: cellCount, mustFind: mustFind) }) { return true }
-    guard plan.targets.count == 1, plan.targets[0].parts.contains(where: { $0.expression != nil }) else {
-      return false
-    }
+    let others = plan.targets.filter { !isNull($0, row, cellCount: cellCount, mustFind: mustFind) }
+    if others.isEmpty { return true }
+    guard others.allSatisfy({ $0.columns == nil }) else { return false }
     let handle = try statements.handle(shape, .nullKey)
     defer { sqlite3_reset(handle) }
     guard step(handle, batch, record, shape) == SQLITE_ROW else { return false }

@@ -15,6 +15,7 @@ extension TableWriter {
     transaction.startSeconds = MonotonicClock.seconds
     transaction.startPages = pagesWritten
     transaction.startFrames = statistics.isCheckpointComplete ? 0 : connection.notes.pointee.walFrames
+    try lookForKept()
   }
 
   /// Makes everything stored so far durable (as `durability` says) and visible to other connections.
@@ -57,6 +58,7 @@ extension TableWriter {
   private func commitNow() throws(UpsurgeError) {
     if !transaction.isOpen && connection.isInAutocommit { return }
     try settleReferences()
+    try applySettlements()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)

@@ -13,4 +13,13 @@ extension TableWriter {
     }
     try commit()
   }
+
+  /// Puts all further records into one transaction, which the caller has opened, and plans anew for what the table
+  /// is now.
+  func goOnInOneTransaction() throws(UpsurgeError) {
+    precondition(!transaction.isOpen, "the records before must be committed")
+    settings.commitsOnce = true
+    settings = settings.settled
+    do throws(UpsurgeError) { try adopt(plan.columns, at: nil) } catch { throw fail(error) }
+  }
 }

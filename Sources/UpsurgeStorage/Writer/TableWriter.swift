@@ -25,7 +25,7 @@ package final class TableWriter {
   /// Where the time went and what was written.
   package internal(set) var statistics = WriterStatistics()
 
-  package let settings: WriterSettings
+  package internal(set) var settings: WriterSettings
   let sourceNames: [String]
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
   private(set) var guards: RecordGuards
@@ -50,6 +50,12 @@ package final class TableWriter {
   /// The columns whose values the observer is given.
   var observedColumns: [Int] = []
   var insertedRowStatement: Statement?
+  /// Records that wait for a place in the table.
+  var keeping: Quarantine
+  /// What leaves the quarantine when the transaction ends, by the records that bring it about.
+  var settlements: [Position: Quarantine.Settlement] = [:]
+  /// Of a replay: the ids of records that have no place yet.
+  package internal(set) var stillKept: [Int64] = []
   /// Rows that wait for their parents, where foreign keys are looked at when the transaction ends.
   var references: OpenReferences?
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
@@ -73,6 +79,7 @@ package final class TableWriter {
     self.observer = observer
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+    keeping = Quarantine(plan, on: connection)
     try beginStatistics()
     try checkFreeSQL()
     try beginObserving()
@@ -111,11 +118,15 @@ package final class TableWriter {
 
   /// Takes another plan for other input columns, after adding what the table lacks.
   func adopt(_ columns: [ColumnTarget], at position: Position?) throws(UpsurgeError) {
-    try addMissing(columns, at: position)
-    guard let schema = try TableSchema.read(connection, table: plan.schema.name) else {
+    if !settings.quarantinesUnknown { try addMissing(columns, at: position) }
+    // A table that is not there stays away until the run ends, whoever makes it.
+    let isMissing = plan.schema.columns.isEmpty
+    guard let schema = isMissing ? plan.schema : try TableSchema.read(connection, table: plan.schema.name) else {
       throw UpsurgeError(.database, "table \(plan.schema.name.escapedForTerminal) is gone")
     }
-    plan = try plan.replanned(schema: schema, columns: columns)
+    plan = try plan.replanned(
+      schema: schema, columns: columns, toleratesUnknownColumns: settings.quarantinesUnknown)
+    try adoptQuarantine()
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginObserving()
     try beginReferences()
@@ -128,7 +139,7 @@ package final class TableWriter {
     guard hasFreeSQL, plan.mode == .upsert || plan.mode == .update else { return }
     do throws(UpsurgeError) {
       if plan.mode == .update || plan.schema.kind != .table {
-        _ = try statements.handle(fullShape, .update)
+        _ = try statements.handle(fullShape, .update(0))
       } else {
         _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
       }

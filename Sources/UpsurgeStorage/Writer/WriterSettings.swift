@@ -31,6 +31,10 @@ package struct WriterSettings: Sendable {
   package var isDryRun = false
   /// Whether columns that appear on the way are added to the table.
   package var addsColumns = false
+  /// Whether records with a value in a column that the table lacks are kept in the quarantine.
+  package var quarantinesUnknown = false
+  /// Whether the records come from the quarantine, their numbers being their ids; those that are stored leave it.
+  package var replaysKept = false
 
   /// Whether everything is one transaction, because what was set aside comes back at its end: neither records nor
   /// the WAL's limit commit.

@@ -1,0 +1,69 @@
+/// Tries the records of the quarantine again: what `upsurge replay` does.
+///
+///     let summary = ReplayJob(database: "app.db").run()
+///     print(summary.ledger.inserted, summary.waiting, summary.exitCode)
+///
+/// Every kept record whose table and columns exist by now is stored by the rules of the load that kept it, in the
+/// order of arrival. It leaves the quarantine in the transaction that stores it, so that it is stored exactly once
+/// whatever happens. What still has no place stays, and so does what the table rejects.
+public struct ReplayJob: Sendable {
+  /// Path of the SQLite database.
+  public var database: String
+  public var options: ReplayOptions
+
+  public init(database: String, options: ReplayOptions = ReplayOptions()) {
+    self.database = database
+    self.options = options
+  }
+
+  /// Runs to the end on the calling thread.
+  ///
+  /// - Parameters:
+  ///   - control: shows the progress to, and takes a cancellation from, any thread.
+  ///   - note: is told what people want to know.
+  /// - Returns: what happened. A failure is the summary's `error`; `exitCode` says it as the command would.
+  public func run(
+    control: RunControl = RunControl(), note: @escaping @Sendable (RunNote) -> Void = { _ in }
+  ) -> ReplaySummary {
+    let watch = Stopwatch()
+    var run = ReplayRun(job: self, control: control, note: note)
+    do throws(UpsurgeError) {
+      try run.replayAll()
+    } catch {
+      run.summary.error = error
+    }
+    run.summary.seconds = watch.seconds
+    run.summary.signal = control.cancellationSignal
+    return run.summary
+  }
+}
+
+/// Bounds of a replay; the words are those of `LoadOptions`.
+public struct ReplayOptions: Sendable {
+  public var durability: Durability = .normal
+  /// Records in a transaction, at most.
+  public var commitEvery = 10_000
+  public var walLimit = ByteSize.mebibytes(256)
+  /// How long to wait for a lock, in milliseconds.
+  public var busyTimeout: Int32 = 5_000
+  public var memory = ByteSize.mebibytes(64)
+
+  public init() {}
+
+  /// - Throws: `usage`.
+  func validate() throws(UpsurgeError) {
+    if durability == .off {
+      throw UpsurgeError(
+        .usage, "--durability off is for new files only", hint: "--durability normal keeps what is there safe"
+      )
+    }
+    if commitEvery < 1 { throw UpsurgeError(.usage, "--commit-every needs at least one row") }
+    if memory.byteCount < 16 << 20 {
+      throw UpsurgeError(.usage, "--memory \(memory) is too small", hint: "give at least --memory 16MiB")
+    }
+    if walLimit.byteCount < 4 << 20 {
+      throw UpsurgeError(
+        .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/// Neighbours in the quarantine that share table and rules, and what becomes of them.
+struct ReplayPage {
+  let table: String
+  private(set) var ledger = Ledger()
+  /// Why records still wait, and for which columns.
+  private(set) var waiting: [(reason: String, columns: [String])] = []
+  private(set) var rejects: [Reject] = []
+  private(set) var stages: [(name: String, seconds: Double)] = []
+  private(set) var byteCount: UInt64 = 0
+
+  private let records: [KeptRecord]
+  private let schema: TableSchema?
+  private let options: ReplayOptions
+
+  /// What a person wrote into the quarantine, and nobody can read.
+  private static let unreadable = Reject.Code(rawValue: "unreadable")
+
+  init(
+    _ records: [KeptRecord], on connection: Connection, options: ReplayOptions
+  ) throws(UpsurgeError) {
+    self.records = records
+    self.options = options
+    schema = try TableSchema.read(connection, table: records[0].table)
+    table = schema?.name ?? records[0].table
+    byteCount = records.reduce(0) { $0 + UInt64($1.text.utf8.count) }
+  }
+
+  /// The page of one record whose transaction could not be committed.
+  init(_ record: KeptRecord, refusedBy error: UpsurgeError) {
+    records = [record]
+    options = ReplayOptions()
+    schema = nil
+    table = record.table
+    reject(record, Reject.Code(rawValue: "transaction"), error.message)
+  }
+
+  /// Stores what has a place; the transaction that is open is committed, or rolled back where nothing came of it.
+  /// - Throws: what writing throws; the transaction is rolled back then.
+  mutating func store(on connection: Connection) throws(UpsurgeError) {
+    guard let schema else {
+      for _ in records { wait("there is no table \(table.escapedForTerminal)", []) }
+      return try connection.execute("ROLLBACK")
+    }
+    guard let (rules, kept) = readAll(schema), !kept.isEmpty else {
+      return try connection.execute("ROLLBACK")
+    }
+    let names = Self.columnNames(kept, rules: rules, schema: schema)
+    let sink = RejectList()
+    let writer: TableWriter
+    do throws(UpsurgeError) {
+      writer = try makeWriter(schema, rules: rules, names: names, sink: sink, on: connection)
+    } catch {
+      // The table has another key than the rules ask for, or lacks a column that they name.
+      guard error.code == .usage else { throw error }
+      for _ in kept { wait(error.message, []) }
+      return try connection.execute("ROLLBACK")
+    }
+    var batch = Batch(kept: kept, columns: names)
+    try writer.write(&batch)
+    try writer.commit()
+    ledger += writer.committedLedger
+    note(writer.statistics)
+    settle(kept, rejected: sink.rejects, homeless: writer.stillKept, schema: schema)
+  }
+
+  private typealias Kept = [(record: KeptRecord, fields: [KeptRecord.Field])]
+
+  /// The records that may have a place now, with their rules.
+  /// - Returns: nil when the rules cannot be understood.
+  private mutating func readAll(_ schema: TableSchema) -> (UpsertRules, Kept)? {
+    let rules: UpsertRules
+    do throws(UpsurgeError) {
+      rules = try RulesText.decode(records[0].rules)
+    } catch {
+      for record in records { reject(record, Self.unreadable, error.message) }
+      return nil
+    }
+    var kept: Kept = []
+    for record in records {
+      let missing = record.columns.filter { schema.columnIndex($0) == nil }
+      if !missing.isEmpty && rules.tombstone == nil {
+        wait(Self.lacking(missing, in: table), missing)
+        continue
+      }
+      do throws(UpsurgeError) {
+        kept.append((record, try record.fields()))
+      } catch {
+        reject(record, Self.unreadable, error.message)
+      }
+    }
+    return (rules, kept)
+  }
+
+  /// The names of the cells: all fields, and the columns that the rules speak of.
+  private static func columnNames(_ kept: Kept, rules: UpsertRules, schema: TableSchema) -> [String] {
+    var names: [String] = []
+    var seen: Set<String> = []
+    for (_, fields) in kept {
+      for field in fields where seen.insert(SQLName.folded(field.name)).inserted { names.append(field.name) }
+    }
+    var spokenOf = rules.target.columnNames + rules.merge.columns.keys.sorted()
+    if let newer = rules.merge.newer { spokenOf.append(newer.column) }
+    spokenOf = spokenOf.filter { schema.columnIndex($0) != nil }
+    if let tombstone = rules.tombstone { spokenOf.append(tombstone.column) }
+    for name in spokenOf where seen.insert(SQLName.folded(name)).inserted { names.append(name) }
+    return names
+  }
+
+  private func makeWriter(
+    _ schema: TableSchema, rules: UpsertRules, names: [String], sink: RejectList, on connection: Connection
+  ) throws(UpsurgeError) -> TableWriter {
+    let plan = try UpsertPlan(
+      schema: schema, rules: rules,
+      columns: names.map { ColumnTarget(name: $0, affinity: .none, spellingPolicy: .warn) },
+      toleratesUnknownColumns: true)
+    var settings = WriterSettings()
+    // The page is one transaction: what is stored and what leaves the quarantine.
+    settings.commitEveryRecords = .max
+    settings.walLimitByteCount = options.walLimit.byteCount
+    settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
+    settings.onError = .reject
+    settings.quarantinesUnknown = true
+    settings.replaysKept = true
+    return try TableWriter(
+      connection: connection, plan: plan, sourceNames: [], settings: settings,
+      rejectSink: { reject in sink.rejects.append(reject) })
+  }
+
+  /// Says of each record that was not stored why: the rejected ones under their places in the input.
+  private mutating func settle(
+    _ kept: Kept, rejected: [Reject], homeless: [Int64], schema: TableSchema
+  ) {
+    var positions: [UInt64: Position] = [:]
+    for (record, _) in kept { positions[UInt64(clamping: record.id)] = record.position }
+    for var reject in rejected {
+      let id = reject.position.record ?? 0
+      if let position = positions[id] { reject.position = position }
+      rejects.append(reject)
+    }
+    let homeless = Set(homeless)
+    for (record, fields) in kept where homeless.contains(record.id) {
+      let missing = fields.filter { $0.value != .null && schema.columnIndex($0.name) == nil }.map(\.name)
+      waiting.append((Self.lacking(missing, in: table), missing))
+    }
+  }
+
+  private mutating func note(_ statistics: WriterStatistics) {
+    stages = [
+      ("store", statistics.storeSeconds), ("commit", statistics.commitSeconds),
+      ("checkpoint", statistics.checkpointSeconds),
+    ]
+  }
+
+  private mutating func wait(_ reason: String, _ columns: [String]) {
+    ledger.read += 1
+    ledger.quarantined += 1
+    waiting.append((reason, columns))
+  }
+
+  private mutating func reject(_ record: KeptRecord, _ code: Reject.Code, _ reason: String) {
+    ledger.read += 1
+    ledger.rejected += 1
+    rejects.append(
+      Array(record.text.utf8).withUnsafeBufferPointer {
+        Reject(code, at: record.position, reason: reason, raw: $0)
+      })
+  }
+
+  private static func lacking(_ columns: [String], in table: String) -> String {
+    let names = columns.joined(separator: ", ").escapedForTerminal
+    return "table \(table.escapedForTerminal) lacks column\(columns.count == 1 ? "" : "s") \(names)"
+  }
+}
+
+/// Takes what a writer rejects.
+private final class RejectList {
+  var rejects: [Reject] = []
+}

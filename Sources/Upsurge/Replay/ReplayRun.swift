@@ -1,0 +1,122 @@
+/// One replay: goes through the kept records in the order of arrival, a page at a time, each page in a transaction.
+///
+/// A page holds neighbours of one table with the same rules. The writer takes its records out of the quarantine as
+/// it stores them; what is still there afterwards was rejected or has no place.
+struct ReplayRun {
+  let job: ReplayJob
+  let control: RunControl
+  let note: @Sendable (RunNote) -> Void
+  var summary: ReplaySummary
+  private var rejectCounts: [Reject.Code: UInt64] = [:]
+
+  /// So many rejects are shown.
+  private static let shownRejectLimit = 100
+  /// So many reasons to wait are told apart.
+  private static let reasonLimit = 100
+  private static let pageRecordLimit = 1_000
+
+  init(job: ReplayJob, control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
+    self.job = job
+    self.control = control
+    self.note = note
+    summary = ReplaySummary(database: job.database)
+  }
+
+  /// - Throws: `unreadableInput` when there is no database; what writing throws.
+  mutating func replayAll() throws(UpsurgeError) {
+    let options = job.options
+    try options.validate()
+    let connection = try Connection(
+      path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout)
+    guard try KeptTable.exists(connection) else {
+      return note(RunNote(.info, "no record is kept in \(job.database)"))
+    }
+    try connection.configure(
+      durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
+    if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
+    // What is kept from now on is for the next replay.
+    let lastID = try KeptRecord.lastID(connection)
+    let count = min(Self.pageRecordLimit, options.commitEvery)
+    var after: Int64 = 0
+    while control.cancellationSignal == nil,
+      let last = try replay(after: after, through: lastID, count: count, on: connection)
+    {
+      after = last
+      let ledger = summary.ledger
+      control.note(records: ledger.read, rejects: ledger.rejected)
+    }
+    summary.rejectsByReason = rejectCounts.map { (code: $0.key, count: $0.value) }
+      .sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
+    // Another program that reads may keep the log; the rows are committed all the same.
+    try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// Replays the next page.
+  /// - Returns: the id of its last record; nil when there is none.
+  private mutating func replay(
+    after: Int64, through: Int64, count: Int, on connection: Connection
+  ) throws(UpsurgeError) -> Int64? {
+    try connection.execute("BEGIN IMMEDIATE")
+    var records: [KeptRecord] = []
+    do throws(UpsurgeError) {
+      records = try KeptRecord.page(connection, after: after, through: through, count: count)
+      guard let last = records.last else {
+        try connection.execute("ROLLBACK")
+        return nil
+      }
+      var page = try ReplayPage(records, on: connection, options: job.options)
+      try page.store(on: connection)
+      take(page)
+      return last.id
+    } catch {
+      if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
+      guard error.code == .badInput, let last = records.last else { throw error }
+      // The page cannot be committed: foreign keys are open, or a trigger rolled it back. One record is to blame.
+      if records.count == 1 {
+        take(ReplayPage(records[0], refusedBy: error))
+      } else {
+        for record in records {
+          _ = try replay(after: record.id - 1, through: record.id, count: 1, on: connection)
+        }
+      }
+      return last.id
+    }
+  }
+
+  /// Adds what became of a page to the summary.
+  private mutating func take(_ page: ReplayPage) {
+    let index =
+      summary.tables.firstIndex { SQLName.isSame($0.name, page.table) }
+      ?? {
+        summary.tables.append(ReplaySummary.Table(name: page.table))
+        return summary.tables.count - 1
+      }()
+    summary.tables[index].ledger += page.ledger
+    summary.bytesRead += page.byteCount
+    for (reason, columns) in page.waiting { wait(reason, columns, table: index) }
+    for reject in page.rejects {
+      rejectCounts[reject.code, default: 0] += 1
+      if summary.rejects.count < Self.shownRejectLimit { summary.rejects.append(reject) }
+    }
+    for (name, seconds) in page.stages {
+      if let stage = summary.stages.firstIndex(where: { $0.name == name }) {
+        summary.stages[stage].seconds += seconds
+      } else {
+        summary.stages.append((name, seconds))
+      }
+    }
+  }
+
+  private mutating func wait(_ reason: String, _ columns: [String], table: Int) {
+    let known = summary.tables[table].waiting
+    if let index = known.firstIndex(where: { $0.reason == reason }) {
+      summary.tables[table].waiting[index].count += 1
+    } else if known.count < Self.reasonLimit {
+      summary.tables[table].waiting.append(.init(reason: reason, columns: columns, count: 1))
+    } else if known.count == Self.reasonLimit {
+      summary.tables[table].waiting.append(.init(reason: "other columns are missing", columns: [], count: 1))
+    } else {
+      summary.tables[table].waiting[known.count - 1].count += 1
+    }
+  }
+}

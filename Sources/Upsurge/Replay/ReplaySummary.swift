@@ -1,0 +1,58 @@
+/// What a replay did.
+public struct ReplaySummary: Sendable {
+  /// What became of the records of one table.
+  public struct Table: Sendable {
+    public var name: String
+    public var ledger = Ledger()
+    /// Why records of it still have no place, most frequent first.
+    public var waiting: [Waiting] = []
+  }
+
+  /// Records that wait for the same thing.
+  public struct Waiting: Sendable, Equatable {
+    /// What is missing, in words: `table t lacks column c`.
+    public var reason: String
+    /// The columns that are missing; empty where it is something else.
+    public var columns: [String]
+    public var count: UInt64
+  }
+
+  public var database: String
+  /// In the order in which their first records arrived.
+  public var tables: [Table] = []
+  /// Rejected records by code, most frequent first.
+  public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
+  /// The first rejected records with their reasons and the places where they stood in their inputs; they stay in the
+  /// quarantine.
+  public var rejects: [Reject] = []
+  /// Bytes of the kept records that were read.
+  public var bytesRead: UInt64 = 0
+  public var seconds = 0.0
+  /// Seconds by stage.
+  public var stages: [(name: String, seconds: Double)] = []
+  /// Why the replay ended early, if it did. What was stored until then is committed and has left the quarantine.
+  public var error: UpsurgeError?
+  /// The signal that ended it, if one did.
+  public var signal: Int32?
+
+  public init(database: String) { self.database = database }
+
+  /// All tables together; `read` counts the records that were tried.
+  public var ledger: Ledger { tables.reduce(into: Ledger()) { $0 += $1.ledger } }
+
+  /// How many records were tried and still have no place.
+  public var waiting: UInt64 { ledger.quarantined }
+
+  public var rowsPerSecond: Double { seconds > 0 ? Double(ledger.read) / seconds : 0 }
+
+  /// The first that applies of the documented exit codes.
+  public var exitCode: Int32 {
+    if let signal { return 128 + signal }
+    let ledger = ledger
+    if let error {
+      let settled = ledger.read - ledger.rejected - ledger.quarantined
+      return error.exitCode(hasCommittedWork: settled > 0)
+    }
+    return ledger.rejected + ledger.quarantined > 0 ? 2 : 0
+  }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Upsurge
+
+/// `upsurge replay`: kept records into the tables that have a place for them by now.
+struct ReplayCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay",
+    abstract: "Try quarantined records again.",
+    discussion: """
+      `upsurge load --contract quarantine` keeps records whole in the table upsurge_quarantine while the schema has \
+      no place for them: a column is missing, or the table itself. Replay stores those whose place is there by now, \
+      in the order of arrival, by the key, mode and merge rules of the load that kept them. A record leaves the \
+      quarantine in the transaction that stores it, so it is stored exactly once, whatever happens. What still has \
+      no place stays, and so does what the table rejects.
+
+      A later delivery of the same key has taken the place of a kept record already when it was stored; with --merge \
+      newer:COL only if it was not older. What other programs wrote to a row since is not seen: without such a \
+      column the kept record is stored over it. To give a record up, DELETE it from upsurge_quarantine.
+
+      Examples:
+        upsurge load shop.db orders feed.ndjson --key id --contract quarantine
+        sqlite3 shop.db 'SELECT "table", columns, count(*) FROM upsurge_quarantine GROUP BY 1, 2'
+        sqlite3 shop.db 'ALTER TABLE orders ADD COLUMN coupon TEXT'
+        upsurge replay shop.db
+
+      Exit codes: 0 every record was stored; 2 some still have no place or were rejected; 3 stopped part way, what \
+      was stored is committed; 4 refused by a guard; 64 usage; 66 no such database; 75 database busy; 130 and 143 \
+      ended by a signal; 1 anything else.
+      """)
+
+  @Argument(help: "The SQLite database.")
+  var database: String
+
+  @Argument(help: "A file of rejects; not supported yet.")
+  var file: String?
+
+  @Option(help: "full or normal.")
+  var durability: Durability = .normal
+
+  @Option(help: "Rows in a transaction.")
+  var commitEvery = 10_000
+
+  @Option(help: "How large the write-ahead log may get.")
+  var walLimit: ByteSize = .mebibytes(256)
+
+  @Option(help: "Bounds the memory of the page cache.")
+  var memory: ByteSize = .mebibytes(64)
+
+  @Option(help: "Milliseconds to wait for a lock.")
+  var busyTimeout: Int32 = 5_000
+
+  @OptionGroup(title: "Output") var output: OutputOptions
+
+  func validate() throws {
+    if let file {
+      throw ValidationError(
+        "upsurge replay DB FILE, which tries the rejects of a file again, is not there yet: leave out \(file) to try "
+          + "what is kept in the database")
+    }
+  }
+
+  func run() throws {
+    var options = ReplayOptions()
+    options.durability = durability
+    options.commitEvery = commitEvery
+    options.walLimit = walLimit
+    options.memory = memory
+    options.busyTimeout = busyTimeout
+    let job = ReplayJob(database: database, options: options)
+    let file: SummaryFile?
+    do throws(UpsurgeError) {
+      try job.checkSummary(path: output.summary)
+      file = try output.openSummary()
+    } catch {
+      Terminal.say("upsurge: \(error)\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+    let terminal = Terminal(output: output)
+    let control = RunControl()
+    Signals.forward(to: control)
+    let summary = job.run(control: control, note: terminal.note)
+    terminal.show(summary)
+    var code = summary.exitCode
+    // The rows are committed; only the report of it failed.
+    if let file, !file.write(summary.json), code == 0 || code == 2 { code = 3 }
+    if code != 0 { throw ExitCode(code) }
+  }
+}

@@ -1,0 +1,39 @@
+import Upsurge
+
+/// The end of a replay in words.
+enum ReplayText {
+  /// So many rejects are shown one by one.
+  private static let shownRejectLimit = 20
+
+  static func text(_ summary: ReplaySummary) -> String {
+    var lines: [String] = []
+    for reject in summary.rejects.prefix(shownRejectLimit) {
+      lines.append("rejected: \(reject.position): \(reject.reason) [\(reject.code.rawValue)]")
+    }
+    let ledger = summary.ledger
+    let shown = UInt64(min(summary.rejects.count, shownRejectLimit))
+    if ledger.rejected > shown {
+      let reasons = summary.rejectsByReason.map { "\(Words.count($0.count)) \($0.code.rawValue)" }
+      lines.append("rejected in all: " + reasons.joined(separator: ", "))
+    }
+    for table in summary.tables {
+      for waiting in table.waiting {
+        lines.append("still quarantined: \(Words.count(waiting.count)), \(waiting.reason)")
+      }
+    }
+    lines.append(
+      "\(summary.database): \(Words.count(ledger.read)) kept records tried in \(Words.seconds(summary.seconds))"
+    )
+    for table in summary.tables {
+      let entries = table.ledger.entries.dropFirst().filter { $0.count > 0 }
+      lines.append(
+        "  \(table.name): " + entries.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
+    }
+    if ledger.read > 0, summary.signal != nil || summary.error != nil {
+      let start = summary.signal != nil ? "interrupted" : "stopped"
+      lines.append(
+        "  \(start): what was stored is committed and has left the quarantine; the rest waits there")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}

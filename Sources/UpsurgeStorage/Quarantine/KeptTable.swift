@@ -1,0 +1,62 @@
+import UpsurgeRecords
+
+/// The table of kept records; users may read it, and delete from it what they no longer want stored.
+///
+/// - `table`, `record`: what is to be stored where; the record as JSON, see `RecordText`.
+/// - `columns`: the columns with a value for which the table had no place when the record came.
+/// - `rules`: how it is to be stored, as JSON, see `RulesText`.
+/// - `key`: the values that say which row it is about; NULL when nothing says so, and then no later record replaces it.
+/// - `key_columns`: the columns of `key` and how they are compared.
+/// - `version`: its value of the column that `newer:COL` names.
+/// - `file`, `number`, `line`, `byte`: where it stood in the input.
+package enum KeptTable {
+  package static let name = "upsurge_quarantine"
+
+  /// The columns that must be there.
+  private static let columns = [
+    "id", "table", "key", "key_columns", "version", "rules", "columns", "record", "file", "number", "line",
+    "byte", "added_at",
+  ]
+
+  /// Table names are compared as SQLite does; ids rise in the order of arrival.
+  static let sql = """
+    CREATE TABLE main.upsurge_quarantine (
+      id INTEGER PRIMARY KEY,
+      "table" TEXT NOT NULL COLLATE NOCASE,
+      key TEXT,
+      key_columns TEXT,
+      version,
+      rules TEXT NOT NULL,
+      columns TEXT NOT NULL,
+      record TEXT NOT NULL,
+      file TEXT,
+      number INTEGER,
+      line INTEGER,
+      byte INTEGER,
+      added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    );
+    CREATE INDEX main.upsurge_quarantine_key ON upsurge_quarantine ("table", key)
+    """
+
+  /// Whether the database holds the table.
+  /// - Throws: `guardRefused` when a table of that name is not ours.
+  package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    let statement = try connection.prepare(
+      "SELECT name FROM pragma_table_info('\(name)', 'main')")
+    var found: Set<String> = []
+    while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
+    if found.isEmpty { return false }
+    if let missing = columns.first(where: { !found.contains($0) }) {
+      throw UpsurgeError(
+        .guardRefused,
+        "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
+        hint: "rename that table; records are kept in one of this name")
+    }
+    return true
+  }
+}
+
+extension TableSchema {
+  /// A table that does not exist: a plan for it keeps every record.
+  package init(missing name: String) { self.init(name: name) }
+}

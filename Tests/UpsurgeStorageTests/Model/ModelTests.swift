@@ -1,0 +1,69 @@
+import Testing
+import UpsurgeRecords
+
+@testable import UpsurgeStorage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Random tables, rules and records: table, ledger and rejects are those of the oracle, however the run is cut.
+@Suite struct ModelTests {
+  private static func environment(_ name: String) -> UInt64? {
+    getenv(name).flatMap { UInt64(String(cString: $0)) }
+  }
+
+  /// `UPSURGE_SEEDS` says how many seeds (10,000 every night), `UPSURGE_SEED` the first.
+  static let seeds: Range<UInt64> = {
+    let first = environment("UPSURGE_SEED") ?? 0
+    return first..<first + (environment("UPSURGE_SEEDS") ?? (environment("UPSURGE_SEED") == nil ? 300 : 1))
+  }()
+
+  /// `UPSURGE_FAILURES` says how many seeds may fail before the test stops.
+  static let mostFailures = environment("UPSURGE_FAILURES") ?? 1
+
+  @Test func equalsOneByOne() throws {
+    var failures = 0
+    var total = Ledger()
+    var forms: Set<StatementForm> = []
+    seeds: for seed in Self.seeds {
+      let example = ModelCase(seed: seed)
+      let expected: ModelOutcome
+      do { expected = try example.expected() } catch {
+        Issue.record("seed \(seed): the oracle failed: \(error)\n\(example)")
+        return
+      }
+      total += expected.ledger
+      for cut in example.cuts {
+        let difference: String?
+        do {
+          let actual = try example.actual(cut)
+          forms.formUnion(actual.forms)
+          difference = ModelCase.difference(actual.outcome, expected)
+        } catch {
+          difference = "the engine failed: \(error)"
+        }
+        if difference == nil { continue }
+        let small = example.shrunk(cut)
+        Issue.record(
+          """
+          seed \(seed) (UPSURGE_SEED=\(seed)), \(cut)
+          \(small)
+          \(small.difference(cut) ?? difference ?? "")
+          """)
+        failures += 1
+        if failures == Self.mostFailures { return }
+        continue seeds
+      }
+    }
+    // A generator that no longer reaches something would prove nothing.
+    if Self.seeds.count >= 300 {
+      #expect(forms.count == 3, "the tables reached only \(forms)")
+      for entry in total.entries where !["quarantined", "swept"].contains(entry.word) {
+        #expect(entry.count > 0, "no record was \(entry.word)")
+      }
+    }
+  }
+}
