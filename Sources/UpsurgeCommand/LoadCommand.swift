@@ -52,6 +52,9 @@ struct LoadCommand: ParsableCommand {
 
   @OptionGroup(title: "Preview") var preview: PreviewOptions
 
+  @Option(help: "Read at most N records, rejected ones included.")
+  var stopAfter: UInt64?
+
   @Option(help: "stop at the first bad record, or reject it and go on.")
   var onError: ErrorPolicy = .stop
 
@@ -113,6 +116,8 @@ struct LoadCommand: ParsableCommand {
     try upsert.apply(to: &options)
     try schema.apply(to: &options)
     preview.apply(to: &options)
+    if stopAfter == 0 { throw ValidationError("--stop-after takes at least 1") }
+    options.recordLimit = stopAfter
     options.onError = onError
     options.rejectsPath = rejects
     if let maxRejects {

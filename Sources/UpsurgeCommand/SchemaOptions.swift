@@ -9,6 +9,16 @@ struct SchemaOptions: ParsableArguments {
   @Flag(name: .customLong("strict"), help: "Make the new table STRICT.")
   var isStrict = false
 
+  @Option(
+    name: .customLong("not-null"), parsing: .singleValue,
+    help: "COL: NOT NULL in a new table. May be given again.")
+  var notNullColumns: [String] = []
+
+  @Option(
+    name: .customLong("default"), parsing: .singleValue,
+    help: "COL=VALUE: what records that lack the column get, in a new table. May be given again.")
+  var defaults: [String] = []
+
   @Flag(name: .customLong("alter"), help: "Add columns that the table lacks: --contract evolve.")
   var addsColumns = false
 
@@ -53,6 +63,13 @@ struct SchemaOptions: ParsableArguments {
     options.contract = addsColumns ? .evolve : contract ?? .freeze
     options.createsTable = create.map { $0 == .auto } ?? (options.contract != .quarantine)
     options.isStrict = isStrict
+    options.notNullColumns = notNullColumns
+    for text in defaults {
+      guard let cut = text.firstIndex(of: "="), cut != text.startIndex else {
+        throw ValidationError("--default \(text): give COL=VALUE, for example score=0")
+      }
+      options.defaults[String(text[..<cut])] = String(text[text.index(after: cut)...])
+    }
     options.indexes = try indexes.map { try NameList.parse($0, option: "--index") }
     options.indexUpkeep = indexUpkeep
     options.fullTextUpkeep = fullTextUpkeep

@@ -172,6 +172,14 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     UnsafeMutableRawBufferPointer(start: arena + arenaByteCount, count: arenaCapacity - arenaByteCount)
   }
 
+  /// Leaves out the records behind the one with this number, rejected ones too.
+  /// - Returns: the number of the last one that stays; 0 when there is none.
+  package mutating func trim(toRecord limit: UInt64) -> UInt64 {
+    while recordCount > 0 && records[recordCount - 1].number > limit { recordCount -= 1 }
+    while let number = rejects.last?.position.record, number > limit { rejects.removeLast() }
+    return max(recordCount > 0 ? records[recordCount - 1].number : 0, rejects.last?.position.record ?? 0)
+  }
+
   /// A record's bytes as they stood in the input.
   package func rawBytes(of record: Int) -> UnsafeBufferPointer<UInt8> {
     let position = records[record]

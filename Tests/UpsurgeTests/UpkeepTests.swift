@@ -302,10 +302,11 @@ struct UpkeepTests {
       }
       #expect(summary.error == nil)
       if isExplained {
-        let text = summary.explanation ?? ""
-        #expect(text.contains("index  t_a built after the rows: as asked for"), "\(text)")
-        #expect(text.contains("fts    ft built after the rows: as asked for"), "\(text)")
-        #expect(text.contains("index  t_body_idx built after the rows: the table lacks it"), "\(text)")
+        let words = (summary.explanation ?? "").split(separator: " ", omittingEmptySubsequences: true)
+        let text = words.joined(separator: " ")
+        #expect(text.contains("index t_a built after the rows: as asked for"), "\(text)")
+        #expect(text.contains("fts ft built after the rows: as asked for"), "\(text)")
+        #expect(text.contains("index t_body_idx built after the rows: the table lacks it"), "\(text)")
       } else {
         #expect(summary.ledger.updated + summary.ledger.inserted == 600)
       }
@@ -336,7 +337,7 @@ struct UpkeepTests {
     "Killed at any moment, a table that existed is as it was, and a new one gets its indexes with the next run"
   )
   func killed() throws {
-    let csv = delivery(0..<60_000, seed: 11)
+    let csv = delivery(0..<30_000, seed: 11)
     let path = scratch.write(csv, to: "big.csv")
     try Database(scratch.file("old.db")).rows("PRAGMA journal_mode=WAL;" + Self.tables)
     _ = load(delivery(0..<2_000, seed: 12), into: "old.db")
@@ -346,7 +347,7 @@ struct UpkeepTests {
     _ = load(csv, into: "whole.db")
     let complete = try picture("whole.db")
     var (whole, partial, finished) = (0, 0, 0)
-    for delay in stride(from: 20_000, through: 800_000, by: 60_000) as StrideThrough<useconds_t> {
+    for delay in stride(from: 20_000, through: 420_000, by: 80_000) as StrideThrough<useconds_t> {
       let child = try Command.start([
         "load", scratch.file("old.db"), "t", path, "--indexes", "defer", "--fts", "defer", "--commit-every",
         "1000",
@@ -364,7 +365,7 @@ struct UpkeepTests {
       }
       whole += 1
     }
-    for delay in stride(from: 20_000, through: 500_000, by: 60_000) as StrideThrough<useconds_t> {
+    for delay in stride(from: 20_000, through: 340_000, by: 80_000) as StrideThrough<useconds_t> {
       let name = "new\(delay).db"
       let words = ["load", scratch.file(name), "t", path, "--key", "id", "--commit-every", "2000"]
       let child = try Command.start(words + ["--index", "a", "--index", "b,title"])
@@ -379,7 +380,7 @@ struct UpkeepTests {
       partial += 1
       #expect(indexes == ["'t_a_idx'", "'t_b_title_idx'"], "killed after \(delay) us")
       #expect(try database.rows("SELECT count(*) FROM sqlite_schema WHERE name = 'upsurge_pending'") == ["0"])
-      #expect(try database.rows("SELECT count(*) FROM t; PRAGMA integrity_check") == ["60000", "'ok'"])
+      #expect(try database.rows("SELECT count(*) FROM t; PRAGMA integrity_check") == ["30000", "'ok'"])
     }
     #expect(
       whole > 0 && partial > 0,

@@ -18,6 +18,12 @@ public struct LoadOptions: Sendable {
   public var renames: [String: String] = [:]
   /// Declared types of columns in a table that this run creates.
   public var types: [String: String] = [:]
+  /// Columns of a table that this run creates that are NOT NULL, beside those of the key.
+  public var notNullColumns: [String] = []
+  /// What records that lack a column get, in a table that this run creates.
+  public var defaults: [String: String] = [:]
+  /// At most so many records are read, rejected ones included.
+  public var recordLimit: UInt64?
   public var inference: Inference = .sample
   public var createsTable = true
   /// Whether a table that this run creates is STRICT.

@@ -51,7 +51,8 @@ package struct BatchFiller {
       do throws(UpsurgeError) {
         try parser.parse(&batch, isFinal: isAtEnd && isWhole && readError == nil)
       } catch {
-        _ = handOn(batch, emit: emit)
+        // Whoever stopped in front of the fault does not hear of it.
+        if !handOn(batch, emit: emit) { return }
         throw readError ?? error
       }
       if batch.wantedSpillByteCount > 0 {
@@ -66,8 +67,8 @@ package struct BatchFiller {
       }
       let isPartialEnd = isAtEnd && (!isWhole || readError != nil) && madeNoProgress(batch)
       if isAtEnd && batch.parsedByteCount == batch.arenaByteCount || isPartialEnd {
-        _ = handOn(batch, emit: emit)
-        if let readError { throw readError }
+        let goesOn = handOn(batch, emit: emit)
+        if let readError, goesOn { throw readError }
         return
       }
       if madeNoProgress(batch) {

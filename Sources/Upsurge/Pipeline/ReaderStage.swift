@@ -12,6 +12,8 @@ struct ReaderStage {
   private(set) var waitSeconds = 0.0
   /// How many of the columns the writer has been told of.
   private var announcedCount: Int
+  /// How many records may still be read.
+  private var remaining: UInt64
   private var bytesRead: UInt64 = 0
   private var bytesDecoded: UInt64 = 0
 
@@ -21,6 +23,7 @@ struct ReaderStage {
     columns = table.columns
     announcedCount = table.plan.columns.count
     self.firstIndex = firstIndex
+    remaining = run.job.options.recordLimit ?? .max
     self.table = table.facts
   }
 
@@ -29,7 +32,7 @@ struct ReaderStage {
     do throws(UpsurgeError) {
       try read(first, index: firstIndex)
       for index in sourceNames.indices.dropFirst(firstIndex + 1) {
-        if run.full.isEnded || run.control.cancellationSignal != nil { break }
+        if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
         let source = try PreparedSource.prepare(
           sourceNames[index], options: run.job.options, cancellation: run.readCancellation)
         run.announce(source)
@@ -70,8 +73,11 @@ struct ReaderStage {
     var readSeconds = 0.0
     let known = columns.targets
     var announced = announcedCount
+    let limit = remaining
+    var rest = limit
     defer {
       announcedCount = announced
+      remaining = rest
       self.readSeconds += readSeconds
       waitSeconds += filler.waitSeconds
       parseSeconds += watch.seconds - readSeconds - filler.waitSeconds
@@ -94,7 +100,8 @@ struct ReaderStage {
           batch.newColumns = known.dropFirst(announced) + batch.newColumns
           announced = batch.columnCount
         }
-        return run.full.send(batch)
+        if limit < .max { rest = limit - min(batch.trim(toRecord: limit), limit) }
+        return run.full.send(batch) && rest > 0
       })
   }
 }

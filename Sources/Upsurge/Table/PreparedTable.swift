@@ -123,6 +123,11 @@ struct PreparedTable {
   private static func existing(
     _ schema: TableSchema, for source: PreparedSource, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
+    if schema.kind == .view && schema.triggers.isEmpty {
+      throw UpsurgeError(
+        .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
+        hint: "load the table behind it, or give the view INSTEAD OF triggers (--init takes TEMP ones)")
+    }
     let facts = TableFacts(
       name: schema.name, isNew: false,
       columns: schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .warn) },
@@ -223,13 +228,19 @@ extension TableDefinition {
       if key.contains(name) { throw UpsurgeError(.usage, "--key names the column \"\(name)\" twice") }
       key.append(name)
     }
-    self.init(
-      name: name,
-      columns: inferred.map {
-        Column(
-          name: $0.name,
-          declaredType: types[$0.name] ?? $0.type.declaration(isStrict: options.isStrict))
-      },
-      keyColumns: key, isStrict: options.isStrict)
+    var columns = inferred.map {
+      Column(
+        name: $0.name,
+        declaredType: types[$0.name] ?? $0.type.declaration(isStrict: options.isStrict))
+    }
+    for column in options.notNullColumns {
+      let name = try known(column, option: "--not-null")
+      for index in columns.indices where columns[index].name == name { columns[index].isNotNull = true }
+    }
+    for (column, value) in options.defaults {
+      let name = try known(column, option: "--default")
+      for index in columns.indices where columns[index].name == name { columns[index].defaultValue = value }
+    }
+    self.init(name: name, columns: columns, keyColumns: key, isStrict: options.isStrict)
   }
 }

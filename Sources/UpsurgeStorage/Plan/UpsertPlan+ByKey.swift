@@ -68,7 +68,7 @@ extension UpsertPlan {
     if mode != .upsert || targets.isEmpty { return false }
     return schema.kind != .table || schema.shiftsExcluded
       || slots.contains { slot in
-        schema.columns[slot.columnIndex].notNullConflict == .replace && !slot.isKey
+        schema.columns[slot.columnIndex].notNullConflict == .replace && !(slot.isKey && targets.count == 1)
           && (slot.rule != .replace || slot.columnIndex == newerColumn || hasFreeSQL)
       }
   }

@@ -2,9 +2,10 @@ import UpsurgeRecords
 
 /// How the records of one input go into one table: which slot to which column, by which key, in which mode.
 ///
+/// What `UpsertRules` come to for one table and the columns of one input; `keys`, `mode` and `statements` show it.
 /// Made from what the database says of the table; knows no connection. Its SQL is in `UpsertPlan+Insert.swift`
 /// and `UpsertPlan+ByKey.swift`, the choice between single rows and many rows a statement in `StatementForm.swift`.
-package struct UpsertPlan: Sendable, Equatable {
+public struct UpsertPlan: Sendable, Equatable {
   package typealias Mode = WriteMode
 
   /// One slot of the records that goes into a column.
@@ -26,7 +27,7 @@ package struct UpsertPlan: Sendable, Equatable {
   }
 
   package let schema: TableSchema
-  package let mode: WriteMode
+  public let mode: WriteMode
   /// The conflict targets in the order in which they decide; empty where there is none.
   package let targets: [TableSchema.Key]
   /// The slots that are stored, in record order.
@@ -36,7 +37,7 @@ package struct UpsertPlan: Sendable, Equatable {
   /// The column that decides which of two records is newer, as an index into `schema.columns`.
   package let newerColumn: Int?
   /// Names of input columns that are left out because the table computes them.
-  package let skippedColumns: [String]
+  public let skippedColumns: [String]
   /// Cells whose column the table lacks; a record with a value in one of them is quarantined.
   package let homelessCells: [Int]
   /// The cell that says whether a record is a delete.
@@ -44,10 +45,13 @@ package struct UpsertPlan: Sendable, Equatable {
   /// The columns of the input, one for each cell of a record.
   package let columns: [ColumnTarget]
   /// What was asked for.
-  package let rules: UpsertRules
+  public let rules: UpsertRules
 
   /// The first conflict target; in mode `upsert` always, otherwise where one was asked for.
   package var key: TableSchema.Key? { targets.first }
+
+  /// The conflict targets as people read them: `PRIMARY KEY (id)`, `UNIQUE (lower(email)) WHERE active = 1`.
+  public var keys: [String] { targets.map(\.description) }
 
   /// Whether an update of a row has a condition of its own, so that records may be stale.
   package var hasCondition: Bool { newerColumn != nil || rules.merge.condition != nil }

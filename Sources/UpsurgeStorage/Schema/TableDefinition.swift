@@ -6,10 +6,26 @@ package struct TableDefinition: Sendable, Equatable {
     package var name: String
     /// `INTEGER`, `REAL`, `TEXT`, `NUMERIC`, `BLOB`, `ANY`, or nothing.
     package var declaredType: String
+    package var isNotNull = false
+    /// What a record that lacks the column gets; stored as a number where it is one and the column is not of text.
+    package var defaultValue: String?
 
     package init(name: String, declaredType: String) {
       self.name = name
       self.declaredType = declaredType
+    }
+
+    /// The constraints behind the type.
+    fileprivate func constraints(isKey: Bool) throws(UpsurgeError) -> String {
+      var text = isKey || isNotNull ? " NOT NULL" : ""
+      if let value = defaultValue {
+        let isNumber =
+          Int64(value).map { String($0) == value } ?? Double(value).map { "\($0)" == value } ?? false
+        let isPlain =
+          isNumber && Double(value)?.isFinite == true && Affinity(declaredType: declaredType) != .text
+        text += " DEFAULT " + (isPlain ? value : try SQLName.literal(value))
+      }
+      return text
     }
   }
 
@@ -41,8 +57,8 @@ package struct TableDefinition: Sendable, Equatable {
       if !type.isEmpty { line += " " + type }
       if column.name == rowidColumn {
         line += " PRIMARY KEY"
-      } else if keyColumns.contains(where: { SQLName.isSame($0, column.name) }) {
-        line += " NOT NULL"
+      } else {
+        line += try column.constraints(isKey: keyColumns.contains { SQLName.isSame($0, column.name) })
       }
       lines.append(line)
     }
