@@ -39,7 +39,7 @@ extension UpsertPlan {
   /// checks what would be inserted before it looks for the conflict.
   var mayUpdateRefused: Bool {
     mode == .upsert && schema.kind == .table
-      && (schema.hasCheck || schema.isStrict || schema.rowidAlias != nil
+      && (updatesFirst || schema.hasCheck || schema.isStrict || schema.rowidAlias != nil
         || schema.columns.contains(where: \.isNotNull))
   }
 }

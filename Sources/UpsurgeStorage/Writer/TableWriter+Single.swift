@@ -49,9 +49,7 @@ extension TableWriter {
       return try attemptByKey(role, batch, record, shape) ?? .done(.ignored)
     }
     if statements.updatesFirst {
-      for target in plan.targets.indices {
-        if let found = try attemptByKey(.update(target), batch, record, shape) { return found }
-      }
+      if let found = try attemptUpdate(batch, record, shape) { return found }
     } else if plan.schema.kind != .table && plan.mode == .ignore && !plan.targets.isEmpty {
       if try rowOfRecord(batch, record, shape) != nil { return .done(.ignored) }
     }
@@ -62,15 +60,26 @@ extension TableWriter {
       return .done(outcomeOfInsert(hasChanged: sqlite3_changes(connection.handle) > 0))
     }
     let failure = failed(code, handle)
-    if plan.mode == .upsert, Refusal.comesBeforeConflict(code) {
-      for target in plan.targets.indices {
-        if let found = try attemptByKey(.update(target), batch, record, shape) {
-          observer?.willUpdate(byTarget: target)
-          return found
-        }
-      }
+    if plan.mode == .upsert, Refusal.comesBeforeConflict(code),
+      let found = try attemptUpdate(batch, record, shape)
+    {
+      return found
     }
     return failure
+  }
+
+  /// Updates the row of an upsert's record, found by the first target that matches.
+  /// - Returns: nil when there is none.
+  private func attemptUpdate(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> Attempt? {
+    for target in plan.targets.indices {
+      if let found = try attemptByKey(.update(target), batch, record, shape) {
+        if plan.schema.kind == .table { observer?.willUpdate(byTarget: target) }
+        return found
+      }
+    }
+    return nil
   }
 
   /// Updates or deletes the row of a record.
