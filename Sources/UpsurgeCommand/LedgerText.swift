@@ -24,13 +24,14 @@ enum LedgerText {
     lines += quarantine(summary)
     if summary.isDryRun { lines.append("  dry run: nothing is changed") }
     if summary.signal != nil || summary.error != nil { lines.append("  " + ending(summary)) }
+    lines += repetition(summary)
     return lines.joined(separator: "\n") + "\n"
   }
 
   /// Where quarantined records are, and what became of those of earlier runs.
   private static func quarantine(_ summary: RunSummary) -> [String] {
     var lines: [String] = []
-    if summary.committedCount > 0 && summary.ledger.quarantined > 0 {
+    if summary.committedCount > 0 && summary.ledger.quarantined > 0 && summary.keepsRecords {
       lines.append(
         "  quarantined records are kept in the table upsurge_quarantine; once table \(summary.table) has a place for"
           + " them, `upsurge replay \(summary.database)` stores them")
@@ -52,6 +53,18 @@ enum LedgerText {
     }
     let place = summary.committedThrough.map { ", the last one at \($0)" } ?? ""
     return "\(start): \(Words.count(summary.committedCount)) records are committed\(place)"
+  }
+
+  /// What is to be known before the run is started again.
+  private static func repetition(_ summary: RunSummary) -> [String] {
+    guard summary.signal != nil || summary.error != nil, summary.committedCount > 0, !summary.isDryRun,
+      let repetition = summary.repetition
+    else { return [] }
+    let (count, isOne) = (Words.count(summary.committedCount), summary.committedCount == 1)
+    return [
+      "  running it again would \(repetition.rawValue) \(isOne ? "this record" : "these \(count) records") twice; "
+        + "--commit-every larger than the input makes a run all or nothing"
+    ]
   }
 
   private static func words(for code: WarningLog.Code) -> String {

@@ -13,8 +13,10 @@ struct ReplayCommand: ParsableCommand {
       quarantine in the transaction that stores it, so it is stored exactly once, whatever happens. What still has \
       no place stays, and so does what the table rejects.
 
-      A later delivery of the same key has taken the place of a kept record already when it was stored; with --merge \
-      newer:COL only if it was not older. What other programs wrote to a row since is not seen: without such a \
+      A later delivery of the same key has taken the place of a kept record already when it was stored or kept, as a \
+      whole, also of the columns it does not speak of; with --merge newer:COL only if it was not older. Records of \
+      loads with rules that read the row (--set COL=sum, min, max or SQL) are steps and not states: all of them are \
+      kept, and replay stores them one after the other. What other programs wrote to a row since is not seen: without such a \
       column the kept record is stored over it. To give a record up, DELETE it from upsurge_quarantine.
 
       Examples:

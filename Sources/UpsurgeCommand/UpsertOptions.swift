@@ -23,7 +23,11 @@ struct UpsertOptions: ParsableArguments {
   @Flag(name: .customLong("create-key"), help: "Make the UNIQUE index that --key needs where it is missing.")
   var createsKey = false
 
-  @Option(help: "Records with NULL in the key: reject, or insert (again at every run).")
+  @Option(
+    help: """
+      Records with NULL in the key: reject, or insert (again at every run). An INTEGER PRIMARY KEY that is NULL gets \
+      its number either way, and is inserted anew by every run.
+      """)
   var nullKeys: NullKeyPolicy = .reject
 
   @Option(
@@ -105,7 +109,7 @@ struct UpsertOptions: ParsableArguments {
         "replace": .replace, "coalesce": .coalesce, "keep": .keep, "min": .min, "max": .max, "sum": .sum,
       ]
       if merge.columns[column] != nil { throw ValidationError("--set names \(column) twice") }
-      merge.columns[column] = words[rule] ?? .expression(rule)
+      merge.columns[column] = words[rule.lowercased()] ?? .expression(rule)
     }
     merge.condition = updateIf
     return merge

@@ -172,6 +172,20 @@ struct ContractTests {
       ])
   }
 
+  @Test("A run that keeps nothing in the end does not speak of replay")
+  func allSuperseded() throws {
+    try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
+    let feed = scratch.write("{\"id\":1,\"a\":1,\"b\":1}\n{\"id\":1,\"a\":2}\n", to: "1.ndjson")
+    let outcome = try load([feed], ["--contract", "quarantine"])
+    #expect(outcome.exitCode == 2 && outcome.talk.contains("1 kept record superseded"), "\(outcome.talk)")
+    #expect(!outcome.talk.contains("upsurge replay"), "\(outcome.talk)")
+    let other = scratch.write("{\"id\":2,\"b\":1}\n", to: "2.ndjson")
+    #expect(try load([other], ["--contract", "quarantine"]).talk.contains("`upsurge replay"))
+    let broken = scratch.write("{\"id\":3,\"b\":1}\noops\n", to: "3.ndjson")
+    let stopped = try load([broken], ["--contract", "quarantine", "--commit-every", "1"])
+    #expect(stopped.exitCode == 3 && stopped.talk.contains("`upsurge replay"), "\(stopped.talk)")
+  }
+
   @Test("Ten thousand records in many batches, mixed with stored ones, all end up somewhere once")
   func many() throws {
     try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a)")

@@ -98,14 +98,37 @@ struct ReplayTests {
       $0.mode = .update
       $0.rules.merge.columns["n"] = .expression("n * 2 + excluded.id")
     }
-    #expect(try database.rows("SELECT count(*) FROM upsurge_quarantine") == ["6"], "1 took the place of 1")
+    #expect(
+      try database.rows("SELECT count(*) FROM upsurge_quarantine") == ["7"], "SQL over the row takes no place"
+    )
     try database.rows("ALTER TABLE t ADD COLUMN x")
     let summary = replay(commitEvery: 2)
-    #expect(words(summary.ledger) == "read 6 inserted 1 updated 3 ignored 2")
+    #expect(words(summary.ledger) == "read 7 inserted 1 updated 3 stale 1 ignored 2")
     #expect(
       try database.rows("SELECT * FROM t") == [
         "1|5|21|'set'|4", "2|6|10|'b'|1", "3|5|15|'c'|2", "4|5|10|'d'|NULL", "5|NULL|NULL|'new'|3",
       ])
+  }
+
+  @Test("Increments are all kept and all stored, whatever was stored between", arguments: [false, true])
+  func increments(isSQL: Bool) throws {
+    try database.rows(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 100), (2, 100)")
+    func add(_ text: String, _ change: (inout LoadOptions) -> Void = { _ in }) {
+      load(text) {
+        $0.rules.merge.columns["n"] = isSQL ? .expression("t.n + excluded.n") : .sum
+        change(&$0)
+      }
+    }
+    add("{\"id\":1,\"n\":1,\"x\":1}\n{\"id\":1,\"n\":2,\"x\":2}\n{\"id\":2,\"n\":4,\"x\":4}\n")
+    add("{\"id\":1,\"n\":8}\n")
+    add("{\"id\":1,\"n\":16,\"x\":null}\n")
+    add("{\"id\":2,\"gone\":1}\n") { $0.rules.tombstone = Tombstone(column: "gone", value: "1") }
+    #expect(
+      try database.rows("SELECT count(*) FROM upsurge_quarantine") == ["2"], "only the delete took a place")
+    try database.rows("ALTER TABLE t ADD COLUMN x")
+    #expect(words(replay().ledger) == "read 2 updated 2")
+    #expect(try database.rows("SELECT * FROM t") == ["1|127|2"])
   }
 
   @Test("What the table rejects stays, with its reason and the place where it stood")

@@ -8,10 +8,15 @@ extension Explanation {
     lines.append(Self.mode(plan))
     lines += Self.keys(plan)
     lines += Self.nullKeys(plan)
+    if let words = plan.partialKeyWords { lines.append(Line("outside key", "insert", because: words)) }
     lines += Self.columns(plan)
+    lines += table.additions.map {
+      Line("column", $0.name, because: "added\($0.type.isEmpty ? "" : ", \($0.type)")")
+    }
     lines += Self.conditions(plan)
     lines.append(Self.statements(plan, options: job.options))
     lines += Self.surroundings(plan.schema, options: job.options)
+    if plan.mode == .delete || plan.rules.tombstone != nil { lines += Self.cascades(plan.schema) }
     lines.append(Self.commits(job.options))
     if sourceNames.count > 1 {
       lines.append(
@@ -19,6 +24,7 @@ extension Explanation {
     }
     if let sql = table.createdSQL { statements.append(("new table", sql)) }
     if let sql = table.keySQL { statements.append(("new key", sql)) }
+    statements += table.additions.map { ("new column", $0.sql) }
     statements += try plan.shownStatements()
     let others =
       "records that lack columns have statements of their own, which leave those columns alone; "
@@ -125,11 +131,23 @@ extension Explanation {
     let given = Set(plan.slots.map(\.columnIndex) + plan.assignments.map(\.columnIndex))
     for (index, column) in plan.schema.columns.enumerated()
     where !given.contains(index) && !column.isHidden && column.generation == .none {
-      let fresh = column.defaultExpression.map { "its default \($0)" } ?? "NULL"
+      guard plan.mode != .update && plan.mode != .delete else { continue }
+      let others = plan.mode == .upsert ? ", others keep it" : ""
       lines.append(
-        Line("column", column.name, because: "not in the input; new rows get \(fresh), others keep it"))
+        Line(
+          "column", column.name,
+          because: "not in the input; \(fresh(index, of: plan.schema))\(others)"))
     }
     return lines
+  }
+
+  /// What a new row gets in a column that no record speaks of.
+  private static func fresh(_ index: Int, of schema: TableSchema) -> String {
+    let column = schema.columns[index]
+    if schema.rowidAlias == index { return "new rows get a number" }
+    if let standard = column.defaultExpression { return "new rows get its default \(standard)" }
+    return column.isNotNull
+      ? "it is NOT NULL without a default, so new records are rejected" : "new rows get NULL"
   }
 
   private static func meaning(_ rule: MergeRule) -> String {
@@ -205,6 +223,16 @@ extension Explanation {
             ? "runs, with upsurge_is_synchronizing() = 1" : "runs, but not for rows that stay as they are"))
     }
     return lines
+  }
+
+  /// What deletes do to rows of other tables.
+  private static func cascades(_ schema: TableSchema) -> [Line] {
+    schema.referencingKeys.filter { !$0.keepsParent }.map { key in
+      let fate = key.onDelete == "CASCADE" ? "go too" : "lose their reference"
+      return Line(
+        "deletes", "rows of \(key.table) \(fate) (ON DELETE \(key.onDelete)), and are not counted",
+        because: "they refer by (\(key.columns.joined(separator: ", ")))")
+    }
   }
 
   private static func commits(_ options: LoadOptions) -> Line {

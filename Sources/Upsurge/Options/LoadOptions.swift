@@ -131,6 +131,7 @@ public struct LoadOptions: Sendable {
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
     try validatePreview()
+    try validateRules()
     if memory.byteCount < 16 << 20 {
       throw UpsurgeError(
         .usage, "--memory \(memory) is too small", hint: "give at least --memory 16MiB")

@@ -136,9 +136,10 @@ extension LoadRun {
 
   private func announce(_ table: PreparedTable, isJSON: Bool) {
     summary.withLock { $0.createdTable = table.createdSQL }
-    if let sql = table.createdSQL {
-      note(RunNote(.info, "new table:\n\(sql)"))
+    if table.createdSQL != nil {
+      note(RunNote(.info, "new table:\n\(table.createdStatements.joined(separator: ";\n"))"))
     }
+    announceOptions(table)
     if table.plan.schema.columns.isEmpty {
       note(
         RunNote(.warning, "there is no table \(job.table): its records are kept in \(KeptTable.name)"))
@@ -153,6 +154,7 @@ extension LoadRun {
     if plan.targets.isEmpty || plan.mode == .insert { return }
     let keys = plan.targets.map(\.words).joined(separator: ", then ")
     note(RunNote(.info, "\(plan.mode.rawValue) by key \(keys)"))
+    if let words = plan.partialKeyWords { note(RunNote(.info, words)) }
     let primary = plan.slots.map { plan.schema.columns[$0.columnIndex] }.filter { $0.keyOrdinal > 0 }
     guard !primary.isEmpty, plan.mode == .upsert || plan.mode == .update,
       plan.targets.contains(where: { $0.kind != .primaryKey }), plan.schema.kind == .table
@@ -164,7 +166,7 @@ extension LoadRun {
 
 extension TableSchema.Key {
   /// The key's columns and expressions, and the WHERE of a partial one: `email WHERE active = 1`.
-  fileprivate var words: String {
+  var words: String {
     let names = parts.map { $0.column ?? $0.expression ?? "" }.joined(separator: ", ")
     return (names + (predicate.map { " WHERE \($0)" } ?? "")).escapedForTerminal
   }

@@ -69,6 +69,13 @@ final class Writing {
     }
     try writer.finish()
     supersededCount = writer.supersededCount
+    let ledger = writer.ledger
+    if let tombstone = options.rules.tombstone, !isInterrupted, !writer.hasMetTombstone,
+      ledger.read > ledger.rejected + ledger.quarantined
+    {
+      let words = "\(tombstone.column) = \(tombstone.value)".escapedForTerminal
+      note(RunNote(.info, "no record had \(words)"))
+    }
   }
 
   /// Ends after an error: what is not committed goes, the rejects that were found are kept.
@@ -105,10 +112,15 @@ final class Writing {
       ("commit_every", UInt64(options.commitEvery)),
     ]
     let superseded = supersededCount
+    // What is committed is; only a line of the report depends on this.
+    let keeps = (try? writer.keepsRecords()) ?? true
+    let repetition = table.repetition(options: options)
     let isDryRun = options.dryRun != nil
     summary.withLock {
       $0.ledger = ledger
       $0.supersededCount = superseded
+      $0.keepsRecords = keeps
+      $0.repetition = repetition
       $0.committedCount = committed.read
       $0.isDryRun = isDryRun
       $0.committedThrough = position

@@ -66,7 +66,7 @@ extension PreparedSource {
       if let column = table.column(named: name) { columns.add(column) }
     }
     let new = missing.filter { columns.slot(named: $0) == nil }
-    if new.isEmpty { return }
+    if new.isEmpty || table.leavesOutUnknown { return }
     guard table.takesUnknown else { throw lacking(new, in: table) }
     // A column that the table gets one day converts the text then.
     let isUntyped = table.isForInference || table.quarantinesUnknown

@@ -38,6 +38,19 @@ public struct RunSummary: Sendable {
   public var committedThrough: Position?
   /// Records that had been committed when the run ended.
   public var committedCount: UInt64 = 0
+  /// Whether records wait in the quarantine for the table at the end of the run.
+  public var keepsRecords = false
+  /// What running it again would do with the records that are committed, where it would do something; nil where
+  /// nothing is done twice.
+  public var repetition: Repetition?
+
+  /// How a record that comes again tells twice.
+  public enum Repetition: String, Sendable {
+    /// No key would refuse it: it is stored twice.
+    case store
+    /// A rule adds it to the row once more.
+    case add
+  }
 
   /// What `--explain` has to say; nothing else was done then.
   public var explanation: String?

@@ -9,6 +9,14 @@ struct PreparedTable {
   /// The CREATE UNIQUE INDEX of `--create-key`, if it was executed.
   private(set) var keySQL: String?
 
+  /// Fields of the first source that a delete does not need and the table lacks.
+  private(set) var unneededFields: [String] = []
+  /// The same for the summary.
+  private(set) var leftOut = WarningLog()
+
+  /// Columns that were added for a plan that is only shown.
+  private(set) var additions: [(name: String, type: String, sql: String)] = []
+
   /// All that was made before the first record.
   var createdStatements: [String] { [createdSQL, keySQL].compactMap { $0 } }
 
@@ -31,6 +39,7 @@ struct PreparedTable {
         .guardRefused, "there is no table \(name), and --create never says not to make it",
         hint: "leave out --create never, or make the table first")
     }
+    if options.contract != .quarantine { try checkMode(options.mode, withoutTable: name) }
     let inferred = try infer(source, others: others, options: options)
     try connection.execute("BEGIN IMMEDIATE")
     if let schema = try TableSchema.read(connection, table: name) {
@@ -41,8 +50,9 @@ struct PreparedTable {
     let hasOneHeader = others.isEmpty && !source.isJSON
     let control = try control(for: source, options: options) { _ in false }
     let stored = inferred.filter { !SQLName.isSame($0.name, control?.name ?? "") }
-    let definition = try TableDefinition(
+    var definition = try TableDefinition(
       name: name, inferred: stored, options: options, mustKnowTypes: hasOneHeader)
+    if try options.needsKeyIndex(table: name) { definition.keyColumns = [] }
     return try new(definition, control: control, on: connection, options: options)
   }
 
@@ -52,6 +62,8 @@ struct PreparedTable {
     let keySQL = try makeKey(schema, on: connection, options: options)
     let keyed = keySQL == nil ? nil : try TableSchema.read(connection, table: schema.name)
     var table = try existing(keyed ?? schema, for: source, options: options)
+    try checkTriggers(of: table.plan, on: connection)
+    try table.plan.checkRules(on: connection)
     table.keySQL = keySQL
     return table
   }
@@ -65,11 +77,17 @@ struct PreparedTable {
       schema.kind == .table, !schema.hasKey(columns, where: predicate)
     else { return nil }
     let sql = try UpsertPlan.createKeySQL(columns, where: predicate, schema: schema)
-    try connection.execute("BEGIN IMMEDIATE")
+    // The transaction of a new table is open already.
+    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
     do throws(UpsurgeError) {
       try connection.execute(sql)
     } catch {
-      guard error.isUniqueViolation else { throw error }
+      guard error.isUniqueViolation else {
+        guard error.code == .database else { throw error }
+        throw UpsurgeError(
+          .usage, "--create-key cannot make the key: \(error.message)", snippet: sql.escapedForTerminal,
+          hint: "--key and --key-where take columns of the table and SQL over them")
+      }
       throw UpsurgeError(
         .usage,
         "--create-key cannot make the key: table \(schema.name.escapedForTerminal) has rows that share a value of "
@@ -84,12 +102,9 @@ struct PreparedTable {
   private static func control(
     for source: PreparedSource, options: LoadOptions, isInTable: (String) -> Bool
   ) throws(UpsurgeError) -> ColumnTarget? {
-    guard let name = options.rules.tombstone?.column, !isInTable(name) else { return nil }
-    if case .csv(let sniffed) = source.shape {
-      let names = try FieldSelection(options: options).columnNames(
-        of: sniffed.headerNames, file: source.opened.name)
-      if !names.contains(where: { SQLName.isSame($0 ?? "", name) }) { return nil }
-    }
+    guard let name = options.rules.tombstone?.column else { return nil }
+    try checkTombstone(name, in: source, options: options)
+    if isInTable(name) { return nil }
     return ColumnTarget(name: name, affinity: .none, spellingPolicy: .warn)
   }
 
@@ -120,6 +135,25 @@ struct PreparedTable {
       schema: schema, columns: plan.columns, toleratesUnknownColumns: facts.quarantinesUnknown)
   }
 
+  /// Adds the columns that only the input has, which a run does with its first records, and plans with them; for a plan
+  /// that is only shown. The transaction stays open.
+  mutating func addColumns(on connection: Connection) throws(UpsurgeError) {
+    let missing = columns.targets.dropFirst(plan.columns.count)
+    guard facts.addsColumns, !facts.isNew, !missing.isEmpty else { return }
+    let isStrict = plan.schema.isStrict
+    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    for target in missing {
+      let type = TableDefinition.declaredType(for: target.affinity, isStrict: isStrict)
+      let sql = try TableDefinition.addColumnSQL(
+        table: facts.name, column: TableDefinition.Column(name: target.name, declaredType: type),
+        isStrict: isStrict)
+      try connection.execute(sql)
+      additions.append((target.name, type, sql))
+    }
+    guard let schema = try TableSchema.read(connection, table: facts.name) else { return }
+    plan = try UpsertPlan(schema: schema, rules: plan.rules, columns: columns.targets)
+  }
+
   private static func existing(
     _ schema: TableSchema, for source: PreparedSource, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
@@ -128,10 +162,12 @@ struct PreparedTable {
         .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
         hint: "load the table behind it, or give the view INSTEAD OF triggers (--init takes TEMP ones)")
     }
-    let facts = TableFacts(
+    var facts = TableFacts(
       name: schema.name, isNew: false,
       columns: schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .warn) },
-      addsColumns: options.contract == .evolve, quarantinesUnknown: options.contract == .quarantine)
+      addsColumns: options.contract == .evolve && options.mode != .delete,
+      quarantinesUnknown: options.contract == .quarantine)
+    facts.leavesOutUnknown = options.mode == .delete && options.contract != .quarantine
     var columns = ColumnRegistry()
     if source.isJSON {
       // JSON names its columns as it goes; all that the table has are known from the start.
@@ -141,12 +177,14 @@ struct PreparedTable {
     let control = try control(for: source, options: options, isInTable: isInTable)
     if let control { columns.add(control) }
     var rules = options.rules
+    var hasNames = true
     if rules.mode == nil, source.isJSON, rules.target == .primaryKey {
       // The primary key is the default key only where the records have it.
       let seen = try source.inferColumns(options: options).map(\.name)
       if !schema.primaryKeyColumns.allSatisfy({ key in seen.contains { SQLName.isSame($0, key) } }) {
         rules.mode = .insert
       }
+      hasNames = !seen.isEmpty
     }
     let isKnown = { (target: ColumnTarget) in isInTable(target.name) || target == control }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
@@ -155,7 +193,17 @@ struct PreparedTable {
     let plan = try UpsertPlan(
       schema: schema, rules: rules, columns: known, toleratesUnknownColumns: facts.quarantinesUnknown)
     precondition(Array(columns.targets.prefix(known.count)) == known, "new columns come last")
-    return PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
+    if hasNames { try checkKey(of: plan, options: options) }
+    var table = PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
+    if facts.leavesOutUnknown, case .csv(let sniffed) = source.shape {
+      table.unneededFields = try FieldSelection(options: options).columnNames(
+        of: sniffed.headerNames, file: source.opened.name
+      ).compactMap { $0 }.filter { columns.slot(named: $0) == nil }
+      for name in table.unneededFields {
+        table.leftOut.add(.columnSkipped, column: name, at: Position(file: source.opened.name))
+      }
+    }
+    return table
   }
 
   /// No table, and none is made: every record is kept.
@@ -181,9 +229,11 @@ struct PreparedTable {
     let name = definition.name
     let sql = try definition.sql()
     try connection.execute(sql)
-    guard let schema = try TableSchema.read(connection, table: name) else {
+    guard var schema = try TableSchema.read(connection, table: name) else {
       throw UpsurgeError(.database, "the table \(name) is not there after it was made")
     }
+    let keySQL = try makeKey(schema, on: connection, options: options)
+    if keySQL != nil { schema = try TableSchema.read(connection, table: name) ?? schema }
     var targets = definition.columns.compactMap {
       schema.columnTarget($0.name, spellingPolicy: .reject)
     }
@@ -191,8 +241,10 @@ struct PreparedTable {
     let facts = TableFacts(name: name, isNew: true, columns: [], addsColumns: true)
     let plan = try UpsertPlan(
       schema: schema, rules: options.rules, columns: targets)
+    try checkKey(of: plan, options: options)
+    try plan.checkRules(on: connection)
     return PreparedTable(
-      facts: facts, columns: ColumnRegistry(targets), plan: plan, createdSQL: sql)
+      facts: facts, columns: ColumnRegistry(targets), plan: plan, createdSQL: sql, keySQL: keySQL)
   }
 }
 
@@ -223,7 +275,7 @@ extension TableDefinition {
       types[try known(column, option: "--type")] = type
     }
     var key: [String] = []
-    for column in options.key {
+    for column in options.key where !LoadOptions.isExpression(column) {
       let name = try known(column, option: "--key")
       if key.contains(name) { throw UpsurgeError(.usage, "--key names the column \"\(name)\" twice") }
       key.append(name)

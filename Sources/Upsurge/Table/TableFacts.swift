@@ -9,6 +9,8 @@ struct TableFacts: Sendable {
   let addsColumns: Bool
   /// Whether records with values for which the table has no column are kept until it has; those stay what they are.
   var quarantinesUnknown = false
+  /// Whether fields for which the table has no column are left out: a delete needs its key alone.
+  var leavesOutUnknown = false
   /// Whether there is no table at all: values are looked at as they are.
   var isForInference = false
 
@@ -21,6 +23,7 @@ struct TableFacts: Sendable {
   /// What becomes of a JSON key for which there is no column.
   var unknownKeys: JSONKeyPolicy.UnknownKey {
     if isForInference || quarantinesUnknown { return .addUntyped }
+    if leavesOutUnknown { return .skip }
     return isNew || addsColumns ? .add(spellingPolicy) : .refuse(table: name)
   }
 

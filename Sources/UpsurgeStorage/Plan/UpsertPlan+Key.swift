@@ -159,13 +159,24 @@ extension UpsertPlan {
       if !isColumn { try SQLFragment(name).checkIsExpression(option: "--key") }
       parts += (parts.isEmpty ? "" : ", ") + (isColumn ? try SQLName.quote(name) : name)
     }
-    let index = try SQLName.quote(([schema.name] + columns + ["key"]).joined(separator: "_"))
+    let index = try SQLName.quote(indexName([schema.name] + columns + ["key"], schema: schema))
     var sql = "CREATE UNIQUE INDEX \(index) ON \(try SQLName.quote(schema.name)) (\(parts))"
     if let predicate {
       try SQLFragment(predicate).checkIsExpression(option: "--key-where")
       sql += " WHERE \(predicate)"
     }
     return sql
+  }
+
+  /// The parts joined to a name of letters, digits and `_` that no key of the table has.
+  private static func indexName(_ parts: [String], schema: TableSchema) -> String {
+    let name = String(
+      parts.joined(separator: "_").map { $0.isLetter || $0.isNumber ? $0 : "_" } as [Character])
+    func isTaken(_ name: String) -> Bool {
+      schema.keys.contains { SQLName.isSame($0.indexName ?? "", name) }
+    }
+    if !isTaken(name) { return name }
+    return (2...).lazy.map { "\(name)_\($0)" }.first { !isTaken($0) } ?? name
   }
 
   private static func keyList(_ schema: TableSchema) -> String {

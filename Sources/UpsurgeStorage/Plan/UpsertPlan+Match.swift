@@ -68,7 +68,9 @@ extension UpsertPlan {
       {
         throw UpsurgeError(
           .usage, "\(option): the column belongs to the key, which says which row is meant",
-          hint: schema.columns[column].keyOrdinal > 0 ? nil : "only SQL can set a column of a UNIQUE key")
+          hint: schema.columns[column].keyOrdinal > 0
+            ? "leave out \(option); a record with another key is about another row"
+            : "only SQL can set a column of a UNIQUE key")
       }
       if case .expression(let sql) = rule { try SQLFragment(sql).checkIsExpression(option: option) }
       if let slot = slots.firstIndex(where: { $0.columnIndex == column }) {
@@ -77,7 +79,8 @@ extension UpsertPlan {
         assignments.append(Assignment(columnIndex: column, expression: sql))
       } else {
         throw UpsurgeError(
-          .usage, "\(option): the column is not in the input", hint: "only SQL can set a column that is not")
+          .usage, "\(option): the column is not in the input",
+          hint: "add it to the input, or give SQL such as \(name)=\(name) + 1".escapedForTerminal)
       }
     }
     if let condition = merge.condition { try SQLFragment(condition).checkIsExpression(option: "--update-if") }

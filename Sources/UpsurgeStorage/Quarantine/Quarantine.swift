@@ -6,7 +6,10 @@ import UpsurgeRecords
 /// A record is kept in the transaction of its neighbours. Once a later record about the same row is stored, or is
 /// kept in turn, what was kept of that row is gone in the same transaction; with `newer:COL` that column decides,
 /// and an older arrival takes nothing away. What other programs write to a row is not seen: a kept record is stored
-/// over their edits, unless `newer:COL` says otherwise. What is replaced is replaced whole, fields and sums included.
+/// over their edits, unless `newer:COL` says otherwise. A later
+/// record takes the place of a kept one as a whole, also of the columns that it does not speak of. Where rules read the
+/// row (sums, SQL) a record is a step and not a state: then nothing takes the place of anything, and all are stored in
+/// the order of their arrival; only a delete makes what was kept before it superfluous.
 ///
 /// Belongs to one writer. Costs nothing while no record is kept for the table: whether one is, is looked up when a
 /// transaction begins and another connection has written meanwhile, and noted with each record that is kept.
@@ -76,7 +79,7 @@ final class Quarantine {
     }
     let reader = try reader()
     let key = try reader?.key(batch, record)
-    if let key { try remove(key) }
+    if let key, !plan.readsRow { try remove(key) }
     let insertion = try compiled(&self.insertion, Self.insertionSQL)
     try insertion.bind(table, at: 1)
     try insertion.bind(key?.text, at: 2)
@@ -106,17 +109,29 @@ final class Quarantine {
   /// What a record makes superfluous; nil for nothing.
   /// - Parameters:
   ///   - isStored: whether its row says now what the record says.
+  ///   - isDelete: whether the record takes its row away.
   ///   - id: its own id, where it comes from the quarantine.
   func settlement(
-    _ batch: borrowing Batch, _ record: Int, isStored: Bool, id: Int64? = nil
+    _ batch: borrowing Batch, _ record: Int, isStored: Bool, isDelete: Bool = false, id: Int64? = nil
   ) throws(UpsurgeError) -> Settlement? {
     var settlement = Settlement(key: nil, before: id ?? .max, id: id)
-    if isStored, holdsRecords, let key = try reader()?.key(batch, record), try holds(key) {
+    if isStored, isDelete || !plan.readsRow, holdsRecords, let key = try reader()?.key(batch, record),
+      try holds(key)
+    {
       settlement.key = key
       // Nothing that is kept from now on is meant.
       if id == nil { settlement.before = try KeptRecord.lastID(connection) + 1 }
     }
     return settlement.key == nil && id == nil ? nil : settlement
+  }
+
+  /// Whether any record is kept for the table now.
+  func keepsAny() throws(UpsurgeError) -> Bool {
+    if !holdsRecords { return false }
+    let statement = try connection.prepare(
+      "SELECT EXISTS (SELECT 1 FROM main.upsurge_quarantine WHERE \"table\" = ?1)")
+    try statement.bind(table, at: 1)
+    return try statement.step() && statement.integer(at: 0) != 0
   }
 
   func apply(_ settlement: Settlement) throws(UpsurgeError) {

@@ -4,6 +4,9 @@ extension TableWriter {
   /// Kept records whose place a later record of the run took, those not yet committed included.
   package var supersededCount: UInt64 { keeping.supersededCount }
 
+  /// Whether any record is kept for the table now, of this run or an earlier one.
+  package func keepsRecords() throws(UpsurgeError) -> Bool { try keeping.keepsAny() }
+
   /// Keeps a record for which the table has no place yet.
   func quarantine(_ batch: borrowing Batch, _ record: Int) throws(UpsurgeError) {
     count(.quarantined)
@@ -36,7 +39,7 @@ extension TableWriter {
     let isStored =
       [.inserted, .updated, .unchanged, .deleted].contains(outcome) || (isDelete && outcome == .ignored)
     let id = settings.replaysKept ? Int64(clamping: batch.records[record].number) : nil
-    let settlement = try keeping.settlement(batch, record, isStored: isStored, id: id)
+    let settlement = try keeping.settlement(batch, record, isStored: isStored, isDelete: isDelete, id: id)
     guard let settlement else { return }
     if references == nil {
       try keeping.apply(settlement)

@@ -194,6 +194,25 @@ extension TableSchema {
       """)
     try referencing.bind(name, at: 1)
     while try referencing.step() { referencingTables.append(referencing.text(at: 0) ?? "") }
+    try readReferencingKeys(connection)
+  }
+
+  private mutating func readReferencingKeys(_ connection: Connection) throws(UpsurgeError) {
+    let statement = try connection.prepare(
+      """
+      SELECT s.name, f.seq, f."from", f.on_delete FROM sqlite_schema s, pragma_foreign_key_list(s.name) f
+      WHERE s.type = 'table' AND f."table" = ?1 COLLATE NOCASE ORDER BY s.name, f.id, f.seq
+      """)
+    try statement.bind(name, at: 1)
+    while try statement.step() {
+      if statement.integer(at: 1) == 0 {
+        referencingKeys.append(
+          ReferencingKey(
+            table: statement.text(at: 0) ?? "", columns: [],
+            onDelete: (statement.text(at: 3) ?? "").uppercased()))
+      }
+      referencingKeys[referencingKeys.count - 1].columns.append(statement.text(at: 2) ?? "")
+    }
   }
 }
 

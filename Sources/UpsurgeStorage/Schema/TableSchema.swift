@@ -24,6 +24,8 @@ package struct TableSchema: Sendable, Equatable {
   package var hasDeferredForeignKeys = false
   /// Tables with a foreign key to this one.
   package var referencingTables: [String] = []
+  /// Their foreign keys, table by table.
+  package var referencingKeys: [ReferencingKey] = []
   package var hasAutoincrement = false
   package var hasCheck = false
   /// Whether a CHECK calls any function.
@@ -97,6 +99,17 @@ package struct TableSchema: Sendable, Equatable {
     package var parentColumns: [String]
     /// The parent's PRIMARY KEY.
     package var parentKey: [String] = []
+  }
+
+  /// A foreign key of another table to this one, or of the table to itself.
+  package struct ReferencingKey: Sendable, Equatable {
+    package var table: String
+    package var columns: [String]
+    /// What `ON DELETE` says: `NO ACTION`, `RESTRICT`, `CASCADE`, `SET NULL` or `SET DEFAULT`.
+    package var onDelete: String
+
+    /// Whether it refuses that its parent is deleted.
+    package var keepsParent: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
   }
 
   /// The index of a column by name, as SQLite compares names.

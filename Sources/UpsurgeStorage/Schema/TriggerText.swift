@@ -28,6 +28,17 @@ package struct TriggerText: Sendable, Equatable {
     return triggers
   }
 
+  /// The change that an INSTEAD OF trigger takes the place of: `INSERT`, `UPDATE` or `DELETE`; nil for another trigger.
+  package var insteadOf: String? {
+    let tokens = SQLScanner.tokens(of: sql)
+    let start = tokens.indices.dropLast(2).first {
+      tokens[$0].isWord("INSTEAD") && tokens[$0 + 1].isWord("OF")
+    }
+    return start.flatMap { start in
+      ["INSERT", "UPDATE", "DELETE"].first { tokens[start + 2].isWord($0) }
+    }
+  }
+
   /// Whether the text calls the function.
   package func calls(_ function: String) -> Bool { Self.calls(in: sql).contains(SQLName.folded(function)) }
 

@@ -34,7 +34,10 @@ struct Refusal {
   }
 
   /// The word, the columns and the sentence for the operator.
-  func explained(_ plan: UpsertPlan) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+  /// - Parameter isDelete: whether the record was to delete its row.
+  func explained(
+    _ plan: UpsertPlan, isDelete: Bool = false
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
     let table = plan.schema.name.escapedForTerminal
     switch code {
     case ResultCode.constraintUnique, ResultCode.constraintPrimaryKey, ResultCode.constraintRowid:
@@ -44,12 +47,12 @@ struct Refusal {
       let name = column?.escapedForTerminal ?? detail
       return (
         .notNull, column, "column \(name) of table \(table) is NOT NULL and the record has no value for it",
-        nil
+        plan.mode == .upsert ? "--mode update changes only rows that exist" : nil
       )
     case ResultCode.constraintCheck:
       return (.check, nil, "the record breaks the CHECK of table \(table): \(detail)", nil)
     case ResultCode.constraintForeignKey:
-      return foreignKey(plan, table: table)
+      return isDelete ? references(plan, table: table) : foreignKey(plan, table: table)
     case ResultCode.constraintDatatype:
       let column = plan.schema.columns.first { message.hasSuffix(" \(plan.schema.name).\($0.name)") }?.name
       return (.typeMismatch, column, "table \(table) is STRICT: \(message.escapedForTerminal)", nil)
@@ -96,7 +99,29 @@ struct Refusal {
     let which = keys.isEmpty ? "" : ": \(list.joined(separator: "; ").escapedForTerminal)"
     return (
       .foreignKey, column, "the record breaks a foreign key of table \(table)\(which)",
-      "load the referenced rows first"
+      Refusal.parentHint(plan.schema)
+    )
+  }
+
+  /// What helps a record whose parent is not there.
+  static func parentHint(_ schema: TableSchema) -> String {
+    let refersToItself = schema.foreignKeys.contains { SQLName.isSame($0.parentTable, schema.name) }
+    return "load the referenced rows first"
+      + (refersToItself ? "; --foreign-keys deferred lets a parent come later in the same file" : "")
+  }
+
+  /// A row that others refer to cannot be deleted.
+  private func references(
+    _ plan: UpsertPlan, table: String
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+    let keys = plan.schema.referencingKeys.filter(\.keepsParent)
+    let list = keys.map { "rows of \($0.table) refer to this row by (\($0.columns.joined(separator: ", ")))" }
+    return (
+      .foreignKey, nil,
+      keys.isEmpty
+        ? "other rows refer to this row of table \(table), or to rows that go with it"
+        : list.joined(separator: ", or ").escapedForTerminal,
+      "delete those first"
     )
   }
 

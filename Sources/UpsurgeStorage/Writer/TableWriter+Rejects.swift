@@ -26,8 +26,10 @@ extension TableWriter {
 
   /// The reject for a record that SQLite refused.
   @inline(never)
-  func refused(_ batch: borrowing Batch, _ record: Int, _ refusal: Refusal) -> Reject {
-    let (code, column, reason, hint) = refusal.explained(plan)
+  func refused(
+    _ batch: borrowing Batch, _ record: Int, _ refusal: Refusal, isDelete: Bool = false
+  ) -> Reject {
+    let (code, column, reason, hint) = refusal.explained(plan, isDelete: isDelete)
     return Reject(
       code, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: column,
       reason: reason, hint: hint, raw: batch.rawBytes(of: record))

@@ -14,6 +14,7 @@ extension TableWriter {
   func storeAlone(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool = false
   ) throws(UpsurgeError) {
+    if isTombstone { hasMetTombstone = true }
     if try isKeyNull(batch, record, shape, isTombstone: isTombstone) {
       return try reject(nullKey(batch, record))
     }
@@ -36,7 +37,7 @@ extension TableWriter {
       if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }
     case .failed(let refusal, let error):
-      try refuse(batch, record, refusal, error)
+      try refuse(batch, record, refusal, error, isDelete: isTombstone || plan.mode == .delete)
     }
   }
 
@@ -113,7 +114,7 @@ extension TableWriter {
   /// Rejects a record that SQLite refused, or ends the run where it was not the record's fault.
   @inline(never)
   private func refuse(
-    _ batch: borrowing Batch, _ record: Int, _ refusal: Refusal, _ error: UpsurgeError
+    _ batch: borrowing Batch, _ record: Int, _ refusal: Refusal, _ error: UpsurgeError, isDelete: Bool
   ) throws(UpsurgeError) {
     if connection.isInAutocommit { throw lostTransaction(error, batch, record) }
     // After an error in a trigger that is no constraint, only a savepoint knows what to undo.
@@ -122,7 +123,7 @@ extension TableWriter {
     if plan.needsSavepoint {
       try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
     }
-    try reject(self.refused(batch, record, refusal))
+    try reject(self.refused(batch, record, refusal, isDelete: isDelete))
   }
 
   // MARK: - Keys

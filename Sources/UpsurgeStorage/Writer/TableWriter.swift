@@ -37,6 +37,8 @@ package final class TableWriter {
   var committedRejects: [Reject.Code: UInt64] = [:]
   var transaction = OpenTransaction()
   var isDone = false
+  /// Whether a record was a delete by `--delete-when`.
+  package internal(set) var hasMetTombstone = false
   /// Bytes of a page of the database.
   package internal(set) var pageByteCount = 4096
   /// What SQLite's counter of written pages said before the first record.
@@ -122,7 +124,8 @@ package final class TableWriter {
     if !settings.quarantinesUnknown { try addMissing(columns, at: position) }
     // A table that is not there stays away until the run ends, whoever makes it.
     let isMissing = plan.schema.columns.isEmpty
-    guard let schema = isMissing ? plan.schema : try TableSchema.read(connection, table: plan.schema.name) else {
+    guard let schema = isMissing ? plan.schema : try TableSchema.read(connection, table: plan.schema.name)
+    else {
       throw UpsurgeError(.database, "table \(plan.schema.name.escapedForTerminal) is gone")
     }
     plan = try plan.replanned(

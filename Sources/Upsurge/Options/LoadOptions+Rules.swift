@@ -1,0 +1,74 @@
+extension LoadOptions {
+  /// - Throws: `usage` for a merge rule in a mode that changes no row.
+  func validateRules() throws(UpsurgeError) {
+    guard let mode, let option = givenRules.first else { return }
+    switch mode {
+    case .upsert, .update: return
+    case .insert, .ignore:
+      throw UpsurgeError(
+        .usage, "mode \(mode.rawValue) never changes a row: \(option) does not apply",
+        hint: "leave out \(option), or give --mode upsert or --mode update")
+    case .delete:
+      throw UpsurgeError(
+        .usage, "mode delete changes no values: \(option) does not apply",
+        hint: "leave out \(option); --merge newer:COL is the only rule that deletes ask")
+    }
+  }
+
+  /// The options that say how a row changes, as far as the mode does not ask for them itself: deletes are judged by
+  /// `--merge newer:COL` too.
+  private var givenRules: [String] {
+    let judgesDeletes = mode == .delete || rules.tombstone != nil
+    return rules.merge.options.filter { !judgesDeletes || !$0.hasPrefix("--merge newer") }
+  }
+
+  /// The options that cannot apply where no key says which row a record is about.
+  var optionsOfKeys: [String] {
+    rules.merge.options + (rules.nullKeys == .insert ? ["--null-keys insert"] : [])
+  }
+
+  /// Whether the key of a new table is a UNIQUE index, because no PRIMARY KEY is partial or on expressions.
+  /// - Throws: `usage` when none is to be made.
+  func needsKeyIndex(table: String) throws(UpsurgeError) -> Bool {
+    guard case .columns(let columns, let predicate) = rules.target else { return false }
+    let isPartial = predicate.map { !$0.isEmpty } ?? false
+    if !isPartial && !columns.contains(where: LoadOptions.isExpression) { return false }
+    if createsKey { return true }
+    throw UpsurgeError(
+      .usage,
+      "table \(table.escapedForTerminal) is new, and a new table has no UNIQUE index "
+        + (isPartial ? "with a WHERE" : "on an expression"),
+      hint: "make the table first, or add --create-key")
+  }
+
+  /// Whether a part of `--key` is SQL and not the name of a column.
+  static func isExpression(_ part: String) -> Bool { part.contains("(") }
+
+  /// The options that only count for a table that is made.
+  var optionsOfNewTables: [String] {
+    var options: [String] = []
+    if isStrict { options.append("--strict") }
+    if !notNullColumns.isEmpty { options.append("--not-null") }
+    if !defaults.isEmpty { options.append("--default") }
+    // A column that is added takes its type.
+    if !types.isEmpty && contract != .evolve { options.append("--type") }
+    return options
+  }
+}
+
+extension Merge {
+  /// What was asked for beyond `replace`, as options of the command.
+  fileprivate var options: [String] {
+    var options: [String] = []
+    if !columns.isEmpty { options.append("--set") }
+    if condition != nil { options.append("--update-if") }
+    switch rule {
+    case .replace: break
+    case .coalesce: options.append("--merge coalesce")
+    case .keep: options.append("--merge keep")
+    case .min, .max, .sum, .expression: options.append("the merge rule of all columns")
+    }
+    if let newer { options.append("--merge newer\(newer.isStrict ? "-strict" : ""):\(newer.column)") }
+    return options
+  }
+}

@@ -1,0 +1,77 @@
+/// What cannot be, judged before the first record.
+extension PreparedTable {
+  /// - Throws: `usage` for a mode that only works on rows that exist, where there is no table.
+  static func checkMode(_ mode: WriteMode?, withoutTable name: String) throws(UpsurgeError) {
+    guard mode == .update || mode == .delete, let mode else { return }
+    let work = mode == .update ? "changes" : "deletes"
+    throw UpsurgeError(
+      .usage,
+      "there is no table \(name.escapedForTerminal); mode \(mode.rawValue) only \(work) rows that exist",
+      hint: "check the names of the database and of the table")
+  }
+
+  /// - Throws: `usage` for options that need a key, where nothing says which row a record is about.
+  static func checkKey(of plan: UpsertPlan, options: LoadOptions) throws(UpsurgeError) {
+    // An explicit mode is judged with the options alone; without slots there are no records.
+    guard options.mode == nil, plan.targets.isEmpty, !plan.slots.isEmpty,
+      let option = options.optionsOfKeys.first
+    else { return }
+    throw UpsurgeError(
+      .usage,
+      "\(option.escapedForTerminal) needs a key, and table \(plan.schema.name.escapedForTerminal) "
+        + "has no PRIMARY KEY in the input",
+      hint: "--key COLS names the columns that say which row a record is about")
+  }
+
+  /// - Throws: `usage` where the column of `--delete-when` is left out by `--columns`, or not in the header.
+  static func checkTombstone(
+    _ column: String, in source: PreparedSource, options: LoadOptions
+  ) throws(UpsurgeError) {
+    let shown = column.escapedForTerminal
+    let wanted = options.columns.map { field in
+      options.renames.first { SQLName.isSame($0.key, field) }?.value ?? field
+    }
+    if !wanted.isEmpty && !wanted.contains(where: { SQLName.isSame($0, column) }) {
+      throw UpsurgeError(
+        .usage, "--columns leaves out the column \(shown), which --delete-when names",
+        hint: "add \(shown) to --columns")
+    }
+    guard case .csv(let sniffed) = source.shape, !source.isBlank else { return }
+    let names = try FieldSelection(options: options).columnNames(
+      of: sniffed.headerNames, file: source.opened.name
+    ).compactMap { $0 }
+    if names.contains(where: { SQLName.isSame($0, column) }) { return }
+    throw UpsurgeError(
+      .usage, "--delete-when names the column \(shown), which the input does not have",
+      hint: "its columns are: \(names.joined(separator: ", ").escapedForTerminal)")
+  }
+
+  /// What storing the same records again would do twice.
+  func repetition(options: LoadOptions) -> RunSummary.Repetition? {
+    // Without a mode, records that have the primary key are upserts.
+    if plan.insertsAnew(hasPrimaryKey: options.mode != nil) { return .store }
+    return plan.addsUp ? .add : nil
+  }
+
+  /// - Throws: `usage` for a view that lacks an INSTEAD OF trigger which the run needs.
+  static func checkTriggers(of plan: UpsertPlan, on connection: Connection) throws(UpsurgeError) {
+    guard plan.schema.kind == .view else { return }
+    var needed: [String]
+    switch plan.mode {
+    case .insert, .ignore: needed = ["INSERT"]
+    case .upsert: needed = ["INSERT", "UPDATE"]
+    case .update: needed = ["UPDATE"]
+    case .delete: needed = ["DELETE"]
+    }
+    if plan.rules.tombstone != nil && !needed.contains("DELETE") { needed.append("DELETE") }
+    let events = try TriggerText.read(connection, table: plan.schema.name).compactMap(\.insteadOf)
+    let missing = needed.filter { !events.contains($0) }
+    if missing.isEmpty { return }
+    let view = plan.schema.name.escapedForTerminal
+    let why = plan.mode == .delete || missing != ["DELETE"] ? "mode \(plan.mode.rawValue)" : "--delete-when"
+    throw UpsurgeError(
+      .usage,
+      "view \(view) has no INSTEAD OF \(missing.joined(separator: " or ")) trigger, which \(why) needs",
+      hint: "load the table behind it, or give the view such a trigger (--init takes TEMP ones)")
+  }
+}
