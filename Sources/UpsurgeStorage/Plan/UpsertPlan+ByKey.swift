@@ -39,6 +39,15 @@ extension UpsertPlan {
     return sql + " LIMIT 1"
   }
 
+  /// `SELECT` of the row with the record's PRIMARY KEY, whatever the targets are; nil where there is none.
+  func findByPrimaryKeySQL(
+    shape: SlotShape, columns: [Int], _ spelling: Spelling
+  ) throws(UpsurgeError) -> String? {
+    guard let key = schema.keys.first(where: { $0.kind == .primaryKey }) else { return nil }
+    let found = try lookUp(key, present(shape), row: 0, spelling)
+    return "SELECT \(try schema.terms(columns)) FROM \(try SQLName.quote(schema.name)) WHERE \(found) LIMIT 1"
+  }
+
   /// The keys by which the row of a record can be found: the targets, or the PRIMARY KEY where there are none.
   var lookUpKeys: [TableSchema.Key] {
     targets.isEmpty && mode != .ignore ? schema.keys.filter { $0.kind == .primaryKey } : targets

@@ -208,7 +208,10 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> [SQLValue]? {
     guard let sql = try plan.insertedRowSQL(columns: observedColumns) else {
-      return try rowOfRecord(batch, record, shape)
+      // A partial key that is the target need not hold the row.
+      guard plan.schema.isWithoutRowid else { return try rowOfRecord(batch, record, shape) }
+      let role = ShapeStatements.Role.findByPrimaryKey(observedColumns)
+      return try row(try statements.handle(shape, role), batch, record, shape)
     }
     if insertedRowStatement?.sql != sql {
       insertedRowStatement = try connection.prepare(sql, isPersistent: true)
