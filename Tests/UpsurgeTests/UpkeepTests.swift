@@ -302,10 +302,13 @@ struct UpkeepTests {
       }
       #expect(summary.error == nil)
       if isExplained {
-        let text = summary.explanation ?? ""
-        #expect(text.contains("index  t_a built after the rows: as asked for"), "\(text)")
-        #expect(text.contains("fts    ft built after the rows: as asked for"), "\(text)")
-        #expect(text.contains("index  t_body_idx built after the rows: the table lacks it"), "\(text)")
+        let text = (summary.explanation ?? "").split(separator: "\n").map {
+          $0.split(separator: " ").joined(separator: " ")
+        }
+        for line in [
+          "index t_a built after the rows: as asked for", "fts ft built after the rows: as asked for",
+          "index t_body_idx built after the rows: the table lacks it",
+        ] { #expect(text.contains(line), "\(text)") }
       } else {
         #expect(summary.ledger.updated + summary.ledger.inserted == 600)
       }
@@ -336,7 +339,7 @@ struct UpkeepTests {
     "Killed at any moment, a table that existed is as it was, and a new one gets its indexes with the next run"
   )
   func killed() throws {
-    let csv = delivery(0..<60_000, seed: 11)
+    let csv = delivery(0..<30_000, seed: 11)
     let path = scratch.write(csv, to: "big.csv")
     try Database(scratch.file("old.db")).rows("PRAGMA journal_mode=WAL;" + Self.tables)
     _ = load(delivery(0..<2_000, seed: 12), into: "old.db")
@@ -346,7 +349,7 @@ struct UpkeepTests {
     _ = load(csv, into: "whole.db")
     let complete = try picture("whole.db")
     var (whole, partial, finished) = (0, 0, 0)
-    for delay in stride(from: 20_000, through: 800_000, by: 60_000) as StrideThrough<useconds_t> {
+    for delay in stride(from: 20_000, through: 420_000, by: 80_000) as StrideThrough<useconds_t> {
       let child = try Command.start([
         "load", scratch.file("old.db"), "t", path, "--indexes", "defer", "--fts", "defer", "--commit-every",
         "1000",
@@ -364,25 +367,41 @@ struct UpkeepTests {
       }
       whole += 1
     }
-    for delay in stride(from: 20_000, through: 500_000, by: 60_000) as StrideThrough<useconds_t> {
+    for delay in stride(from: 0, through: 80_000, by: 20_000) as StrideThrough<useconds_t> {
       let name = "new\(delay).db"
-      let words = ["load", scratch.file(name), "t", path, "--key", "id", "--commit-every", "2000"]
+      let words = ["load", scratch.file(name), "t", path, "--key", "id", "--commit-every", "500"]
       let child = try Command.start(words + ["--index", "a", "--index", "b,title"])
+      awaitPromise(in: name)
       usleep(delay)
       child.send(signal: SIGKILL)
       _ = try child.finish()
-      #expect(try Command.run(words).exitCode == 0)
       let database = Database(scratch.file(name))
-      let indexes = try database.rows("SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name")
-      // Killed before the first commit, nothing was promised.
-      if indexes.isEmpty { continue }
-      partial += 1
-      #expect(indexes == ["'t_a_idx'", "'t_b_title_idx'"], "killed after \(delay) us")
+      if try !database.rows("SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_pending'").isEmpty {
+        partial += 1
+      }
+      #expect(try Command.run(words).exitCode == 0)
+      #expect(
+        try database.rows("SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name") == [
+          "'t_a_idx'", "'t_b_title_idx'",
+        ], "killed \(delay) us after the first commit")
       #expect(try database.rows("SELECT count(*) FROM sqlite_schema WHERE name = 'upsurge_pending'") == ["0"])
-      #expect(try database.rows("SELECT count(*) FROM t; PRAGMA integrity_check") == ["60000", "'ok'"])
+      #expect(try database.rows("SELECT count(*) FROM t; PRAGMA integrity_check") == ["30000", "'ok'"])
     }
     #expect(
       whole > 0 && partial > 0,
       "\(whole) kills before the end, \(partial) between commits, \(finished) too late")
+  }
+
+  /// Waits until a run's first commit has recorded the indexes to make; ten seconds at most.
+  private func awaitPromise(in name: String) {
+    for _ in 0..<5_000 {
+      let isThere = access(scratch.file(name), F_OK) == 0
+      if isThere, let rows = try? Database(scratch.file(name)).rows("SELECT 1 FROM upsurge_pending"),
+        !rows.isEmpty
+      {
+        return
+      }
+      usleep(2_000)
+    }
   }
 }

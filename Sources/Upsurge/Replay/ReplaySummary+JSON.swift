@@ -5,33 +5,23 @@ extension ReplaySummary {
     out.beginObject()
     out.key("database")
     out.string(database)
-    write(ledger, to: &out)
+    out.member(ledger)
     out.key("tables")
     out.beginObject()
     for table in tables {
       out.key(table.name)
       out.beginObject()
-      write(table.ledger, to: &out)
+      out.member(table.ledger)
       write(table.waiting, to: &out)
       out.endObject()
     }
     out.endObject()
     writeMeasures(to: &out)
     writeRejects(to: &out)
-    writeEnding(to: &out)
+    out.ending(error, exitCode: exitCode)
     out.endObject()
     out.newline()
     return out.bytes
-  }
-
-  private func write(_ ledger: Ledger, to out: inout JSONText) {
-    out.key("ledger")
-    out.beginObject()
-    for (word, count) in ledger.entries {
-      out.key(word)
-      out.number(count)
-    }
-    out.endObject()
   }
 
   private func write(_ waiting: [Waiting], to out: inout JSONText) {
@@ -42,9 +32,7 @@ extension ReplaySummary {
       out.key("reason")
       out.string(entry.reason)
       out.key("columns")
-      out.beginArray()
-      for column in entry.columns { out.string(column) }
-      out.endArray()
+      out.strings(entry.columns)
       out.key("count")
       out.number(entry.count)
       out.endObject()
@@ -61,28 +49,16 @@ extension ReplaySummary {
     }
     out.key("rows_per_second")
     out.number(rowsPerSecond.rounded())
-    out.key("stages")
-    out.beginObject()
-    for stage in stages {
-      out.key(stage.name)
-      out.number(stage.seconds)
-    }
-    out.endObject()
+    out.member(stages: stages)
   }
 
   private func writeRejects(to out: inout JSONText) {
-    out.key("rejects_by_reason")
-    out.beginObject()
-    for (code, count) in rejectsByReason {
-      out.key(code.rawValue)
-      out.number(count)
-    }
-    out.endObject()
+    out.member(rejectsByReason: rejectsByReason)
     out.key("rejects")
     out.beginArray()
     for reject in rejects {
       out.beginObject()
-      out.position(reject.position)
+      out.members(of: reject.position)
       out.key("column")
       if let column = reject.column { out.string(column) } else { out.null() }
       out.key("code")
@@ -95,37 +71,5 @@ extension ReplaySummary {
     out.key("warnings")
     out.beginArray()
     out.endArray()
-  }
-
-  private func writeEnding(to out: inout JSONText) {
-    if let error {
-      out.key("error")
-      out.beginObject()
-      out.key("code")
-      out.string(error.code.rawValue)
-      out.key("message")
-      out.string(error.message)
-      if let hint = error.hint {
-        out.key("hint")
-        out.string(hint)
-      }
-      out.endObject()
-    }
-    out.key("exit_code")
-    out.number(Int64(exitCode))
-  }
-}
-
-extension JSONText {
-  /// The known parts of a position as members.
-  fileprivate mutating func position(_ position: Position) {
-    key("file")
-    string(position.file)
-    for (name, value) in [
-      ("record", position.record), ("line", position.line), ("byte", position.byte),
-    ] {
-      key(name)
-      if let value { number(value) } else { null() }
-    }
   }
 }

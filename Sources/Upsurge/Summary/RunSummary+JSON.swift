@@ -11,16 +11,10 @@ extension RunSummary {
     out.strings(sources)
     out.key("dialects")
     out.strings(dialects)
-    out.key("ledger")
-    out.beginObject()
-    for (word, count) in ledger.entries {
-      out.key(word)
-      out.number(count)
-    }
-    out.endObject()
+    out.member(ledger)
     writeMeasures(to: &out)
     writeUpkeep(to: &out)
-    writeRejects(to: &out)
+    out.member(rejectsByReason: rejectsByReason)
     writeWarnings(to: &out)
     writeEnding(to: &out)
     out.endObject()
@@ -37,13 +31,7 @@ extension RunSummary {
     out.number(bytesDecoded)
     out.key("rows_per_second")
     out.number(rowsPerSecond.rounded())
-    out.key("stages")
-    out.beginObject()
-    for stage in stages {
-      out.key(stage.name)
-      out.number(stage.seconds)
-    }
-    out.endObject()
+    out.member(stages: stages)
     out.key("wal_bytes_written")
     out.number(walBytesWritten)
     out.key("wal_bytes_peak")
@@ -78,16 +66,6 @@ extension RunSummary {
     out.endArray()
   }
 
-  private func writeRejects(to out: inout JSONText) {
-    out.key("rejects_by_reason")
-    out.beginObject()
-    for (code, count) in rejectsByReason {
-      out.key(code.rawValue)
-      out.number(count)
-    }
-    out.endObject()
-  }
-
   private func writeWarnings(to out: inout JSONText) {
     out.key("warnings")
     out.beginArray()
@@ -102,7 +80,9 @@ extension RunSummary {
       out.key("count")
       out.number(entry.count)
       out.key("first")
-      out.position(entry.first)
+      out.beginObject()
+      out.members(of: entry.first)
+      out.endObject()
       out.endObject()
     }
     out.endArray()
@@ -123,49 +103,10 @@ extension RunSummary {
     out.number(committedCount)
     if let committedThrough {
       out.key("committed_through")
-      out.position(committedThrough)
-    }
-    if let error {
-      out.key("error")
       out.beginObject()
-      out.key("code")
-      out.string(error.code.rawValue)
-      out.key("message")
-      out.string(error.message)
-      if let position = error.position {
-        out.key("position")
-        out.position(position)
-      }
-      if let hint = error.hint {
-        out.key("hint")
-        out.string(hint)
-      }
+      out.members(of: committedThrough)
       out.endObject()
     }
-    out.key("exit_code")
-    out.number(Int64(exitCode))
-  }
-}
-
-extension JSONText {
-  fileprivate mutating func strings(_ values: [String]) {
-    beginArray()
-    for value in values { string(value) }
-    endArray()
-  }
-
-  /// A position as an object of its known parts.
-  fileprivate mutating func position(_ position: Position) {
-    beginObject()
-    key("file")
-    string(position.file)
-    for (name, value) in [
-      ("record", position.record), ("line", position.line), ("byte", position.byte),
-    ] {
-      guard let value else { continue }
-      key(name)
-      number(value)
-    }
-    endObject()
+    out.ending(error, exitCode: exitCode)
   }
 }

@@ -25,7 +25,7 @@ package final class StatementEmitter: RecordObserver {
   private enum Kind: Hashable {
     case store(SlotShape)
     case delete(SlotShape)
-    /// For records that are refused as new rows, by target.
+    /// For records that go in by an UPDATE instead of their INSERT, by target.
     case update(SlotShape, Int)
 
     var isUpdate: Bool { if case .update = self { true } else { false } }
@@ -81,7 +81,7 @@ package final class StatementEmitter: RecordObserver {
     }
     pending = try templates(isTombstone ? .delete(shape) : .store(shape), plan)
     var possible = pending
-    if !isTombstone && plan.mayUpdateRefused {
+    if !isTombstone && plan.mayUpdateInstead {
       for target in plan.targets.indices { possible += try templates(.update(shape, target), plan) }
     }
     for template in possible {

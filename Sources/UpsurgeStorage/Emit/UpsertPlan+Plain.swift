@@ -35,12 +35,12 @@ extension UpsertPlan {
 }
 
 extension UpsertPlan {
-  /// Whether a record may be refused as a new row and go into the row that exists by an UPDATE all the same: SQLite
-  /// checks what would be inserted before it looks for the conflict.
-  var mayUpdateRefused: Bool {
-    mode == .upsert && schema.kind == .table
-      && (schema.hasCheck || schema.isStrict || schema.rowidAlias != nil
-        || schema.columns.contains(where: \.isNotNull))
+  /// Whether a record of a table may go into the row that exists by an UPDATE: SQLite checks what would be inserted before
+  /// it looks for the conflict, so that it may refuse a record that would change nothing but a row that is there.
+  var mayUpdateInstead: Bool {
+    guard mode == .upsert && schema.kind == .table else { return false }
+    return updatesFirst || schema.hasCheck || schema.isStrict || schema.rowidAlias != nil
+      || schema.columns.contains(where: \.isNotNull)
   }
 }
 

@@ -44,11 +44,22 @@ extension UpsertPlan {
     targets.isEmpty && mode != .ignore ? schema.keys.filter { $0.kind == .primaryKey } : targets
   }
 
-  /// `SELECT` of the row that was inserted last; nil where a table has no rowid or no name for it.
-  func insertedRowSQL(columns: [Int]) throws(UpsurgeError) -> String? {
-    guard schema.kind == .table, let rowid = schema.rowidName else { return nil }
-    let names = try schema.terms(columns)
-    return "SELECT \(names) FROM \(try SQLName.quote(schema.name)) WHERE \(rowid) = last_insert_rowid()"
+  /// `SELECT` of the row with the PRIMARY KEY of a record.
+  func findByPrimaryKeySQL(
+    shape: SlotShape, columns: [Int], _ spelling: Spelling
+  ) throws(UpsurgeError) -> String {
+    guard let key = schema.keys.first(where: { $0.kind == .primaryKey }) else { return "" }
+    let found = try lookUp(key, present(shape), row: 0, spelling)
+    return "SELECT \(try schema.terms(columns)) FROM \(try SQLName.quote(schema.name)) WHERE \(found)"
+  }
+
+  /// `SELECT` of a row by the values of the columns that name it.
+  func namedRowSQL(columns: [Int], by identity: [Int]) throws(UpsurgeError) -> String {
+    var conditions = ""
+    for (place, column) in identity.enumerated() {
+      conditions += (place == 0 ? "" : " AND ") + "\(try schema.terms([column])) = ?\(place + 1)"
+    }
+    return "SELECT \(try schema.terms(columns)) FROM \(try SQLName.quote(schema.name)) WHERE \(conditions)"
   }
 
   /// Whether an upsert is an UPDATE, and an INSERT where that finds no row: views and virtual tables know no ON CONFLICT;
@@ -57,7 +68,7 @@ extension UpsertPlan {
     if mode != .upsert || targets.isEmpty { return false }
     return schema.kind != .table || schema.shiftsExcluded
       || slots.contains { slot in
-        schema.columns[slot.columnIndex].notNullConflict == .replace && !slot.isKey
+        schema.columns[slot.columnIndex].notNullConflict == .replace && !(slot.isKey && targets.count == 1)
           && (slot.rule != .replace || slot.columnIndex == newerColumn || hasFreeSQL)
       }
   }

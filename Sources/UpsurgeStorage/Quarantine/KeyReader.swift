@@ -89,11 +89,11 @@ final class KeyReader {
   private func read() throws(UpsurgeError) -> Key {
     defer { statement.reset() }
     guard try statement.step() else { return Key(text: nil, version: .null) }
-    let version = statement.sqlValue(at: Int32(collations.count))
+    let version = SQLValue(statement.handle, column: Int32(collations.count))
     var out = JSONText()
     out.beginArray()
     for (index, collation) in collations.enumerated() {
-      let value = statement.sqlValue(at: Int32(index))
+      let value = SQLValue(statement.handle, column: Int32(index))
       if value == .null { return Key(text: nil, version: version) }
       out.value(KeyReader.folded(value, collation: collation))
     }

@@ -36,20 +36,6 @@ extension Statement {
     }
   }
 
-  /// A column of the current row.
-  func sqlValue(at column: Int32) -> SQLValue {
-    switch sqlite3_column_type(handle, column) {
-    case SQLITE_INTEGER: return .integer(integer(at: column))
-    case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
-    case SQLITE_TEXT: return .text(text(at: column) ?? "")
-    case SQLITE_BLOB:
-      let count = Int(sqlite3_column_bytes(handle, column))
-      guard let start = sqlite3_column_blob(handle, column) else { return .blob([]) }
-      return .blob(Array(UnsafeRawBufferPointer(start: start, count: count)))
-    default: return .null
-    }
-  }
-
   /// SQLITE_TRANSIENT: SQLite copies the bytes at once.
   private var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 

@@ -26,7 +26,8 @@ package protocol RecordObserver: AnyObject {
     of record: Int, in batch: borrowing Batch, isTombstone: Bool
   ) throws(UpsurgeError) -> Reject?
 
-  /// SQLite has refused the record in hand as a new row, and it goes into the row that exists by an UPDATE.
+  /// The record in hand goes into the row that exists by an UPDATE instead of by its INSERT, which SQLite has refused or
+  /// could not do.
   /// - Parameter target: which of the plan's targets finds that row.
   func willUpdate(byTarget target: Int)
 

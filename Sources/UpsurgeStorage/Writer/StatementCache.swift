@@ -79,6 +79,8 @@ final class StatementCache {
       case .update(let target): try plan.updateSQL(shape: statements.shape, target: target, .numbered)
       case .delete: try plan.deleteSQL(shape: statements.shape, .numbered)
       case .find(let columns): try plan.findSQL(shape: statements.shape, columns: columns, .numbered)
+      case .findByPrimaryKey(let columns):
+        try plan.findByPrimaryKeySQL(shape: statements.shape, columns: columns, .numbered)
       case .nullKey: try plan.nullKeySQL(shape: statements.shape, .numbered)
       }
     let handle = try compile(sql, statements, parameterCount: statements.cellIndexes.count)
@@ -157,6 +159,8 @@ final class ShapeStatements {
     case update(Int)
     /// Reads these columns.
     case find([Int])
+    /// Reads these columns of the row with the record's PRIMARY KEY.
+    case findByPrimaryKey([Int])
     /// Says whether a key's expressions are NULL.
     case nullKey
   }

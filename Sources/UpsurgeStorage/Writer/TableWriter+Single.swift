@@ -22,7 +22,7 @@ extension TableWriter {
       if let refusal = try observer.refusal(of: record, in: batch, isTombstone: isTombstone) {
         return try reject(refusal)
       }
-      if observer.wantedRows == .beforeAndAfter { before = try rowOfRecord(batch, record, shape) }
+      before = try rowBefore(batch, record, shape, observer.wantedRows)
     }
     let referring = references == nil ? nil : try rowBeforeReference(batch, record, shape)
     if plan.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
@@ -50,7 +50,10 @@ extension TableWriter {
     }
     if statements.updatesFirst {
       for target in plan.targets.indices {
-        if let found = try attemptByKey(.update(target), batch, record, shape) { return found }
+        if let found = try attemptByKey(.update(target), batch, record, shape) {
+          observer?.willUpdate(byTarget: target)
+          return found
+        }
       }
     } else if plan.schema.kind != .table && plan.mode == .ignore && !plan.targets.isEmpty {
       if try rowOfRecord(batch, record, shape) != nil { return .done(.ignored) }
@@ -95,7 +98,7 @@ extension TableWriter {
   }
 
   /// Binds a record and takes the first step; the statement is to be reset.
-  private func step(
+  func step(
     _ handle: OpaquePointer, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) -> Int32 {
     connection.notes.pointee.clear()
@@ -158,71 +161,23 @@ extension TableWriter {
       }
     }
   }
-
-  // MARK: - Observation
-
-  /// The row that a record is about as it is now; nil when there is none.
-  func rowOfRecord(
-    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, columns: [Int]? = nil
-  ) throws(UpsurgeError) -> [SQLValue]? {
-    if plan.lookUpKeys.isEmpty { return nil }
-    return try row(try statements.handle(shape, .find(columns ?? observedColumns)), batch, record, shape)
-  }
-
-  private func row(
-    _ handle: OpaquePointer, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
-  ) throws(UpsurgeError) -> [SQLValue]? {
-    defer { sqlite3_reset(handle) }
-    let code = step(handle, batch, record, shape)
-    if code == SQLITE_DONE { return nil }
-    if code != SQLITE_ROW { throw connection.failure(code, sql: String(cString: sqlite3_sql(handle))) }
-    return (0..<sqlite3_column_count(handle)).map { SQLValue(handle, column: $0) }
-  }
-
-  private func show(
-    _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, before: [SQLValue]?
-  ) throws(UpsurgeError) {
-    guard let observer else { return }
-    var after = before
-    switch (observer.wantedRows, outcome) {
-    case (.none, _), (_, .deleted): after = nil
-    case (_, .inserted): after = try insertedRow(batch, record, shape)
-    case (_, .updated), (.after, _): after = try rowOfRecord(batch, record, shape)
-    default: break
-    }
-    let position = batch.position(of: record, file: sourceName(batch.sourceIndex))
-    try observer.observe(outcome, at: position, before: outcome == .inserted ? nil : before, after: after)
-  }
-
-  /// The row that was inserted last: by its rowid, since its key may be a number that SQLite gave it.
-  private func insertedRow(
-    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
-  ) throws(UpsurgeError) -> [SQLValue]? {
-    guard let sql = try plan.insertedRowSQL(columns: observedColumns) else {
-      return try rowOfRecord(batch, record, shape)
-    }
-    if insertedRowStatement?.sql != sql {
-      insertedRowStatement = try connection.prepare(sql, isPersistent: true)
-    }
-    guard let statement = insertedRowStatement else { return nil }
-    defer { statement.reset() }
-    guard try statement.step() else { return nil }
-    return (0..<sqlite3_column_count(statement.handle)).map { SQLValue(statement.handle, column: $0) }
-  }
 }
 
 extension SQLValue {
   /// A column of the row that a statement stands on.
   package init(_ statement: OpaquePointer, column: Int32) {
-    let count = Int(sqlite3_column_bytes(statement, column))
+    // The type first: asking for the bytes of a number makes a text of it.
     switch sqlite3_column_type(statement, column) {
     case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
     case SQLITE_FLOAT: self = .real(sqlite3_column_double(statement, column))
     case SQLITE_TEXT:
-      let bytes = UnsafeBufferPointer(start: sqlite3_column_text(statement, column), count: count)
-      self = .text(String(decoding: bytes, as: UTF8.self))
+      let start = sqlite3_column_text(statement, column)
+      let count = Int(sqlite3_column_bytes(statement, column))
+      self = .text(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
     case SQLITE_BLOB:
-      self = .blob(Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count)))
+      let start = sqlite3_column_blob(statement, column)
+      let count = Int(sqlite3_column_bytes(statement, column))
+      self = .blob(Array(UnsafeRawBufferPointer(start: start, count: count)))
     default: self = .null
     }
   }

@@ -49,7 +49,8 @@ package final class TableWriter {
   let observer: (any RecordObserver)?
   /// The columns whose values the observer is given.
   var observedColumns: [Int] = []
-  var insertedRowStatement: Statement?
+  /// Reads a row by what names it.
+  var namedRowStatement: Statement?
   /// Records that wait for a place in the table.
   var keeping: Quarantine
   /// What leaves the quarantine when the transaction ends, by the records that bring it about.

@@ -65,11 +65,17 @@ extension ModelCase {
   private func write(
     _ load: Load, to writer: TableWriter, _ maker: inout BatchMaker, _ cut: Cut
   ) throws {
+    let all = maker.columns
+    maker.columns = []
     var at = 0
     while at < load.records.count {
       let part = load.records[at..<min(at + cut.batchSize, load.records.count)]
       let ragged = part.indices.filter { part[$0].isRagged }.map { $0 - at }
-      var batch = maker.batch(part.map(\.values), rejecting: Set(ragged))
+      // As with JSON, a batch has no cells for columns that nobody has spoken of so far.
+      let used = part.map { $0.values.lastIndex { $0 != .absent } ?? 0 }.max() ?? 0
+      maker.columns = Array(all.prefix(max(maker.columns.count, used + 1)))
+      var batch = maker.batch(
+        part.map { Array($0.values.prefix(maker.columns.count)) }, rejecting: Set(ragged))
       try writer.write(&batch)
       at += cut.batchSize
     }

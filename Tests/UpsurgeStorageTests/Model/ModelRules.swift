@@ -11,6 +11,8 @@ struct ModelRules {
   /// Columns that the input must have, and one of its own that the table lacks.
   var needed: [String]
   var extraColumn: String?
+  /// Whether an update changes a key, so that its row is not found again by the record.
+  var setsKey = false
 
   /// Whether SQL may see values as the record has them: a look-up does not convert them before, as an INSERT does.
   var needsConvertedValues: Bool {
@@ -42,6 +44,14 @@ struct ModelRules {
       if random.chance(4) {
         rules.merge.newer = .init(column: random.one(of: free), isStrict: random.chance(2))
       }
+    }
+    // SQL may set a column of a UNIQUE key, so that the next record with that key finds no row.
+    let ofKey = keys.flatMap(\.columns).filter { table.primaryKey?.columns.contains($0) != true }
+    if !ofKey.isEmpty && rules.merge.columns.isEmpty && random.chance(8) {
+      let column = random.one(of: ofKey)
+      rules.merge.columns[column] = .expression(
+        random.one(of: ["excluded.\(column) || '!'", "\(column)", "length(\(column))", "NULL"]))
+      setsKey = true
     }
     if keys.count == 1 && random.chance(5) { addTombstone(free, &random) }
     let isDelete = mode == .delete || rules.tombstone != nil

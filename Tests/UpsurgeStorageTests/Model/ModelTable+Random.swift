@@ -105,7 +105,7 @@ extension ModelTable {
     if name == rowidColumn { return }
     let isInKey = keys.contains { $0.columns.contains(name) }
     let type = columns[index].type
-    let value = isStrict && type == "BLOB" ? "x'61'" : type == "TEXT" ? "'dd'" : "4"
+    let value = isStrict && type == "BLOB" ? "x'61'" : type == "TEXT" ? "'dd'" : type == "REAL" ? "4.0" : "4"
     if random.chance(5) { columns[index].notNull = .yes }
     if !isInKey && random.chance(4) { columns[index].defaultSQL = value }
     let isInExpression = keys.contains { $0.parts.contains { $0.expression != nil && $0.column == name } }

@@ -1,0 +1,79 @@
+/// The parts that the summaries of all commands share.
+extension JSONText {
+  mutating func strings(_ values: [String]) {
+    beginArray()
+    for value in values { string(value) }
+    endArray()
+  }
+
+  /// The member `ledger`.
+  mutating func member(_ ledger: Ledger) {
+    key("ledger")
+    beginObject()
+    for (word, count) in ledger.entries {
+      key(word)
+      number(count)
+    }
+    endObject()
+  }
+
+  /// The member `stages`: seconds by name.
+  mutating func member(stages: [(name: String, seconds: Double)]) {
+    key("stages")
+    beginObject()
+    for stage in stages {
+      key(stage.name)
+      number(stage.seconds)
+    }
+    endObject()
+  }
+
+  /// The member `rejects_by_reason`.
+  mutating func member(rejectsByReason: [(code: Reject.Code, count: UInt64)]) {
+    key("rejects_by_reason")
+    beginObject()
+    for (code, count) in rejectsByReason {
+      key(code.rawValue)
+      number(count)
+    }
+    endObject()
+  }
+
+  /// The members `error`, where there is one, and `exit_code`.
+  mutating func ending(_ error: UpsurgeError?, exitCode: Int32) {
+    if let error {
+      key("error")
+      beginObject()
+      key("code")
+      string(error.code.rawValue)
+      key("message")
+      string(error.message)
+      if let position = error.position {
+        key("position")
+        beginObject()
+        members(of: position)
+        endObject()
+      }
+      if let hint = error.hint {
+        key("hint")
+        string(hint)
+      }
+      endObject()
+    }
+    key("exit_code")
+    number(Int64(exitCode))
+  }
+
+  /// The known parts of a position.
+  mutating func members(of position: Position) {
+    key("file")
+    string(position.file)
+    for (name, value) in [
+      ("record", position.record), ("line", position.line), ("byte", position.byte),
+    ] {
+      guard let value else { continue }
+      key(name)
+      number(value)
+    }
+  }
+}
