@@ -35,10 +35,8 @@ package enum SQLName {
       && zip(left.utf8, right.utf8).allSatisfy { lowered($0) == lowered($1) }
   }
 
-  /// A name with its ASCII letters in lower case, to look names up as SQLite does.
-  package static func folded(_ name: String) -> String {
-    String(decoding: name.utf8.map(lowered), as: UTF8.self)
-  }
+  /// A name's key in look-ups, as SQLite compares names; not to be shown.
+  package static func folded(_ name: String) -> String { name.nameKey }
 
   private static func lowered(_ byte: UInt8) -> UInt8 {
     byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
