@@ -186,7 +186,11 @@ extension TableSchema {
       foreignKeys[foreignKeys.count - 1].columns.append(statement.text(at: 2) ?? "")
       if let to = statement.text(at: 3) { foreignKeys[foreignKeys.count - 1].parentColumns.append(to) }
     }
-    let primaryKey = try connection.prepare("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")
+    let primaryKey = try connection.prepare(
+      """
+      SELECT name FROM pragma_table_info(?1)
+      WHERE pk > 0 AND EXISTS (SELECT 1 FROM pragma_table_list(?1) WHERE schema IN ('main', 'temp')) ORDER BY pk
+      """)
     for index in foreignKeys.indices {
       try primaryKey.bind(foreignKeys[index].parentTable, at: 1)
       while try primaryKey.step() { foreignKeys[index].parentKey.append(primaryKey.text(at: 0) ?? "") }
