@@ -38,6 +38,11 @@ package enum SQLName {
   /// A name's key in look-ups, as SQLite compares names; not to be shown.
   package static func folded(_ name: String) -> String { name.nameKey }
 
+  /// Text with its ASCII letters in lower case, as NOCASE compares it.
+  static func lowered(_ text: String) -> String {
+    String(decoding: text.utf8.map(lowered), as: UTF8.self)
+  }
+
   private static func lowered(_ byte: UInt8) -> UInt8 {
     byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
   }
