@@ -28,6 +28,10 @@ final class RecordObservers: RecordObserver {
     return nil
   }
 
+  func willUpdate(byTarget target: Int) {
+    for observer in observers { observer.willUpdate(byTarget: target) }
+  }
+
   func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError) {
@@ -38,5 +42,5 @@ final class RecordObservers: RecordObserver {
     for observer in observers { try observer.didCommit() }
   }
 
-  func didRollBack() { observers.forEach { $0.didRollBack() } }
+  func didRollBack() { for observer in observers { observer.didRollBack() } }
 }
