@@ -29,10 +29,12 @@ extension LoadOptions {
 
   /// Whether the key of a new table is a UNIQUE index, because no PRIMARY KEY is partial or on expressions.
   /// - Throws: `usage` when none is to be made.
-  func needsKeyIndex(table: String) throws(UpsurgeError) -> Bool {
+  func needsKeyIndex(table: String, columns names: [String]) throws(UpsurgeError) -> Bool {
     guard case .columns(let columns, let predicate) = rules.target else { return false }
     let isPartial = predicate.map { !$0.isEmpty } ?? false
-    if !isPartial && !columns.contains(where: LoadOptions.isExpression) { return false }
+    if !isPartial && !columns.contains(where: { LoadOptions.isExpression($0, columns: names) }) {
+      return false
+    }
     if createsKey { return true }
     throw UpsurgeError(
       .usage,
@@ -42,7 +44,9 @@ extension LoadOptions {
   }
 
   /// Whether a part of `--key` is SQL and not the name of a column.
-  static func isExpression(_ part: String) -> Bool { part.contains("(") }
+  static func isExpression(_ part: String, columns: [String]) -> Bool {
+    part.contains("(") && !columns.contains { SQLName.isSame($0, part) }
+  }
 
   /// The options that only count for a table that is made.
   var optionsOfNewTables: [String] {

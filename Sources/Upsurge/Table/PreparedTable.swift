@@ -52,7 +52,9 @@ struct PreparedTable {
     let stored = inferred.filter { !SQLName.isSame($0.name, control?.name ?? "") }
     var definition = try TableDefinition(
       name: name, inferred: stored, options: options, mustKnowTypes: hasOneHeader)
-    if try options.needsKeyIndex(table: name) { definition.keyColumns = [] }
+    if try options.needsKeyIndex(table: name, columns: definition.columns.map(\.name)) {
+      definition.keyColumns = []
+    }
     return try new(definition, control: control, on: connection, options: options)
   }
 
@@ -275,7 +277,7 @@ extension TableDefinition {
       types[SQLName.folded(try known(column, option: "--type"))] = type
     }
     var key: [String] = []
-    for column in options.key where !LoadOptions.isExpression(column) {
+    for column in options.key where !LoadOptions.isExpression(column, columns: names) {
       let name = try known(column, option: "--key")
       if key.contains(where: { SQLName.isSame($0, name) }) {
         throw UpsurgeError(.usage, "--key names the column \"\(name)\" twice")
