@@ -17,13 +17,18 @@ package struct TableSchema: Sendable, Equatable {
   package var keys: [Key] = []
   /// Triggers on the table, TEMP ones included.
   package var triggers: [String] = []
-  /// Whether a trigger of the database says FAIL or ROLLBACK, so that a failing row may leave traces.
+  /// Whether a trigger or a constraint of the database says FAIL, ROLLBACK or, where foreign keys act, IGNORE: what
+  /// triggers do for a row that fails may then stay.
   package var hasUnsafeTriggers = false
+  /// Whether another table has triggers.
+  package var hasTriggersElsewhere = false
   package var foreignKeys: [ForeignKey] = []
   /// Whether a foreign key is DEFERRABLE INITIALLY DEFERRED.
   package var hasDeferredForeignKeys = false
   /// Tables with a foreign key to this one.
   package var referencingTables: [String] = []
+  /// Whether one of them has ON DELETE or ON UPDATE with CASCADE, SET NULL or SET DEFAULT.
+  package var hasActingReferences = false
   package var hasAutoincrement = false
   package var hasCheck = false
   /// Whether a CHECK calls any function.
