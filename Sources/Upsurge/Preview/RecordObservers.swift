@@ -28,6 +28,14 @@ final class RecordObservers: RecordObserver {
     return nil
   }
 
+  func willUpdate(byTarget target: Int) {
+    for observer in observers { observer.willUpdate(byTarget: target) }
+  }
+
+  func willIgnore() {
+    for observer in observers { observer.willIgnore() }
+  }
+
   func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError) {
