@@ -32,6 +32,10 @@ final class RecordObservers: RecordObserver {
     for observer in observers { observer.willUpdate(byTarget: target) }
   }
 
+  func willIgnore() {
+    for observer in observers { observer.willIgnore() }
+  }
+
   func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError) {

@@ -93,6 +93,8 @@ package final class StatementEmitter: RecordObserver {
 
   package func willUpdate(byTarget target: Int) { pending = templates[.update(shape, target)] ?? pending }
 
+  package func willIgnore() { pending = [] }
+
   package func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError) {

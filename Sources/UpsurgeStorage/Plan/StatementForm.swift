@@ -117,5 +117,17 @@ extension UpsertPlan {
   var mayIgnore: Bool { !schema.triggers.isEmpty || hasConflictClause }
 
   /// Whether a single-row statement that fails may leave traces, so that a savepoint must wrap it.
-  var needsSavepoint: Bool { !schema.triggers.isEmpty && schema.hasUnsafeTriggers }
+  var needsSavepoint: Bool {
+    if !schema.triggers.isEmpty && schema.hasUnsafeTriggers { return true }
+    return mayFireActions && (schema.hasUnsafeTriggers || schema.hasTriggersElsewhere)
+  }
+
+  /// Whether a row may be deleted, or a key of it changed, to which rows refer with CASCADE and the like. Their triggers
+  /// are then fired too, and a statement that fails in one of them may leave traces.
+  private var mayFireActions: Bool {
+    let changesKeys =
+      (mode == .upsert || mode == .update)
+      && (schema.keys.count > 1 || slots.contains { $0.isKey && isSetBySQL($0.columnIndex) })
+    return schema.hasActingReferences && (mode == .delete || tombstoneCell != nil || changesKeys)
+  }
 }

@@ -39,6 +39,12 @@ extension UpsertPlan {
     return sql + " LIMIT 1"
   }
 
+  /// `SELECT` that has a row where a target finds one.
+  func existsSQL(shape: SlotShape, target: Int, _ spelling: Spelling) throws(UpsurgeError) -> String {
+    let found = try lookUp(targets[target], present(shape), row: 0, spelling)
+    return "SELECT 1 FROM \(try SQLName.quote(schema.name)) WHERE \(found) LIMIT 1"
+  }
+
   /// The keys by which the row of a record can be found: the targets, or the PRIMARY KEY where there are none.
   var lookUpKeys: [TableSchema.Key] {
     targets.isEmpty && mode != .ignore ? schema.keys.filter { $0.kind == .primaryKey } : targets
@@ -88,7 +94,8 @@ extension UpsertPlan {
       update.assignments = ["\(same) = \(same)"]
       update.differences = ["0"]
     }
-    let set = "UPDATE \(table) SET \(update.assignments.joined(separator: ", "))\nWHERE \(found)"
+    let verb = overridesClauses ? "UPDATE OR ABORT" : "UPDATE"
+    let set = "\(verb) \(table) SET \(update.assignments.joined(separator: ", "))\nWHERE \(found)"
     let differs = "(\(MergeSQL.anyOf(update.differences[...])))"
     if !spelling.isCounted {
       return set + ([""] + [differs] + update.conditions).joined(separator: " AND ")

@@ -51,10 +51,11 @@ extension UpsertPlan {
   }
 
   /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT
-  /// NULL ON CONFLICT ROLLBACK end the transaction: the statement's own word overrides them all.
-  private var overridesClauses: Bool {
+  /// NULL ON CONFLICT ROLLBACK end the transaction, or FAIL keep what a trigger did for the row: the statement's own
+  /// word overrides them all.
+  var overridesClauses: Bool {
     schema.keys.contains { $0.conflictClause != nil }
-      || schema.columns.contains { $0.notNullConflict == .rollback }
+      || schema.columns.contains { $0.notNullConflict == .rollback || $0.notNullConflict == .fail }
   }
 
   private func override(rowCount: Int, _ spelling: Spelling) -> String {

@@ -90,7 +90,18 @@ struct MergeSQL {
     where token.isName && SQLName.isSame(token.text, "excluded") && schema.columnIndex(next.text) == nil {
       throw UpsurgeError(.usage, "excluded.\(next.text.escapedForTerminal) is no column of the table")
     }
-    return SQLFragment(sql).replacingExcluded { name in schema.columnIndex(name).map(record) ?? "NULL" }
+    return SQLFragment(sql).replacingExcluded { name in
+      schema.columnIndex(name).map(stored(ofRecord:)) ?? "NULL"
+    }
+  }
+
+  /// A column of the record as `excluded` has it: an integer for a REAL column is a REAL, `excluded.v / 2` is 1.5.
+  private func stored(ofRecord column: Int) -> String {
+    let value = record(column)
+    if plan.schema.columns[column].affinity != .real || value == "NULL" || value.hasPrefix("excluded.") {
+      return value
+    }
+    return "CASE WHEN typeof(\(value)) = 'integer' THEN CAST(\(value) AS REAL) ELSE \(value) END"
   }
 
   /// The conditions of which one holds when the stored value would become another one. A collation must not hide a

@@ -17,8 +17,8 @@ extension TableSchema {
     try schema.readColumns(connection, text: text)
     if schema.kind == .virtual, Self.isFullText(sql ?? "") { schema.addRowid() }
     if schema.kind == .table { try schema.readKeys(connection, text: text) }
-    try schema.readTriggers(connection)
     try schema.readForeignKeys(connection)
+    try schema.readTriggers(connection)
     return schema
   }
 
@@ -159,17 +159,47 @@ extension TableSchema {
   private mutating func readTriggers(_ connection: Connection) throws(UpsurgeError) {
     let statement = try connection.prepare(
       """
-      SELECT name, tbl_name, sql FROM
-        (SELECT type, name, tbl_name, sql FROM sqlite_temp_schema
-         UNION ALL SELECT type, name, tbl_name, sql FROM sqlite_schema)
+      SELECT name, tbl_name FROM
+        (SELECT type, name, tbl_name FROM sqlite_temp_schema
+         UNION ALL SELECT type, name, tbl_name FROM sqlite_schema)
       WHERE type = 'trigger' ORDER BY name
       """)
     while try statement.step() {
-      if SQLName.isSame(statement.text(at: 1) ?? "", name) { triggers.append(statement.text(at: 0) ?? "") }
-      let words = (statement.text(at: 2) ?? "").uppercased()
-      if words.contains("FAIL") || words.contains("ROLLBACK") { hasUnsafeTriggers = true }
+      if SQLName.isSame(statement.text(at: 1) ?? "", name) {
+        triggers.append(statement.text(at: 0) ?? "")
+      } else {
+        hasTriggersElsewhere = true
+      }
     }
+    hasUnsafeTriggers = try Self.hasUnsafeWords(connection)
   }
+
+  /// Looks at the text of every trigger and every table, since a trigger may write to any of them; rather once too
+  /// often, for it only costs savepoints.
+  private static func hasUnsafeWords(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    // What a CASCADE or SET NULL leaves undone, because a trigger said IGNORE, SQLite calls a broken reference, but it
+    // does not undo the rest.
+    let acting = try connection.prepare(
+      "SELECT 1 FROM sqlite_schema s, pragma_foreign_key_list(s.name) f WHERE s.type = 'table' AND \(isActing) LIMIT 1"
+    )
+    var words = ["FAIL", "ROLLBACK"]
+    if try acting.step() { words.append("IGNORE") }
+    let statement = try connection.prepare(
+      """
+      SELECT type, sql FROM sqlite_temp_schema WHERE type IN ('table', 'trigger')
+      UNION ALL SELECT type, sql FROM sqlite_schema WHERE type IN ('table', 'trigger')
+      """)
+    while try statement.step() {
+      let text = (statement.text(at: 1) ?? "").uppercased()
+      let isTrigger = statement.text(at: 0) == "trigger"
+      if (isTrigger || text.contains("CONFLICT")) && words.contains(where: text.contains) { return true }
+    }
+    return false
+  }
+
+  /// Whether a foreign key `f` changes its own rows when the row that they refer to does.
+  private static let isActing =
+    "(f.on_delete NOT IN ('NO ACTION', 'RESTRICT') OR f.on_update NOT IN ('NO ACTION', 'RESTRICT'))"
 
   private mutating func readForeignKeys(_ connection: Connection) throws(UpsurgeError) {
     let statement = try connection.prepare(
@@ -198,11 +228,14 @@ extension TableSchema {
     }
     let referencing = try connection.prepare(
       """
-      SELECT DISTINCT s.name FROM sqlite_schema s, pragma_foreign_key_list(s.name) f
-      WHERE s.type = 'table' AND f."table" = ?1 COLLATE NOCASE ORDER BY 1
+      SELECT s.name, max(\(Self.isActing)) FROM sqlite_schema s, pragma_foreign_key_list(s.name) f
+      WHERE s.type = 'table' AND f."table" = ?1 COLLATE NOCASE GROUP BY s.name ORDER BY 1
       """)
     try referencing.bind(name, at: 1)
-    while try referencing.step() { referencingTables.append(referencing.text(at: 0) ?? "") }
+    while try referencing.step() {
+      referencingTables.append(referencing.text(at: 0) ?? "")
+      if referencing.integer(at: 1) != 0 { hasActingReferences = true }
+    }
     try readReferencingKeys(connection)
   }
 

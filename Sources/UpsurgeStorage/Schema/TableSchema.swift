@@ -17,8 +17,11 @@ package struct TableSchema: Sendable, Equatable {
   package var keys: [Key] = []
   /// Triggers on the table, TEMP ones included.
   package var triggers: [String] = []
-  /// Whether a trigger of the database says FAIL or ROLLBACK, so that a failing row may leave traces.
+  /// Whether a trigger or a constraint of the database says FAIL, ROLLBACK or, where foreign keys act, IGNORE: what
+  /// triggers do for a row that fails may then stay.
   package var hasUnsafeTriggers = false
+  /// Whether another table has triggers.
+  package var hasTriggersElsewhere = false
   package var foreignKeys: [ForeignKey] = []
   /// Whether a foreign key is DEFERRABLE INITIALLY DEFERRED.
   package var hasDeferredForeignKeys = false
@@ -26,6 +29,8 @@ package struct TableSchema: Sendable, Equatable {
   package var referencingTables: [String] = []
   /// Their foreign keys, table by table.
   package var referencingKeys: [ReferencingKey] = []
+  /// Whether one of them has ON DELETE or ON UPDATE with CASCADE, SET NULL or SET DEFAULT.
+  package var hasActingReferences = false
   package var hasAutoincrement = false
   package var hasCheck = false
   /// Whether a CHECK calls any function.

@@ -6,6 +6,13 @@ import UpsurgeRecords
 /// SQLite tells after each statement whether any reference is open at all; only then is the row of a record looked at,
 /// and kept here when its parent is missing. At the commit those that still have none are taken back, the last one
 /// first, since a later record may have changed the same row: what is put back is what the row was before.
+///
+/// Taking back is a DELETE or an UPDATE, which must touch nothing but the row. Where the table has triggers, or rows of
+/// any table refer to it with CASCADE, SET NULL or SET DEFAULT, it would; the run then ends at the first such record.
+///
+/// A row that is gone was deleted by a later record, since nothing else deletes rows where records are taken back: both
+/// records did what the ledger says. Rows whose deletion leaves others without a parent are not kept here: the commit
+/// fails, and the run ends.
 final class OpenReferences {
   /// A record that left its row without a parent, or that was stored while such rows were there: its parent may be
   /// one of those that are taken back.
@@ -51,6 +58,23 @@ final class OpenReferences {
     restore = try connection.prepare("UPDATE \(table) SET \(assignments) WHERE \(place)")
   }
 
+  /// Why no record can be taken back, as a clause; nil where each can.
+  var obstacle: String? {
+    if let trigger = schema.triggers.first { return "the table has triggers (\(trigger.escapedForTerminal))" }
+    if schema.hasActingReferences {
+      return "rows that refer to its rows would change with them (CASCADE, SET NULL or SET DEFAULT)"
+    }
+    return nil
+  }
+
+  /// The first record whose row has no parent, and its foreign key by index.
+  func firstOpen() throws(UpsurgeError) -> (entry: Entry, key: Int)? {
+    for entry in entries {
+      if let key = try openKey(of: entry.identity) { return (entry, key) }
+    }
+    return nil
+  }
+
   /// Whether a reference of any table is open in this transaction.
   var isAnyOpen: Bool { connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) != 0 }
 
@@ -63,24 +87,42 @@ final class OpenReferences {
   }
 
   /// Takes back the rows that still have no parent, the last one first.
-  /// - Parameter taken: is told of each record whose row was taken back, and of the foreign key by index.
-  func takeBack(_ taken: (Entry, Int) throws(UpsurgeError) -> Void) throws(UpsurgeError) {
+  /// - Parameters:
+  ///   - taken: is told of each record whose row was taken back, and of the foreign key by index.
+  ///   - refused: the error for a record that cannot be taken back, by record, foreign key and reason.
+  func takeBack(
+    _ taken: (Entry, Int) throws(UpsurgeError) -> Void, refused: (Entry, Int, String) -> UpsurgeError
+  ) throws(UpsurgeError) {
     var isDone = entries.isEmpty
     while !isDone {
       isDone = true
       for index in entries.indices.reversed() {
         guard let key = try openKey(of: entries[index].identity) else { continue }
         let entry = entries.remove(at: index)
-        if let before = entry.before {
-          try run(restore, entry.identity + before)
-        } else {
-          try run(remove, entry.identity)
+        guard try takeBack(entry) else {
+          throw refused(entry, key, "other rows refer to its row (RESTRICT) or would change with it")
         }
         try taken(entry, key)
         isDone = false
       }
     }
     clear()
+  }
+
+  /// - Returns: false when SQLite refuses, or when more than the row has changed.
+  private func takeBack(_ entry: Entry) throws(UpsurgeError) -> Bool {
+    let changes = sqlite3_total_changes64(connection.handle)
+    do throws(UpsurgeError) {
+      if let before = entry.before {
+        try run(restore, entry.identity + before)
+      } else {
+        try run(remove, entry.identity)
+      }
+    } catch {
+      guard ResultCode.primary(error.underlyingCode ?? 0) == SQLITE_CONSTRAINT else { throw error }
+      return false
+    }
+    return sqlite3_total_changes64(connection.handle) - changes == 1
   }
 
   /// Takes over what was open before the table got new columns, which are NULL in every row that was there.

@@ -31,6 +31,9 @@ package protocol RecordObserver: TransactionObserver {
   /// - Parameter target: which of the plan's targets finds that row.
   func willUpdate(byTarget target: Int)
 
+  /// The record in hand is ignored because its row exists, although SQLite has refused its INSERT.
+  func willIgnore()
+
   /// - Parameters:
   ///   - before: the row that the record is about as it was; nil when there was none.
   ///   - after: the row as it is now; nil when there is none, and of a record that was rejected or quarantined.
@@ -56,6 +59,8 @@ extension RecordObserver {
   ) throws(UpsurgeError) -> Reject? { nil }
 
   package func willUpdate(byTarget target: Int) {}
+
+  package func willIgnore() {}
 
   package func didCommit() throws(UpsurgeError) {}
 

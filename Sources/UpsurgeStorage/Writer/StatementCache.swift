@@ -78,6 +78,8 @@ final class StatementCache {
       switch role {
       case .update(let target): try plan.updateSQL(shape: statements.shape, target: target, .numbered)
       case .delete: try plan.deleteSQL(shape: statements.shape, .numbered)
+      case .exists(let target):
+        try plan.existsSQL(shape: statements.shape, target: target, .numbered)
       case .find(let columns): try plan.findSQL(shape: statements.shape, columns: columns, .numbered)
       case .findByPrimaryKey(let columns):
         try plan.findByPrimaryKeySQL(shape: statements.shape, columns: columns, .numbered)
@@ -157,12 +159,22 @@ final class ShapeStatements {
     case delete
     /// By the target of this index.
     case update(Int)
+    /// Reads a row if the target of this index finds one.
+    case exists(Int)
     /// Reads these columns.
     case find([Int])
     /// Reads these columns of the row with the record's PRIMARY KEY.
     case findByPrimaryKey([Int])
     /// Says whether a key's expressions are NULL.
     case nullKey
+
+    /// The target that finds the row, by index.
+    var target: Int {
+      switch self {
+      case .update(let target), .exists(let target): target
+      default: 0
+      }
+    }
   }
 
   let shape: SlotShape

@@ -46,11 +46,12 @@ extension TableWriter {
   /// Rejects the records whose parents never came, before the transaction is committed.
   func settleReferences() throws(UpsurgeError) {
     guard let references, !references.entries.isEmpty else { return }
+    if let obstacle = references.obstacle {
+      guard let (entry, key) = try references.firstOpen() else { return references.clear() }
+      throw endRun(entry, key, because: obstacle)
+    }
     try references.takeBack { entry, key throws(UpsurgeError) in
-      var refused = entry.reject
-      let (column, reason) = missingParent(plan.schema.foreignKeys[key])
-      refused.column = column
-      refused.reason = reason
+      let refused = rejected(entry, key)
       if let observer, !observer.takesBack {
         var error = refused.asError
         error.hint =
@@ -61,10 +62,29 @@ extension TableWriter {
       ledger.read -= 1
       forgetSettlement(at: refused.position)
       try reject(refused)
+    } refused: { entry, key, obstacle in
+      endRun(entry, key, because: obstacle)
     }
   }
 
-  private func missingParent(_ key: TableSchema.ForeignKey) -> (column: String, reason: String) {
+  /// The error for a record that cannot be taken back.
+  private func endRun(_ entry: OpenReferences.Entry, _ key: Int, because obstacle: String) -> UpsurgeError {
+    var refused = rejected(entry, key)
+    fatalReject = refused
+    if settings.onError == .stop { return refused.asError }
+    refused.reason += "; it cannot be left out any more, because \(obstacle)"
+    var error = refused.asError
+    error.hint = "load the referenced rows first, or the referenced table first"
+    return error
+  }
+
+  private func rejected(_ entry: OpenReferences.Entry, _ key: Int) -> Reject {
+    var refused = entry.reject
+    (refused.column, refused.reason) = missingParent(plan.schema.foreignKeys[key])
+    return refused
+  }
+
+  private func missingParent(_ key: TableSchema.ForeignKey) -> (column: String?, reason: String) {
     let parents = (key.parentColumns.isEmpty ? key.parentKey : key.parentColumns).joined(separator: ", ")
     let columns = key.columns.joined(separator: ", ")
     return (

@@ -63,18 +63,35 @@ extension TableWriter {
     let code = step(handle, batch, record, shape)
     if code == SQLITE_DONE {
       sqlite3_reset(handle)
+      if try isMissingInView(batch, record, shape) { return .done(.ignored) }
       return .done(outcomeOfInsert(hasChanged: sqlite3_changes(connection.handle) > 0))
     }
     let failure = failed(code, handle)
-    if plan.mode == .upsert, Refusal.comesBeforeConflict(code) {
-      for target in plan.targets.indices {
-        if let found = try attemptByKey(.update(target), batch, record, shape) {
-          observer?.willUpdate(byTarget: target)
-          return found
-        }
-      }
+    if Refusal.comesBeforeConflict(code), !connection.isInAutocommit {
+      return try attemptOnRow(batch, record, shape) ?? failure
     }
     return failure
+  }
+
+  /// Goes on after SQLite has refused to insert a record without looking whether its row is there.
+  /// - Returns: nil when there is none.
+  private func attemptOnRow(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> Attempt? {
+    guard !plan.targets.isEmpty, plan.mode == .upsert || plan.mode == .ignore else { return nil }
+    if plan.needsSavepoint { try connection.execute("ROLLBACK TO upsurge_record") }
+    if plan.mode == .ignore {
+      if try rowOfRecord(batch, record, shape) == nil { return nil }
+      observer?.willIgnore()
+      return .done(.ignored)
+    }
+    for target in plan.targets.indices {
+      if let found = try attemptByKey(.update(target), batch, record, shape) {
+        observer?.willUpdate(byTarget: target)
+        return found
+      }
+    }
+    return nil
   }
 
   /// Updates or deletes the row of a record.
@@ -82,12 +99,44 @@ extension TableWriter {
   private func attemptByKey(
     _ role: ShapeStatements.Role, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> Attempt? {
+    let isView = plan.schema.kind == .view
+    if isView, try !exists(batch, record, shape, byTarget: role.target) { return nil }
     let handle = try statements.handle(shape, role)
     let code = step(handle, batch, record, shape)
     guard code == SQLITE_DONE else { return failed(code, handle) }
     sqlite3_reset(handle)
+    if isView { connection.notes.pointee.conflicts = 1 }
     let hasChanged = sqlite3_changes(connection.handle) > 0
     return outcomeOfLookUp(hasChanged: hasChanged, isDelete: role == .delete).map { .done($0) }
+  }
+
+  /// Whether a view has a row that a record is about. The terms that count do not tell: SQLite copies a view's rows
+  /// before its triggers run, with `"w"."k"` become `?1` in the condition, and asks what has no column left only once.
+  private func exists(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, byTarget target: Int
+  ) throws(UpsurgeError) -> Bool {
+    let handle = try statements.handle(shape, .exists(target))
+    defer { sqlite3_reset(handle) }
+    let code = step(handle, batch, record, shape)
+    if code == SQLITE_DONE { return false }
+    if code != SQLITE_ROW { throw connection.failure(code, sql: String(cString: sqlite3_sql(handle))) }
+    return true
+  }
+
+  /// Whether a view lacks the row that was inserted through its trigger: that said RAISE(IGNORE). A record without a
+  /// key cannot be looked for.
+  private func isMissingInView(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> Bool {
+    if plan.schema.kind != .view { return false }
+    let row = batch.cells + record * batch.columnCount
+    var isMissing = false
+    for (index, key) in plan.targets.enumerated() {
+      if isNull(key, row, cellCount: batch.columnCount, mustFind: true) { continue }
+      if try exists(batch, record, shape, byTarget: index) { return false }
+      isMissing = true
+    }
+    return isMissing
   }
 
   /// What SQLite has said; another statement would make it forget.
@@ -116,8 +165,12 @@ extension TableWriter {
   private func refuse(
     _ batch: borrowing Batch, _ record: Int, _ refusal: Refusal, _ error: UpsurgeError, isDelete: Bool
   ) throws(UpsurgeError) {
-    if connection.isInAutocommit { throw lostTransaction(error, batch, record) }
-    // After an error in a trigger that is no constraint, only a savepoint knows what to undo.
+    if connection.isInAutocommit {
+      if refusal.isConstraint { fatalReject = refused(batch, record, refusal) }
+      throw lostTransaction(error, batch, record)
+    }
+    // After an error in a trigger that is no constraint, only a savepoint knows what to undo; triggers of tables that
+    // refer to this one are never without.
     let isKnown = refusal.isConstraint || plan.schema.triggers.isEmpty || plan.needsSavepoint
     guard refusal.concernsRecord, isKnown else { throw error }
     if plan.needsSavepoint {

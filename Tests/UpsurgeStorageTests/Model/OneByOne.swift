@@ -86,8 +86,12 @@ struct OneByOne {
     case .ignore:
       do {
         return try insert(values, into: "t") ? .inserted : .ignored
-      } catch let error as UpsurgeError where Self.code(error) == "unique" {
-        return .ignored
+      } catch let error as UpsurgeError {
+        let code = Self.code(error)
+        if code == "unique" { return .ignored }
+        guard ["not-null", "check", "type-mismatch"].contains(code) else { throw error }
+        for key in rules.keys where try find(key) != nil { return .ignored }
+        throw error
       }
     case .upsert, .update, .delete: break
     }
