@@ -39,8 +39,8 @@ enum DialectWord {
   }
 }
 
-/// Reads lists of names: `a,b,"c,d"`, a quote within quotes doubled; commas within parentheses belong to an
-/// expression: `substr(a,1,2)`.
+/// Reads lists of names: `a, b,"c,d"`, a quote within quotes doubled; blanks around a name do not belong to it, unless
+/// they are quoted; commas within parentheses belong to an expression: `substr(a,1,2)`.
 enum NameList {
   static func parse(_ text: String, option: String) throws -> [String] {
     var names: [String] = []
@@ -48,6 +48,13 @@ enum NameList {
     var isQuoted = false
     var depth = 0
     var wasClosed = false
+    // So much of the name was quoted, or stands before what was.
+    var quotedCount = 0
+    func take() {
+      while name.count > quotedCount, let last = name.last, isBlank(last) { name.removeLast() }
+      names.append(String(name))
+      (name, quotedCount) = (String.UnicodeScalarView(), 0)
+    }
     // Scalars, not characters: a quote followed by a combining mark is one character, but still a quote.
     for scalar in text.unicodeScalars {
       let follows = wasClosed
@@ -58,20 +65,22 @@ enum NameList {
         if follows { name.append(scalar) }
         wasClosed = isQuoted
         isQuoted.toggle()
-      case "," where !isQuoted && depth <= 0:
-        names.append(String(name))
-        name = String.UnicodeScalarView()
+        quotedCount = name.count
+      case "," where !isQuoted && depth <= 0: take()
+      case _ where isBlank(scalar) && !isQuoted && name.isEmpty: break
       default:
         if !isQuoted { depth += scalar == "(" ? 1 : scalar == ")" ? -1 : 0 }
         name.append(scalar)
       }
     }
-    names.append(String(name))
+    take()
     guard !isQuoted, !names.contains("") else {
       throw ValidationError("\(option) \(text): give names as A,B,C; quote a name that holds a comma")
     }
     return names
   }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 }
 
 extension ByteSize: ExpressibleByArgument {

@@ -100,7 +100,7 @@ struct InspectCommand: ParsableCommand {
       print("note: \(Words.count(entry.count)) \(entry.code.rawValue), first at \(entry.first)")
     }
     if result.recordCount > 0 || result.remarks.isEmpty {
-      print("\(Words.count(result.recordCount)) records, \(Words.count(result.rejectCount)) with errors")
+      print("\(Words.count(result.recordCount, "record")), \(Words.count(result.rejectCount)) with errors")
     }
     return result.rejectCount > 0 ? 65 : 0
   }

@@ -5,17 +5,17 @@ enum LedgerText {
   static func text(_ summary: RunSummary) -> String {
     var lines: [String] = []
     let ledger = summary.ledger
-    for entry in summary.warnings.entries {
+    for entry in summary.warnings.entries where entry.code != .columnSkipped {
       let column = entry.column.map { " in column \($0)" } ?? ""
-      lines.append(
-        "note: \(Words.count(entry.count)) \(words(for: entry.code))\(column), first at \(entry.first)")
+      lines.append("note: \(words(for: entry.code, entry.count))\(column), first at \(entry.first)")
     }
+    if let skipped = skippedFields(summary.warnings) { lines.append("note: " + skipped) }
     if !summary.rejectsByReason.isEmpty {
       let reasons = summary.rejectsByReason.map { "\(Words.count($0.count)) \($0.code.rawValue)" }
       lines.append("rejected: " + reasons.joined(separator: ", "))
     }
     lines.append(
-      "\(summary.table) in \(summary.database): \(Words.count(ledger.read)) records read in "
+      "\(summary.table) in \(summary.database): \(Words.count(ledger.read, "record")) read in "
         + "\(Words.seconds(summary.seconds)) (\(Words.count(UInt64(summary.rowsPerSecond))) rows/s)")
     let shown = ledger.entries.dropFirst().filter { word, count in
       count > 0 || ["inserted", "updated", "unchanged", "rejected"].contains(word)
@@ -37,7 +37,7 @@ enum LedgerText {
     }
     if summary.supersededCount > 0 {
       lines.append(
-        "  \(Words.count(summary.supersededCount)) kept record\(summary.supersededCount == 1 ? "" : "s") superseded by "
+        "  \(Words.count(summary.supersededCount, "kept record")) superseded by "
           + "later ones about the same rows")
     }
     return lines
@@ -51,23 +51,37 @@ enum LedgerText {
       return "\(start): nothing of this run is in the database"
     }
     let place = summary.committedThrough.map { ", the last one at \($0)" } ?? ""
-    return "\(start): \(Words.count(summary.committedCount)) records are committed\(place)"
+    let verb = summary.committedCount == 1 ? "is" : "are"
+    return "\(start): \(Words.count(summary.committedCount, "record")) \(verb) committed\(place)"
   }
 
-  private static func words(for code: WarningLog.Code) -> String {
-    switch code {
-    case .blankLine: "blank lines left out"
-    case .comment: "comment lines left out"
-    case .padded: "short records filled with NULL"
-    case .surplusEmpty: "long records whose surplus fields were empty"
-    case .textInNumberColumn: "texts stored in a column of numbers"
-    case .spellingChanged: "values respelled by the column's type"
-    case .duplicateKey: "records with a key twice (the last one won)"
-    case .columnCollision: "values whose key means a column that another key means too (the last one won)"
-    case .headerRenamed: "header names changed"
-    case .columnSkipped: "fields left out"
-    case .columnAdded: "columns added"
-    default: code.rawValue
+  /// Fields of files that were left out as the options say are one line: with `--columns` there may be many.
+  private static func skippedFields(_ warnings: WarningLog) -> String? {
+    let names = warnings.entries.filter { $0.code == .columnSkipped }.compactMap(\.column)
+    if names.isEmpty { return nil }
+    let rest = names.count > shownFieldLimit ? ", ..." : ""
+    return "\(Words.count(UInt64(names.count), "field")) left out: "
+      + names.prefix(shownFieldLimit).joined(separator: ", ") + rest
+  }
+
+  /// So many fields that were left out are named.
+  private static let shownFieldLimit = 5
+
+  private static func words(for code: WarningLog.Code, _ count: UInt64) -> String {
+    func counted(_ noun: String) -> String { Words.count(count, noun) }
+    return switch code {
+    case .blankLine: counted("blank line") + " left out"
+    case .comment: counted("comment line") + " left out"
+    case .padded: counted("short record") + " filled with NULL"
+    case .surplusEmpty: counted("long record") + " whose surplus fields were empty"
+    case .textInNumberColumn: counted("text") + " stored in a column of numbers"
+    case .spellingChanged: counted("value") + " respelled by the column's type"
+    case .duplicateKey: counted("record") + " with a key twice (the last one won)"
+    case .columnCollision:
+      counted("value") + " whose key means a column that another key means too (the last one won)"
+    case .headerRenamed: counted("header name") + " changed"
+    case .columnAdded: counted("column") + " added"
+    default: "\(Words.count(count)) \(code.rawValue)"
     }
   }
 }

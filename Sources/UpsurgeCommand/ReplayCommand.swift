@@ -31,7 +31,8 @@ struct ReplayCommand: ParsableCommand {
   @Argument(help: "The SQLite database.")
   var database: String
 
-  @Argument(help: "A file of rejects; not supported yet.")
+  /// A file of rejects; not supported yet, and said so.
+  @Argument(help: .hidden)
   var file: String?
 
   @Option(help: "full or normal.")

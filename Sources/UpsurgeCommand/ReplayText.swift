@@ -22,7 +22,7 @@ enum ReplayText {
       }
     }
     lines.append(
-      "\(summary.database): \(Words.count(ledger.read)) kept records tried in \(Words.seconds(summary.seconds))"
+      "\(summary.database): \(Words.count(ledger.read, "kept record")) tried in \(Words.seconds(summary.seconds))"
     )
     for table in summary.tables {
       let entries = table.ledger.entries.dropFirst().filter { $0.count > 0 }

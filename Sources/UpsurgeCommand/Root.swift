@@ -27,16 +27,32 @@ struct Root: ParsableCommand {
   /// Parses the words of the command line and runs what they ask for.
   static func main() {
     var arguments = Array(CommandLine.arguments.dropFirst())
+    if let option = RepeatedOption.first(in: arguments) {
+      fail(RepeatedOption.message(option), command: arguments.first ?? "")
+    }
     arguments = OptionalValue.expand(arguments, option: "--flatten", defaultValue: "_") { isSeparator($0) }
     arguments = OptionalValue.expand(arguments, option: "--dry-run", defaultValue: "count") {
       DryRun(rawValue: $0) != nil
     }
     do {
       var command = try parseAsRoot(arguments)
-      try command.run()
+      do {
+        try command.run()
+      } catch let error as ValidationError {
+        fail(error.message, command: type(of: command)._commandName)
+      }
     } catch {
       exit(withError: error)
     }
+  }
+
+  /// Ends with the exit code of a usage error.
+  /// - Parameter command: the subcommand whose help shows the way out.
+  private static func fail(_ message: String, command: String) -> Never {
+    let known = configuration.subcommands.contains { $0._commandName == command }
+    Terminal.say(
+      "upsurge: \(Terminal.visible(message))\n  see: upsurge \(known ? command + " " : "")--help\n")
+    exit(withError: ExitCode.validationFailure)
   }
 
   /// Only 1 to 3 signs of punctuation join names.

@@ -52,7 +52,9 @@ struct SchemaOptions: ParsableArguments {
 
   @Option(
     name: .customLong("init"),
-    help: "SQL for the connection before anything else: TEMP triggers, TEMP views, settings.")
+    help: ArgumentHelp(
+      "A file of SQL for the connection before anything else: TEMP triggers, TEMP views, settings.",
+      valueName: "file"))
   var initPath: String?
 
   /// - Throws: `ValidationError` that names the option.

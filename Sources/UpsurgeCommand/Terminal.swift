@@ -77,6 +77,11 @@ final class Terminal: Sendable {
   func show(_ summary: RunSummary) {
     if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
     guard !isQuiet else { return }
+    if summary.error?.code == .usage && summary.committedCount == 0 {
+      // A ledger of zeros says nothing.
+      return summary.hasBegunToWrite
+        ? Terminal.say("  stopped: nothing of this run is in the database\n") : ()
+    }
     Terminal.say(Terminal.visible(LedgerText.text(summary)))
   }
 }
@@ -85,7 +90,7 @@ extension Terminal {
   /// What a replay did, and why it ended if it ended early.
   func show(_ summary: ReplaySummary) {
     if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
-    guard !isQuiet else { return }
+    guard !isQuiet, summary.error?.code != .usage || summary.ledger.read > 0 else { return }
     Terminal.say(Terminal.visible(ReplayText.text(summary)))
   }
 }

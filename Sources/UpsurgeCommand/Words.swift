@@ -11,6 +11,11 @@ enum Words {
     return text
   }
 
+  /// `1 record`, `1,690,784 records`
+  static func count(_ value: UInt64, _ noun: String) -> String {
+    "\(count(value)) \(noun)\(value == 1 ? "" : "s")"
+  }
+
   /// `28.6 MiB`
   static func bytes(_ value: Double) -> String {
     for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] where value >= Double(1 << shift) {

@@ -22,6 +22,7 @@ struct TextTests {
   @Test("Control characters of data never reach a terminal")
   func escaped() {
     #expect("a\u{1B}[2J\tb\u{9B}\n".escapedForTerminal == "a\\x1B[2J\\tb\\x9B\\n")
+    #expect("a\u{202E}b\u{2067}é👨‍👩‍👧".escapedForTerminal == "a\\u{202E}b\\u{2067}é👨‍👩‍👧")
   }
 
   @Test("JSON text escapes what RFC 8259 wants escaped")

@@ -4,6 +4,23 @@ import UpsurgeRecords
 @testable import UpsurgeStorage
 
 @Suite struct SchemaTests {
+  @Test func anAttachedFileIsNotLookedInto() throws {
+    let database = TemporaryDatabase()
+    let connection = try database.open(
+      """
+      ATTACH ':memory:' AS other;
+      CREATE TABLE other.parent(x PRIMARY KEY); CREATE TABLE other.only(x);
+      CREATE TABLE t(id INTEGER PRIMARY KEY, p REFERENCES parent); CREATE TEMP TABLE own(x PRIMARY KEY);
+      """)
+    #expect(try TableSchema.read(connection, table: "only") == nil)
+    #expect(try TableSchema.read(connection, table: "parent") == nil)
+    #expect(try TableSchema.read(connection, table: "own")?.primaryKeyColumns == ["x"])
+    #expect(
+      try TableSchema.read(connection, table: "t")?.foreignKeys == [
+        .init(columns: ["p"], parentTable: "parent", parentColumns: [], parentKey: [])
+      ])
+  }
+
   @Test func readsKeysColumnsAndWhatHangsOnThem() throws {
     let database = TemporaryDatabase()
     let connection = try database.open(

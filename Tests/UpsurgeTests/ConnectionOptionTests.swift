@@ -48,6 +48,22 @@ struct ConnectionOptionTests {
     #expect(try rows("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'") == ["0"])
   }
 
+  @Test("A table of a file that --init attaches is never the target")
+  func attached() throws {
+    let other = Database(scratch.file("other.db"))
+    try other.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, n); INSERT INTO t VALUES(1, 'theirs')")
+    let script = scratch.write("ATTACH '\(scratch.file("other.db"))' AS other;", to: "init.sql")
+    let arguments = ["--init", script, "--key", "id"]
+    let refused = try load(arguments + ["--create", "never"], input: "id,n\n1,a\n")
+    #expect(refused.exitCode == 4, "\(refused.talk)")
+    for input in ["id,n\n1,a\n2,b\n", "id,n\n1,a\n2,c\n"] {
+      let outcome = try load(arguments, input: input)
+      #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    }
+    #expect(try rows("SELECT * FROM t") == ["1|'a'", "2|'c'"])
+    #expect(try other.rows("SELECT * FROM t") == ["1|'theirs'"])
+  }
+
   @Test("--triggers guarded says when no trigger asks for it")
   func guardedForNothing() throws {
     try prepare("CREATE TABLE t(a); CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; END")

@@ -165,6 +165,23 @@ struct EmitSQLTests {
     sql.components(separatedBy: ";\n").filter { !$0.isEmpty }.map { $0 + ";" }
   }
 
+  @Test("A record that SQLite refuses as a new row stands as an UPDATE, with --changes beside it")
+  func updateInstead() throws {
+    let setup =
+      "CREATE TABLE t(k INTEGER PRIMARY KEY, v CHECK (v <> 'bad'), n INT); INSERT INTO t VALUES (1, 'a', 5)"
+    try Database(path).rows(setup)
+    // Refused as a new row by the CHECK; the row that exists keeps its v.
+    let source = scratch.write("k,v,n\n1,bad,6\n2,b,7\n", to: "in.csv")
+    let outcome = try Command.run([
+      "load", path, "t", source, "--key", "k", "--set", "v=keep", "--emit-sql", sqlPath, "--changes", "-",
+    ])
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(outcome.output.contains(#""before":{"n":5},"after":{"n":6}"#), "\(outcome.output)")
+    let sql = String(decoding: try readFile(sqlPath), as: UTF8.self)
+    #expect(sql.hasPrefix("UPDATE"), "\(sql)")
+    #expect(try feed(sql + sql, to: "fed.db", setup: setup) == rows(Database(path)), "\(sql)")
+  }
+
   @Test("Neighbours of one shape share statements as large as allowed")
   func packing() throws {
     let text = "id,name\n" + (1...5_000).map { "\($0),name of \($0)\n" }.joined()

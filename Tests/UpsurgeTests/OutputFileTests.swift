@@ -23,6 +23,49 @@ struct OutputFileTests {
     #expect(String(decoding: try readFile(rejects), as: UTF8.self).contains(#""line":3"#))
   }
 
+  @Test("Rejects of a transaction that is rolled back leave the file again, as they leave the ledger")
+  func rejectsOfARollback() throws {
+    let lines = (1...40).map { $0 % 10 == 0 ? "\($0)" : "\($0),x" }
+    let source = scratch.write((["a,b"] + lines).joined(separator: "\n") + "\n", to: "in.csv")
+    let rejects = scratch.file("rejects")
+    func load(_ options: [String]) throws -> (code: Int32, ledger: Int?, records: [Int], talk: String) {
+      try? FileManager.default.removeItem(atPath: scratch.file("a.db"))
+      let outcome = try Command.run(
+        [
+          "load", scratch.file("a.db"), "t", source, "--rejects", rejects, "--summary", "-", "--on-error",
+          "reject",
+        ]
+          + options)
+      let summary = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+      let records = try readFile(rejects).split(separator: 0x0A).map { line in
+        (try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])?["record"] as? Int ?? -1
+      }
+      return (outcome.exitCode, (summary?["ledger"] as? [String: Int])?["rejected"], records, outcome.talk)
+    }
+    // Record 40 ends the run; 10 and 20 are committed with their neighbours, 30 is rolled back.
+    let stopped = try load(["--commit-every", "25", "--max-rejects", "3"])
+    #expect(stopped.code == 3 && stopped.ledger == 3 && stopped.records == [10, 20, 40], "\(stopped)")
+    let share = try load(["--max-rejects", "5%"])
+    #expect(share.code == 65 && share.ledger == 0 && share.records.isEmpty, "\(share)")
+    #expect(share.talk.contains("4 of 40 records were rejected"), "\(share.talk)")
+    let complete = try load(["--max-rejects", "4"])
+    #expect(
+      complete.code == 2 && complete.ledger == 4 && complete.records == [10, 20, 30, 40], "\(complete)")
+    for options in [["--dry-run"], ["--dry-run", "--max-rejects", "5%"]] {
+      let trial = try load(options)
+      #expect(trial.code == (options.count == 1 ? 2 : 65) && trial.records == [10, 20, 30, 40], "\(trial)")
+    }
+  }
+
+  @Test("--rejects - is refused, as standard output cannot take rejects back")
+  func rejectsToStandardOutput() throws {
+    let outcome = try Command.run(
+      ["load", scratch.file("a.db"), "t", "-", "--rejects", "-"], input: Array("a\n1\n".utf8))
+    #expect(outcome.exitCode == 64 && outcome.talk.contains("--rejects takes a file"), "\(outcome.talk)")
+    #expect(!FileManager.default.fileExists(atPath: scratch.file("a.db")))
+    #expect(!FileManager.default.fileExists(atPath: "-"))
+  }
+
   @Test(
     "No output overwrites an input, the database or another output",
     arguments: [

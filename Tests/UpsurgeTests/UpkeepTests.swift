@@ -317,6 +317,45 @@ struct UpkeepTests {
     #expect(isSame)
   }
 
+  @Test(
+    "A key is made in the transaction in which indexes are set aside",
+    arguments: ["id,v,w\n1,a,b\n", "id,v,w\n"])
+  func createdKey(csv: String) throws {
+    let database = Database(scratch.file("a.db"))
+    try database.rows("CREATE TABLE t(id INTEGER, v, w); CREATE INDEX ix ON t(v)")
+    let outcome = try Command.run([
+      "load", scratch.file("a.db"), "t", scratch.write(csv, to: "c.csv"), "--key", "id", "--create-key",
+      "--indexes", "defer",
+    ])
+    #expect(
+      outcome.exitCode == 0 && outcome.talk.contains("index ix: built after the rows"), "\(outcome.talk)")
+    #expect(
+      try database.rows("SELECT name, \"unique\" FROM pragma_index_list('t') ORDER BY \"unique\"").map {
+        $0.hasSuffix("1") ? "key" : $0
+      } == ["'ix'|0", "key"])
+    #expect(try database.rows("SELECT * FROM t") == (csv.contains("a") ? ["1|'a'|'b'"] : []))
+    #expect(try database.rows("PRAGMA integrity_check") == ["'ok'"])
+  }
+
+  @Test("A column that is added stays, though no row changed and the indexes were set aside")
+  func onlyColumnAdded() throws {
+    let database = Database(scratch.file("a.db"))
+    try database.rows(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE INDEX ix ON t(v); INSERT INTO t VALUES(1, 'a')")
+    let outcome = try Command.run([
+      "load", scratch.file("a.db"), "t", scratch.write("id,v,w\n1,a,\n", to: "c.csv"), "--key", "id",
+      "--alter",
+      "--indexes", "defer",
+    ])
+    #expect(outcome.exitCode == 0 && outcome.talk.contains("unchanged 1"), "\(outcome.talk)")
+    #expect(outcome.talk.contains("1 column added in column w"), "\(outcome.talk)")
+    #expect(try database.rows("SELECT name FROM pragma_table_info('t')") == ["'id'", "'v'", "'w'"])
+    #expect(
+      try database.rows("SELECT name FROM pragma_index_list('t'); PRAGMA integrity_check") == [
+        "'ix'", "'ok'",
+      ])
+  }
+
   @Test("An input whose length nobody knows changes nothing by itself")
   func pipe() throws {
     try Database(scratch.file("a.db")).rows(Self.tables)

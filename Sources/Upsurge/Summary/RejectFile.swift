@@ -1,34 +1,24 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// A file of rejected records, one JSON object a line: `file record line byte column code reason raw`.
+///
+/// It agrees with the ledger: the records of a transaction that is rolled back leave it again. Those of a trial stay,
+/// though all of it is rolled back: they are what it is for.
 ///
 /// Raw bytes that are not UTF-8 are shown with U+FFFD and stand whole in `raw_base64`; what is longer than 64 KiB is
 /// cut, and `raw_cut` says so.
-package struct RejectFile: ~Copyable {
-  private let path: String
-  private let descriptor: Int32
+final class RejectFile: TransactionObserver {
+  private let file: OutputFile
+  private let isTrial: Bool
   private var text = JSONText()
 
   /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
   /// - Throws: `cannotCreate`.
-  package init(path: String) throws(UpsurgeError) {
-    self.path = path
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    if descriptor < 0 {
-      throw UpsurgeError(
-        .cannotCreate, "cannot create the rejects file \(path): \(String(cString: strerror(errno)))",
-        hint: "give another path to --rejects", underlyingCode: errno)
-    }
+  init(path: String, isTrial: Bool) throws(UpsurgeError) {
+    file = try OutputFile(path: path, option: "--rejects")
+    self.isTrial = isTrial
   }
 
-  deinit { close(descriptor) }
-
-  /// Appends one record; written out at 64 KiB and by `flush`.
-  package mutating func write(_ reject: borrowing Reject) throws(UpsurgeError) {
+  /// Appends one record; written out at 64 KiB, by `flush` and by `didCommit`.
+  func write(_ reject: borrowing Reject) throws(UpsurgeError) {
     text.beginObject()
     text.key("file")
     text.string(reject.position.file)
@@ -57,29 +47,17 @@ package struct RejectFile: ~Copyable {
     }
     text.endObject()
     text.newline()
-    if text.bytes.count >= 64 << 10 { try flush() }
+    try file.append(text.bytes)
+    text.removeAll()
   }
 
   /// Writes out what is buffered.
   /// - Throws: `cannotCreate` when the disk refuses.
-  package mutating func flush() throws(UpsurgeError) {
-    let bytes = text.bytes
-    var start = 0
-    while start < bytes.count {
-      let count = bytes[start...].withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      if count <= 0 {
-        throw UpsurgeError(
-          .cannotCreate, "cannot write the rejects file \(path): \(String(cString: strerror(errno)))",
-          hint: "make room, or give another path to --rejects", underlyingCode: errno)
-      }
-      start += count
-    }
-    text.removeAll()
-  }
-}
+  func flush() throws(UpsurgeError) { try file.flush() }
 
-/// write(2), which the method of the same name hides.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, bytes, count)
+  func didCommit() throws(UpsurgeError) { try file.keep() }
+
+  func didRollBack() {
+    if !isTrial { file.discard() }
+  }
 }

@@ -99,6 +99,10 @@ extension RunSummary {
       out.key("dry_run")
       out.bool(true)
     }
+    if let explanation {
+      out.key("explanation")
+      out.string(explanation)
+    }
     out.key("committed_records")
     out.number(committedCount)
     if let committedThrough {

@@ -44,6 +44,9 @@ public struct RunSummary: Sendable {
   /// Whether everything was rolled back in the end, as `--dry-run` asks.
   public var isDryRun = false
 
+  /// Whether the run got as far as its records.
+  package var hasBegunToWrite = false
+
   public init(database: String, table: String, sources: [String]) {
     self.database = database
     self.table = table

@@ -220,26 +220,32 @@ extension TableDefinition {
     var types: [String: String] = [:]
     for (column, type) in options.types
     where mustKnowTypes || names.contains(where: { SQLName.isSame($0, column) }) {
-      types[try known(column, option: "--type")] = type
+      types[SQLName.folded(try known(column, option: "--type"))] = type
     }
     var key: [String] = []
     for column in options.key {
       let name = try known(column, option: "--key")
-      if key.contains(name) { throw UpsurgeError(.usage, "--key names the column \"\(name)\" twice") }
+      if key.contains(where: { SQLName.isSame($0, name) }) {
+        throw UpsurgeError(.usage, "--key names the column \"\(name)\" twice")
+      }
       key.append(name)
     }
     var columns = inferred.map {
       Column(
         name: $0.name,
-        declaredType: types[$0.name] ?? $0.type.declaration(isStrict: options.isStrict))
+        declaredType: types[SQLName.folded($0.name)] ?? $0.type.declaration(isStrict: options.isStrict))
     }
     for column in options.notNullColumns {
       let name = try known(column, option: "--not-null")
-      for index in columns.indices where columns[index].name == name { columns[index].isNotNull = true }
+      for index in columns.indices where SQLName.isSame(columns[index].name, name) {
+        columns[index].isNotNull = true
+      }
     }
     for (column, value) in options.defaults {
       let name = try known(column, option: "--default")
-      for index in columns.indices where columns[index].name == name { columns[index].defaultValue = value }
+      for index in columns.indices where SQLName.isSame(columns[index].name, name) {
+        columns[index].defaultValue = value
+      }
     }
     self.init(name: name, columns: columns, keyColumns: key, isStrict: options.isStrict)
   }

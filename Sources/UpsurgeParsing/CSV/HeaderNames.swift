@@ -1,3 +1,5 @@
+import UpsurgeRecords
+
 /// Column names from header fields: trimmed, not empty, and unique as SQLite sees it (ASCII letters of either
 /// case are the same).
 package struct HeaderNames: Sendable, Equatable {
@@ -23,17 +25,17 @@ package struct HeaderNames: Sendable, Equatable {
   package init(fields: [String]) {
     let trimmed = fields.map(HeaderNames.trim)
     // Names that stand in the header come first: `a,a,a_2` must not take the third one's name away.
-    let given = Set(trimmed.map(HeaderNames.folded))
+    let given = Set(trimmed.map(\.nameKey))
     var taken: Set<String> = []
     for (index, name) in trimmed.enumerated() {
       let base = name.isEmpty ? "column_\(index + 1)" : name
       var new = base
       var number = 2
-      while taken.contains(HeaderNames.folded(new)) || (new != name && given.contains(HeaderNames.folded(new))) {
+      while taken.contains(new.nameKey) || (new != name && given.contains(new.nameKey)) {
         new = "\(base)_\(number)"
         number += 1
       }
-      taken.insert(HeaderNames.folded(new))
+      taken.insert(new.nameKey)
       names.append(new)
       if new != name { renamings.append(Renaming(index: index, original: name, new: new)) }
     }
@@ -42,11 +44,6 @@ package struct HeaderNames: Sendable, Equatable {
   /// Names where there is no header: `c1`, `c2`...
   package init(count: Int) {
     names = (0..<count).map { "c\($0 + 1)" }
-  }
-
-  /// SQLite compares identifiers without regard to the case of ASCII letters, and of no others.
-  static func folded(_ name: String) -> String {
-    String(decoding: name.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
   static func trim(_ name: String) -> String {

@@ -26,7 +26,7 @@ extension JSONParser {
       else {
         throw headerError("the first array must hold the names of the columns and nothing else", position)
       }
-      if !seen.insert(name.lowercasedASCII).inserted {
+      if !seen.insert(name.nameKey).inserted {
         throw headerError("the first array has the column \"\(name.escapedForTerminal)\" twice", position)
       }
       names.append(name)

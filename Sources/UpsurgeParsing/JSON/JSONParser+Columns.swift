@@ -31,7 +31,7 @@ extension JSONParser {
   /// A value without a column waits for the record's end; what would make the record a reject is noted now, so
   /// that a reject makes no columns.
   mutating func wait(_ token: upsurge_json_token, name: String, key: Int, _ frame: JSONFrame) {
-    let isNew = pendingNames.insert(name.lowercasedASCII).inserted
+    let isNew = pendingNames.insert(name.nameKey).inserted
     if !isNew && dialect.duplicateKeys == .reject {
       noteSoft(isKeyRepeated ? .duplicateKey : .columnCollision, at: token.start, column: name)
     } else if !isText(token, frame) {
@@ -54,10 +54,10 @@ extension JSONParser {
 
   /// The slot of a key by its name, or `skipped` or `unresolved`.
   func slot(of name: String) -> Int {
-    let folded = name.lowercasedASCII
+    let folded = name.nameKey
     if let wanted, !wanted.contains(folded) { return Int(JSONKeyTable.skipped) }
     let column = renames[folded] ?? name
-    if let slot = slotsByName[column.lowercasedASCII] { return slot }
+    if let slot = slotsByName[column.nameKey] { return slot }
     return Int(policy.unknown == .skip ? JSONKeyTable.skipped : JSONKeyTable.unresolved)
   }
 
@@ -83,7 +83,7 @@ extension JSONParser {
     for pending in pendingColumns {
       let name = shape == .arrays ? header[pending.key] : keyName(pending.key)
       if slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
-      let column = renames[name.lowercasedASCII] ?? name
+      let column = renames[name.nameKey] ?? name
       let target: ColumnTarget
       switch policy.unknown {
       case .add(let spelling):
@@ -96,7 +96,7 @@ extension JSONParser {
           .badInput, "the records have more than \(Self.columnLimit) different keys", position: position,
           column: column, hint: "--columns A,B reads only the keys it names")
       }
-      slotsByName[column.lowercasedASCII] = columns.count
+      slotsByName[column.nameKey] = columns.count
       columns.append(target)
       unannounced.append(target)
     }

@@ -121,7 +121,7 @@ extension JSONParser {
     }
     if pendingColumns.contains(where: { $0.key == key }) {
       pendingColumns.removeAll { $0.key == key }
-      pendingNames.remove(keyName(key).lowercasedASCII)
+      pendingNames.remove(keyName(key).nameKey)
     }
     for child in 1..<max(keys.count, 1) where Int(keys.entries[child].parent) == key {
       keys.entries[child].last_reading = 0

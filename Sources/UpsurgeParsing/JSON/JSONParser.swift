@@ -102,11 +102,11 @@ package struct JSONParser: RecordParser, Sendable {
     self.file = file
     self.columns = columns
     self.policy = policy
-    wanted = policy.wanted.map { Set($0.map(\.lowercasedASCII)) }
+    wanted = policy.wanted.map { Set($0.map(\.nameKey)) }
     var renames: [String: String] = [:]
-    for (key, name) in policy.renames { renames[key.lowercasedASCII] = name }
+    for (key, name) in policy.renames { renames[key.nameKey] = name }
     self.renames = renames
-    for (slot, column) in columns.enumerated() { slotsByName[column.name.lowercasedASCII] = slot }
+    for (slot, column) in columns.enumerated() { slotsByName[column.name.nameKey] = slot }
     document = JSONDocumentState(dialect: dialect)
   }
 
@@ -137,13 +137,5 @@ package struct JSONParser: RecordParser, Sendable {
     if unannounced.isEmpty { return }
     batch.newColumns += unannounced
     unannounced = []
-  }
-}
-
-extension String {
-  /// SQLite takes names for the same when they differ only in the case of ASCII letters.
-  var lowercasedASCII: String {
-    if utf8.allSatisfy({ !(0x41...0x5A).contains($0) }) { return self }
-    return String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 }

@@ -73,6 +73,11 @@ extension Connection {
 }
 
 extension UpsurgeError {
+  /// Whether the file that was opened as a database is none.
+  package var isNoDatabase: Bool {
+    code == .database && underlyingCode.map { ResultCode.primary($0) } == SQLITE_NOTADB
+  }
+
   /// Whether SQLite said that two rows share a key.
   package var isUniqueViolation: Bool { underlyingCode == ResultCode.constraintUnique }
 }

@@ -116,7 +116,7 @@ final class KeyReader {
   private static func folded(_ value: SQLValue, collation: String) -> SQLValue {
     switch value {
     case .real(let number): Int64(exactly: number).map(SQLValue.integer) ?? value
-    case .text(let text) where SQLName.isSame(collation, "NOCASE"): .text(SQLName.folded(text))
+    case .text(let text) where SQLName.isSame(collation, "NOCASE"): .text(SQLName.lowered(text))
     case .text(let text) where SQLName.isSame(collation, "RTRIM"):
       .text(String(decoding: text.utf8.reversed().drop { $0 == 0x20 }.reversed(), as: UTF8.self))
     default: value

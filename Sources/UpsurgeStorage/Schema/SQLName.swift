@@ -35,9 +35,12 @@ package enum SQLName {
       && zip(left.utf8, right.utf8).allSatisfy { lowered($0) == lowered($1) }
   }
 
-  /// A name with its ASCII letters in lower case, to look names up as SQLite does.
-  package static func folded(_ name: String) -> String {
-    String(decoding: name.utf8.map(lowered), as: UTF8.self)
+  /// A name's key in look-ups, as SQLite compares names; not to be shown.
+  package static func folded(_ name: String) -> String { name.nameKey }
+
+  /// Text with its ASCII letters in lower case, as NOCASE compares it.
+  static func lowered(_ text: String) -> String {
+    String(decoding: text.utf8.map(lowered), as: UTF8.self)
   }
 
   private static func lowered(_ byte: UInt8) -> UInt8 {

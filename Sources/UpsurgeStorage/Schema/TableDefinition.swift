@@ -55,7 +55,7 @@ package struct TableDefinition: Sendable, Equatable {
       var line = "  " + (try SQLName.quote(column.name))
       let type = isStrict && column.declaredType.isEmpty ? "ANY" : column.declaredType
       if !type.isEmpty { line += " " + type }
-      if column.name == rowidColumn {
+      if let rowidColumn, SQLName.isSame(column.name, rowidColumn) {
         line += " PRIMARY KEY"
       } else {
         line += try column.constraints(isKey: keyColumns.contains { SQLName.isSame($0, column.name) })

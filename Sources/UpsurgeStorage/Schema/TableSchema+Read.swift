@@ -25,9 +25,14 @@ extension TableSchema {
   private static func basics(
     _ connection: Connection, table: String
   ) throws(UpsurgeError) -> TableSchema? {
-    // Where a TEMP table hides a table of the file, SQLite means the TEMP one; so do we.
+    // Where a TEMP table hides a table of the file, SQLite means the TEMP one; so do we. Of a table that is in neither
+    // it means that of a file which is attached; for us there is none then. Below, where a schema is not named, SQLite
+    // looks into temp and main first, and there the table is.
     let statement = try connection.prepare(
-      "SELECT name, type, wr, strict FROM pragma_table_list(?1) ORDER BY schema = 'temp' DESC")
+      """
+      SELECT name, type, wr, strict FROM pragma_table_list(?1) WHERE schema IN ('main', 'temp')
+      ORDER BY schema = 'temp' DESC
+      """)
     try statement.bind(table, at: 1)
     guard try statement.step() else { return nil }
     var schema = TableSchema(name: statement.text(at: 0) ?? table)
@@ -211,7 +216,11 @@ extension TableSchema {
       foreignKeys[foreignKeys.count - 1].columns.append(statement.text(at: 2) ?? "")
       if let to = statement.text(at: 3) { foreignKeys[foreignKeys.count - 1].parentColumns.append(to) }
     }
-    let primaryKey = try connection.prepare("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")
+    let primaryKey = try connection.prepare(
+      """
+      SELECT name FROM pragma_table_info(?1)
+      WHERE pk > 0 AND EXISTS (SELECT 1 FROM pragma_table_list(?1) WHERE schema IN ('main', 'temp')) ORDER BY pk
+      """)
     for index in foreignKeys.indices {
       try primaryKey.bind(foreignKeys[index].parentTable, at: 1)
       while try primaryKey.step() { foreignKeys[index].parentKey.append(primaryKey.text(at: 0) ?? "") }

@@ -40,7 +40,7 @@ package struct TriggerText: Sendable, Equatable {
     var last: SQLScanner.Token?
     while let token = scanner.next() {
       if token.isMark("("), let name = last, name.kind == .word || name.kind == .quotedName {
-        let folded = SQLName.folded(name.text)
+        let folded = name.text.lowercased()
         let isTable = previous.map { before in
           before.isMark(".")
             || ["INTO", "TABLE", "ON", "REFERENCES", "INDEX", "VIEW"].contains { before.isWord($0) }

@@ -13,8 +13,11 @@ extension Connection {
 
   /// Lets sorts go to temporary files, so that building an index stays within the memory; outside transactions
   /// only. Nothing where there are TEMP objects.
+  /// - Throws: `database` within a transaction.
   package func sortInFiles() throws(UpsurgeError) {
-    precondition(isInAutocommit, "SQLite changes the place of sorts only outside transactions")
+    guard isInAutocommit else {
+      throw UpsurgeError(.database, "SQLite changes the place of sorts only outside transactions")
+    }
     if !hasTemporaryObjects { try execute("PRAGMA temp_store=FILE") }
   }
 

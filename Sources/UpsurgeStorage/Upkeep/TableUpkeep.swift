@@ -34,7 +34,9 @@ package final class TableUpkeep {
   private var obsolete: [IndexDefinition] = []
   /// Statements that bring back what `ANALYZE` had found about dropped indexes.
   private var statistics: [String] = []
-  private var changesBefore: Int64 = 0
+  /// Rows changed, and the schema's version, when all was set aside. nil where the transaction holds more than that
+  /// and the rows, so that it is to be committed in any case.
+  private var stateBefore: (changes: Int64, version: Int64?)?
 
   package init(_ connection: Connection, request: UpkeepRequest) {
     self.connection = connection
@@ -45,7 +47,7 @@ package final class TableUpkeep {
   package func prepare(table: String) throws(UpsurgeError) {
     if request.isTrial { return }
     let pending = try PendingWork.read(connection, table: table)
-    if !request.indexes.isEmpty || !pending.isEmpty { try connection.sortInFiles() }
+    if request.makesKey || !request.indexes.isEmpty || !pending.isEmpty { try connection.sortInFiles() }
   }
 
   /// Decides and sets aside. A transaction that this opens is the one of the first records.
@@ -79,7 +81,7 @@ package final class TableUpkeep {
   package func finish(
     _ writer: TableWriter, isInterrupted: Bool, say: (String) -> Void
   ) throws(UpsurgeError) {
-    if hasSetAside, additions.isEmpty, connection.totalChanges == changesBefore {
+    if hasSetAside, additions.isEmpty, try isUnchanged() {
       // Nothing was written, so nothing is to be built: the indexes stay untouched.
       return try connection.execute("ROLLBACK; BEGIN IMMEDIATE")
     }
@@ -118,7 +120,7 @@ package final class TableUpkeep {
       connection, schema: schema, request: request, mode: writer.plan.mode, load: rest, changedShare: share)
     guard plan.setsAside else { return [] }
     try writer.commit()
-    try setAside(plan, version: connection.integer("PRAGMA schema_version"))
+    try setAside(plan, version: schemaVersion())
     try writer.goOnInOneTransaction()
     for decision in plan.decisions {
       decisions.removeAll { $0.kind == decision.kind && $0.name == decision.name }
@@ -173,7 +175,7 @@ package final class TableUpkeep {
     let hasIndexes = try !SecondaryIndex.read(connection, table: schema.name).isEmpty
     guard hasIndexes || !schema.triggers.isEmpty else { return }
     let load = estimate()
-    let version = try connection.integer("PRAGMA schema_version")
+    let version = try schemaVersion()
     let plan = try UpkeepPlan(connection, schema: schema, request: request, mode: mode, load: load)
     decisions += plan.decisions
     if request.isTrial { return }
@@ -184,11 +186,15 @@ package final class TableUpkeep {
     }
   }
 
-  /// Opens the transaction and drops; what another program has changed since `version` must not be built on.
+  /// Drops, in the transaction that is open (`prepare` has seen to where it sorts) or else in one that it opens; what
+  /// another program has changed since `version` must not be built on.
   private func setAside(_ plan: UpkeepPlan, version: Int64?) throws(UpsurgeError) {
-    try connection.sortInFiles()
-    try connection.execute("BEGIN IMMEDIATE")
-    guard try connection.integer("PRAGMA schema_version") == version else {
+    let opens = connection.isInAutocommit
+    if opens {
+      try connection.sortInFiles()
+      try connection.execute("BEGIN IMMEDIATE")
+    }
+    guard try schemaVersion() == version else {
       throw UpsurgeError(
         .databaseBusy,
         "another program has changed the schema of \(connection.path.escapedForTerminal) just now",
@@ -204,7 +210,18 @@ package final class TableUpkeep {
     self.plan = plan
     hasSetAside = true
     expectedLogByteCount = plan.expectedLogByteCount
-    changesBefore = connection.totalChanges
+    stateBefore = opens ? (connection.totalChanges, try schemaVersion()) : nil
+  }
+
+  /// Whether nothing but the setting aside was done in its transaction; a column that was added counts as no change
+  /// of a row, but changes the schema.
+  private func isUnchanged() throws(UpsurgeError) -> Bool {
+    guard let stateBefore, connection.totalChanges == stateBefore.changes else { return false }
+    return try schemaVersion() == stateBefore.version
+  }
+
+  private func schemaVersion() throws(UpsurgeError) -> Int64? {
+    try connection.integer("PRAGMA main.schema_version")
   }
 
   /// What `ANALYZE` knows of an index goes with it, so it is kept as statements.

@@ -4,6 +4,8 @@ package struct UpkeepRequest: Sendable {
   package var indexes: [[String]] = []
   package var indexUpkeep = Upkeep.auto
   package var fullTextUpkeep = Upkeep.auto
+  /// Whether a UNIQUE index may be made for the key, in a transaction that is open when the rest is decided.
+  package var makesKey = false
   /// Whether it is only to be said what would be done.
   package var isTrial = false
 

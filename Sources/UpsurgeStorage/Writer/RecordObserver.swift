@@ -4,7 +4,7 @@ import UpsurgeRecords
 ///
 /// Called on the writer thread, also for records that the parser could not read, but not for the one that ends the
 /// run. When `didRollBack` comes, what was seen since the last `didCommit` has not happened.
-package protocol RecordObserver: AnyObject {
+package protocol RecordObserver: TransactionObserver {
   /// Which rows `observe` is given; others are not looked up, and nil.
   var wantedRows: ObservedRows { get }
 
@@ -40,11 +40,6 @@ package protocol RecordObserver: AnyObject {
   func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError)
-
-  /// Everything seen so far is committed; in a dry run, has come to its end.
-  func didCommit() throws(UpsurgeError)
-
-  func didRollBack()
 }
 
 /// The rows that a `RecordObserver` asks for.
@@ -70,4 +65,13 @@ extension RecordObserver {
   package func didCommit() throws(UpsurgeError) {}
 
   package func didRollBack() {}
+}
+
+/// Is told how transactions end, on the writer thread.
+package protocol TransactionObserver: AnyObject {
+  /// Everything so far is committed; in a dry run, has come to its end.
+  func didCommit() throws(UpsurgeError)
+
+  /// Everything since the last `didCommit` has not happened.
+  func didRollBack()
 }

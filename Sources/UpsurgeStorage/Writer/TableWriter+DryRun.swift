@@ -25,6 +25,7 @@ extension TableWriter {
     try settleReferences()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     try checkDeferredForeignKeys()
+    try transactionObserver?.didCommit()
     try observer?.didCommit()
     let (ledger, reasons) = (self.ledger, rejectsByReason)
     let wasOpen = !connection.isInAutocommit

@@ -15,8 +15,12 @@ extension TableWriter {
   func rowBefore(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, _ wanted: ObservedRows
   ) throws(UpsurgeError) -> [SQLValue]? {
-    // A row may leave the partial index by which it was found; then only its name finds it again.
-    let mayMove = wanted == .after && plan.targets.contains(where: \.isPartial)
+    // A row may leave the partial index by which it was found, or SQL may change its key; then only its name finds it
+    // again.
+    let mayMove =
+      wanted == .after
+      && (plan.targets.contains(where: \.isPartial)
+        || plan.slots.contains { $0.isKey && plan.isSetBySQL($0.columnIndex) })
     guard wanted == .beforeAndAfter || mayMove else { return nil }
     return try rowOfRecord(batch, record, shape, columns: observedColumns + observedIdentity)
   }

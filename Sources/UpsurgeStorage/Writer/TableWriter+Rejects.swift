@@ -13,7 +13,8 @@ extension TableWriter {
     if let most = settings.maximumRejects, ledger.rejected >= most {
       fatalReject = reject
       var error = reject.asError
-      error.message = "more than \(most) records were rejected; the last: \(error.message)"
+      error.message =
+        "more than \(most) \(most == 1 ? "record was" : "records were") rejected; the last: \(error.message)"
       error.hint = "--max-rejects N lets more pass; --rejects FILE keeps them"
       throw error
     }

@@ -68,6 +68,7 @@ extension TableWriter {
     committedLedger = ledger
     committedRejects = rejectsByReason
     noteCommittedRecord()
+    try transactionObserver?.didCommit()
     try observer?.didCommit()
     statistics.commitCount += 1
     statistics.commitSeconds += MonotonicClock.seconds - start
@@ -90,6 +91,7 @@ extension TableWriter {
     references?.clear()
     ledger = committedLedger
     rejectsByReason = committedRejects
+    transactionObserver?.didRollBack()
     observer?.didRollBack()
   }
 

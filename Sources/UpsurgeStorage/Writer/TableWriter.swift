@@ -28,6 +28,8 @@ package final class TableWriter {
   package internal(set) var settings: WriterSettings
   let sourceNames: [String]
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
+  /// Is told how transactions end; unlike an observer, it leaves records in their statements of many rows.
+  let transactionObserver: (any TransactionObserver)?
   private(set) var guards: RecordGuards
   private(set) var statements: StatementCache
   /// The statements for records that speak of every column.
@@ -66,10 +68,12 @@ package final class TableWriter {
   ///   - connection: configured, and owned by the writer thread from now on.
   ///   - plan: how the records go into the table.
   ///   - sourceNames: the sources as the user named them, by `batch.sourceIndex`.
+  ///   - transactionObserver: keeps or forgets what `rejectSink` took.
   ///   - rejectSink: takes each record that cannot be stored, in input order, on the writer thread.
   package init(
     connection: Connection, plan: UpsertPlan, sourceNames: [String],
     settings: WriterSettings = WriterSettings(), observer: (any RecordObserver)? = nil,
+    transactionObserver: (any TransactionObserver)? = nil,
     rejectSink: @escaping (Reject) throws(UpsurgeError) -> Void = { _ in }
   ) throws(UpsurgeError) {
     self.connection = connection
@@ -77,6 +81,7 @@ package final class TableWriter {
     self.settings = settings.settled
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
+    self.transactionObserver = transactionObserver
     self.observer = observer
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
@@ -122,7 +127,8 @@ package final class TableWriter {
     if !settings.quarantinesUnknown { try addMissing(columns, at: position) }
     // A table that is not there stays away until the run ends, whoever makes it.
     let isMissing = plan.schema.columns.isEmpty
-    guard let schema = isMissing ? plan.schema : try TableSchema.read(connection, table: plan.schema.name) else {
+    guard let schema = isMissing ? plan.schema : try TableSchema.read(connection, table: plan.schema.name)
+    else {
       throw UpsurgeError(.database, "table \(plan.schema.name.escapedForTerminal) is gone")
     }
     plan = try plan.replanned(

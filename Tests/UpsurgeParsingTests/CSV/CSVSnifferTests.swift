@@ -185,7 +185,7 @@ import UpsurgeRecords
       let result = CSVSniffer.sniff(sample: bytes, isWhole: Bool.random(using: &generator))
       try result.dialect.validate()
       #expect(result.headerNames.count == result.fieldCount, "seed \(seed): \(bytes)")
-      #expect(Set(result.headerNames.map(HeaderNames.folded)).count == result.fieldCount, "seed \(seed): \(bytes)")
+      #expect(Set(result.headerNames.map(\.nameKey)).count == result.fieldCount, "seed \(seed): \(bytes)")
     }
   }
 }

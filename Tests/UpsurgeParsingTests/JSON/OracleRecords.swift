@@ -90,7 +90,7 @@ struct OracleRecords {
       if case .string(let name) = element.value { name } else { nil }
     }
     let known = names.compactMap { $0 }
-    let folded = Set(known.map { String(decoding: $0, as: UTF8.self).lowercasedASCII })
+    let folded = Set(known.map { String(decoding: $0, as: UTF8.self).nameKey })
     guard !names.isEmpty, known.count == names.count, folded.count == names.count,
       !known.contains(where: { $0.contains(0) })
     else { throw Unreadable() }
@@ -121,7 +121,7 @@ struct OracleRecords {
       guard let key else { return .loneSurrogate }
       if key.contains(0) { return .jsonSyntax }
       let name = String(decoding: key, as: UTF8.self)
-      let folded = name.lowercasedASCII
+      let folded = name.nameKey
       if values[folded] != nil && dialect.duplicateKeys == .reject { return .duplicateKey }
       if case .string(nil) = value { return .loneSurrogate }
       if let before = values[folded] {
@@ -151,12 +151,12 @@ struct OracleRecords {
     of folded: String, _ members: [(key: [UInt8]?, value: OracleJSON, raw: ArraySlice<UInt8>)]
   ) -> OracleJSON? {
     flat(members, prefix: []).first {
-      String(decoding: $0.key ?? [], as: UTF8.self).lowercasedASCII == folded
+      String(decoding: $0.key ?? [], as: UTF8.self).nameKey == folded
     }?.value
   }
 
   private mutating func add(_ column: ColumnTarget) {
-    slots[column.name.lowercasedASCII] = columns.count
+    slots[column.name.nameKey] = columns.count
     columns.append(column)
   }
 

@@ -13,6 +13,14 @@ struct UpsertBehaviour: Decodable {
   /// What RETURNING gives for each record, in input order.
   var expectedReturning: [[JSONScalar]]?
   var expectedError: String?
+  var referenceSQL: String
+
+  /// The columns behind RETURNING.
+  var returnedColumns: [String] {
+    let parts = referenceSQL.split(separator: " RETURNING ")
+    guard parts.count == 2 else { return [] }
+    return parts[1].split(separator: ",").map(String.init)
+  }
 
   enum CodingKeys: String, CodingKey {
     case id, what, check
@@ -20,6 +28,7 @@ struct UpsertBehaviour: Decodable {
     case expectedRows = "expected_rows"
     case expectedReturning = "expected_returning"
     case expectedError = "expected_error"
+    case referenceSQL = "reference_sql"
   }
 
   /// The cases by id.
@@ -69,6 +78,14 @@ enum JSONScalar: Decodable, Equatable {
     }
   }
 
+  var asValue: SQLValue {
+    switch self {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .text(let text): .text(text)
+    }
+  }
+
   var asJSON: String {
     switch self {
     case .null: "null"
@@ -104,7 +121,7 @@ struct UpsertWording: CustomTestStringConvertible, Sendable {
 
   var testDescription: String { id }
 
-  private var values: [[JSONScalar]] {
+  var values: [[JSONScalar]] {
     (try? JSONDecoder().decode([[JSONScalar]].self, from: Data("[\(records)]".utf8))) ?? []
   }
 
