@@ -7,8 +7,9 @@ import UpsurgeRecords
 /// and kept here when its parent is missing. At the commit those that still have none are taken back, the last one
 /// first, since a later record may have changed the same row: what is put back is what the row was before.
 ///
-/// Taking back is a DELETE or an UPDATE, which must touch nothing but the row. Where the table has triggers, or rows of
-/// any table refer to it with CASCADE, SET NULL or SET DEFAULT, it would; the run then ends at the first such record.
+/// Taking back is a DELETE or an UPDATE, which must touch nothing but the row. Where the table has triggers (other than
+/// those that keep an FTS5 table in step), or rows of any table refer to it with CASCADE, SET NULL or SET DEFAULT, it
+/// would; the run then ends at the first such record.
 ///
 /// A row that is gone was deleted by a later record, since nothing else deletes rows where records are taken back: both
 /// records did what the ledger says. Rows whose deletion leaves others without a parent are not kept here: the commit
@@ -59,8 +60,10 @@ final class OpenReferences {
   }
 
   /// Why no record can be taken back, as a clause; nil where each can.
-  var obstacle: String? {
-    if let trigger = schema.triggers.first { return "the table has triggers (\(trigger.escapedForTerminal))" }
+  func obstacle() throws(UpsurgeError) -> String? {
+    if let trigger = try TableTriggers.read(connection, schema: schema).others.first {
+      return "the table has triggers (\(trigger.escapedForTerminal))"
+    }
     if schema.hasActingReferences {
       return "rows that refer to its rows would change with them (CASCADE, SET NULL or SET DEFAULT)"
     }
@@ -100,7 +103,7 @@ final class OpenReferences {
         guard let key = try openKey(of: entries[index].identity) else { continue }
         let entry = entries.remove(at: index)
         guard try takeBack(entry) else {
-          throw refused(entry, key, "other rows refer to its row (RESTRICT) or would change with it")
+          throw refused(entry, key, "other rows refer to its row (RESTRICT)")
         }
         try taken(entry, key)
         isDone = false
@@ -109,9 +112,8 @@ final class OpenReferences {
     clear()
   }
 
-  /// - Returns: false when SQLite refuses, or when more than the row has changed.
+  /// - Returns: false when SQLite refuses.
   private func takeBack(_ entry: Entry) throws(UpsurgeError) -> Bool {
-    let changes = sqlite3_total_changes64(connection.handle)
     do throws(UpsurgeError) {
       if let before = entry.before {
         try run(restore, entry.identity + before)
@@ -122,7 +124,7 @@ final class OpenReferences {
       guard ResultCode.primary(error.underlyingCode ?? 0) == SQLITE_CONSTRAINT else { throw error }
       return false
     }
-    return sqlite3_total_changes64(connection.handle) - changes == 1
+    return sqlite3_changes(connection.handle) == 1
   }
 
   /// Takes over what was open before the table got new columns, which are NULL in every row that was there.

@@ -46,7 +46,7 @@ extension TableWriter {
   /// Rejects the records whose parents never came, before the transaction is committed.
   func settleReferences() throws(UpsurgeError) {
     guard let references, !references.entries.isEmpty else { return }
-    if let obstacle = references.obstacle {
+    if let obstacle = try references.obstacle() {
       guard let (entry, key) = try references.firstOpen() else { return references.clear() }
       throw endRun(entry, key, because: obstacle)
     }
