@@ -29,6 +29,34 @@ struct BulkUpsertTests {
     #expect(try Database(path).rows("SELECT * FROM players") == ["1|'Arthur'|1000", "2|'Barbara'|NULL"])
   }
 
+  @Test("A plan says what would be done, and does nothing")
+  func plan() throws {
+    try prepare("CREATE TABLE players(id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER)")
+    let before = try readFile(path)
+    let plan = try UpsertPlan(
+      database: path, table: "players", columns: ["name", "score"],
+      rules: UpsertRules(target: .columns(["name"]), merge: Merge(.coalesce)))
+    #expect(plan.mode == .upsert)
+    #expect(plan.keys == ["UNIQUE (name)"])
+    #expect(
+      try plan.statements() == [
+        """
+        INSERT INTO "players" ("name", "score") VALUES (?1, ?2)
+        ON CONFLICT ("name") DO UPDATE SET "score" = CASE WHEN excluded."score" IS NULL THEN "players"."score" \
+        ELSE excluded."score" END
+        WHERE ("players"."score" IS NOT CASE WHEN excluded."score" IS NULL THEN "players"."score" \
+        ELSE excluded."score" END)
+        """
+      ])
+    #expect(try readFile(path) == before)
+    do throws(UpsurgeError) {
+      _ = try UpsertPlan(database: path, table: "players", columns: ["nobody"])
+      Issue.record("the plan was made")
+    } catch {
+      #expect(error.code == .guardRefused && error.message == "table players has no column nobody")
+    }
+  }
+
   @Test("Every outcome is returned, in order, with the row as it is")
   func outcomes() throws {
     try prepare(

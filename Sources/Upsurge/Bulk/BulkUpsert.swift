@@ -46,6 +46,9 @@ public final class BulkUpsert {
   /// What became of the records so far, those that wait in the batch or for a commit included once they are stored.
   public var ledger: Ledger { writer.ledger }
 
+  /// What the rules came to for the table.
+  public var plan: UpsertPlan { writer.plan }
+
   private let connection: Connection
   private let writer: TableWriter
   private let rows: ReturnedRows?
