@@ -70,4 +70,38 @@ struct SeveralSourcesTests {
     #expect(refused.exitCode == 64)
     #expect(refused.error?.hint == "give the field another name: --rename extra=NAME")
   }
+
+  @Test("NDJSON behind CSV may speak of any column of the table")
+  func mixedFormats() throws {
+    try Database(scratch.file("m.db")).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b INT)")
+    var options = LoadOptions()
+    options.key = ["id"]
+    let job = LoadJob(
+      database: scratch.file("m.db"), table: "t",
+      sources: [
+        scratch.write("id,a\n1,q\n", to: "1.csv"), scratch.write("{\"id\":9,\"b\":3}\n", to: "2.ndjson"),
+      ],
+      options: options)
+    let summary = job.run()
+    #expect(summary.error == nil && summary.ledger.inserted == 2, "\(summary.error?.description ?? "")")
+    #expect(try Database(scratch.file("m.db")).rows("SELECT * FROM t") == ["1|'q'|NULL", "9|NULL|3"])
+  }
+
+  @Test("A later file may bring the column of --delete-when", arguments: [true, false])
+  func laterTombstones(isInTable: Bool) throws {
+    try Database(scratch.file("d.db")).rows(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT\(isInTable ? ", op TEXT" : "")); INSERT INTO t(id, a) VALUES(1, 'x');"
+    )
+    var options = LoadOptions()
+    options.key = ["id"]
+    options.rules.tombstone = Tombstone(column: "op", value: "D")
+    let job = LoadJob(
+      database: scratch.file("d.db"), table: "t",
+      sources: [scratch.write("id,a\n2,k\n", to: "1.csv"), scratch.write("id,op\n1,D\n", to: "2.csv")],
+      options: options)
+    let summary = job.run()
+    #expect(summary.error == nil, "\(summary.error?.description ?? "")")
+    #expect(summary.ledger.inserted == 1 && summary.ledger.deleted == 1)
+    #expect(try Database(scratch.file("d.db")).rows("SELECT id, a FROM t") == ["2|'k'"])
+  }
 }

@@ -95,6 +95,11 @@ final class OutputFile {
 
   private func failure(_ what: String, _ code: Int32) -> UpsurgeError {
     let name = isStandardOutput ? "standard output" : path.escapedForTerminal
+    if code == ELOOP {
+      return UpsurgeError(
+        .cannotCreate, "\(what) \(name) for \(option): it is a symbolic link, which is not followed",
+        hint: "give the path of the file itself to \(option)", underlyingCode: code)
+    }
     return UpsurgeError(
       .cannotCreate, "\(what) \(name) for \(option): \(String(cString: strerror(code)))",
       hint: isStandardOutput

@@ -14,6 +14,8 @@ extension PreparedSource {
   ) throws(UpsurgeError) -> SourceParser {
     switch shape {
     case .json(let format):
+      // JSON names its columns as it goes; those that the table has are known from the start.
+      for column in table.columns where columns.slot(named: column.name) == nil { columns.add(column) }
       return .json(
         JSONParser(
           dialect: JSONDialect(

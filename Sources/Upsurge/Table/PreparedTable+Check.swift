@@ -23,9 +23,10 @@ extension PreparedTable {
       hint: "--key COLS names the columns that say which row a record is about")
   }
 
+  /// - Parameter isOnlySource: whether no other file may have the column.
   /// - Throws: `usage` where the column of `--delete-when` is left out by `--columns`, or not in the header.
   static func checkTombstone(
-    _ column: String, in source: PreparedSource, options: LoadOptions
+    _ column: String, in source: PreparedSource, isOnlySource: Bool, options: LoadOptions
   ) throws(UpsurgeError) {
     let shown = column.escapedForTerminal
     let wanted = options.columns.map { field in
@@ -36,7 +37,7 @@ extension PreparedTable {
         .usage, "--columns leaves out the column \(shown), which --delete-when names",
         hint: "add \(shown) to --columns")
     }
-    guard case .csv(let sniffed) = source.shape, !source.isBlank else { return }
+    guard isOnlySource, case .csv(let sniffed) = source.shape, !source.isBlank else { return }
     let names = try FieldSelection(options: options).columnNames(
       of: sniffed.headerNames, file: source.opened.name
     ).compactMap { $0 }

@@ -31,10 +31,13 @@ struct PreparedTable {
     options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
-      return try existing(schema, on: connection, for: source, options: options)
+      return try existing(
+        schema, on: connection, for: source, isOnlySource: others.isEmpty, options: options)
     }
     guard options.createsTable else {
-      if options.contract == .quarantine { return try missing(name, for: source, options: options) }
+      if options.contract == .quarantine {
+        return try missing(name, for: source, isOnlySource: others.isEmpty, options: options)
+      }
       throw UpsurgeError(
         .guardRefused, "there is no table \(name), and --create never says not to make it",
         hint: "leave out --create never, or make the table first")
@@ -45,10 +48,11 @@ struct PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
       // Another process was faster.
       try connection.execute("ROLLBACK")
-      return try existing(schema, on: connection, for: source, options: options)
+      return try existing(
+        schema, on: connection, for: source, isOnlySource: others.isEmpty, options: options)
     }
     let hasOneHeader = others.isEmpty && !source.isJSON
-    let control = try control(for: source, options: options) { _ in false }
+    let control = try control(for: source, isOnlySource: others.isEmpty, options: options) { _ in false }
     let stored = inferred.filter { !SQLName.isSame($0.name, control?.name ?? "") }
     var definition = try TableDefinition(
       name: name, inferred: stored, options: options, mustKnowTypes: hasOneHeader)
@@ -59,11 +63,12 @@ struct PreparedTable {
   }
 
   private static func existing(
-    _ schema: TableSchema, on connection: Connection, for source: PreparedSource, options: LoadOptions
+    _ schema: TableSchema, on connection: Connection, for source: PreparedSource, isOnlySource: Bool,
+    options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     let keySQL = try makeKey(schema, on: connection, options: options)
     let keyed = keySQL == nil ? nil : try TableSchema.read(connection, table: schema.name)
-    var table = try existing(keyed ?? schema, for: source, options: options)
+    var table = try existing(keyed ?? schema, for: source, isOnlySource: isOnlySource, options: options)
     try checkTriggers(of: table.plan, on: connection)
     try table.plan.checkRules(on: connection)
     table.keySQL = keySQL
@@ -102,10 +107,10 @@ struct PreparedTable {
 
   /// The column that says which records are deletes, where the table lacks it: read, but not stored.
   private static func control(
-    for source: PreparedSource, options: LoadOptions, isInTable: (String) -> Bool
+    for source: PreparedSource, isOnlySource: Bool, options: LoadOptions, isInTable: (String) -> Bool
   ) throws(UpsurgeError) -> ColumnTarget? {
     guard let name = options.rules.tombstone?.column else { return nil }
-    try checkTombstone(name, in: source, options: options)
+    try checkTombstone(name, in: source, isOnlySource: isOnlySource, options: options)
     if isInTable(name) { return nil }
     return ColumnTarget(name: name, affinity: .none, spellingPolicy: .warn)
   }
@@ -157,7 +162,7 @@ struct PreparedTable {
   }
 
   private static func existing(
-    _ schema: TableSchema, for source: PreparedSource, options: LoadOptions
+    _ schema: TableSchema, for source: PreparedSource, isOnlySource: Bool, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     if schema.kind == .view && schema.triggers.isEmpty {
       throw UpsurgeError(
@@ -176,8 +181,15 @@ struct PreparedTable {
       for column in facts.columns { columns.add(column) }
     }
     let isInTable = { (name: String) in schema.columnIndex(name) != nil }
-    let control = try control(for: source, options: options, isInTable: isInTable)
+    let control = try control(
+      for: source, isOnlySource: isOnlySource, options: options, isInTable: isInTable)
     if let control { columns.add(control) }
+    if !isOnlySource, let tombstone = options.rules.tombstone?.column, columns.slot(named: tombstone) == nil,
+      let column = facts.column(named: tombstone)
+    {
+      // A later file may have it.
+      columns.add(column)
+    }
     var rules = options.rules
     var hasNames = true
     if rules.mode == nil, source.isJSON, rules.target == .primaryKey {
@@ -210,12 +222,14 @@ struct PreparedTable {
 
   /// No table, and none is made: every record is kept.
   private static func missing(
-    _ name: String, for source: PreparedSource, options: LoadOptions
+    _ name: String, for source: PreparedSource, isOnlySource: Bool, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     let facts = TableFacts(
       name: name, isNew: false, columns: [], addsColumns: false, quarantinesUnknown: true)
     var columns = ColumnRegistry()
-    if let control = try control(for: source, options: options, isInTable: { _ in false }) {
+    if let control = try control(
+      for: source, isOnlySource: isOnlySource, options: options, isInTable: { _ in false })
+    {
       columns.add(control)
     }
     _ = try source.makeParser(columns: &columns, table: facts, options: options)
