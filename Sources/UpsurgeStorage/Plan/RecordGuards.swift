@@ -134,6 +134,10 @@ extension UpsertPlan {
   /// Whether records find their row by a look-up and are never inserted.
   var looksUp: Bool { mode == .update || mode == .delete }
 
+  /// Whether NULL in a key cannot be told from single cells: of several targets one may match, and an expression
+  /// makes its own NULLs.
+  var hasUnguardedKeys: Bool { targets.count > 1 || targets.contains { $0.columns == nil } }
+
   /// Whether a record with NULL in this slot is a reject for that alone.
   ///
   /// With several targets, NULL only keeps the one from matching. An INTEGER PRIMARY KEY gets its number, a NOT NULL ON

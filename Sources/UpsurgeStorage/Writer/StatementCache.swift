@@ -11,6 +11,10 @@ final class StatementCache {
   private let allowsAbort: Bool
   /// See `UpsertPlan.updatesFirst`.
   let updatesFirst: Bool
+  /// See `UpsertPlan.needsSavepoint`.
+  let needsSavepoint: Bool
+  /// See `UpsertPlan.hasUnguardedKeys`.
+  let hasUnguardedKeys: Bool
   private var shapes: [SlotShape: ShapeStatements] = [:]
   private var parameterCount = 0
   private var clock = 0
@@ -30,6 +34,8 @@ final class StatementCache {
     self.rowsPerStatement = rowsPerStatement
     self.allowsAbort = allowsAbort
     updatesFirst = plan.updatesFirst
+    needsSavepoint = plan.needsSavepoint
+    hasUnguardedKeys = plan.hasUnguardedKeys
   }
 
   /// The statements for a shape; made when it is new.

@@ -26,14 +26,14 @@ extension TableWriter {
       before = try rowBefore(batch, record, shape, observer.wantedRows)
     }
     let referring = references == nil ? nil : try rowBeforeReference(batch, record, shape)
-    if plan.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
+    if statements.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
       if settlesKept {
         try settle(outcome, batch, record, isDelete: isTombstone || plan.mode == .delete)
       }
-      if plan.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
+      if statements.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
       if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }
     case .failed(let refusal, let error):
@@ -79,7 +79,7 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> Attempt? {
     guard !plan.targets.isEmpty, plan.mode == .upsert || plan.mode == .ignore else { return nil }
-    if plan.needsSavepoint { try connection.execute("ROLLBACK TO upsurge_record") }
+    if statements.needsSavepoint { try connection.execute("ROLLBACK TO upsurge_record") }
     if plan.mode == .ignore {
       if try rowOfRecord(batch, record, shape) == nil { return nil }
       observer?.willIgnore()
@@ -171,9 +171,9 @@ extension TableWriter {
     }
     // After an error in a trigger that is no constraint, only a savepoint knows what to undo; triggers of tables that
     // refer to this one are never without.
-    let isKnown = refusal.isConstraint || plan.schema.triggers.isEmpty || plan.needsSavepoint
+    let isKnown = refusal.isConstraint || plan.schema.triggers.isEmpty || statements.needsSavepoint
     guard refusal.concernsRecord, isKnown else { throw error }
-    if plan.needsSavepoint {
+    if statements.needsSavepoint {
       try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
     }
     try reject(self.refused(batch, record, refusal, isDelete: isDelete))
@@ -185,7 +185,7 @@ extension TableWriter {
   private func isKeyNull(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
   ) throws(UpsurgeError) -> Bool {
-    if plan.targets.isEmpty { return false }
+    if !isTombstone && !statements.hasUnguardedKeys { return false }
     let mustFind = isTombstone || plan.looksUp
     guard mustFind || (plan.mode == .upsert && plan.rules.nullKeys == .reject) else { return false }
     let row = batch.cells + record * batch.columnCount
