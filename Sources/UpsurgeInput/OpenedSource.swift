@@ -148,6 +148,30 @@ package final class OpenedSource: ByteSource {
   }
 }
 
+extension OpenedSource {
+  /// What tells this file from others; nil for what cannot be read twice.
+  /// - Throws: `unreadableInput`.
+  package func identity() throws(UpsurgeError) -> FileIdentity? { nil }
+
+  /// The last place at or before a byte of the decoded stream where a decompressor can begin. Places far behind the
+  /// byte that is asked for are forgotten, so that bytes must be asked for in their order.
+  package func anchor(before byte: UInt64) -> SourceAnchor { SourceAnchor(decodedOffset: startOffset) }
+
+  /// Makes `byte` of the decoded stream the next one that is read.
+  /// - Throws: `badInput`, also when the stream ends before; `unreadableInput` for what cannot be read twice.
+  package func seek(to byte: UInt64, from anchor: SourceAnchor) throws(UpsurgeError) {
+    try rewind()
+    var rest = byte - decodedByteCount
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    defer { memory.deallocate() }
+    while rest > 0 {
+      let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: memory[..<Int(min(rest, 64 << 10))]))
+      if count == 0 { throw UpsurgeError(.badInput, "\(name) ends before byte \(byte)") }
+      rest -= UInt64(count)
+    }
+  }
+}
+
 /// The first bytes of a file, decompressed, and what follows them.
 private struct Beginning {
   var compression: Compression

@@ -46,6 +46,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
 
   /// Which source of the run the records come from.
   package var sourceIndex = 0
+  /// Where reading can begin again in front of the batch; nil where the parser was inside something.
+  package var restart: Restart?
   /// Whether any cell is `.absent` (only JSON records leave columns out).
   package var hasAbsentCells = false
   /// Set by the parser when the next record needs a new batch (a column appeared).
@@ -109,6 +111,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     columnCount = 0
     recordCount = 0
     sourceIndex = 0
+    if restart != nil { restart = nil }
     hasAbsentCells = false
     isClosed = false
     if !rejects.isEmpty { rejects = [] }

@@ -19,4 +19,11 @@ package protocol RecordParser {
   /// Gives up on the record at `batch.parsedByteCount`, which is larger than `limit` bytes: appends a
   /// `too-large` reject that names the option, and skips to a place where parsing can go on.
   mutating func rejectTooLarge(_ batch: inout Batch, limit: Int) throws(UpsurgeError)
+
+  /// What must be known to go on with the next byte; nil inside something that has to be read from its start.
+  var state: ParserState? { get }
+}
+
+extension RecordParser {
+  package var state: ParserState? { nil }
 }

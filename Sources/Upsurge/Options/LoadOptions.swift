@@ -68,6 +68,15 @@ public struct LoadOptions: Sendable {
   /// More rejects than this end the run.
   public var rejectLimit: RejectLimit?
 
+  /// What becomes of an earlier run of the same job that ended early.
+  public var resume = ResumePolicy.auto
+  /// Whether the run stays listed after it has ended.
+  public var keepsHistory = false
+  /// Whether all of the run is one transaction.
+  public var isAtomic = false
+  /// A compressed source may become so many times larger, behind its first 64 MiB; nil is no bound.
+  public var maximumRatio: Double? = 10_000
+
   public var durability: Durability = .normal
   /// Rows in a transaction.
   public var commitEvery = 100_000
