@@ -30,11 +30,14 @@ public struct LoadJob: Sendable {
   ///   - control: shows the progress to, and takes a cancellation from, any thread.
   ///   - note: is told what people want to know, on any thread.
   ///   - tick: is called on the calling thread about ten times a second.
+  ///   - report: is given the summary at the end, before the run is forgotten: when the process ends before that, the
+  ///     same job tells the ledger again instead of loading twice. False says that nobody has seen it.
   /// - Returns: what happened. A failure is the summary's `error`; `exitCode` says it as the command would.
   public func run(
     control: RunControl = RunControl(),
     note: @escaping @Sendable (RunNote) -> Void = { _ in },
-    tick: (RunControl.Progress) -> Void = { _ in }
+    tick: (RunControl.Progress) -> Void = { _ in },
+    report: (RunSummary) -> Bool = { _ in true }
   ) -> RunSummary {
     let run = LoadRun(job: self, control: control, note: note)
     let completion = Completion()
@@ -51,6 +54,8 @@ public struct LoadJob: Sendable {
     } catch {
       run.fail(error)
     }
-    return run.takeSummary()
+    let summary = run.takeSummary()
+    if report(summary) { run.acknowledge() }
+    return summary
   }
 }

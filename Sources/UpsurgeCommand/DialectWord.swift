@@ -93,6 +93,7 @@ extension Compression: ExpressibleByArgument {}
 extension CSVDialect.RaggedPolicy: ExpressibleByArgument {}
 extension Durability: ExpressibleByArgument {}
 extension ErrorPolicy: ExpressibleByArgument {}
+extension ResumePolicy: ExpressibleByArgument {}
 extension WriteMode: ExpressibleByArgument {}
 extension NullKeyPolicy: ExpressibleByArgument {}
 extension SchemaContract: ExpressibleByArgument {}

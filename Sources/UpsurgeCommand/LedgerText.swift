@@ -16,7 +16,8 @@ enum LedgerText {
     }
     lines.append(
       "\(summary.table) in \(summary.database): \(Words.count(ledger.read, "record")) read in "
-        + "\(Words.seconds(summary.seconds)) (\(Words.count(UInt64(summary.rowsPerSecond))) rows/s)")
+        + "\(Words.seconds(summary.seconds)) (\(Words.count(UInt64(summary.rowsPerSecond))) rows/s)"
+        + earlier(summary))
     let shown = ledger.entries.dropFirst().filter { word, count in
       count > 0 || ["inserted", "updated", "unchanged", "rejected"].contains(word)
     }
@@ -44,6 +45,11 @@ enum LedgerText {
     return lines
   }
 
+  /// How much of the ledger an earlier part of the run has brought.
+  private static func earlier(_ summary: RunSummary) -> String {
+    summary.resumedCount == 0 ? "" : "; \(Words.count(summary.resumedCount)) of them were committed before"
+  }
+
   /// What stands in the database after a run that ended early.
   private static func ending(_ summary: RunSummary) -> String {
     let start = summary.signal != nil ? "interrupted" : "stopped"
@@ -53,18 +59,20 @@ enum LedgerText {
     }
     let place = summary.committedThrough.map { ", the last one at \($0)" } ?? ""
     let verb = summary.committedCount == 1 ? "is" : "are"
-    return "\(start): \(Words.count(summary.committedCount, "record")) \(verb) committed\(place)"
+    let end = "\(start): \(Words.count(summary.committedCount, "record")) \(verb) committed\(place)"
+    return summary.isResumable ? end + "\n  the same command goes on from there" : end
   }
 
   /// What is to be known before the run is started again.
   private static func repetition(_ summary: RunSummary) -> [String] {
     guard summary.signal != nil || summary.error != nil, summary.committedCount > 0, !summary.isDryRun,
+      !summary.isResumable,
       let repetition = summary.repetition
     else { return [] }
     let (count, isOne) = (Words.count(summary.committedCount), summary.committedCount == 1)
     return [
       "  running it again would \(repetition.rawValue) \(isOne ? "this record" : "these \(count) records") twice; "
-        + "--commit-every larger than the input makes a run all or nothing"
+        + "--atomic makes a run all or nothing"
     ]
   }
 

@@ -29,6 +29,10 @@ struct LoadCommand: ParsableCommand {
         upsurge load app.db users changes.csv --key id --delete-when op=D
         upsurge load app.db users feed.csv --key id --dry-run=diff
         upsurge load app.db users feed.csv --key id --explain
+        upsurge load app.db users feed.csv --key id --atomic
+
+      A load that was killed or stopped part way goes on from its last commit when the same command is given again; \
+      `upsurge runs DB` lists such runs.
 
       Exit codes: 0 complete; 2 complete with rejects; 3 stopped part way, some work is committed; 4 refused by \
       a guard; 64 usage; 65 bad input; 66 input not readable; 73 cannot create output; 75 database busy; \
@@ -63,6 +67,20 @@ struct LoadCommand: ParsableCommand {
 
   @Option(help: "End the run when more records are rejected: N, or P% of the records read.")
   var maxRejects: String?
+
+  @Option(
+    help:
+      "auto goes on where an earlier run of the same job ended early; never starts over; require goes on or refuses."
+  )
+  var resume: ResumePolicy = .auto
+
+  @Flag(name: .customLong("history"), help: "Keep the run listed in `upsurge runs` after it has ended.")
+  var keepsHistory = false
+
+  @Flag(
+    name: .customLong("atomic"),
+    help: "All or nothing: one transaction, however large; readers see the old state until its end.")
+  var isAtomic = false
 
   @Option(help: "full, normal, or off (new files only: nothing survives a crash).")
   var durability: Durability = .normal
@@ -99,16 +117,22 @@ struct LoadCommand: ParsableCommand {
     let terminal = Terminal(output: output)
     let control = RunControl()
     Signals.forward(to: control)
-    let summary = job.run(control: control, note: terminal.note) { terminal.show($0) }
-    terminal.clearProgress()
-    if let explanation = summary.explanation {
-      _ = Terminal.write(Array(explanation.utf8), to: STDOUT_FILENO)
-    } else {
-      terminal.show(summary)
-    }
+    var isReported = true
+    let summary = job.run(
+      control: control, note: terminal.note, tick: { terminal.show($0) },
+      report: { summary in
+        terminal.clearProgress()
+        if let explanation = summary.explanation {
+          _ = Terminal.write(Array(explanation.utf8), to: STDOUT_FILENO)
+        } else {
+          terminal.show(summary)
+        }
+        isReported = file?.write(summary.json) ?? true
+        return isReported
+      })
     var code = summary.exitCode
     // The rows are committed; only the report of it failed.
-    if let file, !file.write(summary.json), code == 0 || code == 2 { code = 3 }
+    if !isReported, code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
   }
 
@@ -126,6 +150,9 @@ struct LoadCommand: ParsableCommand {
       }
       options.rejectLimit = limit
     }
+    options.resume = resume
+    options.keepsHistory = keepsHistory
+    options.isAtomic = isAtomic
     options.durability = durability
     options.commitEvery = commitEvery
     options.walLimit = walLimit

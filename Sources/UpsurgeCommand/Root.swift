@@ -19,10 +19,11 @@ struct Root: ParsableCommand {
         upsurge load app.db people people.csv.zst --key id
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
         upsurge inspect people.csv
+        upsurge runs app.db
         upsurge replay app.db
       """,
     version: upsurgeVersion,
-    subcommands: [LoadCommand.self, InspectCommand.self, ReplayCommand.self])
+    subcommands: [LoadCommand.self, InspectCommand.self, RunsCommand.self, ReplayCommand.self])
 
   /// Parses the words of the command line and runs what they ask for.
   static func main() {

@@ -13,6 +13,14 @@ struct InitScript {
     self.parts = parts
   }
 
+  /// Tells other SQL from this; nil where there is none.
+  var hash: String? {
+    if parts.isEmpty { return nil }
+    var bytes: [UInt8] = []
+    for part in parts { bytes += Array(part.sql.utf8) + [0] }
+    return String(bytes.withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
+  }
+
   /// Prepares the run's connection, before the table is looked at, so that TEMP triggers are seen.
   func run(on connection: Connection) throws(UpsurgeError) {
     for part in parts { try connection.runScript(part.sql, name: part.name) }

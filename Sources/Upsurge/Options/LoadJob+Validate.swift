@@ -29,17 +29,17 @@ extension LoadJob {
       ("--emit-sql", options.emitPath),
     ]
     try checkStandardOutput(outputs)
-    var taken: [(what: String, file: FileIdentity)] = []
+    var taken: [(what: String, file: FileNode)] = []
     for name in sources where !SourceName.isStandardInput(name) {
-      if let file = FileIdentity(name) { taken.append(("the input \(name)", file)) }
+      if let file = FileNode(name) { taken.append(("the input \(name)", file)) }
     }
     for suffix in ["", "-wal", "-shm", "-journal"] {
-      if let file = FileIdentity(database + suffix) { taken.append(("the database \(database)", file)) }
+      if let file = FileNode(database + suffix) { taken.append(("the database \(database)", file)) }
     }
     var paths = [database]
     for (option, path) in outputs {
       guard let path, path != "-" else { continue }
-      let known = FileIdentity(path).flatMap { file in taken.first { $0.file == file }?.what }
+      let known = FileNode(path).flatMap { file in taken.first { $0.file == file }?.what }
       if let what = known ?? (paths.contains(path) ? "another output or the database" : nil) {
         throw UpsurgeError(
           .usage, "\(option) \(path) would overwrite \(what)", hint: "give another path to \(option)")
@@ -72,9 +72,9 @@ extension ReplayJob {
   /// - Throws: `usage`.
   package func checkSummary(path: String?) throws(UpsurgeError) {
     guard let path, path != "-" else { return }
-    let file = FileIdentity(path)
+    let file = FileNode(path)
     for suffix in ["", "-wal", "-shm", "-journal"] {
-      let other = FileIdentity(database + suffix)
+      let other = FileNode(database + suffix)
       if path == database + suffix || (file != nil && file == other) {
         throw UpsurgeError(
           .usage, "--summary \(path) would overwrite the database \(database)",
@@ -85,7 +85,7 @@ extension ReplayJob {
 }
 
 /// Which file a path leads to, by device and inode.
-private struct FileIdentity: Equatable {
+private struct FileNode: Equatable {
   private let device: UInt64
   private let inode: UInt64
 

@@ -10,13 +10,16 @@ extension LoadRun {
     _ upkeep: TableUpkeep, for table: inout PreparedTable, first: PreparedSource, names: ArraySlice<String>,
     on connection: Connection
   ) throws(UpsurgeError) {
-    try upkeep.begin(table.plan.schema, isNew: table.facts.isNew, mode: table.plan.mode) {
-      first.estimate(totalByteCount: totalByteCount(of: names), options: job.options)
+    let estimate = {
+      first.estimate(totalByteCount: self.totalByteCount(of: names), options: self.job.options)
     }
+    try upkeep.begin(
+      table.plan.schema, isNew: table.createdSQL != nil, mode: table.plan.mode, estimate: estimate)
     if upkeep.hasSetAside { try table.replan(on: connection) }
     // `--explain` has lines of its own for them.
     if !job.options.isExplained { for decision in upkeep.decisions { note(decision.note) } }
-    let expected = upkeep.expectedLogByteCount
+    var expected = upkeep.expectedLogByteCount
+    if job.options.isAtomic { expected = max(expected, estimate()?.byteCount ?? 0) }
     if expected > job.options.walLimit.byteCount {
       note(
         RunNote(
@@ -53,5 +56,6 @@ extension UpkeepRequest {
     fullTextUpkeep = options.fullTextUpkeep
     makesKey = options.createsKey
     isTrial = options.isTrial
+    isAtomic = options.isAtomic
   }
 }

@@ -13,8 +13,7 @@ extension LoadRun {
       let names = try SourceList.expand(job.sources)
       summary.withLock { $0.sources = names }
       try job.checkOutputs(sources: names)
-      let (first, index) = try prepareFirst(of: names)
-      try load(first, index: index, names: names)
+      try loadAll(names)
     } catch {
       fail(error)
     }
@@ -26,27 +25,72 @@ extension LoadRun {
     }
   }
 
-  /// Opens sources until one holds something; the last one is taken as it is.
-  private func prepareFirst(of names: [String]) throws(UpsurgeError) -> (PreparedSource, Int) {
+  /// Looks for an earlier run of the job, and goes on with it or begins anew.
+  private func loadAll(_ names: [String]) throws(UpsurgeError) {
+    let script = try InitScript(options: job.options)
+    let runJob = job.runJob(initHash: script.hash)
+    var connection: Connection?
+    var start = RunStart.anew(replaced: [], doubt: nil)
+    if !job.options.isTrial && job.options.durability != .off {
+      if access(job.database, F_OK) == 0 {
+        let opened = try open()
+        connection = opened
+        start = try RunStart.decide(runJob, policy: job.options.resume, names: names, on: opened)
+      } else if job.options.resume == .require {
+        throw RunStart.nothingToResume(runJob)
+      }
+    }
+    if case .report(let run) = start, let connection { return report(run, on: connection) }
+    let beginning = try prepareFirst(of: names, start: start)
+    try load(beginning, runJob: runJob, script: script, names: names, opened: connection)
+  }
+
+  /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it
+  /// was reading, at the place where it was; what has changed there makes it start over.
+  private func prepareFirst(of names: [String], start: RunStart) throws(UpsurgeError) -> Beginning {
+    let files = RunFiles(names)
+    if case .goOn(let run, let replaced) = start {
+      let index = run.position.sourceIndex
+      let source = try prepare(names[index])
+      if let block = try Resumption.goThere(source, run.position) {
+        files.goOn(run.files)
+        announce(source, files: files, index: index)
+        noteTotal(of: names, first: source)
+        return Beginning(
+          source: source, index: index, files: files,
+          resumption: Resumption(run: run, block: block), replaced: replaced, doubt: nil)
+      }
+      let change = "\(names[index].escapedForTerminal) has changed"
+      if job.options.resume == .require { throw RunStart.refusal(run, because: change) }
+      return try prepareFirst(of: names, start: .anew(replaced: replaced + [run], doubt: change))
+    }
+    guard case .anew(let replaced, let doubt) = start else { preconditionFailure("a report reads nothing") }
     var index = 0
     while true {
-      let source = try PreparedSource.prepare(
-        names[index], options: job.options, cancellation: readCancellation)
-      announce(source)
+      let source = try prepare(names[index])
+      announce(source, files: files, index: index)
       if !source.isBlank || index == names.count - 1 {
         noteTotal(of: names, first: source)
-        return (source, index)
+        return Beginning(
+          source: source, index: index, files: files, resumption: nil, replaced: replaced, doubt: doubt)
       }
       index += 1
     }
   }
 
+  private func prepare(_ name: String) throws(UpsurgeError) -> PreparedSource {
+    try PreparedSource.prepare(name, options: job.options, cancellation: readCancellation)
+  }
+
   /// Opens the database, finds or makes the table, and loads; leaves no new file behind when nothing came of it.
-  private func load(_ first: PreparedSource, index: Int, names: [String]) throws(UpsurgeError) {
+  private func load(
+    _ beginning: Beginning, runJob: RunJob, script: InitScript, names: [String], opened: Connection?
+  ) throws(UpsurgeError) {
     let options = job.options
-    let script = try InitScript(options: options)
-    let existed = access(job.database, F_OK) == 0
-    let connection = try open()
+    let existed = opened != nil || access(job.database, F_OK) == 0
+    let connection: Connection
+    if let opened { connection = opened } else { connection = try open() }
+    let (first, index) = (beginning.source, beginning.index)
     do throws(UpsurgeError) {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
@@ -56,18 +100,29 @@ extension LoadRun {
       let upkeep = TableUpkeep(connection, request: UpkeepRequest(options))
       try upkeep.prepare(table: job.table)
       var table = try PreparedTable.prepare(
-        job.table, for: first, others: names[(index + 1)...], on: connection, options: options)
+        job.table, for: first, others: names[(index + 1)...], on: connection, options: options,
+        wasMade: beginning.resumption?.run.position.madeTable ?? false)
+      try checkDoubt(of: beginning, table)
       announce(table, isJSON: first.isJSON)
+      announce(beginning)
       let triggers = try TriggerText.read(connection, table: table.facts.name)
       if let words = options.triggers.note(of: triggers, table: table.facts.name) {
         note(RunNote(.warning, words))
       }
       try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
       if options.isExplained { return try explain(table, upkeep.decisions, names: names, on: connection) }
-      let writing = try Writing(connection: connection, table: table, upkeep: upkeep, run: self)
+      let keeper = try keeper(for: beginning, table: table, runJob: runJob, on: connection)
+      let writing = try Writing(
+        connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
+        resumed: beginning.resumption?.run)
       defer { writing.record(in: summary) }
-      let stage = ReaderStage(run: self, sourceNames: names, firstIndex: index, table: table)
+      let stage = ReaderStage(
+        run: self, sourceNames: names, firstIndex: index, table: table, files: beginning.files,
+        resumption: beginning.resumption)
       try run(writing, Reading(stage: stage, first: first))
+      if let keeper, keeper.hasTrace {
+        ending.withLock { $0 = RunEnding(keeper, writing.writer) }
+      }
     } catch {
       if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
       throw error
@@ -120,20 +175,22 @@ extension LoadRun {
     }
     let ledger = writing.writer.ledger
     control.note(records: ledger.read, rejects: ledger.rejected)
-    summary.withLock { $0.warnings.merge(batch.warnings) }
     pool.giveBack(batch)
   }
 
   /// Says what a source is and what was changed of its header.
-  func announce(_ source: PreparedSource) {
+  func announce(_ source: PreparedSource, files: RunFiles, index: Int) {
+    files.note(source, index: index)
     if source.isBlank { return note(RunNote(.warning, "\(source.opened.name) is empty and left out")) }
     note(RunNote(.info, source.summary))
     for remark in source.remarks { note(RunNote(.warning, remark)) }
-    let (words, warnings) = (source.summary, source.warnings(options: job.options))
-    summary.withLock {
-      $0.dialects.append(words)
-      $0.warnings.merge(warnings)
-    }
+    let words = source.summary
+    summary.withLock { $0.dialects.append(words) }
+  }
+
+  /// Warnings of a source that has no batch to travel with.
+  func addWarnings(_ warnings: WarningLog) {
+    if !warnings.isEmpty { summary.withLock { $0.warnings.merge(warnings) } }
   }
 
   /// Tells the progress line how much there is to read, where every source is a file.

@@ -17,6 +17,8 @@ final class LoadRun: Sendable {
   /// Why the reading thread ended early.
   let readError = Mutex<UpsurgeError?>(nil)
   let summary: Mutex<RunSummary>
+  /// What is left to do when the ledger was seen.
+  let ending = Mutex<RunEnding?>(nil)
 
   /// One being filled, one being written, two waiting.
   private static let batchCount = 4

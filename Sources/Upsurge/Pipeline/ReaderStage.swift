@@ -4,8 +4,11 @@ struct ReaderStage {
   let sourceNames: [String]
   var columns: ColumnRegistry
   let table: TableFacts
-  /// Index of the source that is already prepared; those before it are empty.
+  /// Index of the source that is already prepared; those before it are empty, or done.
   let firstIndex: Int
+  let files: RunFiles
+  /// Where the first source goes on.
+  private var resumption: Resumption?
   /// Seconds spent in reading and decompressing, in parsing, and waiting for the writer.
   private(set) var readSeconds = 0.0
   private(set) var parseSeconds = 0.0
@@ -17,13 +20,23 @@ struct ReaderStage {
   private var bytesRead: UInt64 = 0
   private var bytesDecoded: UInt64 = 0
 
-  init(run: LoadRun, sourceNames: [String], firstIndex: Int, table: PreparedTable) {
+  init(
+    run: LoadRun, sourceNames: [String], firstIndex: Int, table: PreparedTable, files: RunFiles,
+    resumption: Resumption?
+  ) {
     self.run = run
+    self.files = files
+    self.resumption = resumption
     self.sourceNames = sourceNames
     columns = table.columns
     announcedCount = table.plan.columns.count
     self.firstIndex = firstIndex
     remaining = run.job.options.recordLimit ?? .max
+    if let limit = run.job.options.recordLimit, let run = resumption?.run {
+      // Records of the sources that are done; those of the first one are counted again as they are read.
+      let done = run.progress.ledger.read - (run.position.position.record ?? 0)
+      remaining = limit - min(done, limit)
+    }
     self.table = table.facts
   }
 
@@ -35,7 +48,7 @@ struct ReaderStage {
         if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
         let source = try PreparedSource.prepare(
           sourceNames[index], options: run.job.options, cancellation: run.readCancellation)
-        run.announce(source)
+        run.announce(source, files: files, index: index)
         if !source.isBlank { try read(source, index: index) }
       }
     } catch {
@@ -53,7 +66,10 @@ struct ReaderStage {
   }
 
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
-    switch try source.makeParser(columns: &columns, table: table, options: run.job.options) {
+    let state = resumption?.run.position.restart?.parser
+    switch try source.makeParser(
+      columns: &columns, table: table, options: run.job.options, resuming: state)
+    {
     case .csv(var parser):
       try fill(&parser, from: source, index: index)
     case .json(var parser):
@@ -84,17 +100,36 @@ struct ReaderStage {
       bytesRead = bytesBefore + source.opened.counter.count
       bytesDecoded += source.opened.decodedByteCount
     }
+    let restart = resumption?.run.position.restart
+    var block = (resumption?.block ?? [])[...]
+    resumption = nil
+    let startOffset = restart?.byte ?? source.opened.startOffset
+    // What the header brings with it counts with the first batch.
+    var warnings =
+      startOffset == source.opened.startOffset ? source.warnings(options: run.job.options) : WarningLog()
+    defer { run.addWarnings(warnings) }
     try filler.run(
-      &parser, startOffset: source.opened.startOffset, isWhole: true,
+      &parser, startOffset: startOffset, isWhole: true,
       read: { buffer throws(UpsurgeError) in
         let start = Stopwatch()
         defer { readSeconds += start.seconds }
+        if !block.isEmpty {
+          let count = min(block.count, buffer.count)
+          block.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+          block = block.dropFirst(count)
+          return count
+        }
         let count = try source.opened.read(into: buffer)
         run.control.note(bytes: bytesBefore + source.opened.counter.count)
         return count
       },
       emit: { batch in
         var batch = batch
+        if !warnings.isEmpty {
+          warnings.merge(batch.warnings)
+          batch.warnings = warnings
+          warnings = WarningLog()
+        }
         if batch.columnCount > announced {
           // Columns of this or an earlier source that no batch has told of; the parser's own come after them.
           batch.newColumns = known.dropFirst(announced) + batch.newColumns

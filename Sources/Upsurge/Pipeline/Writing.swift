@@ -15,7 +15,8 @@ final class Writing {
   private var supersededCount: UInt64 = 0
 
   init(
-    connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun
+    connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun, keeper: RunKeeper?,
+    resumed: RunRecord?
   ) throws(UpsurgeError) {
     self.connection = connection
     self.table = table
@@ -24,8 +25,9 @@ final class Writing {
     options = run.job.options
     cacheByteCount = connection.pageCacheByteCount
     let isDryRun = options.dryRun != nil
+    let lengths = resumed?.position.outputLengths
     let rejects = try options.rejectsPath.map { (path) throws(UpsurgeError) in
-      try RejectFile(path: path, isTrial: isDryRun)
+      try RejectFile(path: path, isTrial: isDryRun, goingOnAt: lengths?["--rejects"])
     }
     self.rejects = rejects
     var settings = WriterSettings()
@@ -36,17 +38,22 @@ final class Writing {
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
     settings.defersForeignKeys = options.foreignKeys == .deferred
     if let rows = options.rowsPerStatement { settings.rowsPerStatement = max(rows, 1) }
-    settings.commitsOnce = upkeep.hasSetAside
+    settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
     settings.isDryRun = isDryRun
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     settings.quarantinesUnknown = table.facts.quarantinesUnknown
     let sourceNames = run.summary.withLock { $0.sources }
+    let preview = try Preview(
+      options, connection: connection, setup: table.createdStatements + upkeep.statements,
+      sourceNames: sourceNames, goingOnAt: lengths)
+    keeper?.outputLengths = {
+      var lengths = preview.files.compactMapValues(\.length)
+      lengths["--rejects"] = rejects?.length
+      return lengths
+    }
     writer = try TableWriter(
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
-      observer: try Preview.observer(
-        options, connection: connection, setup: table.createdStatements + upkeep.statements,
-        sourceNames: sourceNames),
-      transactionObserver: rejects,
+      observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
       rejectSink: { reject throws(UpsurgeError) in try rejects?.write(reject) })
   }
 
@@ -66,10 +73,11 @@ final class Writing {
       abandon()
       throw error
     }
-    if isInterrupted && writer.ledger.read == 0 { return writer.rollback() }
+    let isVoid = writer.ledger.read == 0 || options.isAtomic
+    if isInterrupted && isVoid { return abandon() }
     do throws(UpsurgeError) {
       try upkeep.finish(writer, isInterrupted: isInterrupted) { note(RunNote(.info, $0)) }
-      try writer.finish()
+      try writer.finish(isInterrupted: isInterrupted)
     } catch {
       abandon()
       throw error
@@ -110,8 +118,11 @@ final class Writing {
     let (indexSeconds, fullTextSeconds) = (upkeep.indexSeconds, upkeep.fullTextSeconds)
     let decisions = upkeep.decisions
     let (ledger, committed) = (writer.ledger, writer.committedLedger)
-    let (position, warnings) = (writer.lastCommittedRecord?.position, writer.warnings)
-    let reasons = writer.rejectsByReason.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+    let position = writer.lastCommittedRecord?.position
+    var warnings = writer.inputWarnings
+    warnings.merge(writer.warnings)
+    let reasons = RunSummary.sorted(writer.rejectsByReason)
+    let isResumable = writer.isResumable
     let settings: [(name: String, value: UInt64)] = [
       ("page_size", UInt64(writer.pageByteCount)),
       ("cache_bytes", UInt64(cacheByteCount)),
@@ -134,7 +145,8 @@ final class Writing {
       $0.isDryRun = isDryRun
       $0.committedThrough = position
       $0.warnings.merge(warnings)
-      $0.rejectsByReason = reasons.map { (code: $0.key, count: $0.value) }
+      $0.rejectsByReason = reasons
+      $0.isResumable = isResumable
       $0.walBytesWritten = UInt64(statistics.walBytesWritten)
       $0.walBytesPeak = UInt64(statistics.walBytesPeak)
       $0.settings = settings

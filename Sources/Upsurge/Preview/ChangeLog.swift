@@ -61,6 +61,8 @@ final class ChangeLog: RecordObserver {
     text.removeAll()
   }
 
+  func willCommit() throws(UpsurgeError) { try file.sync() }
+
   func didCommit() throws(UpsurgeError) { try file.keep() }
 
   func didRollBack() { file.discard() }

@@ -15,21 +15,52 @@ final class OutputFile {
   private var buffer: [UInt8] = []
   private var writtenCount: off_t = 0
   private var keptCount: off_t = 0
+  /// Whether all that was written out is on the disk.
+  private var isSynced = false
   private var isStandardOutput: Bool { path == "-" }
 
   /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
   /// - Parameters:
   ///   - path: `-` for standard output.
   ///   - option: the option that named it, for messages.
-  /// - Throws: `cannotCreate`.
-  init(path: String, option: String) throws(UpsurgeError) {
+  ///   - length: of a file that an earlier part of the run has written: it is cut back to so many bytes and goes on
+  ///     there. nil makes it anew.
+  /// - Throws: `cannotCreate`; `guardRefused` for a file to go on with that is not as long any more.
+  init(path: String, option: String, goingOnAt length: UInt64? = nil) throws(UpsurgeError) {
     self.path = path
     self.option = option
+    let isNew = length == nil
     descriptor =
       path == "-"
       ? OutputFile.unnamedFile()
-      : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    if descriptor < 0 { throw failure("cannot create", errno) }
+      : open(path, O_WRONLY | (isNew ? O_CREAT | O_TRUNC : 0) | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor < 0 {
+      if !isNew && errno == ENOENT { throw missing() }
+      throw failure(isNew ? "cannot create" : "cannot open", errno)
+    }
+    if let length, path != "-" { try cutBack(to: off_t(clamping: length)) }
+  }
+
+  /// Leaves what an earlier part of the run has committed.
+  private func cutBack(to length: off_t) throws(UpsurgeError) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("cannot read", errno) }
+    // Nothing can be taken back from a pipe or a device.
+    guard status.st_mode & S_IFMT == S_IFREG else { return }
+    if status.st_size < length { throw missing() }
+    guard ftruncate(descriptor, length) == 0, lseek(descriptor, length, SEEK_SET) == length else {
+      throw failure("cannot cut back", errno)
+    }
+    writtenCount = length
+    keptCount = length
+  }
+
+  private func missing() -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "the file \(path.escapedForTerminal) of \(option) does not hold any more what the earlier part of this run has "
+        + "written to it",
+      hint: "bring it back, or start over with --resume never")
   }
 
   deinit { close(descriptor) }
@@ -39,6 +70,24 @@ final class OutputFile {
     buffer += bytes
     if buffer.count >= 64 << 10 { try flush() }
   }
+
+  /// Puts what was appended so far on the disk, in front of the commit that it belongs to.
+  /// - Returns: the file's length; nil for standard output.
+  /// - Throws: `cannotCreate` when the disk refuses.
+  @discardableResult
+  func sync() throws(UpsurgeError) -> UInt64? {
+    if !buffer.isEmpty { try flush() }
+    if isStandardOutput { return nil }
+    // Pipes and devices know no fsync.
+    if !isSynced && fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS {
+      throw failure("cannot write", errno)
+    }
+    isSynced = true
+    return UInt64(writtenCount)
+  }
+
+  /// The length that the next commit stands for; nil for standard output.
+  var length: UInt64? { isStandardOutput ? nil : UInt64(writtenCount) + UInt64(buffer.count) }
 
   /// What was appended so far is there to stay.
   /// - Throws: `cannotCreate` when the disk, or the reader of standard output, refuses.
@@ -66,6 +115,7 @@ final class OutputFile {
   /// Writes out what is buffered.
   /// - Throws: `cannotCreate` when the disk refuses.
   func flush() throws(UpsurgeError) {
+    if !buffer.isEmpty { isSynced = false }
     try write(buffer[...], to: descriptor)
     writtenCount += off_t(buffer.count)
     buffer.removeAll(keepingCapacity: true)

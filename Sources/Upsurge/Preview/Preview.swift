@@ -1,25 +1,37 @@
 /// What a run shows besides its ledger: the changes as NDJSON, the statements as SQL.
-enum Preview {
-  /// The observer that the options ask for; nil for none.
-  /// - Throws: `cannotCreate` when a file cannot be made.
-  static func observer(
-    _ options: LoadOptions, connection: Connection, setup: [String], sourceNames: [String]
-  ) throws(UpsurgeError) -> (any RecordObserver)? {
+struct Preview {
+  /// nil where nothing is shown.
+  let observer: (any RecordObserver)?
+  /// The files that are written, by option.
+  let files: [String: OutputFile]
+
+  /// - Parameter lengths: of the files that an earlier part of the run has written, by option; nil makes all anew.
+  /// - Throws: `cannotCreate` when a file cannot be made; `guardRefused` for one that cannot be gone on with.
+  init(
+    _ options: LoadOptions, connection: Connection, setup: [String], sourceNames: [String],
+    goingOnAt lengths: [String: UInt64]? = nil
+  ) throws(UpsurgeError) {
     var observers: [any RecordObserver] = []
+    var files: [String: OutputFile] = [:]
     if let path = options.changesOutput {
       let option = options.changesPath == nil ? "--dry-run=diff" : "--changes"
-      observers.append(ChangeLog(file: try OutputFile(path: path, option: option)))
+      let file = try OutputFile(path: path, option: option, goingOnAt: lengths?[option])
+      files[option] = file
+      observers.append(ChangeLog(file: file))
     }
     if let path = options.emitPath {
-      let file = try OutputFile(path: path, option: "--emit-sql")
+      let file = try OutputFile(path: path, option: "--emit-sql", goingOnAt: lengths?["--emit-sql"])
+      files["--emit-sql"] = file
       observers.append(
         try StatementEmitter(
-          connection: connection, setup: setup.map(repeatable),
+          connection: connection, setup: setup.map(Self.repeatable),
           byteLimit: options.maxStatement.byteCount, sourceNames: sourceNames,
           sink: { (bytes) throws(UpsurgeError) in try file.append(bytes) },
+          sync: { () throws(UpsurgeError) in try file.sync() },
           commit: { () throws(UpsurgeError) in try file.keep() }, rollBack: { file.discard() }))
     }
-    return RecordObservers.joining(observers)
+    observer = RecordObservers.joining(observers)
+    self.files = files
   }
 
   /// The file of statements may be fed twice.

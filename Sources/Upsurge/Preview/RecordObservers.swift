@@ -42,6 +42,10 @@ final class RecordObservers: RecordObserver {
     for observer in observers { try observer.observe(outcome, at: position, before: before, after: after) }
   }
 
+  func willCommit() throws(UpsurgeError) {
+    for observer in observers { try observer.willCommit() }
+  }
+
   func didCommit() throws(UpsurgeError) {
     for observer in observers { try observer.didCommit() }
   }

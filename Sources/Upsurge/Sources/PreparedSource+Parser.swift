@@ -10,7 +10,7 @@ extension PreparedSource {
   /// - Parameter columns: the run's columns; grows by those that only this source has, new ones of the table last.
   /// - Throws: `guardRefused` when the table lacks a column and may not get it; `usage` for unknown names.
   func makeParser(
-    columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions
+    columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions, resuming: ParserState? = nil
   ) throws(UpsurgeError) -> SourceParser {
     switch shape {
     case .json(let format):

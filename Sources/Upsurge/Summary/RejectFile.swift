@@ -12,8 +12,9 @@ final class RejectFile: TransactionObserver {
 
   /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
   /// - Throws: `cannotCreate`.
-  init(path: String, isTrial: Bool) throws(UpsurgeError) {
-    file = try OutputFile(path: path, option: "--rejects")
+  /// - Parameter length: of a file that an earlier part of the run has written; nil makes it anew.
+  init(path: String, isTrial: Bool, goingOnAt length: UInt64? = nil) throws(UpsurgeError) {
+    file = try OutputFile(path: path, option: "--rejects", goingOnAt: length)
     self.isTrial = isTrial
   }
 
@@ -55,7 +56,12 @@ final class RejectFile: TransactionObserver {
   /// - Throws: `cannotCreate` when the disk refuses.
   func flush() throws(UpsurgeError) { try file.flush() }
 
+  func willCommit() throws(UpsurgeError) { try file.sync() }
+
   func didCommit() throws(UpsurgeError) { try file.keep() }
+
+  /// The length that the next commit stands for.
+  var length: UInt64? { file.length }
 
   func didRollBack() {
     if !isTrial { file.discard() }

@@ -105,6 +105,14 @@ extension RunSummary {
     }
     out.key("committed_records")
     out.number(committedCount)
+    if resumedCount > 0 {
+      out.key("resumed_records")
+      out.number(resumedCount)
+    }
+    if isResumable && (error != nil || signal != nil) {
+      out.key("resumable")
+      out.bool(true)
+    }
     if let committedThrough {
       out.key("committed_through")
       out.beginObject()

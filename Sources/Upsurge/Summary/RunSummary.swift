@@ -38,6 +38,10 @@ public struct RunSummary: Sendable {
   public var committedThrough: Position?
   /// Records that had been committed when the run ended.
   public var committedCount: UInt64 = 0
+  /// Records that an earlier part of the run had committed, which are part of the ledger.
+  public var resumedCount: UInt64 = 0
+  /// Whether the same command goes on from the last commit.
+  public var isResumable = false
   /// Whether records wait in the quarantine for the table at the end of the run.
   public var keepsRecords = false
   /// What running it again would do with the records that are committed, where it would do something; nil where
@@ -66,7 +70,10 @@ public struct RunSummary: Sendable {
     self.sources = sources
   }
 
-  public var rowsPerSecond: Double { seconds > 0 ? Double(ledger.read) / seconds : 0 }
+  /// Of the records that this process has read.
+  public var rowsPerSecond: Double {
+    seconds > 0 && ledger.read >= resumedCount ? Double(ledger.read - resumedCount) / seconds : 0
+  }
 
   /// The first that applies of the documented exit codes.
   public var exitCode: Int32 {
@@ -92,5 +99,15 @@ extension UpsurgeError {
     case .databaseBusy: return 75
     default: return 1
     }
+  }
+}
+
+extension RunSummary {
+  /// The most frequent reason first.
+  package static func sorted(
+    _ reasons: [Reject.Code: UInt64]
+  ) -> [(code: Reject.Code, count: UInt64)] {
+    reasons.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+      .map { (code: $0.key, count: $0.value) }
   }
 }

@@ -23,14 +23,20 @@ struct PreparedTable {
   /// Finds or makes the table. A table is made in a transaction that stays open for the first records; it begins
   /// after the types were found, so that other writers do not wait for that.
   ///
-  /// - Parameter others: the sources after `source`; `--infer full` reads them too.
+  /// - Parameters:
+  ///   - others: the sources after `source`; `--infer full` reads them too.
+  ///   - wasMade: whether an earlier part of the run has made the table, which then counts as new.
   /// - Throws: `usage` when the key does not fit, `guardRefused` when the table must not be made or lacks a
   ///   column, and what inference throws.
   static func prepare(
     _ name: String, for source: PreparedSource, others: ArraySlice<String>, on connection: Connection,
-    options: LoadOptions
+    options: LoadOptions, wasMade: Bool = false
   ) throws(UpsurgeError) -> PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
+      if wasMade {
+        return try made(
+          schema, for: source, isOnlySource: others.isEmpty, on: connection, options: options)
+      }
       return try existing(
         schema, on: connection, for: source, isOnlySource: others.isEmpty, options: options)
     }
@@ -239,6 +245,17 @@ struct PreparedTable {
     return PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
   }
 
+  /// A table that an earlier part of the run has made.
+  private static func made(
+    _ schema: TableSchema, for source: PreparedSource, isOnlySource: Bool, on connection: Connection,
+    options: LoadOptions
+  ) throws(UpsurgeError) -> PreparedTable {
+    let control = try control(for: source, isOnlySource: isOnlySource, options: options) {
+      schema.columnIndex($0) != nil
+    }
+    return try new(schema, control: control, on: connection, options: options, createdSQL: nil, keySQL: nil)
+  }
+
   private static func new(
     _ definition: TableDefinition, control: ColumnTarget?, on connection: Connection, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
@@ -250,16 +267,22 @@ struct PreparedTable {
     }
     let keySQL = try makeKey(schema, on: connection, options: options)
     if keySQL != nil { schema = try TableSchema.read(connection, table: name) ?? schema }
-    var targets = definition.columns.compactMap {
-      schema.columnTarget($0.name, spellingPolicy: .reject)
-    }
+    return try new(
+      schema, control: control, on: connection, options: options, createdSQL: sql, keySQL: keySQL)
+  }
+
+  private static func new(
+    _ schema: TableSchema, control: ColumnTarget?, on connection: Connection, options: LoadOptions,
+    createdSQL: String?, keySQL: String?
+  ) throws(UpsurgeError) -> PreparedTable {
+    var targets = schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .reject) }
     if let control { targets.append(control) }
-    let facts = TableFacts(name: name, isNew: true, columns: [], addsColumns: true)
+    let facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)
     let plan = try UpsertPlan(
       schema: schema, rules: options.rules, columns: targets)
     try checkKey(of: plan, options: options)
     try plan.checkRules(on: connection)
     return PreparedTable(
-      facts: facts, columns: ColumnRegistry(targets), plan: plan, createdSQL: sql, keySQL: keySQL)
+      facts: facts, columns: ColumnRegistry(targets), plan: plan, createdSQL: createdSQL, keySQL: keySQL)
   }
 }

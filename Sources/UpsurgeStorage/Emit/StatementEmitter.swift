@@ -11,6 +11,7 @@ package final class StatementEmitter: RecordObserver {
   private var packer: StatementPacker
   private let sourceNames: [String]
   private let sink: ([UInt8]) throws(UpsurgeError) -> Void
+  private let sync: () throws(UpsurgeError) -> Void
   private let commit: () throws(UpsurgeError) -> Void
   private let rollBack: () -> Void
   private var plan: UpsertPlan?
@@ -37,11 +38,13 @@ package final class StatementEmitter: RecordObserver {
   ///   - byteLimit: bounds each statement; never more than SQLite takes by itself.
   ///   - sourceNames: the sources as the user named them, by `batch.sourceIndex`.
   ///   - sink: takes finished statements, each with its semicolon and a line end.
+  ///   - sync: what the sink took so far is about to be committed.
   ///   - commit: what the sink took so far is there to stay.
   ///   - rollBack: what the sink took since has not happened.
   package init(
     connection: Connection, setup: [String] = [], byteLimit: Int, sourceNames: [String],
     sink: @escaping ([UInt8]) throws(UpsurgeError) -> Void,
+    sync: @escaping () throws(UpsurgeError) -> Void = {},
     commit: @escaping () throws(UpsurgeError) -> Void, rollBack: @escaping () -> Void
   ) throws(UpsurgeError) {
     let encoding = try connection.text("PRAGMA encoding") ?? ""
@@ -49,6 +52,7 @@ package final class StatementEmitter: RecordObserver {
     packer = StatementPacker(byteLimit: byteLimit)
     self.sourceNames = sourceNames
     self.sink = sink
+    self.sync = sync
     self.commit = commit
     self.rollBack = rollBack
     for statement in setup { packer.add(statement: statement) }
@@ -106,6 +110,12 @@ package final class StatementEmitter: RecordObserver {
       packer.add(text, template)
     }
     if packer.finished.count >= 64 << 10 { try sink(packer.take()) }
+  }
+
+  package func willCommit() throws(UpsurgeError) {
+    packer.close()
+    try sink(packer.take())
+    try sync()
   }
 
   package func didCommit() throws(UpsurgeError) {

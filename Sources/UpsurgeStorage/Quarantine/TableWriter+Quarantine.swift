@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 extension TableWriter {
   /// Kept records whose place a later record of the run took, those not yet committed included.
-  package var supersededCount: UInt64 { keeping.supersededCount }
+  package var supersededCount: UInt64 { earlier.supersededCount + keeping.supersededCount }
 
   /// Whether any record is kept for the table now, of this run or an earlier one.
   package func keepsRecords() throws(UpsurgeError) -> Bool { try keeping.keepsAny() }

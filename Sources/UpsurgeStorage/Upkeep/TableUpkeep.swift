@@ -135,7 +135,7 @@ package final class TableUpkeep {
   // MARK: - Before the rows
 
   private var isOneTransaction: Bool {
-    hasSetAside || connection.durability == .off
+    hasSetAside || request.isAtomic || connection.durability == .off
   }
 
   /// Finds the indexes to make: those asked for, and those an earlier run has left.
@@ -181,7 +181,8 @@ package final class TableUpkeep {
     if request.isTrial { return }
     if plan.setsAside {
       try setAside(plan, version: version)
-    } else if plan.isUndecided {
+    } else if plan.isUndecided && !request.isAtomic {
+      // What is set aside on the way begins with a commit.
       undecidedLoad = load
     }
   }

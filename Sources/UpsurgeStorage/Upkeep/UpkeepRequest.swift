@@ -6,6 +6,8 @@ package struct UpkeepRequest: Sendable {
   package var fullTextUpkeep = Upkeep.auto
   /// Whether a UNIQUE index may be made for the key, in a transaction that is open when the rest is decided.
   package var makesKey = false
+  /// Whether all of the run is one transaction.
+  package var isAtomic = false
   /// Whether it is only to be said what would be done.
   package var isTrial = false
 

@@ -67,8 +67,15 @@ extension RecordObserver {
   package func didRollBack() {}
 }
 
+extension TransactionObserver {
+  package func willCommit() throws(UpsurgeError) {}
+}
+
 /// Is told how transactions end, on the writer thread.
 package protocol TransactionObserver: AnyObject {
+  /// Everything so far is about to be committed: what must be there when it is goes to the disk now. Not in a dry run.
+  func willCommit() throws(UpsurgeError)
+
   /// Everything so far is committed; in a dry run, has come to its end.
   func didCommit() throws(UpsurgeError)
 

@@ -7,8 +7,7 @@ extension TableWriter {
 
   /// Stores the records of a batch and its rejects, merged by record number.
   func store(_ batch: inout Batch) throws(UpsurgeError) {
-    var record = 0
-    var rejectIndex = 0
+    var (record, rejectIndex) = firstNew(of: batch)
     while record < batch.recordCount || rejectIndex < batch.rejects.count {
       try begin()
       let rejectNumber =
@@ -25,7 +24,7 @@ extension TableWriter {
         transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.sourceIndex)
         rejectIndex += 1
       }
-      try commitIfFull()
+      if isCommitDue { try commit(batch, recordCount: record) }
     }
   }
 

@@ -7,6 +7,7 @@ extension TableWriter {
     if transaction.isOpen { return }
     // The transaction in which the table was made is the first one.
     if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    try keeper?.didBegin()
     if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }
     let last = transaction.last
     transaction = OpenTransaction()
@@ -28,7 +29,8 @@ extension TableWriter {
   }
 
   /// Commits, and brings the WAL into the database unless nothing was written. The writer is done then.
-  package func finish() throws(UpsurgeError) {
+  /// - Parameter isInterrupted: whether input is left, for the run to go on with.
+  package func finish(isInterrupted: Bool = false) throws(UpsurgeError) {
     if isDone { return }
     do throws(UpsurgeError) {
       if settings.isDryRun {
@@ -36,7 +38,7 @@ extension TableWriter {
         isDone = true
         return
       }
-      try commitNow()
+      try commitNow(isLast: !isInterrupted)
       if statistics.pagesWritten > 0 && connection.durability != .off {
         try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
       }
@@ -55,16 +57,20 @@ extension TableWriter {
     isDone = true
   }
 
-  private func commitNow() throws(UpsurgeError) {
+  private func commitNow(isLast: Bool = false) throws(UpsurgeError) {
     if !transaction.isOpen && connection.isInAutocommit { return }
     try settleReferences()
     try applySettlements()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
+    try transactionObserver?.willCommit()
+    try observer?.willCommit()
+    try keeper?.willCommit(progress, position, isLast: isLast)
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
     if code == ResultCode.constraintForeignKey { throw openForeignKeys() }
     try connection.check(code, sql: "COMMIT")
     transaction.isOpen = false
+    keeper?.didCommit()
     committedLedger = ledger
     committedRejects = rejectsByReason
     noteCommittedRecord()

@@ -16,10 +16,10 @@ extension TableWriter {
     min(settings.checkpointByteCount, settings.walLimitByteCount / 4)
   }
 
-  /// Commits when the transaction has all the records it may have, or the WAL all its bytes.
-  func commitIfFull() throws(UpsurgeError) {
-    if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return }
-    if transaction.recordCount >= settings.commitEveryRecords || isWALNearLimit { try commit() }
+  /// Whether the transaction has all the records it may have, or the WAL all its bytes.
+  var isCommitDue: Bool {
+    if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return false }
+    return transaction.recordCount >= settings.commitEveryRecords || isWALNearLimit
   }
 
   /// Commits at a batch border when bytes or seconds say so.

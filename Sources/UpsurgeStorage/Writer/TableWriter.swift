@@ -61,6 +61,13 @@ package final class TableWriter {
   var settlements: [Position: Quarantine.Settlement] = [:]
   /// Of a replay: the ids of records that have no place yet.
   package internal(set) var stillKept: [Int64] = []
+  /// Keeps the record of the run; nil where there is none to keep.
+  let keeper: RunKeeper?
+  /// Where the input stands, for `keeper`.
+  var place = InputPlace()
+  /// What earlier parts of the run have done.
+  let earlier: RunProgress
+  let startSeconds = MonotonicClock.seconds
   /// Rows that wait for their parents, where foreign keys are looked at when the transaction ends.
   var references: OpenReferences?
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
@@ -71,11 +78,14 @@ package final class TableWriter {
   ///   - plan: how the records go into the table.
   ///   - sourceNames: the sources as the user named them, by `batch.sourceIndex`.
   ///   - transactionObserver: keeps or forgets what `rejectSink` took.
+  ///   - keeper: keeps the record of the run.
+  ///   - resumed: the run that goes on; records up to its position are left out.
   ///   - rejectSink: takes each record that cannot be stored, in input order, on the writer thread.
   package init(
     connection: Connection, plan: UpsertPlan, sourceNames: [String],
     settings: WriterSettings = WriterSettings(), observer: (any RecordObserver)? = nil,
-    transactionObserver: (any TransactionObserver)? = nil,
+    transactionObserver: (any TransactionObserver)? = nil, keeper: RunKeeper? = nil,
+    resumed: RunRecord? = nil,
     rejectSink: @escaping (Reject) throws(UpsurgeError) -> Void = { _ in }
   ) throws(UpsurgeError) {
     self.connection = connection
@@ -85,9 +95,12 @@ package final class TableWriter {
     self.rejectSink = rejectSink
     self.transactionObserver = transactionObserver
     self.observer = observer
+    self.keeper = keeper
+    earlier = resumed?.progress ?? RunProgress()
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     keeping = Quarantine(plan, on: connection)
+    if let resumed { goOn(resumed) }
     try beginStatistics()
     try checkFreeSQL()
     try beginObserving()
@@ -117,7 +130,9 @@ package final class TableWriter {
     do throws(UpsurgeError) {
       if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
+      begin(batch)
       try store(&batch)
+      end(batch)
       try commitIfDue()
     } catch {
       throw fail(error)

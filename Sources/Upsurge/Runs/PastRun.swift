@@ -1,0 +1,77 @@
+/// A run as its database knows it: one that has not ended, or is kept for the history.
+///
+///     for run in try PastRun.all(database: "app.db") { print(run.id, run.state, run.ledger.read) }
+public struct PastRun: Sendable {
+  public enum State: String, Sendable {
+    /// A process is at work on it.
+    case running
+    /// It ended early: the same command goes on behind `ledger.read` records.
+    case stopped
+    /// All is committed, but nobody may have seen the ledger: the same command shows it.
+    case unseen
+    /// It has ended, and is kept because of `--history`.
+    case ended
+  }
+
+  public var id: Int64
+  public var state: State
+  /// The process that is at work on it.
+  public var pid: Int32?
+  public var table: String
+  /// As they were given, made absolute.
+  public var sources: [String]
+  /// UTC, ISO 8601.
+  public var startedAt: String
+  /// When it last committed; UTC, ISO 8601.
+  public var updatedAt: String
+  /// Seconds of work.
+  public var seconds: Double
+  public var ledger: Ledger
+  /// The last committed record.
+  public var committedThrough: Position?
+  public var rejectsByReason: [(code: Reject.Code, count: UInt64)]
+  /// Of a run that has ended.
+  public var exitCode: Int32?
+
+  /// The runs that a database knows of, the oldest first; changes nothing.
+  /// - Throws: `unreadableInput` where there is no database, `database` where it is none.
+  public static func all(database: String) throws(UpsurgeError) -> [PastRun] {
+    let connection = try Connection(path: database, createIfMissing: false, isReadOnly: true)
+    return try RunTable.all(connection).map(PastRun.init)
+  }
+
+  /// Forgets a run: what it has committed stays, and nothing goes on there.
+  /// - Throws: `usage` where there is no such run, `guardRefused` where a process is at work on it.
+  public static func forget(
+    _ id: Int64, database: String, busyTimeout: Int32 = 5_000
+  ) throws(UpsurgeError) {
+    let connection = try Connection(
+      path: database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
+    guard let run = try RunTable.all(connection).first(where: { $0.id == id }) else {
+      throw UpsurgeError(
+        .usage, "there is no run \(id) in \(database.escapedForTerminal)",
+        hint: "upsurge runs \(database.escapedForTerminal) lists them")
+    }
+    if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) }
+    try RunKeeper.forget(run, keepsHistory: false, exitCode: 0, on: connection)
+  }
+
+  private init(_ run: RunRecord) {
+    id = run.id
+    pid = run.livePID
+    switch run.state {
+    case .running: state = pid == nil ? .stopped : .running
+    case .complete: state = .unseen
+    case .done: state = .ended
+    }
+    table = run.job.table
+    sources = run.job.sources
+    startedAt = run.startedAt
+    updatedAt = run.updatedAt
+    seconds = run.progress.seconds
+    ledger = run.progress.ledger
+    committedThrough = run.position.position.record == nil ? nil : run.position.position
+    rejectsByReason = RunSummary.sorted(run.progress.rejectsByReason)
+    exitCode = run.exitCode
+  }
+}

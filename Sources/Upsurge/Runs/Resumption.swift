@@ -1,0 +1,85 @@
+/// A run that goes on where an earlier part of it has ended.
+struct Resumption: Sendable {
+  let run: RunRecord
+  /// The bytes between the place where reading begins again and the last committed record: they were read to see that
+  /// they are the same, and are read again from here.
+  let block: [UInt8]
+
+  /// Takes a source to the place where it can begin again.
+  /// - Returns: the bytes up to the last committed record, which are the next to be parsed; nil when they are not those
+  ///   that were read then.
+  /// - Throws: `badInput` where the source is damaged before that.
+  static func goThere(_ source: PreparedSource, _ position: RunPosition) throws(UpsurgeError) -> [UInt8]? {
+    guard let restart = position.restart else { return [] }
+    do throws(UpsurgeError) {
+      try source.opened.seek(to: restart.byte, from: restart.anchor)
+      guard let block = position.block else { return [] }
+      let bytes = try source.opened.bytes(count: block.byteCount)
+      return bytes.withUnsafeBytes { block.matches($0) } ? bytes : nil
+    } catch {
+      // A file that is damaged where it was whole has changed.
+      if error.code == .badInput { return nil }
+      throw error
+    }
+  }
+}
+
+extension OpenedSource {
+  /// The next bytes; fewer only at the end.
+  fileprivate func bytes(count: Int) throws(UpsurgeError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    defer { memory.deallocate() }
+    while bytes.count < count {
+      let part = UnsafeMutableRawBufferPointer(rebasing: memory[..<min(memory.count, count - bytes.count)])
+      let read = try read(into: part)
+      if read == 0 { break }
+      bytes += part[..<read]
+    }
+    return bytes
+  }
+}
+
+/// What a run begins with.
+struct Beginning {
+  /// The first source that holds something, or the one that is gone on with.
+  let source: PreparedSource
+  let index: Int
+  let files: RunFiles
+  let resumption: Resumption?
+  /// Earlier runs of the job that this one takes the place of.
+  let replaced: [RunRecord]
+  /// Why the last of them cannot go on, where starting over may do something twice.
+  let doubt: String?
+}
+
+/// What is left to do when the run's ledger was seen.
+final class RunEnding: @unchecked Sendable {
+  // Sendable because it is made on the writing thread at its end, and used on the calling thread after that.
+
+  private let connection: Connection
+  private let act: (Int32) throws(UpsurgeError) -> Void
+
+  /// Of a run that has ended just now.
+  init(_ keeper: RunKeeper, _ writer: TableWriter) {
+    let (progress, position) = (writer.progress, writer.position)
+    connection = keeper.connection
+    act = { exitCode throws(UpsurgeError) in
+      try keeper.acknowledge(progress, position, exitCode: exitCode)
+    }
+  }
+
+  /// Of a run that had ended before.
+  init(_ run: RunRecord, on connection: Connection, keepsHistory: Bool) {
+    self.connection = connection
+    act = { exitCode throws(UpsurgeError) in
+      try RunKeeper.forget(run, keepsHistory: keepsHistory, exitCode: exitCode, on: connection)
+    }
+  }
+
+  /// Takes the mark of the run away.
+  func acknowledge(exitCode: Int32) throws(UpsurgeError) {
+    connection.moveToCurrentThread()
+    try act(exitCode)
+  }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Upsurge
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// `upsurge runs`: what a database knows of past runs.
+struct RunsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "runs",
+    abstract: "List runs that did not end, and those kept by --history.",
+    discussion: """
+      A load commits its position with its rows. One that was killed or stopped stays listed here, and the same \
+      command goes on behind its last committed record; it disappears when its ledger has been shown. A load with \
+      --history stays.
+
+      Examples:
+        upsurge runs shop.db
+        upsurge runs shop.db --json | jq '.[] | select(.state == "stopped")'
+        upsurge runs shop.db --forget 3
+
+      Exit codes: 0; 4 the run to forget is at work; 64 usage; 66 no such database; 75 database busy; 1 anything else.
+      """)
+
+  @Argument(help: "The SQLite database.")
+  var database: String
+
+  @Flag(help: "Print JSON instead of a list.")
+  var json = false
+
+  @Option(help: "Forget this run: what it has committed stays, and nothing goes on there.")
+  var forget: Int64?
+
+  @Option(help: "Milliseconds to wait for a lock.")
+  var busyTimeout: Int32 = 5_000
+
+  func run() throws {
+    do throws(UpsurgeError) {
+      if let forget { return try PastRun.forget(forget, database: database, busyTimeout: busyTimeout) }
+      let runs = try PastRun.all(database: database)
+      let bytes = json ? PastRun.json(runs) : Array(RunsText.text(runs, database: database).utf8)
+      if !Terminal.write(bytes, to: STDOUT_FILENO) {
+        throw UpsurgeError(.cannotCreate, "standard output is closed")
+      }
+    } catch {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+  }
+}
+
+/// Past runs in words.
+enum RunsText {
+  static func text(_ runs: [PastRun], database: String) -> String {
+    if runs.isEmpty { return "no run is listed in \(database.escapedForTerminal)\n" }
+    return runs.map(text).joined(separator: "\n") + "\n"
+  }
+
+  private static func text(_ run: PastRun) -> String {
+    var lines = [
+      "run \(run.id) · \(run.table) · \(state(run)) · began \(run.startedAt), last commit \(run.updatedAt) · "
+        + Words.seconds(run.seconds)
+    ]
+    lines.append("  from \(run.sources.joined(separator: ", "))")
+    let shown = run.ledger.entries.filter { $0.word == "read" || $0.count > 0 }
+    lines.append("  " + shown.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
+    if run.state == .stopped || run.state == .running, let place = run.committedThrough {
+      lines.append("  committed up to \(place)")
+    }
+    return lines.map { $0.escapedForTerminal }.joined(separator: "\n")
+  }
+
+  private static func state(_ run: PastRun) -> String {
+    switch run.state {
+    case .running: "running as process \(run.pid ?? 0)"
+    case .stopped: "stopped part way; the same command goes on"
+    case .unseen: "complete; the same command shows its ledger"
+    case .ended: "ended with exit code \(run.exitCode ?? 0)"
+    }
+  }
+}

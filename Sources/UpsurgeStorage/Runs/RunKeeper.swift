@@ -1,0 +1,188 @@
+import CSQLite
+import UpsurgeRecords
+
+/// Keeps the record of one run in step with its rows; lives on the writer's thread.
+///
+///     BEGIN    is the run still ours? Under the write lock, so that two runs of one job cannot both go on
+///     COMMIT   position and ledger, where the transaction has changed a row
+///     the end  complete, in the last transaction; removed, when the ledger was seen
+///
+/// The table is made with the first changed row and goes with the last run in it, so that a database looks as if
+/// nothing had been kept.
+package final class RunKeeper {
+  package let connection: Connection
+  package let job: RunJob
+  /// The run's files, those that were opened with their identity; asked at each commit.
+  package var files: () -> [RunFile] = { [] }
+  /// Whether the run stays listed after it has ended.
+  package let keepsHistory: Bool
+  /// Whether the run has made the table.
+  package var madeTable = false
+  /// What the run's outputs are at a commit, by option; asked after they were written out.
+  package var outputLengths: () -> [String: UInt64] = { [:] }
+
+  private let owner = RunOwner()
+  private let resumed: RunRecord?
+  /// Runs of the same job that this one takes the place of.
+  private let replaced: [RunRecord]
+  /// Whether the table holds the run under this process's name.
+  private var isRecorded = false
+  private var runID: Int64?
+  private let startedAt: String
+  private var changesBefore: Int64
+
+  /// - Parameters:
+  ///   - resumed: the run that goes on.
+  ///   - replaced: runs of the same job that are forgotten with the first commit.
+  package init(
+    connection: Connection, job: RunJob, resumed: RunRecord?, replaced: [RunRecord],
+    keepsHistory: Bool
+  ) throws(UpsurgeError) {
+    self.connection = connection
+    self.job = job
+    self.resumed = resumed
+    self.replaced = replaced
+    self.keepsHistory = keepsHistory
+    runID = resumed?.id
+    if let resumed { startedAt = resumed.startedAt } else { startedAt = try Self.now(connection) }
+    changesBefore = connection.totalChanges
+    madeTable = resumed?.position.madeTable ?? false
+  }
+
+  /// Whether there is something to take back when the run has ended.
+  package var hasTrace: Bool { isRecorded || resumed != nil || !replaced.isEmpty || keepsHistory }
+
+  /// Whether the same job would go on from the last commit.
+  package var canGoOn: Bool {
+    (isRecorded || resumed != nil) && files().contains { $0.identity != nil }
+  }
+
+  /// Looks, under the write lock, whether another process has taken up the job meanwhile.
+  /// - Throws: `guardRefused`.
+  package func didBegin() throws(UpsurgeError) {
+    guard try RunTable.exists(connection) else {
+      if isRecorded { throw lost() }
+      return
+    }
+    for other in try RunTable.open(connection, table: job.table) where other.job.sources == job.sources {
+      if isRecorded && other.id == runID && other.owner == owner.text { continue }
+      let known = !isRecorded && other.id == runID ? resumed : replaced.first { $0.id == other.id }
+      if let known, known.owner == other.owner, known.position == other.position { continue }
+      throw other.livePID.map { Self.alreadyRunning(other, pid: $0) } ?? lost()
+    }
+  }
+
+  /// Writes position and progress, where the transaction that is about to be committed has changed a row.
+  /// - Parameter isLast: marks the run complete.
+  package func willCommit(
+    _ progress: RunProgress, _ position: @autoclosure () -> RunPosition, isLast: Bool
+  ) throws(UpsurgeError) {
+    guard connection.totalChanges != changesBefore else { return }
+    try write(progress, position(), isComplete: isLast)
+  }
+
+  package func didCommit() { changesBefore = connection.totalChanges }
+
+  /// The last act of a run whose ledger was seen: the record goes, or stays as history.
+  package func acknowledge(
+    _ progress: RunProgress, _ position: RunPosition, exitCode: Int32
+  ) throws(UpsurgeError) {
+    guard hasTrace else { return }
+    try connection.execute("BEGIN IMMEDIATE")
+    do throws(UpsurgeError) {
+      if keepsHistory { try write(progress, position, isComplete: true) }
+      try Self.end(
+        (keepsHistory ? [] : [runID].compactMap { $0 }) + replaced.map(\.id), on: connection,
+        done: keepsHistory ? runID : nil, exitCode: exitCode)
+      try connection.execute("COMMIT")
+    } catch {
+      try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// Removes runs, and the table with the last one; part of the transaction that is open.
+  static func end(
+    _ runs: [Int64], on connection: Connection, done: Int64? = nil, exitCode: Int32 = 0
+  ) throws(UpsurgeError) {
+    guard try RunTable.exists(connection) else { return }
+    for run in runs { try connection.execute("DELETE FROM main.upsurge_runs WHERE run = \(run)") }
+    if let done {
+      try connection.execute(
+        "UPDATE main.upsurge_runs SET state = 'done', exit_code = \(exitCode) WHERE run = \(done)")
+    }
+    if try connection.integer("SELECT 1 FROM main.upsurge_runs LIMIT 1") == nil {
+      try connection.execute("DROP TABLE main.upsurge_runs")
+    }
+  }
+
+  /// Removes the record of a run that has ended, in a transaction of its own; with history, keeps it as such.
+  package static func forget(
+    _ run: RunRecord, keepsHistory: Bool, exitCode: Int32, on connection: Connection
+  ) throws(UpsurgeError) {
+    try connection.execute("BEGIN IMMEDIATE")
+    do throws(UpsurgeError) {
+      try end(
+        keepsHistory ? [] : [run.id], on: connection, done: keepsHistory ? run.id : nil, exitCode: exitCode)
+      try connection.execute("COMMIT")
+    } catch {
+      try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  private func write(
+    _ progress: RunProgress, _ position: RunPosition, isComplete: Bool
+  ) throws(UpsurgeError) {
+    var position = position
+    position.outputLengths = outputLengths()
+    position.madeTable = madeTable
+    if !isRecorded {
+      if try !RunTable.exists(connection) { try connection.execute(RunTable.sql) }
+      for run in replaced { try connection.execute("DELETE FROM main.upsurge_runs WHERE run = \(run.id)") }
+    }
+    let statement = try connection.prepare(
+      """
+      INSERT INTO main.upsurge_runs
+        (run, state, "table", job, files, owner, started_at, updated_at, position, progress)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?8, ?9)
+      ON CONFLICT (run) DO UPDATE SET state = excluded.state, job = excluded.job, files = excluded.files,
+        owner = excluded.owner, updated_at = excluded.updated_at, position = excluded.position,
+        progress = excluded.progress
+      """)
+    try statement.bind(runID.map { .integer($0) } ?? .null, at: 1)
+    let texts = [
+      isComplete ? RunRecord.State.complete.rawValue : RunRecord.State.running.rawValue, job.table,
+      RunText.encode(job), RunText.encode(files()), owner.text, startedAt, RunText.encode(position),
+      RunText.encode(progress),
+    ]
+    for (index, text) in texts.enumerated() { try statement.bind(text, at: Int32(index + 2)) }
+    _ = try statement.step()
+    if runID == nil { runID = connection.lastInsertedRowid }
+    isRecorded = true
+  }
+
+  private func lost() -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "another run of the same job has gone on meanwhile, so this one ends at its last commit",
+      hint: "upsurge runs \(connection.path.escapedForTerminal) lists the runs; the same command goes on")
+  }
+
+  /// The refusal of a second run of a job.
+  package static func alreadyRunning(_ run: RunRecord, pid: Int32) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "this job is running already: process \(pid) loads \(run.job.sources.joined(separator: ", ").escapedForTerminal) "
+        + "into table \(run.job.table.escapedForTerminal) since \(run.startedAt)",
+      hint: "wait until it has ended, or end it: kill \(pid)")
+  }
+
+  private static func now(_ connection: Connection) throws(UpsurgeError) -> String {
+    try connection.text("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')") ?? ""
+  }
+}
+
+extension Connection {
+  fileprivate var lastInsertedRowid: Int64 { sqlite3_last_insert_rowid(handle) }
+}

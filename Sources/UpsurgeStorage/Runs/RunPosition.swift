@@ -1,0 +1,45 @@
+import UpsurgeRecords
+
+/// Where in the input the last commit of a run stands: committed in the transaction of the rows.
+///
+/// A run that goes on reads from `restart`, the start of the batch in which the last committed record stood, and leaves
+/// out the records up to that one. `block` are the bytes between the two, as a proof that they are still the same.
+package struct RunPosition: Sendable, Equatable {
+  /// Index of the source that was being read; those before it are done.
+  package var sourceIndex = 0
+  /// The last record whose outcome is committed.
+  package var position = Position(file: "-")
+  /// nil where the source was not begun.
+  package var restart: Restart?
+  package var block: Block?
+  /// Lengths of the output files at that commit, by option.
+  package var outputLengths: [String: UInt64] = [:]
+  /// Whether the run has made the table.
+  package var madeTable = false
+
+  package struct Block: Sendable, Equatable {
+    package var byteCount: Int
+    package var hash: UInt64
+
+    package init(byteCount: Int, hash: UInt64) {
+      self.byteCount = byteCount
+      self.hash = hash
+    }
+  }
+
+  package init() {}
+}
+
+/// What a run had done at its last commit.
+package struct RunProgress: Sendable, Equatable {
+  package var ledger = Ledger()
+  package var rejectsByReason: [Reject.Code: UInt64] = [:]
+  /// Of all that was read before the position's restart, and of the columns that were added.
+  package var warnings = WarningLog()
+  package var supersededCount: UInt64 = 0
+  package var hasMetTombstone = false
+  /// Seconds that the parts of the run have taken.
+  package var seconds = 0.0
+
+  package init() {}
+}

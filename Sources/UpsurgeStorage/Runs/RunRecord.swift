@@ -1,0 +1,108 @@
+import UpsurgeRecords
+
+/// One run as the table `upsurge_runs` holds it.
+package struct RunRecord: Sendable {
+  package enum State: String, Sendable {
+    /// Part of it is committed.
+    case running
+    /// All of it is committed; nobody may have seen its ledger.
+    case complete
+    /// It has ended and is kept for the history.
+    case done
+  }
+
+  package var id: Int64
+  package var state: State
+  package var job: RunJob
+  package var files: [RunFile]
+  /// The process that was at work, as `RunOwner.text`.
+  package var owner: String
+  /// UTC, ISO 8601.
+  package var startedAt: String
+  package var updatedAt: String
+  package var position: RunPosition
+  package var progress: RunProgress
+  /// Of a run that has ended.
+  package var exitCode: Int32?
+
+  /// The process that is at work on the run now.
+  package var livePID: Int32? { state == .running ? RunOwner.livePID(owner) : nil }
+}
+
+/// The table of runs that have begun and not ended, or are kept for the history; users may read it, and delete from it
+/// what they do not want continued.
+package enum RunTable {
+  package static let name = "upsurge_runs"
+
+  private static let columns = [
+    "run", "state", "table", "job", "files", "owner", "started_at", "updated_at", "position", "progress",
+    "exit_code",
+  ]
+
+  static let sql = """
+    CREATE TABLE main.upsurge_runs (
+      run INTEGER PRIMARY KEY,
+      state TEXT NOT NULL,
+      "table" TEXT NOT NULL COLLATE NOCASE,
+      job TEXT NOT NULL,
+      files TEXT NOT NULL,
+      owner TEXT NOT NULL,
+      started_at TEXT NOT NULL,
+      updated_at TEXT NOT NULL,
+      position TEXT NOT NULL,
+      progress TEXT NOT NULL,
+      exit_code INTEGER
+    )
+    """
+
+  /// Whether the database holds the table.
+  /// - Throws: `guardRefused` when a table of that name is not ours.
+  package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    let statement = try connection.prepare("SELECT name FROM pragma_table_info('\(name)', 'main')")
+    var found: Set<String> = []
+    while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
+    if found.isEmpty { return false }
+    if let missing = columns.first(where: { !found.contains($0) }) {
+      throw UpsurgeError(
+        .guardRefused,
+        "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
+        hint: "rename that table; runs are kept in one of this name")
+    }
+    return true
+  }
+
+  /// All runs, the oldest first.
+  package static func all(_ connection: Connection) throws(UpsurgeError) -> [RunRecord] {
+    guard try exists(connection) else { return [] }
+    return try read(connection.prepare("\(selection) ORDER BY run"))
+  }
+
+  /// The runs into a table that have not ended or whose ledger may not have been seen, the oldest first.
+  package static func open(_ connection: Connection, table: String) throws(UpsurgeError) -> [RunRecord] {
+    guard try exists(connection) else { return [] }
+    let statement = try connection.prepare(
+      "\(selection) WHERE state IN ('running', 'complete') AND \"table\" = ?1 ORDER BY run")
+    try statement.bind(table, at: 1)
+    return try read(statement)
+  }
+
+  private static let selection = """
+    SELECT run, state, "table", job, files, owner, started_at, updated_at, position, progress, exit_code
+    FROM main.upsurge_runs
+    """
+
+  private static func read(_ statement: Statement) throws(UpsurgeError) -> [RunRecord] {
+    var records: [RunRecord] = []
+    while try statement.step() {
+      let text = { (column: Int32) in statement.text(at: column) ?? "" }
+      records.append(
+        RunRecord(
+          id: statement.integer(at: 0), state: RunRecord.State(rawValue: text(1)) ?? .done,
+          job: try RunText.job(text(3), table: text(2)), files: try RunText.files(text(4)), owner: text(5),
+          startedAt: text(6), updatedAt: text(7), position: try RunText.position(text(8)),
+          progress: try RunText.progress(text(9)),
+          exitCode: statement.isNull(at: 10) ? nil : Int32(truncatingIfNeeded: statement.integer(at: 10))))
+    }
+    return records
+  }
+}
