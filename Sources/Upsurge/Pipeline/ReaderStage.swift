@@ -86,6 +86,7 @@ struct ReaderStage {
     }
     try filler.run(
       &parser, startOffset: source.opened.startOffset, isWhole: true,
+      anchor: source.opened.anchor,
       read: { buffer throws(UpsurgeError) in
         let start = Stopwatch()
         defer { readSeconds += start.seconds }
@@ -103,5 +104,8 @@ struct ReaderStage {
         if limit < .max { rest = limit - min(batch.trim(toRecord: limit), limit) }
         return run.full.send(batch) && rest > 0
       })
+    if source.opened.hasChanged {
+      run.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
+    }
   }
 }
