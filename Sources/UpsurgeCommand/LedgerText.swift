@@ -102,6 +102,8 @@ enum LedgerText {
       counted("value") + " whose key means a column that another key means too (the last one won)"
     case .headerRenamed: counted("header name") + " changed"
     case .columnAdded: counted("column") + " added"
+    case .sourceChanged:
+      counted("file") + " changed while being read; what was written meanwhile may be missing"
     default: "\(Words.count(count)) \(code.rawValue)"
     }
   }

@@ -20,13 +20,17 @@ package final class FileSource: ByteSource {
   /// Bytes read so far, over all files that share the counter.
   package let counter: ByteCounter
 
-  private let descriptor: Int32
+  let descriptor: Int32
   private let isOwner: Bool
   private let cancellation: ReadCancellation?
   /// Offset in the file of the first byte that is read; not 0 when a shell has read from standard input before.
-  private let firstOffset: off_t
-  /// Bytes read from this file.
-  private var readByteCount: UInt64 = 0
+  let firstOffset: off_t
+  /// When a regular file was changed last before it was opened, in nanoseconds since 1970; else nil.
+  let openedTime: Int64?
+  /// Offset of the next byte, from the first one that is read.
+  private var position: UInt64 = 0
+  /// Bytes of this file that `counter` counts.
+  private var countedByteCount: UInt64 = 0
   /// A terminal goes on after its end; a source does not.
   private var isAtEnd = false
 
@@ -72,6 +76,7 @@ package final class FileSource: ByteSource {
     self.counter = counter
     self.cancellation = cancellation
     isSeekable = offset >= 0
+    openedTime = offset >= 0 ? info.modificationTime : nil
     firstOffset = max(offset, 0)
     byteCount = offset >= 0 ? UInt64(max(info.st_size - offset, 0)) : nil
   }
@@ -85,7 +90,8 @@ package final class FileSource: ByteSource {
       if !isSeekable { try waitUntilReadable() }
       let count = systemRead(descriptor, buffer)
       if count > 0 {
-        readByteCount += UInt64(count)
+        position += UInt64(count)
+        countedByteCount += UInt64(count)
         counter.add(count)
         return count
       }
@@ -95,7 +101,7 @@ package final class FileSource: ByteSource {
         break
       }
       let code = errno
-      if code != EINTR && code != EAGAIN { throw .cannotRead(name, offset: readByteCount, code) }
+      if code != EINTR && code != EAGAIN { throw .cannotRead(name, offset: position, code) }
     }
     return 0
   }
@@ -103,23 +109,39 @@ package final class FileSource: ByteSource {
   /// Starts again at the first byte; what was counted is taken back.
   /// - Throws: `unreadableInput` when the source cannot be read twice.
   package func rewind() throws(UpsurgeError) {
-    guard isSeekable, lseek(descriptor, firstOffset, SEEK_SET) == firstOffset else {
-      throw UpsurgeError(
-        .unreadableInput, "\(SourceName.shown(name)) cannot be read twice",
-        hint: "store it in a file first, or use --infer sample")
+    guard isSeekable, lseek(descriptor, firstOffset, SEEK_SET) == firstOffset else { throw cannotReadTwice() }
+    counter.takeBack(countedByteCount)
+    countedByteCount = 0
+    position = 0
+    isAtEnd = false
+  }
+
+  /// Goes to a byte, counted from the first one that is read; what was read before stays counted.
+  /// - Throws: `unreadableInput` when the source cannot be read twice; `badInput` when it is shorter.
+  func seek(to offset: UInt64) throws(UpsurgeError) {
+    guard isSeekable, let byteCount else { throw cannotReadTwice() }
+    guard offset <= byteCount else {
+      throw .isAnotherFile(name, "has \(byteCount) bytes and no byte \(offset)")
     }
-    counter.takeBack(readByteCount)
-    readByteCount = 0
+    let place = firstOffset + off_t(offset)
+    guard lseek(descriptor, place, SEEK_SET) == place else { throw .cannotRead(name, offset: offset, errno) }
+    position = offset
     isAtEnd = false
   }
 
   /// A regular file ends where it ended when it was opened, or later; files of /proc and /sys lie about their
   /// size from the start, and are believed.
   private func checkEnd() throws(UpsurgeError) {
-    guard let byteCount, readByteCount < byteCount else { return }
+    guard let byteCount, position < byteCount else { return }
     if let info = stat(descriptor: descriptor), info.st_size - firstOffset < off_t(byteCount) {
-      throw .becameShorter(name, offset: readByteCount, expected: byteCount)
+      throw .becameShorter(name, offset: position, expected: byteCount)
     }
+  }
+
+  private func cannotReadTwice() -> UpsurgeError {
+    UpsurgeError(
+      .unreadableInput, "\(SourceName.shown(name)) cannot be read twice",
+      hint: "store it in a file first, or use --infer sample")
   }
 
   private func waitUntilReadable() throws(UpsurgeError) {
@@ -132,7 +154,7 @@ package final class FileSource: ByteSource {
       let ready = poll(&entry, 1, cancellation == nil ? -1 : 100)
       if ready > 0 { return }
       if ready < 0 && errno != EINTR && errno != EAGAIN {
-        throw .cannotRead(name, offset: readByteCount, errno)
+        throw .cannotRead(name, offset: position, errno)
       }
     }
   }

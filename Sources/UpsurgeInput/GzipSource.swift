@@ -15,14 +15,24 @@ package final class GzipSource: ByteSource {
   private var isInsideMember = false
   private var isFirstMember = true
   private var isInPadding = false
-  private var decodedOffset: UInt64 = 0
+  private var decodedOffset: UInt64
+  private let start: SourceAnchor
+  /// Where members begin, as far as they were met.
+  let anchors: AnchorTrail
   /// What went wrong behind bytes that were still good, and is thrown by the next read.
   private var failure: UpsurgeError?
 
-  /// - Parameter source: the compressed bytes, from their first one.
-  package init(_ source: any ByteSource, name: String) throws(UpsurgeError) {
+  /// - Parameters:
+  ///   - source: the compressed bytes, from their first one or from `start` on.
+  ///   - start: where in the file and in its content the source stands.
+  package init(
+    _ source: any ByteSource, name: String, start: SourceAnchor = SourceAnchor()
+  ) throws(UpsurgeError) {
     self.name = name
-    input = InputWindow(source, byteCount: 128 << 10)
+    self.start = start
+    decodedOffset = start.decodedOffset
+    anchors = AnchorTrail(start: start)
+    input = InputWindow(source, byteCount: 128 << 10, offset: start.fileOffset)
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     // 15: the largest window there is; 16 more: gzip headers and trailers, nothing else.
@@ -95,6 +105,7 @@ package final class GzipSource: ByteSource {
     let hasTwo = try input.ensure(GzipSource.magic.count)
     if input.count == 0 && !isFirstMember { return false }
     if hasTwo && input.unread.starts(with: GzipSource.magic) {
+      anchors.note(fileOffset: input.offset, decodedOffset: decodedOffset)
       if !isFirstMember { inflateReset(stream) }
       isFirstMember = false
       isInsideMember = true
@@ -145,6 +156,9 @@ extension GzipSource {
 
   private func notAMember() -> UpsurgeError {
     let found = hexText(input.unread.prefix(4))
+    if isFirstMember && start.fileOffset > 0 {
+      return .isAnotherFile(name, "has no gzip member at byte \(start.fileOffset) of the file")
+    }
     if isFirstMember {
       return UpsurgeError(
         .badInput, "\(shown) is not gzip: it starts with the bytes \(found)", position: position,

@@ -10,6 +10,11 @@ func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) ->
   read(descriptor, buffer.baseAddress, buffer.count)
 }
 
+/// pread(2): leaves the descriptor's own offset where it is.
+func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: off_t) -> Int {
+  pread(descriptor, buffer.baseAddress, buffer.count, offset)
+}
+
 func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
 func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
@@ -25,6 +30,16 @@ extension stat {
   var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
   var isRegular: Bool { st_mode & S_IFMT == S_IFREG }
   var isNamedPipe: Bool { st_mode & S_IFMT == S_IFIFO }
+
+  /// Of the last change of the content, in nanoseconds since 1970.
+  var modificationTime: Int64 {
+    #if canImport(Darwin)
+      let time = st_mtimespec
+    #else
+      let time = st_mtim
+    #endif
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
 
   /// stat(2); nil with `errno` set.
   init?(path: String) {

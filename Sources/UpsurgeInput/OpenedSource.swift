@@ -36,12 +36,14 @@ package final class OpenedSource: ByteSource {
   /// Offset in the decoded stream of the byte that `read(into:)` delivers next.
   package private(set) var decodedByteCount: UInt64 = 0
 
-  private let options: Options
-  private let file: FileSource
+  let options: Options
+  let file: FileSource
   /// The first decompressed bytes, in their own encoding; kept until the first read.
   private var rawSample: [UInt8]
   /// What follows the raw sample.
   private var decompressed: any ByteSource
+  /// Where frames or members begin; nil without compression.
+  private(set) var anchors: AnchorTrail?
   /// What follows the sample: the same, or a transcoder over it.
   private var rest: any ByteSource
   /// Bytes of the sample that were delivered.
@@ -80,6 +82,7 @@ package final class OpenedSource: ByteSource {
     isSampleWhole = beginning.isWhole
     rawSample = beginning.rawSample
     decompressed = beginning.decompressed
+    anchors = beginning.anchors
     rest = beginning.decompressed
     try decode(as: options.encoding, allowsSingleByteEncodings: options.allowsSingleByteEncodings)
   }
@@ -137,38 +140,34 @@ package final class OpenedSource: ByteSource {
   /// - Throws: `unreadableInput` when the source is a pipe; else as `init`.
   package func rewind() throws(UpsurgeError) {
     try file.rewind()
+    try beginAgain()
+  }
+
+  /// Reads the sample again from a file that stands at its first byte, with the encoding that was decided.
+  func beginAgain() throws(UpsurgeError) {
     let beginning = try Beginning(of: file, options: options)
     compression = beginning.compression
     isSampleWhole = beginning.isWhole
     rawSample = beginning.rawSample
     decompressed = beginning.decompressed
+    anchors = beginning.anchors
     sampleOffset = 0
     hasBegunReading = false
     try decode(as: encoding, allowsSingleByteEncodings: true)
   }
-}
 
-extension OpenedSource {
-  /// What tells this file from others; nil for what cannot be read twice.
-  /// - Throws: `unreadableInput`.
-  package func identity() throws(UpsurgeError) -> FileIdentity? { nil }
-
-  /// The last place at or before a byte of the decoded stream where a decompressor can begin. Places far behind the
-  /// byte that is asked for are forgotten, so that bytes must be asked for in their order.
-  package func anchor(before byte: UInt64) -> SourceAnchor { SourceAnchor(decodedOffset: startOffset) }
-
-  /// Makes `byte` of the decoded stream the next one that is read.
-  /// - Throws: `badInput`, also when the stream ends before; `unreadableInput` for what cannot be read twice.
-  package func seek(to byte: UInt64, from anchor: SourceAnchor) throws(UpsurgeError) {
-    try rewind()
-    var rest = byte - decodedByteCount
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    defer { memory.deallocate() }
-    while rest > 0 {
-      let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: memory[..<Int(min(rest, 64 << 10))]))
-      if count == 0 { throw UpsurgeError(.badInput, "\(name) ends before byte \(byte)") }
-      rest -= UInt64(count)
-    }
+  /// Makes UTF-8 from another place the next bytes that are read; the sample is done.
+  /// - Parameter byte: the offset in the decoded stream of the next byte that the caller will ask for.
+  func goOn(with source: any ByteSource, anchors: AnchorTrail?, at byte: UInt64) {
+    hasBegunReading = true
+    rawSample = []
+    sample = []
+    sampleOffset = 0
+    isSampleWhole = false
+    decompressed = source
+    rest = source
+    self.anchors = anchors
+    decodedByteCount = byte
   }
 }
 
@@ -178,6 +177,7 @@ private struct Beginning {
   var rawSample: [UInt8]
   var isWhole: Bool
   var decompressed: any ByteSource
+  var anchors: AnchorTrail?
 
   init(of file: FileSource, options: OpenedSource.Options) throws(UpsurgeError) {
     let prefix = try file.readPrefix(Compression.magicByteCount).bytes
@@ -185,8 +185,13 @@ private struct Beginning {
     let replayed = ReplaySource(prefix, then: file)
     switch compression {
     case .zstd:
-      decompressed = try ZstdSource(replayed, name: file.name, windowByteLimit: options.windowByteLimit)
-    case .gzip: decompressed = try GzipSource(replayed, name: file.name)
+      let frames = try ZstdSource(replayed, name: file.name, windowByteLimit: options.windowByteLimit)
+      decompressed = frames
+      anchors = frames.anchors
+    case .gzip:
+      let members = try GzipSource(replayed, name: file.name)
+      decompressed = members
+      anchors = members.anchors
     case .auto, .none: decompressed = replayed
     }
     (rawSample, isWhole) = try decompressed.readPrefix(options.sampleByteCount)

@@ -84,6 +84,13 @@ extension UpsurgeError {
       hint: "load it when its writer is done; writers should write to a new name and rename")
   }
 
+  /// A file that does not fit what an interrupted run has noted of it.
+  static func isAnotherFile(_ name: String, _ what: String) -> UpsurgeError {
+    UpsurgeError(
+      .badInput, "\(SourceName.shown(name)) \(what): it is not the file that the interrupted run has read",
+      position: Position(file: name), hint: "--resume never reads the input from its start")
+  }
+
   private static func systemText(_ code: Int32) -> String {
     guard let text = strerror(code) else { return "error \(code)" }
     return String(cString: text)

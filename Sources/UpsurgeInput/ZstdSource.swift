@@ -14,22 +14,31 @@ package final class ZstdSource: ByteSource {
   private var isFirstFrame = true
   /// libzstd filled the output to the brim and may hold back more.
   private var mayHoldOutput = false
-  private var decodedOffset: UInt64 = 0
+  private var decodedOffset: UInt64
+  private let start: SourceAnchor
+  /// Where frames begin, as far as they were met.
+  let anchors: AnchorTrail
   /// What went wrong behind bytes that were still good, and is thrown by the next read.
   private var failure: UpsurgeError?
 
   /// - Parameters:
-  ///   - source: the compressed bytes, from their first one.
+  ///   - source: the compressed bytes, from their first one or from `start` on.
   ///   - windowByteLimit: the largest window that a frame may ask for.
-  package init(_ source: any ByteSource, name: String, windowByteLimit: Int = 128 << 20) throws(UpsurgeError)
-  {
+  ///   - start: where in the file and in its content the source stands.
+  package init(
+    _ source: any ByteSource, name: String, windowByteLimit: Int = 128 << 20,
+    start: SourceAnchor = SourceAnchor()
+  ) throws(UpsurgeError) {
     guard let context = ZSTD_createDCtx() else {
       throw UpsurgeError(.unreadableInput, "no memory for a zstd decompressor", hint: "free some memory")
     }
     self.context = context
     self.name = name
     self.windowByteLimit = windowByteLimit
-    input = InputWindow(source, byteCount: ZSTD_DStreamInSize())
+    self.start = start
+    decodedOffset = start.decodedOffset
+    anchors = AnchorTrail(start: start)
+    input = InputWindow(source, byteCount: ZSTD_DStreamInSize(), offset: start.fileOffset)
     // Windows are checked frame by frame, to the byte; libzstd only knows powers of two.
     var windowLog: Int32 = 10
     while windowLog < 31 && Int64(1) << Int64(windowLog) < Int64(windowByteLimit) { windowLog += 1 }
@@ -91,6 +100,7 @@ package final class ZstdSource: ByteSource {
       else { throw cutOff(decodedByteCount) }
       try check(header)
     }
+    anchors.note(fileOffset: input.offset, decodedOffset: decodedOffset + UInt64(decodedByteCount))
     isInsideFrame = true
     isFirstFrame = false
     return true
@@ -126,6 +136,9 @@ extension ZstdSource {
 
   private func notAFrame(_ decodedByteCount: Int) -> UpsurgeError {
     let found = hexText(input.unread.prefix(4))
+    if start.fileOffset > 0 && isFirstFrame {
+      return .isAnotherFile(name, "has no zstd frame at byte \(start.fileOffset) of the file")
+    }
     if isFirstFrame {
       return UpsurgeError(
         .badInput, "\(shown) is not zstd: it starts with the bytes \(found)",

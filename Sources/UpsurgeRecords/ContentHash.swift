@@ -1,10 +1,77 @@
-/// XXH64 of bytes: quick, and the same on every machine. It tells files apart that changed by accident; it is no
-/// protection against somebody who wants two to look alike.
+/// XXH64 of bytes (Yann Collet's xxHash, seed 0): quick, and the same on every machine. It tells files apart that
+/// changed by accident; it is no protection against somebody who wants two to look alike.
+///
+///     32 bytes at a time go into four lanes of 8; the lanes are merged; the rest follows by 8, 4 and 1 bytes
+///
+/// Reference: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
 package enum ContentHash {
+  private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
+  private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+  private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
+  private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
+  private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
+
+  /// The hash of all the bytes, which may lie at any address.
   package static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-    // FNV-1a until XXH64 is here.
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    var hash = prime5
+    var offset = 0
+    if let start = bytes.baseAddress, bytes.count >= 32 {
+      hash = hashStripes(start, &offset, count: bytes.count)
+    }
+    hash &+= UInt64(bytes.count)
+    while bytes.count - offset >= 8 {
+      hash = rotate(hash ^ round(0, word(bytes, offset)), 27) &* prime1 &+ prime4
+      offset += 8
+    }
+    if bytes.count - offset >= 4 {
+      let half = UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+      hash = rotate(hash ^ half &* prime1, 23) &* prime2 &+ prime3
+      offset += 4
+    }
+    while offset < bytes.count {
+      hash = rotate(hash ^ UInt64(bytes[offset]) &* prime5, 11) &* prime1
+      offset += 1
+    }
+    hash = (hash ^ hash >> 33) &* prime2
+    hash = (hash ^ hash >> 29) &* prime3
+    return hash ^ hash >> 32
+  }
+
+  /// Takes the bytes by 32, as far as they go.
+  private static func hashStripes(
+    _ start: UnsafeRawPointer, _ offset: inout Int, count: Int
+  ) -> UInt64 {
+    var (a, b, c, d) = (prime1 &+ prime2, prime2, UInt64(0), 0 &- prime1)
+    var at = 0
+    while count - at >= 32 {
+      a = round(a, word(start, at))
+      b = round(b, word(start, at + 8))
+      c = round(c, word(start, at + 16))
+      d = round(d, word(start, at + 24))
+      at += 32
+    }
+    offset = at
+    var hash = rotate(a, 1) &+ rotate(b, 7) &+ rotate(c, 12) &+ rotate(d, 18)
+    for lane in [a, b, c, d] { hash = (hash ^ round(0, lane)) &* prime1 &+ prime4 }
     return hash
+  }
+
+  @inline(__always)
+  private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 {
+    rotate(lane &+ input &* prime2, 31) &* prime1
+  }
+
+  @inline(__always)
+  private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 {
+    value &<< count | value &>> (64 &- count)
+  }
+
+  @inline(__always)
+  private static func word(_ start: UnsafeRawPointer, _ offset: Int) -> UInt64 {
+    UInt64(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }

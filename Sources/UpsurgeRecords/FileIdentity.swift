@@ -15,4 +15,9 @@ package struct FileIdentity: Sendable, Equatable {
     self.modificationTime = modificationTime
     self.headHash = headHash
   }
+
+  /// Whether it is the same content, as far as can be told; when it was written does not matter.
+  package func isSame(as other: FileIdentity) -> Bool {
+    byteCount == other.byteCount && headHash == other.headHash
+  }
 }

@@ -20,10 +20,22 @@ package protocol RecordParser {
   /// `too-large` reject that names the option, and skips to a place where parsing can go on.
   mutating func rejectTooLarge(_ batch: inout Batch, limit: Int) throws(UpsurgeError)
 
-  /// What must be known to go on with the next byte; nil inside something that has to be read from its start.
+  /// What must be known to go on with the byte at `batch.parsedByteCount`; nil inside something that has to be read
+  /// from its start. Asked once a batch, so that it allocates nothing as a rule.
   var state: ParserState? { get }
+
+  /// Makes a new parser go on where another one, with the same options, was when it gave its `state`.
+  /// - Throws: `guardRefused` when the state is none of this parser's.
+  mutating func resume(from state: ParserState) throws(UpsurgeError)
 }
 
-extension RecordParser {
-  package var state: ParserState? { nil }
+extension ParserState {
+  /// A state that cannot be given back to a parser.
+  package func error(file: String) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "the place in \(file.escapedForTerminal) that an earlier run had reached cannot be understood",
+      position: Position(file: file, line: line), snippet: String(details.escapedForTerminal.prefix(120)),
+      hint: "--resume never reads the input from its start")
+  }
 }

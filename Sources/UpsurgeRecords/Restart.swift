@@ -20,7 +20,7 @@ package struct ParserState: Sendable, Equatable {
   package var line: UInt64
   /// Records that came before it, rejected ones too.
   package var recordCount: UInt64
-  /// What else the parser must know, as JSON of its own; empty where there is nothing.
+  /// What else the parser must know, as JSON of its own; empty in front of all that a source holds.
   package var details: String
 
   package init(line: UInt64 = 1, recordCount: UInt64 = 0, details: String = "") {
@@ -32,7 +32,7 @@ package struct ParserState: Sendable, Equatable {
 
 /// A place where a decompressor can begin: the start of a file, of a zstd frame or of a gzip member.
 package struct SourceAnchor: Sendable, Equatable {
-  /// Offset in the file as it lies there.
+  /// Offset in the file as it lies there, from the first byte that a run reads of it.
   package var fileOffset: UInt64
   /// Offset in the decoded stream of the first byte that comes out of it.
   package var decodedOffset: UInt64

@@ -25,6 +25,8 @@ public struct WarningLog: Sendable, Equatable {
     public static let columnSkipped = Code(rawValue: "column-skipped")
     /// A column was added to the table on the way.
     public static let columnAdded = Code(rawValue: "column-added")
+    /// A file changed its size or its time while it was read.
+    public static let sourceChanged = Code(rawValue: "source-changed")
   }
 
   /// One kind of warning in one column.

@@ -22,16 +22,19 @@ package struct BatchFiller {
   /// - Parameters:
   ///   - startOffset: offset of the first byte in the decoded stream.
   ///   - isWhole: false for a sample that may end inside a record, which is then left out.
+  ///   - anchor: as `OpenedSource.anchor(before:)`.
   ///   - read: as `ByteSource.read(into:)`.
   ///   - emit: takes each batch that holds something, and gives it back to the pool in the end; false stops.
   package mutating func run<Parser: RecordParser>(
     _ parser: inout Parser, startOffset: UInt64, isWhole: Bool,
+    anchor: (UInt64) -> SourceAnchor = { _ in SourceAnchor() },
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int,
     emit: (consuming sending Batch) -> Bool
   ) throws(UpsurgeError) {
     guard var batch = take() else { return }
     batch.sourceIndex = sourceIndex
     batch.arenaSourceOffset = startOffset
+    batch.restart = restart(of: parser, at: startOffset, anchor)
     var isAtEnd = false
     var readError: UpsurgeError?
     // A large arena is filled only for the record that needs it, so that one does not make all that follow large.
@@ -86,9 +89,18 @@ package struct BatchFiller {
       fillLimit = next.arenaCapacity
       pool.moveTail(of: &batch, to: &next)
       next.sourceIndex = sourceIndex
+      next.restart = restart(of: parser, at: next.arenaSourceOffset, anchor)
       guard handOn(batch, emit: emit) else { return pool.giveBack(next) }
       batch = next
     }
+  }
+
+  /// Where reading can begin again in front of a batch that begins at `byte`.
+  private func restart<Parser: RecordParser>(
+    of parser: borrowing Parser, at byte: UInt64, _ anchor: (UInt64) -> SourceAnchor
+  ) -> Restart? {
+    guard let state = parser.state else { return nil }
+    return Restart(byte: byte, parser: state, anchor: anchor(byte))
   }
 
   private mutating func take() -> sending Batch? {

@@ -54,7 +54,7 @@ extension LoadRun {
       let source = try prepare(names[index])
       if let block = try Resumption.goThere(source, run.position) {
         files.goOn(run.files)
-        announce(source, files: files, index: index)
+        try announce(source, files: files, index: index)
         noteTotal(of: names, first: source)
         return Beginning(
           source: source, index: index, files: files,
@@ -68,7 +68,7 @@ extension LoadRun {
     var index = 0
     while true {
       let source = try prepare(names[index])
-      announce(source, files: files, index: index)
+      try announce(source, files: files, index: index)
       if !source.isBlank || index == names.count - 1 {
         noteTotal(of: names, first: source)
         return Beginning(
@@ -179,8 +179,8 @@ extension LoadRun {
   }
 
   /// Says what a source is and what was changed of its header.
-  func announce(_ source: PreparedSource, files: RunFiles, index: Int) {
-    files.note(source, index: index)
+  func announce(_ source: PreparedSource, files: RunFiles, index: Int) throws(UpsurgeError) {
+    try files.note(source, index: index)
     if source.isBlank { return note(RunNote(.warning, "\(source.opened.name) is empty and left out")) }
     note(RunNote(.info, source.summary))
     for remark in source.remarks { note(RunNote(.warning, remark)) }

@@ -48,7 +48,7 @@ struct ReaderStage {
         if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
         let source = try PreparedSource.prepare(
           sourceNames[index], options: run.job.options, cancellation: run.readCancellation)
-        run.announce(source, files: files, index: index)
+        try run.announce(source, files: files, index: index)
         if !source.isBlank { try read(source, index: index) }
       }
     } catch {
@@ -109,7 +109,7 @@ struct ReaderStage {
       startOffset == source.opened.startOffset ? source.warnings(options: run.job.options) : WarningLog()
     defer { run.addWarnings(warnings) }
     try filler.run(
-      &parser, startOffset: startOffset, isWhole: true,
+      &parser, startOffset: startOffset, isWhole: true, anchor: source.opened.anchor,
       read: { buffer throws(UpsurgeError) in
         let start = Stopwatch()
         defer { readSeconds += start.seconds }
@@ -138,5 +138,8 @@ struct ReaderStage {
         if limit < .max { rest = limit - min(batch.trim(toRecord: limit), limit) }
         return run.full.send(batch) && rest > 0
       })
+    if source.opened.hasChanged {
+      run.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
+    }
   }
 }

@@ -77,7 +77,7 @@ enum RunStart {
         return SourceName.isStandardInput(file.name)
           ? "standard input cannot be read again from there" : "\(name) cannot be read twice"
       }
-      if try !RunFiles.isSame(file.name, identity) { return "\(name) has changed" }
+      if try !identity.isStill(atPath: file.name) { return "\(name) has changed" }
     }
     return nil
   }

@@ -7,10 +7,26 @@ package enum SourceParser {
 extension PreparedSource {
   /// Makes the parser that turns this source into records of the run's columns.
   ///
-  /// - Parameter columns: the run's columns; grows by those that only this source has, new ones of the table last.
-  /// - Throws: `guardRefused` when the table lacks a column and may not get it; `usage` for unknown names.
+  /// - Parameters:
+  ///   - columns: the run's columns; grows by those that only this source has, new ones of the table last.
+  ///   - state: where an earlier run's parser was; nil at the start of the source.
+  /// - Throws: `guardRefused` when the table lacks a column and may not get it, or the state cannot be understood;
+  ///   `usage` for unknown names.
   func makeParser(
-    columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions, resuming: ParserState? = nil
+    columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions, resuming state: ParserState? = nil
+  ) throws(UpsurgeError) -> SourceParser {
+    switch try makeParserAtStart(columns: &columns, table: table, options: options) {
+    case .csv(var parser):
+      if let state { try parser.resume(from: state) }
+      return .csv(parser)
+    case .json(var parser):
+      if let state { try parser.resume(from: state) }
+      return .json(parser)
+    }
+  }
+
+  private func makeParserAtStart(
+    columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions
   ) throws(UpsurgeError) -> SourceParser {
     switch shape {
     case .json(let format):

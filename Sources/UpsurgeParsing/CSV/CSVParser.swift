@@ -10,19 +10,6 @@ import UpsurgeRecords
 /// A record whose quotes make no sense costs one line: its first physical line is rejected, and parsing goes on
 /// with the next, so that one stray quote never swallows the good records behind it.
 package struct CSVParser: RecordParser {
-  /// Where to go on in a source whose beginning was parsed in an earlier run.
-  package struct Resumption: Sendable {
-    /// Physical line on which the next record starts, from 1.
-    package var line: UInt64
-    /// Records that came before it, rejected ones too.
-    package var recordCount: UInt64
-
-    package init(line: UInt64, recordCount: UInt64) {
-      self.line = line
-      self.recordCount = recordCount
-    }
-  }
-
   /// Rejects of one batch; a batch with more is closed, so that bad input cannot fill the memory.
   static let rejectLimit = 4096
 
@@ -57,12 +44,11 @@ package struct CSVParser: RecordParser {
   ///   - slotOfField: for each field that a record should have, the index in `columns` of its column; nil: the
   ///     field is not wanted.
   ///   - extraSlot: the column that takes surplus fields, under `ragged: .extra`.
-  ///   - resumption: set when the bytes start behind the header, at a record.
   ///   - blobs: how text in BLOB columns is decoded.
   ///   - simdLevel: the C kernel to use (`UPSURGE_SIMD_...`); the processor's best one when nil.
   package init(
     dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?], extraSlot: Int? = nil,
-    resumption: Resumption? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil
+    simdLevel: Int32? = nil, blobs: BlobDecoding? = nil
   ) {
     self.dialect = dialect
     self.file = file
@@ -79,11 +65,11 @@ package struct CSVParser: RecordParser {
     fixedCells = empty.map { ($0, $0 == extraSlot ? .null : .absent) }
     hasAbsentCells = empty.contains { $0 != extraSlot }
 
-    nextLine = resumption?.line ?? 1
-    recordCount = resumption?.recordCount ?? 0
-    linesToSkip = resumption == nil ? dialect.skippedLineCount : 0
-    headersToSkip = resumption == nil ? dialect.headerLineCount : 0
-    isAtStreamStart = resumption == nil
+    nextLine = 1
+    recordCount = 0
+    linesToSkip = dialect.skippedLineCount
+    headersToSkip = dialect.headerLineCount
+    isAtStreamStart = true
     tally = CSVWarningTally(fieldCount: slotOfField.count)
   }
 

@@ -119,15 +119,19 @@ extension JSONParser {
 
   /// Notes a key that the options leave out; it is counted once, with the record in which it was met first.
   mutating func noteSkipped(_ name: String) {
-    skippedCount += 1
-    skippedKeys.append(skippedCount <= Self.skippedNameLimit ? name : nil)
+    if countedKeys.contains(name) { return }
+    skippedKeys.append(countedKeys.count + skippedKeys.count < Self.skippedNameLimit ? name : nil)
   }
 
   mutating func countSkippedKeys(at position: Position) {
-    for name in skippedKeys { newWarnings.add(.columnSkipped, column: name, at: position) }
+    for name in skippedKeys {
+      if let name, !countedKeys.insert(name).inserted { continue }
+      newWarnings.add(.columnSkipped, column: name, at: position)
+    }
     skippedKeys.removeAll(keepingCapacity: true)
   }
 
-  /// The most names of skipped keys that are kept for warnings.
-  private static let skippedNameLimit = 100
+  /// The most names of skipped keys that are kept, so that each is counted once. A key beyond them counts as one
+  /// without a name, and again when a run goes on after an interruption.
+  static let skippedNameLimit = 100
 }

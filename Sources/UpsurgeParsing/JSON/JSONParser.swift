@@ -76,7 +76,8 @@ package struct JSONParser: RecordParser, Sendable {
   var openKeys: [Int32] = []
   /// Keys met for the first time and left out, until their record is read; nil where the name is not kept.
   var skippedKeys: [String?] = []
-  var skippedCount = 0
+  /// The names of keys that were counted as left out, as many as are kept.
+  var countedKeys: Set<String> = []
   var newWarnings = WarningLog()
 
   /// Whether usual members are read by the kernel; tests compare with and without.
@@ -87,6 +88,7 @@ package struct JSONParser: RecordParser, Sendable {
 
   // A document.
   var document: JSONDocumentState
+  let lastDetails: JSONParserDetails
 
   /// - Parameters:
   ///   - file: The source's name, for positions.
@@ -108,6 +110,7 @@ package struct JSONParser: RecordParser, Sendable {
     self.renames = renames
     for (slot, column) in columns.enumerated() { slotsByName[column.name.nameKey] = slot }
     document = JSONDocumentState(dialect: dialect)
+    lastDetails = JSONParserDetails(dialect: dialect)
   }
 
   package mutating func parse(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {

@@ -12,34 +12,37 @@ import UpsurgeRecords
     return try BatchDriver().parse(Array(text.utf8), with: &parser)
   }
 
-  @Test(arguments: [
-    ("a,b\n", [["a", "b"]]),
-    ("a,b\r\nc,d\re,f\n\ng,h", [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]]),
-    (",\"\"\n", [[nil, ""]]),
-    ("\"a,\"\"b\"\"\nc\",d", [["a,\"b\"\nc", "d"]]),
-    ("5\" pipe,a\"b\"c\n", [["5\" pipe", "a\"b\"c"]]),
-    ("a\0b,\0\n", [["a\0b", "\0"]]),
-    ("a, \"b\"\n", [["a", " \"b\""]]),
-  ] as [(String, [[String?]])])
+  @Test(
+    arguments: [
+      ("a,b\n", [["a", "b"]]),
+      ("a,b\r\nc,d\re,f\n\ng,h", [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]]),
+      (",\"\"\n", [[nil, ""]]),
+      ("\"a,\"\"b\"\"\nc\",d", [["a,\"b\"\nc", "d"]]),
+      ("5\" pipe,a\"b\"c\n", [["5\" pipe", "a\"b\"c"]]),
+      ("a\0b,\0\n", [["a\0b", "\0"]]),
+      ("a, \"b\"\n", [["a", " \"b\""]]),
+    ] as [(String, [[String?]])])
   func grammar(text: String, rows: [[String?]]) throws {
     let document = try Self.parse(text)
     #expect(document.rows == rows)
     #expect(document.rejections == [])
   }
 
-  @Test(arguments: [
-    (CSVDialect(escape: UInt8(ascii: "\\"), headerLineCount: 0), #"a\,b,"c\"d"#  + "\"\n", ["a,b", "c\"d"]),
-    (CSVDialect(quote: nil, headerLineCount: 0), "\"a,b\"\n", ["\"a", "b\""]),
-    (CSVDialect(delimiter: Array("||".utf8), headerLineCount: 0), "a|b||\"c||d\"\n", ["a|b", "c||d"]),
-    (CSVDialect(quote: UInt8(ascii: "'"), headerLineCount: 0), "'it''s',\"x\"\n", ["it's", "\"x\""]),
-    (CSVDialect(nullSpellings: [Array("NA".utf8)], headerLineCount: 0), "NA,\"NA\"\n", [nil, "NA"]),
-    (
-      CSVDialect(escape: UInt8(ascii: "\\"), nullSpellings: [Array("\\N".utf8)], headerLineCount: 0), "\\N,N\n",
-      [nil, "N"]
-    ),
-    (CSVDialect(headerLineCount: 2, skippedLineCount: 1), "it's \"a\ntitle,x\nh,h\na,b\n", ["a", "b"]),
-    (CSVDialect(commentPrefix: Array("//".utf8)), "//c\"\nh,\"h\nh\"\n// d,\n/,//\n", ["/", "//"]),
-  ] as [(CSVDialect, String, [String?])])
+  @Test(
+    arguments: [
+      (CSVDialect(escape: UInt8(ascii: "\\"), headerLineCount: 0), #"a\,b,"c\"d"# + "\"\n", ["a,b", "c\"d"]),
+      (CSVDialect(quote: nil, headerLineCount: 0), "\"a,b\"\n", ["\"a", "b\""]),
+      (CSVDialect(delimiter: Array("||".utf8), headerLineCount: 0), "a|b||\"c||d\"\n", ["a|b", "c||d"]),
+      (CSVDialect(quote: UInt8(ascii: "'"), headerLineCount: 0), "'it''s',\"x\"\n", ["it's", "\"x\""]),
+      (CSVDialect(nullSpellings: [Array("NA".utf8)], headerLineCount: 0), "NA,\"NA\"\n", [nil, "NA"]),
+      (
+        CSVDialect(escape: UInt8(ascii: "\\"), nullSpellings: [Array("\\N".utf8)], headerLineCount: 0),
+        "\\N,N\n",
+        [nil, "N"]
+      ),
+      (CSVDialect(headerLineCount: 2, skippedLineCount: 1), "it's \"a\ntitle,x\nh,h\na,b\n", ["a", "b"]),
+      (CSVDialect(commentPrefix: Array("//".utf8)), "//c\"\nh,\"h\nh\"\n// d,\n/,//\n", ["/", "//"]),
+    ] as [(CSVDialect, String, [String?])])
   func dialects(dialect: CSVDialect, text: String, row: [String?]) throws {
     #expect(try Self.parse(text, dialect).rows == [row])
   }
@@ -199,8 +202,10 @@ import UpsurgeRecords
   @Test func resumesAtARecord() throws {
     let text = "h,h\n1,a\n2,b\n3,c\n"
     var parser = CSVParser(
-      dialect: CSVDialect(skippedLineCount: 3), file: "f", columns: CSVParser.text(CSVDialect(), fieldCount: 2).columns,
-      slotOfField: [0, 1], resumption: .init(line: 3, recordCount: 1))
+      dialect: CSVDialect(skippedLineCount: 3), file: "f",
+      columns: CSVParser.text(CSVDialect(), fieldCount: 2).columns,
+      slotOfField: [0, 1])
+    try parser.resume(from: ParserState(line: 3, recordCount: 1, details: #"{"at":"records"}"#))
     let document = try BatchDriver().parse(Array(text.utf8.dropFirst(8)), with: &parser)
     #expect(document.rows == [["2", "b"], ["3", "c"]])
     #expect(document.records.map(\.number) == [2, 3])

@@ -1,6 +1,4 @@
-import UpsurgeRecords
-
-/// A JSON value as the quarantine reads it back: integers exact to 64 bits, numbers with a point or an exponent as
+/// A JSON value as the engine reads back what it wrote itself: integers exact to 64 bits, numbers with a point or an exponent as
 /// doubles, members in order.
 package enum JSONValue: Sendable, Equatable {
   case null
