@@ -8,9 +8,8 @@ enum RepeatedOption {
 
   /// Options without a value, which say the same again.
   private static let flags: Set<String> = [
-    "--alter", "--any-key", "--check", "--create-key", "--explain", "--help", "--no-header", "--quiet",
-    "--strict",
-    "--verbose", "--version",
+    "--alter", "--any-key", "--atomic", "--check", "--create-key", "--explain", "--help", "--history", "--json",
+    "--no-header", "--quiet", "--strict", "--verbose", "--version",
   ]
 
   /// The first option that is given again and may not be; nil where there is none, or help is asked for.

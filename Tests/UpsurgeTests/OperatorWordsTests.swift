@@ -61,7 +61,7 @@ struct OperatorWordsTests {
     let outcome = try load("id,n\n1,1\n2,2\n3\n", ["--commit-every", "2"] + options)
     #expect(outcome.exitCode == 3, "\(outcome.talk)")
     if let words {
-      #expect(outcome.talk.contains("running it again \(words); --commit-every larger"), "\(outcome.talk)")
+      #expect(outcome.talk.contains("running it again \(words); --atomic makes a run all or nothing"), "\(outcome.talk)")
     } else {
       #expect(!outcome.talk.contains("running it again"), "\(outcome.talk)")
     }
