@@ -1,4 +1,18 @@
 extension LoadRun {
+  /// Takes the first source to the place where an earlier run has ended.
+  /// - Returns: nil where there is no such run, or its input has changed there.
+  /// - Throws: `guardRefused` for changed input under `--resume require`.
+  func goThere(_ beginning: Beginning) throws(UpsurgeError) -> Resumption? {
+    guard let run = beginning.resumption else { return nil }
+    if let block = try Resumption.goThere(beginning.source, run.position) {
+      return Resumption(run: run, block: block)
+    }
+    if job.options.resume == .require {
+      throw RunStart.refusal(run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed")
+    }
+    return nil
+  }
+
   /// Refuses to start over where that would store or add up again what an earlier run has committed.
   func checkDoubt(of beginning: Beginning, _ table: PreparedTable) throws(UpsurgeError) {
     guard let doubt = beginning.doubt, let run = beginning.replaced.last else { return }
@@ -12,7 +26,7 @@ extension LoadRun {
 
   /// Says where a run goes on, or that it could not.
   func announce(_ beginning: Beginning) {
-    if let run = beginning.resumption?.run {
+    if let run = beginning.resumption {
       let count = run.progress.ledger.read
       let place = run.position.position.record == nil ? "" : ", the last one at \(run.position.position)"
       note(
@@ -41,7 +55,7 @@ extension LoadRun {
   ) throws(UpsurgeError) -> RunKeeper? {
     if job.options.isTrial || job.options.durability == .off { return nil }
     let keeper = try RunKeeper(
-      connection: connection, job: runJob, resumed: beginning.resumption?.run, replaced: beginning.replaced,
+      connection: connection, job: runJob, resumed: beginning.resumption, replaced: beginning.replaced,
       keepsHistory: job.options.keepsHistory)
     let files = beginning.files
     keeper.files = { files.all }

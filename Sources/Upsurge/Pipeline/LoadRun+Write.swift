@@ -42,27 +42,27 @@ extension LoadRun {
     }
     if case .report(let run) = start, let connection { return report(run, on: connection) }
     let beginning = try prepareFirst(of: names, start: start)
-    try load(beginning, runJob: runJob, script: script, names: names, opened: connection)
+    let goesOn = try load(beginning, runJob: runJob, script: script, names: names, opened: connection)
+    guard !goesOn, let run = beginning.resumption else { return }
+    summary.withLock { $0.dialects = [] }
+    let anew = RunStart.anew(
+      replaced: beginning.replaced + [run], doubt: "\(names[beginning.index].escapedForTerminal) has changed")
+    _ = try load(
+      prepareFirst(of: names, start: anew), runJob: runJob, script: script, names: names, opened: connection)
   }
 
   /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it
-  /// was reading, at the place where it was; what has changed there makes it start over.
+  /// was reading.
   private func prepareFirst(of names: [String], start: RunStart) throws(UpsurgeError) -> Beginning {
     let files = RunFiles(names)
     if case .goOn(let run, let replaced) = start {
       let index = run.position.sourceIndex
       let source = try prepare(names[index])
-      if let block = try Resumption.goThere(source, run.position) {
-        files.goOn(run.files)
-        try announce(source, files: files, index: index)
-        noteTotal(of: names, first: source)
-        return Beginning(
-          source: source, index: index, files: files,
-          resumption: Resumption(run: run, block: block), replaced: replaced, doubt: nil)
-      }
-      let change = "\(names[index].escapedForTerminal) has changed"
-      if job.options.resume == .require { throw RunStart.refusal(run, because: change) }
-      return try prepareFirst(of: names, start: .anew(replaced: replaced + [run], doubt: change))
+      files.goOn(run.files)
+      try announce(source, files: files, index: index)
+      noteTotal(of: names, first: source)
+      return Beginning(
+        source: source, index: index, files: files, resumption: run, replaced: replaced, doubt: nil)
     }
     guard case .anew(let replaced, let doubt) = start else { preconditionFailure("a report reads nothing") }
     var index = 0
@@ -83,9 +83,10 @@ extension LoadRun {
   }
 
   /// Opens the database, finds or makes the table, and loads; leaves no new file behind when nothing came of it.
+  /// - Returns: false where a run cannot go on because its input has changed; nothing was done then.
   private func load(
     _ beginning: Beginning, runJob: RunJob, script: InitScript, names: [String], opened: Connection?
-  ) throws(UpsurgeError) {
+  ) throws(UpsurgeError) -> Bool {
     let options = job.options
     let existed = opened != nil || access(job.database, F_OK) == 0
     let connection: Connection
@@ -101,24 +102,32 @@ extension LoadRun {
       try upkeep.prepare(table: job.table)
       var table = try PreparedTable.prepare(
         job.table, for: first, others: names[(index + 1)...], on: connection, options: options,
-        wasMade: beginning.resumption?.run.position.madeTable ?? false)
+        wasMade: beginning.resumption?.position.madeTable ?? false)
       try checkDoubt(of: beginning, table)
       announce(table, isJSON: first.isJSON)
-      announce(beginning)
       let triggers = try TriggerText.read(connection, table: table.facts.name)
       if let words = options.triggers.note(of: triggers, table: table.facts.name) {
         note(RunNote(.warning, words))
       }
       try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
-      if options.isExplained { return try explain(table, upkeep.decisions, names: names, on: connection) }
+      if options.isExplained {
+        try explain(table, upkeep.decisions, names: names, on: connection)
+        return true
+      }
+      let resumption = try goThere(beginning)
+      if beginning.resumption != nil && resumption == nil {
+        if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
+        return false
+      }
+      announce(beginning)
       let keeper = try keeper(for: beginning, table: table, runJob: runJob, on: connection)
       let writing = try Writing(
         connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
-        resumed: beginning.resumption?.run)
+        resumed: beginning.resumption)
       defer { writing.record(in: summary) }
       let stage = ReaderStage(
         run: self, sourceNames: names, firstIndex: index, table: table, files: beginning.files,
-        resumption: beginning.resumption)
+        resumption: resumption)
       try run(writing, Reading(stage: stage, first: first))
       if let keeper, keeper.hasTrace {
         ending.withLock { $0 = RunEnding(keeper, writing.writer) }
@@ -129,6 +138,7 @@ extension LoadRun {
     }
     let isUnused = summary.withLock { $0.committedCount == 0 } && control.cancellationSignal != nil
     if !existed && isUnused { connection.discardNewFile() }
+    return true
   }
 
   private func open() throws(UpsurgeError) -> Connection {
@@ -143,10 +153,15 @@ extension LoadRun {
     }
   }
 
+  /// Other writers do not wait longer than this for input that stalls.
+  private static let patienceMilliseconds = 500
+
   private func run(_ writing: Writing, _ reading: Reading) throws(UpsurgeError) {
     let reader = try WorkerThread { reading.run() }
     do throws(UpsurgeError) {
-      while let batch = full.receive() {
+      while true {
+        if !full.awaitBatch(milliseconds: Self.patienceMilliseconds) { try writing.writer.commitWhileIdle() }
+        guard let batch = full.receive() else { break }
         try write(batch, with: writing)
         try writing.reconsiderUpkeep()
       }

@@ -46,7 +46,8 @@ struct Beginning {
   let source: PreparedSource
   let index: Int
   let files: RunFiles
-  let resumption: Resumption?
+  /// The run that goes on.
+  let resumption: RunRecord?
   /// Earlier runs of the job that this one takes the place of.
   let replaced: [RunRecord]
   /// Why the last of them cannot go on, where starting over may do something twice.

@@ -29,6 +29,9 @@ package final class RunKeeper {
   private var isRecorded = false
   private var runID: Int64?
   private let startedAt: String
+  /// Kept for the next transaction, once the run is recorded.
+  private var ownerStatement: Statement?
+  private var updateStatement: Statement?
   private var changesBefore: Int64
 
   /// - Parameters:
@@ -60,28 +63,45 @@ package final class RunKeeper {
   /// Looks, under the write lock, whether another process has taken up the job meanwhile.
   /// - Throws: `guardRefused`.
   package func didBegin() throws(UpsurgeError) {
-    guard try RunTable.exists(connection) else {
-      if isRecorded { throw lost() }
+    if isRecorded {
+      // Nobody else takes the job up while it is recorded as ours; it may have been taken for dead, or forgotten.
+      if try recordedOwner() != owner.text { throw lost() }
       return
     }
     for other in try RunTable.open(connection, table: job.table) where other.job.sources == job.sources {
-      if isRecorded && other.id == runID && other.owner == owner.text { continue }
-      let known = !isRecorded && other.id == runID ? resumed : replaced.first { $0.id == other.id }
+      let known = other.id == runID ? resumed : replaced.first { $0.id == other.id }
       if let known, known.owner == other.owner, known.position == other.position { continue }
       throw other.livePID.map { Self.alreadyRunning(other, pid: $0) } ?? lost()
     }
   }
 
+  private func recordedOwner() throws(UpsurgeError) -> String? {
+    let statement: Statement
+    if let ownerStatement {
+      statement = ownerStatement
+    } else {
+      if try !RunTable.exists(connection) { return nil }
+      statement = try connection.prepare("SELECT owner FROM main.upsurge_runs WHERE run = ?1")
+      try statement.bind(runID ?? 0, at: 1)
+      ownerStatement = statement
+    }
+    defer { statement.reset() }
+    return try statement.step() ? statement.text(at: 0) : nil
+  }
+
   /// Writes position and progress, where the transaction that is about to be committed has changed a row.
-  /// - Parameter isLast: marks the run complete.
+  /// - Parameter isLast: marks the run complete, where anything of it is recorded.
   package func willCommit(
     _ progress: RunProgress, _ position: @autoclosure () -> RunPosition, isLast: Bool
   ) throws(UpsurgeError) {
-    guard connection.totalChanges != changesBefore else { return }
+    guard connection.totalChanges != changesBefore || isLast && isMarked else { return }
     try write(progress, position(), isComplete: isLast)
   }
 
   package func didCommit() { changesBefore = connection.totalChanges }
+
+  /// Whether the table holds the run, under whatever name.
+  package var isMarked: Bool { isRecorded || resumed != nil }
 
   /// The last act of a run whose ledger was seen: the record goes, or stays as history.
   package func acknowledge(
@@ -137,10 +157,10 @@ package final class RunKeeper {
     var position = position
     position.outputLengths = outputLengths()
     position.madeTable = madeTable
-    if !isRecorded {
-      if try !RunTable.exists(connection) { try connection.execute(RunTable.sql) }
-      for run in replaced { try connection.execute("DELETE FROM main.upsurge_runs WHERE run = \(run.id)") }
-    }
+    let state = isComplete ? RunRecord.State.complete : .running
+    if isRecorded { return try update(state, progress, position) }
+    if try !RunTable.exists(connection) { try connection.execute(RunTable.sql) }
+    for run in replaced { try connection.execute("DELETE FROM main.upsurge_runs WHERE run = \(run.id)") }
     let statement = try connection.prepare(
       """
       INSERT INTO main.upsurge_runs
@@ -152,14 +172,37 @@ package final class RunKeeper {
       """)
     try statement.bind(runID.map { .integer($0) } ?? .null, at: 1)
     let texts = [
-      isComplete ? RunRecord.State.complete.rawValue : RunRecord.State.running.rawValue, job.table,
-      RunText.encode(job), RunText.encode(files()), owner.text, startedAt, RunText.encode(position),
-      RunText.encode(progress),
+      state.rawValue, job.table, RunText.encode(job), RunText.encode(files()), owner.text, startedAt,
+      RunText.encode(position), RunText.encode(progress),
     ]
     for (index, text) in texts.enumerated() { try statement.bind(text, at: Int32(index + 2)) }
     _ = try statement.step()
     if runID == nil { runID = connection.lastInsertedRowid }
     isRecorded = true
+  }
+
+  private func update(
+    _ state: RunRecord.State, _ progress: RunProgress, _ position: RunPosition
+  ) throws(UpsurgeError) {
+    let statement: Statement
+    if let updateStatement {
+      statement = updateStatement
+    } else {
+      statement = try connection.prepare(
+        """
+        UPDATE main.upsurge_runs SET state = ?1, files = ?2, position = ?3, progress = ?4,
+          updated_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now')
+        WHERE run = ?5
+        """)
+      updateStatement = statement
+    }
+    defer { statement.reset() }
+    let texts = [
+      state.rawValue, RunText.encode(files()), RunText.encode(position), RunText.encode(progress),
+    ]
+    for (index, text) in texts.enumerated() { try statement.bind(text, at: Int32(index + 1)) }
+    try statement.bind(runID ?? 0, at: 5)
+    _ = try statement.step()
   }
 
   private func lost() -> UpsurgeError {

@@ -28,6 +28,14 @@ extension TableWriter {
     do throws(UpsurgeError) { try commitNow() } catch { throw fail(error) }
   }
 
+  /// Lets other writers in while there is nothing to store, unless the end of a transaction decides what is in it.
+  package func commitWhileIdle() throws(UpsurgeError) {
+    guard transaction.isOpen, !settings.commitsOnce, !settings.isDryRun, references == nil,
+      connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) == 0
+    else { return }
+    try commit()
+  }
+
   /// Commits, and brings the WAL into the database unless nothing was written. The writer is done then.
   /// - Parameter isInterrupted: whether input is left, for the run to go on with.
   package func finish(isInterrupted: Bool = false) throws(UpsurgeError) {
@@ -58,7 +66,11 @@ extension TableWriter {
   }
 
   private func commitNow(isLast: Bool = false) throws(UpsurgeError) {
-    if !transaction.isOpen && connection.isInAutocommit { return }
+    if !transaction.isOpen && connection.isInAutocommit {
+      guard isLast, let keeper, keeper.isMarked else { return }
+      // The last record has ended a transaction: the mark is one of its own.
+      try begin()
+    }
     try settleReferences()
     try applySettlements()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
