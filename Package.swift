@@ -38,7 +38,7 @@ let package = Package(
       ]),
 
     // Tests.
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["CZlib", "CZstd"], path: "Tests/TestSupport"),
     .testTarget(name: "UpsurgeRecordsTests", dependencies: ["UpsurgeRecords", "TestSupport"]),
     .testTarget(
       name: "UpsurgeParsingTests", dependencies: ["TestSupport", "UpsurgeParsing", "CScan", "CSQLite"],

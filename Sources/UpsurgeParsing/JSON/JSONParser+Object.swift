@@ -65,7 +65,10 @@ extension JSONParser {
         if p.pointee != UInt8(ascii: ":") { return fail(UPSURGE_JSON_NO_COLON, at: p) }
         p = upsurge_json_skip_space(p + 1, end)
         isKeyRepeated = entries[key].last_reading == frame.reading
-        if isFlattening && isKeyRepeated { forgetSubtree(key, frame, at: p) }
+        if isFlattening && isKeyRepeated {
+          let isObject = p < end && p.pointee == UInt8(ascii: "{") && !isEmptyObject(p, end)
+          forgetSubtree(key, isObject: isObject, frame, at: p)
+        }
         entries[key].last_reading = frame.reading
         // The value.
         let code = Int(upsurge_json_read_value(p, end, limit, &token))

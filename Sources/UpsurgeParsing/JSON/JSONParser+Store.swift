@@ -90,7 +90,7 @@ extension JSONParser {
       return false
     }
     forgetConversions(slot)
-    if let found = fault, found.isOfValue, found.column == columns[slot].name { fault = nil }
+    mendValueFault(slot)
     warn(isKeyRepeated ? .duplicateKey : .columnCollision, slot)
     return true
   }
@@ -102,30 +102,50 @@ extension JSONParser {
     }
   }
 
-  /// The same key again, while flattening: what came of its first value is taken back.
-  mutating func forgetSubtree(_ key: Int, _ frame: JSONFrame, at place: UnsafePointer<UInt8>) {
-    if keys.entries[key].slot == JSONKeyTable.skipped { return }
-    if keys.entries[key].first_child < 0 { return }  // never an object: its cell tells
-    let name = keys.path(of: Int32(truncatingIfNeeded: key)).joined(separator: dialect.flattenSeparator ?? "")
-    if dialect.duplicateKeys == .reject { return noteSoft(.duplicateKey, at: place, column: name) }
-    pendingWarnings.append(PendingWarning(code: .duplicateKey, column: name, slot: -1))
-    clear(key, frame)
+  /// The same key again, while flattening: what came of its first value in this record is taken back. Only the record
+  /// itself decides, never what earlier records held, so that its outcome is the same wherever reading begins.
+  /// - Parameter isObject: whether the new value is taken apart, too.
+  mutating func forgetSubtree(
+    _ key: Int, isObject: Bool, _ frame: JSONFrame, at place: UnsafePointer<UInt8>
+  ) {
+    guard clear(key, keepsPending: !isObject, frame) else { return }
+    let name = keyName(key)
+    let slot = slot(of: name)
+    let column = slot >= 0 ? columns[slot].name : name
+    if dialect.duplicateKeys == .reject { return noteSoft(.duplicateKey, at: place, column: column) }
+    pendingWarnings.append(PendingWarning(code: .duplicateKey, column: column, slot: -1))
   }
 
-  private mutating func clear(_ key: Int, _ frame: JSONFrame) {
+  /// - Parameter keepsPending: whether a column that the value asked for is still asked for, as its first value did.
+  /// - Returns: Whether there was anything.
+  private mutating func clear(_ key: Int, keepsPending: Bool, _ frame: JSONFrame) -> Bool {
+    var isTouched = false
     let slot = Int(keys.entries[key].slot)
     if slot >= 0 && slot < frame.columnCount && frame.row[slot].kind != .absent {
       frame.row[slot] = .absent
       filledCount -= 1
       forgetConversions(slot)
+      if dialect.duplicateKeys == .lastWins { mendValueFault(slot) }
+      isTouched = true
     }
     if pendingColumns.contains(where: { $0.key == key }) {
-      pendingColumns.removeAll { $0.key == key }
-      pendingNames.remove(keyName(key).nameKey)
+      isTouched = true
+      if !keepsPending {
+        pendingColumns.removeAll { $0.key == key }
+        pendingNames.remove(keyName(key).nameKey)
+      }
     }
-    for child in 1..<max(keys.count, 1) where Int(keys.entries[child].parent) == key {
+    if keys.entries[key].first_child < 0 { return isTouched }
+    for child in 1..<max(keys.count, 1)
+    where Int(keys.entries[child].parent) == key && keys.entries[child].last_reading == frame.reading {
       keys.entries[child].last_reading = 0
-      clear(child, frame)
+      if clear(child, keepsPending: false, frame) { isTouched = true }
     }
+    return isTouched
+  }
+
+  /// A fault of a value that is replaced is none.
+  private mutating func mendValueFault(_ slot: Int) {
+    if let found = fault, found.isOfValue, found.column == columns[slot].name { fault = nil }
   }
 }

@@ -193,6 +193,34 @@ struct JSONLinesTests {
     #expect(parsed.warnings.entries.first?.count == 2)
   }
 
+  @Test(
+    "flattening a key twice: earlier records decide nothing",
+    arguments: [
+      "{\"b\":-0.5,\"b\":{\"x\":1}}", "{\"b\":{\"x\":1},\"b\":-0.5}", "{\"b\":1,\"b_x\":2,\"b\":3}",
+      "{\"b\":1,\"b\":2}", "{\"b\":\"007\",\"b\":8}", "{\"b\":{\"y\":1},\"b\":{\"x\":2}}",
+    ], [JSONDialect.DuplicateKeys.lastWins, .reject])
+  func flattenedDuplicates(record: String, duplicates: JSONDialect.DuplicateKeys) {
+    let dialect = JSONDialect(flattenSeparator: "_", duplicateKeys: duplicates)
+    for skips in [false, true] {
+      func run(_ text: String) -> ParsedInput {
+        var parser = JSONParser(
+          dialect: dialect, file: "t",
+          columns: ["b", "b_x"].map {
+            ColumnTarget(name: $0, affinity: .integer, spellingPolicy: .reject)
+          }, policy: JSONKeyPolicy(unknown: skips ? .skip : .add(.reject)))
+        return JSONBatchDriver().run(Array(text.utf8), &parser)
+      }
+      let alone = run(record + "\n")
+      for before in ["{\"b\":{\"x\":1}}", "{\"b\":5}", "{\"b\":{\"x\":{\"z\":1},\"y\":2}}"] {
+        let later = run(before + "\n" + record + "\n")
+        #expect(later.records.dropFirst().map(\.values) == alone.records.map(\.values), "behind \(before)")
+        #expect(later.rejects.map(\.code) == alone.rejects.map(\.code), "behind \(before)")
+        let codes = [alone, later].map { $0.warnings.entries.filter { $0.code == .duplicateKey }.map(\.count) }
+        #expect(codes[0] == codes[1], "behind \(before)")
+      }
+    }
+  }
+
   @Test("the first array names the columns of the others")
   func arrays() {
     let parsed = parse(

@@ -1,11 +1,10 @@
 import CZlib
 import CZstd
-import TestSupport
 
 /// What the tests compress with: the libraries themselves, one call, no streams of ours.
-enum Compressing {
+public enum Compressing {
   /// One zstd frame; without a content size in its header, like one that was piped into `zstd`.
-  static func zstd(
+  public static func zstd(
     _ bytes: [UInt8], windowLog: Int32? = nil, checksum: Bool = true, contentSize: Bool = false
   ) -> [UInt8] {
     let context = ZSTD_createCCtx()
@@ -33,14 +32,14 @@ enum Compressing {
   }
 
   /// A frame that decompressors jump over.
-  static func skippable(_ content: [UInt8], variant: UInt8 = 0) -> [UInt8] {
+  public static func skippable(_ content: [UInt8], variant: UInt8 = 0) -> [UInt8] {
     let size = UInt32(content.count)
     return [0x50 | variant, 0x2A, 0x4D, 0x18] + (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) }
       + content
   }
 
   /// One gzip member, with a name in its header if one is given.
-  static func gzip(_ bytes: [UInt8], name: String? = nil) -> [UInt8] {
+  public static func gzip(_ bytes: [UInt8], name: String? = nil) -> [UInt8] {
     var stream = z_stream()
     deflateInit2_(
       &stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
@@ -72,7 +71,7 @@ enum Compressing {
   }
 
   /// Lines that compress about as well as a table does.
-  static func table(_ byteCount: Int, seed: UInt64) -> [UInt8] {
+  public static func table(_ byteCount: Int, seed: UInt64) -> [UInt8] {
     var random = SeededGenerator(seed: seed)
     var bytes: [UInt8] = []
     while bytes.count < byteCount {
