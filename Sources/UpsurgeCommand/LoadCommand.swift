@@ -62,7 +62,11 @@ struct LoadCommand: ParsableCommand {
   @Option(help: "stop at the first bad record, or reject it and go on.")
   var onError: ErrorPolicy = .stop
 
-  @Option(help: "Write rejected records to this file (NDJSON with file, record, line, byte, reason, raw).")
+  @Option(
+    help: """
+      Keep rejected records in this file (NDJSON with file, record, line, byte, reason, raw), or with `table` in the \
+      table upsurge_rejects; `upsurge replay` tries them again.
+      """)
   var rejects: String?
 
   @Option(help: "End the run when more records are rejected: N, or P% of the records read.")
@@ -143,7 +147,7 @@ struct LoadCommand: ParsableCommand {
     if stopAfter == 0 { throw ValidationError("--stop-after takes at least 1") }
     options.recordLimit = stopAfter
     options.onError = onError
-    options.rejectsPath = rejects
+    options.rejects = rejects.map { RejectsTarget(text: $0) }
     if let maxRejects {
       guard let limit = LoadOptions.RejectLimit(text: maxRejects) else {
         throw ValidationError("--max-rejects \(maxRejects): give a number, or a share such as 2%")
