@@ -6,7 +6,7 @@ enum ReplayText {
   private static let shownRejectLimit = 20
 
   static func text(_ summary: ReplaySummary) -> String {
-    var lines: [String] = []
+    var lines = LedgerText.notes(summary.warnings)
     for reject in summary.rejects.prefix(shownRejectLimit) {
       lines.append("rejected: \(reject.position): \(reject.reason) [\(reject.code.rawValue)]")
     }

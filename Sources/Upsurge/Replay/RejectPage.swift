@@ -20,6 +20,8 @@ struct RejectPage {
   let records: [Reject]
   private(set) var fates: [Fate]
   private(set) var ledger = Ledger()
+  /// Of the records that were stored, under the places where they stood.
+  private(set) var warnings = WarningLog()
   private(set) var stages: [(name: String, seconds: Double)] = []
   /// The table as it is called now.
   private(set) var table: String
@@ -102,6 +104,10 @@ struct RejectPage {
         indexes[parser.batch.position(of: 0, file: file)] = index
         try writer.write(&parser.batch)
         take(sink, indexes)
+        guard fates[index].isGone else { continue }
+        for entry in parser.batch.warnings.entries {
+          warnings.add(entry.code, column: entry.column, count: entry.count, at: records[index].position)
+        }
       }
     }
     try writer.settle()

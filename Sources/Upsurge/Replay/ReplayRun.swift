@@ -122,6 +122,7 @@ struct ReplayRun {
         summary.tables[index].note(untried: code, reason, at: record.position)
       }
     }
+    summary.warnings.merge(page.warnings)
     add(page.stages)
     noteProgress()
   }

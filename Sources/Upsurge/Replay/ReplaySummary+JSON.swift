@@ -85,8 +85,6 @@ extension ReplaySummary {
       out.endObject()
     }
     out.endArray()
-    out.key("warnings")
-    out.beginArray()
-    out.endArray()
+    out.member(warnings)
   }
 }

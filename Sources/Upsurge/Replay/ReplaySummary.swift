@@ -38,6 +38,8 @@ public struct ReplaySummary: Sendable {
   /// The first rejected records with their reasons and the places where they stood in their inputs; they stay where
   /// they were.
   public var rejects: [Reject] = []
+  /// What was stored and is worth knowing, of rejected records: texts in columns of numbers, values respelled.
+  public var warnings = WarningLog()
   /// Bytes of the kept records that were read.
   public var bytesRead: UInt64 = 0
   public var seconds = 0.0
