@@ -24,6 +24,7 @@ struct LoadCommand: ParsableCommand {
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
         upsurge load app.db items api.json --json-path data.items --flatten
         upsurge load app.db feed dirty.csv --on-error reject --rejects bad.ndjson
+        upsurge load app.db feed dirty.csv --on-error reject --rejects table
         upsurge load app.db users feed.ndjson --key id --merge coalesce --merge newer:updated_at
         upsurge load app.db users feed.csv --key 'lower(email)' --set 'visits=visits + excluded.visits'
         upsurge load app.db users changes.csv --key id --delete-when op=D

@@ -16,7 +16,7 @@ final class RejectFileRewrite {
 
   private let descriptor: Int32
   private var buffer: [UInt8] = []
-  private var flushedByteCount: UInt64 = 0
+  private var isInFolder = false
 
   /// Where what is left of a file of rejects is written.
   static func path(of target: String) -> String { target + ".replay" }
@@ -51,7 +51,6 @@ final class RejectFileRewrite {
         hint: "put that file back; without it nobody knows which records of the first part are not stored")
     }
     written = kept
-    flushedByteCount = kept.byteCount
     try cut(to: kept)
   }
 
@@ -68,6 +67,9 @@ final class RejectFileRewrite {
   func sync() throws(UpsurgeError) {
     try flush()
     if fsync(descriptor) != 0 { throw Self.failure("cannot write", path, errno) }
+    // Nor may its name be lost.
+    if !isInFolder { try Self.syncFolder(of: path) }
+    isInFolder = true
   }
 
   /// Forgets what stands behind a place.
@@ -77,7 +79,6 @@ final class RejectFileRewrite {
       lseek(descriptor, off_t(place.byteCount), SEEK_SET) >= 0
     else { throw Self.failure("cannot write", path, errno) }
     written = place
-    flushedByteCount = place.byteCount
     context = nil
   }
 
@@ -100,7 +101,6 @@ final class RejectFileRewrite {
       if count < 0 && errno == EINTR { continue }
       if count <= 0 { throw Self.failure("cannot write", path, errno) }
       rest = rest.dropFirst(count)
-      flushedByteCount += UInt64(count)
     }
     buffer.removeAll(keepingCapacity: true)
   }
