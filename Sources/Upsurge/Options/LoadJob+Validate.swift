@@ -82,7 +82,7 @@ extension ReplayJob {
           hint: "give another path to --summary")
       }
     }
-    if let rejects = self.file, path == rejects || (file != nil && file == FileIdentity(rejects)) {
+    if let rejects = self.file, path == rejects || (file != nil && file == FileNode(rejects)) {
       throw UpsurgeError(
         .usage, "--summary \(path) would overwrite the file of rejects",
         hint: "give another path to --summary")
