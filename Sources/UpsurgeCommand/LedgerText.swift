@@ -5,10 +5,7 @@ enum LedgerText {
   static func text(_ summary: RunSummary) -> String {
     var lines: [String] = []
     let ledger = summary.ledger
-    for entry in summary.warnings.entries where entry.code != .columnSkipped {
-      let column = entry.column.map { " in column \($0)" } ?? ""
-      lines.append("note: \(words(for: entry.code, entry.count))\(column), first at \(entry.first)")
-    }
+    lines += notes(summary.warnings)
     if let skipped = skippedFields(summary.warnings) { lines.append("note: " + skipped) }
     if !summary.rejectsByReason.isEmpty {
       let reasons = summary.rejectsByReason.map { "\(Words.count($0.count)) \($0.code.rawValue)" }
@@ -27,6 +24,14 @@ enum LedgerText {
     if summary.signal != nil || summary.error != nil { lines.append("  " + ending(summary)) }
     lines += repetition(summary)
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// A line for each kind of warning but fields that were left out.
+  static func notes(_ warnings: WarningLog) -> [String] {
+    warnings.entries.filter { $0.code != .columnSkipped }.map { entry in
+      let column = entry.column.map { " in column \($0)" } ?? ""
+      return "note: \(words(for: entry.code, entry.count))\(column), first at \(entry.first)"
+    }
   }
 
   /// Where quarantined records are, and what became of those of earlier runs.

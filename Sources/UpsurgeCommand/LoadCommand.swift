@@ -24,6 +24,7 @@ struct LoadCommand: ParsableCommand {
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
         upsurge load app.db items api.json --json-path data.items --flatten
         upsurge load app.db feed dirty.csv --on-error reject --rejects bad.ndjson
+        upsurge load app.db feed dirty.csv --on-error reject --rejects table
         upsurge load app.db users feed.ndjson --key id --merge coalesce --merge newer:updated_at
         upsurge load app.db users feed.csv --key 'lower(email)' --set 'visits=visits + excluded.visits'
         upsurge load app.db users changes.csv --key id --delete-when op=D
@@ -62,7 +63,11 @@ struct LoadCommand: ParsableCommand {
   @Option(help: "stop at the first bad record, or reject it and go on.")
   var onError: ErrorPolicy = .stop
 
-  @Option(help: "Write rejected records to this file (NDJSON with file, record, line, byte, reason, raw).")
+  @Option(
+    help: """
+      Keep rejected records in this file (NDJSON with file, record, line, byte, reason, raw), or with `table` in the \
+      table upsurge_rejects; `upsurge replay` tries them again.
+      """)
   var rejects: String?
 
   @Option(help: "End the run when more records are rejected: N, or P% of the records read.")
@@ -143,7 +148,7 @@ struct LoadCommand: ParsableCommand {
     if stopAfter == 0 { throw ValidationError("--stop-after takes at least 1") }
     options.recordLimit = stopAfter
     options.onError = onError
-    options.rejectsPath = rejects
+    options.rejects = rejects.map { RejectsTarget(text: $0) }
     if let maxRejects {
       guard let limit = LoadOptions.RejectLimit(text: maxRejects) else {
         throw ValidationError("--max-rejects \(maxRejects): give a number, or a share such as 2%")

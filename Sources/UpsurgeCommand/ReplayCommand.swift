@@ -1,11 +1,11 @@
 import ArgumentParser
 import Upsurge
 
-/// `upsurge replay`: kept records into the tables that have a place for them by now.
+/// `upsurge replay`: kept and rejected records into the tables that take them by now.
 struct ReplayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Try quarantined records again.",
+    abstract: "Try quarantined and rejected records again.",
     discussion: """
       `upsurge load --contract quarantine` keeps records whole in the table upsurge_quarantine while the schema has \
       no place for them: a column is missing, or the table itself. Replay stores those whose place is there by now, \
@@ -19,22 +19,39 @@ struct ReplayCommand: ParsableCommand {
       kept, and replay stores them one after the other. What other programs wrote to a row since is not seen: without such a \
       column the kept record is stored over it. To give a record up, DELETE it from upsurge_quarantine.
 
+      After the quarantine come the records of the table upsurge_rejects, where `upsurge load --rejects table` keeps \
+      rejected ones; with FILE it is the records of a file that `upsurge load --rejects FILE` has written, and nothing \
+      else. Their bytes are read again as the load has read them, and stored by its key and rules. Mend the table, add \
+      the rows that are referred to, or mend `raw` in the file or table (remove `raw_base64` then, which is what is read \
+      where it stands); a line or row that is deleted is given up. A record leaves the table in the transaction that \
+      stores it. A file holds at the end what was rejected again, below the lines that say how it was read; until then \
+      what is left is written to FILE.replay, and a replay that was cut short goes on where it stopped. A record that \
+      was stored is never stored again. It is stored as if it came now: with a key it replaces what later deliveries \
+      brought, unless --merge newer:COL decides. Replay only files of your own loads: their rules may hold SQL.
+
       Examples:
         upsurge load shop.db orders feed.ndjson --key id --contract quarantine
         sqlite3 shop.db 'SELECT "table", columns, count(*) FROM upsurge_quarantine GROUP BY 1, 2'
         sqlite3 shop.db 'ALTER TABLE orders ADD COLUMN coupon TEXT'
         upsurge replay shop.db
 
+        upsurge load shop.db orders feed.csv --key id --on-error reject --rejects bad.ndjson
+        sqlite3 shop.db "INSERT INTO customers VALUES (7, 'Ann')"
+        upsurge replay shop.db bad.ndjson
+
+        upsurge load shop.db orders feed.csv --key id --on-error reject --rejects table
+        sqlite3 shop.db 'SELECT code, count(*), min(line) FROM upsurge_rejects GROUP BY 1'
+        upsurge replay shop.db
+
       Exit codes: 0 every record was stored; 2 some still have no place or were rejected; 3 stopped part way, what \
-      was stored is committed; 4 refused by a guard; 64 usage; 66 no such database; 75 database busy; 130 and 143 \
-      ended by a signal; 1 anything else.
+      was stored is committed; 4 refused by a guard; 64 usage; 65 FILE is no file of rejects; 66 no such database or \
+      file; 73 cannot write beside FILE; 75 database or FILE busy; 130 and 143 ended by a signal; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database.")
   var database: String
 
-  /// A file of rejects; not supported yet, and said so.
-  @Argument(help: .hidden)
+  @Argument(help: "A file of rejects; without it, what the database keeps.")
   var file: String?
 
   @Option(help: "full or normal.")
@@ -54,14 +71,6 @@ struct ReplayCommand: ParsableCommand {
 
   @OptionGroup(title: "Output") var output: OutputOptions
 
-  func validate() throws {
-    if let file {
-      throw ValidationError(
-        "upsurge replay DB FILE, which tries the rejects of a file again, is not there yet: leave out \(file) to try "
-          + "what is kept in the database")
-    }
-  }
-
   func run() throws {
     var options = ReplayOptions()
     options.durability = durability
@@ -69,11 +78,11 @@ struct ReplayCommand: ParsableCommand {
     options.walLimit = walLimit
     options.memory = memory
     options.busyTimeout = busyTimeout
-    let job = ReplayJob(database: database, options: options)
-    let file: SummaryFile?
+    let job = ReplayJob(database: database, file: file, options: options)
+    let summaryFile: SummaryFile?
     do throws(UpsurgeError) {
       try job.checkSummary(path: output.summary)
-      file = try output.openSummary()
+      summaryFile = try output.openSummary()
     } catch {
       Terminal.say("upsurge: \(error)\n")
       throw ExitCode(error.exitCode(hasCommittedWork: false))
@@ -85,7 +94,7 @@ struct ReplayCommand: ParsableCommand {
     terminal.show(summary)
     var code = summary.exitCode
     // The rows are committed; only the report of it failed.
-    if let file, !file.write(summary.json), code == 0 || code == 2 { code = 3 }
+    if let summaryFile, !summaryFile.write(summary.json), code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
   }
 }

@@ -6,12 +6,19 @@ enum ReplayText {
   private static let shownRejectLimit = 20
 
   static func text(_ summary: ReplaySummary) -> String {
-    var lines: [String] = []
+    var lines = LedgerText.notes(summary.warnings)
     for reject in summary.rejects.prefix(shownRejectLimit) {
       lines.append("rejected: \(reject.position): \(reject.reason) [\(reject.code.rawValue)]")
     }
     let ledger = summary.ledger
     let shown = UInt64(min(summary.rejects.count, shownRejectLimit))
+    for table in summary.tables {
+      for untried in table.untried {
+        lines.append(
+          "not tried: \(Words.count(untried.count)), \(untried.reason), first at \(untried.first) "
+            + "[\(untried.code.rawValue)]")
+      }
+    }
     if ledger.rejected > shown {
       let reasons = summary.rejectsByReason.map { "\(Words.count($0.count)) \($0.code.rawValue)" }
       lines.append("rejected in all: " + reasons.joined(separator: ", "))
@@ -22,7 +29,7 @@ enum ReplayText {
       }
     }
     lines.append(
-      "\(summary.database): \(Words.count(ledger.read, "kept record")) tried in \(Words.seconds(summary.seconds))"
+      "\(summary.database): \(Words.count(ledger.read, summary.file == nil ? "kept record" : "rejected record")) tried in \(Words.seconds(summary.seconds))"
     )
     for table in summary.tables {
       let entries = table.ledger.entries.dropFirst().filter { $0.count > 0 }
@@ -32,7 +39,7 @@ enum ReplayText {
     if ledger.read > 0, summary.signal != nil || summary.error != nil {
       let start = summary.signal != nil ? "interrupted" : "stopped"
       lines.append(
-        "  \(start): what was stored is committed and has left the quarantine; the rest waits there")
+        "  \(start): what was stored is committed and is not tried again; the rest waits for the next replay")
     }
     return lines.joined(separator: "\n") + "\n"
   }

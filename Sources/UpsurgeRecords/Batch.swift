@@ -59,6 +59,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package var warnings = WarningLog()
   /// Columns that records of this batch speak of for the first time; already part of `columnCount`.
   package var newColumns: [ColumnTarget] = []
+  /// The names that a line of their own gives to the elements of array records; empty for all other records.
+  package var elementNames: [String] = []
 
   private let sizes: Sizes
 
@@ -117,6 +119,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     if !rejects.isEmpty { rejects = [] }
     if !warnings.isEmpty { warnings = WarningLog() }
     if !newColumns.isEmpty { newColumns = [] }
+    if !elementNames.isEmpty { elementNames = [] }
   }
 
   /// Sets the cells a record, before the first record; makes room for one record at least.

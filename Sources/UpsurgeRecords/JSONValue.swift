@@ -143,7 +143,9 @@ private struct JSONReader {
     case UInt8(ascii: "u"):
       var unit = try hexadecimal()
       if unit & 0xFC00 == 0xD800, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
-        unit = 0x10000 + (unit & 0x3FF) << 10 + (try hexadecimal()) & 0x3FF
+        let low = try hexadecimal()
+        if low & 0xFC00 != 0xDC00 { throw fault() }
+        unit = 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
       }
       guard let scalar = Unicode.Scalar(unit) else { throw fault() }
       text += Array(String(scalar).utf8)

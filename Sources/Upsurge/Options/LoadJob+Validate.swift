@@ -52,7 +52,8 @@ extension LoadJob {
   private func checkStandardOutput(_ outputs: [(option: String, path: String?)]) throws(UpsurgeError) {
     if options.rejectsPath == "-" {
       throw UpsurgeError(
-        .usage, "--rejects takes a file", hint: "give the path of one, such as --rejects bad.ndjson")
+        .usage, "--rejects takes a file, or table",
+        hint: "give the path of a file, such as --rejects bad.ndjson")
     }
     if options.isExplained && options.summaryPath == "-" {
       throw UpsurgeError(
@@ -68,7 +69,7 @@ extension LoadJob {
 }
 
 extension ReplayJob {
-  /// Refuses a summary that would overwrite the database.
+  /// Refuses a summary that would overwrite the database or the file of rejects.
   /// - Throws: `usage`.
   package func checkSummary(path: String?) throws(UpsurgeError) {
     guard let path, path != "-" else { return }
@@ -80,6 +81,11 @@ extension ReplayJob {
           .usage, "--summary \(path) would overwrite the database \(database)",
           hint: "give another path to --summary")
       }
+    }
+    if let rejects = self.file, path == rejects || (file != nil && file == FileNode(rejects)) {
+      throw UpsurgeError(
+        .usage, "--summary \(path) would overwrite the file of rejects",
+        hint: "give another path to --summary")
     }
   }
 }

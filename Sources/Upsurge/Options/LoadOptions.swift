@@ -61,8 +61,8 @@ public struct LoadOptions: Sendable {
   public var maxStatement = ByteSize.kibibytes(100)
 
   public var onError: ErrorPolicy = .stop
-  /// Where rejects are written as NDJSON.
-  public var rejectsPath: String?
+  /// Where rejected records are kept; `nil` only counts them.
+  public var rejects: RejectsTarget?
   /// Where the caller will write the summary; only checked against the files that the run uses.
   package var summaryPath: String?
   /// More rejects than this end the run.

@@ -4,6 +4,7 @@ struct ReaderStage {
   let sourceNames: [String]
   var columns: ColumnRegistry
   let table: TableFacts
+  private let plan: UpsertPlan
   /// Index of the source that is already prepared; those before it are empty, or done.
   let firstIndex: Int
   let files: RunFiles
@@ -38,6 +39,7 @@ struct ReaderStage {
       remaining = limit - min(done, limit)
     }
     self.table = table.facts
+    plan = table.plan
   }
 
   /// Reads everything; the first source is already prepared.
@@ -67,15 +69,24 @@ struct ReaderStage {
 
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let state = resumption?.run.position.restart?.parser
-    switch try source.makeParser(
+    let parser = try source.makeParser(
       columns: &columns, table: table, options: run.job.options, resuming: state)
-    {
+    try noteContext(of: source, index: index)
+    switch parser {
     case .csv(var parser):
       try fill(&parser, from: source, index: index)
     case .json(var parser):
       defer { columns.extend(to: parser.columns) }
       try fill(&parser, from: source, index: index)
     }
+  }
+
+  /// Notes how the source's rejects can be tried again.
+  private func noteContext(of source: PreparedSource, index: Int) throws(UpsurgeError) {
+    if run.job.options.rejects == nil { return }
+    let context = try RejectContext(
+      source, table: table, plan: plan, columns: columns, options: run.job.options)
+    run.contexts.note(context, of: source.opened.name, sourceNames[index])
   }
 
   private mutating func fill<Parser: RecordParser>(
@@ -125,6 +136,9 @@ struct ReaderStage {
       },
       emit: { batch in
         var batch = batch
+        if !batch.elementNames.isEmpty {
+          run.contexts.note(header: batch.elementNames, of: source.opened.name)
+        }
         if !warnings.isEmpty {
           warnings.merge(batch.warnings)
           batch.warnings = warnings

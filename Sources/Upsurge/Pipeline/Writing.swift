@@ -8,7 +8,7 @@ final class Writing {
   private let upkeep: TableUpkeep
   private let note: @Sendable (RunNote) -> Void
   /// nil where rejects are only counted.
-  private let rejects: RejectFile?
+  private let rejects: (any RejectSink)?
   private let options: LoadOptions
   private let cacheByteCount: Int
   /// Known once everything is committed.
@@ -26,9 +26,8 @@ final class Writing {
     cacheByteCount = connection.pageCacheByteCount
     let isDryRun = options.dryRun != nil
     let lengths = resumed?.position.outputLengths
-    let rejects = try options.rejectsPath.map { (path) throws(UpsurgeError) in
-      try RejectFile(path: path, isTrial: isDryRun, goingOnAt: lengths?["--rejects"])
-    }
+    let rejects = try options.rejectSink(
+      connection, table: table.facts.name, contexts: run.contexts, goingOnAt: lengths?["--rejects"])
     self.rejects = rejects
     var settings = WriterSettings()
     settings.commitEveryRecords = options.commitEvery

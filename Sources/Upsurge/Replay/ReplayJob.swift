@@ -6,13 +6,20 @@
 /// Every kept record whose table and columns exist by now is stored by the rules of the load that kept it, in the
 /// order of arrival. It leaves the quarantine in the transaction that stores it, so that it is stored exactly once
 /// whatever happens. What still has no place stays, and so does what the table rejects.
+///
+/// After the quarantine come the records of the table `upsurge_rejects` (``RejectsTarget/table``): their bytes are read
+/// again as the load has read them. With a `file` it is the records of that file of rejects instead, each stored exactly
+/// once too; what is rejected again is what the file holds afterwards.
 public struct ReplayJob: Sendable {
   /// Path of the SQLite database.
   public var database: String
+  /// A file of rejects; nil for what the database keeps.
+  public var file: String?
   public var options: ReplayOptions
 
-  public init(database: String, options: ReplayOptions = ReplayOptions()) {
+  public init(database: String, file: String? = nil, options: ReplayOptions = ReplayOptions()) {
     self.database = database
+    self.file = file
     self.options = options
   }
 
@@ -49,6 +56,9 @@ public struct ReplayOptions: Sendable {
   public var memory = ByteSize.mebibytes(64)
 
   public init() {}
+
+  /// So many records make a page, which is a transaction.
+  var pageRecordLimit: Int { min(1_000, commitEvery) }
 
   /// - Throws: `usage`.
   func validate() throws(UpsurgeError) {

@@ -1,4 +1,5 @@
-/// One replay: goes through the kept records in the order of arrival, a page at a time, each page in a transaction.
+/// One replay: goes through the kept records in the order of arrival, a page at a time, each page in a transaction; then
+/// through the rejected ones (`ReplayRun+Rejects`).
 ///
 /// A page holds neighbours of one table with the same rules. The writer takes its records out of the quarantine as
 /// it stores them; what is still there afterwards was rejected or has no place.
@@ -13,13 +14,11 @@ struct ReplayRun {
   private static let shownRejectLimit = 100
   /// So many reasons to wait are told apart.
   private static let reasonLimit = 100
-  private static let pageRecordLimit = 1_000
-
   init(job: ReplayJob, control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
     self.job = job
     self.control = control
     self.note = note
-    summary = ReplaySummary(database: job.database)
+    summary = ReplaySummary(database: job.database, file: job.file)
   }
 
   /// - Throws: `unreadableInput` when there is no database; what writing throws.
@@ -28,27 +27,43 @@ struct ReplayRun {
     try options.validate()
     let connection = try Connection(
       path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout)
-    guard try KeptTable.exists(connection) else {
+    // Before anything is written, so that a file that cannot be read costs nothing.
+    if job.file == nil, try !KeptTable.exists(connection), try !RejectTable.exists(connection) {
       return note(RunNote(.info, "no record is kept in \(job.database)"))
     }
+    if let file = job.file { try RejectFileReader.check(file) }
     try connection.configure(
       durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
     if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
-    // What is kept from now on is for the next replay.
-    let lastID = try KeptRecord.lastID(connection)
-    let count = min(Self.pageRecordLimit, options.commitEvery)
-    var after: Int64 = 0
-    while control.cancellationSignal == nil,
-      let last = try replay(after: after, through: lastID, count: count, on: connection)
-    {
-      after = last
-      let ledger = summary.ledger
-      control.note(records: ledger.read, rejects: ledger.rejected)
+    if let file = job.file {
+      try replay(file: file, on: connection)
+    } else {
+      try replayKept(on: connection)
+      try replayRejects(on: connection)
     }
     summary.rejectsByReason = rejectCounts.map { (code: $0.key, count: $0.value) }
       .sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
     // Another program that reads may keep the log; the rows are committed all the same.
     try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  private mutating func replayKept(on connection: Connection) throws(UpsurgeError) {
+    guard try KeptTable.exists(connection) else { return }
+    // What is kept from now on is for the next replay.
+    let lastID = try KeptRecord.lastID(connection)
+    var after: Int64 = 0
+    while control.cancellationSignal == nil,
+      let last = try replay(
+        after: after, through: lastID, count: job.options.pageRecordLimit, on: connection)
+    {
+      after = last
+      noteProgress()
+    }
+  }
+
+  func noteProgress() {
+    let ledger = summary.ledger
+    control.note(records: ledger.read, rejects: ledger.rejected)
   }
 
   /// Replays the next page.
@@ -85,20 +100,47 @@ struct ReplayRun {
 
   /// Adds what became of a page to the summary.
   private mutating func take(_ page: ReplayPage) {
-    let index =
-      summary.tables.firstIndex { SQLName.isSame($0.name, page.table) }
-      ?? {
-        summary.tables.append(ReplaySummary.Table(name: page.table))
-        return summary.tables.count - 1
-      }()
+    let index = table(named: page.table)
     summary.tables[index].ledger += page.ledger
     summary.bytesRead += page.byteCount
     for (reason, columns) in page.waiting { wait(reason, columns, table: index) }
-    for reject in page.rejects {
-      rejectCounts[reject.code, default: 0] += 1
-      if summary.rejects.count < Self.shownRejectLimit { summary.rejects.append(reject) }
+    for reject in page.rejects { note(reject) }
+    add(page.stages)
+  }
+
+  /// Adds what became of a page of rejects.
+  mutating func take(_ page: RejectPage) {
+    let index = table(named: page.table)
+    summary.tables[index].ledger += page.ledger
+    for (record, fate) in zip(page.records, page.fates) {
+      summary.bytesRead += UInt64(record.raw.count)
+      switch fate {
+      case .gone: break
+      case .rejected(let reject): note(reject)
+      case .untried(let code, let reason):
+        rejectCounts[code, default: 0] += 1
+        summary.tables[index].note(untried: code, reason, at: record.position)
+      }
     }
-    for (name, seconds) in page.stages {
+    summary.warnings.merge(page.warnings)
+    add(page.stages)
+    noteProgress()
+  }
+
+  /// The place of a table in the summary.
+  private mutating func table(named name: String) -> Int {
+    if let index = summary.tables.firstIndex(where: { SQLName.isSame($0.name, name) }) { return index }
+    summary.tables.append(ReplaySummary.Table(name: name))
+    return summary.tables.count - 1
+  }
+
+  private mutating func note(_ reject: Reject) {
+    rejectCounts[reject.code, default: 0] += 1
+    if summary.rejects.count < Self.shownRejectLimit { summary.rejects.append(reject) }
+  }
+
+  private mutating func add(_ stages: [(name: String, seconds: Double)]) {
+    for (name, seconds) in stages {
       if let stage = summary.stages.firstIndex(where: { $0.name == name }) {
         summary.stages[stage].seconds += seconds
       } else {

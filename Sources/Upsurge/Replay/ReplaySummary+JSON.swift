@@ -5,6 +5,7 @@ extension ReplaySummary {
     out.beginObject()
     out.key("database")
     out.string(database)
+    if let file { out.member("file", file) }
     out.member(ledger)
     out.key("tables")
     out.beginObject()
@@ -13,6 +14,7 @@ extension ReplaySummary {
       out.beginObject()
       out.member(table.ledger)
       write(table.waiting, to: &out)
+      write(table.untried, to: &out)
       out.endObject()
     }
     out.endObject()
@@ -35,6 +37,21 @@ extension ReplaySummary {
       out.strings(entry.columns)
       out.key("count")
       out.number(entry.count)
+      out.endObject()
+    }
+    out.endArray()
+  }
+
+  private func write(_ untried: [Untried], to out: inout JSONText) {
+    out.key("untried")
+    out.beginArray()
+    for entry in untried {
+      out.beginObject()
+      out.member("code", entry.code.rawValue)
+      out.member("reason", entry.reason)
+      out.key("count")
+      out.number(entry.count)
+      out.members(of: entry.first)
       out.endObject()
     }
     out.endArray()
@@ -68,8 +85,6 @@ extension ReplaySummary {
       out.endObject()
     }
     out.endArray()
-    out.key("warnings")
-    out.beginArray()
-    out.endArray()
+    out.member(warnings)
   }
 }

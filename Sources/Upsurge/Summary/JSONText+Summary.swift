@@ -39,6 +39,25 @@ extension JSONText {
     endObject()
   }
 
+  /// The member `warnings`: code, column, count, first position.
+  mutating func member(_ warnings: WarningLog) {
+    key("warnings")
+    beginArray()
+    for entry in warnings.entries {
+      beginObject()
+      member("code", entry.code.rawValue)
+      if let column = entry.column { member("column", column) }
+      key("count")
+      number(entry.count)
+      key("first")
+      beginObject()
+      members(of: entry.first)
+      endObject()
+      endObject()
+    }
+    endArray()
+  }
+
   /// The members `error`, where there is one, and `exit_code`.
   mutating func ending(_ error: UpsurgeError?, exitCode: Int32) {
     if let error {

@@ -15,7 +15,7 @@ extension RunSummary {
     writeMeasures(to: &out)
     writeUpkeep(to: &out)
     out.member(rejectsByReason: rejectsByReason)
-    writeWarnings(to: &out)
+    out.member(warnings)
     writeEnding(to: &out)
     out.endObject()
     out.newline()
@@ -61,28 +61,6 @@ extension RunSummary {
       out.string(decision.upkeep.rawValue)
       out.key("reason")
       out.string(decision.reason)
-      out.endObject()
-    }
-    out.endArray()
-  }
-
-  private func writeWarnings(to out: inout JSONText) {
-    out.key("warnings")
-    out.beginArray()
-    for entry in warnings.entries {
-      out.beginObject()
-      out.key("code")
-      out.string(entry.code.rawValue)
-      if let column = entry.column {
-        out.key("column")
-        out.string(column)
-      }
-      out.key("count")
-      out.number(entry.count)
-      out.key("first")
-      out.beginObject()
-      out.members(of: entry.first)
-      out.endObject()
       out.endObject()
     }
     out.endArray()

@@ -46,6 +46,7 @@ extension JSONParser {
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
       if shape == .unknown && start.pointee == UInt8(ascii: "[") {
         let header = try readHeader(start, &frame, at: position(of: start, batch))
+        batch.elementNames = self.header
         return header.map { .header($0) } ?? .failed
       }
       guard let next = readByShape(start, &frame) else { return .failed }

@@ -137,6 +137,7 @@ package struct JSONParser: RecordParser, Sendable {
   /// Gives the batch the columns of now and announces the new ones.
   mutating func begin(_ batch: inout Batch) {
     batch.begin(columnCount: columns.count)
+    if !header.isEmpty { batch.elementNames = header }
     if unannounced.isEmpty { return }
     batch.newColumns += unannounced
     unannounced = []

@@ -147,11 +147,11 @@ package enum RulesText {
 
 extension JSONText {
   /// A member whose value is text.
-  mutating func member(_ name: String, _ value: String) {
+  package mutating func member(_ name: String, _ value: String) {
     key(name)
     string(value)
   }
 
   /// What was written.
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
 }

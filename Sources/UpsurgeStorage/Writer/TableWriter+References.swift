@@ -43,6 +43,17 @@ extension TableWriter {
     try references.note(OpenReferences.Entry(reject: reject, identity: identity, before: old))
   }
 
+  /// Does all that is done before the transaction is committed, so that what follows in it is the last; for a caller
+  /// that keeps what became of the records in the same transaction.
+  package func settle() throws(UpsurgeError) {
+    do throws(UpsurgeError) {
+      try settleReferences()
+      try applySettlements()
+    } catch {
+      throw fail(error)
+    }
+  }
+
   /// Rejects the records whose parents never came, before the transaction is committed.
   func settleReferences() throws(UpsurgeError) {
     guard let references, !references.entries.isEmpty else { return }

@@ -1,0 +1,105 @@
+import Synchronization
+
+/// How rejected records were read and were to be stored: all that is needed to try their raw bytes again.
+///
+/// As JSON it is the line that stands above them in a file of rejects:
+///
+///     {"upsurge_rejects":1,"table":"t","rules":{"key":["id"]},"contract":"freeze","format":"csv",
+///      "dialect":{"delimiter":",","quote":"\""},"fields":["id",null,"name"]}
+struct RejectContext: Sendable, Equatable {
+  /// How raw bytes become fields.
+  enum Layout: Sendable, Equatable {
+    /// The column of each field; nil where the field is not loaded.
+    case csv(CSVDialect, fields: [String?])
+    /// - header: the names that the elements of array records have; empty where records are objects.
+    /// - wanted: the keys that are read; nil for all.
+    case json(JSONDialect, header: [String], wanted: [String]?, renames: [String: String])
+  }
+
+  var table: String
+  /// As `RulesText` spells them.
+  var rules: String
+  var layout: Layout
+  /// What becomes of columns that the table lacks.
+  var contract: SchemaContract
+  /// Whether a value is a reject when its column would change its spelling, as in a table that the load made.
+  var keepsSpelling = false
+  var blobEncoding: BlobEncoding?
+  var foreignKeys = ForeignKeyPolicy.auto
+  var triggers = TriggerPolicy.run
+}
+
+extension RejectContext {
+  /// The context of one source.
+  /// - Parameter columns: the run's columns, those of this source included.
+  init(
+    _ source: PreparedSource, table: TableFacts, plan: UpsertPlan, columns: ColumnRegistry,
+    options: LoadOptions
+  ) throws(UpsurgeError) {
+    var rules = plan.rules
+    if !plan.schema.columns.isEmpty {
+      let own = try? UpsertPlan(
+        schema: plan.schema, rules: plan.rules, columns: columns.targets, toleratesUnknownColumns: true)
+      rules.mode = rules.mode ?? own?.mode ?? plan.mode
+    }
+    self.table = table.name
+    self.rules = RulesText.encode(rules)
+    contract = table.isNew ? .evolve : options.contract
+    keepsSpelling = table.isNew
+    blobEncoding = options.blobEncoding
+    foreignKeys = options.foreignKeys
+    triggers = options.triggers
+    switch source.shape {
+    case .csv(let sniffed):
+      let names = try FieldSelection(options: options).columnNames(
+        of: sniffed.headerNames, file: source.opened.name)
+      let fields = names.map { name in name.flatMap { columns.slot(named: $0) == nil ? nil : $0 } }
+      layout = .csv(sniffed.dialect, fields: fields)
+    case .json(let format):
+      let dialect = JSONDialect(
+        format: format, flattenSeparator: options.flattenSeparator, duplicateKeys: options.duplicateKeys)
+      layout = .json(
+        dialect, header: [], wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames
+      )
+    }
+  }
+}
+
+/// The contexts of a run's sources: noted by the reading thread, asked for by the writing thread.
+final class RejectContexts: Sendable {
+  private struct Entry {
+    var context: RejectContext
+    /// The context as JSON, made with the first reject.
+    var text: String?
+  }
+
+  private let entries = Mutex<[String: Entry]>([:])
+
+  /// Notes how the records of a source are read, before the first of them is.
+  /// - Parameter names: how positions may name the source.
+  func note(_ context: RejectContext, of names: String...) {
+    entries.withLock { for name in names { $0[name] = Entry(context: context) } }
+  }
+
+  /// Notes the names that stand above array records.
+  func note(header: [String], of name: String) {
+    entries.withLock {
+      guard case .json(let dialect, let known, let wanted, let renames) = $0[name]?.context.layout,
+        known != header
+      else { return }
+      $0[name]?.context.layout = .json(dialect, header: header, wanted: wanted, renames: renames)
+      $0[name]?.text = nil
+    }
+  }
+
+  /// The context of a source as JSON; nil for one that nobody noted.
+  func text(of name: String) -> String? {
+    entries.withLock {
+      guard let entry = $0[name] else { return nil }
+      if let text = entry.text { return text }
+      let text = entry.context.text
+      $0[name]?.text = text
+      return text
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// Where rejected records are kept.
+public enum RejectsTarget: Sendable, Equatable {
+  /// A file of NDJSON, made anew: a line that says how the records were read and were to be stored, then a record a
+  /// line.
+  case file(String)
+  /// The table `upsurge_rejects` of the database, in the transactions of the records around them.
+  case table
+
+  /// `table`, or the path of a file; a file of that name is `./table`.
+  public init(text: String) { self = text == "table" ? .table : .file(text) }
+
+  /// The same as `--rejects` takes it.
+  var text: String {
+    switch self {
+    case .table: "table"
+    case .file(let path): path == "table" ? "./table" : path
+    }
+  }
+}
+
+extension LoadOptions {
+  /// Where rejects are written as NDJSON; nil where they go to a table, or nowhere.
+  public var rejectsPath: String? {
+    get {
+      if case .file(let path) = rejects { return path }
+      return nil
+    }
+    set { rejects = newValue.map { .file($0) } }
+  }
+}

@@ -1,0 +1,95 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What a replay finds that an earlier one has left, because it was killed or stopped.
+extension FileReplay {
+  /// Finishes what an earlier replay had as good as done.
+  /// - Parameter shown: the path as it was given.
+  /// - Returns: the mark behind which this replay goes on; nil where it begins anew.
+  /// - Throws: `guardRefused` where nobody can tell which records are stored.
+  static func settle(
+    _ path: String, shown: String, _ connection: Connection
+  ) throws(UpsurgeError) -> ReplayMark? {
+    let marks = try ReplayMark.all(connection)
+    for mark in marks where mark.path != path {
+      if try place(in: path, through: mark.doneByteCount) == mark.done { throw moved(mark, shown) }
+    }
+    guard let mark = marks.first(where: { $0.path == path }) else { return nil }
+    if mark.isWhole, try place(in: path, through: mark.keptByteCount) == mark.kept {
+      try removeMark(path, connection)
+      return nil
+    }
+    guard try place(in: path, through: mark.doneByteCount) == mark.done else { throw changed(shown, path) }
+    guard mark.isWhole else { return mark }
+    let rest = try RejectFileRewrite(target: path, mode: fileMode(path), continuing: mark.kept)
+    try rest.takePlace()
+    try removeMark(path, connection)
+    return nil
+  }
+
+  /// Removes the mark of a file in a transaction of its own.
+  static func removeMark(_ path: String, _ connection: Connection) throws(UpsurgeError) {
+    try connection.execute("BEGIN IMMEDIATE")
+    do throws(UpsurgeError) {
+      try ReplayMark.remove(connection, path: path)
+      try connection.execute("COMMIT")
+    } catch {
+      if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// The path without links and dots, under which a replay is known.
+  /// - Throws: `unreadableInput`.
+  static func absolute(_ path: String) throws(UpsurgeError) -> String {
+    guard let resolved = realpath(path, nil) else {
+      throw UpsurgeError(
+        .unreadableInput, "cannot read \(path.escapedForTerminal): \(String(cString: strerror(errno)))",
+        underlyingCode: errno)
+    }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// What the first lines of a file come to.
+  private static func place(
+    in path: String, through byteCount: UInt64
+  ) throws(UpsurgeError) -> ChainedBytes {
+    let reader = try RejectFileReader(path: path)
+    if reader.byteCount < byteCount { return ChainedBytes() }
+    while reader.place.byteCount < byteCount, try reader.next() != nil {}
+    return reader.place
+  }
+
+  private static func fileMode(_ path: String) -> mode_t {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o600
+  }
+
+  private static func moved(_ mark: ReplayMark, _ shown: String) -> UpsurgeError {
+    let place = mark.path.escapedForTerminal
+    return UpsurgeError(
+      .guardRefused,
+      "an earlier replay of \(shown.escapedForTerminal), when it was \(place), was cut short, and has stored some of its "
+        + "records",
+      hint: "move it back to \(place), where what is left of it lies too, and replay it there")
+  }
+
+  private static func changed(_ shown: String, _ path: String) -> UpsurgeError {
+    let shown = shown.escapedForTerminal
+    return UpsurgeError(
+      .guardRefused,
+      "an earlier replay of \(shown) was cut short, and its first lines, of which some are stored, have changed since",
+      hint:
+        "put them back to let it go on; if \(shown) is another file by now, forget that replay: DELETE FROM "
+        + "upsurge_replays WHERE path = \((try? SQLName.literal(path)) ?? "...")")
+  }
+}
+
+extension ReplayMark {
+  var done: ChainedBytes { ChainedBytes(byteCount: doneByteCount, hash: doneHash) }
+  var kept: ChainedBytes { ChainedBytes(byteCount: keptByteCount, hash: keptHash) }
+}

@@ -1,0 +1,323 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The replay of a file of rejects: its records a page at a time, each page in a transaction, and what is left of them
+/// in a file that takes its place at the end.
+///
+/// Which lines are done is committed in the transaction of their rows (`ReplayMark`), with the length that the new file
+/// had, which is on the disk by then. A replay that was killed goes on from there: it finds the mark by the hash of the
+/// lines that are done, cuts the new file back, and reads on. At the end the log is synced, so that no power loss takes
+/// rows of records that have left the file; then the new file takes the old one's place, and the mark goes.
+struct FileReplay {
+  /// Takes what becomes of the pages.
+  private(set) var run: ReplayRun
+  private let connection: Connection
+  private let reader: RejectFileReader
+  private let path: String
+  private let rewrite: RejectFileRewrite
+  /// The context of the lines that follow, as text and understood; nil when nobody can read it.
+  private var contextText: String?
+  private var context: RejectContext?
+  /// Why not.
+  private var contextFault = ""
+  private var page = Page()
+  /// Whether anything is stored, now or by the replay that was cut short; whether any line has changed.
+  private var hasMark = false
+  private var hasChanged = false
+
+  /// What waits to be tried.
+  private struct Page {
+    var records: [Reject] = []
+    /// The lines as they stand in the file.
+    var lines: [[UInt8]] = []
+    var fates: [Int: RejectPage.Fate] = [:]
+    var byteCount = 0
+    var positions: Set<Position> = []
+    /// Where each line ends in the file.
+    var ends: [ChainedBytes] = []
+  }
+
+  private static let pageByteLimit = 1 << 20
+
+  /// - Throws: `unreadableInput`, `badInput` for what is no file of rejects, `databaseBusy`, `guardRefused`,
+  ///   `cannotCreate`.
+  init(
+    _ path: String, connection: Connection, run: ReplayRun
+  ) throws(UpsurgeError) {
+    self.connection = connection
+    self.run = run
+    self.path = try Self.absolute(path)
+    let mark = try Self.settle(self.path, shown: path, connection)
+    reader = try RejectFileReader(path: path)
+    hasMark = mark != nil
+    rewrite = try RejectFileRewrite(
+      target: self.path, mode: reader.mode,
+      continuing: mark?.kept)
+    if let mark { try skip(through: mark) }
+  }
+
+  /// Tries all records that were not tried yet.
+  mutating func replayAll() throws(UpsurgeError) {
+    run.control.note(totalBytes: reader.byteCount)
+    if !hasMark { try readFirstLine() }
+    while run.control.cancellationSignal == nil, let piece = try reader.next() {
+      try read(piece)
+      run.control.note(bytes: reader.place.byteCount)
+    }
+    if run.control.cancellationSignal != nil { return leave() }
+    try store()
+    try finish()
+  }
+
+  // MARK: - Reading
+
+  /// The first line says whether this is a file of rejects at all, before anything is made.
+  private mutating func readFirstLine() throws(UpsurgeError) {
+    let shown = reader.path.escapedForTerminal
+    guard let piece = try reader.next() else { return }
+    guard let line = piece.line, let text = String(validating: line, as: UTF8.self),
+      let json = try? JSONValue(text), RejectContext.isContext(json)
+    else {
+      rewrite.remove()
+      throw UpsurgeError(
+        .badInput, "\(shown) is no file of rejects: its first line does not say how the records were read",
+        hint: "give a file that upsurge load --rejects wrote, with its first line")
+    }
+    do throws(UpsurgeError) {
+      context = try RejectContext(json)
+    } catch {
+      rewrite.remove()
+      var error = error
+      error.position = Position(file: reader.path, line: 1)
+      throw error
+    }
+    contextText = text
+    try writeContext()
+  }
+
+  /// Goes behind the lines that are done, and keeps in mind how those behind were read.
+  private mutating func skip(through mark: ReplayMark) throws(UpsurgeError) {
+    while reader.place.byteCount < mark.doneByteCount, let piece = try reader.next() {
+      guard let line = piece.line, let text = String(validating: line, as: UTF8.self),
+        text.contains(RejectContext.key), let json = try? JSONValue(text), RejectContext.isContext(json)
+      else { continue }
+      try begin(text, json)
+    }
+    run.note(
+      RunNote(
+        .info,
+        "\(reader.path): an earlier replay was cut short; going on behind line \(reader.line), before which all is done"
+      ))
+  }
+
+  private mutating func read(_ piece: RejectFileReader.Piece) throws(UpsurgeError) {
+    guard let line = piece.line else { return try passOn(piece) }
+    if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
+      hasChanged = true
+      return
+    }
+    var fate: RejectPage.Fate?
+    var record: Reject?
+    do throws(UpsurgeError) {
+      guard let text = String(validating: line, as: UTF8.self) else {
+        throw UpsurgeError(.badInput, "the line is not UTF-8")
+      }
+      let json = try JSONValue(text)
+      if RejectContext.isContext(json) { return try begin(text, json) }
+      record = try RejectLine.read(json)
+      if context == nil { fate = .untried(RejectPage.unreadable, contextFault) }
+    } catch {
+      if error.code != .badInput { throw error }
+      fate = .untried(RejectPage.unreadable, error.message)
+    }
+    let unread = Reject(
+      RejectPage.unreadable, at: Position(file: reader.path, line: reader.line), reason: "",
+      raw: UnsafeBufferPointer(start: nil, count: 0))
+    try add(record ?? unread, line: Array(line), fate: fate)
+  }
+
+  /// A line that says how the records below it were read.
+  private mutating func begin(_ text: String, _ json: JSONValue) throws(UpsurgeError) {
+    if text == contextText { return }
+    try store()
+    contextText = text
+    do throws(UpsurgeError) {
+      context = try RejectContext(json)
+    } catch {
+      context = nil
+      contextFault = "line \(reader.line) cannot be understood: \(error.message)"
+    }
+  }
+
+  private mutating func add(
+    _ record: Reject, line: [UInt8], fate: RejectPage.Fate?
+  ) throws(UpsurgeError) {
+    let isUnlike = page.records.first.map { $0.position.file != record.position.file } ?? false
+    if isUnlike || page.records.count >= run.job.options.pageRecordLimit
+      || page.byteCount + line.count > Self.pageByteLimit || page.positions.contains(record.position)
+    {
+      try store()
+    }
+    if let fate { page.fates[page.records.count] = fate }
+    page.records.append(record)
+    page.lines.append(line)
+    page.positions.insert(record.position)
+    page.ends.append(reader.place)
+    page.byteCount += line.count
+  }
+
+  /// A line that is longer than any that a load writes: it stays, and is told of once.
+  private mutating func passOn(_ piece: RejectFileReader.Piece) throws(UpsurgeError) {
+    if piece.isStart {
+      try store()
+      try writeContext()
+      let place = Position(file: reader.path, line: reader.line)
+      let reject = Reject(
+        RejectPage.unreadable, at: place, reason: "", raw: UnsafeBufferPointer(start: nil, count: 0))
+      let limit = RejectFileReader.pieceByteCount >> 20
+      run.take(
+        RejectPage(
+          [reject], table: tableName,
+          because: .untried(RejectPage.unreadable, "the line is longer than \(limit) MiB")))
+    }
+    try rewrite.append(piece.bytes)
+    if piece.isEnd, piece.bytes.last != 0x0A { try rewrite.append([0x0A]) }
+  }
+
+  // MARK: - Storing
+
+  /// The name under which records are counted that nobody can read.
+  private var tableName: String { context?.table ?? "-" }
+
+  private mutating func store() throws(UpsurgeError) {
+    defer { page = Page() }
+    if page.records.isEmpty { return }
+    let (start, startContext) = (rewrite.written, rewrite.context)
+    do throws(UpsurgeError) {
+      try store(page.records.indices)
+    } catch {
+      try goBack(to: start, startContext, after: error)
+      // The page cannot be committed: foreign keys are open, or a trigger rolled it back. One record is to blame.
+      for index in page.records.indices { try storeAlone(index) }
+    }
+  }
+
+  private mutating func storeAlone(_ index: Int) throws(UpsurgeError) {
+    let (start, startContext) = (rewrite.written, rewrite.context)
+    do throws(UpsurgeError) {
+      try store(index..<index + 1)
+    } catch {
+      try goBack(to: start, startContext, after: error)
+      let record = page.records[index]
+      let reject = record.again(Reject.Code(rawValue: "transaction"), error.message)
+      try keep([.rejected(reject)], from: index)
+      run.take(RejectPage([record], table: tableName, because: .rejected(reject)))
+    }
+  }
+
+  /// Takes back what was written for records that were not committed.
+  /// - Throws: the error itself, where no record is to blame.
+  private func goBack(
+    to start: ChainedBytes, _ startContext: String?, after error: UpsurgeError
+  ) throws(UpsurgeError) {
+    if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
+    guard error.code == .badInput else { throw error }
+    try rewrite.cut(to: start)
+    rewrite.context = startContext
+  }
+
+  private mutating func store(_ range: Range<Int>) throws(UpsurgeError) {
+    let records = Array(page.records[range])
+    guard let context else {
+      let fate = RejectPage.Fate.untried(RejectPage.unreadable, contextFault)
+      try keep(records.map { _ in fate }, from: range.lowerBound)
+      return run.take(RejectPage(records, table: tableName, because: fate))
+    }
+    var known: [Int: RejectPage.Fate] = [:]
+    for (index, fate) in page.fates where range.contains(index) { known[index - range.lowerBound] = fate }
+    var tried = RejectPage(records, context: context, options: run.job.options, fates: known)
+    var isStored = false
+    try connection.execute("BEGIN IMMEDIATE")
+    try tried.store(on: connection) { (tried) throws(UpsurgeError) in
+      try keep(tried.fates, from: range.lowerBound)
+      isStored = tried.fates.contains(where: \.isGone)
+      if isStored { try writeMark(doneThrough: page.ends[range.upperBound - 1]) }
+      return isStored
+    }
+    if isStored { hasMark = true }
+    run.take(tried)
+  }
+
+  /// Writes the lines of the records that stay.
+  private mutating func keep(_ fates: [RejectPage.Fate], from first: Int) throws(UpsurgeError) {
+    for (offset, fate) in fates.enumerated() {
+      let record = page.records[first + offset]
+      switch fate {
+      case .gone: hasChanged = true
+      case .untried: try keep(page.lines[first + offset])
+      case .rejected(let reject):
+        if (reject.code, reject.column, reject.reason) == (record.code, record.column, record.reason) {
+          try keep(page.lines[first + offset])
+          continue
+        }
+        hasChanged = true
+        var text = JSONText()
+        RejectLine.write(reject, to: &text)
+        try keep(text.bytes.dropLast())
+      }
+    }
+  }
+
+  private func keep(_ line: some Sequence<UInt8>) throws(UpsurgeError) {
+    try writeContext()
+    try rewrite.append(line + [0x0A])
+  }
+
+  /// Writes the line that the records below it are understood by, unless it stands there.
+  private func writeContext() throws(UpsurgeError) {
+    guard let contextText, rewrite.context != contextText else { return }
+    try rewrite.append(Array(contextText.utf8) + [0x0A])
+    rewrite.context = contextText
+  }
+
+  /// Commits with the page how far the replay has come; the new file is on the disk before.
+  private func writeMark(doneThrough end: ChainedBytes, isWhole: Bool = false) throws(UpsurgeError) {
+    try rewrite.sync()
+    try ReplayMark(
+      path: path, doneByteCount: end.byteCount, doneHash: end.hash,
+      keptByteCount: rewrite.written.byteCount, keptHash: rewrite.written.hash, isWhole: isWhole
+    ).write(connection)
+  }
+
+  // MARK: - The end
+
+  /// Puts what is left into the place of the file.
+  private mutating func finish() throws(UpsurgeError) {
+    if !hasMark {
+      return hasChanged ? try rewrite.takePlace() : rewrite.remove()
+    }
+    // With FULL this commit syncs the log, and with it all commits before: from here on the file may say so.
+    try connection.execute("PRAGMA synchronous=FULL; BEGIN IMMEDIATE")
+    try commit { () throws(UpsurgeError) in try writeMark(doneThrough: reader.place, isWhole: true) }
+    try rewrite.takePlace()
+    try Self.removeMark(path, connection)
+  }
+
+  private func commit(_ body: () throws(UpsurgeError) -> Void) throws(UpsurgeError) {
+    do throws(UpsurgeError) {
+      try body()
+      try connection.execute("COMMIT")
+    } catch {
+      if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// Ends a replay that is cut short: what it has stored is marked, and the next one goes on there.
+  func leave() {
+    if !hasMark { rewrite.remove() }
+  }
+}

@@ -1,0 +1,160 @@
+import UpsurgeRecords
+
+/// The table of rejected records; users may read it, mend `raw` in it, and delete from it what they give up.
+///
+/// - `table`: where the record was to go.
+/// - `context`: how it was read and was to be stored: a row of `upsurge_reject_contexts`, whose text is the line that
+///   stands above such records in a file of rejects.
+/// - `file`, `record`, `line`, `byte`, `column`, `code`, `reason`, `raw`: what is said of it in a file of rejects;
+///   `raw` is a BLOB where the bytes are no text.
+/// - `raw_cut`: 1 where the record had more than 64 KiB and its end is missing.
+package enum RejectTable {
+  package static let name = "upsurge_rejects"
+
+  /// The columns that must be there.
+  private static let columns = [
+    "id", "table", "context", "file", "record", "line", "byte", "column", "code", "reason", "raw", "raw_cut",
+    "added_at",
+  ]
+
+  /// Ids rise in the order of arrival.
+  static let sql = """
+    CREATE TABLE IF NOT EXISTS main.upsurge_reject_contexts (
+      id INTEGER PRIMARY KEY,
+      context TEXT NOT NULL UNIQUE
+    );
+    CREATE TABLE main.upsurge_rejects (
+      id INTEGER PRIMARY KEY,
+      "table" TEXT NOT NULL COLLATE NOCASE,
+      context INTEGER NOT NULL,
+      file TEXT,
+      record INTEGER,
+      line INTEGER,
+      byte INTEGER,
+      "column" TEXT,
+      code TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      raw NOT NULL,
+      raw_cut INTEGER NOT NULL DEFAULT 0,
+      added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    )
+    """
+
+  /// Whether the database holds the table.
+  /// - Throws: `guardRefused` when a table of that name, or of the name of its contexts, is not ours.
+  package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    let found = try columns(of: name, connection)
+    let contexts = try columns(of: "upsurge_reject_contexts", connection)
+    if !contexts.isEmpty { try check(contexts, has: ["id", "context"], name: "upsurge_reject_contexts") }
+    if found.isEmpty { return false }
+    try check(found, has: columns, name: name)
+    return true
+  }
+
+  private static func columns(
+    of table: String, _ connection: Connection
+  ) throws(UpsurgeError) -> Set<String> {
+    let statement = try connection.prepare("SELECT name FROM pragma_table_info(?1, 'main')")
+    try statement.bind(table, at: 1)
+    var found: Set<String> = []
+    while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
+    return found
+  }
+
+  private static func check(
+    _ found: Set<String>, has columns: [String], name: String
+  ) throws(UpsurgeError) {
+    guard let missing = columns.first(where: { !found.contains($0) }) else { return }
+    throw UpsurgeError(
+      .guardRefused, "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
+      hint: "rename that table; --rejects table keeps records in one of this name")
+  }
+}
+
+/// Puts rejected records into their table, in whatever transaction is open; belongs to the connection's thread.
+package final class RejectTableWriter {
+  private let connection: Connection
+  private let table: String
+  private var insertion: Statement?
+  /// The ids of contexts that this transaction has seen.
+  private var contextIDs: [String: Int64] = [:]
+  private var tableExists = false
+
+  /// - Parameter table: where the records were to go.
+  /// - Throws: `guardRefused` when a table of the name of ours is not ours.
+  package init(_ connection: Connection, table: String) throws(UpsurgeError) {
+    self.connection = connection
+    self.table = table
+    _ = try RejectTable.exists(connection)
+  }
+
+  /// Keeps a record; without an open transaction nothing is kept, because its neighbours are gone too.
+  package func write(_ reject: Reject, context: String) throws(UpsurgeError) {
+    if connection.isInAutocommit { return }
+    if !tableExists {
+      if try !RejectTable.exists(connection) { try connection.execute(RejectTable.sql) }
+      tableExists = true
+    }
+    let insertion = try compiledInsertion()
+    let position = reject.position
+    try insertion.bind(table, at: 1)
+    try insertion.bind(try id(of: context), at: 2)
+    try insertion.bind(position.file, at: 3)
+    try insertion.bind(position.record, at: 4)
+    try insertion.bind(position.line, at: 5)
+    try insertion.bind(position.byte, at: 6)
+    try insertion.bind(reject.column, at: 7)
+    try insertion.bind(reject.code.rawValue, at: 8)
+    try insertion.bind(reject.reason, at: 9)
+    try insertion.bind(SQLValue(raw: reject.raw), at: 10)
+    try insertion.bind(Int64(reject.isRawCut ? 1 : 0), at: 11)
+    defer { insertion.reset() }
+    _ = try insertion.step()
+  }
+
+  /// A transaction has ended: what was seen may be gone, by a rollback or by another program.
+  package func transactionEnded() {
+    contextIDs.removeAll(keepingCapacity: true)
+    tableExists = false
+  }
+
+  private func compiledInsertion() throws(UpsurgeError) -> Statement {
+    if let insertion { return insertion }
+    let made = try connection.prepare(
+      """
+      INSERT INTO main.upsurge_rejects
+        ("table", context, file, record, line, byte, "column", code, reason, raw, raw_cut)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      """, isPersistent: true)
+    insertion = made
+    return made
+  }
+
+  private func id(of context: String) throws(UpsurgeError) -> Int64 {
+    if let id = contextIDs[context] { return id }
+    let insertion = try connection.prepare(
+      "INSERT INTO main.upsurge_reject_contexts (context) VALUES (?1) ON CONFLICT DO NOTHING")
+    try insertion.bind(context, at: 1)
+    _ = try insertion.step()
+    let selection = try connection.prepare(
+      "SELECT id FROM main.upsurge_reject_contexts WHERE context = ?1")
+    try selection.bind(context, at: 1)
+    guard try selection.step() else {
+      throw UpsurgeError(.database, "a context of rejects could not be kept in upsurge_reject_contexts")
+    }
+    let id = selection.integer(at: 0)
+    contextIDs[context] = id
+    return id
+  }
+}
+
+extension SQLValue {
+  /// Raw bytes: text where they are text that any program can show, else a BLOB.
+  package init(raw: [UInt8]) {
+    if !raw.contains(0), let text = String(validating: raw, as: UTF8.self) {
+      self = .text(text)
+    } else {
+      self = .blob(raw)
+    }
+  }
+}
