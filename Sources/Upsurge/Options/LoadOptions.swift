@@ -90,6 +90,8 @@ public struct LoadOptions: Sendable {
   package var batchSizes = Batch.Sizes.standard
   /// Rows in a statement at most; for benchmarks, the result does not depend on it.
   package var rowsPerStatement: Int?
+  /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
+  package var vfsName: String?
 
   public init() {}
 

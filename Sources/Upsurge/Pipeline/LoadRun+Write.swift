@@ -135,7 +135,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try Connection(
         path: job.database, createIfMissing: true, busyTimeoutMilliseconds: job.options.busyTimeout,
-        isTrial: job.options.isTrial)
+        isTrial: job.options.isTrial, vfs: job.options.vfsName)
     } catch {
       var error = error
       if error.isNoDatabase { error.hint = "the database comes first: upsurge load DB TABLE FILE" }
