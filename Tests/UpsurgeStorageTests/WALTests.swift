@@ -68,6 +68,7 @@ import UpsurgeRecords
     try reader.execute("BEGIN; SELECT count(*) FROM t;")
     var settings = WriterSettings()
     settings.walLimitByteCount = 2 << 20
+    settings.longestPauseSeconds = 0.02
     let rows: [[Value]] = (0..<50_000).map {
       [.integer(Int64($0)), .text(String(repeating: "n", count: 100))]
     }

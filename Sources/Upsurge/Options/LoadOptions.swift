@@ -139,6 +139,9 @@ public struct LoadOptions: Sendable {
   /// The largest record, in bytes: a quarter of the memory, and no more than SQLite can take.
   package var recordByteLimit: Int { min(memory.byteCount / 4, 1_000_000_000) }
 
+  /// A quarter of the memory, and of what the log may hold: the cache of a transaction goes to the log in the end.
+  package var pageCacheByteCount: Int { min(memory.byteCount, walLimit.byteCount) / 4 }
+
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
     try validatePreview()

@@ -93,7 +93,7 @@ extension LoadRun {
     let (first, index) = (beginning.source, beginning.index)
     do throws(UpsurgeError) {
       try connection.configure(
-        durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
+        durability: options.durability, pageCacheByteCount: options.pageCacheByteCount)
       if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
       connection.isSynchronizing = options.triggers == .guarded
       try script.run(on: connection)
@@ -109,6 +109,7 @@ extension LoadRun {
       if let words = options.triggers.note(of: triggers, table: table.facts.name) {
         note(RunNote(.warning, words))
       }
+      warnOfRoom(first, names: names[index...])
       try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
       if options.isExplained { return try explain(table, upkeep.decisions, names: names, on: connection) }
       let keeper = try keeper(for: beginning, table: table, runJob: runJob, on: connection)
