@@ -95,6 +95,7 @@ final class FaultOracle {
   let scratch: Scratch
   let input: String
   private var states: [Int: String?] = [:]
+  private var whole: (ledger: Ledger, schema: [String])?
 
   init(_ fault: FaultCase) {
     self.fault = fault
@@ -117,6 +118,40 @@ final class FaultOracle {
     let state = try FaultCase.state(path)
     states[count] = .some(state)
     return state
+  }
+
+  /// Starts the same job again on a sound disk, after whatever has ended the last run: the table, the rejects and the
+  /// ledger become those of an undisturbed run.
+  ///
+  /// A run that has ended well is not started again, unless it could not remove its mark: then its ledger is told again.
+  func goOn(_ path: String, rejects: String, after last: RunSummary, _ place: String) throws {
+    let mark = "SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_runs'"
+    if try last.error == nil && Database(path).rows(mark).isEmpty { return }
+    let whole = try undisturbedRun()
+    let summary = fault.job(path, input: input, rejects: rejects).run()
+    #expect(summary.error == nil, "\(place), run again: \(summary.error.map(String.init(describing:)) ?? "")")
+    #expect(summary.exitCode == 2, "\(place), run again")
+    let isWhole = try FaultCase.state(path) == state(after: FaultCase.recordCount)
+    #expect(isWhole, "\(place), run again: the table is not that of an undisturbed run")
+    #expect(summary.ledger == whole.ledger, "\(place), run again")
+    let kept = try readFile(rejects).count { $0 == 10 }
+    #expect(kept == rejectCount(after: FaultCase.recordCount), "\(place), run again: rejects")
+    #expect(try Self.schema(path) == whole.schema, "\(place), run again")
+  }
+
+  /// An undisturbed run's ledger, and the schema that it leaves.
+  private func undisturbedRun() throws -> (ledger: Ledger, schema: [String]) {
+    if let whole { return whole }
+    let path = scratch.file("oracle.db")
+    try fault.prepare(path)
+    let summary = fault.job(path, input: input, rejects: nil).run()
+    let made = (summary.ledger, try Self.schema(path))
+    whole = made
+    return made
+  }
+
+  private static func schema(_ path: String) throws -> [String] {
+    try Database(path).rows("SELECT name, sql FROM sqlite_schema ORDER BY name")
   }
 
   /// How many of the first records are rejected.

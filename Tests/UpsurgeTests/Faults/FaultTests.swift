@@ -38,18 +38,23 @@ struct FaultTests {
     Fault(calls: .read, code: FaultDisk.Code.read, errno: 5, isGrave: false, stride: 61),
   ]
 
-  /// One load, disturbed by what `plan` tells the disk.
+  /// One load, disturbed as the disk was told.
+  /// - Returns: what has failed before the ledger was shown, beside the summary. Only the run's mark is removed then.
   private func run(
     _ oracle: FaultOracle, _ disk: FaultDisk
-  ) throws -> RunSummary {
+  ) throws -> (summary: RunSummary, failure: String?) {
     let path = oracle.scratch.file("a.db")
     try oracle.fault.prepare(path)
     unlink(oracle.scratch.file("rejects.ndjson"))
     var job = oracle.fault.job(path, input: oracle.input, rejects: oracle.scratch.file("rejects.ndjson"))
     job.options.vfsName = disk.name
-    let summary = job.run()
+    var failure: String?
+    let summary = job.run(report: { _ in
+      failure = disk.failure
+      return true
+    })
     #expect(disk.openFileCount == 0)
-    return summary
+    return (summary, failure)
   }
 
   /// Looks at what a run left and said.
@@ -82,7 +87,7 @@ struct FaultTests {
   func onceInTurn(_ fault: FaultCase) throws {
     let oracle = FaultOracle(fault)
     let disk = FaultDisk()
-    try check(run(oracle, disk), oracle, failure: nil, isGrave: false, "undisturbed")
+    try check(run(oracle, disk).summary, oracle, failure: nil, isGrave: false, "undisturbed")
     var tried = 0
     var ends: [Int32: Int] = [:]
     for fault in Self.faults {
@@ -92,9 +97,11 @@ struct FaultTests {
       for nth in stride(from: 1, through: count, by: triesEveryFault ? 1 : fault.stride) {
         let disk = FaultDisk()
         disk.fail(fault.calls, nth: nth, code: fault.code, errno: fault.errno)
-        let summary = try run(oracle, disk)
+        let (summary, failure) = try run(oracle, disk)
         let place = "\(fault.calls) \(nth) of \(count), code \(fault.code)"
-        try check(summary, oracle, failure: disk.failure, isGrave: fault.isGrave, place)
+        try check(summary, oracle, failure: failure, isGrave: fault.isGrave, place)
+        try oracle.goOn(
+          oracle.scratch.file("a.db"), rejects: oracle.scratch.file("rejects.ndjson"), after: summary, place)
         tried += 1
         ends[summary.exitCode, default: 0] += 1
       }

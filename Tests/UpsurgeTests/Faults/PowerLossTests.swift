@@ -3,6 +3,12 @@ import Testing
 
 @testable import Upsurge
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Power that fails at a random moment of a load: what is left is the state after some commit.
 @Suite("Power loss", .serialized)
 struct PowerLossTests {
@@ -19,7 +25,8 @@ struct PowerLossTests {
       let path = oracle.scratch.file("a.db")
       let counting = FaultDisk()
       try fault.prepare(path)
-      var job = fault.job(path, input: oracle.input, rejects: nil)
+      let rejects = oracle.scratch.file("rejects.ndjson")
+      var job = fault.job(path, input: oracle.input, rejects: rejects)
       job.options.vfsName = counting.name
       #expect(job.run().exitCode == 2)
       let changeCount = counting.count(.changes)
@@ -28,6 +35,7 @@ struct PowerLossTests {
         var random = SeededGenerator(seed: seed)
         let disk = FaultDisk()
         try fault.prepare(path)
+        unlink(rejects)
         disk.losePower(atChange: Int.random(in: 1...changeCount, using: &random))
         job.options.vfsName = disk.name
         let summary = job.run()
@@ -44,6 +52,7 @@ struct PowerLossTests {
         if durability == .full { #expect(most >= reported, "\(place): \(reported) were committed") }
         #expect(most <= reported + fault.commitEvery, "\(place): \(reported) were committed")
         lost += most < reported ? 1 : 0
+        try oracle.goOn(path, rejects: rejects, after: summary, place)
         early += summary.error != nil ? 1 : 0
       }
     }
