@@ -28,7 +28,7 @@ final class SmallDisk {
 
   deinit {
     #if os(Linux)
-      umount2(path, Int32(MNT_DETACH.rawValue))
+      umount2(path, Int32(MNT_DETACH))
     #endif
   }
 
@@ -37,7 +37,7 @@ final class SmallDisk {
   /// Makes room.
   func grow(to size: String) -> Bool {
     #if os(Linux)
-      return mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT.rawValue), "size=" + size) == 0
+      return mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT), "size=" + size) == 0
     #else
       return false
     #endif
