@@ -118,7 +118,8 @@ private final class Said: @unchecked Sendable {
     var most = 0
     for turn in 0..<60 {
       if turn == 40 { try reader.execute("COMMIT") }
-      var batch = maker.batch((0..<1000).map { [.integer(Int64(turn * 1000 + $0)), .text("a name \($0)")] })
+      let rows: [[Value]] = (0..<1000).map { [.integer(Int64(turn * 1000 + $0)), .text("a name \($0)")] }
+      var batch = maker.batch(rows)
       try writer.write(&batch)
       if turn < 40 { most = max(most, database.walByteCount) }
       if turn > 40 { #expect(database.walByteCount <= 2 << 20, "turn \(turn)") }
@@ -179,7 +180,7 @@ private final class Said: @unchecked Sendable {
     let asked = Said()
     settings.freeByteCount = { path in
       asked.lines.append(path)
-      return asked.lines.count < 4 ? 1 << 40 : 70 << 10
+      return asked.lines.count < 4 ? 1 << 40 : 7 << 10
     }
     let rows: [[Value]] = (0..<10_000).map { [.integer(Int64($0)), .text("a name \($0)")] }
     do throws(UpsurgeError) {
@@ -187,7 +188,7 @@ private final class Said: @unchecked Sendable {
       Issue.record("the run went on")
     } catch {
       #expect(
-        error.message.hasPrefix("the disk of \(database.path) has 70 KiB free, and the next transaction"))
+        error.message.hasPrefix("the disk of \(database.path) has 7 KiB free, and the next transaction"))
       #expect(error.message.hasSuffix("the run ends at its last commit"))
       #expect(error.hint == "make room there, then run the same command again")
     }

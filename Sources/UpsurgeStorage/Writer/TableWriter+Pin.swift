@@ -33,11 +33,13 @@ extension TableWriter {
   /// Remembers since when the log cannot be emptied.
   func notePin(isPinned: Bool, _ bytes: Int) {
     let now = MonotonicClock.seconds
+    let wasPinned = log.pinnedSeconds != nil
+    if isPinned || wasPinned, let peak = statistics.logPin?.peakByteCount, bytes > peak {
+      statistics.logPin?.peakByteCount = bytes
+    }
     if isPinned {
       let since = log.pinnedSeconds ?? now
       log.pinnedSeconds = since
-      let peak = max(statistics.logPin?.peakByteCount ?? 0, bytes)
-      statistics.logPin?.peakByteCount = peak
       statistics.logPin?.seconds += now - max(since, log.countedSeconds)
       log.countedSeconds = now
     } else if let since = log.pinnedSeconds {

@@ -109,6 +109,7 @@ extension TableWriter {
     if isDone { return error }
     undo()
     isDone = true
+    if statistics.logPin != nil { noteRest() }
     guard let reject = fatalReject else { return error }
     ledger.read += 1
     ledger.rejected += 1
