@@ -38,7 +38,9 @@ let package = Package(
       ]),
 
     // Tests.
-    .target(name: "TestSupport", dependencies: ["CZlib", "CZstd"], path: "Tests/TestSupport"),
+    .target(name: "FaultVFS", dependencies: ["CSQLite"], path: "Tests/FaultVFS"),
+    .target(
+      name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport"),
     .testTarget(name: "UpsurgeRecordsTests", dependencies: ["UpsurgeRecords", "TestSupport"]),
     .testTarget(
       name: "UpsurgeParsingTests", dependencies: ["TestSupport", "UpsurgeParsing", "CScan", "CSQLite"],

@@ -20,6 +20,7 @@ enum LedgerText {
     }
     lines.append("  " + shown.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
     lines += quarantine(summary)
+    lines += log(summary)
     if summary.isDryRun { lines.append("  dry run: nothing is changed") }
     if summary.signal != nil || summary.error != nil { lines.append("  " + ending(summary)) }
     lines += repetition(summary)
@@ -53,6 +54,20 @@ enum LedgerText {
   /// How much of the ledger an earlier part of the run has brought.
   private static func earlier(_ summary: RunSummary) -> String {
     summary.resumedCount == 0 ? "" : "; \(Words.count(summary.resumedCount)) of them were committed before"
+  }
+
+  /// Why the write-ahead log grew past its limit, or is still there.
+  private static func log(_ summary: RunSummary) -> [String] {
+    guard let pin = summary.logPin else { return [] }
+    let seconds = Words.seconds(pin.seconds)
+    var text =
+      "  the write-ahead log grew to \(Words.bytes(Double(pin.peakByteCount))): \(pin.holder) read from it for"
+    text += " \(seconds) or more"
+    if pin.pauseSeconds > 0 { text += ", and commits waited \(Words.seconds(pin.pauseSeconds)) for that" }
+    if pin.leftByteCount > 0 {
+      text += "; \(Words.bytes(Double(pin.leftByteCount))) of it stay until the reader has ended"
+    }
+    return [text]
   }
 
   /// What stands in the database after a run that ended early.

@@ -93,7 +93,8 @@ struct LoadCommand: ParsableCommand {
   @Option(help: "Rows in a transaction.")
   var commitEvery = 100_000
 
-  @Option(help: "How large the write-ahead log may get.")
+  @Option(
+    help: "How large the write-ahead log may get; past it only while another program keeps reading from it.")
   var walLimit: ByteSize = .mebibytes(256)
 
   @Option(help: "Milliseconds to wait for a lock.")

@@ -90,6 +90,8 @@ public struct LoadOptions: Sendable {
   package var batchSizes = Batch.Sizes.standard
   /// Rows in a statement at most; for benchmarks, the result does not depend on it.
   package var rowsPerStatement: Int?
+  /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
+  package var vfsName: String?
 
   public init() {}
 
@@ -136,6 +138,9 @@ public struct LoadOptions: Sendable {
 
   /// The largest record, in bytes: a quarter of the memory, and no more than SQLite can take.
   package var recordByteLimit: Int { min(memory.byteCount / 4, 1_000_000_000) }
+
+  /// A quarter of the memory, and of what the log may hold: the cache of a transaction goes to the log in the end.
+  package var pageCacheByteCount: Int { min(memory.byteCount, walLimit.byteCount) / 4 }
 
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {

@@ -94,7 +94,7 @@ extension LoadRun {
     let (first, index) = (beginning.source, beginning.index)
     do throws(UpsurgeError) {
       try connection.configure(
-        durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
+        durability: options.durability, pageCacheByteCount: options.pageCacheByteCount)
       if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
       connection.isSynchronizing = options.triggers == .guarded
       try script.run(on: connection)
@@ -109,6 +109,7 @@ extension LoadRun {
       if let words = options.triggers.note(of: triggers, table: table.facts.name) {
         note(RunNote(.warning, words))
       }
+      warnOfRoom(first, names: names[index...])
       try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
       if options.isExplained {
         try explain(table, upkeep.decisions, names: names, on: connection)
@@ -145,7 +146,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try Connection(
         path: job.database, createIfMissing: true, busyTimeoutMilliseconds: job.options.busyTimeout,
-        isTrial: job.options.isTrial)
+        isTrial: job.options.isTrial, vfs: job.options.vfsName)
     } catch {
       var error = error
       if error.isNoDatabase { error.hint = "the database comes first: upsurge load DB TABLE FILE" }

@@ -33,6 +33,8 @@ final class Writing {
     settings.commitEveryRecords = options.commitEvery
     settings.walLimitByteCount = options.walLimit.byteCount
     settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
+    settings.isCancelled = { [control = run.control] in control.cancellationSignal != nil }
+    settings.warn = { [note = run.note] in note(RunNote(.warning, $0)) }
     settings.onError = options.onError
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
     settings.defersForeignKeys = options.foreignKeys == .deferred
@@ -148,6 +150,7 @@ final class Writing {
       $0.isResumable = isResumable
       $0.walBytesWritten = UInt64(statistics.walBytesWritten)
       $0.walBytesPeak = UInt64(statistics.walBytesPeak)
+      $0.logPin = statistics.logPin
       $0.settings = settings
       $0.stages += [
         ("store", statistics.storeSeconds), ("commit", statistics.commitSeconds),

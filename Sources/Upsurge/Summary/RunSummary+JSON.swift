@@ -36,6 +36,7 @@ extension RunSummary {
     out.number(walBytesWritten)
     out.key("wal_bytes_peak")
     out.number(walBytesPeak)
+    if let pin = logPin { write(pin, to: &out) }
     out.key("peak_memory_bytes")
     out.number(peakMemoryBytes)
     out.key("settings")
@@ -44,6 +45,22 @@ extension RunSummary {
       out.key(setting.name)
       out.number(setting.value)
     }
+    out.endObject()
+  }
+
+  private func write(_ pin: LogPin, to out: inout JSONText) {
+    out.key("wal_pinned")
+    out.beginObject()
+    out.key("cause")
+    out.string("\(pin.holder) reads from the log")
+    out.key("seconds")
+    out.number(pin.seconds)
+    out.key("pause_seconds")
+    out.number(pin.pauseSeconds)
+    out.key("bytes_peak")
+    out.number(UInt64(pin.peakByteCount))
+    out.key("bytes_left")
+    out.number(UInt64(pin.leftByteCount))
     out.endObject()
   }
 

@@ -26,6 +26,8 @@ public struct RunSummary: Sendable {
   /// Bytes written to the write-ahead log, and the most it held at a time.
   public var walBytesWritten: UInt64 = 0
   public var walBytesPeak: UInt64 = 0
+  /// Somebody kept the log from being emptied, past `--wal-limit` or at the end of the run.
+  public var logPin: LogPin?
   /// The most memory the process has had resident, in bytes.
   public var peakMemoryBytes: UInt64 = 0
   /// Sizes that the engine chose: bytes, except `rows_per_statement`.

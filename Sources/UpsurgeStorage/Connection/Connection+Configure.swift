@@ -50,7 +50,10 @@ extension Connection {
   private func switchToWAL() throws(UpsurgeError) {
     let before = try text("PRAGMA journal_mode") ?? ""
     if before == "wal" { return }
-    let after = try text("PRAGMA journal_mode=WAL") ?? ""
+    // To the end: the file's header is committed behind the row that tells the mode.
+    let statement = try prepare("PRAGMA journal_mode=WAL")
+    var after = ""
+    while try statement.step() { after = statement.text(at: 0) ?? "" }
     if after != "wal" && after != "memory" {
       throw UpsurgeError(
         .database, "the database \(path.escapedForTerminal) stays in journal mode \(after) instead of WAL",

@@ -1,6 +1,12 @@
 import CSQLite
 import UpsurgeRecords
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 extension Connection {
   /// Turns a result code into an error; OK, ROW and DONE pass.
   @inline(__always)
@@ -32,7 +38,7 @@ extension Connection {
     case SQLITE_CANTOPEN:
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be opened or created\(systemReason(handle))"
-      error.hint = "the folder must exist and be writable"
+      error.hint = "the folder must exist, be writable and have room"
     case SQLITE_READONLY:
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be written: \(said)"
@@ -44,9 +50,15 @@ extension Connection {
       error.hint = "PRAGMA integrity_check shows where; restore a backup, or try the sqlite3 shell's .recover"
     case SQLITE_FULL:
       error.message = "there is no room left for the database \(database): \(said)"
-      error.hint = "free disk space (the database's folder and the temporary folder), then run again"
+      error.hint = roomHint
     case SQLITE_IOERR:
-      error.message = "reading or writing the database \(database) failed: \(said)\(systemReason(handle))"
+      let (act, hint) = actThatFailed(code)
+      let hasRoom = ![ENOSPC, EDQUOT].contains(handle.map { sqlite3_system_errno($0) } ?? 0)
+      error.message =
+        hasRoom
+        ? "\(act) the database \(database) failed: \(said)\(systemReason(handle))"
+        : "there is no room left for the database \(database): \(act) it failed\(systemReason(handle))"
+      error.hint = hasRoom ? hint : roomHint
     case SQLITE_NOMEM:
       error.message = "SQLite is out of memory"
       error.hint = "--memory BYTES bounds what is used"
@@ -61,10 +73,29 @@ extension Connection {
     return error
   }
 
+  private static let roomHint =
+    "make room where the database lies and in the temporary folder, then run again"
+
+  /// What SQLite was doing when the system refused (https://www.sqlite.org/rescode.html), and what helps.
+  private static func actThatFailed(_ code: Int32) -> (act: String, hint: String) {
+    let disk = "see what the system's log says of the disk and its file system, then run again"
+    let place = "the database must lie on a local file system that knows locks and shared memory"
+    return switch code >> 8 {
+    case 1, 2: ("reading", disk)
+    case 3: ("writing", disk)
+    case 4, 5: ("bringing to the disk what was written to", disk)
+    case 6: ("cutting a file of", disk)
+    case 8, 9, 14, 15: ("locking", place)
+    case 10, 17, 23: ("deleting a file of", disk)
+    case 18, 19, 20, 21: ("sharing the write-ahead log's index of", place)
+    default: ("reading or writing", disk)
+    }
+  }
+
   private static func systemReason(_ handle: OpaquePointer?) -> String {
     guard let handle else { return "" }
     let number = sqlite3_system_errno(handle)
-    return number == 0 ? "" : " (system error \(number))"
+    return number == 0 ? "" : " (\(String(cString: strerror(number))), system error \(number))"
   }
 
   private static func shortened(_ sql: String) -> String {

@@ -41,11 +41,12 @@ package final class Connection {
   /// - Parameter createIfMissing: whether a missing file is created (at the first write).
   /// - Parameter isReadOnly: whether nothing can be written, which needs no right to.
   /// - Parameter isTrial: whether the database is only to be tried on; see `isTrial`.
+  /// - Parameter vfs: the name of a registered SQLite VFS; nil is the system's own.
   /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`,
   ///   `database`.
   package init(
     path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000, isReadOnly: Bool = false,
-    isTrial: Bool = false
+    isTrial: Bool = false, vfs: String? = nil
   ) throws(UpsurgeError) {
     if path.isEmpty || path.utf8.contains(0) {
       throw UpsurgeError(.usage, "a database needs a file name")
@@ -61,7 +62,7 @@ package final class Connection {
     if isStandIn { try Connection.checkFolder(of: path) }
     // SQLite's name for a temporary database on disk.
     let handle = try Connection.open(
-      isStandIn ? "" : path, createIfMissing: createIfMissing, isReadOnly: isReadOnly)
+      isStandIn ? "" : path, createIfMissing: createIfMissing, isReadOnly: isReadOnly, vfs: vfs)
     sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)
     do throws(UpsurgeError) {
       isNewDatabase =
@@ -137,7 +138,7 @@ package final class Connection {
   // MARK: - Opening
 
   private static func open(
-    _ path: String, createIfMissing: Bool, isReadOnly: Bool
+    _ path: String, createIfMissing: Bool, isReadOnly: Bool, vfs: String?
   ) throws(UpsurgeError) -> OpaquePointer {
     // A build with SQLITE_USE_URI would take such a name for a URI.
     let name = path.hasPrefix("file:") ? "./" + path : path
@@ -145,7 +146,7 @@ package final class Connection {
     flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     if createIfMissing { flags |= SQLITE_OPEN_CREATE }
     var handle: OpaquePointer?
-    let code = sqlite3_open_v2(name, &handle, flags, nil)
+    let code = sqlite3_open_v2(name, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {
       let error = Connection.failure(code, handle: handle, path: path, timeout: 0, sql: nil)
       sqlite3_close_v2(handle)

@@ -2,9 +2,6 @@ import CSQLite
 import UpsurgeRecords
 
 extension TableWriter {
-  /// Transactions are looked at after so many records: a few hundred pages at most.
-  private static let recordsBetweenLooks = 256
-
   /// Stores the records of a batch and its rejects, merged by record number.
   func store(_ batch: inout Batch) throws(UpsurgeError) {
     var (record, rejectIndex) = firstNew(of: batch)
@@ -13,7 +10,7 @@ extension TableWriter {
       let rejectNumber =
         rejectIndex < batch.rejects.count ? batch.rejects[rejectIndex].position.record ?? 0 : .max
       if record < batch.recordCount && batch.records[record].number < rejectNumber {
-        let most = min(TableWriter.recordsBetweenLooks, settings.commitEveryRecords - transaction.recordCount)
+        let most = min(recordsBetweenLooks, settings.commitEveryRecords - transaction.recordCount)
         var end = min(batch.recordCount, record + max(most, 1))
         while rejectNumber != .max && batch.records[end - 1].number > rejectNumber { end -= 1 }
         try storeRun(batch, from: record, to: end)

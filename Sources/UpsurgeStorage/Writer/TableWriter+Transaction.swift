@@ -6,7 +6,10 @@ extension TableWriter {
   func begin() throws(UpsurgeError) {
     if transaction.isOpen { return }
     // The transaction in which the table was made is the first one.
-    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    if connection.isInAutocommit {
+      try checkRoom()
+      try connection.execute("BEGIN IMMEDIATE")
+    }
     try keeper?.didBegin()
     if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }
     let last = transaction.last
@@ -15,7 +18,7 @@ extension TableWriter {
     transaction.last = last
     transaction.startSeconds = MonotonicClock.seconds
     transaction.startPages = pagesWritten
-    transaction.startFrames = statistics.isCheckpointComplete ? 0 : connection.notes.pointee.walFrames
+    transaction.startFrames = log.frames
     try lookForKept()
   }
 
@@ -48,7 +51,7 @@ extension TableWriter {
       }
       try commitNow(isLast: !isInterrupted)
       if statistics.pagesWritten > 0 && connection.durability != .off {
-        try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+        try finishLog(isInterrupted: isInterrupted)
       }
     } catch {
       throw fail(error)
@@ -118,6 +121,7 @@ extension TableWriter {
     if isDone { return error }
     undo()
     isDone = true
+    if statistics.logPin != nil { noteRest() }
     guard let reject = fatalReject else { return error }
     ledger.read += 1
     ledger.rejected += 1

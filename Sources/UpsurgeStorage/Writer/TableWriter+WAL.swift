@@ -1,25 +1,29 @@
 import CSQLite
 import UpsurgeRecords
 
-/// Keeping the WAL within its limit.
+/// Keeping the log within its limit.
 ///
-/// A transaction's pages go to the WAL when it commits, or earlier when the page cache is full. After each
-/// commit SQLite tells how many frames the WAL holds; when they are enough, a passive checkpoint brings them
-/// into the database, and the next transaction writes from the WAL's start again. Within a transaction its
-/// growth is what SQLite has written plus, at most, what its cache holds; before that passes the limit, the
-/// transaction ends early. Where a reader pins the WAL, waiting for it is tried each time the WAL has
-/// doubled.
+/// A transaction's pages go to the log when it commits, or earlier when the page cache is full. After each commit
+/// SQLite tells how many frames the log holds; when they are enough, a passive checkpoint brings them into the
+/// database, and the next transaction writes from the log's start again, unless somebody still reads from it. So
+/// with more than half the limit a checkpoint waits for readers, up to the busy timeout, and makes sure of the
+/// start. Within a transaction the log grows by what SQLite has written plus, at most, what its cache holds; before
+/// that passes the limit, the transaction ends early:
+///
+///     begun behind <= 1/2     written before it is looked at <= 1/4     cache <= 1/4 (`Connection.configure`)
+///
+/// Where a reader stays longer, see `TableWriter+Pin`.
 extension TableWriter {
-  private var frameByteCount: Int { pageByteCount + 24 }
+  var frameByteCount: Int { pageByteCount + 24 }
 
   private var checkpointByteCount: Int {
     min(settings.checkpointByteCount, settings.walLimitByteCount / 4)
   }
 
-  /// Whether the transaction has all the records it may have, or the WAL all its bytes.
+  /// Whether the transaction has all the records it may have, or the log all its bytes.
   var isCommitDue: Bool {
     if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return false }
-    return transaction.recordCount >= settings.commitEveryRecords || isWALNearLimit
+    return transaction.recordCount >= settings.commitEveryRecords || isLogNearLimit
   }
 
   /// Commits at a batch border when bytes or seconds say so.
@@ -31,37 +35,81 @@ extension TableWriter {
     }
   }
 
-  private var isWALNearLimit: Bool {
+  private var isLogNearLimit: Bool {
     let limit = settings.walLimitByteCount - settings.walLimitByteCount / 16
     let written = (pagesWritten - transaction.startPages) * frameByteCount
-    // Less is never worth a commit: a reader may pin the WAL beyond its limit for as long as it likes.
+    // Less is never worth a commit: a reader may pin the log beyond its limit for as long as it likes.
     if written * 4 <= limit { return false }
     let cached = min(connection.status(SQLITE_DBSTATUS_CACHE_USED), connection.pageCacheByteCount)
     return transaction.startFrames * frameByteCount + written + cached > limit
   }
 
-  /// Notes what a commit has written, and checkpoints when the WAL holds enough.
+  /// Notes what a commit has written, and checkpoints when the log holds enough.
   func governWAL() throws(UpsurgeError) {
     let bytes = connection.notes.pointee.walFrames * frameByteCount
+    log.frames = connection.notes.pointee.walFrames
+    log.lastPages = pagesWritten - transaction.startPages
     statistics.walBytesPeak = max(statistics.walBytesPeak, bytes)
     statistics.pagesWritten = pagesWritten
     statistics.walBytesWritten = pagesWritten * frameByteCount
     if connection.durability == .off || bytes < checkpointByteCount { return }
-    let isPinned = bytes > settings.walLimitByteCount / 2 && bytes >= nextWaitByteCount
-    if isPinned { nextWaitByteCount = bytes * 2 }
-    try checkpoint(isPinned ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE)
+    let isInDatabase = try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+    notePin(isPinned: !isInDatabase, bytes)
+    let limit = settings.walLimitByteCount
+    if bytes <= limit / 2 { return }
+    if isInDatabase || bytes <= limit && bytes >= log.nextWaitByteCount {
+      if !isInDatabase { log.nextWaitByteCount = bytes * 2 }
+      if try empty(bytes) { return }
+    }
+    if bytes > limit { try waitForReader(bytes) }
   }
 
-  /// Brings the WAL into the database; a reader that is in the way is no error.
-  func checkpoint(_ mode: Int32) throws(UpsurgeError) {
+  /// Brings all of the log into the database, and has the next transaction begin at its start; gives the disk back
+  /// what is beyond the limit. Waits for readers, up to the busy timeout.
+  func empty(_ bytes: Int) throws(UpsurgeError) -> Bool {
+    let isLarge = bytes > settings.walLimitByteCount || statistics.logPin != nil
+    guard try checkpoint(isLarge ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART) else {
+      return false
+    }
+    log.frames = 0
+    log.nextWaitByteCount = 0
+    log.hasWarned = false
+    notePin(isPinned: false, bytes)
+    return true
+  }
+
+  /// Brings the log into the database; a reader or writer that is in the way is no error.
+  /// - Returns: whether all of it is there.
+  @discardableResult
+  func checkpoint(_ mode: Int32) throws(UpsurgeError) -> Bool {
     let start = MonotonicClock.seconds
     var frames: Int32 = 0
     var done: Int32 = 0
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &frames, &done)
-    if ResultCode.primary(code) != SQLITE_BUSY { try connection.check(code, sql: "checkpoint") }
-    statistics.isCheckpointComplete = ResultCode.primary(code) != SQLITE_BUSY && frames == done
+    if code != SQLITE_OK && ResultCode.primary(code) != SQLITE_BUSY {
+      var error = connection.failure(code)
+      error.message += ", while the write-ahead log was brought into it"
+      throw error
+    }
+    statistics.isCheckpointComplete = code == SQLITE_OK && frames == done
     statistics.checkpointCount += 1
     statistics.checkpointSeconds += MonotonicClock.seconds - start
+    return statistics.isCheckpointComplete
+  }
+
+  /// The last checkpoint of a run: nothing of the log is left, unless somebody reads from it.
+  func finishLog(isInterrupted: Bool) throws(UpsurgeError) {
+    do throws(UpsurgeError) {
+      let bytes = connection.notes.pointee.walFrames * frameByteCount
+      let isEmpty = try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+      notePin(isPinned: !isEmpty, bytes)
+      if !isEmpty { noteRest() }
+    } catch {
+      var error = error
+      error.message +=
+        " (\(isInterrupted ? "what was read is" : "all rows are") committed, and stays in the log until the next checkpoint)"
+      throw error
+    }
   }
 
   /// Begins to listen to commits and remembers the page count before the first record.
@@ -74,6 +122,13 @@ extension TableWriter {
         notes?.assumingMemoryBound(to: WriteNotes.self).pointee.walFrames = Int(frames)
         return SQLITE_OK
       }, connection.notes)
+    let indexes = try connection.prepare("SELECT count(*) FROM pragma_index_list(?1, 'main')")
+    try indexes.bind(plan.schema.name, at: 1)
+    let indexCount = try indexes.step() ? Int(indexes.integer(at: 0)) : 0
+    // A sixteenth of the limit is left for what records between two looks write: a page of each tree, and another
+    // where it splits.
+    let most = settings.walLimitByteCount / 16 / (pageByteCount * 2 * (1 + indexCount))
+    recordsBetweenLooks = max(1, min(256, most))
   }
 
   var pagesWritten: Int { connection.status(SQLITE_DBSTATUS_CACHE_WRITE) - pagesBefore }

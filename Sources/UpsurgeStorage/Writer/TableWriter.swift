@@ -45,8 +45,10 @@ package final class TableWriter {
   package internal(set) var pageByteCount = 4096
   /// What SQLite's counter of written pages said before the first record.
   var pagesBefore = 0
-  /// A WAL of so many bytes makes the next checkpoint wait for readers.
-  var nextWaitByteCount = 0
+  /// What is known of the write-ahead log.
+  var log = LogState()
+  /// Transactions are looked at after so many records.
+  var recordsBetweenLooks = 256
   /// The reject that ends the run.
   var fatalReject: Reject?
   /// Sees every record, which then goes alone.

@@ -20,6 +20,14 @@ package struct WriterSettings: Sendable {
   package var walLimitByteCount = 256 << 20
   /// A checkpoint runs after a commit that leaves more than this in the WAL; at most a quarter of the limit.
   package var checkpointByteCount = 40 << 20
+  /// Past the limit a commit waits at most so long for the reader that pins the log.
+  package var longestPauseSeconds = 5.0
+  /// Whether the run was told to end, which ends such waits; asked on the writer's thread.
+  package var isCancelled: @Sendable () -> Bool = { false }
+  /// Takes what a person should know while the run goes on; on the writer's thread.
+  package var warn: @Sendable (String) -> Void = { _ in }
+  /// What the disk of a file has free; nil when that is not known.
+  package var freeByteCount: @Sendable (_ path: String) -> Int? = { DiskSpace.free(at: $0) }
   /// Upper bound of rows a statement, before SQLite's own limits.
   package var rowsPerStatement = 64
   package var onError = ErrorPolicy.stop

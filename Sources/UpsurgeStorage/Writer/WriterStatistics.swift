@@ -21,6 +21,8 @@ package struct WriterStatistics: Sendable {
   package var walBytesWritten = 0
   /// The largest the WAL has been after a commit.
   package var walBytesPeak = 0
+  /// Somebody kept the log from being emptied, past its limit or at the end.
+  package var logPin: LogPin?
   /// Whether the last checkpoint brought the whole WAL into the database.
   package var isCheckpointComplete = true
 

@@ -1,0 +1,82 @@
+import CSQLite
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A reader whose snapshot is older than the log's end pins the log: nothing behind it can be brought into the
+/// database, and the log grows with every commit. SQLite has no way to end a reader, so the run says what happens,
+/// and goes on ever more slowly: past the limit each commit waits, two seconds for each time that the log holds the
+/// limit over again, at most five, and looks meanwhile whether the reader has ended. No lock is held in these pauses.
+extension TableWriter {
+  /// Waits for the reader that has brought the log past its limit.
+  func waitForReader(_ bytes: Int) throws(UpsurgeError) {
+    let limit = settings.walLimitByteCount
+    if !log.hasWarned { warn(bytes) }
+    let start = MonotonicClock.seconds
+    defer { statistics.logPin?.pauseSeconds += MonotonicClock.seconds - start }
+    let end = start + min(settings.longestPauseSeconds, 2 * Double(bytes - limit) / Double(limit))
+    var pause = 0.01
+    while !settings.isCancelled() {
+      let rest = end - MonotonicClock.seconds
+      if rest <= 0 { return }
+      usleep(UInt32(min(pause, rest) * 1_000_000) + 1)
+      pause = min(pause * 2, 0.1)
+      // A passive one, which waits for nobody, tells whether it is worth more.
+      if try checkpoint(SQLITE_CHECKPOINT_PASSIVE), try empty(bytes) { return }
+    }
+  }
+
+  /// Remembers since when the log cannot be emptied.
+  func notePin(isPinned: Bool, _ bytes: Int) {
+    let now = MonotonicClock.seconds
+    let wasPinned = log.pinnedSeconds != nil
+    if isPinned || wasPinned, let peak = statistics.logPin?.peakByteCount, bytes > peak {
+      statistics.logPin?.peakByteCount = bytes
+    }
+    if isPinned {
+      let since = log.pinnedSeconds ?? now
+      log.pinnedSeconds = since
+      statistics.logPin?.seconds += now - max(since, log.countedSeconds)
+      log.countedSeconds = now
+    } else if let since = log.pinnedSeconds {
+      statistics.logPin?.seconds += now - max(since, log.countedSeconds)
+      log.pinnedSeconds = nil
+      log.countedSeconds = now
+    }
+  }
+
+  /// Says it once for each time that a reader brings the log past its limit.
+  private func warn(_ bytes: Int) {
+    log.hasWarned = true
+    let seconds = MonotonicClock.seconds - (log.pinnedSeconds ?? MonotonicClock.seconds)
+    beginPin(bytes, seconds: seconds)
+    let holder = statistics.logPin?.holder ?? ""
+    settings.warn(
+      "\(holder) has held a snapshot for \(Int(seconds.rounded())) s or more, so the write-ahead log cannot be emptied: it"
+        + " has grown to \(bytes >> 20) MiB, past the --wal-limit of \(settings.walLimitByteCount >> 20) MiB;"
+        + " each commit now waits for the reader, the longer the larger the log is")
+  }
+
+  private func beginPin(_ bytes: Int, seconds: Double) {
+    var pin = statistics.logPin ?? LogPin(holder: "")
+    pin.holder = LogHolder.words(connection)
+    pin.peakByteCount = max(pin.peakByteCount, bytes)
+    pin.seconds += seconds
+    statistics.logPin = pin
+    log.countedSeconds = MonotonicClock.seconds
+  }
+
+  /// Notes what the end of the run leaves in the log.
+  func noteRest() {
+    guard let path = connection.filePath else { return }
+    let rest = DiskSpace.size(of: path + "-wal")
+    if statistics.logPin == nil {
+      beginPin(rest, seconds: MonotonicClock.seconds - (log.pinnedSeconds ?? MonotonicClock.seconds))
+    }
+    statistics.logPin?.leftByteCount = rest
+  }
+}

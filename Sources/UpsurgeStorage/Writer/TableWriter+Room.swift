@@ -1,0 +1,57 @@
+import CSQLite
+import UpsurgeRecords
+
+/// Ending while there is still room.
+///
+/// A disk that is full keeps others from working, and the log from being brought into the database. So before each
+/// transaction but the first the disk is asked what is free, which must be enough for a transaction like the last one:
+///
+///     its frames in the log, as far as the log's file has no place for them already
+///     the pages by which the database is still to grow when the log is brought into it
+///     the pages by which that transaction makes it grow
+///
+/// Where that is too much, the log is emptied first, so that its file has a place for the next frames.
+extension TableWriter {
+  /// - Throws: `database` with SQLITE_FULL when there may be too little room.
+  func checkRoom() throws(UpsurgeError) {
+    if settings.isDryRun || settings.commitsOnce || connection.durability == .off { return }
+    guard let path = connection.filePath else { return }
+    let pageCount = Int(try connection.integer("PRAGMA main.page_count") ?? 0)
+    let growth = max(0, pageCount - log.pageCount) * pageByteCount
+    log.pageCount = pageCount
+    if statistics.commitCount == 0 { return }
+    guard let free = settings.freeByteCount(path) else { return }
+    var (needed, pending) = neededByteCounts(path, pageCount: pageCount, growth: growth)
+    if free >= needed { return }
+    if log.frames > 0, free >= pending, try checkpoint(SQLITE_CHECKPOINT_PASSIVE),
+      try empty(log.frames * frameByteCount)
+    {
+      (needed, pending) = neededByteCounts(path, pageCount: pageCount, growth: growth)
+    }
+    guard let free = settings.freeByteCount(path), free < needed else { return }
+    var message =
+      "the disk of \(connection.path.escapedForTerminal) has \(Self.size(free)) free, and the next transaction may need"
+      + " \(Self.size(needed)); the run ends at its last commit"
+    if let pin = statistics.logPin, log.frames > 0 {
+      message +=
+        " (the write-ahead log takes \(Self.size(log.frames * frameByteCount)): \(pin.holder) reads from it)"
+    }
+    throw UpsurgeError(
+      .database, message, hint: "make room there, then run the same command again",
+      underlyingCode: SQLITE_FULL)
+  }
+
+  /// What the next transaction may need with its checkpoint, and what bringing the log into the database as it is
+  /// takes.
+  private func neededByteCounts(
+    _ path: String, pageCount: Int, growth: Int
+  ) -> (needed: Int, pending: Int) {
+    let inLog = (log.frames + log.lastPages) * frameByteCount - DiskSpace.size(of: path + "-wal")
+    let pending = max(0, pageCount * pageByteCount - DiskSpace.size(of: path))
+    return (max(0, inLog) + pending + growth, pending)
+  }
+
+  private static func size(_ byteCount: Int) -> String {
+    byteCount < 10 << 20 ? "\(byteCount >> 10) KiB" : "\(byteCount >> 20) MiB"
+  }
+}

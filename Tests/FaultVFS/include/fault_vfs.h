@@ -1,0 +1,66 @@
+/* An SQLite VFS over the default one whose files fail on demand: the nth call of some kind, a disk of so many
+ * bytes, or a power loss that takes what was not synced.
+ *
+ *     fault_vfs *disk = fault_vfs_new();              registered with SQLite under fault_vfs_name(disk)
+ *     fault_vfs_fail(disk, FAULT_WRITE, 17, ...);     before the connection is opened
+ *     ... a load ...
+ *     fault_vfs_free(disk);                           when no connection is left
+ *
+ * The files are those of the default VFS, at their own paths, shared memory and locks included. The functions
+ * may be called on any thread. */
+#ifndef FAULT_VFS_H
+#define FAULT_VFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct fault_vfs fault_vfs;
+
+/* Kinds of calls; they can be joined by |. */
+enum {
+  FAULT_OPEN = 1 << 0,
+  FAULT_READ = 1 << 1,
+  FAULT_WRITE = 1 << 2,
+  FAULT_SYNC = 1 << 3,
+  FAULT_TRUNCATE = 1 << 4,
+  FAULT_DELETE = 1 << 5,
+  FAULT_LOCK = 1 << 6,
+  FAULT_FILE_SIZE = 1 << 7,
+  FAULT_SHM_MAP = 1 << 8,
+  FAULT_SHM_LOCK = 1 << 9,
+  /* What changes the disk: the calls that a power loss is counted in. */
+  FAULT_CHANGES = FAULT_WRITE | FAULT_SYNC | FAULT_TRUNCATE | FAULT_DELETE
+};
+
+fault_vfs *fault_vfs_new(void);
+void fault_vfs_free(fault_vfs *);
+const char *fault_vfs_name(const fault_vfs *);
+
+/* Calls of these kinds so far, failed ones included. */
+uint64_t fault_vfs_count(fault_vfs *, uint32_t kinds);
+
+/* Files that are open through it. */
+int fault_vfs_open_count(fault_vfs *);
+
+/* The nth (from 1) call of these kinds from now on returns `code`, with `system_error` as errno; with `for_good` so
+ * do all that follow. A write that fails has written its first half. */
+void fault_vfs_fail(fault_vfs *, uint32_t kinds, uint64_t nth, int code, int system_error, bool for_good);
+
+/* What failed first, such as "write a.db-wal"; NULL while nothing has. Valid until the next plan. */
+const char *fault_vfs_failure(fault_vfs *);
+
+/* All files together have room for so many bytes; a write that would need more returns SQLITE_FULL. 0: no bound. */
+void fault_vfs_set_capacity(fault_vfs *, uint64_t byte_count);
+
+/* Remembers from now on, before a file is opened, what is synced; the power fails at the nth call that changes the
+ * disk. From then on every call fails. */
+void fault_vfs_lose_power(fault_vfs *, uint64_t nth);
+bool fault_vfs_is_dark(fault_vfs *);
+
+/* Makes the files what a disk could hold after the loss: all that was synced, and of each later write, truncation,
+ * creation and deletion all, a part (cut at 512 bytes) or nothing, as `seed` says. Cuts the power if it is still on.
+ * No file may be open. Returns false when a file cannot be written. */
+bool fault_vfs_restore_power(fault_vfs *, uint64_t seed);
+
+#endif
