@@ -41,9 +41,20 @@ let package = Package(
     .target(name: "FaultVFS", dependencies: ["CSQLite"], path: "Tests/FaultVFS"),
     .target(
       name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport"),
+    // The slow, obvious parsers and the drivers that compare the fast ones with them.
+    .target(
+      name: "Oracles", dependencies: ["UpsurgeParsing", "UpsurgeRecords"], path: "Tests/Oracles"),
+    // What the fuzzer runs; the tests run it on the corpus.
+    .target(
+      name: "FuzzTargets",
+      dependencies: ["Upsurge", "Oracles", "TestSupport", "CScan", "CSQLite", "CZlib", "CZstd"],
+      path: "Tests/Fuzz/Targets"),
+    .testTarget(name: "RaceTests", dependencies: ["Upsurge", "TestSupport"]),
+    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Tests"),
     .testTarget(name: "UpsurgeRecordsTests", dependencies: ["UpsurgeRecords", "TestSupport"]),
     .testTarget(
-      name: "UpsurgeParsingTests", dependencies: ["TestSupport", "UpsurgeParsing", "CScan", "CSQLite"],
+      name: "UpsurgeParsingTests",
+      dependencies: ["TestSupport", "Oracles", "UpsurgeParsing", "CScan", "CSQLite"],
       resources: [.copy("Fixtures")]),
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
     .testTarget(name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CSQLite"]),
@@ -53,3 +64,18 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// For a sanitizer, which has to build everything anew: the engine and the tests of its threads, nothing else.
+if Context.environment["UPSURGE_RACES"] != nil {
+  package.products = []
+  package.dependencies = []
+  package.targets.removeAll { $0.name == "UpsurgeCommand" || $0.type == .test && $0.name != "RaceTests" }
+}
+
+// Needs the fuzzer's runtime and instrumented code: only Tests/Fuzz/run builds it.
+if Context.environment["UPSURGE_FUZZ"] != nil {
+  package.targets += [
+    .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/LibFuzzer"),
+    .executableTarget(name: "Fuzz", dependencies: ["FuzzTargets", "CLibFuzzer"], path: "Tests/Fuzz/Runner"),
+  ]
+}

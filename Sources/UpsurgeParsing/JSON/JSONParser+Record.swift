@@ -52,6 +52,7 @@ extension JSONParser {
       guard let next = readByShape(start, &frame) else { return .failed }
       if !endsLine(next, frame) { return .failed }
       if fault != nil { return .rejected(next) }
+      if shape == .unknown { shape = .objects }
       if missingSpillByteCount > 0 {
         askForSpill(start, frame, &batch)
         return .needsNewBatch
@@ -78,9 +79,7 @@ extension JSONParser {
       return fail(UPSURGE_JSON_TOO_DEEP, at: start)
     }
     if first == UInt8(ascii: "{") && shape != .arrays {
-      guard let next = readObject(start, &frame) else { return nil }
-      if shape == .unknown && fault == nil { shape = .objects }
-      return next
+      return readObject(start, &frame)
     }
     if first == UInt8(ascii: "[") && shape == .arrays { return readArray(start, &frame) }
     var token = upsurge_json_token()

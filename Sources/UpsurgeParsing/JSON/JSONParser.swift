@@ -81,7 +81,7 @@ package struct JSONParser: RecordParser, Sendable {
   var newWarnings = WarningLog()
 
   /// Whether usual members are read by the kernel; tests compare with and without.
-  var usesKernelForMembers = true
+  package var usesKernelForMembers = true
 
   // NDJSON.
   var droppedLine: DroppedLine?

@@ -7,7 +7,8 @@ package enum JSONPath {
   /// A key with a dot, a quote or a bracket is put in double quotes, in which `\` escapes the next character.
   /// - Throws: `usage` when a key is empty or a quote is not closed.
   package static func parse(_ text: String) throws(UpsurgeError) -> [String] {
-    var rest = text[...]
+    // A combining mark behind a quote or a dot leaves it what it is.
+    var rest = text.unicodeScalars[...]
     if rest.first == "$" && (rest.dropFirst().isEmpty || rest.dropFirst().first == ".") {
       rest = rest.dropFirst()
       if rest.first == "." { rest = rest.dropFirst() }
@@ -24,26 +25,28 @@ package enum JSONPath {
     return keys
   }
 
-  private static func plainKey(_ rest: inout Substring, of text: String) throws(UpsurgeError) -> String {
+  private typealias Scalars = Substring.UnicodeScalarView
+
+  private static func plainKey(_ rest: inout Scalars, of text: String) throws(UpsurgeError) -> String {
     let key = rest.prefix { $0 != "." }
     rest = rest.dropFirst(key.count)
     if key.isEmpty { throw refusal(text, "a key between two dots is empty") }
-    if key.contains(where: { "\"[]".contains($0) }) {
-      throw refusal(text, "the key \(key) holds a quote or a bracket")
+    if key.contains(where: { "\"[]".unicodeScalars.contains($0) }) {
+      throw refusal(text, "the key \(String(key)) holds a quote or a bracket")
     }
     return String(key)
   }
 
-  private static func quotedKey(_ rest: inout Substring, of text: String) throws(UpsurgeError) -> String {
-    var key = ""
+  private static func quotedKey(_ rest: inout Scalars, of text: String) throws(UpsurgeError) -> String {
+    var key = String.UnicodeScalarView()
     rest = rest.dropFirst()
-    while let character = rest.popFirst() {
-      if character == "\"" { return key }
-      if character == "\\" {
+    while let scalar = rest.popFirst() {
+      if scalar == "\"" { return String(key) }
+      if scalar == "\\" {
         guard let escaped = rest.popFirst() else { break }
         key.append(escaped)
       } else {
-        key.append(character)
+        key.append(scalar)
       }
     }
     throw refusal(text, "a quote is not closed")

@@ -1,10 +1,10 @@
 import UpsurgeRecords
 
 /// The parts of a run's record as JSON, as the table `upsurge_runs` holds them.
-enum RunText {
+package enum RunText {
   // MARK: - Job and files
 
-  static func encode(_ job: RunJob) -> String {
+  package static func encode(_ job: RunJob) -> String {
     var out = JSONText()
     out.beginObject()
     out.key("sources")
@@ -24,7 +24,7 @@ enum RunText {
     return out.text
   }
 
-  static func job(_ text: String, table: String) throws(UpsurgeError) -> RunJob {
+  package static func job(_ text: String, table: String) throws(UpsurgeError) -> RunJob {
     let json = try JSONValue(text)
     guard let sources = json["sources"]?.texts, case .array(let list)? = json["options"] else {
       throw fault(text)
@@ -37,7 +37,7 @@ enum RunText {
     return RunJob(table: table, sources: sources, options: options)
   }
 
-  static func encode(_ files: [RunFile]) -> String {
+  package static func encode(_ files: [RunFile]) -> String {
     var out = JSONText()
     out.beginArray()
     for file in files {
@@ -56,7 +56,7 @@ enum RunText {
     return out.text
   }
 
-  static func files(_ text: String) throws(UpsurgeError) -> [RunFile] {
+  package static func files(_ text: String) throws(UpsurgeError) -> [RunFile] {
     guard case .array(let list) = try JSONValue(text) else { throw fault(text) }
     var files: [RunFile] = []
     for element in list {
@@ -73,7 +73,7 @@ enum RunText {
 
   // MARK: - Position
 
-  static func encode(_ position: RunPosition) -> String {
+  package static func encode(_ position: RunPosition) -> String {
     var out = JSONText()
     out.beginObject()
     out.key("source")
@@ -112,7 +112,7 @@ enum RunText {
     return out.text
   }
 
-  static func position(_ text: String) throws(UpsurgeError) -> RunPosition {
+  package static func position(_ text: String) throws(UpsurgeError) -> RunPosition {
     let json = try JSONValue(text)
     guard let source = json["source"]?.unsigned else { throw fault(text) }
     var position = RunPosition()
@@ -140,7 +140,7 @@ enum RunText {
 
   // MARK: - Progress
 
-  static func encode(_ progress: RunProgress) -> String {
+  package static func encode(_ progress: RunProgress) -> String {
     var out = JSONText()
     out.beginObject()
     for (word, count) in progress.ledger.entries {
@@ -176,7 +176,7 @@ enum RunText {
     return out.text
   }
 
-  static func progress(_ text: String) throws(UpsurgeError) -> RunProgress {
+  package static func progress(_ text: String) throws(UpsurgeError) -> RunProgress {
     let json = try JSONValue(text)
     var progress = RunProgress()
     for (word, path) in ledgerWords { progress.ledger[keyPath: path] = json[word]?.unsigned ?? 0 }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import Oracles
 @testable import UpsurgeParsing
 
 /// Files that nobody here wrote: what they must give, and that the fast parser equals the oracle on them.

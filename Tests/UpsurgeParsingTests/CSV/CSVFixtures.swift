@@ -1,6 +1,7 @@
 import TestSupport
 import UpsurgeRecords
 
+@testable import Oracles
 @testable import UpsurgeParsing
 
 #if canImport(Glibc)

@@ -1,6 +1,7 @@
 import Testing
 import UpsurgeRecords
 
+@testable import Oracles
 @testable import UpsurgeParsing
 
 /// What single documents give, spelled out.

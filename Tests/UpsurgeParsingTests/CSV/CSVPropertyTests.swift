@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import Oracles
 @testable import UpsurgeParsing
 
 /// The fast parser equals the oracle, however the input is cut and however small the batches are.

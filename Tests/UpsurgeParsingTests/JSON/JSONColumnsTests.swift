@@ -1,6 +1,7 @@
 import Testing
 import UpsurgeRecords
 
+@testable import Oracles
 @testable import UpsurgeParsing
 
 private func column(_ name: String, _ affinity: Affinity, _ policy: ColumnTarget.SpellingPolicy = .warn)

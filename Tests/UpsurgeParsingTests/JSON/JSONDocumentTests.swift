@@ -1,6 +1,7 @@
 import Testing
 import UpsurgeRecords
 
+@testable import Oracles
 @testable import UpsurgeParsing
 
 private func document(_ path: String = "") -> JSONDialect {

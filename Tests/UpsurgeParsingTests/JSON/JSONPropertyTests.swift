@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import Oracles
 @testable import UpsurgeParsing
 
 /// Makes JSON that is hard on readers: every kind of value, escapes, odd white space, now and then broken.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import Oracles
 @testable import UpsurgeParsing
 
 #if canImport(Glibc)

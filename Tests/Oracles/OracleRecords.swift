@@ -1,6 +1,5 @@
+import UpsurgeParsing
 import UpsurgeRecords
-
-@testable import UpsurgeParsing
 
 /// What records NDJSON or a document holds, by the slow reader, under the policy `.add(.warn)`.
 struct OracleRecords {

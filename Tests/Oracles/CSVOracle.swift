@@ -2,7 +2,7 @@ import UpsurgeParsing
 
 /// The slow, obvious CSV parser that the fast one must equal: the whole document at once, one byte at a time.
 /// Written from the grammar in `CSVParser`'s comment, not from its code.
-struct CSVOracle {
+package struct CSVOracle {
   let bytes: [UInt8]
   let dialect: CSVDialect
   let fieldCount: Int
@@ -22,7 +22,8 @@ struct CSVOracle {
 
   private enum RecordEnd { case whole, badQuote, unclosedQuote }
 
-  static func parse(_ bytes: [UInt8], _ dialect: CSVDialect, fieldCount: Int) -> ParsedDocument {
+  /// Everything that the document holds.
+  package static func parse(_ bytes: [UInt8], _ dialect: CSVDialect, fieldCount: Int) -> ParsedDocument {
     var oracle = CSVOracle(bytes: bytes, dialect: dialect, fieldCount: fieldCount)
     oracle.run()
     return oracle.document
@@ -83,7 +84,9 @@ struct CSVOracle {
 
   private mutating func store(_ fields: [Field], _ start: Int) {
     if fields.count < fieldCount { warn("padded", record: number, at: start) }
-    if fields.count > fieldCount && dialect.ragged == .pad { warn("surplus-empty", record: number, at: start) }
+    if fields.count > fieldCount && dialect.ragged == .pad {
+      warn("surplus-empty", record: number, at: start)
+    }
     var values: [[UInt8]?] = fields.prefix(fieldCount).map { field in
       if field.isQuoted { return field.text }
       return field.raw.isEmpty || dialect.nullSpellings.contains(field.raw) ? nil : field.text

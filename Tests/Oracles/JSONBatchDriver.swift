@@ -1,18 +1,17 @@
+import UpsurgeParsing
 import UpsurgeRecords
 
-@testable import UpsurgeParsing
-
 /// A value of a record, exact to the bit.
-enum RecordValue: Equatable, CustomStringConvertible {
+package enum RecordValue: Equatable, CustomStringConvertible {
   case null
   case integer(Int64)
   case real(UInt64)
   case text([UInt8])
 
-  static func text(_ text: String) -> RecordValue { .text(Array(text.utf8)) }
-  static func real(_ value: Double) -> RecordValue { .real(value.bitPattern) }
+  package static func text(_ text: String) -> RecordValue { .text(Array(text.utf8)) }
+  package static func real(_ value: Double) -> RecordValue { .real(value.bitPattern) }
 
-  var description: String {
+  package var description: String {
     switch self {
     case .null: "null"
     case .integer(let value): "\(value)"
@@ -23,29 +22,29 @@ enum RecordValue: Equatable, CustomStringConvertible {
 }
 
 /// All that a parser made of an input, so that two runs can be compared.
-struct ParsedInput: Equatable {
-  struct Record: Equatable {
+package struct ParsedInput: Equatable {
+  package struct Record: Equatable {
     /// What the record says, by column; columns it does not speak of are left out.
-    var values: [String: RecordValue]
-    var position: Position
-    var raw: [UInt8]
+    package var values: [String: RecordValue]
+    package var position: Position
+    package var raw: [UInt8]
   }
 
-  struct Rejected: Equatable {
-    var code: Reject.Code
-    var column: String?
-    var position: Position
-    var raw: [UInt8]
+  package struct Rejected: Equatable {
+    package var code: Reject.Code
+    package var column: String?
+    package var position: Position
+    package var raw: [UInt8]
   }
 
-  var records: [Record] = []
-  var rejects: [Rejected] = []
-  var reasons: [String] = []
-  var warnings = WarningLog()
-  var columns: [ColumnTarget] = []
-  var error: UpsurgeError?
+  package var records: [Record] = []
+  package var rejects: [Rejected] = []
+  package var reasons: [String] = []
+  package var warnings = WarningLog()
+  package var columns: [ColumnTarget] = []
+  package var error: UpsurgeError?
 
-  static func == (left: ParsedInput, right: ParsedInput) -> Bool {
+  package static func == (left: ParsedInput, right: ParsedInput) -> Bool {
     left.records == right.records && left.rejects == right.rejects && left.warnings == right.warnings
       && left.columns == right.columns && left.error?.message == right.error?.message
       && left.error?.position == right.error?.position
@@ -54,16 +53,26 @@ struct ParsedInput: Equatable {
 
 /// Feeds bytes to a parser through batches as the pipeline does: fill the arena, parse, hand the batch on, take
 /// the unparsed tail over; grow the arena when not one record fits.
-struct JSONBatchDriver {
-  var sizes = Batch.Sizes.standard
+package struct JSONBatchDriver {
+  package var sizes: Batch.Sizes
   /// The most bytes put into the arena between two calls of `parse`; the last one counts for all that follow.
-  var pieces: [Int] = [.max]
+  package var pieces: [Int]
   /// A record larger than this is given up.
-  var recordLimit = Int.max
+  package var recordLimit: Int
   /// Whether the end is only known when all bytes are parsed, as with a pipe.
-  var isEndLate = false
+  package var isEndLate: Bool
 
-  func run(_ input: [UInt8], _ parser: inout some RecordParser) -> ParsedInput {
+  package init(
+    sizes: Batch.Sizes = .standard, pieces: [Int] = [.max], recordLimit: Int = .max, isEndLate: Bool = false
+  ) {
+    self.sizes = sizes
+    self.pieces = pieces
+    self.recordLimit = recordLimit
+    self.isEndLate = isEndLate
+  }
+
+  /// Everything that the parser makes of the bytes.
+  package func run(_ input: [UInt8], _ parser: inout some RecordParser) -> ParsedInput {
     var result = ParsedInput()
     do throws(UpsurgeError) {
       try run(input, &parser, into: &result)

@@ -1,5 +1,5 @@
 /// The slow, obvious reader of JSON that the fast one is compared with. Recursive, one byte at a time, no tricks.
-indirect enum OracleJSON {
+package indirect enum OracleJSON {
   case null
   case bool(Bool)
   case number(String)
@@ -8,14 +8,15 @@ indirect enum OracleJSON {
   case array([(value: OracleJSON, raw: ArraySlice<UInt8>)])
   case object([(key: [UInt8]?, value: OracleJSON, raw: ArraySlice<UInt8>)])
 
-  struct Fault: Error, Equatable {
-    enum Kind { case syntax, notUTF8, tooDeep }
-    var kind = Kind.syntax
-    var at: Int
+  /// Why it is no JSON, and where.
+  package struct Fault: Error, Equatable {
+    package enum Kind { case syntax, notUTF8, tooDeep }
+    package var kind = Kind.syntax
+    package var at: Int
   }
 
   /// Reads one value that takes all of the bytes but white space.
-  static func parse(_ bytes: ArraySlice<UInt8>, maximumDepth: Int = 1024) throws -> OracleJSON {
+  package static func parse(_ bytes: ArraySlice<UInt8>, maximumDepth: Int = 1024) throws -> OracleJSON {
     var reader = OracleReader(bytes: bytes, at: bytes.startIndex, maximumDepth: maximumDepth)
     reader.skipSpace()
     let value = try reader.value(depth: 0)

@@ -3,21 +3,34 @@ import UpsurgeRecords
 
 /// Feeds bytes to a parser through batches as the pipeline does: fill the arena, parse, hand the batch on with its
 /// tail going to the next one; enlarge the arena of a batch in which not even one record fits.
-struct BatchDriver {
-  var sizes = Batch.Sizes.standard
+package struct BatchDriver {
+  package var sizes: Batch.Sizes
   /// Offsets at which a fill ends early, ascending.
-  var splits: [Int] = []
+  package var splits: [Int]
   /// Whether the end of the source is only noticed by a read that gives nothing.
-  var noticesEndLate = false
+  package var noticesEndLate: Bool
   /// Records larger than this are given up, as `--memory` says.
-  var recordByteLimit = Int.max
+  package var recordByteLimit: Int
 
-  struct Stuck: Error {
+  package init(
+    sizes: Batch.Sizes = .standard, splits: [Int] = [], noticesEndLate: Bool = false,
+    recordByteLimit: Int = .max
+  ) {
+    self.sizes = sizes
+    self.splits = splits
+    self.noticesEndLate = noticesEndLate
+    self.recordByteLimit = recordByteLimit
+  }
+
+  /// The parser neither goes on nor asks for more.
+  package struct Stuck: Error {
     var offset: Int
     var parsed: ParsedDocument
   }
 
-  func parse(_ bytes: [UInt8], with parser: inout CSVParser) throws -> ParsedDocument {
+  /// Everything that the parser makes of the bytes.
+  /// - Throws: `Stuck`, `BrokenInvariant`, or what the parser throws.
+  package func parse(_ bytes: [UInt8], with parser: inout CSVParser) throws -> ParsedDocument {
     var document = ParsedDocument()
     var warnings = WarningLog()
     var batch = Batch(sizes: sizes)
@@ -115,7 +128,7 @@ struct BatchDriver {
 
 extension CSVParser {
   /// A parser that makes text of `fieldCount` fields, in columns `c1`, `c2`...
-  static func text(
+  package static func text(
     _ dialect: CSVDialect, fieldCount: Int, affinities: [Int: Affinity] = [:],
     spellingPolicy: ColumnTarget.SpellingPolicy = .reject, simdLevel: Int32? = nil
   ) -> CSVParser {
