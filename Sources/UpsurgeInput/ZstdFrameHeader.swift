@@ -4,6 +4,8 @@ struct ZstdFrameHeader: Equatable {
   var windowByteCount: UInt64
   /// 0 when the frame needs no dictionary.
   var dictionaryID: UInt32
+  /// Bytes that the frame becomes; nil when it does not say.
+  var contentByteCount: UInt64?
   /// Length of the header, the magic number included.
   var byteCount: Int
 
@@ -55,9 +57,10 @@ struct ZstdFrameHeader: Equatable {
     let dictionarySize = ZstdFrameHeader.dictionaryFieldSize(descriptor)
     dictionaryID = UInt32(truncatingIfNeeded: number(dictionarySize))
     position += dictionarySize
-    if ZstdFrameHeader.isSingleSegment(descriptor) {
-      let contentSize = ZstdFrameHeader.contentFieldSize(descriptor)
-      windowByteCount = number(contentSize) + (contentSize == 2 ? 256 : 0)
+    let contentSize = ZstdFrameHeader.contentFieldSize(descriptor)
+    contentByteCount = contentSize == 0 ? nil : number(contentSize) + (contentSize == 2 ? 256 : 0)
+    if let contentByteCount, ZstdFrameHeader.isSingleSegment(descriptor) {
+      windowByteCount = contentByteCount
     }
   }
 

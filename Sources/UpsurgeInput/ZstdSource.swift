@@ -12,6 +12,8 @@ package final class ZstdSource: ByteSource {
   private let context: OpaquePointer
   private var isInsideFrame = false
   private var isFirstFrame = true
+  /// Where the content of the frame must end; nil when it does not say.
+  private var frameEndOffset: UInt64?
   /// libzstd filled the output to the brim and may hold back more.
   private var mayHoldOutput = false
   private var decodedOffset: UInt64
@@ -82,6 +84,7 @@ package final class ZstdSource: ByteSource {
     input.consume(compressed.pos)
     if ZSTD_isError(result) != 0 { throw corrupt(result, decodedByteCount: output.pos) }
     isInsideFrame = result != 0
+    if !isInsideFrame { try checkFrameEnd(decodedByteCount: output.pos) }
     mayHoldOutput = output.pos == output.size
   }
 
@@ -94,11 +97,13 @@ package final class ZstdSource: ByteSource {
       if input.count == 0 || ZstdFrameHeader.couldStartFrame(input.unread) { throw cutOff(decodedByteCount) }
       throw notAFrame(decodedByteCount)
     }
+    frameEndOffset = nil
     if !ZstdFrameHeader.startsSkippableFrame(input.unread) {
       guard try input.ensure(ZstdFrameHeader.byteCount(descriptor: input.unread[4])),
         let header = ZstdFrameHeader(input.unread)
       else { throw cutOff(decodedByteCount) }
       try check(header)
+      frameEndOffset = header.contentByteCount.map { decodedOffset &+ UInt64(decodedByteCount) &+ $0 }
     }
     anchors.note(fileOffset: input.offset, decodedOffset: decodedOffset + UInt64(decodedByteCount))
     isInsideFrame = true
@@ -108,6 +113,17 @@ package final class ZstdSource: ByteSource {
 }
 
 extension ZstdSource {
+  /// libzstd does not look at the size that a frame gives when its last block is empty and comes in pieces.
+  private func checkFrameEnd(decodedByteCount: Int) throws(UpsurgeError) {
+    let found = decodedOffset + UInt64(decodedByteCount)
+    guard let frameEndOffset, frameEndOffset != found else { return }
+    throw UpsurgeError(
+      .badInput,
+      "\(shown) is corrupt: a zstd frame ends at byte \(found) of the content and says it ends at byte "
+        + "\(frameEndOffset), near byte \(input.offset) of the file",
+      position: position(decodedByteCount), hint: SourceName.fetchAgain(name, check: "zstd -t"))
+  }
+
   private var shown: String { SourceName.shown(name) }
 
   /// In the decoded stream, as positions are.

@@ -30,7 +30,10 @@ package struct BatchDriver {
 
   /// Everything that the parser makes of the bytes.
   /// - Throws: `Stuck`, `BrokenInvariant`, or what the parser throws.
-  package func parse(_ bytes: [UInt8], with parser: inout CSVParser) throws -> ParsedDocument {
+  /// - Parameter remake: when given, each batch has a parser of its own, which goes on where the one before stood.
+  package func parse(
+    _ bytes: [UInt8], with parser: inout CSVParser, remakingIt remake: (() -> CSVParser)? = nil
+  ) throws -> ParsedDocument {
     var document = ParsedDocument()
     var warnings = WarningLog()
     var batch = Batch(sizes: sizes)
@@ -66,6 +69,10 @@ package struct BatchDriver {
         next.takeTail(of: &batch)
         collect(&batch, &document, &warnings)
         batch = next
+        if let remake, let state = parser.state {
+          parser = remake()
+          try parser.resume(from: state)
+        }
       } else if batch.arenaByteCount > recordByteLimit {
         try parser.rejectTooLarge(&batch, limit: recordByteLimit)
       } else if batch.arenaByteCount == batch.arenaCapacity || isFinal {

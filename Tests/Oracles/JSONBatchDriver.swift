@@ -72,18 +72,23 @@ package struct JSONBatchDriver {
   }
 
   /// Everything that the parser makes of the bytes.
-  package func run(_ input: [UInt8], _ parser: inout some RecordParser) -> ParsedInput {
+  /// - Parameter remake: when given, each batch has a parser of its own, made for the columns so far, which goes on
+  ///   where the one before stood.
+  package func run<Parser: RecordParser>(
+    _ input: [UInt8], _ parser: inout Parser, remakingIt remake: (([ColumnTarget]) -> Parser)? = nil
+  ) -> ParsedInput {
     var result = ParsedInput()
     do throws(UpsurgeError) {
-      try run(input, &parser, into: &result)
+      try run(input, &parser, remakingIt: remake, into: &result)
     } catch {
       result.error = error
     }
     return result
   }
 
-  private func run(
-    _ input: [UInt8], _ parser: inout some RecordParser, into result: inout ParsedInput
+  private func run<Parser: RecordParser>(
+    _ input: [UInt8], _ parser: inout Parser, remakingIt remake: (([ColumnTarget]) -> Parser)?,
+    into result: inout ParsedInput
   ) throws(UpsurgeError) {
     var batch = Batch(sizes: sizes)
     var consumed = 0
@@ -127,6 +132,10 @@ package struct JSONBatchDriver {
       var next = Batch(sizes: sizes)
       next.takeTail(of: &batch)
       batch = next
+      if let remake, let state = parser.state {
+        parser = remake(announced)
+        try parser.resume(from: state)
+      }
     }
   }
 

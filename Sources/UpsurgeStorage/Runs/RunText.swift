@@ -248,8 +248,9 @@ package enum RunText {
 }
 
 extension JSONValue {
+  /// A count or an offset; nil for what is none, or so large that sums of it could overflow.
   fileprivate var unsigned: UInt64? {
-    if case .integer(let number) = self { return UInt64(exactly: number) }
+    if case .integer(let number) = self, (0...1 << 48).contains(number) { return UInt64(number) }
     return nil
   }
 

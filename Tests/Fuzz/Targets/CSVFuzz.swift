@@ -24,6 +24,7 @@ enum CSVFuzz {
     let odd = BatchDriver(sizes: sizes, splits: splits, noticesEndLate: noticesEndLate)
     try compare(bytes, dialect, fieldCount, odd, level: level, with: expected)
     if typed > 0 { try compareTyped(bytes, dialect, fieldCount, odd, level: level, typed) }
+    try compareRestarted(bytes, dialect, fieldCount, odd, with: expected)
     if limit > 0 { try parseLimited(bytes, dialect, fieldCount, odd, limit: limit) }
   }
 
@@ -52,6 +53,16 @@ enum CSVFuzz {
     let found = try driver.parse(bytes, with: &parser)
     try expect(
       found == expected, "\(driver), kernel \(level), \(dialect):\nfound \(found)\nexpected \(expected)")
+  }
+
+  /// A parser that takes over in the middle goes on as the one before would have.
+  private static func compareRestarted(
+    _ bytes: [UInt8], _ dialect: CSVDialect, _ fieldCount: Int, _ driver: BatchDriver,
+    with expected: ParsedDocument
+  ) throws {
+    var parser = CSVParser.text(dialect, fieldCount: fieldCount)
+    let found = try driver.parse(bytes, with: &parser) { CSVParser.text(dialect, fieldCount: fieldCount) }
+    try expect(found == expected, "restarted, \(driver), \(dialect):\nfound \(found)\nexpected \(expected)")
   }
 
   /// With numbers in some columns, what small batches give is what one batch gives.
@@ -88,5 +99,8 @@ enum CSVFuzz {
     try expect(
       numbers == (0..<numbers.count).map { UInt64($0 + 1) },
       "numbers \(numbers) with limit \(limit), \(driver)")
+    parser = CSVParser.text(dialect, fieldCount: fieldCount)
+    let restarted = try driver.parse(bytes, with: &parser) { CSVParser.text(dialect, fieldCount: fieldCount) }
+    try expect(found == restarted, "restarted with limit \(limit), \(driver):\n\(found)\n\(restarted)")
   }
 }

@@ -28,12 +28,29 @@ enum JSONFuzz {
     if let difference = oracleDifference(bytes, dialect, drivers) {
       throw Finding("\(dialect): \(difference)")
     }
+    try compareRestarted(bytes, dialect, odd)
     if policy > 0 { try compareKnown(bytes, dialect, odd, policy) }
     if limit > 0 {
       var limited = odd
       limited.recordLimit = limit * 4
       _ = parse(bytes, dialect, driver: limited)
+      try compareRestarted(bytes, dialect, limited)
     }
+  }
+
+  /// A parser that takes over in the middle goes on as the one before would have.
+  private static func compareRestarted(
+    _ bytes: [UInt8], _ dialect: JSONDialect, _ driver: JSONBatchDriver
+  ) throws {
+    func make(_ columns: [ColumnTarget]) -> JSONParser {
+      JSONParser(
+        dialect: dialect, file: "t", columns: columns, policy: JSONKeyPolicy(unknown: .add(.warn)))
+    }
+    let expected = parse(bytes, dialect, driver: driver)
+    var parser = make([])
+    let found = driver.run(bytes, &parser, remakingIt: make)
+    try expect(
+      found == expected, "restarted, \(driver), \(dialect):\nfound \(found)\nexpected \(expected)")
   }
 
   /// With columns that a table has, what small batches give is what one batch gives.

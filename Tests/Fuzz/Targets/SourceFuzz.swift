@@ -25,7 +25,10 @@ enum SourceFuzz {
     case 1: try compareGzip(input.rest(), reading)
     case 2, 3, 4: try compareZstd(CompressedInput.zstd(&input), reading)
     case 5, 6: try compareGzip(CompressedInput.gzip(&input), reading)
-    case 7: try open(CompressedInput.zstd(&input), &input, reading)
+    case 7:
+      let place = input.byte()
+      let bytes = place & 1 == 0 ? CompressedInput.zstd(&input) : CompressedInput.gzip(&input)
+      try open(bytes, reading, place: place)
     default: try TextInput.compare(&input, reading)
     }
   }
@@ -71,7 +74,8 @@ enum SourceFuzz {
   }
 
   /// Found by its content, decompressed and decoded: the same for every size of the reads.
-  private static func open(_ bytes: [UInt8], _ input: inout FuzzInput, _ reading: Reading) throws {
+  /// - Parameter place: where reading begins again, of 255 parts.
+  private static func open(_ bytes: [UInt8], _ reading: Reading, place: Int) throws {
     MemoryFile.shared.write(bytes)
     var first: Delivery?
     for bufferByteCount in [1 << 16, reading.bufferByteCount] {
@@ -83,6 +87,21 @@ enum SourceFuzz {
       }
       first = found
     }
+    if let first, first.isWhole { try seek(to: first.bytes.count * place / 255, in: first.bytes) }
+  }
+
+  /// Reading that begins again in the middle delivers the rest.
+  private static func seek(to byte: Int, in bytes: [UInt8]) throws {
+    var options = OpenedSource.Options()
+    options.windowByteLimit = windowByteLimit
+    let opened = try OpenedSource(file: MemoryFile.shared.source(), options: options)
+    let start = Int(opened.startOffset)
+    _ = drain(opened, 1 << 16)
+    let anchor = opened.anchor(before: UInt64(start + byte))
+    try opened.seek(to: UInt64(start + byte), from: anchor)
+    let rest = drain(opened, 1 << 16)
+    try expect(
+      rest.isWhole && rest.bytes[...] == bytes[byte...], "another rest from byte \(byte) on, \(anchor)")
   }
 
   /// What an opened source over the shared file delivers.

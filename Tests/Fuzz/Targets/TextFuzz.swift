@@ -10,7 +10,7 @@ import UpsurgeStorage
 /// written and read again.
 enum TextFuzz {
   static func run(_ input: inout FuzzInput) throws {
-    let kind = input.number(0...7)
+    let kind = input.number(0...15)
     let choice = input.byte()
     let bytes = input.rest()
     let text = String(decoding: bytes, as: UTF8.self)
@@ -21,6 +21,7 @@ enum TextFuzz {
     case 3: try rules(text)
     case 4: try runs(text)
     case 5: try names(text)
+    case 6: try resume(text, choice)
     default: try schema(text, isKeyed: choice & 1 == 1)
     }
   }
@@ -71,6 +72,24 @@ enum TextFuzz {
       try expect(try RunText.position(RunText.encode(position)) == position, "position \(position)")
     }
     if let progress = try? RunText.progress(text) { _ = try RunText.progress(RunText.encode(progress)) }
+  }
+
+  /// A parser takes any state that is said to be one of it, or refuses it, and then reads on.
+  private static func resume(_ details: String, _ choice: Int) throws {
+    let state = ParserState(line: 3, recordCount: 2, details: details)
+    let text =
+      Array(",\"a\":[1,\"é\\u00e9\\ud83d\\ude00\",tru".utf8) + Array("e]},{\"a\":{}}],\"x\":1}\n1,2\n\"".utf8)
+    for format in JSONFormat.allCases {
+      let dialect = JSONDialect(
+        format: format, jsonPath: choice & 1 == 0 ? [] : ["a", "b"], maximumDepth: choice & 2 == 0 ? 1024 : 3)
+      var parser = JSONParser(
+        dialect: dialect, file: "t", columns: [], policy: JSONKeyPolicy(unknown: .add(.warn)))
+      guard (try? parser.resume(from: state)) != nil else { continue }
+      _ = JSONBatchDriver(sizes: FuzzInput.roomy).run(Array(text[(choice % text.count)...]), &parser)
+    }
+    var parser = CSVParser.text(CSVDialect(skippedLineCount: 2), fieldCount: 2)
+    guard (try? parser.resume(from: state)) != nil else { return }
+    _ = try BatchDriver(sizes: FuzzInput.roomy).parse(text, with: &parser)
   }
 
   /// Names and texts go into SQL and come back.
