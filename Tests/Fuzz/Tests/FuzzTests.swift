@@ -104,7 +104,7 @@ struct Mutator {
     default:
       let other = inputs.randomElement(using: &random) ?? []
       let cut = Int.random(in: 0...other.count, using: &random)
-      bytes = bytes[..<at] + other[cut...]
+      bytes = Array(bytes[..<at]) + other[cut...]
     }
   }
 }
