@@ -37,7 +37,8 @@ struct OutputFileTests {
         ]
           + options)
       let summary = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
-      let records = try readFile(rejects).split(separator: 0x0A).map { line in
+      // The first line says how the records were read.
+      let records = try readFile(rejects).split(separator: 0x0A).dropFirst().map { line in
         (try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])?["record"] as? Int ?? -1
       }
       return (outcome.exitCode, (summary?["ledger"] as? [String: Int])?["rejected"], records, outcome.talk)

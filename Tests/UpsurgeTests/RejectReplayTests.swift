@@ -205,6 +205,7 @@ struct RejectReplayTests {
     var options = LoadOptions()
     options.onError = .reject
     options.rejects = .table
+    options.resume = .never
     func run() -> RunSummary {
       LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options).run()
     }
@@ -225,6 +226,37 @@ struct RejectReplayTests {
     options.commitEvery = 100
     #expect(run().exitCode == 2)
     #expect(try database.rows("SELECT count(*), count(DISTINCT context) FROM upsurge_rejects") == ["5|1"])
+  }
+
+  @Test(
+    "A run that goes on goes on in its file of rejects, below the same first line, and in the table",
+    arguments: [true, false])
+  func resumed(isFile: Bool) throws {
+    let path = scratch.file("bad")
+    let text = "id,a\n" + (1...40).map { "\($0),\($0 % 4 == 0 ? "x" : "y")\n" }.joined()
+    let source = scratch.write(text, to: "in")
+    let database = Database(scratch.file("a.db"))
+    try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a CHECK (a <> 'x'))")
+    var options = LoadOptions()
+    options.onError = .reject
+    options.rejects = isFile ? .file(path) : .table
+    options.commitEvery = 5
+    options.rejectLimit = .count(5)
+    let job = {
+      LoadJob(database: self.scratch.file("a.db"), table: "t", sources: [source], options: options).run()
+    }
+    #expect(job().exitCode == 3)
+    options.rejectLimit = nil
+    let last = job()
+    #expect(last.exitCode == 2 && last.ledger.rejected == 10, "\(last.ledger)")
+    let expected = (1...10).map { $0 * 4 }
+    if isFile {
+      let lines = try lines(path)
+      #expect(lines.count == 11 && lines[0].hasPrefix("{\"upsurge_rejects\":1,"))
+      #expect(zip(lines.dropFirst(), expected).allSatisfy { $0.contains("\"record\":\($1),") })
+    } else {
+      #expect(try database.rows("SELECT record FROM upsurge_rejects ORDER BY id") == expected.map { "\($0)" })
+    }
   }
 
   @Test("A table of the user's that has the name is left alone, and said before anything is loaded")
