@@ -28,9 +28,9 @@ extension TableWriter {
     {
       (needed, pending) = neededByteCounts(path, pageCount: pageCount, growth: growth)
     }
-    guard let free = settings.freeByteCount(path), free < needed else { return }
+    guard let left = settings.freeByteCount(path), left < needed else { return }
     var message =
-      "the disk of \(connection.path.escapedForTerminal) has \(Self.size(free)) free, and the next transaction may need"
+      "the disk of \(connection.path.escapedForTerminal) has \(Self.size(left)) free, and the next transaction may need"
       + " \(Self.size(needed)); the run ends at its last commit"
     if let pin = statistics.logPin, log.frames > 0 {
       message +=

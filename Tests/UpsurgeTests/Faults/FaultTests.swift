@@ -25,17 +25,17 @@ struct FaultTests {
   }
 
   static let faults: [Fault] = [
-    Fault(calls: .write, code: FaultDisk.Code.write, errno: 5, isGrave: true, stride: 59),
-    Fault(calls: .write, code: SQLITE_FULL, errno: 28, isGrave: true, stride: 67),
-    Fault(calls: .sync, code: FaultDisk.Code.sync, errno: 5, isGrave: true, stride: 3),
+    Fault(calls: .write, code: FaultDisk.Code.write, errno: 5, isGrave: true, stride: 131),
+    Fault(calls: .write, code: SQLITE_FULL, errno: 28, isGrave: true, stride: 149),
+    Fault(calls: .sync, code: FaultDisk.Code.sync, errno: 5, isGrave: true, stride: 5),
     Fault(calls: .truncate, code: FaultDisk.Code.truncate, errno: 5, isGrave: false, stride: 1),
-    Fault(calls: .lock, code: SQLITE_BUSY, errno: 11, isGrave: false, stride: 3),
-    Fault(calls: .lock, code: FaultDisk.Code.lock, errno: 5, isGrave: false, stride: 3),
-    Fault(calls: .shmLock, code: SQLITE_BUSY, errno: 11, isGrave: false, stride: 17),
-    Fault(calls: .shmLock, code: FaultDisk.Code.shmLock, errno: 5, isGrave: false, stride: 19),
+    Fault(calls: .lock, code: SQLITE_BUSY, errno: 11, isGrave: false, stride: 4),
+    Fault(calls: .lock, code: FaultDisk.Code.lock, errno: 5, isGrave: false, stride: 4),
+    Fault(calls: .shmLock, code: SQLITE_BUSY, errno: 11, isGrave: false, stride: 29),
+    Fault(calls: .shmLock, code: FaultDisk.Code.shmLock, errno: 5, isGrave: false, stride: 41),
     Fault(
-      calls: [.open, .delete, .shmMap, .fileSize], code: SQLITE_IOERR, errno: 5, isGrave: false, stride: 7),
-    Fault(calls: .read, code: FaultDisk.Code.read, errno: 5, isGrave: false, stride: 61),
+      calls: [.open, .delete, .shmMap, .fileSize], code: SQLITE_IOERR, errno: 5, isGrave: false, stride: 11),
+    Fault(calls: .read, code: FaultDisk.Code.read, errno: 5, isGrave: false, stride: 131),
   ]
 
   /// One load, disturbed as the disk was told.

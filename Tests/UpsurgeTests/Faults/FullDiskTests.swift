@@ -117,7 +117,7 @@ struct FullDiskTests {
       let oracle = FaultOracle(fault)
       let path = oracle.scratch.file("a.db")
       let rejects = oracle.scratch.file("rejects.ndjson")
-      for capacity in stride(from: 50_000, to: 2_800_000, by: triesEveryFault ? 25_000 : 350_000) {
+      for capacity in stride(from: 50_000, to: 2_800_000, by: triesEveryFault ? 25_000 : 550_000) {
         let disk = FaultDisk()
         try fault.prepare(path)
         unlink(rejects)
