@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -68,12 +69,15 @@ struct FullDiskTests {
     "A first transaction that the disk has no room for leaves nothing",
     .enabled(if: SmallDisk.isPossible, Comment(rawValue: SmallDisk.skipNote)))
   func oneTransaction() throws {
-    let disk = try #require(SmallDisk(in: scratch, size: "2m"))
+    let disk = try #require(SmallDisk(in: scratch, size: "1m"))
     let path = disk.file("a.db")
     var job = job(path, input: input(), commitEvery: 1_000_000)
     job.options.walLimit = .mebibytes(4)
     job.options.isAtomic = true
-    let summary = job.run()
+    let notes = Mutex<[String]>([])
+    let summary = job.run(note: { note in notes.withLock { $0.append(note.text) } })
+    let warned = notes.withLock { $0.contains { $0.hasPrefix("the input is about 3 MiB, and the disk of") } }
+    #expect(warned, "\(notes.withLock { $0 })")
     #expect(summary.exitCode == 1)
     #expect(summary.error?.message.contains("there is no room left for the database") == true)
     #expect(access(path, F_OK) != 0, "the new file is still there")
