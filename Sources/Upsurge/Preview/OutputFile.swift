@@ -79,7 +79,7 @@ final class OutputFile {
     if !buffer.isEmpty { try flush() }
     if isStandardOutput { return nil }
     // Pipes and devices know no fsync.
-    if !isSynced && fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS {
+    if !isSynced && syncData(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS {
       throw failure("cannot write", errno)
     }
     isSynced = true
@@ -169,4 +169,13 @@ final class OutputFile {
 /// write(2), which the method of the same name hides.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, bytes, count)
+}
+
+/// Puts a file's bytes and length on the disk; the time of its last change does not matter.
+private func syncData(_ descriptor: Int32) -> Int32 {
+  #if os(Linux)
+    fdatasync(descriptor)
+  #else
+    fsync(descriptor)
+  #endif
 }
