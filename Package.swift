@@ -49,7 +49,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: ["Upsurge", "Oracles", "TestSupport", "CScan", "CSQLite", "CZlib", "CZstd"],
       path: "Tests/Fuzz/Targets"),
-    .testTarget(name: "RaceTests", dependencies: ["Upsurge", "TestSupport"]),
+    .testTarget(name: "RaceTests", dependencies: ["Upsurge", "TestSupport"], exclude: ["tsan.supp"]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Tests"),
     .testTarget(name: "UpsurgeRecordsTests", dependencies: ["UpsurgeRecords", "TestSupport"]),
     .testTarget(
