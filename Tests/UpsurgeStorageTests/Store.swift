@@ -51,8 +51,11 @@ struct Cut: CustomStringConvertible {
   var batchSize = 1000
   var rowsPerStatement = 64
   var commitEvery = 100_000
+  var flaggedRecordsPerShape = 16
 
-  var description: String { "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery)" }
+  var description: String {
+    "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery), flagged \(flaggedRecordsPerShape)"
+  }
 }
 
 /// Loads rows with the writer.
@@ -69,6 +72,7 @@ func load(
   let plan = try UpsertPlan(schema: schema, key: key, mode: mode, columns: maker.columns)
   var settings = given
   settings.rowsPerStatement = cut.rowsPerStatement
+  settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
   settings.commitEveryRecords = cut.commitEvery
   settings.onError = onError
   let kept = Kept()

@@ -137,6 +137,9 @@ public struct LoadOptions: Sendable {
   /// The largest record, in bytes: a quarter of the memory, and no more than SQLite can take.
   package var recordByteLimit: Int { min(memory.byteCount / 4, 1_000_000_000) }
 
+  /// What batches with large records may take, all together: such a record as it stands and as it is stored.
+  package var largeBatchByteLimit: Int { memory.byteCount / 2 }
+
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
     try validatePreview()

@@ -117,17 +117,16 @@ extension CSVParser {
     // The next call drops the line end, and the rest of the line where it is not there yet.
     linesToSkip = 1
     batch.parsedByteCount = lineEnd
-    if !tally.isEmpty { tally.move(to: &batch.warnings, naming: columnName, file: file) }
+    if !tally.isEmpty { tally.move(to: &batch.warnings, naming: columns, file: file) }
   }
 
   /// Counts a record as rejected, with the bytes from `batch.parsedByteCount` on.
   private mutating func append(_ problem: RecordProblem, to batch: inout Batch, rawEnd: Int) {
     recordCount += 1
     let start = batch.parsedByteCount
-    batch.rejects.append(
+    batch.take(
       Reject(
         problem.code, at: recordPosition(in: batch), column: problem.column, reason: problem.reason,
         hint: problem.hint, raw: UnsafeBufferPointer(start: batch.arena + start, count: rawEnd - start)))
-    if batch.rejects.count >= Self.rejectLimit { batch.isClosed = true }
   }
 }

@@ -99,8 +99,7 @@ extension JSONParser {
         hint: "--memory \(mebibytes)MiB has room for it", raw: raw)
     }
     reject.isRawCut = dropped.byteCount > UInt64(Reject.rawByteLimit)
-    batch.rejects.append(reject)
-    if batch.rejects.count >= Self.rejectLimit { batch.isClosed = true }
+    batch.take(reject)
     return true
   }
 }

@@ -47,6 +47,8 @@ package final class TableWriter {
   var pagesBefore = 0
   /// A WAL of so many bytes makes the next checkpoint wait for readers.
   var nextWaitByteCount = 0
+  /// Whether the page cache is small for the sake of large records.
+  var hasSmallCache = false
   /// The reject that ends the run.
   var fatalReject: Reject?
   /// Sees every record, which then goes alone.
@@ -130,6 +132,7 @@ package final class TableWriter {
     do throws(UpsurgeError) {
       if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
+      try shareMemory(with: batch)
       begin(batch)
       try store(&batch)
       end(batch)
@@ -187,7 +190,7 @@ package final class TableWriter {
   ) -> (RecordGuards, StatementCache, ShapeStatements, [(cellIndex: Int, slot: Int)]) {
     let cache = StatementCache(
       connection: connection, plan: plan, rowsPerStatement: settings.rowsPerStatement,
-      allowsAbort: connection.durability != .off)
+      allowsAbort: connection.durability != .off, flaggedRecordsPerShape: settings.flaggedRecordsPerShape)
     var shaped: [(cellIndex: Int, slot: Int)] = []
     for (index, slot) in plan.slots.enumerated() {
       let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil

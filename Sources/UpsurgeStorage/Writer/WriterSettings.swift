@@ -22,6 +22,9 @@ package struct WriterSettings: Sendable {
   package var checkpointByteCount = 40 << 20
   /// Upper bound of rows a statement, before SQLite's own limits.
   package var rowsPerStatement = 64
+  /// Records of a shape that are stored by the statement for all shapes, where the table allows one, before the shape
+  /// gets statements of its own.
+  package var flaggedRecordsPerShape = 16
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?

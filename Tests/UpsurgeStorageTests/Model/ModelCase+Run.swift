@@ -31,6 +31,7 @@ extension ModelCase {
     let connection = try open()
     var settings = given
     settings.rowsPerStatement = cut.rowsPerStatement
+    settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
     settings.commitEveryRecords = cut.commitEvery
     settings.onError = .reject
     let kept = Kept()
