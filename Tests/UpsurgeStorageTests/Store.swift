@@ -52,6 +52,7 @@ struct Cut: CustomStringConvertible {
   var rowsPerStatement = 64
   var commitEvery = 100_000
   var flaggedRecordsPerShape = 16
+  var readyShapeCount = 0
 
   var description: String {
     "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery), flagged \(flaggedRecordsPerShape)"
@@ -73,6 +74,7 @@ func load(
   var settings = given
   settings.rowsPerStatement = cut.rowsPerStatement
   settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
+  settings.readyShapeCount = cut.readyShapeCount
   settings.commitEveryRecords = cut.commitEvery
   settings.onError = onError
   let kept = Kept()

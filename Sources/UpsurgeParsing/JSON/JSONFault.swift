@@ -18,6 +18,8 @@ struct JSONFault: @unchecked Sendable {
     case notAnObject(String)
     /// A key that needs a column where the table can have no more.
     case tooManyColumns(limit: Int)
+    /// A key whose name is too long for a column, beside those of the others.
+    case nameTooLong(byteCount: Int)
     /// More keys than can be told apart while objects are flattened.
     case tooManyKeys
     case ragged(found: Int, expected: Int)
@@ -44,7 +46,7 @@ struct JSONFault: @unchecked Sendable {
     case .badBlob: .badBlob
     case .notAnObject: .notAnObject
     case .ragged: .ragged
-    case .tooManyColumns, .tooManyKeys: .tooManyColumns
+    case .tooManyColumns, .nameTooLong, .tooManyKeys: .tooManyColumns
     case .unnameableKey: .jsonSyntax
     case .kernel(UPSURGE_JSON_NOT_UTF8): .invalidUTF8
     case .kernel(UPSURGE_JSON_TOO_DEEP): .tooDeep
@@ -67,6 +69,10 @@ struct JSONFault: @unchecked Sendable {
     case .tooManyColumns(let limit):
       return
         "the record needs a column more than the \(limit) that SQLite takes in a table, for the value \(place)"
+    case .nameTooLong(let byteCount):
+      return
+        "a key of \(byteCount) bytes needs a column, and the names of all columns may have "
+        + "\(JSONParser.nameByteLimit), for the value \(place)"
     case .tooManyKeys:
       return "the record has more different keys than --flatten can tell apart, the last one \(place)"
     case .ragged(let found, let expected):
@@ -119,7 +125,7 @@ struct JSONFault: @unchecked Sendable {
     case .wouldChange:
       column.map { "--type \($0):TEXT keeps the spelling; --infer full looks at all values first" }
     case .badBlob: Self.blobHint
-    case .tooManyColumns: Self.columnsHint
+    case .tooManyColumns, .nameTooLong: Self.columnsHint
     case .tooManyKeys: "without --flatten the record can be read"
     case .duplicateKey, .columnCollision: "--duplicate-keys last-wins takes the last value"
     default: nil

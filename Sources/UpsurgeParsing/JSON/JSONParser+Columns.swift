@@ -69,6 +69,9 @@ extension JSONParser {
   /// that a reject makes no columns.
   mutating func wait(_ token: upsurge_json_token, name: String, key: Int, _ frame: JSONFrame) {
     let nameKey = name.nameKey
+    if nameByteCount + name.utf8.count > Self.nameByteLimit && !pendingNames.contains(nameKey) {
+      return noteSoft(.nameTooLong(byteCount: name.utf8.count), at: token.start)
+    }
     if !hasRoomForColumn && !pendingNames.contains(nameKey) { return noteNoRoom(at: token.start) }
     let isNew = pendingNames.insert(nameKey).inserted
     if !isNew && dialect.duplicateKeys == .reject {
@@ -76,6 +79,8 @@ extension JSONParser {
     } else if !isText(token, frame) {
       noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
     } else if isNew {
+      nameByteCount += name.utf8.count
+      pendingNameByteCount += name.utf8.count
       pendingColumns.append(PendingColumn(key: key, affinity: affinity(for: token)))
     }
   }
@@ -140,10 +145,13 @@ extension JSONParser {
       columns.append(target)
       unannounced.append(target)
     }
+    pendingNameByteCount = 0
     forgetPendingColumns()
   }
 
   mutating func forgetPendingColumns() {
+    nameByteCount -= pendingNameByteCount
+    pendingNameByteCount = 0
     pendingColumns.removeAll(keepingCapacity: true)
     pendingNames.removeAll(keepingCapacity: true)
   }
@@ -159,6 +167,8 @@ extension JSONParser {
 
   /// Notes a key that the options leave out; it is counted once, with the record in which it was met first.
   mutating func noteSkipped(_ name: String) {
+    let isLong = name.utf8.count > Self.skippedNameByteLimit
+    let name = isLong ? name.prefix(Self.skippedNameByteLimit / 4) + "…" : name
     if countedKeys.contains(name) { return }
     skippedKeys.append(countedKeys.count + skippedKeys.count < Self.skippedNameLimit ? name : nil)
   }
@@ -176,4 +186,8 @@ extension JSONParser {
   /// The most names of skipped keys that are kept, so that each is counted once. A key beyond them counts as one
   /// without a name, and again when a run goes on after an interruption.
   static let skippedNameLimit = 100
+  /// Longer ones are cut.
+  private static let skippedNameByteLimit = 400
+  /// Bytes of the names of all columns.
+  static let nameByteLimit = 1 << 20
 }

@@ -64,6 +64,9 @@ package struct JSONParser: RecordParser, Sendable {
   var readingNumber: UInt64 = 0
   var fault: JSONFault?
   var pendingColumns: [PendingColumn] = []
+  /// Bytes of the names of all columns that records brought, those that wait included.
+  var nameByteCount = 0
+  var pendingNameByteCount = 0
   /// The names of `pendingColumns`, in lower case.
   var pendingNames: Set<String> = []
   var pendingWarnings: [PendingWarning] = []

@@ -22,6 +22,7 @@ final class StatementCache {
   /// The statement for all shapes; nil where the table allows none.
   let flagged: FlaggedStatement?
   private let flaggedRecordsPerShape: Int
+  private let readyShapeCount: Int
   /// How often shapes without statements were met lately.
   private var sightings: [SlotShape: Int] = [:]
   private var bound: [ShapeStatements] = []
@@ -36,14 +37,14 @@ final class StatementCache {
 
   /// - Parameter allowsAbort: whether SQLite can undo a statement of many rows.
   init(
-    connection: Connection, plan: UpsertPlan, rowsPerStatement: Int, allowsAbort: Bool,
-    flaggedRecordsPerShape: Int
+    connection: Connection, plan: UpsertPlan, settings: WriterSettings, allowsAbort: Bool
   ) {
-    self.flaggedRecordsPerShape = flaggedRecordsPerShape
+    flaggedRecordsPerShape = settings.flaggedRecordsPerShape
+    readyShapeCount = settings.readyShapeCount
     flagged = flaggedRecordsPerShape == 0 ? nil : FlaggedStatement(plan)
     self.connection = connection
     self.plan = plan
-    self.rowsPerStatement = rowsPerStatement
+    rowsPerStatement = settings.rowsPerStatement
     self.allowsAbort = allowsAbort
     updatesFirst = plan.updatesFirst
     needsSavepoint = plan.needsSavepoint
@@ -68,7 +69,7 @@ final class StatementCache {
 
   /// The same for a shape that is known, or has been met often enough to be worth its statements.
   func usualStatements(for shape: SlotShape) -> ShapeStatements? {
-    if shapes[shape] != nil { return statements(for: shape) }
+    if shapes.count < readyShapeCount || shapes[shape] != nil { return statements(for: shape) }
     let count = sightings[shape, default: 0] + 1
     if count > flaggedRecordsPerShape {
       sightings[shape] = nil

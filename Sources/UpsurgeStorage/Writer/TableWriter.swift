@@ -189,8 +189,7 @@ package final class TableWriter {
     _ connection: Connection, _ plan: UpsertPlan, _ settings: WriterSettings
   ) -> (RecordGuards, StatementCache, ShapeStatements, [(cellIndex: Int, slot: Int)]) {
     let cache = StatementCache(
-      connection: connection, plan: plan, rowsPerStatement: settings.rowsPerStatement,
-      allowsAbort: connection.durability != .off, flaggedRecordsPerShape: settings.flaggedRecordsPerShape)
+      connection: connection, plan: plan, settings: settings, allowsAbort: connection.durability != .off)
     var shaped: [(cellIndex: Int, slot: Int)] = []
     for (index, slot) in plan.slots.enumerated() {
       let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil

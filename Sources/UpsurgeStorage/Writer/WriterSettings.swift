@@ -25,6 +25,8 @@ package struct WriterSettings: Sendable {
   /// Records of a shape that are stored by the statement for all shapes, where the table allows one, before the shape
   /// gets statements of its own.
   package var flaggedRecordsPerShape = 16
+  /// So many shapes get their statements at once.
+  package var readyShapeCount = 32
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?

@@ -32,6 +32,7 @@ extension ModelCase {
     var settings = given
     settings.rowsPerStatement = cut.rowsPerStatement
     settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
+    settings.readyShapeCount = cut.readyShapeCount
     settings.commitEveryRecords = cut.commitEvery
     settings.onError = .reject
     let kept = Kept()
