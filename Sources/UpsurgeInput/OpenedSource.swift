@@ -39,7 +39,7 @@ package final class OpenedSource: ByteSource {
   package private(set) var decodedByteCount: UInt64 = 0
 
   let options: Options
-  private let ratioLimit: RatioLimit?
+  private var ratioLimit: RatioLimit?
   let file: FileSource
   /// The first decompressed bytes, in their own encoding; kept until the first read.
   private var rawSample: [UInt8]
@@ -113,7 +113,8 @@ package final class OpenedSource: ByteSource {
     }
     decodedByteCount += UInt64(count)
     if compression != .none {
-      try ratioLimit?.check(name: name, decodedByteCount: decodedByteCount, readByteCount: file.readByteCount)
+      try ratioLimit?.check(
+        name: name, decodedByteCount: decodedByteCount, readByteCount: file.countedByteCount)
     }
     return count
   }
@@ -160,6 +161,7 @@ package final class OpenedSource: ByteSource {
     anchors = beginning.anchors
     sampleOffset = 0
     hasBegunReading = false
+    ratioLimit?.begin(decodedByteCount: 0, readByteCount: 0)
     try decode(as: encoding, allowsSingleByteEncodings: true)
   }
 
@@ -175,6 +177,7 @@ package final class OpenedSource: ByteSource {
     rest = source
     self.anchors = anchors
     decodedByteCount = byte
+    ratioLimit?.begin(decodedByteCount: byte, readByteCount: file.countedByteCount)
   }
 }
 

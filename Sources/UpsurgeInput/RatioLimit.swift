@@ -8,30 +8,43 @@ import UpsurgeRecords
 struct RatioLimit: Sendable {
   /// How many bytes may come out of one that goes in.
   let ratio: Double
+  /// Where the counting began.
+  private var decodedBefore: UInt64 = 0
+  private var readBefore: UInt64 = 0
+
+  init(ratio: Double) { self.ratio = ratio }
 
   /// Decoded bytes that are never refused.
   static let freeByteCount: UInt64 = 64 << 20
 
+  /// Counts from another place in the source on.
+  mutating func begin(decodedByteCount: UInt64, readByteCount: UInt64) {
+    decodedBefore = decodedByteCount
+    readBefore = readByteCount
+  }
+
   /// - Parameters:
-  ///   - decodedByteCount: bytes that came out so far.
-  ///   - readByteCount: bytes of the file that were read for them.
+  ///   - decodedByteCount: bytes that came out so far, those before the beginning included.
+  ///   - readByteCount: bytes of the file that were read so far.
   /// - Throws: `badInput`.
   @inline(__always)
   func check(name: String, decodedByteCount: UInt64, readByteCount: UInt64) throws(UpsurgeError) {
-    if decodedByteCount <= RatioLimit.freeByteCount { return }
-    if Double(decodedByteCount) > ratio * Double(max(readByteCount, 1)) {
-      throw error(name, decodedByteCount, readByteCount)
+    let decoded = decodedByteCount &- decodedBefore
+    if decoded <= RatioLimit.freeByteCount { return }
+    let read = readByteCount &- readBefore
+    if Double(decoded) > ratio * Double(max(read, 1)) {
+      throw error(name, decoded, read, at: decodedByteCount)
     }
   }
 
   @inline(never)
-  private func error(_ name: String, _ decoded: UInt64, _ read: UInt64) -> UpsurgeError {
+  private func error(_ name: String, _ decoded: UInt64, _ read: UInt64, at byte: UInt64) -> UpsurgeError {
     let found = decoded / max(read, 1)
     return UpsurgeError(
       .badInput,
       "\(SourceName.shown(name)) grows like a decompression bomb: \(read) bytes read became \(decoded), "
         + "\(found) times as many, and --max-ratio is \(RatioLimit.text(ratio))",
-      position: Position(file: name, byte: decoded),
+      position: Position(file: name, byte: byte),
       hint:
         "--max-ratio \(found * 4) reads on if it is meant to be so repetitive; --max-ratio none sets no bound"
     )

@@ -10,7 +10,6 @@ import UpsurgeRecords
 /// A record whose quotes make no sense costs one line: its first physical line is rejected, and parsing goes on
 /// with the next, so that one stray quote never swallows the good records behind it.
 package struct CSVParser: RecordParser {
-
   package let columns: [ColumnTarget]
   package let dialect: CSVDialect
   /// The source as the user named it.
@@ -35,6 +34,8 @@ package struct CSVParser: RecordParser {
   /// Physical lines that are still to be dropped: the preamble, the rest of a comment or of a huge record.
   var linesToSkip: Int
   var headersToSkip: Int
+  /// A record that is too large for memory, whose line has not ended yet.
+  var dropped: DroppedRecord?
   var isAtStreamStart: Bool
   var tally: CSVWarningTally
 

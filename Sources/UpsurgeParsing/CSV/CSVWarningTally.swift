@@ -33,6 +33,15 @@ struct CSVWarningTally {
 
   var isEmpty: Bool { touched.isEmpty }
 
+  /// Counts one more of what was counted before.
+  /// - Returns: false where it is the first; then it is not counted.
+  @inline(__always)
+  mutating func countAgain(_ kind: Kind) -> Bool {
+    if entries[kind.rawValue].count == 0 { return false }
+    entries[kind.rawValue].count += 1
+    return true
+  }
+
   mutating func count(_ kind: Kind, at position: Position) {
     count(entry: kind.rawValue, at: position)
   }

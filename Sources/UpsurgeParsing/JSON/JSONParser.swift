@@ -64,7 +64,7 @@ package struct JSONParser: RecordParser, Sendable {
   var readingNumber: UInt64 = 0
   var fault: JSONFault?
   var pendingColumns: [PendingColumn] = []
-  /// Bytes of the names of all columns that records brought, those that wait included.
+  /// Bytes of the names of all columns, those that wait included.
   var nameByteCount = 0
   var pendingNameByteCount = 0
   /// The names of `pendingColumns`, in lower case.
@@ -117,7 +117,10 @@ package struct JSONParser: RecordParser, Sendable {
     var renames: [String: String] = [:]
     for (key, name) in policy.renames { renames[key.nameKey] = name }
     self.renames = renames
-    for (slot, column) in columns.enumerated() { slotsByName[column.name.nameKey] = slot }
+    for (slot, column) in columns.enumerated() {
+      slotsByName[column.name.nameKey] = slot
+      nameByteCount += column.name.utf8.count
+    }
     document = JSONDocumentState(dialect: dialect)
     lastDetails = JSONParserDetails(dialect: dialect)
   }
