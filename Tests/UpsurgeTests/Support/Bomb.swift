@@ -1,4 +1,5 @@
 import TestSupport
+import Testing
 
 /// A hostile input, how it is loaded, and what must come of it; `Benchmarks/run bombs` has larger ones.
 struct Bomb: CustomTestStringConvertible, Sendable {
