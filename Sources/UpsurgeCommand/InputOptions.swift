@@ -81,6 +81,12 @@ struct InputOptions: ParsableArguments {
     help: "Where the types of a new table come from: sample (first MiB), full (reads all), none (TEXT).")
   var infer: LoadOptions.Inference = .sample
 
+  @Option(
+    help: """
+      End a compressed input that becomes more than N times as large, behind its first 64 MiB; none for no bound.
+      """)
+  var maxRatio = "10000"
+
   @Option(help: "Bound of all memory taken after start-up.")
   var memory: ByteSize = .mebibytes(64)
 
@@ -120,6 +126,15 @@ struct InputOptions: ParsableArguments {
     options.duplicateKeys = duplicateKeys
     options.inference = infer
     options.memory = memory
+    options.maximumRatio = try ratio()
+  }
+
+  private func ratio() throws -> Double? {
+    if maxRatio == "none" { return nil }
+    guard let ratio = Double(maxRatio), ratio >= 1, ratio.isFinite else {
+      throw ValidationError("--max-ratio \(maxRatio): give a number of at least 1, or none")
+    }
+    return ratio
   }
 
   private func csvOverrides() throws -> CSVOverrides {

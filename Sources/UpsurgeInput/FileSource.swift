@@ -30,7 +30,7 @@ package final class FileSource: ByteSource {
   /// Offset of the next byte, from the first one that is read.
   private var position: UInt64 = 0
   /// Bytes of this file that `counter` counts.
-  private var countedByteCount: UInt64 = 0
+  package private(set) var countedByteCount: UInt64 = 0
   /// A terminal goes on after its end; a source does not.
   private var isAtEnd = false
 

@@ -17,6 +17,8 @@ package final class OpenedSource: ByteSource {
     package var sampleByteCount = 1 << 20
     /// The largest window of a zstd frame.
     package var windowByteLimit = 128 << 20
+    /// How many times as large as what was read a compressed source may become; nil is no bound. See `RatioLimit`.
+    package var maximumRatio: Double?
 
     package init() {}
   }
@@ -37,6 +39,7 @@ package final class OpenedSource: ByteSource {
   package private(set) var decodedByteCount: UInt64 = 0
 
   let options: Options
+  private var ratioLimit: RatioLimit?
   let file: FileSource
   /// The first decompressed bytes, in their own encoding; kept until the first read.
   private var rawSample: [UInt8]
@@ -78,6 +81,7 @@ package final class OpenedSource: ByteSource {
     name = file.name
     self.file = file
     self.options = options
+    ratioLimit = options.maximumRatio.map { RatioLimit(ratio: $0) }
     compression = beginning.compression
     isSampleWhole = beginning.isWhole
     rawSample = beginning.rawSample
@@ -108,6 +112,10 @@ package final class OpenedSource: ByteSource {
       count = try rest.read(into: buffer)
     }
     decodedByteCount += UInt64(count)
+    if compression != .none {
+      try ratioLimit?.check(
+        name: name, decodedByteCount: decodedByteCount, readByteCount: file.countedByteCount)
+    }
     return count
   }
 
@@ -153,6 +161,7 @@ package final class OpenedSource: ByteSource {
     anchors = beginning.anchors
     sampleOffset = 0
     hasBegunReading = false
+    ratioLimit?.begin(decodedByteCount: 0, readByteCount: 0)
     try decode(as: encoding, allowsSingleByteEncodings: true)
   }
 
@@ -168,6 +177,7 @@ package final class OpenedSource: ByteSource {
     rest = source
     self.anchors = anchors
     decodedByteCount = byte
+    ratioLimit?.begin(decodedByteCount: byte, readByteCount: file.countedByteCount)
   }
 }
 

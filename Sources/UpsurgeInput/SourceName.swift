@@ -11,7 +11,7 @@ package enum SourceName {
   }
 
   /// The name as it is shown: `standard input`, or the path with control characters made visible.
-  static func shown(_ name: String) -> String {
+  package static func shown(_ name: String) -> String {
     isStandardInput(name) ? "standard input" : name.escapedForTerminal
   }
 

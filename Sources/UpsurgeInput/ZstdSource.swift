@@ -181,7 +181,8 @@ extension ZstdSource {
         "\(shown) needs a zstd window of \(sizeText(header.windowByteCount)), and "
           + "\(sizeText(UInt64(max(windowByteLimit, 0)), roundsUp: false)) is the limit",
         position: position(0),
-        hint: "--memory \(sizeText(header.windowByteCount)) allows it; or compress it again with --long=27")
+        hint:
+          "--memory \(sizeText(header.windowByteCount &* 4)) allows it; or compress it again with --long=27")
     }
   }
 }

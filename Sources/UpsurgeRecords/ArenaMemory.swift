@@ -18,6 +18,27 @@ enum ArenaMemory {
     return memory.assumingMemoryBound(to: UInt8.self)
   }
 
+  /// Copies bytes from memory that is not needed any more and gives large parts of it back on the way, so that both
+  /// together take little more than one of them.
+  static func move(
+    _ from: UnsafeMutablePointer<UInt8>, count: Int, to target: UnsafeMutablePointer<UInt8>, fromCapacity: Int
+  ) {
+    if fromCapacity < largeByteCount || count < largeByteCount {
+      return target.update(from: from, count: count)
+    }
+    let pageByteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
+    var done = 0
+    while done < count {
+      let step = min(largeByteCount, count - done)
+      (target + done).update(from: from + done, count: step)
+      // Whole pages only: what stands around the bytes is not ours to give.
+      let start = (Int(bitPattern: from + done) + pageByteCount - 1) / pageByteCount * pageByteCount
+      let end = Int(bitPattern: from + done + step) / pageByteCount * pageByteCount
+      if end > start { madvise(UnsafeMutableRawPointer(bitPattern: start), end - start, MADV_DONTNEED) }
+      done += step
+    }
+  }
+
   static func deallocate(_ memory: UnsafeMutablePointer<UInt8>, _ byteCount: Int) {
     if byteCount < largeByteCount { return memory.deallocate() }
     munmap(memory, byteCount)

@@ -32,6 +32,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package private(set) var spillCapacity: Int
   /// Set by the parser when the first record needs a larger spill; the caller gives it and parses again.
   package var wantedSpillByteCount = 0
+  /// The part of it that is for the record itself, not for those behind it.
+  package var wantedRecordByteCount = 0
   package var spillByteCount = 0
 
   /// Row-major cells; room for `cellCapacity`.
@@ -52,10 +54,11 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package var hasAbsentCells = false
   /// Set by the parser when the next record needs a new batch (a column appeared).
   package var isClosed = false
-  /// Whether the pool has allowed the batch to be larger than standard.
-  package var holdsPermit = false
+  /// What the pool has allowed the batch to be larger than standard, in bytes.
+  package var permittedByteCount = 0
   /// Records that could not be parsed, in input order; they are part of `read`.
   package var rejects: [Reject] = []
+  private var rejectedByteCount = 0
   package var warnings = WarningLog()
   /// Columns that records of this batch speak of for the first time; already part of `columnCount`.
   package var newColumns: [ColumnTarget] = []
@@ -105,7 +108,9 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package mutating func reset() {
     if arenaCapacity != sizes.arenaByteCount { replaceArena(capacity: sizes.arenaByteCount) }
     if spillCapacity != sizes.arenaByteCount { replaceSpill(capacity: sizes.arenaByteCount) }
+    if cellCapacity > sizes.cellCount { replaceCells(capacity: sizes.cellCount) }
     wantedSpillByteCount = 0
+    wantedRecordByteCount = 0
     arenaByteCount = 0
     parsedByteCount = 0
     arenaSourceOffset = 0
@@ -117,20 +122,20 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     hasAbsentCells = false
     isClosed = false
     if !rejects.isEmpty { rejects = [] }
+    rejectedByteCount = 0
     if !warnings.isEmpty { warnings = WarningLog() }
     if !newColumns.isEmpty { newColumns = [] }
     if !elementNames.isEmpty { elementNames = [] }
   }
 
+  /// Bytes of text that the batch has room for.
+  package var textCapacity: Int { arenaCapacity + spillCapacity }
+
   /// Sets the cells a record, before the first record; makes room for one record at least.
   package mutating func begin(columnCount: Int) {
     precondition(recordCount == 0, "the columns of a batch are set before its first record")
     self.columnCount = columnCount
-    if columnCount > cellCapacity {
-      cells.deallocate()
-      cellCapacity = columnCount
-      cells = .allocate(capacity: columnCount)
-    }
+    if columnCount > cellCapacity { replaceCells(capacity: columnCount) }
   }
 
   /// Whether there is room for one more record.
@@ -148,7 +153,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     precondition(recordCount == 0 && capacity > arenaCapacity, "only an empty batch grows")
     let old = arena
     arena = ArenaMemory.allocate(capacity)
-    arena.update(from: old, count: arenaByteCount)
+    ArenaMemory.move(old, count: arenaByteCount, to: arena, fromCapacity: arenaCapacity)
     ArenaMemory.deallocate(old, arenaCapacity)
     arenaCapacity = capacity
     if spillCapacity < capacity { replaceSpill(capacity: capacity) }
@@ -161,13 +166,16 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     replaceSpill(capacity: wantedSpillByteCount)
     spillByteCount = 0
     wantedSpillByteCount = 0
+    wantedRecordByteCount = 0
   }
 
   /// Takes over the unparsed tail of the batch before it; grows just enough when the tail is larger than the arena.
   package mutating func takeTail(of previous: inout Batch) {
     let count = previous.arenaByteCount - previous.parsedByteCount
     if count >= arenaCapacity { growArena(to: count + 1) }
-    arena.update(from: previous.arena + previous.parsedByteCount, count: count)
+    ArenaMemory.move(
+      previous.arena + previous.parsedByteCount, count: count, to: arena, fromCapacity: previous.arenaCapacity
+    )
     arenaByteCount = count
     arenaSourceOffset = previous.arenaSourceOffset + UInt64(previous.parsedByteCount)
     previous.arenaByteCount = previous.parsedByteCount
@@ -177,6 +185,19 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package var freeArena: UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(start: arena + arenaByteCount, count: arenaCapacity - arenaByteCount)
   }
+
+  /// Takes a record that cannot be stored. A batch with many of them, or with much of their text, is closed, so that
+  /// bad input cannot fill the memory.
+  package mutating func take(_ reject: Reject) {
+    rejectedByteCount += reject.raw.count
+    rejects.append(reject)
+    if rejects.count >= Batch.rejectLimit || rejectedByteCount >= Batch.rejectedByteLimit { isClosed = true }
+  }
+
+  /// Rejects of one batch at most.
+  package static let rejectLimit = 4096
+  /// Bytes that the rejects of one batch hold, but for the last one.
+  package static let rejectedByteLimit = 512 << 10
 
   /// Leaves out the records behind the one with this number, rejected ones too.
   /// - Returns: the number of the last one that stays; 0 when there is none.
@@ -205,6 +226,12 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     UnsafeBufferPointer(
       start: (cell.isInSpill ? spill : arena) + Int(truncatingIfNeeded: cell.payload),
       count: Int(cell.byteCount))
+  }
+
+  private mutating func replaceCells(capacity: Int) {
+    cells.deallocate()
+    cells = .allocate(capacity: capacity)
+    cellCapacity = capacity
   }
 
   private mutating func replaceArena(capacity: Int) {

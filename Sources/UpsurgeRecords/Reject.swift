@@ -23,6 +23,8 @@ public struct Reject: Sendable, Equatable {
     public static let badBlob = Code(rawValue: "bad-blob")
     /// JSON nested deeper than the bound.
     public static let tooDeep = Code(rawValue: "too-deep")
+    /// A record that needs more columns than SQLite takes in a table.
+    public static let tooManyColumns = Code(rawValue: "too-many-columns")
     /// A `\uD800`..`\uDFFF` escape without its partner: no Unicode text.
     public static let loneSurrogate = Code(rawValue: "lone-surrogate")
     /// A key twice in one object, under `--duplicate-keys reject`.

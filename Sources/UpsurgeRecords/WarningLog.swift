@@ -37,27 +37,65 @@ public struct WarningLog: Sendable, Equatable {
     public var first: Position
   }
 
-  /// In order of first appearance.
+  /// In order of first appearance. Of each code at most 1,000 columns have an entry of their own; what concerns
+  /// others is counted in one whose column is `…`.
   public private(set) var entries: [Entry] = []
+
+  /// The place of each entry, once there are too many to look through.
+  private var places: [Key: Int] = [:]
+  private var countByCode: [Code: Int] = [:]
+
+  /// Names of so many columns are told apart.
+  package static let columnLimit = 1_000
+  /// Stands for the columns behind these.
+  public static let otherColumns = "…"
+  private static let scanLimit = 16
+
+  private struct Key: Hashable, Sendable {
+    var code: Code
+    var column: String?
+  }
 
   public init() {}
 
   public var isEmpty: Bool { entries.isEmpty }
 
+  public static func == (a: WarningLog, b: WarningLog) -> Bool { a.entries == b.entries }
+
   /// Counts one more (or `count` more) of a kind; keeps the first position.
   package mutating func add(
     _ code: Code, column: String? = nil, count: UInt64 = 1, at position: @autoclosure () -> Position
   ) {
-    if let index = entries.firstIndex(where: { $0.code == code && $0.column == column }) {
-      entries[index].count += count
+    if let place = place(code, column) {
+      entries[place].count += count
+    } else if column != nil, column != Self.otherColumns, countByCode[code, default: 0] >= Self.columnLimit {
+      add(code, column: Self.otherColumns, count: count, at: position())
     } else {
-      entries.append(Entry(code: code, column: column, count: count, first: position()))
+      if column != nil { countByCode[code, default: 0] += 1 }
+      append(Entry(code: code, column: column, count: count, first: position()))
     }
   }
 
   package mutating func merge(_ other: WarningLog) {
     for entry in other.entries {
       add(entry.code, column: entry.column, count: entry.count, at: entry.first)
+    }
+  }
+
+  private func place(_ code: Code, _ column: String?) -> Int? {
+    if entries.count > Self.scanLimit { return places[Key(code: code, column: column)] }
+    return entries.firstIndex { $0.code == code && $0.column == column }
+  }
+
+  private mutating func append(_ entry: Entry) {
+    entries.append(entry)
+    if entries.count <= Self.scanLimit { return }
+    if places.isEmpty {
+      for (place, entry) in entries.enumerated() {
+        places[Key(code: entry.code, column: entry.column)] = place
+      }
+    } else {
+      places[Key(code: entry.code, column: entry.column)] = entries.count - 1
     }
   }
 }

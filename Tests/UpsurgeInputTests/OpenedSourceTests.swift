@@ -207,7 +207,7 @@ struct OpenedSourceTests {
     let folder = try TemporaryFolder()
     let path = try folder.write("long.zst", Compressing.zstd(Self.utf8, windowLog: 28))
     let window = try #require(throws: UpsurgeError.self) { try OpenedSource(name: path) }
-    #expect(window.hint == "--memory 256MiB allows it; or compress it again with --long=27")
+    #expect(window.hint == "--memory 1GiB allows it; or compress it again with --long=27")
     let allowed = try OpenedSource(name: path, options: options { $0.windowByteLimit = 256 << 20 })
     expectSame(drain(allowed).bytes, Self.utf8)
   }

@@ -61,12 +61,12 @@ struct ZstdSourceTests {
     #expect(
       refused.description
         == "feed.zst needs a zstd window of 128MiB, and 127MiB is the limit\n  at feed.zst, byte 0\n"
-        + "  fix: --memory 128MiB allows it; or compress it again with --long=27")
+        + "  fix: --memory 512MiB allows it; or compress it again with --long=27")
     let longer = Compressing.zstd(content, windowLog: 30)
     #expect(
       try decompress(longer).error?.description
         == "feed.zst needs a zstd window of 1GiB, and 128MiB is the limit\n  at feed.zst, byte 0\n"
-        + "  fix: --memory 1GiB allows it; or compress it again with --long=27")
+        + "  fix: --memory 4GiB allows it; or compress it again with --long=27")
   }
 
   @Test("windows are limited to the byte, not to a power of two")

@@ -51,8 +51,12 @@ struct Cut: CustomStringConvertible {
   var batchSize = 1000
   var rowsPerStatement = 64
   var commitEvery = 100_000
+  var flaggedRecordsPerShape = 16
+  var readyShapeCount = 0
 
-  var description: String { "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery)" }
+  var description: String {
+    "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery), flagged \(flaggedRecordsPerShape)"
+  }
 }
 
 /// Loads rows with the writer.
@@ -69,6 +73,8 @@ func load(
   let plan = try UpsertPlan(schema: schema, key: key, mode: mode, columns: maker.columns)
   var settings = given
   settings.rowsPerStatement = cut.rowsPerStatement
+  settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
+  settings.readyShapeCount = cut.readyShapeCount
   settings.commitEveryRecords = cut.commitEvery
   settings.onError = onError
   let kept = Kept()

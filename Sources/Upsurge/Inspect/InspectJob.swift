@@ -73,7 +73,7 @@ public struct InspectJob: Sendable {
       return try validate(prepared)
     }
     var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])
-    let pool = BatchPool(count: 2, sizes: options.batchSizes)
+    let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
     let take: (consuming sending Batch) -> Bool = { batch in

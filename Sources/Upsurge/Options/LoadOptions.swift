@@ -142,6 +142,9 @@ public struct LoadOptions: Sendable {
   /// A quarter of the memory, and of what the log may hold: the cache of a transaction goes to the log in the end.
   package var pageCacheByteCount: Int { min(memory.byteCount, walLimit.byteCount) / 4 }
 
+  /// What batches with large records may take, all together: such a record as it stands and as it is stored.
+  package var largeBatchByteLimit: Int { memory.byteCount / 2 }
+
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
     try validatePreview()

@@ -59,9 +59,10 @@ package struct BatchFiller {
         throw readError ?? error
       }
       if batch.wantedSpillByteCount > 0 {
-        // Twice: files as large as a record may be, beside its text; JSON made of surplus fields.
-        if batch.wantedSpillByteCount > 2 * recordByteLimit + batch.arenaCapacity {
+        // Files, or JSON made of surplus fields, are part of the record.
+        if batch.wantedRecordByteCount > recordByteLimit {
           batch.wantedSpillByteCount = 0
+          batch.wantedRecordByteCount = 0
           try parser.rejectTooLarge(&batch, limit: recordByteLimit)
         } else {
           pool.growSpill(&batch)
@@ -78,7 +79,7 @@ package struct BatchFiller {
         if batch.arenaByteCount < batch.arenaCapacity {
           fillLimit = batch.arenaCapacity
         } else if batch.arenaCapacity < recordByteLimit {
-          pool.grow(&batch, to: min(batch.arenaCapacity * 2, recordByteLimit))
+          pool.grow(&batch, to: nextCapacity(after: batch.arenaCapacity))
           fillLimit = batch.arenaCapacity
         } else {
           try parser.rejectTooLarge(&batch, limit: recordByteLimit)
@@ -108,6 +109,12 @@ package struct BatchFiller {
     let batch = pool.take()
     waitSeconds += watch.seconds
     return batch
+  }
+
+  /// Twice as much; large arenas grow in smaller steps, because what is read behind a large record has to be carried
+  /// on while that is written.
+  private func nextCapacity(after capacity: Int) -> Int {
+    min(capacity < recordByteLimit / 4 ? capacity * 2 : capacity + recordByteLimit / 8, recordByteLimit)
   }
 
   private func madeNoProgress(_ batch: borrowing Batch) -> Bool {

@@ -1,18 +1,21 @@
-/// The run's batches: a fixed number, of which at most two may be larger than standard at a time.
+/// The run's batches: a fixed number, and what they may be larger than standard, all together.
 ///
 /// "No free batch" is the pipeline's back-pressure. A record that does not fit its batch's arena makes the arena
-/// grow; that needs one of two permits, which come back with the batch, so that memory stays bounded however
-/// large the records are.
+/// grow; the bytes for that come from one allowance and go back to it with the batch, so that memory stays bounded
+/// however large the records are. Who needs more than is left waits until the batches before are written; a record
+/// for which the allowance is too small gets it when it is alone.
 package final class BatchPool: @unchecked Sendable {
-  // Sendable because `largeCount` and `isClosed` are only touched while `monitor` is locked.
+  // Sendable because `permittedByteCount` and `isClosed` are only touched while `monitor` is locked.
 
   private let free: BatchChannel
-  private var largeCount = 0
+  private let allowance: Int
+  private var permittedByteCount = 0
   private var isClosed = false
   private let monitor = Monitor()
-  private static let largeLimit = 2
 
-  package init(count: Int, sizes: Batch.Sizes) {
+  /// - Parameter allowance: bytes that batches may be larger than standard, all together.
+  package init(count: Int, sizes: Batch.Sizes, allowance: Int = 32 << 20) {
+    self.allowance = allowance
     free = BatchChannel(capacity: count)
     for _ in 0..<count { free.send(Batch(sizes: sizes)) }
   }
@@ -23,29 +26,31 @@ package final class BatchPool: @unchecked Sendable {
 
   /// Empties a batch and puts it back.
   package func giveBack(_ batch: consuming sending Batch) {
-    let heldPermit = batch.holdsPermit
+    let byteCount = batch.permittedByteCount
     batch.reset()
-    batch.holdsPermit = false
-    if heldPermit { releasePermit() }
+    batch.permittedByteCount = 0
+    if byteCount > 0 { release(byteCount) }
     free.send(batch)
   }
 
-  /// Enlarges a batch's arena; waits for a permit when the batch is still of standard size.
+  /// Enlarges a batch's arena, and its spill along with it; waits for the bytes.
   package func grow(_ batch: inout Batch, to capacity: Int) {
-    acquirePermit(for: &batch)
+    acquire(capacity + max(batch.spillCapacity, capacity), for: &batch)
     batch.growArena(to: capacity)
   }
 
-  /// Enlarges a batch's spill as its parser has asked; waits for a permit as `grow` does.
+  /// Enlarges a batch's spill as its parser has asked; waits for the bytes.
   package func growSpill(_ batch: inout Batch) {
-    acquirePermit(for: &batch)
+    acquire(batch.arenaCapacity + batch.wantedSpillByteCount, for: &batch)
     batch.growSpill()
   }
 
-  /// Moves the unparsed tail of `previous` to `batch`, with a permit where that makes it large.
+  /// Moves the unparsed tail of `previous` to `batch`; waits for the bytes where that makes it large.
   package func moveTail(of previous: inout Batch, to batch: inout Batch) {
     let byteCount = previous.arenaByteCount - previous.parsedByteCount
-    if byteCount >= batch.arenaCapacity { acquirePermit(for: &batch) }
+    if byteCount >= batch.arenaCapacity {
+      acquire(2 * byteCount, for: &batch, beside: previous.permittedByteCount)
+    }
     batch.takeTail(of: &previous)
   }
 
@@ -58,18 +63,24 @@ package final class BatchPool: @unchecked Sendable {
     monitor.unlock()
   }
 
-  private func acquirePermit(for batch: inout Batch) {
-    if batch.holdsPermit { return }
-    batch.holdsPermit = true
+  /// - Parameter held: bytes of other batches that the caller holds and that cannot come back while it waits.
+  private func acquire(_ byteCount: Int, for batch: inout Batch, beside held: Int = 0) {
+    let more = byteCount - batch.permittedByteCount
+    if more <= 0 { return }
     monitor.lock()
-    while largeCount == BatchPool.largeLimit && !isClosed { monitor.wait() }
-    largeCount += 1
+    while permittedByteCount + more > allowance && permittedByteCount > batch.permittedByteCount + held
+      && !isClosed
+    {
+      monitor.wait()
+    }
+    permittedByteCount += more
     monitor.unlock()
+    batch.permittedByteCount = byteCount
   }
 
-  private func releasePermit() {
+  private func release(_ byteCount: Int) {
     monitor.lock()
-    largeCount -= 1
+    permittedByteCount -= byteCount
     monitor.notifyAll()
     monitor.unlock()
   }

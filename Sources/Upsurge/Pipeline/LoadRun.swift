@@ -29,7 +29,8 @@ final class LoadRun: Sendable {
     self.job = job
     self.control = control
     self.note = note
-    pool = BatchPool(count: LoadRun.batchCount, sizes: job.options.batchSizes)
+    pool = BatchPool(
+      count: LoadRun.batchCount, sizes: job.options.batchSizes, allowance: job.options.largeBatchByteLimit)
     summary = Mutex(RunSummary(database: job.database, table: job.table, sources: job.sources))
   }
 

@@ -35,13 +35,22 @@ package struct FieldSelection: Sendable {
     return names
   }
 
+  /// The first names, and how many more there are.
+  static func list(_ names: [String]) -> String {
+    let shown = 50
+    let rest = names.count > shown ? ", and \(names.count - shown) more" : ""
+    return names.prefix(shown).joined(separator: ", ") + rest
+  }
+
   private func check(
     _ names: [String], option: String, against header: [String], file: String
   ) throws(UpsurgeError) {
-    for name in names where !header.contains(where: { SQLName.isSame($0, name) }) {
+    if names.isEmpty { return }
+    let known = Set(header.map(SQLName.folded))
+    for name in names where !known.contains(SQLName.folded(name)) {
       throw UpsurgeError(
         .usage, "\(option) names \"\(name)\", which \(file) does not have",
-        hint: "its fields are: \(header.joined(separator: ", "))")
+        hint: "its fields are: \(Self.list(header))")
     }
   }
 }

@@ -15,7 +15,7 @@ extension PreparedSource {
 
   /// Records in the sample; 0 when it cannot be parsed.
   private func sampleRecordCount(options: LoadOptions) -> Int {
-    let pool = BatchPool(count: 2, sizes: options.batchSizes)
+    let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
     var filler = BatchFiller(pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
     var rest = opened.sample[...]
     let read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int = { buffer in

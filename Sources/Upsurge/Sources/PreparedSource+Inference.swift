@@ -67,7 +67,7 @@ extension PreparedSource {
     options: LoadOptions, isWhole: Bool, isFirstBatchEnough: Bool = false,
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
   ) throws(UpsurgeError) -> Pass {
-    let pool = BatchPool(count: 2, sizes: options.batchSizes)
+    let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
     var inference = ColumnInference(isJSON: isJSON)

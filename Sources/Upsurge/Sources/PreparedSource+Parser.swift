@@ -41,7 +41,7 @@ extension PreparedSource {
           policy: JSONKeyPolicy(
             unknown: table.unknownKeys,
             wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames),
-          blobs: blobs(for: table, options: options)))
+          blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit))
     case .csv(let sniffed):
       let names = try FieldSelection(options: options).columnNames(
         of: sniffed.headerNames, file: opened.name)
@@ -86,11 +86,16 @@ extension PreparedSource {
     let new = missing.filter { columns.slot(named: $0) == nil }
     if new.isEmpty || table.leavesOutUnknown { return }
     guard table.takesUnknown else { throw lacking(new, in: table) }
+    if let limit = table.limit(exceededBy: new.count, beside: columns.targets) {
+      throw Self.tooManyColumns(
+        wanted.count, in: opened.name, limit: limit, hint: "--columns A,B loads only some")
+    }
     // A column that the table gets one day converts the text then.
     let isUntyped = table.isForInference || table.quarantinesUnknown
     let types = isUntyped ? [] : try inferColumns(options: options)
+    let typesByName = Dictionary(types.map { (SQLName.folded($0.name), $0.type) }) { first, _ in first }
     for name in new {
-      let type = types.first { SQLName.isSame($0.name, name) }?.type ?? .text
+      let type = typesByName[SQLName.folded(name)] ?? .text
       let declared = options.types.first { SQLName.isSame($0.key, name) }?.value
       let given = declared.map { Affinity(declaredType: $0) }
       columns.add(
@@ -100,11 +105,19 @@ extension PreparedSource {
     }
   }
 
+  /// The refusal of more columns than SQLite takes.
+  static func tooManyColumns(_ count: Int, in name: String, limit: Int, hint: String) -> UpsurgeError {
+    UpsurgeError(
+      .badInput,
+      "\(SourceName.shown(name)) has \(count) columns, and SQLite takes at most \(limit) in a table",
+      position: Position(file: name), hint: hint)
+  }
+
   private func lacking(_ names: [String], in table: TableFacts) -> UpsurgeError {
     UpsurgeError(
       .guardRefused,
       "\(opened.name) has \(names.count == 1 ? "a field" : "fields") for which the table \(table.name) has no "
-        + "column: \(names.joined(separator: ", "))",
+        + "column: \(FieldSelection.list(names))",
       hint: "--alter adds columns; --columns A,B loads only some; --rename OLD=NEW gives another name")
   }
 }

@@ -21,7 +21,8 @@ package struct PreparedSource {
     var opening = OpenedSource.Options()
     opening.compression = options.compression
     opening.encoding = options.encoding
-    opening.windowByteLimit = max(opening.windowByteLimit, options.memory.byteCount)
+    opening.windowByteLimit = max(opening.windowByteLimit, options.memory.byteCount / 4)
+    opening.maximumRatio = options.maximumRatio
     let isJSON = options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
     opening.allowsSingleByteEncodings = !isJSON
     let opened = try OpenedSource(
@@ -31,7 +32,37 @@ package struct PreparedSource {
       // JSON is UTF-8 (or marked UTF-16); what is not is an error, never Windows-1252.
       try opened.decode(as: .auto, allowsSingleByteEncodings: false)
     }
+    if case .csv(let sniffed) = shape, let unknown = sniffed.unknownFields {
+      throw unknownFields(unknown, of: opened.name, hasHeader: sniffed.dialect.headerLineCount > 0)
+    }
     return PreparedSource(opened: opened, shape: shape)
+  }
+
+  private static func unknownFields(
+    _ unknown: CSVSniffResult.UnknownFields, of name: String, hasHeader: Bool
+  ) -> UpsurgeError {
+    let what = hasHeader ? "the header" : "the first record"
+    let position = Position(file: name, line: 1, byte: 0)
+    switch unknown {
+    case .cut(let byteCount):
+      return UpsurgeError(
+        .badInput,
+        "\(what) of \(SourceName.shown(name)) does not end within its first \(byteCount) bytes, so its fields are "
+          + "not known",
+        position: position,
+        hint:
+          "--names A,B,C says what the fields are; --skip-lines N leaves lines out; --quote none if a quote is "
+          + "never closed")
+    case .tooMany:
+      return UpsurgeError(
+        .badInput,
+        "\(what) of \(SourceName.shown(name)) has more than \(HeaderNames.fieldLimit) fields, and SQLite takes at "
+          + "most \(JSONParser.mostColumns) columns in any table",
+        position: position,
+        hint:
+          "cut out the fields that are wanted first, as `cut -d, -f1-100` does; --delimiter if these are no fields"
+      )
+    }
   }
 
   private static func shape(of opened: OpenedSource, options: LoadOptions) -> Shape {
@@ -81,8 +112,8 @@ package struct PreparedSource {
     guard case .csv(let sniffed) = shape else { return log }
     let position = Position(file: opened.name)
     for renaming in sniffed.renamings { log.add(.headerRenamed, column: renaming.new, at: position) }
-    for name in sniffed.headerNames
-    where !options.columns.isEmpty && !options.columns.contains(where: { SQLName.isSame($0, name) }) {
+    let wanted = Set(options.columns.map(SQLName.folded))
+    for name in sniffed.headerNames where !wanted.isEmpty && !wanted.contains(SQLName.folded(name)) {
       log.add(.columnSkipped, column: name, at: position)
     }
     return log

@@ -42,7 +42,8 @@ struct PreparedTable {
     }
     guard options.createsTable else {
       if options.contract == .quarantine {
-        return try missing(name, for: source, isOnlySource: others.isEmpty, options: options)
+        return try missing(
+          name, on: connection, for: source, isOnlySource: others.isEmpty, options: options)
       }
       throw UpsurgeError(
         .guardRefused, "there is no table \(name), and --create never says not to make it",
@@ -62,6 +63,11 @@ struct PreparedTable {
     let stored = inferred.filter { !SQLName.isSame($0.name, control?.name ?? "") }
     var definition = try TableDefinition(
       name: name, inferred: stored, options: options, mustKnowTypes: hasOneHeader)
+    if definition.columns.count > connection.columnLimit {
+      throw PreparedSource.tooManyColumns(
+        definition.columns.count, in: source.opened.name, limit: connection.columnLimit,
+        hint: "--columns A,B loads only some")
+    }
     if try options.needsKeyIndex(table: name, columns: definition.columns.map(\.name)) {
       definition.keyColumns = []
     }
@@ -74,7 +80,9 @@ struct PreparedTable {
   ) throws(UpsurgeError) -> PreparedTable {
     let keySQL = try makeKey(schema, on: connection, options: options)
     let keyed = keySQL == nil ? nil : try TableSchema.read(connection, table: schema.name)
-    var table = try existing(keyed ?? schema, for: source, isOnlySource: isOnlySource, options: options)
+    var table = try existing(
+      keyed ?? schema, columnLimit: connection.columnLimit, for: source, isOnlySource: isOnlySource,
+      options: options)
     try checkTriggers(of: table.plan, on: connection)
     try table.plan.checkRules(on: connection)
     table.keySQL = keySQL
@@ -168,7 +176,8 @@ struct PreparedTable {
   }
 
   private static func existing(
-    _ schema: TableSchema, for source: PreparedSource, isOnlySource: Bool, options: LoadOptions
+    _ schema: TableSchema, columnLimit: Int, for source: PreparedSource, isOnlySource: Bool,
+    options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     if schema.kind == .view && schema.triggers.isEmpty {
       throw UpsurgeError(
@@ -180,6 +189,8 @@ struct PreparedTable {
       columns: schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .warn) },
       addsColumns: options.contract == .evolve && options.mode != .delete,
       quarantinesUnknown: options.contract == .quarantine)
+    facts.columnLimit = columnLimit
+    facts.unfilledColumnCount = schema.columns.count - facts.columns.count
     facts.leavesOutUnknown = options.mode == .delete && options.contract != .quarantine
     var columns = ColumnRegistry()
     if source.isJSON {
@@ -228,10 +239,12 @@ struct PreparedTable {
 
   /// No table, and none is made: every record is kept.
   private static func missing(
-    _ name: String, for source: PreparedSource, isOnlySource: Bool, options: LoadOptions
+    _ name: String, on connection: Connection, for source: PreparedSource, isOnlySource: Bool,
+    options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
-    let facts = TableFacts(
+    var facts = TableFacts(
       name: name, isNew: false, columns: [], addsColumns: false, quarantinesUnknown: true)
+    facts.columnLimit = connection.columnLimit
     var columns = ColumnRegistry()
     if let control = try control(
       for: source, isOnlySource: isOnlySource, options: options, isInTable: { _ in false })
@@ -277,7 +290,8 @@ struct PreparedTable {
   ) throws(UpsurgeError) -> PreparedTable {
     var targets = schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .reject) }
     if let control { targets.append(control) }
-    let facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)
+    var facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)
+    facts.columnLimit = connection.columnLimit
     let plan = try UpsertPlan(
       schema: schema, rules: options.rules, columns: targets)
     try checkKey(of: plan, options: options)

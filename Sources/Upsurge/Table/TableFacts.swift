@@ -13,11 +13,36 @@ struct TableFacts: Sendable {
   var leavesOutUnknown = false
   /// Whether there is no table at all: values are looked at as they are.
   var isForInference = false
+  /// The most columns of a table; what SQLite is built with where nothing else is said.
+  var columnLimit = 2_000
+  /// Columns of a table that existed that no record fills: generated ones.
+  var unfilledColumnCount = 0
+  private let places: ColumnRegistry
+
+  init(
+    name: String, isNew: Bool, columns: [ColumnTarget], addsColumns: Bool, quarantinesUnknown: Bool = false,
+    isForInference: Bool = false
+  ) {
+    self.name = name
+    self.isNew = isNew
+    self.columns = columns
+    self.addsColumns = addsColumns
+    self.quarantinesUnknown = quarantinesUnknown
+    self.isForInference = isForInference
+    places = ColumnRegistry(columns)
+  }
 
   /// The table's column of that name, in any case.
-  func column(named name: String) -> ColumnTarget? {
-    let lowercased = SQLName.folded(name)
-    return columns.first { SQLName.folded($0.name) == lowercased }
+  func column(named name: String) -> ColumnTarget? { places.slot(named: name).map { places.targets[$0] } }
+
+  /// The most columns of records that name all of the table's.
+  var recordColumnLimit: Int { columnLimit - unfilledColumnCount }
+
+  /// The limit, where so many new columns beside those of the table and of the run are more.
+  func limit(exceededBy newCount: Int, beside known: [ColumnTarget]) -> Int? {
+    if isForInference { return nil }
+    let added = known.count { column(named: $0.name) == nil }
+    return columns.count + unfilledColumnCount + added + newCount > columnLimit ? columnLimit : nil
   }
 
   /// What becomes of a JSON key for which there is no column.

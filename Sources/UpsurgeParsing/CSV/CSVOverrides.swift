@@ -61,6 +61,17 @@ package struct CSVSniffResult: Sendable, Equatable {
   package var remarks: [String]
   /// Why this delimiter: `6 fields in 98 of 100 records`.
   package var delimiterEvidence: String
+  /// Why the names and number of the fields are not known: the header, or the first record where there is none, is
+  /// not read to its end. nil where they are.
+  package var unknownFields: UnknownFields?
+
+  /// What is wrong with the first record of a sample.
+  package enum UnknownFields: Sendable, Equatable {
+    /// It is larger than the sample, which has so many bytes.
+    case cut(byteCount: Int)
+    /// It has more fields than `HeaderNames.fieldLimit`.
+    case tooMany
+  }
 
   /// One line for people: `csv · delimiter comma · quote " · header · LF · 6 fields`.
   package var summary: String {

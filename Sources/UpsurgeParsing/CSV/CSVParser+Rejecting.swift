@@ -97,37 +97,13 @@ extension CSVParser {
     scanner.seek(to: line.next)
   }
 
-  package mutating func rejectTooLarge(_ batch: inout Batch, limit: Int) throws(UpsurgeError) {
-    let start = batch.parsedByteCount
-    let size = batch.arenaByteCount - start
-    // A record may take a quarter of the memory; how long it is altogether is not known yet.
-    let memory = max(limit, size) / (1 << 20) * 8 + 8
-    let hint = "--memory \(memory)MiB for larger records; --quote none if a quote is never closed"
-    if headersToSkip > 0 {
-      throw UpsurgeError(
-        .badInput, "the header is larger than \(limit) bytes", position: position(ofByte: start, in: batch),
-        hint: hint)
-    }
-    let bytes = UnsafePointer(batch.arena)
-    var lineEnd = start
-    while lineEnd < batch.arenaByteCount && bytes[lineEnd] != 0x0A && bytes[lineEnd] != 0x0D { lineEnd += 1 }
-    let problem = RecordProblem(
-      code: .tooLarge, reason: "the record is larger than \(limit) bytes", hint: hint)
-    append(problem, to: &batch, rawEnd: lineEnd)
-    // The next call drops the line end, and the rest of the line where it is not there yet.
-    linesToSkip = 1
-    batch.parsedByteCount = lineEnd
-    if !tally.isEmpty { tally.move(to: &batch.warnings, naming: columnName, file: file) }
-  }
-
   /// Counts a record as rejected, with the bytes from `batch.parsedByteCount` on.
   private mutating func append(_ problem: RecordProblem, to batch: inout Batch, rawEnd: Int) {
     recordCount += 1
     let start = batch.parsedByteCount
-    batch.rejects.append(
+    batch.take(
       Reject(
         problem.code, at: recordPosition(in: batch), column: problem.column, reason: problem.reason,
         hint: problem.hint, raw: UnsafeBufferPointer(start: batch.arena + start, count: rawEnd - start)))
-    if batch.rejects.count >= Self.rejectLimit { batch.isClosed = true }
   }
 }

@@ -53,7 +53,7 @@ extension CSVParser {
     }
     for index in 0..<scanner.noteCount {
       let note = scanner.notes[index]
-      tally.count(note.note, ofField: Int(note.field), at: position)
+      if let slot = slotOfField[Int(note.field)] { tally.count(note.note, inSlot: slot, at: position) }
     }
     batch.records[batch.recordCount] = RecordPosition(
       arenaOffset: start, byteCount: scanner.recordEnd - start, line: nextLine, number: recordCount)
@@ -70,17 +70,17 @@ extension CSVParser {
     let raw = UnsafeBufferPointer(
       start: scanner.bytes + scanner.firstSurplusOffset,
       count: scanner.recordEnd - scanner.firstSurplusOffset)
-    let text = SurplusFields.json(of: raw, dialect: dialect)
+    let text = SurplusFields(raw, dialect: dialect)
     // JSON may be longer than what it was made from, and the records behind it need their room as well.
-    let needed = scanner.spillByteCount + text.count
+    let needed = scanner.spillByteCount + text.byteCount
     if needed + (scanner.end - scanner.nextStart) > batch.spillCapacity {
       askForSpill(needed, &batch, scanner)
       return .incomplete
     }
-    for (index, byte) in text.enumerated() { scanner.spill[scanner.spillByteCount + index] = byte }
+    text.write(to: scanner.spill + scanner.spillByteCount)
     scanner.cells[extraSlot] = .text(
-      offset: scanner.spillByteCount, byteCount: text.count, isInSpill: true)
-    scanner.spillByteCount += text.count
+      offset: scanner.spillByteCount, byteCount: text.byteCount, isInSpill: true)
+    scanner.spillByteCount += text.byteCount
     return .settled
   }
 
@@ -91,6 +91,7 @@ extension CSVParser {
       batch.isClosed = true
     } else {
       batch.wantedSpillByteCount = byteCount + (scanner.end - scanner.nextStart)
+      batch.wantedRecordByteCount = byteCount
     }
   }
 

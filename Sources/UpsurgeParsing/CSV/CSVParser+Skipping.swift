@@ -33,13 +33,17 @@ extension CSVParser {
   mutating func skipLines(_ batch: inout Batch, _ scanner: RecordScanner) -> Bool {
     while linesToSkip > 0 {
       guard let lineEnd = scanner.lineEnd(from: batch.parsedByteCount) else {
+        drop(scanner.end - batch.parsedByteCount)
         batch.parsedByteCount = scanner.end
+        if scanner.isFinal { finishDropped(&batch) }
         return false
       }
+      drop(lineEnd - batch.parsedByteCount)
       guard scanner.isLineEndWhole(lineEnd) else {
         batch.parsedByteCount = lineEnd
         return false
       }
+      finishDropped(&batch)
       batch.parsedByteCount = scanner.lineStart(after: lineEnd)
       nextLine += 1
       linesToSkip -= 1
@@ -53,8 +57,7 @@ extension CSVParser {
     let first = scanner.bytes[start]
     if first == 0x0A || first == 0x0D {
       guard scanner.isLineEndWhole(start) else { return .incomplete }
-      let position = position(ofByte: start, in: batch)
-      tally.count(.blankLine, at: position)
+      if !tally.countAgain(.blankLine) { tally.count(.blankLine, at: position(ofByte: start, in: batch)) }
       batch.parsedByteCount = scanner.lineStart(after: start)
       nextLine += 1
       scanner.seek(to: batch.parsedByteCount)

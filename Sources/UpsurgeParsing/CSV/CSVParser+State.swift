@@ -10,7 +10,8 @@ extension CSVParser {
   private static let behindHeader = #"{"at":"records"}"#
 
   package var state: ParserState? {
-    ParserState(line: nextLine, recordCount: recordCount, details: details)
+    if dropped != nil { return nil }
+    return ParserState(line: nextLine, recordCount: recordCount, details: details)
   }
 
   private var details: String {

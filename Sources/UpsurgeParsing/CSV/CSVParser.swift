@@ -10,9 +10,6 @@ import UpsurgeRecords
 /// A record whose quotes make no sense costs one line: its first physical line is rejected, and parsing goes on
 /// with the next, so that one stray quote never swallows the good records behind it.
 package struct CSVParser: RecordParser {
-  /// Rejects of one batch; a batch with more is closed, so that bad input cannot fill the memory.
-  static let rejectLimit = 4096
-
   package let columns: [ColumnTarget]
   package let dialect: CSVDialect
   /// The source as the user named it.
@@ -37,6 +34,8 @@ package struct CSVParser: RecordParser {
   /// Physical lines that are still to be dropped: the preamble, the rest of a comment or of a huge record.
   var linesToSkip: Int
   var headersToSkip: Int
+  /// A record that is too large for memory, whose line has not ended yet.
+  var dropped: DroppedRecord?
   var isAtStreamStart: Bool
   var tally: CSVWarningTally
 
@@ -70,7 +69,7 @@ package struct CSVParser: RecordParser {
     linesToSkip = dialect.skippedLineCount
     headersToSkip = dialect.headerLineCount
     isAtStreamStart = true
-    tally = CSVWarningTally(fieldCount: slotOfField.count)
+    tally = CSVWarningTally(columnCount: columns.count)
   }
 
   package mutating func parse(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
@@ -78,7 +77,7 @@ package struct CSVParser: RecordParser {
     if hasAbsentCells { batch.hasAbsentCells = true }
     var scanner = makeScanner(of: batch, isFinal: isFinal)
     readRecords(into: &batch, with: &scanner)
-    if !tally.isEmpty { tally.move(to: &batch.warnings, naming: self.columnName, file: file) }
+    if !tally.isEmpty { tally.move(to: &batch.warnings, naming: columns, file: file) }
   }
 
   private func makeScanner(of batch: borrowing Batch, isFinal: Bool) -> RecordScanner {

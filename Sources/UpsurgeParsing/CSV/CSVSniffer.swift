@@ -12,7 +12,7 @@ import UpsurgeRecords
 /// Then, with the marks known: which lines are comments, which come before the table, and whether the table starts
 /// with names. What was given is never sniffed, and what happens to bad records has no say.
 package enum CSVSniffer {
-  /// More of a sample says nothing new.
+  /// More of a sample says nothing new, unless its first record is larger.
   package static let sampleByteLimit = 256 << 10
 
   /// - Parameters:
@@ -21,10 +21,15 @@ package enum CSVSniffer {
   package static func sniff(
     sample: UnsafeBufferPointer<UInt8>, isWhole: Bool, given: CSVOverrides = CSVOverrides()
   ) -> CSVSniffResult {
-    let isCut = sample.count > sampleByteLimit
-    var bytes = UnsafeBufferPointer(rebasing: sample.prefix(sampleByteLimit))
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3)) }
-    return Sniffing(bytes: bytes, isWhole: isWhole && !isCut, given: given).result()
+    var byteLimit = sampleByteLimit
+    while true {
+      let isCut = sample.count > byteLimit
+      var bytes = UnsafeBufferPointer(rebasing: sample.prefix(byteLimit))
+      if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3)) }
+      let result = Sniffing(bytes: bytes, isWhole: isWhole && !isCut, given: given).result()
+      guard isCut, case .cut? = result.unknownFields else { return result }
+      byteLimit = sample.count
+    }
   }
 
   /// The same for an array.
@@ -60,7 +65,14 @@ struct Sniffing {
       fieldCount: names.names.count, remarks: remarks,
       delimiterEvidence:
         "\(shape.fieldCount) field\(shape.fieldCount == 1 ? "" : "s") in \(shape.agreeingCount) of "
-        + "\(shape.recordCount) records")
+        + "\(shape.recordCount) records",
+      unknownFields: unknownFields(table))
+  }
+
+  private func unknownFields(_ table: SampleRecords) -> CSVSniffResult.UnknownFields? {
+    if given.columnNames != nil { return nil }
+    if table.isFirstRecordTooWide { return .tooMany }
+    return table.isFirstRecordCut ? .cut(byteCount: bytes.count) : nil
   }
 
   /// The columns' names: given ones, those of the header, or numbered ones.
@@ -84,7 +96,8 @@ struct Sniffing {
     let filled = names.filter { !$0.isEmpty }
     if filled.count < names.count && body.count > 1 && body.allSatisfy({ $0.fields.count == filled.count }) {
       remarks.append(
-        "the header has \(names.count) fields, the records have \(filled.count): its empty names are left out")
+        "the header has \(names.count) fields, the records have \(filled.count): its empty names are left out"
+      )
       names = filled
     }
     if let usual = body.isEmpty ? nil : shape.fieldCount, usual != names.count {

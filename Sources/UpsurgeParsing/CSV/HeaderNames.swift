@@ -17,6 +17,9 @@ package struct HeaderNames: Sendable, Equatable {
     }
   }
 
+  /// The most fields of a header, twice what SQLite can be built to take as columns.
+  package static let fieldLimit = 65_536
+
   package private(set) var names: [String] = []
   package private(set) var renamings: [Renaming] = []
 
@@ -27,14 +30,18 @@ package struct HeaderNames: Sendable, Equatable {
     // Names that stand in the header come first: `a,a,a_2` must not take the third one's name away.
     let given = Set(trimmed.map(\.nameKey))
     var taken: Set<String> = []
+    // A name that stands there many times is not counted from 2 each time.
+    var nextNumbers: [String: Int] = [:]
     for (index, name) in trimmed.enumerated() {
       let base = name.isEmpty ? "column_\(index + 1)" : name
       var new = base
-      var number = 2
+      let key = base.nameKey
+      var number = taken.contains(key) ? nextNumbers[key, default: 2] : 2
       while taken.contains(new.nameKey) || (new != name && given.contains(new.nameKey)) {
         new = "\(base)_\(number)"
         number += 1
       }
+      if number > 2 { nextNumbers[key] = number }
       taken.insert(new.nameKey)
       names.append(new)
       if new != name { renamings.append(Renaming(index: index, original: name, new: new)) }

@@ -14,6 +14,8 @@ struct SampleRecords {
 
   /// More records say nothing new.
   static let recordLimit = 1000
+  /// Nor do more fields, which only a record can hold that no table takes.
+  static let fieldLimit = 3 * HeaderNames.fieldLimit
 
   let reader: FieldReader
   private(set) var fields: [FieldReader.Field] = []
@@ -21,6 +23,10 @@ struct SampleRecords {
   /// Fields that are properly quoted.
   private(set) var quotedCount = 0
   private(set) var brokenCount = 0
+  /// Whether the sample ends inside its first record.
+  private(set) var isFirstRecordCut = false
+  /// Whether the first record has more fields than a header may have; the rest of it was not read.
+  private(set) var isFirstRecordTooWide = false
   /// How many records end with LF, CRLF, CR.
   private(set) var lineEndCounts = [0, 0, 0]
 
@@ -29,7 +35,7 @@ struct SampleRecords {
     var reader = FieldReader(bytes: bytes, dialect: dialect)
     reader.offset = offset
     self.reader = reader
-    while !reader.isAtEnd && records.count < Self.recordLimit {
+    while !reader.isAtEnd && records.count < Self.recordLimit && fields.count < Self.fieldLimit {
       let byte = bytes[reader.offset]
       if byte == 0x0A || byte == 0x0D {
         reader.skipLine()
@@ -54,6 +60,7 @@ struct SampleRecords {
         // What the end of the sample has cut is not broken, however long it is.
         if field.ending == .unclosedQuote && !isWhole && !holdsRecords(field) {
           if records.isEmpty {
+            isFirstRecordCut = true
             fields.append(field)
             record.fields = firstField..<fields.count
             records.append(record)
@@ -74,11 +81,20 @@ struct SampleRecords {
         fields.append(field)
         if field.isQuoted { quotedCount += 1 }
       }
-      if field.ending == .delimiter { continue }
+      if field.ending == .delimiter {
+        if fields.count - firstField <= HeaderNames.fieldLimit { continue }
+        if records.isEmpty { isFirstRecordTooWide = true }
+        reader.skipLine()
+        break
+      }
       if field.ending == .lineEnd { countLineEnd(before: reader.offset) }
-      if field.ending == .endOfInput && !isWhole && !records.isEmpty {
-        fields.removeSubrange(firstField...)
-        return
+      if field.ending == .endOfInput && !isWhole {
+        if records.isEmpty {
+          isFirstRecordCut = true
+        } else {
+          fields.removeSubrange(firstField...)
+          return
+        }
       }
       break
     }
@@ -90,7 +106,9 @@ struct SampleRecords {
   /// Whether the lines of a field whose quote stays open are records like the first one, so that the quote is
   /// likely to have been opened by mistake.
   private func holdsRecords(_ field: FieldReader.Field) -> Bool {
-    guard let expected = records.first(where: { !$0.isBroken })?.fields.count, expected > 1 else { return false }
+    guard let expected = records.first(where: { !$0.isBroken })?.fields.count, expected > 1 else {
+      return false
+    }
     var lines = FieldReader(
       bytes: UnsafeBufferPointer(rebasing: reader.bytes[..<field.stop]), like: reader)
     lines.offset = field.start

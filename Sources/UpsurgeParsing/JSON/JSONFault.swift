@@ -16,6 +16,12 @@ struct JSONFault: @unchecked Sendable {
     case badBlob(String)
     case unnameableKey
     case notAnObject(String)
+    /// A key that needs a column where the table can have no more.
+    case tooManyColumns(limit: Int)
+    /// A key whose name is too long for a column, beside those of the others.
+    case nameTooLong(byteCount: Int)
+    /// More keys than can be told apart while objects are flattened.
+    case tooManyKeys
     case ragged(found: Int, expected: Int)
   }
 
@@ -27,7 +33,7 @@ struct JSONFault: @unchecked Sendable {
   /// Whether the record goes on for sure, so that its end can be found.
   var isSoft: Bool {
     if case .kernel(let code) = kind { return code == UPSURGE_JSON_LONE_SURROGATE }
-    return true
+    return kind != .tooManyKeys
   }
 
   /// Whether it is a fault of the value only, which a second value for the column mends.
@@ -40,6 +46,7 @@ struct JSONFault: @unchecked Sendable {
     case .badBlob: .badBlob
     case .notAnObject: .notAnObject
     case .ragged: .ragged
+    case .tooManyColumns, .nameTooLong, .tooManyKeys: .tooManyColumns
     case .unnameableKey: .jsonSyntax
     case .kernel(UPSURGE_JSON_NOT_UTF8): .invalidUTF8
     case .kernel(UPSURGE_JSON_TOO_DEEP): .tooDeep
@@ -59,6 +66,15 @@ struct JSONFault: @unchecked Sendable {
     case .badBlob(let reason): return "\(reason) (\(place))"
     case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
     case .notAnObject(let found): return found
+    case .tooManyColumns(let limit):
+      return
+        "the record needs a column more than the \(limit) that SQLite takes in a table, for the value \(place)"
+    case .nameTooLong(let byteCount):
+      return
+        "a key of \(byteCount) bytes needs a column, and the names of all columns may have "
+        + "\(JSONParser.nameByteLimit), for the value \(place)"
+    case .tooManyKeys:
+      return "the record has more different keys than --flatten can tell apart, the last one \(place)"
     case .ragged(let found, let expected):
       return "the array has \(found) value\(found == 1 ? "" : "s"), the header \(expected)"
     }
@@ -87,7 +103,7 @@ struct JSONFault: @unchecked Sendable {
     case UPSURGE_JSON_BAD_ESCAPE: "expected one of \" \\ / b f n r t u after a backslash"
     case UPSURGE_JSON_BAD_HEX: "expected four hexadecimal digits after \\u"
     case UPSURGE_JSON_NOT_UTF8: "the bytes of a string are not UTF-8"
-    case UPSURGE_JSON_TOO_DEEP: "brackets are nested too deep"
+    case UPSURGE_JSON_TOO_DEEP: "brackets are nested deeper than the limit of \(JSONDialect.depthLimit)"
     case UPSURGE_JSON_NO_KEY: "expected a key in double quotes"
     case UPSURGE_JSON_NO_COLON: "expected a colon after a key"
     case UPSURGE_JSON_NO_COMMA_IN_OBJECT: "expected a comma or } after a value"
@@ -98,6 +114,8 @@ struct JSONFault: @unchecked Sendable {
     }
   }
 
+  static let columnsHint = "--columns A,B reads only the keys it names"
+
   static let blobHint =
     "--blob base64, hex or file says what text in BLOB columns is; without it text stays text"
 
@@ -107,6 +125,8 @@ struct JSONFault: @unchecked Sendable {
     case .wouldChange:
       column.map { "--type \($0):TEXT keeps the spelling; --infer full looks at all values first" }
     case .badBlob: Self.blobHint
+    case .tooManyColumns, .nameTooLong: Self.columnsHint
+    case .tooManyKeys: "without --flatten the record can be read"
     case .duplicateKey, .columnCollision: "--duplicate-keys last-wins takes the last value"
     default: nil
     }

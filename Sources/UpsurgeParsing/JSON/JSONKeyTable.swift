@@ -13,7 +13,8 @@ import UpsurgeRecords
 /// with one comparison each and no hash. Key bytes keep their closing quote: comparing it along with them
 /// finds the key's end as well.
 ///
-/// Memory is bounded by `trim()`, which forgets all keys when there are too many; they are found again by name.
+/// Memory is bounded by `trim()`, which forgets all keys when there are too many; they are found again by name. Within a
+/// record, `isFull` says that keys which mean nothing are to share the entry `scratch`.
 final class JSONKeyTable: @unchecked Sendable {
   // Sendable because it belongs to one parser, which is on one thread at a time.
 
@@ -28,14 +29,20 @@ final class JSONKeyTable: @unchecked Sendable {
   /// The key holds U+0000, which no column name can.
   static let unnameable: Int32 = -4
 
-  /// Entry 0 stands for the record itself.
+  /// The entry of keys that are left out where the table is full; it is never linked to others.
+  static let scratch: Int32 = 1
+
+  /// Entry 0 stands for the record itself, entry 1 for keys without an entry of their own.
   private(set) var entries: UnsafeMutablePointer<Entry>
   private(set) var count = 0
   private var capacity = 64
   /// Open addressing; a power of two, at least twice `capacity`.
   private var buckets: [Int32]
   private let seed = UInt64.random(in: 0...UInt64.max)
+  /// Bytes of all keys.
+  private var byteCount = 0
   private static let trimCount = 16 << 10
+  private static let trimByteCount = 1 << 20
 
   init() {
     entries = .allocate(capacity: capacity)
@@ -50,15 +57,18 @@ final class JSONKeyTable: @unchecked Sendable {
 
   /// Forgets all keys when there are too many; only between records.
   func trim() {
-    if count <= Self.trimCount { return }
+    if count <= Self.trimCount && byteCount <= Self.trimByteCount { return }
     removeAll()
     buckets = Array(repeating: -1, count: capacity * 2)
     appendRoot()
   }
 
-  /// The entry of a key that stands in the object of `parent`; makes it when it is new.
+  /// Whether there are so many keys, or such long ones, that only those that are needed should come to them.
+  var isFull: Bool { count >= 2 * Self.trimCount || byteCount >= 2 * Self.trimByteCount }
+
+  /// The entry of a key that stands in the object of `parent`; nil when it has none.
   /// `bytes` are the key's bytes and its closing quote.
-  func entry(of bytes: UnsafeBufferPointer<UInt8>, in parent: Int32) -> Int32 {
+  func known(_ bytes: UnsafeBufferPointer<UInt8>, in parent: Int32) -> Int32? {
     var bucket = Int(truncatingIfNeeded: hash(bytes, parent)) & (buckets.count - 1)
     while buckets[bucket] >= 0 {
       let found = buckets[bucket]
@@ -70,6 +80,11 @@ final class JSONKeyTable: @unchecked Sendable {
       }
       bucket = (bucket + 1) & (buckets.count - 1)
     }
+    return nil
+  }
+
+  /// Makes the entry of a key that has none.
+  func make(_ bytes: UnsafeBufferPointer<UInt8>, in parent: Int32) -> Int32 {
     if count == capacity { grow() }
     let index = Int32(count)
     append(bytes, parent: parent)
@@ -91,15 +106,24 @@ final class JSONKeyTable: @unchecked Sendable {
   /// The key as text, its escapes resolved.
   private func name(of index: Int32) -> String {
     let entry = entries[Int(index)]
-    let raw = UnsafeBufferPointer(start: entry.bytes, count: entry.byte_count - 1)
-    let text = [UInt8](unsafeUninitializedCapacity: raw.count) { buffer, count in
+    return Self.name(UnsafeBufferPointer(start: UnsafePointer(entry.bytes), count: entry.byte_count))
+  }
+
+  /// The same of a key that need not be in the table; `bytes` end with its closing quote.
+  static func name(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    guard let start = bytes.baseAddress else { return "" }
+    let text = [UInt8](unsafeUninitializedCapacity: bytes.count - 1) { buffer, count in
       guard let to = buffer.baseAddress else { return }
-      count = max(0, upsurge_json_unescape(entry.bytes, entry.bytes + raw.count, to))
+      count = max(0, upsurge_json_unescape(start, start + bytes.count - 1, to))
     }
     return String(decoding: text, as: UTF8.self)
   }
 
-  private func appendRoot() { append(UnsafeBufferPointer(start: nil, count: 0), parent: -1) }
+  private func appendRoot() {
+    append(UnsafeBufferPointer(start: nil, count: 0), parent: -1)
+    append(UnsafeBufferPointer(start: nil, count: 0), parent: -1)
+    entries[Int(Self.scratch)].slot = Self.skipped
+  }
 
   private func append(_ bytes: UnsafeBufferPointer<UInt8>, parent: Int32) {
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
@@ -115,10 +139,11 @@ final class JSONKeyTable: @unchecked Sendable {
         bytes: copy, byte_count: bytes.count, head: head, last_reading: 0, next: -1, first_child: -1,
         parent: parent, slot: slot, affinity: Affinity.none.rawValue))
     count += 1
+    byteCount += bytes.count
   }
 
   /// The mark of a key that cannot be a name, or `unresolved`.
-  private static func initialSlot(_ start: UnsafePointer<UInt8>, count: Int) -> Int32 {
+  static func initialSlot(_ start: UnsafePointer<UInt8>, count: Int) -> Int32 {
     if count == 0 { return unresolved }
     let text = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
     defer { text.deallocate() }
@@ -130,6 +155,7 @@ final class JSONKeyTable: @unchecked Sendable {
   private func removeAll() {
     for index in 0..<count { entries[index].bytes.deallocate() }
     count = 0
+    byteCount = 0
   }
 
   private func grow() {
@@ -139,7 +165,7 @@ final class JSONKeyTable: @unchecked Sendable {
     old.deallocate()
     capacity *= 2
     buckets = Array(repeating: -1, count: capacity * 2)
-    for index in 1..<count { insert(Int32(index)) }
+    for index in Int(Self.scratch) + 1..<count { insert(Int32(index)) }
   }
 
   private func insert(_ index: Int32) {

@@ -30,6 +30,11 @@ extension JSONParser {
         throw headerError("the first array has the column \"\(name.escapedForTerminal)\" twice", position)
       }
       names.append(name)
+      if names.count > HeaderNames.fieldLimit {
+        throw headerError(
+          "the first array names more than \(HeaderNames.fieldLimit) columns, and SQLite takes at most "
+            + "\(columnLimit) in a table", position)
+      }
       p = upsurge_json_skip_space(token.next, frame.end)
       if p < next && p.pointee == UInt8(ascii: ",") { p = upsurge_json_skip_space(p + 1, frame.end) }
     }

@@ -120,6 +120,7 @@ extension JSONParser {
       batch.isClosed = true
     } else {
       batch.wantedSpillByteCount = frame.spillByteCount + missingSpillByteCount + (frame.limit - start)
+      batch.wantedRecordByteCount = frame.spillByteCount + missingSpillByteCount
     }
   }
 }

@@ -2,8 +2,45 @@ import CScan
 import UpsurgeRecords
 
 extension JSONParser {
-  /// The most columns a record may have; SQLite allows no table more.
-  static let columnLimit = 32_767
+  /// The most columns that SQLite can be built for.
+  package static let mostColumns = 32_767
+
+  /// The entry of a key; where the table of keys is full, only keys that are needed get one.
+  /// - Returns: nil when the record cannot be read on, with `fault` set.
+  mutating func entry(
+    of bytes: UnsafeBufferPointer<UInt8>, in parent: Int32, at place: UnsafePointer<UInt8>
+  ) -> Int32? {
+    if let known = keys.known(bytes, in: parent) { return known }
+    if !keys.isFull { return keys.make(bytes, in: parent) }
+    if dialect.flattenSeparator != nil {
+      // Whether a key is needed is known only at the ends of the paths that begin with it.
+      fault = JSONFault(kind: .tooManyKeys, at: place)
+      return nil
+    }
+    guard let start = bytes.baseAddress else { return JSONKeyTable.scratch }
+    switch JSONKeyTable.initialSlot(start, count: bytes.count - 1) {
+    case JSONKeyTable.loneSurrogate: noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: place)
+    case JSONKeyTable.unnameable: noteSoft(.unnameableKey, at: place)
+    default:
+      let slot = slot(of: JSONKeyTable.name(bytes))
+      if slot == Int(JSONKeyTable.skipped) {
+        unnamedSkipCount += 1
+      } else if slot < 0 && !hasRoomForColumn {
+        noteNoRoom(at: place)
+      } else {
+        return keys.make(bytes, in: parent)
+      }
+    }
+    return JSONKeyTable.scratch
+  }
+
+  private var hasRoomForColumn: Bool { columns.count + pendingColumns.count < columnLimit }
+
+  private mutating func noteNoRoom(at place: UnsafePointer<UInt8>) {
+    // A table that takes no columns at all is the better reason.
+    if case .refuse = policy.unknown { return }
+    noteSoft(.tooManyColumns(limit: columnLimit), at: place)
+  }
 
   /// A value whose key has no column yet: finds the column by name, or lets it wait for the record's end.
   mutating func storeUnresolved(_ token: upsurge_json_token, key: Int, _ frame: inout JSONFrame) {
@@ -31,12 +68,19 @@ extension JSONParser {
   /// A value without a column waits for the record's end; what would make the record a reject is noted now, so
   /// that a reject makes no columns.
   mutating func wait(_ token: upsurge_json_token, name: String, key: Int, _ frame: JSONFrame) {
-    let isNew = pendingNames.insert(name.nameKey).inserted
+    let nameKey = name.nameKey
+    if nameByteCount + name.utf8.count > Self.nameByteLimit && !pendingNames.contains(nameKey) {
+      return noteSoft(.nameTooLong(byteCount: name.utf8.count), at: token.start)
+    }
+    if !hasRoomForColumn && !pendingNames.contains(nameKey) { return noteNoRoom(at: token.start) }
+    let isNew = pendingNames.insert(nameKey).inserted
     if !isNew && dialect.duplicateKeys == .reject {
       noteSoft(isKeyRepeated ? .duplicateKey : .columnCollision, at: token.start, column: name)
     } else if !isText(token, frame) {
       noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
     } else if isNew {
+      nameByteCount += name.utf8.count
+      pendingNameByteCount += name.utf8.count
       pendingColumns.append(PendingColumn(key: key, affinity: affinity(for: token)))
     }
   }
@@ -91,19 +135,23 @@ extension JSONParser {
       case .addUntyped: target = ColumnTarget(name: column, affinity: .none, spellingPolicy: .warn)
       case .skip, .refuse: throw refusal(of: name, at: position)
       }
-      if columns.count >= Self.columnLimit {
+      if columns.count >= columnLimit {
         throw UpsurgeError(
-          .badInput, "the records have more than \(Self.columnLimit) different keys", position: position,
-          column: column, hint: "--columns A,B reads only the keys it names")
+          .badInput,
+          "the array of column names needs more columns than the \(columnLimit) that SQLite takes in a table",
+          position: position, column: column, hint: JSONFault.columnsHint)
       }
       slotsByName[column.nameKey] = columns.count
       columns.append(target)
       unannounced.append(target)
     }
+    pendingNameByteCount = 0
     forgetPendingColumns()
   }
 
   mutating func forgetPendingColumns() {
+    nameByteCount -= pendingNameByteCount
+    pendingNameByteCount = 0
     pendingColumns.removeAll(keepingCapacity: true)
     pendingNames.removeAll(keepingCapacity: true)
   }
@@ -119,6 +167,8 @@ extension JSONParser {
 
   /// Notes a key that the options leave out; it is counted once, with the record in which it was met first.
   mutating func noteSkipped(_ name: String) {
+    let isLong = name.utf8.count > Self.skippedNameByteLimit
+    let name = isLong ? name.prefix(Self.skippedNameByteLimit / 4) + "…" : name
     if countedKeys.contains(name) { return }
     skippedKeys.append(countedKeys.count + skippedKeys.count < Self.skippedNameLimit ? name : nil)
   }
@@ -129,9 +179,15 @@ extension JSONParser {
       newWarnings.add(.columnSkipped, column: name, at: position)
     }
     skippedKeys.removeAll(keepingCapacity: true)
+    if unnamedSkipCount > 0 { newWarnings.add(.columnSkipped, count: unnamedSkipCount, at: position) }
+    unnamedSkipCount = 0
   }
 
   /// The most names of skipped keys that are kept, so that each is counted once. A key beyond them counts as one
   /// without a name, and again when a run goes on after an interruption.
   static let skippedNameLimit = 100
+  /// Longer ones are cut.
+  private static let skippedNameByteLimit = 400
+  /// Bytes of the names of all columns.
+  static let nameByteLimit = 1 << 20
 }

@@ -153,7 +153,7 @@ extension JSONParser {
     case .failed:
       guard let fault else { return .pauses }
       if fault.kind == .kernel(UPSURGE_JSON_CUT) && !isFinal { return .pauses }
-      guard fault.kind == .kernel(UPSURGE_JSON_NOT_UTF8) else {
+      guard fault.kind == .kernel(UPSURGE_JSON_NOT_UTF8) || fault.kind == .tooManyKeys else {
         throw syntaxError(fault, end: end, batch)
       }
       guard let p = try endOfRecord(start, end: end, batch) else {
@@ -168,7 +168,7 @@ extension JSONParser {
     return .goesOn
   }
 
-  /// The end of a record whose strings are not UTF-8; nil when the arena does not hold it.
+  /// The end of a record that was not read to its end; nil when the arena does not hold it.
   private func endOfRecord(
     _ start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: borrowing Batch
   ) throws(UpsurgeError) -> UnsafePointer<UInt8>? {

@@ -95,12 +95,11 @@ extension JSONParser {
       Reject(
         .tooLarge, at: dropped.position,
         reason:
-          "the record has \(dropped.byteCount) bytes, more than the \(dropped.limit) that memory allows",
-        hint: "--memory \(mebibytes)MiB has room for it", raw: raw)
+          "the record has \(dropped.byteCount) bytes, more than the \(dropped.limit) of a quarter of --memory; "
+          + "--memory \(mebibytes)MiB has room for it", raw: raw)
     }
     reject.isRawCut = dropped.byteCount > UInt64(Reject.rawByteLimit)
-    batch.rejects.append(reject)
-    if batch.rejects.count >= Self.rejectLimit { batch.isClosed = true }
+    batch.take(reject)
     return true
   }
 }

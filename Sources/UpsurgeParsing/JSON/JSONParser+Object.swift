@@ -145,7 +145,10 @@ extension JSONParser {
     }
     p = token.next
     let bytes = UnsafeBufferPointer(start: token.start, count: token.next - token.start)
-    let found = keys.entry(of: bytes, in: Int32(truncatingIfNeeded: parent))
+    guard let found = entry(of: bytes, in: Int32(truncatingIfNeeded: parent), at: token.start) else {
+      return nil
+    }
+    if found == JSONKeyTable.scratch || previous == JSONKeyTable.scratch { return found }
     if previous < 0 {
       keys.entries[parent].first_child = found
     } else {

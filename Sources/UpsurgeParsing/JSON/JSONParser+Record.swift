@@ -122,14 +122,11 @@ extension JSONParser {
     batch.recordCount += 1
     batch.spillByteCount = frame.spillByteCount
     if filledCount < frame.columnCount { batch.hasAbsentCells = true }
-    if pendingWarnings.isEmpty && skippedKeys.isEmpty { return }
+    if pendingWarnings.isEmpty && skippedKeys.isEmpty && unnamedSkipCount == 0 { return }
     let place = batch.position(of: batch.recordCount - 1, file: file)
     countSkippedKeys(at: place)
     for warning in pendingWarnings { newWarnings.add(warning.code, column: warning.column, at: place) }
   }
-
-  /// Rejects of one batch; a batch with as many is closed, so that bad input cannot fill the memory.
-  static let rejectLimit = CSVParser.rejectLimit
 
   /// Makes a reject of the record whose bytes are given.
   mutating func reject(
@@ -139,12 +136,11 @@ extension JSONParser {
     let place = position(of: start, batch)
     recordNumber += 1
     countSkippedKeys(at: place)
-    batch.rejects.append(
+    batch.take(
       Reject(
         fault.code, at: place, column: fault.column,
         reason: fault.reason(end: next, unit: "record", offset: fault.at - start), hint: fault.hint,
         raw: UnsafeBufferPointer(start: start, count: next - start)))
-    if batch.rejects.count >= Self.rejectLimit { batch.isClosed = true }
   }
 
   /// The position of the next record, which begins at `start`.

@@ -35,6 +35,8 @@ package struct JSONParser: RecordParser, Sendable {
   /// How strings of BLOB columns are decoded; nil: they are stored as text.
   let blobs: BlobDecoding?
   let decodesBlobs: Bool
+  /// The most columns that records may have, those of the table included.
+  let columnLimit: Int
   /// The keys of `policy.wanted` in lower case.
   let wanted: Set<String>?
   /// `policy.renames` with their keys in lower case.
@@ -62,6 +64,9 @@ package struct JSONParser: RecordParser, Sendable {
   var readingNumber: UInt64 = 0
   var fault: JSONFault?
   var pendingColumns: [PendingColumn] = []
+  /// Bytes of the names of all columns, those that wait included.
+  var nameByteCount = 0
+  var pendingNameByteCount = 0
   /// The names of `pendingColumns`, in lower case.
   var pendingNames: Set<String> = []
   var pendingWarnings: [PendingWarning] = []
@@ -78,6 +83,8 @@ package struct JSONParser: RecordParser, Sendable {
   var skippedKeys: [String?] = []
   /// The names of keys that were counted as left out, as many as are kept.
   var countedKeys: Set<String> = []
+  /// How many keys without an entry in `keys` are to be counted.
+  var unnamedSkipCount: UInt64 = 0
   var newWarnings = WarningLog()
 
   /// Whether usual members are read by the kernel; tests compare with and without.
@@ -94,11 +101,13 @@ package struct JSONParser: RecordParser, Sendable {
   ///   - file: The source's name, for positions.
   ///   - columns: The columns known so far (the table's, or the sample's), in slot order.
   ///   - blobs: How strings of BLOB columns are decoded.
+  ///   - columnLimit: The most columns; a record that needs more is a reject.
   package init(
     dialect: JSONDialect, file: String, columns: [ColumnTarget], policy: JSONKeyPolicy,
-    blobs: BlobDecoding? = nil
+    blobs: BlobDecoding? = nil, columnLimit: Int = JSONParser.mostColumns
   ) {
     self.dialect = dialect
+    self.columnLimit = columnLimit
     self.blobs = blobs
     decodesBlobs = blobs != nil
     self.file = file
@@ -108,7 +117,10 @@ package struct JSONParser: RecordParser, Sendable {
     var renames: [String: String] = [:]
     for (key, name) in policy.renames { renames[key.nameKey] = name }
     self.renames = renames
-    for (slot, column) in columns.enumerated() { slotsByName[column.name.nameKey] = slot }
+    for (slot, column) in columns.enumerated() {
+      slotsByName[column.name.nameKey] = slot
+      nameByteCount += column.name.utf8.count
+    }
     document = JSONDocumentState(dialect: dialect)
     lastDetails = JSONParserDetails(dialect: dialect)
   }

@@ -94,6 +94,9 @@ package final class Connection {
   /// Hands the connection over to the calling thread; no other thread may use it from now on.
   package func moveToCurrentThread() { owner = pthread_self() }
 
+  /// The most columns of a table.
+  package var columnLimit: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1)) }
+
   /// Whether no transaction is open.
   package var isInAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
 

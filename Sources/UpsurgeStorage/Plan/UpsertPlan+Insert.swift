@@ -16,7 +16,11 @@ extension UpsertPlan {
   ///     INSERT INTO "t" ("k", "v") VALUES (?, ?), (?, ?)
   ///     ON CONFLICT ("k") DO UPDATE SET "v" = excluded."v"
   ///     WHERE ("t"."v" IS NOT excluded."v") AND CAST(excluded."k" AS TEXT) = '' COLLATE upsurge_note_update
-  func insertSQL(shape: SlotShape, rowCount: Int, _ spelling: Spelling) throws(UpsurgeError) -> String {
+  ///
+  /// - Parameter flag: a condition under which the record speaks of a column, by column; nil: it does.
+  func insertSQL(
+    shape: SlotShape, rowCount: Int, _ spelling: Spelling, flag: (Int) -> String? = { _ in nil }
+  ) throws(UpsurgeError) -> String {
     let present = present(shape)
     let filling = try Filling(self, present: present, spelling)
     let table = try SQLName.quote(schema.name)
@@ -31,7 +35,8 @@ extension UpsertPlan {
         mode != .insert
       else { return "\(verb) DEFAULT VALUES" }
       let column = try SQLName.quote(schema.columns[any].name)
-      return "\(verb) (\(column)) VALUES (\(standard(any)))\(try conflictSQL(present, row: row, spelling))"
+      return
+        "\(verb) (\(column)) VALUES (\(standard(any)))\(try conflictSQL(present, row: row, spelling, flag))"
     }
     let names = try SQLName.quoteList(
       present.map { schema.columns[$0.columnIndex].name } + filling.columns.map { schema.columns[$0].name })
@@ -47,7 +52,7 @@ extension UpsertPlan {
     let source =
       filling.isEmpty
       ? "VALUES \(rows.map { "(\($0))" }.joined(separator: ", "))" : "SELECT \(rows[0]) \(filling.source)"
-    return "\(verb) (\(names)) \(source)\(try conflictSQL(present, row: row, spelling))"
+    return "\(verb) (\(names)) \(source)\(try conflictSQL(present, row: row, spelling, flag))"
   }
 
   /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT
@@ -73,17 +78,17 @@ extension UpsertPlan {
   }
 
   private func conflictSQL(
-    _ present: [Slot], row: String, _ spelling: Spelling
+    _ present: [Slot], row: String, _ spelling: Spelling, _ flag: (Int) -> String?
   ) throws(UpsurgeError) -> String {
     if mode == .insert || schema.kind != .table { return "" }
     if mode == .ignore { return "\nON CONFLICT DO NOTHING" }
     var sql = ""
-    for key in targets { sql += try updateClause(key, present, row: row, spelling) }
+    for key in targets { sql += try updateClause(key, present, row: row, spelling, flag) }
     return sql
   }
 
   private func updateClause(
-    _ key: TableSchema.Key, _ present: [Slot], row: String, _ spelling: Spelling
+    _ key: TableSchema.Key, _ present: [Slot], row: String, _ spelling: Spelling, _ flag: (Int) -> String?
   ) throws(UpsurgeError) -> String {
     var names: [Int: String] = [:]
     for index in schema.columns.indices {
@@ -94,7 +99,7 @@ extension UpsertPlan {
       let isPresent = present.contains { $0.columnIndex == index }
       return isPresent ? names[index] ?? "NULL" : standard(index)
     }
-    let update = try merge.update(present, matching: key)
+    let update = try merge.update(present, matching: key, flag: flag)
     let start = "\nON CONFLICT (\(try targetTerms(key)))\(key.predicate.map { " WHERE \($0)" } ?? "")"
     let subject = try noteSubject(key) { names[$0] ?? "NULL" }
     if update.assignments.isEmpty {

@@ -14,16 +14,18 @@ extension UpsertPlan {
     _ columns: [ColumnTarget], schema: TableSchema, rules: UpsertRules
   ) throws(UpsurgeError) -> Match {
     var match = Match()
+    let indexes = schema.columnIndexes
+    var cellOfColumn: [Int: Int] = [:]
     for (cellIndex, column) in columns.enumerated() {
-      guard let columnIndex = schema.columnIndex(column.name) else {
+      guard let columnIndex = indexes[SQLName.folded(column.name)] else {
         // A tombstone's column need not be one of the table.
         if !SQLName.isSame(column.name, rules.tombstone?.column ?? "") { match.missing.append(cellIndex) }
         continue
       }
       if schema.columns[columnIndex].generation != .none {
         match.skipped.append(schema.columns[columnIndex].name)
-      } else if let other = match.slots.first(where: { $0.columnIndex == columnIndex }) {
-        let names = "\(columns[other.cellIndex].name) and \(column.name)".escapedForTerminal
+      } else if let other = cellOfColumn.updateValue(cellIndex, forKey: columnIndex) {
+        let names = "\(columns[other].name) and \(column.name)".escapedForTerminal
         throw UpsurgeError(
           .usage,
           "the input has two columns for one column of table \(schema.name.escapedForTerminal): \(names)",

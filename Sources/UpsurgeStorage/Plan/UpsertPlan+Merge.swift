@@ -24,16 +24,20 @@ struct MergeSQL {
     var conditions: [String] = []
   }
 
-  /// - Parameter key: the key by which the row was found; its columns are not set.
-  func update(_ present: [UpsertPlan.Slot], matching key: TableSchema.Key) throws(UpsurgeError) -> Update {
+  /// - Parameters:
+  ///   - key: the key by which the row was found; its columns are not set.
+  ///   - flag: as `insertSQL` has it.
+  func update(
+    _ present: [UpsertPlan.Slot], matching key: TableSchema.Key, flag: (Int) -> String? = { _ in nil }
+  ) throws(UpsurgeError) -> Update {
     var update = Update()
     for slot in plan.slots where !plan.isKept(slot.columnIndex, matching: key) {
       let isPresent = present.contains { $0.columnIndex == slot.columnIndex }
       if !isPresent, !slot.rule.isExpression { continue }
-      try add(slot.columnIndex, slot.rule, to: &update)
+      try add(slot.columnIndex, slot.rule, flag: flag(slot.columnIndex), to: &update)
     }
     for assignment in plan.assignments where !plan.isKept(assignment.columnIndex, matching: key) {
-      try add(assignment.columnIndex, .expression(assignment.expression), to: &update)
+      try add(assignment.columnIndex, .expression(assignment.expression), flag: nil, to: &update)
     }
     if let newer = try newerCondition(present) { update.conditions.append(newer) }
     if let condition = plan.rules.merge.condition { update.conditions.append("(\(try free(condition)))") }
@@ -54,15 +58,23 @@ struct MergeSQL {
       : "(\(new) >= \(old) OR \(old) IS NULL)"
   }
 
-  private func add(_ column: Int, _ rule: MergeRule, to update: inout Update) throws(UpsurgeError) {
+  private func add(
+    _ column: Int, _ rule: MergeRule, flag: String?, to update: inout Update
+  ) throws(UpsurgeError) {
     var value = try value(column, rule)
     let schemaColumn = plan.schema.columns[column]
     if schemaColumn.notNullConflict == .replace, let standard = schemaColumn.defaultExpression {
       // As SQLite will store it; the difference must know.
       value = "CASE WHEN \(value) IS NULL THEN (\(standard)) ELSE \(value) END"
     }
+    let differences = try difference(column, from: value)
+    if let flag {
+      value = "CASE WHEN \(flag) THEN \(value) ELSE \(try stored(column)) END"
+      update.differences.append("(\(flag) AND (\(differences.joined(separator: " OR "))))")
+    } else {
+      update.differences += differences
+    }
     update.assignments.append("\(try SQLName.quote(plan.schema.columns[column].name)) = \(value)")
-    update.differences += try difference(column, from: value)
   }
 
   private func stored(_ column: Int) throws(UpsurgeError) -> String {

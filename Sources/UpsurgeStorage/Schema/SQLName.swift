@@ -31,8 +31,14 @@ package enum SQLName {
 
   /// Whether two names are one to SQLite, which folds ASCII letters only.
   package static func isSame(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count
-      && zip(left.utf8, right.utf8).allSatisfy { lowered($0) == lowered($1) }
+    if left.utf8.count != right.utf8.count { return false }
+    let isSame = left.utf8.withContiguousStorageIfAvailable { left in
+      right.utf8.withContiguousStorageIfAvailable { right in
+        // From the end, where names of one table differ most.
+        left.indices.reversed().allSatisfy { left[$0] == right[$0] || lowered(left[$0]) == lowered(right[$0]) }
+      }
+    }
+    return (isSame ?? nil) ?? zip(left.utf8, right.utf8).allSatisfy { lowered($0) == lowered($1) }
   }
 
   /// A name's key in look-ups, as SQLite compares names; not to be shown.

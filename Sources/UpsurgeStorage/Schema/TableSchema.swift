@@ -122,6 +122,11 @@ package struct TableSchema: Sendable, Equatable {
     columns.firstIndex { SQLName.isSame($0.name, name) }
   }
 
+  /// The indexes of all columns by their folded names, for many look-ups.
+  var columnIndexes: [String: Int] {
+    Dictionary(columns.enumerated().map { (SQLName.folded($1.name), $0) }) { first, _ in first }
+  }
+
   /// The PRIMARY KEY's columns in its order; empty when there is none.
   package var primaryKeyColumns: [String] {
     columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }.map(\.name)

@@ -3,7 +3,8 @@ import UpsurgeRecords
 
 /// The compiled statements of one plan, by the shape of the records and the number of rows.
 ///
-/// Bounded by the number of parameters in all statements together; the shape used longest ago goes first.
+/// Bounded by the number of parameters in all statements together; the shape used longest ago goes first. A shape that
+/// is rare gets no statements where the one for all shapes will do (see `UpsertPlan+Flagged.swift`).
 final class StatementCache {
   private let connection: Connection
   private let plan: UpsertPlan
@@ -18,6 +19,12 @@ final class StatementCache {
   private var shapes: [SlotShape: ShapeStatements] = [:]
   private var parameterCount = 0
   private var clock = 0
+  /// The statement for all shapes; nil where the table allows none.
+  let flagged: FlaggedStatement?
+  private let flaggedRecordsPerShape: Int
+  private let readyShapeCount: Int
+  /// How often shapes without statements were met lately.
+  private var sightings: [SlotShape: Int] = [:]
   private var bound: [ShapeStatements] = []
   /// Statements that are never let go: those the writer holds on to.
   var pinned: ShapeStatements?
@@ -26,12 +33,18 @@ final class StatementCache {
   private static let parameterLimit = 64 << 10
   /// The gain is flat from 16 rows on; wider statements only cost memory.
   private static let parametersPerStatement = 4096
+  private static let sightedShapeLimit = 1024
 
   /// - Parameter allowsAbort: whether SQLite can undo a statement of many rows.
-  init(connection: Connection, plan: UpsertPlan, rowsPerStatement: Int, allowsAbort: Bool) {
+  init(
+    connection: Connection, plan: UpsertPlan, settings: WriterSettings, allowsAbort: Bool
+  ) {
+    flaggedRecordsPerShape = settings.flaggedRecordsPerShape
+    readyShapeCount = settings.readyShapeCount
+    flagged = flaggedRecordsPerShape == 0 ? nil : FlaggedStatement(plan)
     self.connection = connection
     self.plan = plan
-    self.rowsPerStatement = rowsPerStatement
+    rowsPerStatement = settings.rowsPerStatement
     self.allowsAbort = allowsAbort
     updatesFirst = plan.updatesFirst
     needsSavepoint = plan.needsSavepoint
@@ -54,6 +67,28 @@ final class StatementCache {
     return made
   }
 
+  /// The same for a shape that is known, or has been met often enough to be worth its statements.
+  func usualStatements(for shape: SlotShape) -> ShapeStatements? {
+    if shapes.count < readyShapeCount || shapes[shape] != nil { return statements(for: shape) }
+    let count = sightings[shape, default: 0] + 1
+    if count > flaggedRecordsPerShape {
+      sightings[shape] = nil
+      return statements(for: shape)
+    }
+    if sightings.count >= StatementCache.sightedShapeLimit { sightings.removeAll(keepingCapacity: true) }
+    sightings[shape] = count
+    return nil
+  }
+
+  /// The compiled statement for all shapes, ready to be bound.
+  func handle(_ flagged: FlaggedStatement) throws(UpsurgeError) -> OpaquePointer {
+    flagged.isBound = true
+    if let handle = flagged.handle { return handle }
+    let handle = try compile(try plan.flaggedSQL(flagged.mayLack))
+    flagged.handle = handle
+    return handle
+  }
+
   /// The compiled statement for `rowCounts[step]` rows, ready to be bound.
   @inline(__always)
   func handle(_ statements: ShapeStatements, step: Int) throws(UpsurgeError) -> OpaquePointer {
@@ -65,7 +100,8 @@ final class StatementCache {
     let rowCount = statements.rowCounts[step]
     let sql = try plan.insertSQL(
       shape: statements.shape, rowCount: rowCount, rowCount == 1 ? .numbered : .parameters)
-    let handle = try compile(sql, statements, parameterCount: rowCount * statements.cellIndexes.count)
+    let handle = try compile(sql)
+    count(rowCount * statements.cellIndexes.count, statements)
     statements.handles[step] = handle
     evict(keeping: statements)
     return handle
@@ -91,7 +127,8 @@ final class StatementCache {
         try plan.findByPrimaryKeySQL(shape: statements.shape, columns: columns, .numbered)
       case .nullKey: try plan.nullKeySQL(shape: statements.shape, .numbered)
       }
-    let handle = try compile(sql, statements, parameterCount: statements.cellIndexes.count)
+    let handle = try compile(sql)
+    count(statements.cellIndexes.count, statements)
     statements.byKey[role] = handle
     evict(keeping: statements)
     return handle
@@ -105,21 +142,26 @@ final class StatementCache {
       statements.isBound = false
     }
     bound.removeAll(keepingCapacity: true)
+    if let flagged, flagged.isBound, let handle = flagged.handle {
+      sqlite3_clear_bindings(handle)
+      flagged.isBound = false
+    }
   }
 
   @inline(never)
-  private func compile(
-    _ sql: String, _ statements: ShapeStatements, parameterCount: Int
-  ) throws(UpsurgeError) -> OpaquePointer {
+  private func compile(_ sql: String) throws(UpsurgeError) -> OpaquePointer {
     connection.checkThread()
     var handle: OpaquePointer?
     try connection.check(
       sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil),
       sql: sql)
     guard let handle else { throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql) }
+    return handle
+  }
+
+  private func count(_ parameterCount: Int, _ statements: ShapeStatements) {
     statements.parameterCount += parameterCount
     self.parameterCount += parameterCount
-    return handle
   }
 
   private func evict(keeping current: ShapeStatements) {

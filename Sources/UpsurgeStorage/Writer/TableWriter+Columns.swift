@@ -4,9 +4,10 @@ extension TableWriter {
   /// Adds the columns that the table lacks, inside the transaction.
   /// - Throws: `guardRefused` when the settings do not let columns be added.
   func addMissing(_ columns: [ColumnTarget], at position: Position?) throws(UpsurgeError) {
+    let known = plan.schema.columnIndexes
     let missing = columns.filter { column in
       // A tombstone's column need not be one of the table.
-      plan.schema.columnIndex(column.name) == nil
+      known[SQLName.folded(column.name)] == nil
         && !SQLName.isSame(column.name, plan.rules.tombstone?.column ?? "")
     }
     if missing.isEmpty { return }

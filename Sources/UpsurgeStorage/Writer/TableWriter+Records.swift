@@ -30,6 +30,8 @@ extension TableWriter {
     let guards = self.guards
     let cellCount = batch.columnCount
     let mayDiffer = batch.hasAbsentCells || cellCount < plan.columns.count
+    let mayFlag =
+      mayDiffer && statements.flagged != nil && observer == nil && references == nil && !settlesKept
     let cells = batch.cells
     var shape = fullShape
     var record = start
@@ -56,7 +58,18 @@ extension TableWriter {
         continue
       case .clean: break
       }
-      if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
+      if mayFlag {
+        if let usual = usualShape(of: row, cellCount: cellCount, last: shape) {
+          shape = usual
+        } else if try storeFlagged(batch, record) {
+          record += 1
+          continue
+        } else {
+          shape = self.shape(of: row, cellCount: cellCount, last: shape)
+        }
+      } else if mayDiffer {
+        shape = self.shape(of: row, cellCount: cellCount, last: shape)
+      }
       if shape.form == .singleRow || observer != nil || references != nil || settlesKept {
         try storeAlone(batch, record, shape)
         record += 1
@@ -144,9 +157,21 @@ extension TableWriter {
     of row: UnsafeMutablePointer<Cell>, cellCount: Int, last: ShapeStatements
   ) -> ShapeStatements {
     if hasShape(row, cellCount: cellCount, last) { return last }
+    return statements.statements(for: slotShape(of: row, cellCount: cellCount))
+  }
+
+  /// The same; nil where the record's shape has no statements and is not worth them.
+  private func usualShape(
+    of row: UnsafeMutablePointer<Cell>, cellCount: Int, last: ShapeStatements
+  ) -> ShapeStatements? {
+    if hasShape(row, cellCount: cellCount, last) { return last }
+    return statements.usualStatements(for: slotShape(of: row, cellCount: cellCount))
+  }
+
+  private func slotShape(of row: UnsafeMutablePointer<Cell>, cellCount: Int) -> SlotShape {
     var shape = SlotShape(full: plan.slots.count)
     for (cellIndex, slot) in shapedSlots where isAbsent(row, cellIndex, cellCount) { shape.remove(slot) }
-    return statements.statements(for: shape)
+    return shape
   }
 
   @inline(__always)

@@ -49,6 +49,8 @@ package final class TableWriter {
   var log = LogState()
   /// Transactions are looked at after so many records.
   var recordsBetweenLooks = 256
+  /// Whether the page cache is small for the sake of large records.
+  var hasSmallCache = false
   /// The reject that ends the run.
   var fatalReject: Reject?
   /// Sees every record, which then goes alone.
@@ -132,6 +134,7 @@ package final class TableWriter {
     do throws(UpsurgeError) {
       if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
+      try shareMemory(with: batch)
       begin(batch)
       try store(&batch)
       end(batch)
@@ -188,8 +191,7 @@ package final class TableWriter {
     _ connection: Connection, _ plan: UpsertPlan, _ settings: WriterSettings
   ) -> (RecordGuards, StatementCache, ShapeStatements, [(cellIndex: Int, slot: Int)]) {
     let cache = StatementCache(
-      connection: connection, plan: plan, rowsPerStatement: settings.rowsPerStatement,
-      allowsAbort: connection.durability != .off)
+      connection: connection, plan: plan, settings: settings, allowsAbort: connection.durability != .off)
     var shaped: [(cellIndex: Int, slot: Int)] = []
     for (index, slot) in plan.slots.enumerated() {
       let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil

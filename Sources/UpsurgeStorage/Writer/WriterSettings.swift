@@ -30,6 +30,11 @@ package struct WriterSettings: Sendable {
   package var freeByteCount: @Sendable (_ path: String) -> Int? = { DiskSpace.free(at: $0) }
   /// Upper bound of rows a statement, before SQLite's own limits.
   package var rowsPerStatement = 64
+  /// Records of a shape that are stored by the statement for all shapes, where the table allows one, before the shape
+  /// gets statements of its own.
+  package var flaggedRecordsPerShape = 16
+  /// So many shapes get their statements at once.
+  package var readyShapeCount = 32
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?

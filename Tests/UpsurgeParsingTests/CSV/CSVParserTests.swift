@@ -224,7 +224,7 @@ import UpsurgeRecords
     var batch = Self.batch(Array(String(repeating: "x\n", count: 20_000).utf8))
     try parser.parse(&batch, isFinal: true)
     let rejectCount = batch.rejects.count
-    #expect(rejectCount == CSVParser.rejectLimit)
+    #expect(rejectCount == Batch.rejectLimit)
     let isClosed = batch.isClosed
     #expect(isClosed)
   }

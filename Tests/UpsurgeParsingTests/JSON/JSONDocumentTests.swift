@@ -126,7 +126,7 @@ struct JSONDocumentTests {
     #expect(parse("{\"d\":[{\"a\":[]}]}", dialect).records.count == 1)
     #expect(
       parse("{\"d\":[{\"a\":[[]]}]}", dialect).error?.message
-        == "the document is not JSON: brackets are nested too deep, found `[`")
+        == "the document is not JSON: brackets are nested deeper than the limit of 1024, found `[`")
     #expect(parse("{\"e\":[[[[]]]]}", dialect).error != nil)
   }
 }

@@ -31,6 +31,8 @@ extension ModelCase {
     let connection = try open()
     var settings = given
     settings.rowsPerStatement = cut.rowsPerStatement
+    settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
+    settings.readyShapeCount = cut.readyShapeCount
     settings.commitEveryRecords = cut.commitEvery
     settings.onError = .reject
     let kept = Kept()

@@ -36,11 +36,11 @@ struct ModelCase {
     if random.chance(3) { loads.append(loads[0]) }
     hasOneWriter = random.chance(2)
     cuts = [
-      Cut(batchSize: 1, rowsPerStatement: 1),
-      Cut(),
+      Cut(batchSize: 1, rowsPerStatement: 1, flaggedRecordsPerShape: 0),
+      Cut(flaggedRecordsPerShape: .max),
       Cut(
         batchSize: random.number(1...9), rowsPerStatement: random.number(1...5),
-        commitEvery: random.number(1...30)),
+        commitEvery: random.number(1...30), flaggedRecordsPerShape: random.number(0...3)),
       Cut(
         batchSize: 50, rowsPerStatement: random.number(3...40), commitEvery: random.number(20...70)),
     ]

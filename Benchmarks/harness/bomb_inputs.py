@@ -1,0 +1,274 @@
+"""The inputs of `Benchmarks/run bombs`, each written in a stream."""
+
+import gzip
+import io
+import random
+import subprocess
+from dataclasses import dataclass
+
+from . import tools
+
+GB = 1_000_000_000
+MB = 1_000_000
+
+
+@dataclass
+class Bomb:
+    """An input, how it is loaded, and what may come of it."""
+
+    name: str
+    file: str
+    make: object  # (path, scale) -> None
+    exits: tuple
+    options: tuple = ()
+    says: tuple = ()  # words that standard error must hold
+    schema: str = ""  # SQL that makes the database first
+    rows: int | None = None  # records that must be stored
+    memory: str | None = None  # instead of the run's
+    window_mib: int = 0  # of a zstd frame, which comes on top
+
+
+def repeated(unit, byte_count, level=3, head=b"", tail=b"", options=()):
+    """Makes a .zst of `unit` over and over."""
+    def make(path, scale):
+        block = unit * max(1, (4 << 20) // len(unit))
+        with open(path, "wb") as output:
+            process = subprocess.Popen(
+                [tools.program("zstd", "zstd"), "-q", f"-{level}", "-T2", *options],
+                stdin=subprocess.PIPE, stdout=output)
+            process.stdin.write(head)
+            rest = int(byte_count * scale)
+            while rest > 0:
+                process.stdin.write(block[:rest])
+                rest -= len(block)
+            process.stdin.write(tail)
+            process.stdin.close()
+            if process.wait() != 0:
+                raise RuntimeError("zstd failed")
+    return make
+
+
+def gzip_zeros(path, scale):
+    """10 GB of zeros in 40 members: one is compressed, and written 40 times."""
+    held = io.BytesIO()
+    with gzip.GzipFile(fileobj=held, mode="wb", compresslevel=9, mtime=0) as output:
+        for _ in range(250):
+            output.write(bytes(MB))
+    with open(path, "wb") as output:
+        for _ in range(max(1, int(40 * scale))):
+            output.write(held.getvalue())
+
+
+def members(unit, count, command):
+    """A compressed text, `count` times one after another."""
+    def make(path, scale):
+        one = subprocess.run([*command, "-c"], input=unit, stdout=subprocess.PIPE, check=True).stdout
+        with open(path, "wb") as output:
+            for _ in range(int(count * scale) // 1000):
+                output.write(one * 1000)
+    return make
+
+
+def lines(generator):
+    """Writes what the generator yields."""
+    def make(path, scale):
+        with open(path, "w", encoding="utf-8", newline="") as output:
+            for text in generator(scale):
+                output.write(text)
+    return make
+
+
+def wide_header(columns):
+    def generate(scale):
+        count = int(columns * scale)
+        yield ",".join(f"c{index}" for index in range(count)) + "\n"
+        for row in range(3):
+            yield ",".join(str(row) for _ in range(count)) + "\n"
+    return lines(generate)
+
+
+def many_keys(record_format):
+    def generate(scale):
+        yield "[" if record_format == "json" else ""
+        yield "{" + ",".join(f'"k{index}":1' for index in range(int(1_000_000 * scale))) + "}"
+        yield "]" if record_format == "json" else "\n"
+    return lines(generate)
+
+
+def new_keys(scale):
+    for index in range(int(100_000 * scale)):
+        yield f'{{"id":{index},"key_{index}":{index}}}\n'
+
+
+def skipped_keys(scale):
+    for index in range(int(2_000_000 * scale)):
+        yield f'{{"id":{index},"key_{index}":{index}}}\n'
+
+
+def shapes(columns, share):
+    def generate(scale):
+        rng = random.Random(1)
+        names = [f"c{index}" for index in range(columns)]
+        for index in range(int(100_000 * scale)):
+            taken = "".join(f',"{name}":{rng.randrange(1000)}' for name in names if rng.random() < share)
+            yield f'{{"id":{index}{taken}}}\n'
+    return lines(generate)
+
+
+def warning_columns(scale):
+    columns = int(2_000 * min(scale * 10, 1))
+    yield ",".join(f"c{index}" for index in range(columns)) + "\n"
+    for row in range(500):
+        yield ",".join(("x" if row >= 400 else "7") for _ in range(columns)) + "\n"
+
+
+def large_rejects(scale):
+    """Short records that are stored, and ragged ones of 60 KB."""
+    yield "a,b\n1,2\n"
+    bad = "x" * 60_000 + "\n"
+    for _ in range(int(20_000 * scale)):
+        yield bad
+
+
+def small_rejects(scale):
+    yield "a,b\n1,2\n"
+    for _ in range(int(50 * scale) or 1):
+        yield "bad\n" * 100_000
+
+
+def huge_field(scale):
+    """A field of 2 GB among records that are good."""
+    def make(path, scale):
+        with open(path, "wb") as output:
+            process = subprocess.Popen(
+                [tools.program("zstd", "zstd"), "-q", "-1", "-T2"], stdin=subprocess.PIPE, stdout=output)
+            process.stdin.write(b"a,b\n" + b"".join(b"%d,good\n" % n for n in range(1000)))
+            block = b"x" * (4 << 20)
+            process.stdin.write(b"1000,")
+            for _ in range(int(512 * scale)):
+                process.stdin.write(block)
+            process.stdin.write(b"\n" + b"".join(b"%d,good\n" % n for n in range(1001, 2001)))
+            process.stdin.close()
+            process.wait()
+    return make(scale[0], scale[1])
+
+
+def large_records(escaped):
+    """NDJSON records just below a quarter of --memory, twice the same key, so that the second updates the first."""
+    def generate(scale):
+        for number in range(12):
+            unit = "ab\\n" if escaped else "abcd"
+            text = unit * ((16 << 20) // 4 - 100)
+            yield f'{{"id":{number % 3},"n":{number},"v":"{text}"}}\n'
+    return lines(generate)
+
+
+def many_files(path, scale):
+    path.mkdir()
+    for index in range(int(10_000 * scale)):
+        (path / f"{index:05}.csv").write_text(f"a,b\n{index},x\n", encoding="utf-8")
+
+
+def long_null(scale):
+    yield "a,b\n"
+    for index in range(100_000):
+        yield f"{index},{'n' * 100}\n"
+
+
+def million_byte_keys(scale):
+    for index in range(int(300 * scale)):
+        yield '{"id":%d,"%s%d":1}\n' % (index, "k" * MB, index)
+
+
+RATIO = ("--max-ratio", "none")
+REJECT = ("--on-error", "reject")
+NO_CSV_TYPES = ("--infer", "none")
+
+BOMBS = [
+    Bomb("zeros.zst", "zeros.csv.zst", repeated(b"\0", 10 * GB), (65,)),
+    Bomb("zeros.zst, NDJSON", "zeros.csv.zst", repeated(b"\0", 10 * GB), (65,), ("--format", "ndjson", *REJECT),
+         ("--max-ratio",), schema="CREATE TABLE t (a)"),
+    Bomb("zeros.zst, names", "zeros.csv.zst", repeated(b"\0", 10 * GB), (2, 3, 65), ("--names", "a", "--no-header", *REJECT),
+         ("--max-ratio",)),
+    Bomb("zeros.gz", "zeros.csv.gz", gzip_zeros, (65,)),
+    Bomb("zeros.gz, names", "zeros.csv.gz", gzip_zeros, (2,), ("--names", "a", "--no-header", *REJECT),
+         ("--memory",)),
+    Bomb("zeros.gz, --max-ratio 500", "zeros.csv.gz", gzip_zeros, (3, 65),
+         ("--names", "a", "--no-header", *REJECT, "--max-ratio", "500"), ("--max-ratio",)),
+    Bomb("newlines.zst", "newlines.csv.zst", repeated(b"\n", 10 * GB), (3, 65), (), ("--max-ratio",)),
+    Bomb("newlines.zst, any ratio", "newlines1.csv.zst", repeated(b"\n", GB), (0, 65), RATIO),
+    Bomb("ab.zst", "ab.csv.zst", repeated(b"a,b\n", 10 * GB), (0, 3, 65), ("--stop-after", "30000000")),
+    Bomb("ab.zst, any ratio", "ab.csv.zst", repeated(b"a,b\n", 10 * GB), (0,),
+         RATIO + ("--stop-after", "10000000"), rows=10_000_000),
+    Bomb("newlines.ndjson.zst", "newlines.ndjson.zst", repeated(b"\n", GB, head=b'{"a":1}\n'), (0,), RATIO, rows=1),
+    Bomb("nest, document", "nest.json", lines(lambda s: ["[" * int(10 * MB * s)]), (65,), (), ("1024",)),
+    Bomb("nest, document of objects", "nests.json", lines(lambda s: ['{"a":' * int(10 * MB * s)]), (65,),
+         ("--format", "json"), ("1024",)),
+    Bomb("nest, line", "nest.ndjson", lines(
+        lambda s: ['{"a":1}\n', "[" * int(10 * MB * s), "\n", '{"a":2}\n']), (2,), REJECT, rows=2),
+    Bomb("nest, value", "nestv.ndjson", lines(
+        lambda s: ['{"a":1}\n', '{"a":', "[" * int(10 * MB * s), "\n", '{"a":2}\n']), (2,), REJECT, rows=2),
+    Bomb("nest, value of a document", "nestd.json", lines(
+        lambda s: ['[{"a":1},', '{"a":', "[" * int(10 * MB * s)]), (3, 65), REJECT, ("1024",)),
+    Bomb("line, CSV", "line.csv.zst", repeated(b"abcdefgh,", 3 * GB), (65,), REJECT + RATIO, ("65536",)),
+    Bomb("line, first field", "line1.csv.zst", repeated(b"a", 3 * GB, head=b"a,b\n"), (2, 65), REJECT + RATIO,
+         ("--memory",)),
+    Bomb("line, open quote", "quote.csv.zst", repeated(b"x", 3 * GB, head=b'a,b\n1,2\n3,"', tail=b"\n4,5\n"), (2,),
+         REJECT + RATIO, ("--memory",), rows=2),
+    Bomb("lines, open quote", "quotes.csv.zst", repeated(b"1,2\n", 400 * MB, head=b'a,b\n1,2\n3,"'), (2, 3),
+         REJECT + RATIO + ("--stop-after", "1000000")),
+    Bomb("line, NDJSON string", "line.ndjson.zst", repeated(
+        b"x", 3 * GB, head=b'{"a":"1"}\n{"a":"', tail=b'"}\n{"a":"2"}\n'), (2,), REJECT + RATIO, ("--memory",), rows=2),
+    Bomb("record of a document", "record.json.zst", repeated(b"x", 3 * GB, head=b'[{"a":"', tail=b'"}]'), (65,),
+         REJECT + RATIO, ("--memory",)),
+    Bomb("field among records", "field.csv.zst", lambda path, scale: huge_field((path, scale)), (2,),
+         REJECT + RATIO, ("--memory",), rows=2000),
+    Bomb("a million columns", "columns.csv", wide_header(1_000_000), (65,), (), ("65536",)),
+    Bomb("..., --columns", "columns.csv", wide_header(1_000_000), (65,), ("--columns", "c3,c7"), ("65536",)),
+    Bomb("60,000 columns", "columns60.csv", wide_header(60_000), (65,), (), ("2000",)),
+    Bomb("..., --columns", "columns60.csv", wide_header(60_000), (0,), ("--columns", "c3,c7"), rows=3),
+    Bomb("..., table exists", "columns60.csv", wide_header(60_000), (4,), (), ("c4",),
+         schema="CREATE TABLE t (c1, c2, c3)"),
+    Bomb("..., --alter", "columns60.csv", wide_header(60_000), (65,), ("--alter",), ("2000",),
+         schema="CREATE TABLE t (c1, c2, c3)"),
+    Bomb("60,000 columns of one name", "same.csv", lines(lambda s: [",".join(["name"] * 60_000) + "\n"] * 3), (65,),
+         (), ("2000",)),
+    Bomb("columns, --ragged extra", "columns.csv", wide_header(1_000_000), (0,),
+         ("--names", "a,b,c", "--ragged", "extra", "--header-lines", "0", *REJECT)),
+    Bomb("columns, --ragged pad", "columns.csv", wide_header(1_000_000), (2,),
+         ("--names", "a,b,c", "--ragged", "pad", *REJECT)),
+    Bomb("columns, quarantined", "columns60.csv", wide_header(60_000), (65,), ("--contract", "quarantine"), ("2000",),
+         schema="CREATE TABLE t (c1, c2, c3)"),
+    Bomb("keys, NDJSON", "keys.ndjson", many_keys("ndjson"), (4, 65), (), ("2000",)),
+    Bomb("keys, document", "keys.json", many_keys("json"), (4, 65), (), ("2000",)),
+    Bomb("keys, --columns", "keys.ndjson", many_keys("ndjson"), (0,), ("--columns", "k3,k7"), rows=1),
+    Bomb("keys, quarantined", "keys.ndjson", many_keys("ndjson"), (2, 4, 65), ("--contract", "quarantine"),
+         schema="CREATE TABLE t (k1, k2, k3)"),
+    Bomb("new keys, new table", "newkeys.ndjson", lines(new_keys), (65,), (), ("2000",)),
+    Bomb("new keys, rejected", "newkeys.ndjson", lines(new_keys), (2,), REJECT, ("2000",), rows=1999),
+    Bomb("new keys, --alter", "newkeys.ndjson", lines(new_keys), (65,), ("--alter",), ("2000",),
+         schema="CREATE TABLE t (id INTEGER PRIMARY KEY)"),
+    Bomb("new keys, quarantined", "newkeys.ndjson", lines(new_keys), (2, 65), ("--contract", "quarantine", *REJECT), ("2000",),
+         schema="CREATE TABLE t (id INTEGER PRIMARY KEY)"),
+    Bomb("new keys, skipped", "skipped.ndjson", lines(skipped_keys), (0,), ("--columns", "id"), rows=2_000_000),
+    Bomb("keys of 1 MB", "longkeys.ndjson", lines(million_byte_keys), (2,), REJECT, ("1000001 bytes",)),
+    Bomb("keys of 1 MB, skipped", "longkeys.ndjson", lines(million_byte_keys), (0,), ("--columns", "id"), rows=300),
+    Bomb("shapes, 30 columns", "shapes.ndjson", shapes(30, 0.5), (0,), ("--key", "id"), rows=100_000),
+    Bomb("shapes, 300 columns", "shapes300.ndjson", shapes(300, 0.1), (0,), ("--key", "id"), rows=100_000),
+    Bomb("shapes, appended", "shapes.ndjson", shapes(30, 0.5), (0,), rows=100_000),
+    Bomb("warnings", "warnings.csv", lines(warning_columns), (0, 2), REJECT),
+    Bomb("rejects of 60 KB", "rejects.csv", lines(large_rejects), (2,), (*REJECT, "--no-header", "--names", "a,b"), rows=2),
+    Bomb("rejects of 4 bytes", "smallrejects.csv", lines(small_rejects), (2,), (*REJECT, "--no-header", "--names", "a,b"), rows=2),
+    Bomb("records of a quarter", "large.ndjson", large_records(False), (0,), ("--key", "id")),
+    Bomb("records of a quarter, \\n", "largeescaped.ndjson", large_records(True), (0,), ("--key", "id")),
+    Bomb("window of 2 GiB", "window.csv.zst", repeated(b"a,b\n", 100 * MB, options=("--long=31", "--ultra")), (65,),
+         (), ("--memory",)),
+    Bomb("window of 128 MiB", "window27.csv.zst", repeated(b"a,b\n", 400 * MB, options=("--long=27",)), (0,),
+         (*RATIO, "--stop-after", "1000000"), window_mib=128),
+    Bomb("tiny frames", "frames.csv.zst", members(b"a,b\n", 1_000_000, ("zstd", "-q")), (0,)),
+    Bomb("tiny members", "members.csv.gz", members(b"a,b\n", 1_000_000, ("gzip",)), (0,)),
+    Bomb("blank lines", "blank.csv", lines(lambda s: ["a,b\n", "\n" * 1_000_000, "1,2\n"]), (0,), rows=1),
+    Bomb("null of 100 KB", "null.csv", lines(long_null), (0,), ("--null", "n" * 100_000), rows=100_000),
+    Bomb("delimiter of 100 KB", "null.csv", lines(long_null), (0, 64, 65), ("--delimiter", "n" * 100_000)),
+    Bomb("10,000 files", "files", many_files, (0,), rows=10_000),
+]
