@@ -5,7 +5,7 @@ enum LedgerText {
   static func text(_ summary: RunSummary) -> String {
     var lines: [String] = []
     let ledger = summary.ledger
-    for entry in summary.warnings.entries where entry.code != .columnSkipped {
+    for entry in summary.warnings.entries where ![.columnSkipped, .trustedSchema].contains(entry.code) {
       let column = entry.column.map { " in column \($0)" } ?? ""
       lines.append("note: \(words(for: entry.code, entry.count))\(column), first at \(entry.first)")
     }

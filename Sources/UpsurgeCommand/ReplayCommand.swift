@@ -26,8 +26,8 @@ struct ReplayCommand: ParsableCommand {
         upsurge replay shop.db
 
       Exit codes: 0 every record was stored; 2 some still have no place or were rejected; 3 stopped part way, what \
-      was stored is committed; 4 refused by a guard; 64 usage; 66 no such database; 75 database busy; 130 and 143 \
-      ended by a signal; 1 anything else.
+      was stored is committed; 4 refused by a guard; 64 usage; 66 no such database; 75 database busy; 129, 130 and \
+      143 ended by a signal; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database.")
@@ -75,7 +75,7 @@ struct ReplayCommand: ParsableCommand {
       try job.checkSummary(path: output.summary)
       file = try output.openSummary()
     } catch {
-      Terminal.say("upsurge: \(error)\n")
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
     let terminal = Terminal(output: output)

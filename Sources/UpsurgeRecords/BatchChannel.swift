@@ -51,6 +51,17 @@ package final class BatchChannel: @unchecked Sendable {
     return batch
   }
 
+  /// Waits until there is a batch or the queue is closed, at most so long.
+  /// - Returns: false when the time is over.
+  package func waits(milliseconds: Int) -> Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    while count == 0 && !isClosed {
+      if !monitor.wait(milliseconds: milliseconds) { return count > 0 || isClosed }
+    }
+    return true
+  }
+
   /// Whether the queue takes no more batches.
   package var isEnded: Bool {
     monitor.lock()

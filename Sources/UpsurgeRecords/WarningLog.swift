@@ -25,6 +25,8 @@ public struct WarningLog: Sendable, Equatable {
     public static let columnSkipped = Code(rawValue: "column-skipped")
     /// A column was added to the table on the way.
     public static let columnAdded = Code(rawValue: "column-added")
+    /// `trusted_schema` had to be on: a trigger, view or constraint uses what SQLite calls unsafe there.
+    public static let trustedSchema = Code(rawValue: "trusted-schema")
   }
 
   /// One kind of warning in one column.

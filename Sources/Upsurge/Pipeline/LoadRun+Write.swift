@@ -58,6 +58,8 @@ extension LoadRun {
       var table = try PreparedTable.prepare(
         job.table, for: first, others: names[(index + 1)...], on: connection, options: options)
       announce(table, isJSON: first.isJSON)
+      connection.settleTrust(of: table.plan.schema)
+      noteTrust(connection)
       let triggers = try TriggerText.read(connection, table: table.facts.name)
       if let words = options.triggers.note(of: triggers, table: table.facts.name) {
         note(RunNote(.warning, words))
@@ -80,7 +82,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try Connection(
         path: job.database, createIfMissing: true, busyTimeoutMilliseconds: job.options.busyTimeout,
-        isTrial: job.options.isTrial)
+        isTrial: job.options.isTrial, isCancelled: { [control] in control.cancellationSignal != nil })
     } catch {
       var error = error
       if error.isNoDatabase { error.hint = "the database comes first: upsurge load DB TABLE FILE" }
@@ -91,7 +93,7 @@ extension LoadRun {
   private func run(_ writing: Writing, _ reading: Reading) throws(UpsurgeError) {
     let reader = try WorkerThread { reading.run() }
     do throws(UpsurgeError) {
-      while let batch = full.receive() {
+      while let batch = try nextBatch(for: writing.writer) {
         try write(batch, with: writing)
         try writing.reconsiderUpkeep()
       }

@@ -6,8 +6,8 @@
 
 /// A file that tells what a run has committed: what belongs to a transaction that is rolled back is cut off again.
 ///
-/// `-` is standard output, from which nothing can be taken back: there the bytes wait in a temporary file, which has
-/// no name, until `keep`.
+/// `-` is standard output, from which nothing can be taken back, as from any pipe or device: there the bytes wait in a
+/// temporary file, which has no name, until `keep`.
 final class OutputFile {
   private let path: String
   private let option: String
@@ -15,7 +15,8 @@ final class OutputFile {
   private var buffer: [UInt8] = []
   private var writtenCount: off_t = 0
   private var keptCount: off_t = 0
-  private var isStandardOutput: Bool { path == "-" }
+  /// Where the bytes go at `keep`, as nothing can be taken back from there; nil where they are in the file itself.
+  private let sink: Int32?
 
   /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
   /// - Parameters:
@@ -25,14 +26,21 @@ final class OutputFile {
   init(path: String, option: String) throws(UpsurgeError) {
     self.path = path
     self.option = option
-    descriptor =
-      path == "-"
-      ? OutputFile.unnamedFile()
-      : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if path == "-" {
+      sink = STDOUT_FILENO
+      descriptor = OutputFile.unnamedFile()
+    } else {
+      let output = try OutputDescriptor(path: path, option: option)
+      sink = output.isOwnFile ? nil : output.descriptor
+      descriptor = output.isOwnFile ? output.descriptor : OutputFile.unnamedFile()
+    }
     if descriptor < 0 { throw failure("cannot create", errno) }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    close(descriptor)
+    if let sink, sink != STDOUT_FILENO { close(sink) }
+  }
 
   /// Appends bytes; written out at 64 KiB.
   func append(_ bytes: [UInt8]) throws(UpsurgeError) {
@@ -44,8 +52,8 @@ final class OutputFile {
   /// - Throws: `cannotCreate` when the disk, or the reader of standard output, refuses.
   func keep() throws(UpsurgeError) {
     try flush()
-    if isStandardOutput {
-      try copyToStandardOutput()
+    if let sink {
+      try copy(to: sink)
       writtenCount = 0
       guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
         throw failure("cannot write", errno)
@@ -59,7 +67,6 @@ final class OutputFile {
     buffer.removeAll(keepingCapacity: true)
     if writtenCount == keptCount { return }
     writtenCount = keptCount
-    // A pipe or device cannot be cut; its reader has seen more than was committed.
     if ftruncate(descriptor, keptCount) == 0 { lseek(descriptor, keptCount, SEEK_SET) }
   }
 
@@ -71,7 +78,7 @@ final class OutputFile {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  private func copyToStandardOutput() throws(UpsurgeError) {
+  private func copy(to sink: Int32) throws(UpsurgeError) {
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure("cannot write", errno) }
     while true {
@@ -79,7 +86,7 @@ final class OutputFile {
       if count < 0 && errno == EINTR { continue }
       if count < 0 { throw failure("cannot write", errno) }
       if count == 0 { return }
-      try write(chunk[..<count], to: STDOUT_FILENO)
+      try write(chunk[..<count], to: sink)
     }
   }
 
@@ -94,15 +101,10 @@ final class OutputFile {
   }
 
   private func failure(_ what: String, _ code: Int32) -> UpsurgeError {
-    let name = isStandardOutput ? "standard output" : path.escapedForTerminal
-    if code == ELOOP {
-      return UpsurgeError(
-        .cannotCreate, "\(what) \(name) for \(option): it is a symbolic link, which is not followed",
-        hint: "give the path of the file itself to \(option)", underlyingCode: code)
-    }
+    let name = path == "-" ? "standard output" : path.escapedForTerminal
     return UpsurgeError(
       .cannotCreate, "\(what) \(name) for \(option): \(String(cString: strerror(code)))",
-      hint: isStandardOutput
+      hint: sink != nil
         ? "the temporary folder (TMPDIR) needs room, and the reader must stay"
         : "make room, or give another path to \(option)", underlyingCode: code)
   }

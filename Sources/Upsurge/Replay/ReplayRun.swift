@@ -27,7 +27,8 @@ struct ReplayRun {
     let options = job.options
     try options.validate()
     let connection = try Connection(
-      path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout)
+      path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout,
+      isCancelled: { [control] in control.cancellationSignal != nil })
     guard try KeptTable.exists(connection) else {
       return note(RunNote(.info, "no record is kept in \(job.database)"))
     }
@@ -56,7 +57,7 @@ struct ReplayRun {
   private mutating func replay(
     after: Int64, through: Int64, count: Int, on connection: Connection
   ) throws(UpsurgeError) -> Int64? {
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     var records: [KeptRecord] = []
     do throws(UpsurgeError) {
       records = try KeptRecord.page(connection, after: after, through: through, count: count)

@@ -111,12 +111,9 @@ final class StatementCache {
   private func compile(
     _ sql: String, _ statements: ShapeStatements, parameterCount: Int
   ) throws(UpsurgeError) -> OpaquePointer {
-    connection.checkThread()
-    var handle: OpaquePointer?
-    try connection.check(
-      sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil),
-      sql: sql)
-    guard let handle else { throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql) }
+    guard let handle = try connection.compile(sql, isPersistent: true) else {
+      throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql)
+    }
     statements.parameterCount += parameterCount
     self.parameterCount += parameterCount
     return handle

@@ -6,7 +6,10 @@ extension TableWriter {
   func begin() throws(UpsurgeError) {
     if transaction.isOpen { return }
     // The transaction in which the table was made is the first one.
-    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    if connection.isInAutocommit {
+      giveWay()
+      try connection.beginWriting()
+    }
     if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }
     let last = transaction.last
     transaction = OpenTransaction()
@@ -25,6 +28,11 @@ extension TableWriter {
     if connection.durability == .off { return }
     if settings.isDryRun { return try passCommit() }
     do throws(UpsurgeError) { try commitNow() } catch { throw fail(error) }
+  }
+
+  /// Commits while the next record is not there yet, so that a slow input does not keep others from writing.
+  package func commitWhileIdle() throws(UpsurgeError) {
+    if transaction.isOpen && !settings.commitsOnce && !settings.isDryRun { try commit() }
   }
 
   /// Commits, and brings the WAL into the database unless nothing was written. The writer is done then.
@@ -65,6 +73,7 @@ extension TableWriter {
     if code == ResultCode.constraintForeignKey { throw openForeignKeys() }
     try connection.check(code, sql: "COMMIT")
     transaction.isOpen = false
+    turns.endSeconds = MonotonicClock.seconds
     committedLedger = ledger
     committedRejects = rejectsByReason
     noteCommittedRecord()
