@@ -46,8 +46,13 @@ public struct LoadJob: Sendable {
         run.writeAll()
         completion.finish()
       }
+      var isStopping = false
       while !completion.wait(milliseconds: 100) {
-        if control.cancellationSignal != nil { run.stopReading() }
+        if let signal = control.cancellationSignal, !isStopping {
+          isStopping = true
+          run.stopReading()
+          run.noteSignal(signal)
+        }
         tick(control.progress)
       }
       writer.join()

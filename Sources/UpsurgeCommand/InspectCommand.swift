@@ -51,10 +51,11 @@ struct InspectCommand: ParsableCommand {
     options.isStrict = isStrict
     let job = InspectJob(source: source, options: options)
     do throws(UpsurgeError) {
-      let code = isCheck ? try check(job) : try describe(job)
+      var code = isCheck ? try check(job) : try describe(job)
+      if !StandardOutput.finish(), code == 0 { code = 73 }
       if code != 0 { Root.exit(withError: ExitCode(code)) }
     } catch {
-      Terminal.say("upsurge: \(error)\n")
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
   }
@@ -64,11 +65,12 @@ struct InspectCommand: ParsableCommand {
     do throws(UpsurgeError) {
       let file = try summary.map { (path) throws(UpsurgeError) in try SummaryFile(opening: path) }
       let database = try DatabaseDescription(path: source, isCheck: isCheck)
-      if summary != "-" { print(DatabaseText.text(database), terminator: "") }
+      if summary != "-" { StandardOutput.print(DatabaseText.text(database), terminator: "") }
+      if !StandardOutput.finish() { code = 73 }
       if !database.damages.isEmpty { code = 65 }
       if let file, !file.write(database.json) { code = 73 }
     } catch {
-      Terminal.say("upsurge: \(error)\n")
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
       code = error.exitCode(hasCommittedWork: false)
     }
     if code != 0 { throw ExitCode(code) }
@@ -76,31 +78,36 @@ struct InspectCommand: ParsableCommand {
 
   private func describe(_ job: InspectJob) throws(UpsurgeError) -> Int32 {
     let found = try job.describe(table: table)
-    print(found.summary)
-    for remark in found.remarks { print("note: \(remark)") }
-    if found.isFromSample { print("types from the first MiB; --infer full reads all of it") }
+    StandardOutput.print(found.summary.escapedForTerminal)
+    for remark in found.remarks { StandardOutput.print("note: \(remark.escapedForTerminal)") }
+    if found.isFromSample { StandardOutput.print("types from the first MiB; --infer full reads all of it") }
     let nameWidth = found.columns.map(\.name.count).max() ?? 0
     for column in found.columns {
       let padding = String(repeating: " ", count: nameWidth - column.name.count)
       let examples = column.examples.map { $0.escapedForTerminal }.joined(separator: ", ")
       let nulls = column.nullCount > 0 ? "  (\(Words.count(column.nullCount)) NULL)" : ""
       let type = column.type.isEmpty ? "(any)" : column.type
-      print("  \(column.name.escapedForTerminal)\(padding)  \(type)  \(examples)\(nulls)")
+      StandardOutput.print(
+        "  \(column.name.escapedForTerminal)\(padding)  \(type.escapedForTerminal)  \(examples)\(nulls)")
     }
-    if let sql = found.createTable { print(sql) }
+    if let sql = found.createTable { StandardOutput.print(Terminal.visible(sql)) }
     return 0
   }
 
   private func check(_ job: InspectJob) throws(UpsurgeError) -> Int32 {
     let result = try job.check { reject in
-      print("\(reject.position): \(reject.reason) [\(reject.code.rawValue)]")
+      StandardOutput.print(
+        "\(reject.position): \(reject.reason) [\(reject.code.rawValue)]".escapedForTerminal)
     }
-    for remark in result.remarks { print(remark) }
+    for remark in result.remarks { StandardOutput.print(remark.escapedForTerminal) }
     for entry in result.warnings.entries {
-      print("note: \(Words.count(entry.count)) \(entry.code.rawValue), first at \(entry.first)")
+      StandardOutput.print(
+        "note: \(Words.count(entry.count)) \(entry.code.rawValue), first at \(entry.first)".escapedForTerminal
+      )
     }
     if result.recordCount > 0 || result.remarks.isEmpty {
-      print("\(Words.count(result.recordCount, "record")), \(Words.count(result.rejectCount)) with errors")
+      StandardOutput.print(
+        "\(Words.count(result.recordCount, "record")), \(Words.count(result.rejectCount)) with errors")
     }
     return result.rejectCount > 0 ? 65 : 0
   }

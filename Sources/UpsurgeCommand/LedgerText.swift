@@ -29,8 +29,9 @@ enum LedgerText {
 
   /// A line for each kind of warning but fields that were left out.
   static func notes(_ warnings: WarningLog) -> [String] {
-    warnings.entries.filter { $0.code != .columnSkipped }.map { entry in
-      let column = entry.column.map { " in column \($0)" } ?? ""
+    warnings.entries.filter { ![.columnSkipped, .trustedSchema].contains($0.code) }.map { entry in
+      let column =
+        entry.column.map { $0 == WarningLog.otherColumns ? " in other columns" : " in column \($0)" } ?? ""
       return "note: \(words(for: entry.code, entry.count))\(column), first at \(entry.first)"
     }
   }

@@ -37,7 +37,7 @@ struct LoadCommand: ParsableCommand {
 
       Exit codes: 0 complete; 2 complete with rejects; 3 stopped part way, some work is committed; 4 refused by \
       a guard; 64 usage; 65 bad input; 66 input not readable; 73 cannot create output; 75 database busy; \
-      130 and 143 ended by a signal; 1 anything else.
+      129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database; made if it is not there.")
@@ -117,19 +117,20 @@ struct LoadCommand: ParsableCommand {
       try job.checkOutputs()
       file = try output.openSummary()
     } catch {
-      Terminal.say("upsurge: \(error)\n")
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
     let terminal = Terminal(output: output)
     let control = RunControl()
     Signals.forward(to: control)
-    var isReported = true
+    var (isReported, isPrinted) = (true, true)
     let summary = job.run(
       control: control, note: terminal.note, tick: { terminal.show($0) },
       report: { summary in
         terminal.clearProgress()
         if let explanation = summary.explanation {
-          _ = Terminal.write(Array(explanation.utf8), to: STDOUT_FILENO)
+          StandardOutput.print(explanation, terminator: "")
+          isPrinted = StandardOutput.finish()
         } else {
           terminal.show(summary)
         }
@@ -137,6 +138,7 @@ struct LoadCommand: ParsableCommand {
         return isReported
       })
     var code = summary.exitCode
+    if !isPrinted, code == 0 { code = 73 }
     // The rows are committed; only the report of it failed.
     if !isReported, code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }

@@ -41,20 +41,15 @@ struct SummaryFile {
       descriptor = STDOUT_FILENO
       return
     }
-    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    if descriptor < 0 {
-      throw UpsurgeError(
-        .cannotCreate, "cannot create the summary \(path): \(String(cString: strerror(errno)))",
-        hint: "give another path to --summary", underlyingCode: errno)
-    }
+    descriptor = try OutputDescriptor(path: path, option: "--summary").descriptor
   }
 
-  /// Replaces what the file holds.
+  /// Writes the summary.
   /// - Returns: false when the system refuses, which has been said.
   func write(_ bytes: [UInt8]) -> Bool {
-    if path != "-" { ftruncate(descriptor, 0) }
     if Terminal.write(bytes, to: descriptor) { return true }
-    Terminal.say("upsurge: cannot write the summary \(path): \(String(cString: strerror(errno)))\n")
+    let reason = String(cString: strerror(errno))
+    Terminal.say("upsurge: cannot write the summary \(Terminal.visible(path)): \(reason)\n")
     return false
   }
 }

@@ -45,7 +45,7 @@ struct ReplayCommand: ParsableCommand {
 
       Exit codes: 0 every record was stored; 2 some still have no place or were rejected; 3 stopped part way, what \
       was stored is committed; 4 refused by a guard; 64 usage; 65 FILE is no file of rejects; 66 no such database or \
-      file; 73 cannot write beside FILE; 75 database or FILE busy; 130 and 143 ended by a signal; 1 anything else.
+      file; 73 cannot write beside FILE; 75 database or FILE busy; 129, 130 and 143 ended by a signal; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database.")
@@ -84,7 +84,7 @@ struct ReplayCommand: ParsableCommand {
       try job.checkSummary(path: output.summary)
       summaryFile = try output.openSummary()
     } catch {
-      Terminal.say("upsurge: \(error)\n")
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
     let terminal = Terminal(output: output)

@@ -27,6 +27,7 @@ struct Root: ParsableCommand {
 
   /// Parses the words of the command line and runs what they ask for.
   static func main() {
+    StandardStreams.fill()
     var arguments = Array(CommandLine.arguments.dropFirst())
     if let option = RepeatedOption.first(in: arguments) {
       fail(RepeatedOption.message(option), command: arguments.first ?? "")
@@ -43,8 +44,17 @@ struct Root: ParsableCommand {
         fail(error.message, command: type(of: command)._commandName)
       }
     } catch {
-      exit(withError: error)
+      end(with: error)
     }
+  }
+
+  /// Ends as the argument parser would, with what the command line says shown as text.
+  private static func end(with error: any Error) -> Never {
+    let code = exitCode(for: error)
+    if code == .success { exit(withError: error) }
+    let message = fullMessage(for: error)
+    if !message.isEmpty { Terminal.say(Terminal.visible(message) + "\n") }
+    exit(withError: code)
   }
 
   /// Ends with the exit code of a usage error.

@@ -50,6 +50,9 @@ struct SchemaOptions: ParsableArguments {
   @Option(help: "JSON text for BLOB columns: base64, hex, or file (a path).")
   var blob: BlobEncoding?
 
+  @Option(help: "The folder that files of --blob file must be in; not given: that of the input file.")
+  var blobFolder: String?
+
   @Option(
     name: .customLong("init"),
     help: ArgumentHelp(
@@ -78,6 +81,8 @@ struct SchemaOptions: ParsableArguments {
     options.triggers = triggers
     options.foreignKeys = foreignKeys
     options.blobEncoding = blob
+    if blobFolder != nil && blob != .file { throw ValidationError("--blob-folder is for --blob file") }
+    options.blobFolder = blobFolder
     options.initPath = initPath
   }
 }

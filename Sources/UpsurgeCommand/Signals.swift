@@ -1,3 +1,4 @@
+import Synchronization
 import Upsurge
 
 #if canImport(Glibc)
@@ -6,19 +7,44 @@ import Upsurge
   import Darwin
 #endif
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a request to end at a commit; the second one ends the process at once.
+/// Turns SIGINT, SIGTERM and SIGHUP into a request to end at a commit; a second SIGINT or SIGTERM ends the process at
+/// once.
+///
+/// What the caller ignores stays ignored (`nohup`). A SIGHUP is often followed by another, from the shell and from the
+/// kernel, so it never counts as the second signal. Reading and writing go on with errors where the terminal is gone.
 enum Signals {
   // Set once before the handlers are, then only read.
   nonisolated(unsafe) private static var control: RunControl?
+  /// Whether a progress line stands on the screen; it is cleared before the process ends at once.
+  static let isProgressDrawn = Atomic<Bool>(false)
 
   static func forward(to control: RunControl) {
     self.control = control
-    for number in [SIGINT, SIGTERM, SIGHUP] {
-      signal(number) { number in
-        Signals.control?.cancel(signal: number)
-        signal(number, SIG_DFL)
-      }
-    }
+    isProgressDrawn.store(false, ordering: .relaxed)
     signal(SIGPIPE, SIG_IGN)
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      let before = signal(number) { Signals.receive($0) }
+      if isIgnored(before) { signal(number, SIG_IGN) }
+    }
   }
+
+  /// Only what is safe in a signal handler.
+  private static func receive(_ number: Int32) {
+    guard let control else { return }
+    if control.cancellationSignal == nil { return control.cancel(signal: number) }
+    if number == SIGHUP { return }
+    if isProgressDrawn.load(ordering: .relaxed) { _ = write(STDERR_FILENO, "\r\u{1B}[K", 4) }
+    signal(number, SIG_DFL)
+    raise(number)
+  }
+
+  #if canImport(Glibc)
+    private static func isIgnored(_ handler: __sighandler_t?) -> Bool {
+      unsafeBitCast(handler, to: Int.self) == 1
+    }
+  #else
+    private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+      unsafeBitCast(handler, to: Int.self) == 1
+    }
+  #endif
 }

@@ -40,6 +40,12 @@ final class Terminal: Sendable {
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }
+      if count < 0 && errno == EAGAIN && descriptor != STDERR_FILENO {
+        // Whoever shares the descriptor has made it non-blocking.
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&entry, 1, 100)
+        continue
+      }
       if count <= 0 { return false }
       rest = rest.dropFirst(count)
     }
@@ -62,6 +68,7 @@ final class Terminal: Sendable {
     state.withLock { state in
       guard seconds - state.drawnAt >= 0.2 else { return }
       state = (true, seconds)
+      Signals.isProgressDrawn.store(true, ordering: .relaxed)
       Terminal.say("\r\u{1B}[K" + ProgressLine.text(progress, seconds: seconds))
     }
   }
@@ -70,6 +77,7 @@ final class Terminal: Sendable {
     state.withLock { state in
       if state.isDrawn { Terminal.say("\r\u{1B}[K") }
       state.isDrawn = false
+      Signals.isProgressDrawn.store(false, ordering: .relaxed)
     }
   }
 

@@ -22,7 +22,8 @@ package final class FileSource: ByteSource {
 
   let descriptor: Int32
   private let isOwner: Bool
-  private let cancellation: ReadCancellation?
+  /// Ends reading, when it is asked to.
+  let cancellation: ReadCancellation?
   /// Offset in the file of the first byte that is read; not 0 when a shell has read from standard input before.
   let firstOffset: off_t
   /// When a regular file was changed last before it was opened, in nanoseconds since 1970; else nil.
@@ -144,13 +145,17 @@ package final class FileSource: ByteSource {
       hint: "store it in a file first, or use --infer sample")
   }
 
+  /// - Throws: `interrupted`.
+  func checkCancellation() throws(UpsurgeError) {
+    guard let cancellation, cancellation.isRequested else { return }
+    throw UpsurgeError(
+      .interrupted, "reading \(SourceName.shown(name)) was interrupted", position: Position(file: name))
+  }
+
   private func waitUntilReadable() throws(UpsurgeError) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while true {
-      if let cancellation, cancellation.isRequested {
-        throw UpsurgeError(
-          .interrupted, "reading \(SourceName.shown(name)) was interrupted", position: Position(file: name))
-      }
+      try checkCancellation()
       let ready = poll(&entry, 1, cancellation == nil ? -1 : 100)
       if ready > 0 { return }
       if ready < 0 && errno != EINTR && errno != EAGAIN {

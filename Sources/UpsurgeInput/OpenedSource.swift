@@ -57,6 +57,8 @@ package final class OpenedSource: ByteSource {
   package var fileByteCount: UInt64? { file.byteCount }
   /// Whether `rewind()` works.
   package var isSeekable: Bool { file.isSeekable }
+  /// Ends reading, when it is asked to.
+  package var cancellation: ReadCancellation? { file.cancellation }
   /// Compressed bytes read so far.
   package var counter: ByteCounter { file.counter }
 
@@ -109,6 +111,8 @@ package final class OpenedSource: ByteSource {
         sampleOffset = 0
       }
     } else if !isSampleWhole {
+      // A file that expands may keep a reader for long without being read itself.
+      try file.checkCancellation()
       count = try rest.read(into: buffer)
     }
     decodedByteCount += UInt64(count)

@@ -51,9 +51,9 @@ package final class BatchChannel: @unchecked Sendable {
     return batch
   }
 
-  /// Waits, at most so long, until there is a batch or the queue is closed.
+  /// Waits until there is a batch or the queue is closed, at most so long.
   /// - Returns: false when the time is over.
-  package func awaitBatch(milliseconds: Int) -> Bool {
+  package func waits(milliseconds: Int) -> Bool {
     monitor.lock()
     defer { monitor.unlock() }
     while count == 0 && !isClosed {

@@ -27,6 +27,8 @@ public struct WarningLog: Sendable, Equatable {
     public static let columnAdded = Code(rawValue: "column-added")
     /// A file changed its size or its time while it was read.
     public static let sourceChanged = Code(rawValue: "source-changed")
+    /// `trusted_schema` had to be on: a trigger, view or constraint uses what SQLite calls unsafe there.
+    public static let trustedSchema = Code(rawValue: "trusted-schema")
   }
 
   /// One kind of warning in one column.

@@ -5,6 +5,12 @@ import UpsurgeRecords
 
 @testable import UpsurgeStorage
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Takes lines on the thread of the test.
 private final class Said: @unchecked Sendable {
   // Sendable because one thread uses it.
@@ -220,14 +226,23 @@ private final class Said: @unchecked Sendable {
 
   @Test func durabilityOffIsForNewFiles() throws {
     let database = TemporaryDatabase()
-    let connection = try database.open(
+    var connection: Connection! = try database.open(
       "CREATE TABLE t(k INTEGER PRIMARY KEY, v CHECK (v <> 3))", durability: .off)
+    #expect(try connection.text("PRAGMA journal_mode") == "off")
     let rows: [[Value]] = (0..<500).map { [.integer(Int64($0)), .integer(Int64($0 % 10))] }
-    let (writer, _) = try load(connection, "t", ["k", "v"], rows, cut: Cut(commitEvery: 100))
-    #expect(writer.ledger.text == "read 500 inserted 450 rejected 50")
-    #expect(writer.statistics.commitCount == 1)
+    do {
+      let (writer, _) = try load(connection, "t", ["k", "v"], rows, cut: Cut(commitEvery: 100))
+      #expect(writer.ledger.text == "read 500 inserted 450 rejected 50")
+      #expect(writer.statistics.commitCount == 1)
+    }
     #expect(try connection.integer("SELECT count(*) FROM t") == 450)
     #expect(try connection.text("PRAGMA integrity_check") == "ok")
+    // Nobody sees the file before it is whole.
+    #expect {
+      _ = try Connection(path: database.path, createIfMissing: false, busyTimeoutMilliseconds: 0)
+    } throws: { ($0 as? UpsurgeError)?.code == .databaseBusy }
+    connection = nil
+    for suffix in ["-wal", "-shm", "-journal"] { #expect(access(database.path + suffix, F_OK) != 0) }
     let again = try Connection(path: database.path, createIfMissing: false)
     #expect {
       try again.configure(durability: .off, pageCacheByteCount: 1 << 20)

@@ -23,7 +23,7 @@ extension DatabaseDescription {
   /// - Parameter isCheck: reads everything: counts all rows and runs `PRAGMA integrity_check`.
   /// - Throws: `unreadableInput`, `databaseBusy`, `database`.
   public init(path: String, isCheck: Bool = false) throws(UpsurgeError) {
-    let connection = try Connection(path: path, createIfMissing: false, isReadOnly: true)
+    let connection = try Connection.looking(at: path)
     // One transaction, so that all of it is of one moment.
     try connection.execute("BEGIN")
     self.path = path

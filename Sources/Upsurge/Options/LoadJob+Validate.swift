@@ -33,18 +33,19 @@ extension LoadJob {
     for name in sources where !SourceName.isStandardInput(name) {
       if let file = FileNode(name) { taken.append(("the input \(name)", file)) }
     }
+    if let path = options.initPath, let file = FileNode(path) {
+      taken.append(("the script \(path) of --init", file))
+    }
     for suffix in ["", "-wal", "-shm", "-journal"] {
       if let file = FileNode(database + suffix) { taken.append(("the database \(database)", file)) }
     }
-    var paths = [database]
     for (option, path) in outputs {
-      guard let path, path != "-" else { continue }
-      let known = FileNode(path).flatMap { file in taken.first { $0.file == file }?.what }
-      if let what = known ?? (paths.contains(path) ? "another output or the database" : nil) {
+      guard let path, path != "-", let file = FileNode(path) else { continue }
+      if let what = taken.first(where: { $0.file == file })?.what {
         throw UpsurgeError(
           .usage, "\(option) \(path) would overwrite \(what)", hint: "give another path to \(option)")
       }
-      paths.append(path)
+      taken.append(("the file of \(option)", file))
     }
   }
 
@@ -90,15 +91,27 @@ extension ReplayJob {
   }
 }
 
-/// Which file a path leads to, by device and inode.
+/// Which file a path leads to, by device and inode; of a file that is not there yet, those of its folder, and its name.
 private struct FileNode: Equatable {
   private let device: UInt64
   private let inode: UInt64
+  private var name: String?
 
-  /// nil when there is no regular file.
+  /// nil where there is something else than a regular file, or no folder.
   init?(_ path: String) {
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    if stat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+    } else {
+      var folder = "."
+      var last = path[...]
+      if let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
+        folder = cut == path.startIndex ? "/" : String(path[..<cut])
+        last = path[path.utf8.index(after: cut)...]
+      }
+      guard !last.isEmpty, stat(folder, &status) == 0 else { return nil }
+      name = String(last)
+    }
     device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }

@@ -32,6 +32,8 @@ public struct LoadOptions: Sendable {
   public var contract = SchemaContract.freeze
   /// How text becomes a BLOB in columns declared BLOB; `nil` stores the text.
   public var blobEncoding: BlobEncoding?
+  /// Where the files that records name must be; `nil` is the folder of the input file.
+  public var blobFolder: String?
 
   /// Which row a record is about, and how that row changes.
   public var rules = UpsertRules()

@@ -105,6 +105,8 @@ extension LoadRun {
         wasMade: beginning.resumption?.position.madeTable ?? false)
       try checkDoubt(of: beginning, table)
       announce(table, isJSON: first.isJSON)
+      connection.settleTrust(of: table.plan.schema)
+      noteTrust(connection)
       let triggers = try TriggerText.read(connection, table: table.facts.name)
       if let words = options.triggers.note(of: triggers, table: table.facts.name) {
         note(RunNote(.warning, words))
@@ -146,7 +148,8 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try Connection(
         path: job.database, createIfMissing: true, busyTimeoutMilliseconds: job.options.busyTimeout,
-        isTrial: job.options.isTrial, vfs: job.options.vfsName)
+        isTrial: job.options.isTrial, vfs: job.options.vfsName,
+        isCancelled: { [control] in control.cancellationSignal != nil })
     } catch {
       var error = error
       if error.isNoDatabase { error.hint = "the database comes first: upsurge load DB TABLE FILE" }
@@ -154,15 +157,10 @@ extension LoadRun {
     }
   }
 
-  /// Other writers do not wait longer than this for input that stalls.
-  private static let patienceMilliseconds = 500
-
   private func run(_ writing: Writing, _ reading: Reading) throws(UpsurgeError) {
     let reader = try WorkerThread { reading.run() }
     do throws(UpsurgeError) {
-      while true {
-        if !full.awaitBatch(milliseconds: Self.patienceMilliseconds) { try writing.writer.commitWhileIdle() }
-        guard let batch = full.receive() else { break }
+      while let batch = try nextBatch(for: writing.writer) {
         try write(batch, with: writing)
         try writing.reconsiderUpkeep()
       }

@@ -156,6 +156,7 @@ final class Writing {
         ("store", statistics.storeSeconds), ("commit", statistics.commitSeconds),
         ("checkpoint", statistics.checkpointSeconds),
       ]
+      if statistics.pauseSeconds > 0 { $0.stages.append(("give_way", statistics.pauseSeconds)) }
       if indexSeconds > 0 { $0.stages.append(("index", indexSeconds)) }
       if fullTextSeconds > 0 { $0.stages.append(("fts", fullTextSeconds)) }
       $0.upkeep = decisions

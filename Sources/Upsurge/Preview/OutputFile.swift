@@ -6,8 +6,8 @@
 
 /// A file that tells what a run has committed: what belongs to a transaction that is rolled back is cut off again.
 ///
-/// `-` is standard output, from which nothing can be taken back: there the bytes wait in a temporary file, which has
-/// no name, until `keep`.
+/// `-` is standard output, from which nothing can be taken back, as from any pipe or device: there the bytes wait in a
+/// temporary file, which has no name, until `keep`.
 final class OutputFile {
   private let path: String
   private let option: String
@@ -17,7 +17,8 @@ final class OutputFile {
   private var keptCount: off_t = 0
   /// Whether all that was written out is on the disk.
   private var isSynced = false
-  private var isStandardOutput: Bool { path == "-" }
+  /// Where the bytes go at `keep`, as nothing can be taken back from there; nil where they are in the file itself.
+  private let sink: Int32?
 
   /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
   /// - Parameters:
@@ -29,25 +30,23 @@ final class OutputFile {
   init(path: String, option: String, goingOnAt length: UInt64? = nil) throws(UpsurgeError) {
     self.path = path
     self.option = option
-    let isNew = length == nil
-    descriptor =
-      path == "-"
-      ? OutputFile.unnamedFile()
-      : open(path, O_WRONLY | (isNew ? O_CREAT | O_TRUNC : 0) | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    if descriptor < 0 {
-      if !isNew && errno == ENOENT { throw missing() }
-      throw failure(isNew ? "cannot create" : "cannot open", errno)
+    if path == "-" {
+      sink = STDOUT_FILENO
+      descriptor = OutputFile.unnamedFile()
+    } else {
+      let output = try OutputDescriptor(path: path, option: option, goesOn: length != nil)
+      sink = output.isOwnFile ? nil : output.descriptor
+      descriptor = output.isOwnFile ? output.descriptor : OutputFile.unnamedFile()
     }
-    if let length, path != "-" { try cutBack(to: off_t(clamping: length)) }
+    if descriptor < 0 { throw failure("cannot create", errno) }
+    if let length, sink == nil { try cutBack(to: off_t(clamping: length)) }
   }
 
   /// Leaves what an earlier part of the run has committed.
   private func cutBack(to length: off_t) throws(UpsurgeError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("cannot read", errno) }
-    // Nothing can be taken back from a pipe or a device.
-    guard status.st_mode & S_IFMT == S_IFREG else { return }
-    if status.st_size < length { throw missing() }
+    if status.st_size < length { throw OutputDescriptor.incomplete(path, option) }
     guard ftruncate(descriptor, length) == 0, lseek(descriptor, length, SEEK_SET) == length else {
       throw failure("cannot cut back", errno)
     }
@@ -55,15 +54,10 @@ final class OutputFile {
     keptCount = length
   }
 
-  private func missing() -> UpsurgeError {
-    UpsurgeError(
-      .guardRefused,
-      "the file \(path.escapedForTerminal) of \(option) does not hold any more what the earlier part of this run has "
-        + "written to it",
-      hint: "bring it back, or start over with --resume never")
+  deinit {
+    close(descriptor)
+    if let sink, sink != STDOUT_FILENO { close(sink) }
   }
-
-  deinit { close(descriptor) }
 
   /// Appends bytes; written out at 64 KiB.
   func append(_ bytes: [UInt8]) throws(UpsurgeError) {
@@ -77,9 +71,8 @@ final class OutputFile {
   @discardableResult
   func sync() throws(UpsurgeError) -> UInt64? {
     if !buffer.isEmpty { try flush() }
-    if isStandardOutput { return nil }
-    // Pipes and devices know no fsync.
-    if !isSynced && syncData(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS {
+    if sink != nil { return nil }
+    if !isSynced && syncData(descriptor) != 0 {
       throw failure("cannot write", errno)
     }
     isSynced = true
@@ -87,14 +80,14 @@ final class OutputFile {
   }
 
   /// The length that the next commit stands for; nil for standard output.
-  var length: UInt64? { isStandardOutput ? nil : UInt64(writtenCount) + UInt64(buffer.count) }
+  var length: UInt64? { sink != nil ? nil : UInt64(writtenCount) + UInt64(buffer.count) }
 
   /// What was appended so far is there to stay.
   /// - Throws: `cannotCreate` when the disk, or the reader of standard output, refuses.
   func keep() throws(UpsurgeError) {
     try flush()
-    if isStandardOutput {
-      try copyToStandardOutput()
+    if let sink {
+      try copy(to: sink)
       writtenCount = 0
       guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
         throw failure("cannot write", errno)
@@ -108,7 +101,6 @@ final class OutputFile {
     buffer.removeAll(keepingCapacity: true)
     if writtenCount == keptCount { return }
     writtenCount = keptCount
-    // A pipe or device cannot be cut; its reader has seen more than was committed.
     if ftruncate(descriptor, keptCount) == 0 { lseek(descriptor, keptCount, SEEK_SET) }
   }
 
@@ -121,7 +113,7 @@ final class OutputFile {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  private func copyToStandardOutput() throws(UpsurgeError) {
+  private func copy(to sink: Int32) throws(UpsurgeError) {
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure("cannot write", errno) }
     while true {
@@ -129,7 +121,7 @@ final class OutputFile {
       if count < 0 && errno == EINTR { continue }
       if count < 0 { throw failure("cannot write", errno) }
       if count == 0 { return }
-      try write(chunk[..<count], to: STDOUT_FILENO)
+      try write(chunk[..<count], to: sink)
     }
   }
 
@@ -144,15 +136,10 @@ final class OutputFile {
   }
 
   private func failure(_ what: String, _ code: Int32) -> UpsurgeError {
-    let name = isStandardOutput ? "standard output" : path.escapedForTerminal
-    if code == ELOOP {
-      return UpsurgeError(
-        .cannotCreate, "\(what) \(name) for \(option): it is a symbolic link, which is not followed",
-        hint: "give the path of the file itself to \(option)", underlyingCode: code)
-    }
+    let name = path == "-" ? "standard output" : path.escapedForTerminal
     return UpsurgeError(
       .cannotCreate, "\(what) \(name) for \(option): \(String(cString: strerror(code)))",
-      hint: isStandardOutput
+      hint: sink != nil
         ? "the temporary folder (TMPDIR) needs room, and the reader must stay"
         : "make room, or give another path to \(option)", underlyingCode: code)
   }

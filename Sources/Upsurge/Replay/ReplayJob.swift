@@ -41,6 +41,7 @@ public struct ReplayJob: Sendable {
     }
     run.summary.seconds = watch.seconds
     run.summary.signal = control.cancellationSignal
+    if run.summary.signal != nil, run.summary.error?.code == .interrupted { run.summary.error = nil }
     return run.summary
   }
 }

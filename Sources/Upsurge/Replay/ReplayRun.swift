@@ -26,7 +26,8 @@ struct ReplayRun {
     let options = job.options
     try options.validate()
     let connection = try Connection(
-      path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout)
+      path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout,
+      isCancelled: { [control] in control.cancellationSignal != nil })
     // Before anything is written, so that a file that cannot be read costs nothing.
     if job.file == nil, try !KeptTable.exists(connection), try !RejectTable.exists(connection) {
       return note(RunNote(.info, "no record is kept in \(job.database)"))
@@ -71,7 +72,7 @@ struct ReplayRun {
   private mutating func replay(
     after: Int64, through: Int64, count: Int, on connection: Connection
   ) throws(UpsurgeError) -> Int64? {
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     var records: [KeptRecord] = []
     do throws(UpsurgeError) {
       records = try KeptRecord.page(connection, after: after, through: through, count: count)

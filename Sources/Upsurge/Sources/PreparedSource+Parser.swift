@@ -59,7 +59,8 @@ extension PreparedSource {
   private func blobs(for table: TableFacts, options: LoadOptions) -> BlobDecoding? {
     guard let encoding = options.blobEncoding, !table.isForInference else { return nil }
     return BlobDecoding(
-      encoding: encoding, files: encoding == .file ? BlobFolder(ofSource: opened.name) : nil,
+      encoding: encoding,
+      files: encoding == .file ? BlobFolder(ofSource: opened.name, given: options.blobFolder) : nil,
       byteLimit: options.recordByteLimit)
   }
 

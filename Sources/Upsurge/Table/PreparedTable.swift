@@ -51,7 +51,7 @@ struct PreparedTable {
     }
     if options.contract != .quarantine { try checkMode(options.mode, withoutTable: name) }
     let inferred = try infer(source, others: others, options: options)
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     if let schema = try TableSchema.read(connection, table: name) {
       // Another process was faster.
       try connection.execute("ROLLBACK")
@@ -99,9 +99,11 @@ struct PreparedTable {
     else { return nil }
     let sql = try UpsertPlan.createKeySQL(columns, where: predicate, schema: schema)
     // The transaction of a new table is open already.
-    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    if connection.isInAutocommit { try connection.beginWriting() }
     do throws(UpsurgeError) {
-      try connection.execute(sql)
+      try connection.interruptible { () throws(UpsurgeError) in
+        try connection.withoutQuotedStrings { () throws(UpsurgeError) in try connection.execute(sql) }
+      }
     } catch {
       guard error.isUniqueViolation else {
         guard error.code == .database else { throw error }
@@ -136,7 +138,7 @@ struct PreparedTable {
     var columns = try source.inferColumns(options: options)
     guard options.inference == .full else { return columns }
     for name in others {
-      let other = try PreparedSource.prepare(name, options: options)
+      let other = try PreparedSource.prepare(name, options: options, cancellation: source.opened.cancellation)
       if other.isBlank { continue }
       for seen in try other.inferColumns(options: options) {
         if let index = columns.firstIndex(where: { SQLName.isSame($0.name, seen.name) }) {
@@ -162,7 +164,7 @@ struct PreparedTable {
     let missing = columns.targets.dropFirst(plan.columns.count)
     guard facts.addsColumns, !facts.isNew, !missing.isEmpty else { return }
     let isStrict = plan.schema.isStrict
-    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    if connection.isInAutocommit { try connection.beginWriting() }
     for target in missing {
       let type = TableDefinition.declaredType(for: target.affinity, isStrict: isStrict)
       let sql = try TableDefinition.addColumnSQL(

@@ -38,13 +38,32 @@ extension Connection {
     if isTrial {
       try execute("PRAGMA synchronous=NORMAL")
     } else if durability == .off {
-      try execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
+      try doWithoutJournal()
     } else {
       try switchToWAL()
       try execute("PRAGMA synchronous=\(durability == .full ? "FULL" : "NORMAL")")
     }
     self.durability = isTrial ? .normal : durability
     self.pageCacheByteCount = pageCacheByteCount
+  }
+
+  /// Holds the file alone to the end: nothing protects what another program would read or write meanwhile.
+  /// - Throws: `databaseBusy` when another program was faster with the new file.
+  private func doWithoutJournal() throws(UpsurgeError) {
+    // In memory, so that no journal file stays: a connection that locks for good would keep it.
+    try execute("PRAGMA journal_mode=MEMORY; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+    if try integer("SELECT count(*) FROM sqlite_schema") != 0 {
+      throw UpsurgeError(
+        .databaseBusy, "another program has just made the database \(path.escapedForTerminal)",
+        hint: "run again; --durability off is for new files only")
+    }
+    try undefended("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
+    let mode = try text("PRAGMA journal_mode") ?? ""
+    if mode != "off" && mode != "memory" {
+      throw UpsurgeError(
+        .database, "the database \(path.escapedForTerminal) keeps its journal (\(mode))",
+        hint: "leave out --durability off")
+    }
   }
 
   private func switchToWAL() throws(UpsurgeError) {

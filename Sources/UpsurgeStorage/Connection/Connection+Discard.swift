@@ -1,3 +1,6 @@
+import CSQLite
+import UpsurgeRecords
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -16,7 +19,9 @@ extension Connection {
     let tableCount = (try? integer("SELECT count(*) FROM sqlite_schema")) ?? nil
     // Without a journal nothing was rolled back, and the file is worthless.
     if tableCount == 0 || durability == .off {
-      for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+      // The file itself, where the path is a symbolic link to it; never one that took its place.
+      let file = sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path
+      if !hasMoved { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(file + suffix) } }
     }
     try? execute("ROLLBACK")
   }

@@ -18,22 +18,26 @@ extension Connection {
 
   /// The error for a result code that is not a success.
   func failure(_ code: Int32, sql: String? = nil) -> UpsurgeError {
-    Connection.failure(code, handle: handle, path: path, timeout: busyTimeoutMilliseconds, sql: sql)
+    Connection.failure(code, handle: handle, path: path, wait: lockWait, sql: sql)
   }
 
   /// What SQLite says of its last failure.
   var lastMessage: String { String(cString: sqlite3_errmsg(handle)) }
 
   static func failure(
-    _ code: Int32, handle: OpaquePointer?, path: String, timeout: Int32, sql: String?
+    _ code: Int32, handle: OpaquePointer?, path: String, wait: LockWait?, sql: String?
   ) -> UpsurgeError {
     let database = path.escapedForTerminal
     let said = handle.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
     var error = UpsurgeError(.database, "", underlyingCode: code)
     switch ResultCode.primary(code) {
+    case SQLITE_BUSY where wait?.isEnded == true:
+      error.code = .interrupted
+      error.message = "waiting for the database \(database) was interrupted"
     case SQLITE_BUSY, SQLITE_LOCKED:
       error.code = .databaseBusy
-      error.message = "the database \(database) is in use by another program, and stayed so for \(timeout) ms"
+      error.message =
+        "the database \(database) is in use by another program, and stayed so for \(wait?.milliseconds ?? 0) ms"
       error.hint = "--busy-timeout MS waits longer"
     case SQLITE_CANTOPEN:
       error.code = .cannotCreate

@@ -26,6 +26,8 @@ extension Connection {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     let said = lastMessage
     sqlite3_set_authorizer(handle, nil, nil)
+    // The script may have put SQLite's own way of waiting in the place of ours.
+    lockWait.reinstall(on: handle, milliseconds: (try? integer("PRAGMA busy_timeout")) ?? nil)
     withExtendedLifetime(rules) {}
     let leavesTransaction = !isInAutocommit
     if leavesTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }

@@ -17,7 +17,7 @@ package final class Connection {
   /// The database file as the user named it.
   package let path: String
   /// How long SQLite waits for a lock held by another connection.
-  package let busyTimeoutMilliseconds: Int32
+  package var busyTimeoutMilliseconds: Int32 { lockWait.milliseconds }
   /// Whether nothing may be left behind: the journal mode stays, and a missing file is not made, a temporary database
   /// takes its place. Whoever writes rolls back.
   package let isTrial: Bool
@@ -27,12 +27,17 @@ package final class Connection {
   package internal(set) var didSwitchToWAL = false
   /// What `configure` asked for.
   package internal(set) var durability = Durability.normal
+  /// Why the schema is trusted; nil as long as it is not.
+  var schemaTrust: SchemaTrust?
   /// What `configure` gave the page cache, an upper bound.
   package internal(set) var pageCacheByteCount = 2 << 20
   /// What the writer's statements have counted; see `WriteNotes`.
   let notes: UnsafeMutablePointer<WriteNotes>
   /// What `upsurge_is_synchronizing()` says; SQLite frees it with the handle.
   let synchronizingFlag: UnsafeMutablePointer<Bool>
+
+  /// Waits for locks, and ends such waits.
+  let lockWait: LockWait
 
   private let guardedHandle: Interrupter
   private var owner = pthread_self()
@@ -42,11 +47,13 @@ package final class Connection {
   /// - Parameter isReadOnly: whether nothing can be written, which needs no right to.
   /// - Parameter isTrial: whether the database is only to be tried on; see `isTrial`.
   /// - Parameter vfs: the name of a registered SQLite VFS; nil is the system's own.
+  /// - Parameter isCancelled: is asked on the connection's thread while it waits for a lock; true ends the wait, with
+  ///   the code `interrupted`.
   /// - Throws: `cannotCreate`, `unreadableInput` (missing, and not to be created), `databaseBusy`,
   ///   `database`.
   package init(
     path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000, isReadOnly: Bool = false,
-    isTrial: Bool = false, vfs: String? = nil
+    isTrial: Bool = false, vfs: String? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(UpsurgeError) {
     if path.isEmpty || path.utf8.contains(0) {
       throw UpsurgeError(.usage, "a database needs a file name")
@@ -55,19 +62,17 @@ package final class Connection {
       throw UpsurgeError(
         .database, "SQLite \(String(cString: sqlite3_libversion())) is too old: 3.37 or newer is needed")
     }
-    if !createIfMissing && path != ":memory:" && access(path, F_OK) != 0 {
-      throw UpsurgeError(.unreadableInput, "there is no database \(path.escapedForTerminal)")
-    }
+    try Connection.checkFile(path, createIfMissing: createIfMissing)
     let isStandIn = isTrial && access(path, F_OK) != 0
     if isStandIn { try Connection.checkFolder(of: path) }
     // SQLite's name for a temporary database on disk.
     let handle = try Connection.open(
       isStandIn ? "" : path, createIfMissing: createIfMissing, isReadOnly: isReadOnly, vfs: vfs)
-    sqlite3_busy_timeout(handle, busyTimeoutMilliseconds)
+    let wait = LockWait(milliseconds: busyTimeoutMilliseconds, isCancelled: isCancelled)
+    wait.install(on: handle)
     do throws(UpsurgeError) {
       isNewDatabase =
-        try Connection.pageCount(
-          handle, path: path, timeout: busyTimeoutMilliseconds, isReadOnly: isReadOnly) == 0
+        try Connection.pageCount(handle, path: path, wait: wait, isReadOnly: isReadOnly) == 0
       synchronizingFlag = try ApplicationFunction.register(on: handle)
       notes = try WriteNotes.register(on: handle)
     } catch {
@@ -77,7 +82,7 @@ package final class Connection {
     self.handle = handle
     self.path = path
     self.isTrial = isTrial
-    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    lockWait = wait
     guardedHandle = Interrupter(handle)
   }
 
@@ -112,18 +117,55 @@ package final class Connection {
 
   /// Compiles one statement.
   package func prepare(_ sql: String, isPersistent: Bool = false) throws(UpsurgeError) -> Statement {
-    checkThread()
-    var statement: OpaquePointer?
-    let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
-    try check(sqlite3_prepare_v3(handle, sql, -1, flags, &statement, nil), sql: sql)
-    guard let statement else { throw UpsurgeError(.usage, "there is no SQL statement in: \(sql)") }
+    guard let statement = try compile(sql, isPersistent: isPersistent) else {
+      throw UpsurgeError(.usage, "there is no SQL statement in: \(sql)")
+    }
     return Statement(statement, connection: self, sql: sql)
   }
 
   /// Runs one or more statements whose results do not matter.
   package func execute(_ sql: String) throws(UpsurgeError) {
+    let text = Array(sql.utf8CString)
+    try text.withUnsafeBufferPointer { (text) throws(UpsurgeError) in
+      var rest = text.baseAddress
+      while let start = rest, start.pointee != 0 {
+        guard let statement = try compile(start, flags: 0, rest: &rest, sql: sql) else { continue }
+        var code = sqlite3_step(statement)
+        while code == SQLITE_ROW { code = sqlite3_step(statement) }
+        let ended = sqlite3_finalize(statement)
+        try check(ended, sql: sql)
+      }
+    }
+  }
+
+  /// SQLite's own handle of a statement, which the caller finalizes; nil where the text holds none.
+  func compile(_ sql: String, isPersistent: Bool) throws(UpsurgeError) -> OpaquePointer? {
+    let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    let text = Array(sql.utf8CString)
+    return try text.withUnsafeBufferPointer { (text) throws(UpsurgeError) in
+      guard let start = text.baseAddress else { return nil }
+      var rest: UnsafePointer<CChar>?
+      return try compile(start, flags: flags, rest: &rest, sql: sql)
+    }
+  }
+
+  /// Compiles the first statement of a text; where the schema must be trusted for that, it is from then on.
+  private func compile(
+    _ text: UnsafePointer<CChar>, flags: UInt32, rest: inout UnsafePointer<CChar>?, sql: String
+  ) throws(UpsurgeError) -> OpaquePointer? {
     checkThread()
-    try check(sqlite3_exec(handle, sql, nil, nil, nil), sql: sql)
+    var statement: OpaquePointer?
+    var code = sqlite3_prepare_v3(handle, text, -1, flags, &statement, &rest)
+    if code == SQLITE_ERROR, trustSchemaIfNeeded() {
+      code = sqlite3_prepare_v3(handle, text, -1, flags, &statement, &rest)
+      if code != SQLITE_OK {
+        let error = failure(code, sql: sql)
+        distrustSchema()
+        throw error
+      }
+    }
+    try check(code, sql: sql)
+    return statement
   }
 
   /// The first column of the first row, as an integer; nil when there is no row or it is NULL.
@@ -151,13 +193,27 @@ package final class Connection {
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(name, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {
-      let error = Connection.failure(code, handle: handle, path: path, timeout: 0, sql: nil)
+      let error = Connection.failure(code, handle: handle, path: path, wait: nil, sql: nil)
       sqlite3_close_v2(handle)
       throw error
     }
-    _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
+    defend(handle)
     return handle
+  }
+
+  /// Refuses what cannot be a database before SQLite opens it: a device or a pipe would be read from.
+  private static func checkFile(_ path: String, createIfMissing: Bool) throws(UpsurgeError) {
+    if createIfMissing && path == ":memory:" { return }
+    var status = stat()
+    // A name that cannot be looked up is SQLite's to complain of.
+    guard path != ":memory:", stat(path, &status) == 0 else {
+      if createIfMissing { return }
+      throw UpsurgeError(.unreadableInput, "there is no database \(path.escapedForTerminal)")
+    }
+    if [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return }
+    throw UpsurgeError(
+      .cannotCreate, "\(path.escapedForTerminal) is no file but a device, pipe or socket",
+      hint: "give the path of a database file")
   }
 
   /// Says what opening a new file would say, without making it.
@@ -167,19 +223,19 @@ package final class Connection {
       folder = cut == path.startIndex ? "/" : String(path[..<cut])
     }
     if access(folder, W_OK | X_OK) == 0 { return }
-    throw Connection.failure(SQLITE_CANTOPEN, handle: nil, path: path, timeout: 0, sql: nil)
+    throw Connection.failure(SQLITE_CANTOPEN, handle: nil, path: path, wait: nil, sql: nil)
   }
 
   /// Reads the header, so that a file that is no database is found at once.
   private static func pageCount(
-    _ handle: OpaquePointer, path: String, timeout: Int32, isReadOnly: Bool
+    _ handle: OpaquePointer, path: String, wait: LockWait, isReadOnly: Bool
   ) throws(UpsurgeError) -> Int64 {
     var statement: OpaquePointer?
     var code = sqlite3_prepare_v2(handle, "PRAGMA page_count", -1, &statement, nil)
     defer { sqlite3_finalize(statement) }
     if code == SQLITE_OK { code = sqlite3_step(statement) }
     guard code == SQLITE_ROW else {
-      throw Connection.failure(code, handle: handle, path: path, timeout: timeout, sql: nil)
+      throw Connection.failure(code, handle: handle, path: path, wait: wait, sql: nil)
     }
     if !isReadOnly && sqlite3_db_readonly(handle, "main") == 1 {
       throw UpsurgeError(

@@ -37,7 +37,12 @@ extension UpsertPlan {
     let probe =
       "SELECT 1 FROM \(try SQLName.quote(schema.name)) WHERE (\(fragment.replacingExcluded { _ in "NULL" }))"
     do throws(UpsurgeError) {
-      _ = try connection.prepare(probe)
+      let isTable = schema.kind == .table
+      // A view's own text may hold strings in double quotes.
+      _ =
+        isTable
+        ? try connection.withoutQuotedStrings { () throws(UpsurgeError) in try connection.prepare(probe) }
+        : try connection.prepare(probe)
     } catch {
       guard error.code == .database else { throw error }
       throw UpsurgeError(

@@ -63,7 +63,7 @@ package final class TableUpkeep {
     for definition in additions { statements.append(try definition.sql()) }
     if !isNew { try decide(schema, mode: mode, estimate: estimate) }
     if request.isTrial || (additions.isEmpty && obsolete.isEmpty) { return }
-    if connection.isInAutocommit { try connection.execute("BEGIN IMMEDIATE") }
+    if connection.isInAutocommit { try connection.beginWriting() }
     for definition in obsolete { try PendingWork.remove(definition, on: connection) }
     if request.indexUpkeep == .keep {
       for definition in additions { try make(definition) }
@@ -94,7 +94,10 @@ package final class TableUpkeep {
     try writer.commit()
     do throws(UpsurgeError) {
       for definition in additions {
-        try writer.transact { () throws(UpsurgeError) in try build(definition, say) }
+        // What is not built stays pending, so a cancellation need not wait for it.
+        try writer.transact { () throws(UpsurgeError) in
+          try connection.interruptible { () throws(UpsurgeError) in try build(definition, say) }
+        }
       }
     } catch {
       var error = error
@@ -193,7 +196,7 @@ package final class TableUpkeep {
     let opens = connection.isInAutocommit
     if opens {
       try connection.sortInFiles()
-      try connection.execute("BEGIN IMMEDIATE")
+      try connection.beginWriting()
     }
     guard try schemaVersion() == version else {
       throw UpsurgeError(

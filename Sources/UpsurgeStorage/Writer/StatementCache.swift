@@ -150,12 +150,9 @@ final class StatementCache {
 
   @inline(never)
   private func compile(_ sql: String) throws(UpsurgeError) -> OpaquePointer {
-    connection.checkThread()
-    var handle: OpaquePointer?
-    try connection.check(
-      sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil),
-      sql: sql)
-    guard let handle else { throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql) }
+    guard let handle = try connection.compile(sql, isPersistent: true) else {
+      throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql)
+    }
     return handle
   }
 

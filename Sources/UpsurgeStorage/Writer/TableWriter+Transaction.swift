@@ -7,8 +7,9 @@ extension TableWriter {
     if transaction.isOpen { return }
     // The transaction in which the table was made is the first one.
     if connection.isInAutocommit {
+      giveWay()
       try checkRoom()
-      try connection.execute("BEGIN IMMEDIATE")
+      try connection.beginWriting()
     }
     try keeper?.didBegin()
     if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }
@@ -86,6 +87,7 @@ extension TableWriter {
     try connection.check(code, sql: "COMMIT")
     transaction.isOpen = false
     keeper?.didCommit()
+    turns.endSeconds = MonotonicClock.seconds
     committedLedger = ledger
     committedRejects = rejectsByReason
     noteCommittedRecord()

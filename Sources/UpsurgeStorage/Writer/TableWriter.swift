@@ -38,6 +38,8 @@ package final class TableWriter {
   private(set) var shapedSlots: [(cellIndex: Int, slot: Int)] = []
   var committedRejects: [Reject.Code: UInt64] = [:]
   var transaction = OpenTransaction()
+  /// When others last had time to write.
+  var turns = Turns()
   var isDone = false
   /// Whether a record was a delete by `--delete-when`.
   package internal(set) var hasMetTombstone = false
@@ -125,10 +127,10 @@ package final class TableWriter {
     if isDone { throw UpsurgeError(.usage, "the writer has ended and takes no more records") }
     connection.checkThread()
     let start = MonotonicClock.seconds
-    let other = statistics.commitSeconds + statistics.checkpointSeconds
+    let other = statistics.secondsElsewhere
     defer {
       statements.clearBindings()
-      let elsewhere = statistics.commitSeconds + statistics.checkpointSeconds - other
+      let elsewhere = statistics.secondsElsewhere - other
       statistics.storeSeconds += MonotonicClock.seconds - start - elsewhere
     }
     do throws(UpsurgeError) {

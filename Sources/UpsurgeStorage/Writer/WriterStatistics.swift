@@ -13,6 +13,8 @@ package struct WriterStatistics: Sendable {
   package var storeSeconds = 0.0
   package var commitSeconds = 0.0
   package var checkpointSeconds = 0.0
+  /// Time left to other programs.
+  package var pauseSeconds = 0.0
   package var commitCount = 0
   package var checkpointCount = 0
   /// Pages written to the WAL (to the database, where there is no WAL).
@@ -27,6 +29,8 @@ package struct WriterStatistics: Sendable {
   package var isCheckpointComplete = true
 
   package init() {}
+
+  var secondsElsewhere: Double { commitSeconds + checkpointSeconds + pauseSeconds }
 }
 
 /// Seconds of a clock that only goes forward.

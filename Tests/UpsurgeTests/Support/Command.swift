@@ -66,8 +66,12 @@ enum Command {
   }
 
   /// Starts the command.
-  /// - Parameter inputPath: what its standard input is.
-  static func start(_ arguments: [String], inputPath: String = "/dev/null") throws -> Child {
+  /// - Parameters:
+  ///   - inputPath: what its standard input is.
+  ///   - script: of a shell that is started instead; `"$0"` is the command, `"$1"` the first argument.
+  static func start(
+    _ arguments: [String], inputPath: String = "/dev/null", script: String? = nil
+  ) throws -> Child {
     let folder = Scratch()
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -77,7 +81,9 @@ enum Command {
       posix_spawn_file_actions_addopen(
         &actions, Int32(descriptor), folder.file(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     }
-    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+    let program = script == nil ? path : "/bin/sh"
+    let shell = script.map { ["/bin/sh", "-c", $0] } ?? []
+    var words: [UnsafeMutablePointer<CChar>?] = (shell + [path] + arguments).map { strdup($0) }
     defer { words.forEach { free($0) } }
     words.append(nil)
     // The test's threads block signals, which a child would inherit.
@@ -87,16 +93,20 @@ enum Command {
     var noSignals = sigset_t()
     sigemptyset(&noSignals)
     posix_spawnattr_setsigmask(&attributes, &noSignals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    // Whoever started the tests may ignore signals, which a child would inherit, too.
+    var ownSignals = noSignals
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&ownSignals, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &ownSignals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     var identifier: pid_t = 0
-    let code = posix_spawn(&identifier, path, &actions, &attributes, words, environ)
+    let code = posix_spawn(&identifier, program, &actions, &attributes, words, environ)
     guard code == 0 else { throw MissingFile(path: path) }
     return Child(identifier: identifier, folder: folder)
   }
 
   /// Runs the command to its end with `input` on its standard input.
-  static func run(_ arguments: [String], input: [UInt8] = []) throws -> Outcome {
+  static func run(_ arguments: [String], input: [UInt8] = [], script: String? = nil) throws -> Outcome {
     let folder = Scratch()
-    return try start(arguments, inputPath: folder.write(input, to: "input")).finish()
+    return try start(arguments, inputPath: folder.write(input, to: "input"), script: script).finish()
   }
 }

@@ -1,0 +1,28 @@
+/// What a run owes to others: to programs that want to write, and to the person who wants it to end.
+extension LoadRun {
+  /// So long a transaction stays open without a record.
+  private static let idleMilliseconds = 500
+
+  /// Waits for the next batch; commits when none comes, so that a slow pipe does not keep other programs from writing.
+  /// - Returns: nil behind the last one.
+  func nextBatch(for writer: TableWriter) throws(UpsurgeError) -> sending Batch? {
+    if !full.waits(milliseconds: Self.idleMilliseconds) { try writer.commitWhileIdle() }
+    return full.receive()
+  }
+
+  /// Says what follows from a signal.
+  func noteSignal(_ signal: Int32) {
+    let name = [1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"][signal] ?? "signal \(signal)"
+    note(
+      RunNote(
+        .info,
+        "\(name): ending at the next commit; a second one ends at once, and what is not committed is lost"))
+  }
+
+  /// Tells of a schema that had to be trusted.
+  func noteTrust(_ connection: Connection) {
+    guard let words = connection.schemaTrustWords() else { return }
+    summary.withLock { $0.warnings.add(.trustedSchema, at: Position(file: job.database)) }
+    note(RunNote(words.isHarmless ? .detail : .warning, words.text))
+  }
+}

@@ -1,0 +1,51 @@
+import CSQLite
+import UpsurgeRecords
+
+extension Connection {
+  /// Opens a transaction that writes; waits for its turn.
+  ///
+  /// Who looks for the lock every 10 ms takes each gap from those who look every 100 ms. So after a long wait the first
+  /// lock that is got is let go again for a moment, which is shorter than the gaps that a load leaves (see `Turns`).
+  ///
+  /// The file must still be where it was: what is written to one that was deleted or replaced meanwhile, by another
+  /// run that took back its new file for example, would be lost without a word.
+  /// - Throws: `databaseBusy`, `interrupted`, `database`.
+  package func beginWriting() throws(UpsurgeError) {
+    lockWait.waitedSeconds = 0
+    try execute("BEGIN IMMEDIATE")
+    if lockWait.waitedSeconds > Self.longWaitSeconds {
+      try execute("ROLLBACK")
+      lockWait.pause(seconds: Self.courtesySeconds)
+      try execute("BEGIN IMMEDIATE")
+    }
+    if isTrial || !hasMoved { return }
+    try? execute("ROLLBACK")
+    throw UpsurgeError(
+      .database,
+      "the database \(path.escapedForTerminal) was deleted, moved or replaced by another program while it was open",
+      hint: "nothing more was written; run again")
+  }
+
+  private static let longWaitSeconds = 0.05
+  private static let courtesySeconds = 0.08
+
+  /// Runs a statement that may take long and whose rollback loses no record; a cancellation ends it with the code
+  /// `interrupted`.
+  package func interruptible<Result>(_ body: () throws(UpsurgeError) -> Result) throws(UpsurgeError) -> Result
+  {
+    sqlite3_progress_handler(
+      handle, 10_000,
+      { wait in
+        guard let wait else { return 0 }
+        return Unmanaged<LockWait>.fromOpaque(wait).takeUnretainedValue().isEnded ? 1 : 0
+      }, Unmanaged.passUnretained(lockWait).toOpaque())
+    defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+    return try body()
+  }
+
+  /// Whether the name leads to another file than the one that is open, or to none (`SQLITE_FCNTL_HAS_MOVED`).
+  var hasMoved: Bool {
+    var answer: Int32 = 0
+    return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer) == SQLITE_OK && answer != 0
+  }
+}
