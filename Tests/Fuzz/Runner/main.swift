@@ -7,19 +7,18 @@ import FuzzTargets
   import Darwin
 #endif
 
-// `Fuzz TARGET [OPTION|CORPUS]...`: libFuzzer with one of the targets.
+// `FUZZ_TARGET=csv Fuzz [OPTION|CORPUS]...`: libFuzzer with one of the targets. The environment names it, because
+// libFuzzer starts itself anew with its own arguments when it merges corpora.
 
-guard CommandLine.argc > 1, let target = FuzzTarget(rawValue: CommandLine.arguments[1]) else {
-  print("usage: Fuzz \(FuzzTarget.allCases.map(\.rawValue).joined(separator: "|")) [OPTION|CORPUS]...")
+guard let name = getenv("FUZZ_TARGET"), let target = FuzzTarget(rawValue: String(cString: name)) else {
+  print("FUZZ_TARGET=\(FuzzTarget.allCases.map(\.rawValue).joined(separator: "|")) Fuzz [OPTION|CORPUS]...")
   exit(64)
 }
 /// What the fuzzer calls knows no context; set once, before it begins.
 nonisolated(unsafe) var chosen = target
 
-// The fuzzer sees its own name and what follows the target's.
-var count = CommandLine.argc - 1
-var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv + 1
-CommandLine.unsafeArgv[1] = CommandLine.unsafeArgv[0]
+var count = CommandLine.argc
+var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
 exit(
   LLVMFuzzerRunDriver(&count, &arguments) { data, byteCount in
     do {
