@@ -42,7 +42,7 @@ extension Connection {
     case SQLITE_CANTOPEN:
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be opened or created\(systemReason(handle))"
-      error.hint = "the folder must exist, be writable and have room"
+      error.hint = hasRoom(handle) ? "the folder must exist and be writable" : roomHint
     case SQLITE_READONLY:
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be written: \(said)"
@@ -57,12 +57,12 @@ extension Connection {
       error.hint = roomHint
     case SQLITE_IOERR:
       let (act, hint) = actThatFailed(code)
-      let hasRoom = ![ENOSPC, EDQUOT].contains(handle.map { sqlite3_system_errno($0) } ?? 0)
+      let isRoomLeft = hasRoom(handle)
       error.message =
-        hasRoom
+        isRoomLeft
         ? "\(act) the database \(database) failed: \(said)\(systemReason(handle))"
         : "there is no room left for the database \(database): \(act) it failed\(systemReason(handle))"
-      error.hint = hasRoom ? hint : roomHint
+      error.hint = isRoomLeft ? hint : roomHint
     case SQLITE_NOMEM:
       error.message = "SQLite is out of memory"
       error.hint = "--memory BYTES bounds what is used"
@@ -75,6 +75,11 @@ extension Connection {
     error.message += " [SQLite code \(code)]"
     if let sql { error.snippet = shortened(sql).escapedForTerminal }
     return error
+  }
+
+  /// False when the system said that the disk or the quota is full.
+  private static func hasRoom(_ handle: OpaquePointer?) -> Bool {
+    ![ENOSPC, EDQUOT].contains(handle.map { sqlite3_system_errno($0) } ?? 0)
   }
 
   private static let roomHint =

@@ -66,7 +66,7 @@ struct FaultTests {
     let isAsClaimed = try state == oracle.state(after: committed)
     #expect(isAsClaimed, "\(place): the table is not that of \(committed) records: \(summary.exitCode)")
     #expect(summary.ledger.isBalanced)
-    let rejects = FaultCase.rejectCount(in: oracle.scratch.file("rejects.ndjson"))
+    let rejects = try FaultCase.recordCount(inRejects: oracle.scratch.file("rejects.ndjson"))
     #expect(rejects == oracle.rejectCount(after: committed), "\(place): rejects of \(committed) records")
     guard let error = summary.error else {
       #expect(committed == FaultCase.recordCount, "\(place): ended well with \(committed) records")
