@@ -6,7 +6,8 @@ enum LedgerText {
     var lines: [String] = []
     let ledger = summary.ledger
     for entry in summary.warnings.entries where entry.code != .columnSkipped {
-      let column = entry.column.map { " in column \($0)" } ?? ""
+      let column =
+        entry.column.map { $0 == WarningLog.otherColumns ? " in other columns" : " in column \($0)" } ?? ""
       lines.append("note: \(words(for: entry.code, entry.count))\(column), first at \(entry.first)")
     }
     if let skipped = skippedFields(summary.warnings) { lines.append("note: " + skipped) }
@@ -78,10 +79,13 @@ enum LedgerText {
 
   /// Fields of files that were left out as the options say are one line: with `--columns` there may be many.
   private static func skippedFields(_ warnings: WarningLog) -> String? {
-    let names = warnings.entries.filter { $0.code == .columnSkipped }.compactMap(\.column)
+    let entries = warnings.entries.filter { $0.code == .columnSkipped }
+    let names = entries.compactMap(\.column).filter { $0 != WarningLog.otherColumns }
     if names.isEmpty { return nil }
-    let rest = names.count > shownFieldLimit ? ", ..." : ""
-    return "\(Words.count(UInt64(names.count), "field")) left out: "
+    let unnamed = entries.first { $0.column == WarningLog.otherColumns }?.count ?? 0
+    let count = UInt64(names.count) + unnamed
+    let rest = count > UInt64(shownFieldLimit) ? ", ..." : ""
+    return "\(Words.count(count, "field")) left out: "
       + names.prefix(shownFieldLimit).joined(separator: ", ") + rest
   }
 
