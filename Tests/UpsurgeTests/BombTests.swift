@@ -45,11 +45,11 @@ struct BombTests {
         "--on-error", "reject",
       ])
     #expect(outcome.exitCode == code, "\(outcome.talk)")
-    #expect(outcome.talk.contains(says), "\(outcome.talk)")
+    #expect(says.isEmpty || outcome.talk.contains(says), "\(outcome.talk)")
     let inspected = try Command.run(
       ["inspect", scratch.file("input"), "--check", "--max-ratio", limit])
     #expect(inspected.exitCode == 65, "\(inspected.talk)")
-    #expect(inspected.talk.contains(says))
+    #expect(says.isEmpty || inspected.talk.contains(says))
   }
 
   @Test(
