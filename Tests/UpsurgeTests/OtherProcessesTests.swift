@@ -19,7 +19,7 @@ struct OtherProcessesTests {
   @Test(
     "Two loads and a foreign writer write, three readers see prefixes",
     arguments: ["1000", "100000"])
-  func together(commitEvery: String) async throws {
+  func together(commitEvery: String) throws {
     let path = scratch.file("a.db")
     try Database(path).rows(
       """
@@ -29,34 +29,26 @@ struct OtherProcessesTests {
     let programs = Programs(path: path, timeout: timeout, end: Date().addingTimeInterval(seconds))
     let notes = programs.notes
     var children: [Command.Child] = []
-    var counts = [0, 0]
-    try await withThrowingTaskGroup(of: (Int, Int).self) { group in
-      for index in 0..<2 {
-        let pipe = scratch.file("pipe\(index)")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        children.append(
-          try Command.start([
-            "load", path, "t", pipe, "--key", "id", "--commit-every", commitEvery, "--busy-timeout",
-            "\(timeout)",
-          ]))
-        group.addTask { await onThread { (index, programs.feed(pipe, first: index * keyCount)) } }
+    // Threads, not tasks, which would wait behind other tests.
+    let threads = Threads()
+    let fed = Mutex([0, 0])
+    for index in 0..<2 {
+      let pipe = scratch.file("pipe\(index)")
+      #expect(mkfifo(pipe, 0o600) == 0)
+      children.append(
+        try Command.start([
+          "load", path, "t", pipe, "--key", "id", "--commit-every", commitEvery, "--busy-timeout",
+          "\(timeout)",
+        ]))
+      threads.start {
+        let count = programs.feed(pipe, first: index * keyCount)
+        fed.withLock { $0[index] = count }
       }
-      group.addTask {
-        await onThread {
-          programs.write()
-          return (-1, 0)
-        }
-      }
-      for _ in 0..<3 {
-        group.addTask {
-          await onThread {
-            programs.read()
-            return (-1, 0)
-          }
-        }
-      }
-      for try await (index, count) in group where index >= 0 { counts[index] = count }
     }
+    threads.start { programs.write() }
+    for _ in 0..<3 { threads.start { programs.read() } }
+    threads.join()
+    let counts = fed.withLock { $0 }
     for child in children {
       let outcome = try child.finish()
       #expect(outcome.exitCode == 0, "\(outcome.talk)")
@@ -80,13 +72,14 @@ struct OtherProcessesTests {
   }
 
   @Test("Two loads that make the same database and table at once both store all they read")
-  func beginTogether() async throws {
+  func beginTogether() throws {
     for round in 0..<8 {
       let path = scratch.file("\(round).db")
       let text = "id,n\n" + (1...500).map { "\($0),\(round)\n" }.joined()
-      let source = scratch.write(text, to: "\(round).csv")
-      let children = try (0..<2).map { _ in
-        try Command.start(["load", path, "t", source, "--busy-timeout", "\(timeout)"])
+      // Two files, as the same job twice would be refused.
+      let children = try (0..<2).map { index in
+        let source = scratch.write(text, to: "\(round)-\(index).csv")
+        return try Command.start(["load", path, "t", source, "--busy-timeout", "\(timeout)"])
       }
       for child in children {
         let outcome = try child.finish()
@@ -222,10 +215,20 @@ private struct Programs: Sendable {
 }
 
 /// Runs blocking work on a thread of its own.
-private func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-  await withCheckedContinuation { continuation in
-    Thread { continuation.resume(returning: body()) }.start()
+/// Threads that are waited for together.
+private final class Threads: Sendable {
+  private let group = DispatchGroup()
+
+  func start(_ body: @escaping @Sendable () -> Void) {
+    let group = self.group
+    group.enter()
+    Thread {
+      body()
+      group.leave()
+    }.start()
   }
+
+  func join() { group.wait() }
 }
 
 /// What the threads of a test have seen.

@@ -72,8 +72,7 @@ extension TableWriter {
   private func commitNow(isLast: Bool = false) throws(UpsurgeError) {
     if !transaction.isOpen && connection.isInAutocommit {
       guard isLast, let keeper, keeper.isMarked else { return }
-      // The last record has ended a transaction: the mark is one of its own.
-      try begin()
+      return try markComplete(keeper)
     }
     try settleReferences()
     try applySettlements()
@@ -96,6 +95,21 @@ extension TableWriter {
     statistics.commitCount += 1
     statistics.commitSeconds += MonotonicClock.seconds - start
     try governWAL()
+  }
+
+  /// The last record has ended a transaction: that the run is complete is said in one of its own.
+  private func markComplete(_ keeper: RunKeeper) throws(UpsurgeError) {
+    do throws(UpsurgeError) {
+      try connection.beginWriting()
+      try keeper.didBegin()
+      try keeper.willCommit(progress, position, isLast: true)
+      try connection.execute("COMMIT")
+      keeper.didCommit()
+    } catch {
+      var error = error
+      error.message += " (all rows are committed)"
+      throw error
+    }
   }
 
   private func noteCommittedRecord() {
