@@ -95,7 +95,7 @@ struct OtherProcessesTests {
   func slowInput() throws {
     let path = scratch.file("a.db")
     let database = try Programs(path: path, timeout: timeout, end: Date()).foreign()
-    try database.rows("PRAGMA journal_mode=WAL; CREATE TABLE t(id, n); CREATE TABLE other(x)")
+    try database.rows("PRAGMA journal_mode=WAL; CREATE TABLE t(id INT, n); CREATE TABLE other(x)")
     let pipe = scratch.file("pipe")
     #expect(mkfifo(pipe, 0o600) == 0)
     let descriptor = open(pipe, O_RDWR | O_CLOEXEC)
