@@ -43,31 +43,10 @@ package enum RejectTable {
   /// Whether the database holds the table.
   /// - Throws: `guardRefused` when a table of that name, or of the name of its contexts, is not ours.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    let found = try columns(of: name, connection)
-    let contexts = try columns(of: "upsurge_reject_contexts", connection)
-    if !contexts.isEmpty { try check(contexts, has: ["id", "context"], name: "upsurge_reject_contexts") }
-    if found.isEmpty { return false }
-    try check(found, has: columns, name: name)
-    return true
-  }
-
-  private static func columns(
-    of table: String, _ connection: Connection
-  ) throws(UpsurgeError) -> Set<String> {
-    let statement = try connection.prepare("SELECT name FROM pragma_table_info(?1, 'main')")
-    try statement.bind(table, at: 1)
-    var found: Set<String> = []
-    while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
-    return found
-  }
-
-  private static func check(
-    _ found: Set<String>, has columns: [String], name: String
-  ) throws(UpsurgeError) {
-    guard let missing = columns.first(where: { !found.contains($0) }) else { return }
-    throw UpsurgeError(
-      .guardRefused, "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
-      hint: "rename that table; --rejects table keeps records in one of this name")
+    let purpose = "--rejects table keeps records in one of this name"
+    _ = try OwnTable.exists(
+      "upsurge_reject_contexts", columns: ["id", "context"], purpose: purpose, on: connection)
+    return try OwnTable.exists(name, columns: columns, purpose: purpose, on: connection)
   }
 }
 

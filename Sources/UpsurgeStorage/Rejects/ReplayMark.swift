@@ -99,16 +99,7 @@ package struct ReplayMark: Sendable, Equatable {
     """
 
   private static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    let statement = try connection.prepare("SELECT name FROM pragma_table_info('upsurge_replays', 'main')")
-    var found: Set<String> = []
-    while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
-    if found.isEmpty { return false }
-    if let missing = columns.first(where: { !found.contains($0) }) {
-      throw UpsurgeError(
-        .guardRefused,
-        "the database has a table upsurge_replays that is not Upsurge's: it has no column \(missing)",
-        hint: "rename that table; replay keeps in one of this name how far it has come")
-    }
-    return true
+    try OwnTable.exists(
+      "upsurge_replays", columns: columns, purpose: "replay keeps in one of this name how far it has come", on: connection)
   }
 }

@@ -58,17 +58,8 @@ package enum RunTable {
   /// Whether the database holds the table.
   /// - Throws: `guardRefused` when a table of that name is not ours.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    let statement = try connection.prepare("SELECT name FROM pragma_table_info('\(name)', 'main')")
-    var found: Set<String> = []
-    while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
-    if found.isEmpty { return false }
-    if let missing = columns.first(where: { !found.contains($0) }) {
-      throw UpsurgeError(
-        .guardRefused,
-        "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
-        hint: "rename that table; runs are kept in one of this name")
-    }
-    return true
+    try OwnTable.exists(
+      name, columns: columns, purpose: "runs are kept in one of this name", on: connection)
   }
 
   /// All runs, the oldest first.

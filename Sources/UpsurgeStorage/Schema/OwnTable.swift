@@ -1,0 +1,25 @@
+import UpsurgeRecords
+
+/// A table in which the engine keeps something beside the user's own.
+enum OwnTable {
+  /// Whether the database holds it.
+  /// - Parameters:
+  ///   - columns: those that must be there.
+  ///   - purpose: what is kept in it, for the message: `records are kept in one of this name`.
+  /// - Throws: `guardRefused` when a table of that name is not ours.
+  static func exists(
+    _ name: String, columns: [String], purpose: String, on connection: Connection
+  ) throws(UpsurgeError) -> Bool {
+    let statement = try connection.prepare("SELECT name FROM pragma_table_info(?1, 'main')")
+    try statement.bind(name, at: 1)
+    var found: Set<String> = []
+    while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
+    if found.isEmpty { return false }
+    if let missing = columns.first(where: { !found.contains($0) }) {
+      throw UpsurgeError(
+        .guardRefused, "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
+        hint: "rename that table; \(purpose)")
+    }
+    return true
+  }
+}
