@@ -32,7 +32,7 @@ extension FileReplay {
 
   /// Removes the mark of a file in a transaction of its own.
   static func removeMark(_ path: String, _ connection: Connection) throws(UpsurgeError) {
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     do throws(UpsurgeError) {
       try ReplayMark.remove(connection, path: path)
       try connection.execute("COMMIT")

@@ -240,7 +240,7 @@ struct FileReplay {
     for (index, fate) in page.fates where range.contains(index) { known[index - range.lowerBound] = fate }
     var tried = RejectPage(records, context: context, options: run.job.options, fates: known)
     var isStored = false
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     try tried.store(on: connection) { (tried) throws(UpsurgeError) in
       try keep(tried.fates, from: range.lowerBound)
       isStored = tried.fates.contains(where: \.isGone)

@@ -12,7 +12,7 @@ extension ReplayRun {
     {
       after = last
     }
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     do throws(UpsurgeError) {
       try StoredReject.deleteUnusedContexts(connection)
       try connection.execute("COMMIT")
@@ -27,7 +27,7 @@ extension ReplayRun {
   private mutating func replayRejects(
     after: Int64, through: Int64, count: Int, on connection: Connection
   ) throws(UpsurgeError) -> Int64? {
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     var stored: [StoredReject] = []
     do throws(UpsurgeError) {
       stored = try StoredReject.page(connection, after: after, through: through, count: count).ofOneInput

@@ -36,7 +36,7 @@ public struct PastRun: Sendable {
   /// The runs that a database knows of, the oldest first; changes nothing.
   /// - Throws: `unreadableInput` where there is no database, `database` where it is none.
   public static func all(database: String) throws(UpsurgeError) -> [PastRun] {
-    let connection = try Connection(path: database, createIfMissing: false, isReadOnly: true)
+    let connection = try Connection.looking(at: database)
     return try RunTable.all(connection).map(PastRun.init)
   }
 

@@ -108,7 +108,7 @@ package final class RunKeeper {
     _ progress: RunProgress, _ position: RunPosition, exitCode: Int32
   ) throws(UpsurgeError) {
     guard hasTrace else { return }
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     do throws(UpsurgeError) {
       if keepsHistory { try write(progress, position, isComplete: true) }
       try Self.end(
@@ -140,7 +140,7 @@ package final class RunKeeper {
   package static func forget(
     _ run: RunRecord, keepsHistory: Bool, exitCode: Int32, on connection: Connection
   ) throws(UpsurgeError) {
-    try connection.execute("BEGIN IMMEDIATE")
+    try connection.beginWriting()
     do throws(UpsurgeError) {
       try end(
         keepsHistory ? [] : [run.id], on: connection, done: keepsHistory ? run.id : nil, exitCode: exitCode)

@@ -44,6 +44,22 @@ enum Command {
 
     func send(signal: Int32) { kill(identifier, signal) }
 
+    /// Waits until the child handles signals; one that comes earlier ends it as it ends any program.
+    func waitForHandlers() {
+      for _ in 0..<3_000 {
+        let status = (try? readFile("/proc/\(identifier)/status")).map { String(decoding: $0, as: UTF8.self) }
+        guard let line = status?.split(separator: "\n").first(where: { $0.hasPrefix("SigCgt:") }) else {
+          // Not Linux, or over already.
+          usleep(500_000)
+          return
+        }
+        let caught = line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+        // SIGHUP is the last to be caught.
+        if caught & 1 != 0 { return }
+        usleep(10_000)
+      }
+    }
+
     /// Waits for the end; a child that runs longer than `seconds` is killed.
     func finish(seconds: Int = 60) throws -> Outcome {
       for _ in 0..<seconds * 100 where status == nil {
