@@ -124,6 +124,41 @@ struct ResumeTests {
     }
   }
 
+  @Test(
+    "A file that has changed in its last committed block starts over, with the script of --init run once more"
+  )
+  func changedBlock() throws {
+    let filler = String(repeating: "x", count: 200)
+    func rows(_ word: String) -> [String] {
+      (1...8_000).map { $0 == 7_900 ? "\($0)" : "\($0),\($0 == 7_800 ? word : filler)" }
+    }
+    let options: (inout LoadOptions) -> Void = {
+      $0.key = ["id"]
+      $0.commitEvery = 100
+      $0.initSQL = "CREATE TEMP TABLE once(x)"
+    }
+    #expect(load(input(rows("aaa")), options).exitCode == 3)
+    // Behind the first MiB, and of the same size.
+    let again = load(input(rows("bbb"))) {
+      options(&$0)
+      $0.onError = .reject
+    }
+    #expect(again.exitCode == 2, "\(String(describing: again.error))")
+    #expect(again.resumedCount == 0 && again.ledger.updated == 1)
+    #expect(try Database(database).rows("SELECT b FROM t WHERE id = 7800") == ["'bbb'"])
+    #expect(try !isListed())
+  }
+
+  @Test("A record of a run that was edited is no way to a crash", arguments: ["9", "123456789012"])
+  func edited(index: String) throws {
+    let source = input()
+    #expect(load(source).exitCode == 3)
+    try Database(database).rows(
+      "UPDATE upsurge_runs SET position = json_set(position, '$.source', \(index))")
+    #expect(load(source).exitCode == 4)
+    #expect(try ids().count == 6)
+  }
+
   @Test("Other options are another job: refused without a key, and named")
   func changedOptions() throws {
     let source = input()

@@ -45,10 +45,12 @@ extension LoadRun {
     let goesOn = try load(beginning, runJob: runJob, script: script, names: names, opened: connection)
     guard !goesOn, let run = beginning.resumption else { return }
     summary.withLock { $0.dialects = [] }
+    // On a connection of its own, as --init would find there what it has made already.
+    connection = nil
     let anew = RunStart.anew(
       replaced: beginning.replaced + [run], doubt: "\(names[beginning.index].escapedForTerminal) has changed")
     _ = try load(
-      prepareFirst(of: names, start: anew), runJob: runJob, script: script, names: names, opened: connection)
+      prepareFirst(of: names, start: anew), runJob: runJob, script: script, names: names, opened: nil)
   }
 
   /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it

@@ -12,7 +12,7 @@ enum RunStart {
   static func decide(
     _ job: RunJob, policy: ResumePolicy, names: [String], on connection: Connection
   ) throws(UpsurgeError) -> RunStart {
-    let runs = try earlierRuns(of: job, policy: policy, on: connection)
+    let runs = try RunTable.open(connection, table: job.table).filter { $0.job.sources == job.sources }
     guard let last = runs.last else {
       if policy == .require { throw nothingToResume(job) }
       return .anew(replaced: [], doubt: nil)
@@ -54,12 +54,6 @@ enum RunStart {
       hint: "leave out --resume require to load from the first record")
   }
 
-  private static func earlierRuns(
-    of job: RunJob, policy: ResumePolicy, on connection: Connection
-  ) throws(UpsurgeError) -> [RunRecord] {
-    try RunTable.open(connection, table: job.table).filter { $0.job.sources == job.sources }
-  }
-
   /// What is not as it was; nil where the run can go on.
   private static func change(
     of run: RunRecord, job: RunJob, names: [String]
@@ -70,7 +64,10 @@ enum RunStart {
       return "\(changed.joined(separator: ", ")) \(changed.count == 1 ? "is" : "are") not what "
         + "\(changed.count == 1 ? "it was" : "they were")"
     }
-    if run.files.map(\.name) != names { return "the list of files has changed" }
+    // The table of runs may have been edited.
+    guard run.files.map(\.name) == names, names.indices.contains(run.position.sourceIndex) else {
+      return "the list of files has changed"
+    }
     for (index, file) in run.files.enumerated() where index <= run.position.sourceIndex {
       let name = file.name.escapedForTerminal
       guard let identity = file.identity else {
