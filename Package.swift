@@ -47,7 +47,7 @@ let package = Package(
     // What the fuzzer runs; the tests run it on the corpus.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Upsurge", "Oracles", "TestSupport", "CScan", "CSQLite", "CZlib", "CZstd"],
+      dependencies: ["Upsurge", "Oracles", "CScan", "CSQLite", "CZlib", "CZstd"],
       path: "Tests/Fuzz/Targets"),
     .testTarget(name: "RaceTests", dependencies: ["Upsurge", "TestSupport"], exclude: ["tsan.supp"]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Tests"),

@@ -12,6 +12,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case source
   /// A whole load with random options, twice with other batches.
   case load
+  /// A replay of any file of rejects.
+  case replay
   /// Small texts: sizes, paths, rules, what the engine keeps as JSON, SQL that a schema gives.
   case text
 
@@ -25,6 +27,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .sniff: try SniffFuzz.run(&input)
     case .source: try SourceFuzz.run(&input)
     case .load: try LoadFuzz.run(&input)
+    case .replay: try ReplayFuzz.run(&input)
     case .text: try TextFuzz.run(&input)
     }
   }

@@ -10,6 +10,7 @@ final class LoadFolder: Sendable {
 
   let source: String
   let database: String
+  let rejects: String
 
   private init() {
     let base =
@@ -19,14 +20,15 @@ final class LoadFolder: Sendable {
     let path = String(cString: made)
     source = path + "/input"
     database = path + "/a.db"
+    rejects = path + "/rejects"
     atexit { LoadFolder.shared.remove() }
   }
 
-  func write(_ bytes: [UInt8]) {
-    let descriptor = open(source, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+  func write(_ bytes: [UInt8], to path: String) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     defer { close(descriptor) }
     guard descriptor >= 0, systemWrite(descriptor, bytes, bytes.count) == bytes.count else {
-      fatalError("cannot write \(source)")
+      fatalError("cannot write \(path)")
     }
   }
 
@@ -37,6 +39,7 @@ final class LoadFolder: Sendable {
   private func remove() {
     removeDatabase()
     unlink(source)
+    unlink(rejects)
     rmdir(String(source.dropLast("/input".count)))
   }
 }

@@ -15,7 +15,7 @@ enum LoadFuzz {
     let bytes = Array(preamble.utf8) + input.rest()
 
     let folder = LoadFolder.shared
-    folder.write(bytes)
+    folder.write(bytes, to: folder.source)
     let one = try load(schema, options, folder)
     options.batchSizes = sizes
     options.rowsPerStatement = rowsPerStatement
@@ -75,7 +75,7 @@ enum LoadFuzz {
   }
 
   /// What the table is before the load; rows 1 to 3 are there.
-  private static let schemas: [String] =
+  static let schemas: [String] =
     ["", ""]
     + [
       "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b)",
