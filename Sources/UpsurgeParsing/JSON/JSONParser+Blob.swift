@@ -18,10 +18,12 @@ extension JSONParser {
   @inline(__always)
   func isDecoded(_ slot: Int) -> Bool { decodesBlobs && columns[slot].isBlob }
 
-  /// When the object at `brace` is a base64 wrapper, makes a token of the text inside.
+  /// When the object at `brace` is a base64 wrapper, makes a token of the text inside. One that is nested too deep is
+  /// left to who reads any object.
   func readBase64Wrapper(
     _ brace: UnsafePointer<UInt8>, _ frame: JSONFrame, _ token: inout upsurge_json_token
   ) -> Bool {
+    if frame.depth + openKeys.count + 2 > dialect.maximumDepth { return false }
     var p: UnsafePointer<UInt8> = upsurge_json_skip_space(brace + 1, frame.end)
     // Most objects are none: their second byte tells.
     guard frame.end - p > 1, p[1] == UInt8(ascii: "$") || p[1] == UInt8(ascii: "e") else { return false }
