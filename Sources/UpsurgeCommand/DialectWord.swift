@@ -88,6 +88,11 @@ extension ByteSize: ExpressibleByArgument {
   public var defaultValueDescription: String { description }
 }
 
+extension CommitInterval: ExpressibleByArgument {
+  public init?(argument: String) { self.init(text: argument) }
+  public var defaultValueDescription: String { description }
+}
+
 extension RecordFormat: ExpressibleByArgument {}
 extension Compression: ExpressibleByArgument {}
 extension CSVDialect.RaggedPolicy: ExpressibleByArgument {}

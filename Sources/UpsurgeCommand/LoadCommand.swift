@@ -90,8 +90,11 @@ struct LoadCommand: ParsableCommand {
   @Option(help: "full, normal, or off (new files only: nothing survives a crash).")
   var durability: Durability = .normal
 
-  @Option(help: "Rows in a transaction.")
-  var commitEvery = 100_000
+  @Option(
+    help: ArgumentHelp(
+      "A transaction's rows (100000), bytes of records (64MiB) or time (500ms, 2s, 1min).",
+      valueName: "rows|bytes|time"))
+  var commitEvery: CommitInterval = 100_000
 
   @Option(
     help: "How large the write-ahead log may get; past it only while another program keeps reading from it.")

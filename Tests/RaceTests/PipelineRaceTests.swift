@@ -18,7 +18,7 @@ struct PipelineRaceTests {
     var options = LoadOptions()
     options.key = ["id"]
     options.onError = .reject
-    options.commitEvery = Int.random(in: 50...1_000, using: &generator)
+    options.commitEvery = .records(Int.random(in: 50...1_000, using: &generator))
     options.batchSizes = Batch.Sizes(
       arenaByteCount: Int.random(in: 200...5_000, using: &generator), cellCount: 300, recordCount: 100)
     return options

@@ -50,6 +50,29 @@ func setLimit(_ connection: Connection, length: Int32) -> Int32 {
     #expect(try reader.integer("SELECT count(*) FROM t") == 280)
   }
 
+  @Test("Bytes and time end a transaction behind the batch that reaches them")
+  func commitsByBytesAndTime() throws {
+    let rows = (0..<300).map { [Value.integer(Int64($0)), .text("a text of some length")] }
+    func commits(_ change: (inout WriterSettings) -> Void) throws -> Int {
+      let database = TemporaryDatabase()
+      let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, v)")
+      var settings = WriterSettings()
+      change(&settings)
+      var cut = Cut()
+      (cut.batchSize, cut.commitEvery) = (10, .max)
+      let writer = try load(connection, "t", ["k", "v"], rows, cut: cut, settings: settings).writer
+      #expect(try connection.integer("SELECT count(*) FROM t") == 300)
+      return writer.statistics.commitCount
+    }
+    #expect(try commits { _ in } == 1)
+    #expect(try commits { $0.commitEveryBytes = 1 } == 30)
+    #expect(try commits { $0.commitEveryBytes = 1 << 30 } == 1)
+    let some = try commits { $0.commitEveryBytes = 1_000 }
+    #expect(some > 1 && some < 30)
+    #expect(try commits { $0.commitEverySeconds = 0 } == 30)
+    #expect(try commits { $0.commitEverySeconds = 3_600 } == 1)
+  }
+
   @Test(arguments: [(0, 0), (9, 0), (10, 10), (25, 20), (69, 60)])
   func aStopKeepsWhatWasCommittedAndCountsTheRecord(_ bad: Int, _ kept: Int) throws {
     let database = TemporaryDatabase()

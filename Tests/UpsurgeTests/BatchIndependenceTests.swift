@@ -18,7 +18,7 @@ struct BatchIndependenceTests {
       options.key = ["k"]
       options.onError = .reject
       options.batchSizes = sizes
-      options.commitEvery = Int.random(in: 1...50, using: &generator)
+      options.commitEvery = .records(Int.random(in: 1...50, using: &generator))
       options.csv.delimiter = [UInt8(ascii: ",")]
       options.csv.headerLineCount = 1
       let path = scratch.file("\(index).db")

@@ -222,7 +222,7 @@ struct ReplayTests {
       options.key = ["id"]
       if isNewer { options.rules.merge.newer = Merge.Newer(column: "at") }
       if hasTombstones { options.rules.tombstone = Tombstone(column: "gone", value: "1") }
-      options.commitEvery = Int.random(in: 1...10, using: &random)
+      options.commitEvery = .records(Int.random(in: 1...10, using: &random))
     }
     while deliveries > 0 {
       deliveries -= 1

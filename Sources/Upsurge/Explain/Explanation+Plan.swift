@@ -237,7 +237,7 @@ extension Explanation {
 
   private static func commits(_ options: LoadOptions) -> Line {
     Line(
-      "commits", "every \(options.commitEvery) records",
+      "commits", options.commitEvery.words,
       because:
         "earlier where the log would pass \(options.walLimit); durability \(options.durability.rawValue)")
   }

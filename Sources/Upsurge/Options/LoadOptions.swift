@@ -80,8 +80,8 @@ public struct LoadOptions: Sendable {
   public var maximumRatio: Double? = 10_000
 
   public var durability: Durability = .normal
-  /// Rows in a transaction.
-  public var commitEvery = 100_000
+  /// How much a transaction holds.
+  public var commitEvery: CommitInterval = 100_000
   /// The log grows no further than this unless a reader pins it.
   public var walLimit = ByteSize.mebibytes(256)
   /// How long to wait for a lock, in milliseconds.
@@ -161,8 +161,9 @@ public struct LoadOptions: Sendable {
         hint: "add --on-error reject")
     }
     try validateTypes()
-    if commitEvery < 1 {
-      throw UpsurgeError(.usage, "--commit-every needs at least one row")
+    if !commitEvery.isPositive {
+      throw UpsurgeError(
+        .usage, "--commit-every \(commitEvery) is too small", hint: "give at least 1, 1B or 1ms")
     }
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(

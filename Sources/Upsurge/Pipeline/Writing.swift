@@ -30,7 +30,7 @@ final class Writing {
       connection, table: table.facts.name, contexts: run.contexts, goingOnAt: lengths?["--rejects"])
     self.rejects = rejects
     var settings = WriterSettings()
-    settings.commitEveryRecords = options.commitEvery
+    options.commitEvery.set(&settings)
     settings.walLimitByteCount = options.walLimit.byteCount
     settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.isCancelled = { [control = run.control] in control.cancellationSignal != nil }
@@ -129,7 +129,7 @@ final class Writing {
       ("cache_bytes", UInt64(cacheByteCount)),
       ("checkpoint_bytes", UInt64(writer.settings.checkpointByteCount)),
       ("rows_per_statement", UInt64(writer.settings.rowsPerStatement)),
-      ("commit_every", UInt64(options.commitEvery)),
+      options.commitEvery.setting,
     ]
     let superseded = supersededCount
     // What is committed is; only a line of the report depends on this.

@@ -27,6 +27,10 @@ enum TextFuzz {
   }
 
   private static func sizes(_ text: String) throws {
+    if let interval = CommitInterval(text: text) {
+      let again = CommitInterval(text: interval.description)
+      try expect(again == interval, "\(text) is \(interval), which is another interval")
+    }
     if let size = ByteSize(text: text) {
       try expect(size.byteCount >= 0, "\(text) is negative")
       try expect(ByteSize(text: size.description) == size, "\(text) is \(size), which is another size")

@@ -65,7 +65,7 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
     var options = LoadOptions()
     if hasKey { options.key = ["id"] }
     if let index { options.indexes = [index] }
-    options.commitEvery = commitEvery
+    options.commitEvery = .records(commitEvery)
     options.onError = .reject
     options.rejectsPath = rejects
     options.durability = durability

@@ -28,7 +28,7 @@ struct FullDiskTests {
 
   private func job(_ path: String, input: String, commitEvery: Int = 5_000) -> LoadJob {
     var options = LoadOptions()
-    options.commitEvery = commitEvery
+    options.commitEvery = .records(commitEvery)
     options.onError = .reject
     options.memory = .mebibytes(16)
     return LoadJob(database: path, table: "t", sources: [input], options: options)

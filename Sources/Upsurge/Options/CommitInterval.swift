@@ -1,0 +1,76 @@
+/// How much a transaction holds: `100000` records, `64MiB` of input, or what comes in `500ms`, `2s`, `1min`.
+///
+/// Records are counted exactly; bytes and time are looked at behind each batch.
+public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, ExpressibleByIntegerLiteral {
+  case records(Int)
+  /// Bytes of records, decompressed.
+  case bytes(ByteSize)
+  case milliseconds(Int)
+
+  public init(integerLiteral count: Int) { self = .records(count) }
+
+  /// - Returns: nil for what is no interval.
+  public init?(text: String) {
+    let digits = text.prefix { ("0"..."9").contains($0) }
+    guard let number = Int(digits) else { return nil }
+    let units = ["ms": 1, "s": 1_000, "min": 60_000]
+    if digits.count == text.count {
+      self = .records(number)
+    } else if let unit = units[String(text.dropFirst(digits.count))] {
+      let (product, overflow) = number.multipliedReportingOverflow(by: unit)
+      if overflow { return nil }
+      self = .milliseconds(product)
+    } else if let size = ByteSize(text: text) {
+      self = .bytes(size)
+    } else {
+      return nil
+    }
+  }
+
+  public var description: String {
+    switch self {
+    case .records(let count): "\(count)"
+    case .bytes(let size): size.byteCount % 1024 == 0 && size.byteCount > 0 ? "\(size)" : "\(size)B"
+    case .milliseconds(let count):
+      count > 0 && count % 1_000 == 0 ? "\(count / 1_000)s" : "\(count)ms"
+    }
+  }
+
+  /// In words: `every 1000 records`.
+  package var words: String {
+    switch self {
+    case .records(let count): "every \(count) records"
+    case .bytes: "every \(self) of records"
+    case .milliseconds: "every \(self)"
+    }
+  }
+
+  package var isPositive: Bool {
+    switch self {
+    case .records(let count): count > 0
+    case .bytes(let size): size.byteCount > 0
+    case .milliseconds(let count): count > 0
+    }
+  }
+
+  func set(_ settings: inout WriterSettings) {
+    switch self {
+    case .records(let count): settings.commitEveryRecords = count
+    case .bytes(let size):
+      settings.commitEveryRecords = .max
+      settings.commitEveryBytes = size.byteCount
+    case .milliseconds(let count):
+      settings.commitEveryRecords = .max
+      settings.commitEverySeconds = Double(count) / 1_000
+    }
+  }
+
+  /// What the summary calls it.
+  var setting: (name: String, value: UInt64) {
+    switch self {
+    case .records(let count): ("commit_every", UInt64(count))
+    case .bytes(let size): ("commit_every_bytes", UInt64(size.byteCount))
+    case .milliseconds(let count): ("commit_every_ms", UInt64(count))
+    }
+  }
+}
