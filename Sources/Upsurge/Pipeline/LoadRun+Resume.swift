@@ -15,12 +15,15 @@ extension LoadRun {
 
   /// Refuses to start over where that would store or add up again what an earlier run has committed.
   func checkDoubt(of beginning: Beginning, _ table: PreparedTable) throws(UpsurgeError) {
-    guard let doubt = beginning.doubt, let run = beginning.replaced.last else { return }
-    if table.repetition(options: job.options) != nil { throw RunStart.refusal(run, because: doubt) }
+    guard let doubt = beginning.doubt else { return }
+    let mayDouble = table.plan.mayInsertAnew(hasPrimaryKey: job.options.mode != nil)
+    if mayDouble || table.repetition(options: job.options) != nil {
+      throw RunStart.refusal(doubt.run, because: doubt.change)
+    }
     note(
       RunNote(
         .warning,
-        "an earlier run of this job ended early and cannot go on: \(doubt); starting over, which its key makes harmless"
+        "an earlier run of this job ended early and cannot go on: \(doubt.change); starting over, which its key makes harmless"
       ))
   }
 

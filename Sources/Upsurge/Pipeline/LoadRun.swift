@@ -19,6 +19,8 @@ final class LoadRun: Sendable {
   let summary: Mutex<RunSummary>
   /// What is left to do when the ledger was seen.
   let ending = Mutex<RunEnding?>(nil)
+  /// Held until the run has ended.
+  let lock = Mutex<JobLock?>(nil)
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
 

@@ -50,8 +50,8 @@ struct Beginning {
   let resumption: RunRecord?
   /// Earlier runs of the job that this one takes the place of.
   let replaced: [RunRecord]
-  /// Why the last of them cannot go on, where starting over may do something twice.
-  let doubt: String?
+  /// An earlier run that cannot go on, where starting over may do something twice.
+  let doubt: RunStart.Doubt?
 }
 
 /// What is left to do when the run's ledger was seen.
