@@ -14,11 +14,17 @@ import CSQLite
 enum LogHolder {
   private static let readerBytes = 123...127
   private static let writerBytes = 120...120
+  /// Held by each process that has the database open.
+  static let openBytes = 128...128
 
   /// The reader in words, else the writer; `another connection` where the list does not tell.
   static func words(_ connection: Connection) -> String {
     guard let path = connection.filePath else { return unknown }
-    return named(readerBytes, of: path) ?? named(writerBytes, of: path) ?? unknown
+    // The list may skip a line while others come and go.
+    for _ in 0..<3 {
+      if let name = named(readerBytes, of: path) ?? named(writerBytes, of: path) { return name }
+    }
+    return unknown
   }
 
   private static let unknown = "another connection"
@@ -35,7 +41,8 @@ enum LogHolder {
   }
 
   #if os(Linux)
-    private static func process(_ bytes: ClosedRange<Int>, of path: String) -> pid_t? {
+    /// A process that holds one of the bytes; this one only where no other does.
+    static func process(_ bytes: ClosedRange<Int>, of path: String) -> pid_t? {
       var status = stat()
       guard stat(path, &status) == 0, let list = fopen("/proc/locks", "re") else { return nil }
       defer { fclose(list) }

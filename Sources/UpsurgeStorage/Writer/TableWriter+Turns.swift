@@ -73,21 +73,10 @@ extension Connection {
   /// Processes of other containers are not in the list. True where there is no list.
   var isOpenElsewhere: Bool {
     #if os(Linux)
-      guard let file = sqlite3_db_filename(handle, "main").map({ String(cString: $0) }) else { return true }
-      var status = stat()
-      guard stat(file + "-shm", &status) == 0, let list = fopen("/proc/locks", "r") else { return true }
-      defer { fclose(list) }
-      let inode = String(status.st_ino)
-      let own = String(getpid())
-      var line = [CChar](repeating: 0, count: 256)
-      while fgets(&line, Int32(line.count), list) != nil {
-        // 1: POSIX  ADVISORY  READ 3001 fe:00:16523295 128 128
-        let bytes = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard words.count == 8, words[1] == "POSIX", words[4] != own, words[6] == "128" else { continue }
-        if words[5].split(separator: ":").last.map(String.init) == inode { return true }
+      guard let path = filePath, access(path + "-shm", F_OK) == 0, access("/proc/locks", R_OK) == 0 else {
+        return true
       }
-      return false
+      return LogHolder.process(LogHolder.openBytes, of: path + "-shm").map { $0 != getpid() } ?? false
     #else
       return true
     #endif
