@@ -10,7 +10,8 @@ extension LoadJob {
     RunJob(
       table: table, sources: sources.map(Self.absolute),
       options: options.inputIdentity + options.tableIdentity + options.outputIdentity
-        + (initHash.map { [RunJob.Option("--init", $0)] } ?? []))
+        + (initHash.map { [RunJob.Option("--init", $0)] } ?? []),
+      command: command)
   }
 
   /// A path from the root, so that the same command from another folder is another job only where it is.

@@ -55,9 +55,12 @@ package final class RunKeeper {
   /// Whether there is something to take back when the run has ended.
   package var hasTrace: Bool { isRecorded || resumed != nil || !replaced.isEmpty || keepsHistory }
 
-  /// Whether the same job would go on from the last commit.
-  package var canGoOn: Bool {
-    (isRecorded || resumed != nil) && files().contains { $0.identity != nil }
+  /// Whether the same job would go on from the last commit, which lies in the source of this index: all up to there
+  /// can be read twice, and the run's record is still there.
+  package func canGoOn(in sourceIndex: Int) -> Bool {
+    let read = files().prefix(sourceIndex + 1)
+    guard isMarked, !read.isEmpty, read.allSatisfy({ $0.identity != nil }) else { return false }
+    return (try? recordedOwner()) == (isRecorded ? owner.text : resumed?.owner)
   }
 
   /// Looks, under the write lock, whether another process has taken up the job meanwhile.
@@ -65,7 +68,9 @@ package final class RunKeeper {
   package func didBegin() throws(UpsurgeError) {
     if isRecorded {
       // Nobody else takes the job up while it is recorded as ours; it may have been taken for dead, or forgotten.
-      if try recordedOwner() != owner.text { throw lost() }
+      let now = try recordedOwner()
+      if now == nil { throw forgotten() }
+      if now != owner.text { throw lost() }
       return
     }
     for other in try RunTable.open(connection, table: job.table) where other.job.sources == job.sources {
@@ -86,16 +91,22 @@ package final class RunKeeper {
       ownerStatement = statement
     }
     defer { statement.reset() }
-    return try statement.step() ? statement.text(at: 0) : nil
+    do throws(UpsurgeError) {
+      return try statement.step() ? statement.text(at: 0) : nil
+    } catch {
+      // The table may have gone with the record.
+      if try !RunTable.exists(connection) { return nil }
+      throw error
+    }
   }
 
   /// Writes position and progress, where the transaction that is about to be committed has changed a row.
   /// - Parameter isLast: marks the run complete, where anything of it is recorded.
   package func willCommit(
-    _ progress: RunProgress, _ position: @autoclosure () -> RunPosition, isLast: Bool
+    _ progress: @autoclosure () -> RunProgress, _ position: @autoclosure () -> RunPosition, isLast: Bool
   ) throws(UpsurgeError) {
     guard connection.totalChanges != changesBefore || isLast && isMarked else { return }
-    try write(progress, position(), isComplete: isLast)
+    try write(progress(), position(), isComplete: isLast)
   }
 
   package func didCommit() { changesBefore = connection.totalChanges }
@@ -138,12 +149,12 @@ package final class RunKeeper {
 
   /// Removes the record of a run that has ended, in a transaction of its own; with history, keeps it as such.
   package static func forget(
-    _ run: RunRecord, keepsHistory: Bool, exitCode: Int32, on connection: Connection
+    _ run: Int64, keepsHistory: Bool, exitCode: Int32, on connection: Connection
   ) throws(UpsurgeError) {
     try connection.beginWriting()
     do throws(UpsurgeError) {
       try end(
-        keepsHistory ? [] : [run.id], on: connection, done: keepsHistory ? run.id : nil, exitCode: exitCode)
+        keepsHistory ? [] : [run], on: connection, done: keepsHistory ? run : nil, exitCode: exitCode)
       try connection.execute("COMMIT")
     } catch {
       try? connection.execute("ROLLBACK")
@@ -210,6 +221,15 @@ package final class RunKeeper {
       .guardRefused,
       "another run of the same job has gone on meanwhile, so this one ends at its last commit",
       hint: "upsurge runs \(connection.path.escapedForTerminal) lists the runs; the same command goes on")
+  }
+
+  private func forgotten() -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "the record of this run was taken out of the table upsurge_runs, so it ends at its last commit",
+      hint:
+        "the same command loads everything, also what is in the table already; leave upsurge_runs alone while a run "
+        + "is at work")
   }
 
   /// The refusal of a second run of a job.
