@@ -16,6 +16,8 @@ public struct LoadJob: Sendable {
   /// Files, globs, or `-` for standard input, in the order in which they are read.
   public var sources: [String]
   public var options: LoadOptions
+  /// The command line that asks for it, and would go on with it.
+  package var command: RunCommand?
 
   public init(database: String, table: String, sources: [String], options: LoadOptions = LoadOptions()) {
     self.database = database

@@ -87,7 +87,7 @@ struct InputOptions: ParsableArguments {
       """)
   var maxRatio = "10000"
 
-  @Option(help: "Bound of all memory taken after start-up.")
+  @Option(help: "Bound of all memory taken after start-up; at least 16MiB.")
   var memory: ByteSize = .mebibytes(64)
 
   /// Puts what was given into `options`.

@@ -54,7 +54,9 @@ enum LedgerText {
 
   /// How much of the ledger an earlier part of the run has brought.
   private static func earlier(_ summary: RunSummary) -> String {
-    summary.resumedCount == 0 ? "" : "; \(Words.count(summary.resumedCount)) of them were committed before"
+    if summary.resumedCount == 0 { return "" }
+    let isAll = summary.resumedCount == summary.ledger.read
+    return "; \(isAll ? "all" : Words.count(summary.resumedCount)) of them were committed before"
   }
 
   /// Why the write-ahead log grew past its limit, or is still there.
@@ -75,13 +77,31 @@ enum LedgerText {
   private static func ending(_ summary: RunSummary) -> String {
     let start = summary.signal != nil ? "interrupted" : "stopped"
     if summary.isDryRun { return "\(start) before the end of the input" }
+    // The message counts all rejects, the ledger those that were not rolled back.
+    let rest = summary.remedy == .moreRejects ? "; what was rolled back is neither counted nor kept" : ""
     guard summary.committedCount > 0 else {
-      return "\(start): nothing of this run is in the database"
+      return "\(start): nothing of this run is in the database\(rest)"
     }
     let place = summary.committedThrough.map { ", the last one at \($0)" } ?? ""
     let verb = summary.committedCount == 1 ? "is" : "are"
-    let end = "\(start): \(Words.count(summary.committedCount, "record")) \(verb) committed\(place)"
-    return summary.isResumable ? end + "\n  the same command goes on from there" : end
+    let count = "\(Words.count(summary.committedCount, "record")) \(verb)"
+    if !summary.hasBegunToWrite && !summary.isResumable {
+      return "refused: \(count) in the database from an earlier run of this job\(place)"
+    }
+    let end = "\(start): \(count) committed\(place)\(rest)"
+    return summary.isResumable ? end + "\n  " + goingOn(summary) : end
+  }
+
+  /// How the run goes on.
+  private static func goingOn(_ summary: RunSummary) -> String {
+    var command = "the same command"
+    if summary.beginsAnew { command += " without --resume never" }
+    switch summary.remedy {
+    case .rejecting: command += " with --on-error reject --rejects FILE"
+    case .moreRejects: command += " with a larger --max-rejects"
+    case nil: if summary.signal == nil { command = "once that is mended, " + command }
+    }
+    return command + " goes on from there" + (summary.resumingCommand.map { ":\n    \($0.line)" } ?? "")
   }
 
   /// What is to be known before the run is started again.

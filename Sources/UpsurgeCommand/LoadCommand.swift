@@ -75,7 +75,10 @@ struct LoadCommand: ParsableCommand {
 
   @Option(
     help:
-      "auto goes on where an earlier run of the same job ended early; never starts over; require goes on or refuses."
+      """
+      auto goes on where an earlier run of the same job ended early; never loads everything, and stores again what a load \
+      without a key has committed; require goes on or refuses.
+      """
   )
   var resume: ResumePolicy = .auto
 
@@ -97,7 +100,9 @@ struct LoadCommand: ParsableCommand {
   var commitEvery: CommitInterval = 100_000
 
   @Option(
-    help: "How large the write-ahead log may get; past it only while another program keeps reading from it.")
+    help:
+      "How large the write-ahead log may get, at least 4MiB; past it only while another program keeps reading it."
+  )
   var walLimit: ByteSize = .mebibytes(256)
 
   @Option(help: "Milliseconds to wait for a lock.")
@@ -114,7 +119,8 @@ struct LoadCommand: ParsableCommand {
     try input.apply(to: &options)
     try apply(to: &options)
     options.summaryPath = output.summary
-    let job = LoadJob(database: database, table: table, sources: sources, options: options)
+    var job = LoadJob(database: database, table: table, sources: sources, options: options)
+    job.command = RunCommand(folder: Self.folder, words: CommandLine.arguments).resuming
     let file: SummaryFile?
     do throws(UpsurgeError) {
       try job.checkOutputs()
@@ -145,6 +151,12 @@ struct LoadCommand: ParsableCommand {
     // The rows are committed; only the report of it failed.
     if !isReported, code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
+  }
+
+  private static var folder: String {
+    guard let path = getcwd(nil, 0) else { return "." }
+    defer { free(path) }
+    return String(cString: path)
   }
 
   private func apply(to options: inout LoadOptions) throws {

@@ -54,16 +54,16 @@ struct ReplayCommand: ParsableCommand {
   @Argument(help: "A file of rejects; without it, what the database keeps.")
   var file: String?
 
-  @Option(help: "full or normal.")
-  var durability: Durability = .normal
+  @Option(help: "How much of a power cut is survived.")
+  var durability: ReplayDurability = .normal
 
   @Option(help: "Rows in a transaction.")
   var commitEvery = 10_000
 
-  @Option(help: "How large the write-ahead log may get.")
+  @Option(help: "How large the write-ahead log may get; at least 4MiB.")
   var walLimit: ByteSize = .mebibytes(256)
 
-  @Option(help: "Bounds the memory of the page cache.")
+  @Option(help: "Bounds the memory of the page cache; at least 16MiB.")
   var memory: ByteSize = .mebibytes(64)
 
   @Option(help: "Milliseconds to wait for a lock.")
@@ -72,8 +72,11 @@ struct ReplayCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
+    if file == "-" {
+      throw ValidationError("replay takes records out of the file as it stores them: give its path, not -")
+    }
     var options = ReplayOptions()
-    options.durability = durability
+    options.durability = durability == .full ? .full : .normal
     options.commitEvery = commitEvery
     options.walLimit = walLimit
     options.memory = memory
@@ -97,4 +100,9 @@ struct ReplayCommand: ParsableCommand {
     if let summaryFile, !summaryFile.write(summary.json), code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
   }
+}
+
+/// What a replay may be asked for: what it stores is never at stake.
+enum ReplayDurability: String, CaseIterable, ExpressibleByArgument {
+  case full, normal
 }

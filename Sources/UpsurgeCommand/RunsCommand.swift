@@ -14,7 +14,7 @@ struct RunsCommand: ParsableCommand {
     abstract: "List runs that did not end, and those kept by --history.",
     discussion: """
       A load commits its position with its rows. One that was killed or stopped stays listed here, and the same \
-      command goes on behind its last committed record; it disappears when its ledger has been shown. A load with \
+      command, which is shown, goes on behind its last committed record; it disappears when its ledger has been shown. A load with \
       --history stays.
 
       Examples:
@@ -56,10 +56,10 @@ struct RunsCommand: ParsableCommand {
 enum RunsText {
   static func text(_ runs: [PastRun], database: String) -> String {
     if runs.isEmpty { return "no run is listed in \(database.escapedForTerminal)\n" }
-    return runs.map(text).joined(separator: "\n") + "\n"
+    return runs.map { text($0, database: database) }.joined(separator: "\n") + "\n"
   }
 
-  private static func text(_ run: PastRun) -> String {
+  private static func text(_ run: PastRun, database: String) -> String {
     var lines = [
       "run \(run.id) · \(run.table) · \(state(run)) · began \(run.startedAt), last commit \(run.updatedAt) · "
         + Words.seconds(run.seconds)
@@ -70,13 +70,26 @@ enum RunsText {
     if run.state == .stopped || run.state == .running, let place = run.committedThrough {
       lines.append("  committed up to \(place)")
     }
+    if run.state == .stopped && !run.isResumable {
+      lines.append(
+        "  delete its rows, or keep them; then `upsurge runs \(database) --forget \(run.id)`, and load from a file or "
+          + "with --atomic")
+    } else if run.state == .stopped || run.state == .unseen, let command = run.command {
+      lines.append("  \(command)")
+      if run.state == .stopped && !run.saysOnError {
+        lines.append("  if a bad record has stopped it, add --on-error reject --rejects FILE")
+      }
+    }
     return lines.map { $0.escapedForTerminal }.joined(separator: "\n")
   }
 
   private static func state(_ run: PastRun) -> String {
     switch run.state {
     case .running: "running as process \(run.pid ?? 0)"
-    case .stopped: "stopped part way; the same command goes on"
+    case .stopped:
+      run.isResumable
+        ? "stopped part way; the same command goes on"
+        : "stopped part way, and cannot go on, as a pipe cannot be read again"
     case .unseen: "complete; the same command shows its ledger"
     case .ended: "ended with exit code \(run.exitCode ?? 0)"
     }

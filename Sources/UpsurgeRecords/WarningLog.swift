@@ -78,8 +78,9 @@ public struct WarningLog: Sendable, Equatable {
     }
   }
 
-  package mutating func merge(_ other: WarningLog) {
-    for entry in other.entries {
+  /// - Parameter leftOut: a code that does not apply.
+  package mutating func merge(_ other: WarningLog, leavingOut leftOut: Code? = nil) {
+    for entry in other.entries where entry.code != leftOut {
       add(entry.code, column: entry.column, count: entry.count, at: entry.first)
     }
   }

@@ -99,6 +99,7 @@ private final class Said: @unchecked Sendable {
     #expect(pin.seconds > 0 && pin.pauseSeconds > 0)
     #expect(pin.peakByteCount >= 4 << 20)
     #expect(pin.leftByteCount == database.walByteCount)
+    #expect(pin.leftByteCount <= pin.peakByteCount && pin.peakByteCount <= writer.statistics.walBytesPeak)
     #expect(writer.statistics.commitCount < 50, "\(writer.statistics.commitCount) commits")
     #expect(try reader.integer("SELECT count(*) FROM t") == 0)
     try reader.execute("COMMIT")

@@ -153,7 +153,9 @@ struct JobIdentityTests {
   @Test("A run that made the table and has stored nothing yet goes on as the one that made it")
   func madeTable() throws {
     let lines =
-      (1...6).map { _ in "{\"id\":null,\"a\":1}" } + ["{\"id\":\"k7\",\"a\":1}", "{\"id\":\"k8\",\"late\":2}"]
+      (1...6).map { _ in "{\"id\":null,\"a\":1}" } + [
+        "{\"id\":\"k7\",\"a\":1}", "{\"id\":\"k8\",\"late\":2}",
+      ]
     let source = scratch.write(lines.joined(separator: "\n"), to: "a.ndjson")
     func run(_ limit: UInt64?) -> RunSummary {
       load([source]) {
@@ -264,7 +266,8 @@ struct JobIdentityTests {
     let run = try stoppedRun()
     try Database(database).rows("UPDATE upsurge_runs SET owner = '1:2:3:4'")
     try RunKeeper.forget(
-      run, keepsHistory: false, exitCode: 0, on: Connection(path: database, createIfMissing: false))
+      run.id, owner: run.owner, keepsHistory: false, exitCode: 0,
+      on: Connection(path: database, createIfMissing: false))
     #expect(try RunTable.all(Connection(path: database, createIfMissing: false)).map(\.owner) == ["1:2:3:4"])
   }
 }

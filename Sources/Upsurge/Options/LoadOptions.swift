@@ -151,6 +151,7 @@ public struct LoadOptions: Sendable {
   package func validate() throws(UpsurgeError) {
     try validatePreview()
     try validateRules()
+    try validateResume()
     if memory.byteCount < 16 << 20 {
       throw UpsurgeError(
         .usage, "--memory \(memory) is too small", hint: "give at least --memory 16MiB")
@@ -173,6 +174,22 @@ public struct LoadOptions: Sendable {
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(
         .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")
+    }
+  }
+
+  /// Where no record of the run is kept, nothing can go on and nothing stays listed.
+  private func validateResume() throws(UpsurgeError) {
+    let reason =
+      dryRun != nil
+      ? "--dry-run leaves nothing behind" : durability == .off ? "--durability off keeps no record" : nil
+    guard let reason else { return }
+    if resume == .require {
+      throw UpsurgeError(
+        .usage, "--resume require goes on with an earlier run, and \(reason)", hint: "leave out one of them")
+    }
+    if keepsHistory {
+      throw UpsurgeError(
+        .usage, "--history keeps the run listed, and \(reason)", hint: "leave out --history")
     }
   }
 

@@ -13,10 +13,14 @@ extension LoadRun {
   /// Says what follows from a signal.
   func noteSignal(_ signal: Int32) {
     let name = [1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"][signal] ?? "signal \(signal)"
+    let isVoid = job.options.isTrial || job.options.isAtomic
     note(
       RunNote(
         .info,
-        "\(name): ending at the next commit; a second one ends at once, and what is not committed is lost"))
+        isVoid
+          ? "\(name): rolling everything back; a second one ends at once, with the same result"
+          : "\(name): ending at the next commit; a second one ends at once, and what is not committed is lost"
+      ))
   }
 
   /// Tells of a schema that had to be trusted.

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 extension LoadRun {
   /// Takes the first source to the place where an earlier run has ended.
   /// - Returns: nil where there is no such run, or its input has changed there.
@@ -11,6 +17,29 @@ extension LoadRun {
       throw RunStart.refusal(run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed")
     }
     return nil
+  }
+
+  /// Says of a dry run, which tries everything, what the load itself would do because of an earlier run.
+  func noteEarlier(_ runJob: RunJob, _ names: [String]) {
+    guard access(job.database, F_OK) == 0 else { return }
+    let words: String
+    do throws(UpsurgeError) {
+      let looking = try Connection.looking(at: job.database)
+      switch try RunStart.decide(runJob, policy: job.options.resume, names: names, on: looking) {
+      case .goOn(let run, _):
+        words = "goes on behind the \(run.progress.ledger.read) records that an earlier run has committed"
+      case .report(let run):
+        words = "reads nothing, and shows the ledger of the run that began \(run.startedAt)"
+      case .anew(let replaced, let doubt):
+        guard let run = replaced.last, let doubt else { return }
+        let count = run.progress.ledger.read
+        words = "finds an earlier run that has committed \(count) records, and cannot go on there: \(doubt)"
+      }
+    } catch {
+      if error.code != .guardRefused { return }
+      words = "is refused: \(error.message)"
+    }
+    note(RunNote(.warning, "a dry run tries the whole input; the load itself \(words)"))
   }
 
   /// Refuses to start over where that would store or add up again what an earlier run has committed.
@@ -41,14 +70,14 @@ extension LoadRun {
       return
     }
     if job.options.isTrial || job.options.durability == .off || job.options.isAtomic { return }
-    if !beginning.source.opened.isSeekable {
-      let name = beginning.source.opened.name
+    let name = beginning.source.opened.name
+    if SourceName.isStandardInput(name) || !beginning.source.opened.isSeekable {
       let words = SourceName.isStandardInput(name) ? "standard input" : name
       note(
         RunNote(
           .info,
           "\(words.escapedForTerminal) cannot be read twice, so this run cannot be resumed if it is killed; "
-            + "store it in a file first to make it so"))
+            + "store it in a file first, or use --atomic, which leaves nothing behind"))
     }
   }
 
@@ -66,22 +95,45 @@ extension LoadRun {
     return keeper
   }
 
+  /// Tells what an earlier part of the run has committed, where this process has failed before it wrote anything.
+  func tellStanding(isRefused: Bool) {
+    guard let run = standing.withLock({ $0 }) else { return }
+    summary.withLock {
+      if $0.hasBegunToWrite { return }
+      $0.tell(run)
+      $0.isResumable = !isRefused
+    }
+  }
+
+  /// The error of a record that ended a run which has committed others: options that make another job do not let this
+  /// one go on, so the fix is what does.
+  func goingOn(_ error: UpsurgeError) -> UpsurgeError {
+    let hasCommitted = summary.withLock {
+      $0.remedy == .rejecting && $0.isResumable && $0.committedCount > 0 && !$0.isDryRun
+    }
+    guard hasCommitted, let hint = error.hint else { return error }
+    let options = hint.split { " ,;:()".contains($0) }.filter { $0.hasPrefix("--") }
+    let tuning: Set<Substring> = ["--on-error", "--rejects", "--memory", "--max-ratio", "--commit-every"]
+    if options.isEmpty { return error }
+    var error = error
+    error.hint = "the same command with --on-error reject --rejects FILE keeps such records and goes on"
+    if !options.allSatisfy(tuning.contains) {
+      error.hint? += "; with other options it is another job, from the first record: \(hint)"
+    } else if !options.contains("--on-error") {
+      error.hint? += "; \(hint)"
+    }
+    return error
+  }
+
   /// Tells the ledger of a run that is complete, and reads nothing.
   func report(_ run: RunRecord, on connection: Connection) {
-    let (progress, position) = (run.progress, run.position)
     note(
       RunNote(
         .info,
         "this job was completed by a run that began \(run.startedAt), whose ledger was not shown; nothing is read. "
           + "--resume never loads again"))
     summary.withLock {
-      $0.ledger = progress.ledger
-      $0.resumedCount = progress.ledger.read
-      $0.committedCount = progress.ledger.read
-      $0.committedThrough = position.position
-      $0.rejectsByReason = RunSummary.sorted(progress.rejectsByReason)
-      $0.warnings = progress.warnings
-      $0.supersededCount = progress.supersededCount
+      $0.tell(run)
       $0.hasBegunToWrite = true
     }
     ending.withLock { $0 = RunEnding(run, on: connection, keepsHistory: job.options.keepsHistory) }
@@ -100,5 +152,19 @@ extension LoadRun {
           "the run is complete, but its mark could not be removed (\(error.message)); the same command shows its ledger "
             + "again and loads nothing"))
     }
+  }
+}
+
+extension RunSummary {
+  /// Takes over what a run has committed.
+  fileprivate mutating func tell(_ run: RunRecord) {
+    let progress = run.progress
+    ledger = progress.ledger
+    resumedCount = progress.ledger.read
+    committedCount = progress.ledger.read
+    committedThrough = run.position.position.record == nil ? nil : run.position.position
+    rejectsByReason = Self.sorted(progress.rejectsByReason)
+    warnings = progress.warnings
+    supersededCount = progress.supersededCount
   }
 }

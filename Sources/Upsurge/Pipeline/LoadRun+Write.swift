@@ -10,18 +10,37 @@ extension LoadRun {
     let watch = Stopwatch()
     do throws(UpsurgeError) {
       try job.validate()
-      let names = try SourceList.expand(job.sources)
+      let names = try sourceNames()
       summary.withLock { $0.sources = names }
       try job.checkOutputs(sources: names)
       try loadAll(names)
     } catch {
-      fail(error)
+      fail(goingOn(error))
+      tellStanding(isRefused: error.code == .guardRefused || error.code == .usage)
     }
     summary.withLock {
       $0.seconds = watch.seconds
       $0.peakMemoryBytes = peakMemoryByteCount()
       $0.signal = control.cancellationSignal
       if $0.signal != nil, $0.error?.code == .interrupted { $0.error = nil }
+    }
+  }
+
+  /// - Throws: `unreadableInput` for a file that is not there; what an earlier run has committed is told then, too.
+  private func sourceNames() throws(UpsurgeError) -> [String] {
+    do throws(UpsurgeError) {
+      return try SourceList.expand(job.sources)
+    } catch {
+      if !job.options.isTrial, access(job.database, F_OK) == 0,
+        let looking = try? Connection.looking(at: job.database)
+      {
+        _ = try? RunStart.decide(
+          job.runJob(initHash: nil), policy: job.options.resume, names: [], on: looking
+        ) { run in
+          standing.withLock { $0 = run }
+        }
+      }
+      throw error
     }
   }
 
@@ -39,11 +58,14 @@ extension LoadRun {
       if access(job.database, F_OK) == 0 {
         let opened = try open()
         connection = opened
-        start = try RunStart.decide(runJob, policy: job.options.resume, names: names, on: opened)
+        start = try RunStart.decide(runJob, policy: job.options.resume, names: names, on: opened) { run in
+          standing.withLock { $0 = run }
+        }
       } else if job.options.resume == .require {
         throw RunStart.nothingToResume(runJob)
       }
     }
+    if job.options.dryRun != nil { noteEarlier(runJob, names) }
     if case .report(let run) = start, let connection { return report(run, on: connection) }
     let beginning = try prepareFirst(of: names, start: start)
     let goesOn = try load(beginning, runJob: runJob, script: script, names: names, opened: connection)

@@ -17,6 +17,8 @@ final class LoadRun: Sendable {
   /// Why the reading thread ended early.
   let readError = Mutex<UpsurgeError?>(nil)
   let summary: Mutex<RunSummary>
+  /// The earlier part of the run, or the run that this one would start over.
+  let standing = Mutex<RunRecord?>(nil)
   /// What is left to do when the ledger was seen.
   let ending = Mutex<RunEnding?>(nil)
   /// Held until the run has ended.
@@ -33,7 +35,10 @@ final class LoadRun: Sendable {
     self.note = note
     pool = BatchPool(
       count: LoadRun.batchCount, sizes: job.options.batchSizes, allowance: job.options.largeBatchByteLimit)
-    summary = Mutex(RunSummary(database: job.database, table: job.table, sources: job.sources))
+    var summary = RunSummary(database: job.database, table: job.table, sources: job.sources)
+    summary.command = job.command
+    summary.beginsAnew = job.options.resume == .never
+    self.summary = Mutex(summary)
   }
 
   /// Lets the writer finish with what was parsed so far.

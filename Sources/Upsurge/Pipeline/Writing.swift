@@ -13,6 +13,7 @@ final class Writing {
   private let cacheByteCount: Int
   /// Known once everything is committed.
   private var supersededCount: UInt64 = 0
+  private var hasTooManyRejects = false
 
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun, keeper: RunKeeper?,
@@ -37,6 +38,7 @@ final class Writing {
     settings.warn = { [note = run.note] in note(RunNote(.warning, $0)) }
     settings.onError = options.onError
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
+    settings.maximumRejectsHint = options.rejectLimitHint
     settings.defersForeignKeys = options.foreignKeys == .deferred
     if let rows = options.rowsPerStatement { settings.rowsPerStatement = max(rows, 1) }
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
@@ -104,13 +106,20 @@ final class Writing {
     guard case .percent(let limit) = options.rejectLimit else { return }
     let ledger = writer.ledger
     guard ledger.read > 0, Double(ledger.rejected) * 100 > limit * Double(ledger.read) else { return }
+    hasTooManyRejects = true
+    let share = limit == limit.rounded() ? "\(Int(limit))" : "\(limit)"
     throw UpsurgeError(
       .badInput,
-      "\(ledger.rejected) of \(ledger.read) records \(ledger.rejected == 1 ? "was" : "were") rejected, more than the \(limit)% of --max-rejects",
-      hint: options.rejectsPath.map { _ in
-        "raise --max-rejects if that is to be borne; with --dry-run as well, the file of --rejects holds them all"
-      }
-        ?? "raise --max-rejects if that is to be borne; --dry-run with --rejects FILE shows them all")
+      "\(ledger.rejected) of \(ledger.read) records \(ledger.rejected == 1 ? "was" : "were") rejected "
+        + "(\(writer.rejectWords)), more than the \(share)% of --max-rejects",
+      hint: options.rejectLimitHint)
+  }
+
+  /// What would have let the run go on where a record has ended it.
+  private var remedy: RunSummary.Remedy? {
+    if hasTooManyRejects { return .moreRejects }
+    if writer.fatalReject == nil { return nil }
+    return options.onError == .stop ? .rejecting : .moreRejects
   }
 
   /// Puts what the writer knows into the summary.
@@ -124,6 +133,7 @@ final class Writing {
     warnings.merge(writer.warnings)
     let reasons = RunSummary.sorted(writer.rejectsByReason)
     let isResumable = writer.isResumable
+    let remedy = remedy
     let settings: [(name: String, value: UInt64)] = [
       ("page_size", UInt64(writer.pageByteCount)),
       ("cache_bytes", UInt64(cacheByteCount)),
@@ -148,6 +158,7 @@ final class Writing {
       $0.warnings.merge(warnings)
       $0.rejectsByReason = reasons
       $0.isResumable = isResumable
+      $0.remedy = remedy
       $0.walBytesWritten = UInt64(statistics.walBytesWritten)
       $0.walBytesPeak = UInt64(statistics.walBytesPeak)
       $0.logPin = statistics.logPin

@@ -4,7 +4,8 @@ extension LoadJob {
     RunJob(
       table: table, sources: sources.map(SourceName.place),
       options: options.inputIdentity + options.tableIdentity + options.outputIdentity
-        + (initHash.map { [RunJob.Option("--init", $0)] } ?? []))
+        + (initHash.map { [RunJob.Option("--init", $0)] } ?? []),
+      command: command)
   }
 }
 

@@ -23,6 +23,14 @@ extension PastRun {
     out.string(table)
     out.key("sources")
     out.strings(sources)
+    if state == .stopped {
+      out.key("resumable")
+      out.bool(isResumable)
+    }
+    if let command {
+      out.key("command")
+      out.string(command)
+    }
     out.key("started_at")
     out.string(startedAt)
     out.key("updated_at")

@@ -5,7 +5,7 @@ public struct PastRun: Sendable {
   public enum State: String, Sendable {
     /// A process is at work on it.
     case running
-    /// It ended early: the same command goes on behind `ledger.read` records.
+    /// It ended early: the same command goes on behind `ledger.read` records, where `isResumable` says so.
     case stopped
     /// All is committed, but nobody may have seen the ledger: the same command shows it.
     case unseen
@@ -32,6 +32,12 @@ public struct PastRun: Sendable {
   public var rejectsByReason: [(code: Reject.Code, count: UInt64)]
   /// Of a run that has ended.
   public var exitCode: Int32?
+  /// Of a run that has stopped: whether its input can be read again, so that the same command goes on. Pipes cannot.
+  public var isResumable: Bool
+  /// The command line that has asked for the run, for a shell in any folder; nil where a program has.
+  public var command: String?
+  /// Whether that command line says what becomes of bad records.
+  package var saysOnError: Bool
 
   /// The runs that a database knows of, the oldest first; changes nothing.
   /// - Throws: `unreadableInput` where there is no database, `database` where it is none.
@@ -47,13 +53,17 @@ public struct PastRun: Sendable {
   ) throws(UpsurgeError) {
     let connection = try Connection(
       path: database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
-    guard let run = try RunTable.all(connection).first(where: { $0.id == id }) else {
+    guard let run = try RunTable.owner(of: id, on: connection) else {
       throw UpsurgeError(
         .usage, "there is no run \(id) in \(database.escapedForTerminal)",
         hint: "upsurge runs \(database.escapedForTerminal) lists them")
     }
-    if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) }
-    try RunKeeper.forget(run, keepsHistory: false, exitCode: 0, on: connection)
+    if let pid = run.livePID {
+      throw UpsurgeError(
+        .guardRefused, "run \(id) is at work: process \(pid)",
+        hint: "wait until it has ended, or end it: kill \(pid)")
+    }
+    try RunKeeper.forget(run.id, keepsHistory: false, exitCode: 0, on: connection)
   }
 
   private init(_ run: RunRecord) {
@@ -73,5 +83,8 @@ public struct PastRun: Sendable {
     committedThrough = run.position.position.record == nil ? nil : run.position.position
     rejectsByReason = RunSummary.sorted(run.progress.rejectsByReason)
     exitCode = run.exitCode
+    isResumable = state == .stopped && run.isReadable
+    command = run.job.command?.lineFromAnywhere
+    saysOnError = run.job.command?.gives("--on-error") ?? false
   }
 }

@@ -63,7 +63,7 @@ final class RunEnding: @unchecked Sendable {
 
   /// Of a run that has ended just now.
   init(_ keeper: RunKeeper, _ writer: TableWriter) {
-    let (progress, position) = (writer.progress, writer.position)
+    let (progress, position) = (writer.progress(isWhole: true), writer.position)
     connection = keeper.connection
     act = { exitCode throws(UpsurgeError) in
       try keeper.acknowledge(progress, position, exitCode: exitCode)
@@ -74,7 +74,8 @@ final class RunEnding: @unchecked Sendable {
   init(_ run: RunRecord, on connection: Connection, keepsHistory: Bool) {
     self.connection = connection
     act = { exitCode throws(UpsurgeError) in
-      try RunKeeper.forget(run, keepsHistory: keepsHistory, exitCode: exitCode, on: connection)
+      try RunKeeper.forget(
+        run.id, owner: run.owner, keepsHistory: keepsHistory, exitCode: exitCode, on: connection)
     }
   }
 

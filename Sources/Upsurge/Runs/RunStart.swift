@@ -14,9 +14,11 @@ enum RunStart {
   }
 
   /// - Parameter names: the files that the job's sources stand for now.
+  ///   - found: is told of an earlier run that has ended early, whatever is decided then; nil takes it back.
   /// - Throws: `guardRefused` for a job that is running, and for what `--resume` does not allow.
   static func decide(
-    _ job: RunJob, policy: ResumePolicy, names: [String], on connection: Connection
+    _ job: RunJob, policy: ResumePolicy, names: [String], on connection: Connection,
+    found: (RunRecord?) -> Void = { _ in }
   ) throws(UpsurgeError) -> RunStart {
     let open = try RunTable.open(connection, table: job.table)
     let runs = open.filter { $0.job.sources == job.sources && !(job.isStream && $0.livePID != nil) }
@@ -28,8 +30,10 @@ enum RunStart {
     for run in runs { if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) } }
     if policy == .never { return .anew(replaced: runs, doubt: nil) }
     let others = runs.dropLast()
+    if last.state == .running { found(last) }
     let change = try change(of: last, job: job, names: names)
     if try isGone(last, on: connection) {
+      found(nil)
       if policy == .require { throw refusal(last, because: "its rows are not in the table any more") }
       return .anew(replaced: runs, doubt: nil)
     }
@@ -78,14 +82,17 @@ enum RunStart {
   /// The refusal to start over where that would do something twice.
   static func refusal(_ run: RunRecord, because change: String) -> UpsurgeError {
     let count = run.progress.ledger.read
+    let was = run.job.command.map { " ( \($0.lineFromAnywhere.escapedForTerminal) )" } ?? ""
     return UpsurgeError(
       .guardRefused,
       "an earlier run of this job ended behind \(count) committed record\(count == 1 ? "" : "s"), and this one "
         + "cannot go on there: \(change)",
       position: run.position.position.record == nil ? nil : run.position.position,
-      hint:
-        "bring input and options back as they were; --resume never loads everything, also what is in the table "
-        + "already")
+      hint: run.isReadable
+        ? "bring input and options back as they were\(was); --resume never loads everything, also what is in the table "
+          + "already"
+        : "a pipe cannot be read again: delete the rows of that run, or keep them, and forget it (upsurge runs DB "
+          + "--forget \(run.id)); then load from a file, or with --atomic")
   }
 
   static func nothingToResume(_ job: RunJob) -> UpsurgeError {
@@ -102,8 +109,8 @@ enum RunStart {
     let isFree = run.progress.ledger.rejected == 0
     let changed = job.changedOptions(from: run.job).filter { !(isFree && $0 == "--rejects") }
     if !changed.isEmpty {
-      return "\(changed.joined(separator: ", ")) \(changed.count == 1 ? "is" : "are") not what "
-        + "\(changed.count == 1 ? "it was" : "they were")"
+      let isOne = changed.count == 1 && changed[0].hasPrefix("--")
+      return "\(changed.joined(separator: ", ")) \(isOne ? "is not what it was" : "are not what they were")"
     }
     // The table of runs may have been edited.
     let places = { (names: [String]) in names.map(SourceName.place) }

@@ -108,6 +108,10 @@ extension RunSummary {
       out.key("resumable")
       out.bool(true)
     }
+    if let resumingCommand {
+      out.key("resume_command")
+      out.string(resumingCommand.line)
+    }
     if let committedThrough {
       out.key("committed_through")
       out.beginObject()

@@ -63,6 +63,19 @@ public struct RunSummary: Sendable {
   /// Whether everything was rolled back in the end, as `--dry-run` asks.
   public var isDryRun = false
 
+  /// What the same command lacks to get past the place where the run has stopped.
+  package enum Remedy: Sendable {
+    /// `--on-error reject`, and a place for the rejects.
+    case rejecting
+    /// A larger `--max-rejects`.
+    case moreRejects
+  }
+
+  package var remedy: Remedy?
+  /// Whether the run was to load everything, whatever there was, as `--resume never` asks.
+  package var beginsAnew = false
+  /// The command line that goes on with the run, where it can.
+  package var command: RunCommand?
   /// Whether the run got as far as its records.
   package var hasBegunToWrite = false
 
@@ -82,6 +95,26 @@ public struct RunSummary: Sendable {
     if let signal { return 128 + signal }
     if let error { return error.exitCode(hasCommittedWork: committedCount > 0) }
     return ledger.rejected + ledger.quarantined > 0 ? 2 : 0
+  }
+}
+
+extension RunSummary {
+  /// Whether the run has ended early and can go on.
+  package var goesOn: Bool {
+    (signal != nil || error != nil) && isResumable && committedCount > 0 && !isDryRun
+  }
+
+  /// The command line that goes on; nil where it is not known, or needs something that only a person can say.
+  package var resumingCommand: RunCommand? {
+    guard goesOn, let command else { return nil }
+    switch remedy {
+    case .moreRejects: return nil
+    case .rejecting:
+      if command.gives("--on-error") { return nil }
+      let place = command.gives("--rejects") ? [] : ["--rejects", "table"]
+      return command.adding(["--on-error", "reject"] + place)
+    case nil: return command
+    }
   }
 }
 

@@ -8,6 +8,8 @@ package struct RunJob: Sendable, Equatable {
   package var sources: [String]
   /// The options that decide what the table becomes, as they would be typed; those that only tune are left out.
   package var options: [Option]
+  /// Only to be shown: it is no part of what the job is.
+  package var command: RunCommand?
 
   package struct Option: Sendable, Equatable {
     package var name: String
@@ -19,10 +21,11 @@ package struct RunJob: Sendable, Equatable {
     }
   }
 
-  package init(table: String, sources: [String], options: [Option]) {
+  package init(table: String, sources: [String], options: [Option], command: RunCommand? = nil) {
     self.table = table
     self.sources = sources
     self.options = options
+    self.command = command
   }
 
   /// Whether a source is standard input, of which nobody knows whether it is the same again.
@@ -50,5 +53,13 @@ package struct RunFile: Sendable, Equatable {
   package init(name: String, identity: FileIdentity?) {
     self.name = name
     self.identity = identity
+  }
+}
+
+extension RunRecord {
+  /// Whether all that was read can be read again, as far as the last commit.
+  package var isReadable: Bool {
+    let read = files.prefix(max(position.sourceIndex, 0) + 1)
+    return !read.isEmpty && read.allSatisfy { $0.identity != nil }
   }
 }

@@ -55,9 +55,12 @@ package final class RunKeeper {
   /// Whether there is something to take back when the run has ended.
   package var hasTrace: Bool { isRecorded || resumed != nil || !replaced.isEmpty || keepsHistory }
 
-  /// Whether the same job would go on from the last commit.
-  package var canGoOn: Bool {
-    (isRecorded || resumed != nil) && files().contains { $0.identity != nil }
+  /// Whether the same job would go on from the last commit, which lies in the source of this index: all up to there
+  /// can be read twice, and the run's record is still there.
+  package func canGoOn(in sourceIndex: Int) -> Bool {
+    let read = files().prefix(sourceIndex + 1)
+    guard isMarked, !read.isEmpty, read.allSatisfy({ $0.identity != nil }) else { return false }
+    return (try? recordedOwner()) == (isRecorded ? owner.text : resumed?.owner)
   }
 
   /// Looks, under the write lock, whether another process has taken up the job meanwhile.
@@ -65,7 +68,9 @@ package final class RunKeeper {
   package func didBegin() throws(UpsurgeError) {
     if isRecorded {
       // Nobody else takes the job up while it is recorded as ours; it may have been taken for dead, or forgotten.
-      if try recordedOwner() != owner.text { throw lost() }
+      let now = try recordedOwner()
+      if now == nil { throw forgotten() }
+      if now != owner.text { throw lost() }
       return
     }
     // Streams of one name need not be the same.
@@ -94,17 +99,23 @@ package final class RunKeeper {
       ownerStatement = statement
     }
     defer { statement.reset() }
-    return try statement.step() ? statement.text(at: 0) : nil
+    do throws(UpsurgeError) {
+      return try statement.step() ? statement.text(at: 0) : nil
+    } catch {
+      // The table may have gone with the record.
+      if try !RunTable.exists(connection) { return nil }
+      throw error
+    }
   }
 
   /// Writes position and progress, where the transaction that is about to be committed has changed a row.
   /// - Parameter isLast: marks the run complete, where anything of it is recorded.
   package func willCommit(
-    _ progress: RunProgress, _ position: @autoclosure () -> RunPosition, isLast: Bool
+    _ progress: @autoclosure () -> RunProgress, _ position: @autoclosure () -> RunPosition, isLast: Bool
   ) throws(UpsurgeError) {
     let isChanged = connection.totalChanges != changesBefore || madeTable && !isMarked
     guard isChanged || isLast && isMarked else { return }
-    try write(progress, position(), isComplete: isLast)
+    try write(progress(), position(), isComplete: isLast)
   }
 
   package func didCommit() { changesBefore = connection.totalChanges }
@@ -120,8 +131,8 @@ package final class RunKeeper {
     try connection.beginWriting()
     do throws(UpsurgeError) {
       if keepsHistory { try write(progress, position, isComplete: true) }
-      var ended = replaced.map { ($0.id, $0.owner) }
-      let own = runID.map { ($0, isRecorded ? owner.text : resumed?.owner ?? "") }
+      var ended = replaced.map { (id: $0.id, owner: String?.some($0.owner)) }
+      let own = runID.map { (id: $0, owner: isRecorded ? owner.text : resumed?.owner) }
       if !keepsHistory, let own { ended.append(own) }
       try Self.end(ended, on: connection, done: keepsHistory ? own : nil, exitCode: exitCode)
       try connection.execute("COMMIT")
@@ -134,7 +145,8 @@ package final class RunKeeper {
   /// Removes runs, and the table with the last one; part of the transaction that is open. A number may be another
   /// run's by now, which its owner tells.
   static func end(
-    _ runs: [(id: Int64, owner: String)], on connection: Connection, done: (id: Int64, owner: String)? = nil,
+    _ runs: [(id: Int64, owner: String?)], on connection: Connection,
+    done: (id: Int64, owner: String?)? = nil,
     exitCode: Int32 = 0
   ) throws(UpsurgeError) {
     guard try RunTable.exists(connection) else { return }
@@ -148,21 +160,21 @@ package final class RunKeeper {
   }
 
   private static func change(
-    _ sql: String, _ run: (id: Int64, owner: String), on connection: Connection
+    _ sql: String, _ run: (id: Int64, owner: String?), on connection: Connection
   ) throws(UpsurgeError) {
-    let statement = try connection.prepare("\(sql) WHERE run = ?1 AND owner = ?2")
+    let statement = try connection.prepare("\(sql) WHERE run = ?1 AND owner = coalesce(?2, owner)")
     try statement.bind(run.id, at: 1)
-    try statement.bind(run.owner, at: 2)
+    if let owner = run.owner { try statement.bind(owner, at: 2) }
     _ = try statement.step()
   }
 
   /// Removes the record of a run that has ended, in a transaction of its own; with history, keeps it as such.
   package static func forget(
-    _ run: RunRecord, keepsHistory: Bool, exitCode: Int32, on connection: Connection
+    _ run: Int64, owner: String? = nil, keepsHistory: Bool, exitCode: Int32, on connection: Connection
   ) throws(UpsurgeError) {
     try connection.beginWriting()
     do throws(UpsurgeError) {
-      let ended = (run.id, run.owner)
+      let ended = (run, owner)
       try end(
         keepsHistory ? [] : [ended], on: connection, done: keepsHistory ? ended : nil, exitCode: exitCode)
       try connection.execute("COMMIT")
@@ -233,6 +245,15 @@ package final class RunKeeper {
       .guardRefused,
       "another run of the same job has gone on meanwhile, so this one ends at its last commit",
       hint: "upsurge runs \(connection.path.escapedForTerminal) lists the runs; the same command goes on")
+  }
+
+  private func forgotten() -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "the record of this run was taken out of the table upsurge_runs, so it ends at its last commit",
+      hint:
+        "the same command loads everything, also what is in the table already; leave upsurge_runs alone while a run "
+        + "is at work")
   }
 
   /// The refusal of a second run of a job.

@@ -65,7 +65,7 @@ package enum RunTable {
   /// All runs, the oldest first.
   package static func all(_ connection: Connection) throws(UpsurgeError) -> [RunRecord] {
     guard try exists(connection) else { return [] }
-    return try read(connection.prepare("\(selection) ORDER BY run"))
+    return try read(connection.prepare("\(selection) ORDER BY run"), of: connection)
   }
 
   /// The runs into a table that have not ended or whose ledger may not have been seen, the oldest first.
@@ -74,7 +74,7 @@ package enum RunTable {
     let statement = try connection.prepare(
       "\(selection) WHERE state IN ('running', 'complete') AND \"table\" = ?1 ORDER BY run")
     try statement.bind(table, at: 1)
-    return try read(statement)
+    return try read(statement, of: connection)
   }
 
   private static let selection = """
@@ -82,18 +82,27 @@ package enum RunTable {
     FROM main.upsurge_runs
     """
 
-  private static func read(_ statement: Statement) throws(UpsurgeError) -> [RunRecord] {
+  private static func read(
+    _ statement: Statement, of connection: Connection
+  ) throws(UpsurgeError) -> [RunRecord] {
     var records: [RunRecord] = []
     while try statement.step() {
-      let text = { (column: Int32) in statement.text(at: column) ?? "" }
-      records.append(
-        RunRecord(
-          id: statement.integer(at: 0), state: RunRecord.State(rawValue: text(1)) ?? .done,
-          job: try RunText.job(text(3), table: text(2)), files: try RunText.files(text(4)), owner: text(5),
-          startedAt: text(6), updatedAt: text(7), position: try RunText.position(text(8)),
-          progress: try RunText.progress(text(9)),
-          exitCode: statement.isNull(at: 10) ? nil : Int32(truncatingIfNeeded: statement.integer(at: 10))))
+      do throws(UpsurgeError) {
+        records.append(try record(statement))
+      } catch {
+        throw unreadable(statement.integer(at: 0), because: error, in: connection)
+      }
     }
     return records
+  }
+
+  private static func record(_ statement: Statement) throws(UpsurgeError) -> RunRecord {
+    let text = { (column: Int32) in statement.text(at: column) ?? "" }
+    return RunRecord(
+      id: statement.integer(at: 0), state: RunRecord.State(rawValue: text(1)) ?? .done,
+      job: try RunText.job(text(3), table: text(2)), files: try RunText.files(text(4)), owner: text(5),
+      startedAt: text(6), updatedAt: text(7), position: try RunText.position(text(8)),
+      progress: try RunText.progress(text(9)),
+      exitCode: statement.isNull(at: 10) ? nil : Int32(truncatingIfNeeded: statement.integer(at: 10)))
   }
 }

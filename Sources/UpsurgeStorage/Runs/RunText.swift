@@ -20,6 +20,13 @@ package enum RunText {
       out.endArray()
     }
     out.endArray()
+    if let command = job.command {
+      out.member("folder", command.folder)
+      out.key("command")
+      out.beginArray()
+      for word in command.words { out.string(word) }
+      out.endArray()
+    }
     out.endObject()
     return out.text
   }
@@ -34,7 +41,11 @@ package enum RunText {
       guard let pair = element.texts, pair.count == 2 else { throw fault(text) }
       options.append(RunJob.Option(pair[0], pair[1]))
     }
-    return RunJob(table: table, sources: sources, options: options)
+    var job = RunJob(table: table, sources: sources, options: options)
+    if let folder = json["folder"]?.text, let words = json["command"]?.texts {
+      job.command = RunCommand(folder: folder, words: words)
+    }
+    return job
   }
 
   package static func encode(_ files: [RunFile]) -> String {
@@ -242,8 +253,7 @@ package enum RunText {
   private static func fault(_ text: String) -> UpsurgeError {
     UpsurgeError(
       .database, "the table upsurge_runs holds what no run has written",
-      snippet: String(text.prefix(120)).escapedForTerminal,
-      hint: "--resume never leaves it aside and starts over")
+      snippet: String(text.prefix(120)).escapedForTerminal)
   }
 }
 

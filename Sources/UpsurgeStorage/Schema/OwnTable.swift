@@ -1,7 +1,15 @@
 import UpsurgeRecords
 
 /// A table in which the engine keeps something beside the user's own.
-enum OwnTable {
+package enum OwnTable {
+  /// Whether a name means one of them, so that records must not be loaded there.
+  package static func isOwn(_ name: String) -> Bool {
+    let names = [
+      RunTable.name, KeptTable.name, RejectTable.name, "upsurge_reject_contexts", "upsurge_replays",
+    ]
+    return names.contains(SQLName.folded(name))
+  }
+
   /// Whether the database holds it.
   /// - Parameters:
   ///   - columns: those that must be there.

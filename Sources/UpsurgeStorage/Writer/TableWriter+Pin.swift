@@ -78,5 +78,9 @@ extension TableWriter {
       beginPin(rest, seconds: MonotonicClock.seconds - (log.pinnedSeconds ?? MonotonicClock.seconds))
     }
     statistics.logPin?.leftByteCount = rest
+    // The file has a header beside its frames.
+    let peak = max(statistics.logPin?.peakByteCount ?? 0, rest)
+    statistics.logPin?.peakByteCount = peak
+    statistics.walBytesPeak = max(statistics.walBytesPeak, peak)
   }
 }

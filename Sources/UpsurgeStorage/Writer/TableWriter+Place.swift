@@ -95,7 +95,9 @@ extension TableWriter {
   func begin(_ batch: borrowing Batch) { place.begin(batch) }
 
   func end(_ batch: borrowing Batch) {
-    place.allWarnings.merge(batch.warnings)
+    // A STRICT table stores no text among its numbers: that record is rejected.
+    place.allWarnings.merge(
+      batch.warnings, leavingOut: plan.schema.isStrict ? .textInNumberColumn : nil)
     if keeper != nil { place.prove(batch, recordCount: batch.recordCount) }
   }
 
@@ -140,11 +142,12 @@ extension TableWriter {
   }
 
   /// What the run has done so far, its earlier parts included.
-  package var progress: RunProgress {
+  /// - Parameter isWhole: whether nothing is read again; else the warnings are those of what is not.
+  package func progress(isWhole: Bool) -> RunProgress {
     var progress = RunProgress()
     progress.ledger = ledger
     progress.rejectsByReason = rejectsByReason
-    progress.warnings = place.warnings
+    progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.warnings.merge(warnings)
     progress.supersededCount = supersededCount
     progress.hasMetTombstone = hasMetTombstone
@@ -167,7 +170,7 @@ extension TableWriter {
   }
 
   /// Whether the same job would go on from the last commit.
-  package var isResumable: Bool { keeper?.canGoOn ?? false }
+  package var isResumable: Bool { keeper?.canGoOn(in: lastCommittedRecord?.sourceIndex ?? 0) ?? false }
 
   /// What was warned of in all batches so far, those of earlier parts of the run included.
   package var inputWarnings: WarningLog { place.allWarnings }

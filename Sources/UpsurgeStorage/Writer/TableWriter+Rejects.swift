@@ -14,8 +14,9 @@ extension TableWriter {
       fatalReject = reject
       var error = reject.asError
       error.message =
-        "more than \(most) \(most == 1 ? "record was" : "records were") rejected; the last: \(error.message)"
-      error.hint = "--max-rejects N lets more pass; --rejects FILE keeps them"
+        "more than \(most) \(most == 1 ? "record was" : "records were") rejected (\(rejectWords)); "
+        + "the last: \(error.message)"
+      error.hint = settings.maximumRejectsHint
       throw error
     }
     ledger.read += 1
@@ -23,6 +24,15 @@ extension TableWriter {
     rejectsByReason[reject.code, default: 0] += 1
     try rejectSink(reject)
     try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
+  }
+
+  /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:
+  /// `5 ragged, 1 unique`.
+  package var rejectWords: String {
+    var counts = rejectsByReason
+    if let fatalReject { counts[fatalReject.code, default: 0] += 1 }
+    return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+      .map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
   }
 
   /// The reject for a record that SQLite refused.

@@ -54,7 +54,7 @@ package final class TableWriter {
   /// Whether the page cache is small for the sake of large records.
   var hasSmallCache = false
   /// The reject that ends the run.
-  var fatalReject: Reject?
+  package internal(set) var fatalReject: Reject?
   /// Sees every record, which then goes alone.
   let observer: (any RecordObserver)?
   /// The columns whose values the observer is given.

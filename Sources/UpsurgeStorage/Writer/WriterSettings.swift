@@ -38,6 +38,8 @@ package struct WriterSettings: Sendable {
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?
+  /// What a person can do then.
+  package var maximumRejectsHint = "raise --max-rejects if that is to be borne"
   /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
   package var defersForeignKeys = false
   /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.

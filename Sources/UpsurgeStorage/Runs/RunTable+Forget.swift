@@ -1,0 +1,32 @@
+import UpsurgeRecords
+
+extension RunTable {
+  /// What must be known of a run to forget it; its record need not be readable.
+  package struct Owner: Sendable {
+    package var id: Int64
+    /// The process that is at work on it.
+    package var livePID: Int32?
+  }
+
+  /// - Returns: nil where there is no such run.
+  package static func owner(of id: Int64, on connection: Connection) throws(UpsurgeError) -> Owner? {
+    guard try exists(connection) else { return nil }
+    let statement = try connection.prepare("SELECT state, owner FROM main.upsurge_runs WHERE run = ?1")
+    try statement.bind(id, at: 1)
+    guard try statement.step() else { return nil }
+    let isRunning = statement.text(at: 0) == RunRecord.State.running.rawValue
+    return Owner(id: id, livePID: isRunning ? RunOwner.livePID(statement.text(at: 1) ?? "") : nil)
+  }
+
+  /// The error for a record that nobody can read.
+  static func unreadable(_ id: Int64, because error: UpsurgeError, in connection: Connection) -> UpsurgeError
+  {
+    let database = connection.path.escapedForTerminal
+    return UpsurgeError(
+      .database, "run \(id) in the table upsurge_runs of \(database) is not what a run has written",
+      snippet: error.snippet,
+      hint:
+        "`upsurge runs \(database) --forget \(id)` forgets that run: what it has committed stays, and the same "
+        + "command loads from the first record")
+  }
+}
