@@ -58,8 +58,8 @@ enum RunStart {
   private static func change(
     of run: RunRecord, job: RunJob, names: [String]
   ) throws(UpsurgeError) -> String? {
-    let isFree = run.progress.ledger.rejected == 0
-    let changed = job.changedOptions(from: run.job).filter { !(isFree && $0 == "--rejects") }
+    // The ledger has the counts of the earlier rejects, wherever they stand.
+    let changed = job.changedOptions(from: run.job).filter { $0 != "--rejects" }
     if !changed.isEmpty {
       return "\(changed.joined(separator: ", ")) \(changed.count == 1 ? "is" : "are") not what "
         + "\(changed.count == 1 ? "it was" : "they were")"
