@@ -26,7 +26,8 @@ struct ReplayCommand: ParsableCommand {
       where it stands); a line or row that is deleted is given up. A record leaves the table in the transaction that \
       stores it. A file holds at the end what was rejected again, below the lines that say how it was read; until then \
       what is left is written to FILE.replay, and a replay that was cut short goes on where it stopped. A record that \
-      was stored is never stored again. It is stored as if it came now: with a key it replaces what later deliveries \
+      was stored is never stored again, and one that a load which ended early will read again is left to that load. It is \
+      stored as if it came now: with a key it replaces what later deliveries \
       brought, unless --merge newer:COL decides. Replay only files of your own loads: their rules may hold SQL.
 
       Examples:

@@ -36,6 +36,11 @@ enum ReplayText {
       lines.append(
         "  \(table.name): " + entries.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
     }
+    if summary.rejectedBefore > 0 {
+      lines.append(
+        "  \(Words.count(summary.rejectedBefore, "record")) that the replay before this one tried stay rejected"
+      )
+    }
     if ledger.read > 0, summary.signal != nil || summary.error != nil {
       let start = summary.signal != nil ? "interrupted" : "stopped"
       lines.append(

@@ -24,13 +24,14 @@ struct ResumeTests {
   }
 
   private func load(
-    _ source: String, _ change: (inout LoadOptions) -> Void = { _ in }, isSeen: Bool = true
+    _ source: String, _ change: (inout LoadOptions) -> Void = { _ in }, isSeen: Bool = true,
+    notes: RunNotes? = nil
   ) -> RunSummary {
     var options = LoadOptions()
     options.commitEvery = 2
     change(&options)
     let job = LoadJob(database: database, table: "t", sources: [source], options: options)
-    return job.run(report: { _ in isSeen })
+    return job.run(note: { notes?.add($0.text) }, report: { _ in isSeen })
   }
 
   private func ids() throws -> [String] { try Database(database).rows("SELECT id FROM t ORDER BY rowid") }
@@ -335,10 +336,16 @@ struct ResumeTests {
         options(&$0)
         $0.rejectLimit = .count(2)
       }.exitCode == 3)
+    let before = try readFile(changes)
     unlink(changes)
-    let refused = load(input(rows), options)
-    #expect(refused.exitCode == 4, "\(String(describing: refused.error))")
-    #expect(refused.error?.message.contains("of --changes does not hold any more") == true)
+    let notes = RunNotes()
+    let others = load(input(rows), options, notes: notes)
+    #expect(others.exitCode == 2, "\(String(describing: others.error))")
+    #expect(
+      notes.all.contains { $0.contains("of --changes is gone or empty: from here on a new one") },
+      "\(notes.all)")
+    let count = { (bytes: [UInt8]) in bytes.split(separator: 0x0A).count }
+    #expect(try count(before) + count(readFile(changes)) == count(expected.1) + 1)
   }
 
   // MARK: - Two at a time

@@ -35,8 +35,11 @@ extension LoadJob {
     ]
     try checkStandardOutput(outputs)
     var taken: [(what: String, file: FileNode)] = []
-    for name in sources where !SourceName.isStandardInput(name) {
-      if let file = FileNode(name) { taken.append(("the input \(name)", file)) }
+    for name in sources {
+      let isInput = SourceName.isStandardInput(name)
+      if let file = isInput ? FileNode(descriptor: STDIN_FILENO) : FileNode(name) {
+        taken.append(("the input \(SourceName.shown(name))", file))
+      }
     }
     if let path = options.initPath, let file = FileNode(path) {
       taken.append(("the script \(path) of --init", file))
@@ -45,7 +48,8 @@ extension LoadJob {
       if let file = FileNode(database + suffix) { taken.append(("the database \(database)", file)) }
     }
     for (option, path) in outputs {
-      guard let path, path != "-", let file = FileNode(path) else { continue }
+      guard let path else { continue }
+      guard let file = path == "-" ? FileNode(descriptor: STDOUT_FILENO) : FileNode(path) else { continue }
       if let what = taken.first(where: { $0.file == file })?.what {
         throw UpsurgeError(
           .usage, "\(option) \(path) would overwrite \(what)", hint: "give another path to \(option)")
@@ -61,11 +65,12 @@ extension LoadJob {
         .usage, "--rejects takes a file, or table",
         hint: "give the path of a file, such as --rejects bad.ndjson")
     }
-    if options.isExplained && options.summaryPath == "-" {
+    let isSummaryPrinted = options.summaryPath.map(OutputDescriptor.isStandardOutput) ?? false
+    if options.isExplained && isSummaryPrinted {
       throw UpsurgeError(
         .usage, "--explain and --summary would both write to standard output", hint: "give --summary a file")
     }
-    let takers = outputs.filter { $0.path == "-" }.map(\.option)
+    let takers = outputs.filter { $0.path.map(OutputDescriptor.isStandardOutput) ?? false }.map(\.option)
     if takers.count > 1 {
       throw UpsurgeError(
         .usage, "\(takers.joined(separator: " and ")) would both write to standard output",
@@ -88,9 +93,11 @@ extension ReplayJob {
           hint: "give another path to --summary")
       }
     }
-    if let rejects = self.file, path == rejects || (file != nil && file == FileNode(rejects)) {
+    guard let rejects = self.file else { return }
+    for other in [rejects, RejectFileRewrite.path(of: rejects)]
+    where path == other || (file != nil && file == FileNode(other)) {
       throw UpsurgeError(
-        .usage, "--summary \(path) would overwrite the file of rejects",
+        .usage, "--summary \(path) would overwrite the file of rejects, or what is left of it",
         hint: "give another path to --summary")
     }
   }
@@ -117,6 +124,14 @@ private struct FileNode: Equatable {
       guard !last.isEmpty, stat(folder, &status) == 0 else { return nil }
       name = String(last)
     }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+
+  /// What is open already; nil where it is something else than a regular file.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }

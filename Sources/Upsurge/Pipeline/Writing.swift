@@ -26,9 +26,8 @@ final class Writing {
     options = run.job.options
     cacheByteCount = connection.pageCacheByteCount
     let isDryRun = options.dryRun != nil
-    let lengths = resumed?.position.outputLengths
     let rejects = try options.rejectSink(
-      connection, table: table.facts.name, contexts: run.contexts, goingOnAt: lengths?["--rejects"])
+      connection, table: table.facts.name, contexts: run.contexts, resumed: resumed, note: note)
     self.rejects = rejects
     var settings = WriterSettings()
     options.commitEvery.set(&settings)
@@ -48,7 +47,7 @@ final class Writing {
     let sourceNames = run.summary.withLock { $0.sources }
     let preview = try Preview(
       options, connection: connection, setup: table.createdStatements + upkeep.statements,
-      sourceNames: sourceNames, goingOnAt: lengths)
+      sourceNames: sourceNames, goingOnAt: resumed?.position.outputLengths ?? [:], note: note)
     keeper?.outputLengths = {
       var lengths = preview.files.compactMapValues(\.length)
       lengths["--rejects"] = rejects?.length
@@ -95,7 +94,8 @@ final class Writing {
     }
   }
 
-  /// Ends after an error: what is not committed goes, and its rejects with it; the record that ended the run is kept.
+  /// Ends after an error: what is not committed goes, and its rejects with it. The record that ended the run is in the
+  /// message: the file of rejects would have it stored by a replay, and again by the run that goes on.
   func abandon() {
     writer.rollback()
     // The first error is the one to tell.

@@ -7,7 +7,8 @@
 /// A file that a run writes, opened so that nobody else's file is written and nobody else reads along.
 ///
 ///     regular file   made 0600, or taken over from its start; no symbolic link, and in a folder that all may write
-///                    (/tmp) only one of our own without further hard links
+///                    (/tmp) only one of our own without further hard links. Locked before it is touched, until the
+///                    descriptor is closed, so that no two processes write it
 ///     /dev/fd/N      and /dev/stdout, /dev/stderr, which lead to what is open already: a pipe of the shell's `>(...)`
 ///     pipe, device   as they are
 package struct OutputDescriptor {
@@ -17,47 +18,66 @@ package struct OutputDescriptor {
 
   /// - Parameters:
   ///   - option: the option that named the path, for messages.
-  ///   - goesOn: whether an earlier part of the run has written the file, which keeps what it holds.
-  /// - Throws: `cannotCreate`; `guardRefused` for a file to go on with that is not there.
+  ///   - goesOn: whether an earlier part of the run has written the file: it keeps what it holds, and can be read.
+  /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes or replays.
   package init(path: String, option: String, goesOn: Bool = false) throws(UpsurgeError) {
     if path.utf8.contains(0) {
       throw UpsurgeError(.cannotCreate, "the path of \(option) holds a NUL byte", hint: Self.hint(option))
     }
     if let open = Self.inherited(path) {
+      try Self.checkOpen(open, path, option)
       descriptor = fcntl(open, F_DUPFD_CLOEXEC, 3)
       isOwnFile = false
       if descriptor < 0 { throw Self.failure(path, option, String(cString: strerror(errno)), errno) }
       return
     }
-    // A pipe without a reader would make the open wait where no signal could end it.
-    var opened: Int32
-    repeat {
-      opened = open(
-        path,
-        O_WRONLY | (goesOn ? 0 : O_CREAT) | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0o600)
-    } while opened < 0 && errno == EINTR
-    if opened < 0 && goesOn && errno == ENOENT { throw Self.incomplete(path, option) }
-    if opened < 0 { throw Self.failure(path, option, Self.reason(errno), errno) }
-    var status = stat()
-    let isRegular = fstat(opened, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    if isRegular, let trap = Self.trap(path, status) {
-      close(opened)
-      throw Self.failure(path, option, trap, nil)
-    }
+    let (opened, isRegular) = try Self.opened(path, option, goesOn: goesOn)
     if isRegular && !goesOn { ftruncate(opened, 0) }
     if !isRegular { _ = fcntl(opened, F_SETFL, O_WRONLY) }
     descriptor = opened
     isOwnFile = isRegular
   }
 
-  /// The refusal to go on with a file that lacks what an earlier part of the run has written.
-  static func incomplete(_ path: String, _ option: String) -> UpsurgeError {
-    UpsurgeError(
-      .guardRefused,
-      "the file \(path.escapedForTerminal) of \(option) does not hold any more what the earlier part of this run has "
-        + "written to it",
-      hint: "bring it back, or start over with --resume never")
+  /// Opens a path; a regular file is locked, and is what the path leads to, also after a replay has ended meanwhile and
+  /// put another one there.
+  private static func opened(
+    _ path: String, _ option: String, goesOn: Bool
+  ) throws(UpsurgeError) -> (descriptor: Int32, isRegular: Bool) {
+    // A pipe without a reader would make the open wait where no signal could end it.
+    let flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
+    while true {
+      let opened = open(path, flags | (goesOn ? O_RDWR : O_WRONLY), 0o600)
+      if opened < 0 && errno == EINTR { continue }
+      if opened < 0 { throw failure(path, option, reason(errno), errno) }
+      var status = stat()
+      guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return (opened, false) }
+      if let trap = trap(path, status) {
+        close(opened)
+        throw failure(path, option, trap, nil)
+      }
+      // A file system without locks has none to look for.
+      if flock(opened, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK {
+        close(opened)
+        throw FileHolder.busy(path, option, status)
+      }
+      var now = stat()
+      if lstat(path, &now) == 0, now.st_ino == status.st_ino, now.st_dev == status.st_dev {
+        return (opened, true)
+      }
+      close(opened)
+    }
   }
+
+  /// Looks whether a stream that the process was given can be written, before anything is done for it.
+  /// - Throws: `cannotCreate` for one that the caller has closed.
+  static func checkOpen(_ descriptor: Int32, _ path: String, _ option: String) throws(UpsurgeError) {
+    let flags = fcntl(descriptor, F_GETFL)
+    if flags >= 0 && flags & O_ACCMODE != O_RDONLY { return }
+    throw failure(path, option, "it is closed, or open for reading only", flags < 0 ? errno : nil)
+  }
+
+  /// Whether a path means standard output.
+  static func isStandardOutput(_ path: String) -> Bool { path == "-" || inherited(path) == STDOUT_FILENO }
 
   /// The descriptor that a path such as `/dev/fd/63` means.
   private static func inherited(_ path: String) -> Int32? {
@@ -75,12 +95,8 @@ package struct OutputDescriptor {
 
   /// Why a file that is there may have been laid out for us; nil when it was not.
   private static func trap(_ path: String, _ file: stat) -> String? {
-    var folder = "."
-    if let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
-      folder = cut == path.startIndex ? "/" : String(path[..<cut])
-    }
     var status = stat()
-    guard stat(folder, &status) == 0, status.st_mode & S_IWOTH != 0 else { return nil }
+    guard stat(folder(of: path), &status) == 0, status.st_mode & S_IWOTH != 0 else { return nil }
     if file.st_uid != geteuid() { return "it belongs to another user, in a folder that all may write" }
     if file.st_nlink > 1 {
       return "it has another name (a hard link), and its folder is one that all may write"

@@ -17,6 +17,8 @@ final class OutputFile {
   private var keptCount: off_t = 0
   /// Whether all that was written out is on the disk.
   private var isSynced = false
+  /// Whether the file's name is on the disk.
+  private var isInFolder = false
   /// Where the bytes go at `keep`, as nothing can be taken back from there; nil where they are in the file itself.
   private let sink: Int32?
 
@@ -24,29 +26,58 @@ final class OutputFile {
   /// - Parameters:
   ///   - path: `-` for standard output.
   ///   - option: the option that named it, for messages.
-  ///   - length: of a file that an earlier part of the run has written: it is cut back to so many bytes and goes on
-  ///     there. nil makes it anew.
-  /// - Throws: `cannotCreate`; `guardRefused` for a file to go on with that is not as long any more.
-  init(path: String, option: String, goingOnAt length: UInt64? = nil) throws(UpsurgeError) {
+  ///   - goesOn: leaves what an earlier part of the run has written, until `goOn` or `cut` says what of it stays.
+  /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes.
+  init(path: String, option: String, goesOn: Bool = false) throws(UpsurgeError) {
     self.path = path
     self.option = option
     if path == "-" {
+      try OutputDescriptor.checkOpen(STDOUT_FILENO, "standard output", option)
       sink = STDOUT_FILENO
       descriptor = OutputFile.unnamedFile()
     } else {
-      let output = try OutputDescriptor(path: path, option: option, goesOn: length != nil)
+      let output = try OutputDescriptor(path: path, option: option, goesOn: goesOn)
       sink = output.isOwnFile ? nil : output.descriptor
       descriptor = output.isOwnFile ? output.descriptor : OutputFile.unnamedFile()
     }
     if descriptor < 0 { throw failure("cannot create", errno) }
-    if let length, sink == nil { try cutBack(to: off_t(clamping: length)) }
   }
 
-  /// Leaves what an earlier part of the run has committed.
-  private func cutBack(to length: off_t) throws(UpsurgeError) {
+  /// Whether it is a file that can be cut, and no stream.
+  var isFile: Bool { sink == nil }
+
+  /// Leaves what an earlier part of the run has committed: so many bytes, where a line ends. What is not as it was left
+  /// stays as it is, and the rest goes behind it.
+  func goOn(at length: UInt64, note: (RunNote) -> Void) throws(UpsurgeError) {
+    if sink != nil { return }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("cannot read", errno) }
-    if status.st_size < length { throw OutputDescriptor.incomplete(path, option) }
+    let end = off_t(clamping: length)
+    if status.st_size >= end && isLineEnd(end) { return try cut(to: end) }
+    try cut(to: status.st_size)
+    if !isLineEnd(status.st_size) {
+      try append([0x0A])
+      try keep()
+    }
+    noteChange(isGone: status.st_size == 0, note)
+  }
+
+  /// Says that the file is not as an earlier part of the run has left it.
+  func noteChange(isGone: Bool, _ note: (RunNote) -> Void) {
+    let words =
+      isGone
+      ? "is gone or empty: from here on a new one is written"
+      : "is not as the earlier part of this run has left it: what is there stays, and the rest goes behind it"
+    note(RunNote(.warning, "the file \(path.escapedForTerminal) of \(option) \(words)"))
+  }
+
+  private func isLineEnd(_ end: off_t) -> Bool {
+    var byte: UInt8 = 0
+    return end == 0 || pread(descriptor, &byte, 1, end - 1) == 1 && byte == 0x0A
+  }
+
+  /// Leaves the first bytes of a file that an earlier part of the run has written, and goes on there.
+  func cut(to length: off_t) throws(UpsurgeError) {
     guard ftruncate(descriptor, length) == 0, lseek(descriptor, length, SEEK_SET) == length else {
       throw failure("cannot cut back", errno)
     }
@@ -76,6 +107,12 @@ final class OutputFile {
       throw failure("cannot write", errno)
     }
     isSynced = true
+    // Nor may its name be lost.
+    if !isInFolder {
+      let code = syncFolder(of: path)
+      if code != 0 { throw failure("cannot write the folder of", code) }
+      isInFolder = true
+    }
     return UInt64(writtenCount)
   }
 
@@ -87,7 +124,14 @@ final class OutputFile {
   func keep() throws(UpsurgeError) {
     try flush()
     if let sink {
-      try copy(to: sink)
+      do throws(UpsurgeError) {
+        try copy(to: sink)
+      } catch {
+        var error = error
+        error.message +=
+          "; what \(option) should have told of the last transaction, which is committed, is lost"
+        throw error
+      }
       writtenCount = 0
       guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
         throw failure("cannot write", errno)

@@ -5,22 +5,24 @@ struct Preview {
   /// The files that are written, by option.
   let files: [String: OutputFile]
 
-  /// - Parameter lengths: of the files that an earlier part of the run has written, by option; nil makes all anew.
-  /// - Throws: `cannotCreate` when a file cannot be made; `guardRefused` for one that cannot be gone on with.
+  /// - Parameters:
+  ///   - lengths: of the files that an earlier part of the run has written, by option; the others are made anew.
+  ///   - note: is told of files that are not as they were.
+  /// - Throws: `cannotCreate` when a file cannot be made; `databaseBusy` for one that another process writes.
   init(
     _ options: LoadOptions, connection: Connection, setup: [String], sourceNames: [String],
-    goingOnAt lengths: [String: UInt64]? = nil
+    goingOnAt lengths: [String: UInt64] = [:], note: (RunNote) -> Void
   ) throws(UpsurgeError) {
     var observers: [any RecordObserver] = []
     var files: [String: OutputFile] = [:]
     if let path = options.changesOutput {
       let option = options.changesPath == nil ? "--dry-run=diff" : "--changes"
-      let file = try OutputFile(path: path, option: option, goingOnAt: lengths?[option])
+      let file = try Self.file(path, option, lengths, note)
       files[option] = file
       observers.append(ChangeLog(file: file))
     }
     if let path = options.emitPath {
-      let file = try OutputFile(path: path, option: "--emit-sql", goingOnAt: lengths?["--emit-sql"])
+      let file = try Self.file(path, "--emit-sql", lengths, note)
       files["--emit-sql"] = file
       observers.append(
         try StatementEmitter(
@@ -32,6 +34,14 @@ struct Preview {
     }
     observer = RecordObservers.joining(observers)
     self.files = files
+  }
+
+  private static func file(
+    _ path: String, _ option: String, _ lengths: [String: UInt64], _ note: (RunNote) -> Void
+  ) throws(UpsurgeError) -> OutputFile {
+    let file = try OutputFile(path: path, option: option, goesOn: lengths[option] != nil)
+    if let length = lengths[option] { try file.goOn(at: length, note: note) }
+    return file
   }
 
   /// The file of statements may be fed twice.

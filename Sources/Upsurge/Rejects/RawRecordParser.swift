@@ -28,7 +28,7 @@ struct RawRecordParser: ~Copyable {
   private let blobs: BlobDecoding?
 
   /// - Parameters:
-  ///   - file: the input from which the records came; `--blob file` reads beside it.
+  ///   - file: the input from which the records came; `--blob file` reads beside it, unless the context names a folder.
   ///   - byteLimit: what files may take that a record names.
   /// - Throws: `guardRefused` where the table lacks a column that the records have.
   init(
@@ -41,7 +41,8 @@ struct RawRecordParser: ~Copyable {
     columns = registry.targets
     blobs = context.blobEncoding.map {
       BlobDecoding(
-        encoding: $0, files: $0 == .file ? BlobFolder(ofSource: file) : nil, byteLimit: byteLimit)
+        encoding: $0, files: $0 == .file ? BlobFolder(ofSource: file, given: context.blobFolder) : nil,
+        byteLimit: byteLimit)
     }
     policy = Self.policy(context, rules: rules, spelling: spelling)
     batch = Batch(sizes: Batch.Sizes(arenaByteCount: 64 << 10, cellCount: 1 << 10, recordCount: 64))

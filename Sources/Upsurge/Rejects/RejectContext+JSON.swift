@@ -16,6 +16,7 @@ extension RejectContext {
     out.member("contract", contract.rawValue)
     if keepsSpelling { out.member("spelling", "keep") }
     if let blobEncoding { out.member("blob", blobEncoding.rawValue) }
+    if let blobFolder { out.member("blob_folder", blobFolder) }
     if foreignKeys != .auto { out.member("foreign_keys", foreignKeys.rawValue) }
     if triggers != .run { out.member("triggers", triggers.rawValue) }
     switch layout {
@@ -91,6 +92,7 @@ extension RejectContext {
     contract = try Self.word(json, "contract") ?? .freeze
     keepsSpelling = json["spelling"]?.text == "keep"
     blobEncoding = try Self.word(json, "blob")
+    blobFolder = json["blob_folder"]?.text
     foreignKeys = try Self.word(json, "foreign_keys") ?? .auto
     triggers = try Self.word(json, "triggers") ?? .run
     layout = try Self.layout(json)

@@ -25,6 +25,8 @@ struct RejectContext: Sendable, Equatable {
   /// Whether a value is a reject when its column would change its spelling, as in a table that the load made.
   var keepsSpelling = false
   var blobEncoding: BlobEncoding?
+  /// The folder of `--blob-folder`, from the root; nil for that of the input.
+  var blobFolder: String?
   var foreignKeys = ForeignKeyPolicy.auto
   var triggers = TriggerPolicy.run
 }
@@ -47,6 +49,7 @@ extension RejectContext {
     contract = table.isNew ? .evolve : options.contract
     keepsSpelling = table.isNew
     blobEncoding = options.blobEncoding
+    blobFolder = options.blobFolder.map { realPath($0) ?? $0 }
     foreignKeys = options.foreignKeys
     triggers = options.triggers
     switch source.shape {

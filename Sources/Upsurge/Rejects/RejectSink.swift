@@ -39,16 +39,36 @@ final class RejectTableSink: RejectSink {
 
 extension LoadOptions {
   /// Where this run's rejects go; nil where they are only counted.
-  /// - Parameter length: of the file that an earlier part of the run has written.
-  /// - Throws: `cannotCreate`, `guardRefused`.
+  /// - Parameters:
+  ///   - resumed: the earlier part of the run.
+  ///   - note: is told of a file that is not as the earlier part has left it.
+  /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
   func rejectSink(
-    _ connection: Connection, table: String, contexts: RejectContexts, goingOnAt length: UInt64? = nil
+    _ connection: Connection, table: String, contexts: RejectContexts, resumed: RunRecord?,
+    note: (RunNote) -> Void
   ) throws(UpsurgeError) -> (any RejectSink)? {
     switch rejects {
-    case nil: nil
+    case nil: return nil
     case .file(let path):
-      try RejectFile(path: path, isTrial: dryRun != nil, contexts: contexts, goingOnAt: length)
-    case .table: try RejectTableSink(connection, table: table, contexts: contexts)
+      try checkReplay(of: path, connection)
+      let file = try RejectFile(
+        path: path, isTrial: dryRun != nil, contexts: contexts,
+        goesOn: resumed?.position.outputLengths["--rejects"] != nil)
+      if let resumed { try file.goOn(after: resumed, note: note) }
+      return file
+    case .table: return try RejectTableSink(connection, table: table, contexts: contexts)
     }
+  }
+
+  /// Leaves a file alone whose replay was cut short: it knows the file by its first lines.
+  private func checkReplay(of path: String, _ connection: Connection) throws(UpsurgeError) {
+    guard let whole = realPath(path), try ReplayMark.all(connection).contains(where: { $0.path == whole })
+    else { return }
+    throw UpsurgeError(
+      .guardRefused,
+      "a replay of \(path.escapedForTerminal) was cut short, and the file of --rejects holds what is left for it",
+      hint:
+        "end it first: upsurge replay \(connection.path.escapedForTerminal) \(path.escapedForTerminal); or give "
+        + "another path to --rejects")
   }
 }

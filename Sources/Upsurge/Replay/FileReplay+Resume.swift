@@ -45,13 +45,10 @@ extension FileReplay {
   /// The path without links and dots, under which a replay is known.
   /// - Throws: `unreadableInput`.
   static func absolute(_ path: String) throws(UpsurgeError) -> String {
-    guard let resolved = realpath(path, nil) else {
-      throw UpsurgeError(
-        .unreadableInput, "cannot read \(path.escapedForTerminal): \(String(cString: strerror(errno)))",
-        underlyingCode: errno)
-    }
-    defer { free(resolved) }
-    return String(cString: resolved)
+    if let resolved = realPath(path) { return resolved }
+    throw UpsurgeError(
+      .unreadableInput, "cannot read \(path.escapedForTerminal): \(String(cString: strerror(errno)))",
+      underlyingCode: errno)
   }
 
   /// What the first lines of a file come to.

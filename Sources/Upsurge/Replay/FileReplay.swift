@@ -24,6 +24,8 @@ struct FileReplay {
   /// Why not.
   private var contextFault = ""
   private var page = Page()
+  /// Runs that have not ended, and read again what is ahead of them.
+  private let unfinished: [(run: RunRecord, place: CommittedPlace)]
   /// Whether anything is stored, now or by the replay that was cut short; whether any line has changed.
   private var hasMark = false
   private var hasChanged = false
@@ -50,12 +52,14 @@ struct FileReplay {
     self.connection = connection
     self.run = run
     self.path = try Self.absolute(path)
+    unfinished = try RunTable.all(connection).filter { $0.state == .running }.map { ($0, CommittedPlace($0)) }
     let mark = try Self.settle(self.path, shown: path, connection)
     reader = try RejectFileReader(path: path)
     hasMark = mark != nil
     rewrite = try RejectFileRewrite(
       target: self.path, mode: reader.mode,
       continuing: mark?.kept)
+    self.run.summary.rejectedBefore = rewrite.keptRecordCount
     if let mark { try skip(through: mark) }
   }
 
@@ -127,8 +131,9 @@ struct FileReplay {
       }
       let json = try JSONValue(text)
       if RejectContext.isContext(json) { return try begin(text, json) }
-      record = try RejectLine.read(json)
-      if context == nil { fate = .untried(RejectPage.unreadable, contextFault) }
+      let read = try RejectLine.read(json)
+      record = read
+      fate = context == nil ? .untried(RejectPage.unreadable, contextFault) : fateOfUnfinished(read)
     } catch {
       if error.code != .badInput { throw error }
       fate = .untried(RejectPage.unreadable, error.message)
@@ -137,6 +142,20 @@ struct FileReplay {
       RejectPage.unreadable, at: Position(file: reader.path, line: reader.line), reason: "",
       raw: UnsafeBufferPointer(start: nil, count: 0))
     try add(record ?? unread, line: Array(line), fate: fate)
+  }
+
+  /// A record that an unfinished run will read again is that run's to store, or to reject anew.
+  private func fateOfUnfinished(_ record: Reject) -> RejectPage.Fate? {
+    guard
+      let run = unfinished.first(where: {
+        SQLName.isSame($0.run.job.table, tableName) && $0.place.isAhead(record.position)
+      })?.run
+    else { return nil }
+    let database = connection.path.escapedForTerminal
+    return .untried(
+      RejectPage.unfinished,
+      "run \(run.id) into the table, which has not ended, reads the record again: end it first by its own command, or "
+        + "give it up with upsurge runs \(database) --forget \(run.id)")
   }
 
   /// A line that says how the records below it were read.
@@ -157,14 +176,14 @@ struct FileReplay {
   ) throws(UpsurgeError) {
     let isUnlike = page.records.first.map { $0.position.file != record.position.file } ?? false
     if isUnlike || page.records.count >= run.job.options.pageRecordLimit
-      || page.byteCount + line.count > Self.pageByteLimit || page.positions.contains(record.position)
+      || page.byteCount + line.count > Self.pageByteLimit || page.positions.contains(record.position.counted)
     {
       try store()
     }
     if let fate { page.fates[page.records.count] = fate }
     page.records.append(record)
     page.lines.append(line)
-    page.positions.insert(record.position)
+    page.positions.insert(record.position.counted)
     page.ends.append(reader.place)
     page.byteCount += line.count
   }

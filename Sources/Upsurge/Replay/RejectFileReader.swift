@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// Reads a file of rejects line by line, and keeps it from a second replay meanwhile.
+/// Reads a file of rejects line by line, and keeps it from a second replay and from a load meanwhile.
 ///
 /// What is longer than any line that a load writes comes in pieces, so that no line needs much memory.
 final class RejectFileReader {
@@ -43,9 +43,10 @@ final class RejectFileReader {
   /// No line of rejects is as long: 64 KiB of raw bytes, six characters each, once more in base64, and the words.
   static let pieceByteCount = 2 << 20
 
-  /// - Throws: `unreadableInput`; `databaseBusy` while another replay of the file runs; `usage` for what cannot be
-  ///   replaced by what is left of it.
-  init(path: String) throws(UpsurgeError) {
+  /// - Parameter locks: false where the file is locked by who asks, or is nobody else's.
+  /// - Throws: `unreadableInput`; `databaseBusy` while a load writes the file or another replay of it runs; `usage` for
+  ///   what cannot be replaced by what is left of it.
+  init(path: String, locks: Bool = true) throws(UpsurgeError) {
     self.path = path
     let shown = path.escapedForTerminal
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
@@ -67,11 +68,12 @@ final class RejectFileReader {
     }
     byteCount = UInt64(status.st_size)
     mode = status.st_mode & 0o777
+    if !locks { return }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       close(descriptor)
       throw UpsurgeError(
-        .databaseBusy, "another replay of \(shown) is running",
-        hint: "let it finish, then start this one again")
+        .databaseBusy, "\(shown) is being written or replayed by \(FileHolder.words(status))",
+        hint: "let that finish, then start this one again")
     }
     // The replay that was waited for may have put another file there.
     var now = stat()

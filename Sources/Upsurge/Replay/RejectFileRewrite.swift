@@ -14,36 +14,39 @@ final class RejectFileRewrite {
   /// The context of the last record that was written.
   var context: String?
 
+  /// How many records an earlier replay has kept.
+  private(set) var keptRecordCount: UInt64 = 0
+
   private let descriptor: Int32
   private var buffer: [UInt8] = []
+  /// Whether the file has its name, and that is on the disk.
   private var isInFolder = false
+  /// The name that it has before, where it must have one.
+  private var firstPath: String?
 
   /// Where what is left of a file of rejects is written.
   static func path(of target: String) -> String { target + ".replay" }
 
-  /// Makes the file anew, or goes on behind what an earlier replay has kept in it.
-  /// - Throws: `cannotCreate`; `guardRefused` when what was kept is not there any more.
+  /// Makes the file anew, or goes on behind what an earlier replay has kept in it. A new file gets its name with the
+  /// first `sync`, so that a file of that name is always one that a mark tells of, or none of ours.
+  /// - Throws: `cannotCreate`, also for a file of that name that nobody knows of; `guardRefused` when what was kept is
+  ///   not there any more.
   init(target: String, mode: mode_t, continuing kept: ChainedBytes?) throws(UpsurgeError) {
     self.target = target
     path = Self.path(of: target)
-    var flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-    if kept == nil { flags |= O_TRUNC }
-    descriptor = open(path, flags, 0o600)
-    if descriptor < 0 { throw Self.failure("cannot create", path, errno) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      close(descriptor)
-      throw UpsurgeError(
-        .cannotCreate,
-        "\(path.escapedForTerminal) is in the way: what is left of the rejects is written there",
-        hint: "move it away")
-    }
-    fchmod(descriptor, mode)
-    guard let kept, kept.byteCount > 0 else {
-      ftruncate(descriptor, 0)
+    guard let kept else {
+      if lstat(path, &status) == 0 { throw Self.inTheWay(path) }
+      (descriptor, firstPath) = Self.unnamedFile(beside: path)
+      if descriptor < 0 { throw Self.failure("cannot create a file beside", target, errno) }
+      fchmod(descriptor, mode)
       return
     }
-    guard status.st_size >= kept.byteCount, try hash(through: kept.byteCount) == kept else {
+    descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    isInFolder = true
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size >= kept.byteCount, try hash(through: kept.byteCount) == kept
+    else {
       throw UpsurgeError(
         .guardRefused,
         "an earlier replay of \(target.escapedForTerminal) was cut short, and \(path.escapedForTerminal), where it kept "
@@ -54,7 +57,47 @@ final class RejectFileRewrite {
     try cut(to: kept)
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+    if let firstPath { unlink(firstPath) }
+  }
+
+  private static func inTheWay(_ path: String) -> UpsurgeError {
+    UpsurgeError(
+      .cannotCreate,
+      "\(path.escapedForTerminal) is in the way: what is left of the rejects goes there, and no replay of this database "
+        + "has written it",
+      hint: "if a replay into another database was cut short, end that one first; else move the file away")
+  }
+
+  /// A file without a name, or where the system cannot make one, with a name that nobody else has.
+  private static func unnamedFile(beside path: String) -> (descriptor: Int32, path: String?) {
+    #if os(Linux)
+      // O_TMPFILE, a macro that Swift does not see. Its name is given through /proc.
+      let flags = O_RDWR | O_CLOEXEC | O_DIRECTORY | 0o20000000
+      let descriptor = open(folder(of: path), flags, 0o600)
+      if descriptor >= 0 && access("/proc/self/fd/\(descriptor)", F_OK) == 0 { return (descriptor, nil) }
+      if descriptor >= 0 { close(descriptor) }
+    #endif
+    var template = Array((path + "-XXXXXX").utf8CString)
+    let named = mkstemp(&template)
+    if named >= 0 { _ = fcntl(named, F_SETFD, FD_CLOEXEC) }
+    return (named, String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+  }
+
+  /// Gives the file its name, unless another one has it.
+  private func takeName() throws(UpsurgeError) {
+    let code =
+      if let firstPath { link(firstPath, path) } else {
+        linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+      }
+    if code != 0 { throw errno == EEXIST ? Self.inTheWay(path) : Self.failure("cannot create", path, errno) }
+    if let firstPath { unlink(firstPath) }
+    firstPath = nil
+    let folderCode = syncFolder(of: path)
+    if folderCode != 0 { throw Self.failure("cannot write the folder of", path, folderCode) }
+    isInFolder = true
+  }
 
   /// Appends a line with its end, or a piece of a long one.
   func append(_ bytes: [UInt8]) throws(UpsurgeError) {
@@ -67,9 +110,7 @@ final class RejectFileRewrite {
   func sync() throws(UpsurgeError) {
     try flush()
     if fsync(descriptor) != 0 { throw Self.failure("cannot write", path, errno) }
-    // Nor may its name be lost.
-    if !isInFolder { try Self.syncFolder(of: path) }
-    isInFolder = true
+    if !isInFolder { try takeName() }
   }
 
   /// Forgets what stands behind a place.
@@ -88,11 +129,12 @@ final class RejectFileRewrite {
     if rename(path, target) != 0 {
       throw Self.failure("cannot rename to \(target.escapedForTerminal)", path, errno)
     }
-    try Self.syncFolder(of: target)
+    let code = syncFolder(of: target)
+    if code != 0 { throw Self.failure("cannot write the folder of", target, code) }
   }
 
   /// Removes the file: nothing of it is needed.
-  func remove() { unlink(path) }
+  func remove() { if isInFolder { unlink(path) } }
 
   private func flush() throws(UpsurgeError) {
     var rest = buffer[...]
@@ -105,23 +147,14 @@ final class RejectFileRewrite {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// What the first bytes of the file come to.
+  /// What the first bytes of the file come to; counts the records in them.
   private func hash(through byteCount: UInt64) throws(UpsurgeError) -> ChainedBytes {
-    let reader = try RejectFileReader(path: path)
-    while reader.place.byteCount < byteCount, try reader.next() != nil {}
-    return reader.place
-  }
-
-  static func syncFolder(of path: String) throws(UpsurgeError) {
-    var folder = "."
-    if let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
-      folder = cut == path.startIndex ? "/" : String(path[..<cut])
+    let reader = try RejectFileReader(path: path, locks: false)
+    let mark = Array("{\"\(RejectContext.key)\":".utf8)
+    while reader.place.byteCount < byteCount, let piece = try reader.next() {
+      if piece.isEnd && !(piece.isStart && piece.bytes.starts(with: mark)) { keptRecordCount += 1 }
     }
-    let descriptor = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
-    if descriptor < 0 { throw failure("cannot open", folder, errno) }
-    defer { close(descriptor) }
-    // Some file systems cannot; they order the rename themselves.
-    if fsync(descriptor) != 0 && errno != EINVAL { throw failure("cannot write", folder, errno) }
+    return reader.place
   }
 
   private static func failure(_ what: String, _ path: String, _ code: Int32) -> UpsurgeError {

@@ -17,6 +17,9 @@ struct RejectPage {
   /// What a person made of the record cannot be understood.
   static let unreadable = Reject.Code(rawValue: "unreadable")
 
+  /// A run that has not ended will read the record again.
+  static let unfinished = Reject.Code(rawValue: "unfinished")
+
   let records: [Reject]
   private(set) var fates: [Fate]
   private(set) var ledger = Ledger()
@@ -172,6 +175,11 @@ extension RejectPage.Fate {
     if case .gone = self { return true }
     return false
   }
+}
+
+extension Position {
+  /// The position as a batch tells it, where what is not known is 0.
+  var counted: Position { Position(file: file, record: record ?? 0, line: line ?? 0, byte: byte ?? 0) }
 }
 
 extension UpsurgeError {

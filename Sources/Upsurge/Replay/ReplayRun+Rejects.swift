@@ -116,6 +116,7 @@ extension [StoredReject] {
   /// The first records, as long as they come from one input and each stands in a place of its own.
   fileprivate var ofOneInput: [StoredReject] {
     var places: Set<Position> = []
-    return Array(prefix { $0.position.file == self[0].position.file && places.insert($0.position).inserted })
+    return Array(
+      prefix { $0.position.file == self[0].position.file && places.insert($0.position.counted).inserted })
   }
 }

@@ -18,6 +18,10 @@ extension ReplaySummary {
       out.endObject()
     }
     out.endObject()
+    if rejectedBefore > 0 {
+      out.key("rejected_before")
+      out.number(rejectedBefore)
+    }
     writeMeasures(to: &out)
     writeRejects(to: &out)
     out.ending(error, exitCode: exitCode)

@@ -35,6 +35,9 @@ public struct ReplaySummary: Sendable {
   public var tables: [Table] = []
   /// Rejected records by code, most frequent first.
   public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
+  /// Records of the file that an earlier replay, which was cut short, has tried and rejected again: they stay, and are
+  /// not part of this ledger.
+  public var rejectedBefore: UInt64 = 0
   /// The first rejected records with their reasons and the places where they stood in their inputs; they stay where
   /// they were.
   public var rejects: [Reject] = []
@@ -71,7 +74,7 @@ public struct ReplaySummary: Sendable {
       let settled = ledger.read - ledger.rejected - ledger.quarantined
       return error.exitCode(hasCommittedWork: settled > 0)
     }
-    return ledger.rejected + ledger.quarantined > 0 ? 2 : 0
+    return ledger.rejected + ledger.quarantined + rejectedBefore > 0 ? 2 : 0
   }
 }
 

@@ -106,8 +106,8 @@ enum RunStart {
   private static func change(
     of run: RunRecord, job: RunJob, names: [String]
   ) throws(UpsurgeError) -> String? {
-    let isFree = run.progress.ledger.rejected == 0
-    let changed = job.changedOptions(from: run.job).filter { !(isFree && $0 == "--rejects") }
+    // The ledger has the counts of the earlier rejects, wherever they stand.
+    let changed = job.changedOptions(from: run.job).filter { $0 != "--rejects" }
     if !changed.isEmpty {
       let isOne = changed.count == 1 && changed[0].hasPrefix("--")
       return "\(changed.joined(separator: ", ")) \(isOne ? "is not what it was" : "are not what they were")"

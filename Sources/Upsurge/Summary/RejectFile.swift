@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A file of rejected records, one JSON object a line (see `RejectLine`), below lines that say how they were read (see
 /// `RejectContext`): one above the first reject, and another one wherever the next reject is of a source that is read
 /// in another way. A run without a reject leaves the file empty.
@@ -5,6 +11,7 @@
 /// It agrees with the ledger: the records of a transaction that is rolled back leave it again. Those of a trial stay,
 /// though all of it is rolled back: they are what it is for.
 final class RejectFile: RejectSink {
+  private let path: String
   private let file: OutputFile
   private let isTrial: Bool
   private let contexts: RejectContexts
@@ -14,29 +21,28 @@ final class RejectFile: RejectSink {
   private var keptContext: String?
 
   /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
-  /// - Throws: `cannotCreate`.
-  /// - Parameter length: of a file that an earlier part of the run has written; nil makes it anew.
-  init(
-    path: String, isTrial: Bool, contexts: RejectContexts, goingOnAt length: UInt64? = nil
-  ) throws(UpsurgeError) {
-    file = try OutputFile(path: path, option: "--rejects", goingOnAt: length)
+  /// - Parameter goesOn: leaves what an earlier part of the run has written, for `goOn`.
+  /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes or replays.
+  init(path: String, isTrial: Bool, contexts: RejectContexts, goesOn: Bool = false) throws(UpsurgeError) {
+    file = try OutputFile(path: path, option: "--rejects", goesOn: goesOn)
+    self.path = path
     self.isTrial = isTrial
     self.contexts = contexts
-    if let length, length > 0 { context = try Self.lastContext(in: path, through: length) }
-    keptContext = context
   }
 
-  /// The context of the last record that an earlier part of the run has written.
-  private static func lastContext(
-    in path: String, through length: UInt64
-  ) throws(UpsurgeError) -> String? {
-    let mark = Array("{\"\(RejectContext.key)\":".utf8)
-    let reader = try RejectFileReader(path: path)
-    var last: String?
-    while reader.place.byteCount < length, let piece = try reader.next() {
-      if let line = piece.line, line.starts(with: mark) { last = String(decoding: line, as: UTF8.self) }
+  /// Goes on behind the rejects of records that an earlier part of the run has committed, wherever they end by now:
+  /// since then they may have been mended, replayed or moved elsewhere.
+  func goOn(after run: RunRecord, note: (RunNote) -> Void) throws(UpsurgeError) {
+    guard file.isFile, let length = run.position.outputLengths["--rejects"] else { return }
+    let kept = try KeptRejects(path, of: run)
+    try file.cut(to: off_t(clamping: kept.byteCount))
+    if !kept.endsLine {
+      try file.append([0x0A])
+      try file.keep()
     }
-    return last
+    context = kept.context
+    keptContext = context
+    if kept.byteCount != length { file.noteChange(isGone: kept.byteCount == 0, note) }
   }
 
   /// Appends one record; written out at 64 KiB, by `flush` and by `didCommit`.

@@ -44,9 +44,17 @@ package enum RejectTable {
   /// - Throws: `guardRefused` when a table of that name, or of the name of its contexts, is not ours.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
     let purpose = "--rejects table keeps records in one of this name"
-    _ = try OwnTable.exists(
+    let hasContexts = try OwnTable.exists(
       "upsurge_reject_contexts", columns: ["id", "context"], purpose: purpose, on: connection)
-    return try OwnTable.exists(name, columns: columns, purpose: purpose, on: connection)
+    let exists = try OwnTable.exists(name, columns: columns, purpose: purpose, on: connection)
+    if exists && !hasContexts {
+      throw UpsurgeError(
+        .guardRefused,
+        "the table upsurge_reject_contexts is gone, which says how the records of upsurge_rejects were read",
+        hint: "bring it back from a backup; or rename upsurge_rejects, and load its records from their inputs"
+      )
+    }
+    return exists
   }
 }
 

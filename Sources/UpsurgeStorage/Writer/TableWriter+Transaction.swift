@@ -132,7 +132,8 @@ extension TableWriter {
     observer?.didRollBack()
   }
 
-  /// Ends the writer after an error: the last commit stands, with the record that ended the run.
+  /// Ends the writer after an error: the last commit stands. The record that ended the run is counted, and kept only
+  /// by a dry run: it is not committed, so a run that goes on reads it again.
   func fail(_ error: UpsurgeError) -> UpsurgeError {
     if isDone { return error }
     undo()
@@ -142,6 +143,7 @@ extension TableWriter {
     ledger.read += 1
     ledger.rejected += 1
     rejectsByReason[reject.code, default: 0] += 1
+    guard settings.isDryRun else { return error }
     do throws(UpsurgeError) { try rejectSink(reject) } catch let second {
       var both = error
       both.message += "; and the record could not be kept: \(second.message)"

@@ -42,6 +42,8 @@ enum Command {
       self.folder = folder
     }
 
+    var processID: Int32 { identifier }
+
     func send(signal: Int32) { kill(identifier, signal) }
 
     /// Waits until the child handles signals; one that comes earlier ends it as it ends any program.
