@@ -184,13 +184,13 @@ static bool write_synced(const disk_file *file) {
 bool disk_rebuild(fault_vfs *disk, uint64_t seed) {
   static const unsigned shares[] = {0, 10, 50, 90, 100};
   uint64_t state = seed;
-  unsigned kept_percent = shares[next_random(&state) % 5];
   bool is_done = true;
   while (disk->files) {
     disk_file *file = disk->files;
     if (file->path) {
       bool survives = file->exists == file->is_named ? file->exists : chance(&state, 50);
-      apply_some(file, &state, kept_percent);
+      /* Of each file another share: the log whole and the database not, and the reverse. */
+      apply_some(file, &state, shares[next_random(&state) % 5]);
       if (survives)
         is_done &= write_synced(file);
       else

@@ -31,6 +31,10 @@ static const char *word(uint32_t kind) {
     case FAULT_LOCK: return "lock";
     case FAULT_FILE_SIZE: return "file-size";
     case FAULT_SHM_MAP: return "shm-map";
+    case FAULT_ACCESS: return "access";
+    case FAULT_UNLOCK: return "unlock";
+    case FAULT_CHECK_LOCK: return "check-lock";
+    case FAULT_SHM_UNMAP: return "shm-unmap";
     default: return "shm-lock";
   }
 }
@@ -161,11 +165,14 @@ static int file_lock(sqlite3_file *base, int level) {
 }
 
 static int file_unlock(sqlite3_file *base, int level) {
-  return real_of(base)->pMethods->xUnlock(real_of(base), level);
+  int code = judge_file(base, FAULT_UNLOCK, SQLITE_OK);
+  int real_code = real_of(base)->pMethods->xUnlock(real_of(base), level);
+  return code ? code : real_code;
 }
 
 static int file_check_lock(sqlite3_file *base, int *is_reserved) {
-  return real_of(base)->pMethods->xCheckReservedLock(real_of(base), is_reserved);
+  int code = judge_file(base, FAULT_CHECK_LOCK, SQLITE_IOERR_CHECKRESERVEDLOCK);
+  return code ? code : real_of(base)->pMethods->xCheckReservedLock(real_of(base), is_reserved);
 }
 
 static int file_control(sqlite3_file *base, int operation, void *argument) {
@@ -196,7 +203,9 @@ static int file_shm_lock(sqlite3_file *base, int offset, int count, int flags) {
 static void file_shm_barrier(sqlite3_file *base) { real_of(base)->pMethods->xShmBarrier(real_of(base)); }
 
 static int file_shm_unmap(sqlite3_file *base, int deletes) {
-  return real_of(base)->pMethods->xShmUnmap(real_of(base), deletes);
+  int code = judge_file(base, FAULT_SHM_UNMAP, SQLITE_OK);
+  int real_code = real_of(base)->pMethods->xShmUnmap(real_of(base), deletes);
+  return code ? code : real_code;
 }
 
 /* Version 2: shared memory, but no mapping of the file itself, which would bypass xRead. */
@@ -273,7 +282,8 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *path, int syncs_folder) {
 
 static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *result) {
   fault_vfs *disk = disk_of(vfs);
-  return disk->real->xAccess(disk->real, path, flags, result);
+  int code = judge_alone(disk, FAULT_ACCESS, path, SQLITE_IOERR_ACCESS);
+  return code ? code : disk->real->xAccess(disk->real, path, flags, result);
 }
 
 static int vfs_full_pathname(sqlite3_vfs *vfs, const char *path, int count, char *out) {

@@ -26,11 +26,17 @@ public final class FaultDisk: @unchecked Sendable {
     public static let fileSize = Calls(rawValue: 1 << 7)
     public static let shmMap = Calls(rawValue: 1 << 8)
     public static let shmLock = Calls(rawValue: 1 << 9)
+    public static let access = Calls(rawValue: 1 << 10)
+    public static let unlock = Calls(rawValue: 1 << 11)
+    public static let checkLock = Calls(rawValue: 1 << 12)
+    public static let shmUnmap = Calls(rawValue: 1 << 13)
     /// What changes the disk.
     public static let changes: Calls = [.write, .sync, .truncate, .delete]
 
     private static let names = [
       "open", "read", "write", "sync", "truncate", "delete", "lock", "file-size", "shm-map", "shm-lock",
+      "access",
+      "unlock", "check-lock", "shm-unmap",
     ]
 
     public var description: String {
@@ -46,6 +52,9 @@ public final class FaultDisk: @unchecked Sendable {
     public static let truncate = SQLITE_IOERR | 6 << 8
     public static let lock = SQLITE_IOERR | 15 << 8
     public static let shmLock = SQLITE_IOERR | 20 << 8
+    public static let unlock = SQLITE_IOERR | 8 << 8
+    public static let access = SQLITE_IOERR | 13 << 8
+    public static let checkLock = SQLITE_IOERR | 14 << 8
   }
 
   private let handle: OpaquePointer

@@ -136,6 +136,25 @@ struct RejectKillTests {
     try expectDone(1_000, isFile: true)
   }
 
+  @Test(
+    "A file that cannot be replaced when all is done is replaced by the next replay",
+    .enabled(if: SmallDisk.isPossible, Comment(rawValue: SmallDisk.skipNote)))
+  func renameFails() throws {
+    try reject(1_000, to: file)
+    #if os(Linux)
+      // No other file can take the place of one that something is mounted on.
+      #expect(mount(file, file, nil, UInt(MS_BIND), nil) == 0)
+      defer { umount2(file, Int32(MNT_DETACH)) }
+      let first = try replay()
+      #expect(first.exitCode == 3, "\(first.talk)")
+      #expect(try database.rows("SELECT count(*), (SELECT whole FROM upsurge_replays) FROM t") == ["858|1"])
+      #expect(umount2(file, Int32(MNT_DETACH)) == 0)
+    #endif
+    let second = try replay()
+    #expect(second.exitCode == 2, "\(second.talk)")
+    try expectDone(1_000, isFile: true)
+  }
+
   @Test("A replay that ends behind the rename has stored all it could")
   func behindRename() throws {
     try reject(1_000, to: file)

@@ -13,12 +13,14 @@ struct ResumeKillTests {
   /// What is loaded, and how.
   enum Kind: String, CaseIterable {
     case csv, csvKeyed, severalFiles, ndjsonNewColumns, arrays, document, utf16, tombstones, quarantine
+    case zstdFrames, zstdFrame, gzipMembers, rejectsInTable, history
   }
 
   private struct Load {
     var arguments: [String]
     var setup = ""
     var order = "rowid"
+    var keepsRejects = false
   }
 
   private static let count = 20_000
@@ -76,20 +78,52 @@ struct ResumeKillTests {
         arguments: [
           scratch.write(lines.joined(separator: "\n"), to: "a.ndjson"), "--contract", "quarantine",
         ], setup: "CREATE TABLE t(id INT)")
+    case .zstdFrames, .zstdFrame, .gzipMembers:
+      // Frames and members end anywhere, in the middle of a record or of a quoted field.
+      let bytes = Array(([header] + csv).joined(separator: "\n").utf8)
+      let step = kind == .zstdFrame ? bytes.count : 17_001
+      let parts = stride(from: 0, to: bytes.count, by: step).map { start -> [UInt8] in
+        let part = Array(bytes[start..<min(start + step, bytes.count)])
+        return kind == .gzipMembers ? Compressing.gzip(part) : Compressing.zstd(part)
+      }
+      return Load(arguments: [scratch.write(parts.flatMap { $0 }, to: "a.csv")])
+    case .rejectsInTable:
+      return Load(
+        arguments: [scratch.write(([header] + csv).joined(separator: "\n"), to: "a.csv")],
+        keepsRejects: true)
+    case .history:
+      return Load(
+        arguments: [scratch.write(([header] + csv).joined(separator: "\n"), to: "a.csv"), "--history"])
     }
   }
 
   /// Everything a load leaves behind.
-  private static func result(_ path: String, _ scratch: Scratch, order: String) throws -> [String] {
+  private static func result(_ path: String, _ scratch: Scratch, _ load: Load) throws -> [String] {
     let database = Database(path)
     var lines = try database.rows("SELECT name, sql FROM sqlite_schema ORDER BY name")
-    lines += try database.rows("SELECT * FROM t ORDER BY \(order)")
-    if try database.rows("SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_quarantine'") == ["1"] {
-      lines += try database.rows("SELECT record, number, line, byte FROM upsurge_quarantine ORDER BY id")
+    lines += try database.rows("SELECT * FROM t ORDER BY \(load.order)")
+    for (table, rows) in [
+      ("upsurge_quarantine", "SELECT record, number, line, byte FROM upsurge_quarantine ORDER BY id"),
+      (
+        "upsurge_rejects",
+        """
+        SELECT id, file, record, line, byte, "column", code, reason, raw, raw_cut FROM upsurge_rejects ORDER BY id
+        """
+      ),
+      ("upsurge_runs", "SELECT run, state, \"table\", exit_code FROM upsurge_runs"),
+    ] where try database.rows("SELECT 1 FROM sqlite_schema WHERE name = '\(table)'") == ["1"] {
+      lines += try database.rows(rows)
     }
     lines += try database.rows("PRAGMA integrity_check")
-    lines.append(String(decoding: try readFile(scratch.file("bad")), as: UTF8.self))
+    if !load.keepsRejects { lines.append(String(decoding: try readFile(scratch.file("bad")), as: UTF8.self)) }
     return lines
+  }
+
+  /// Whether the database holds the position of a run that is not done.
+  private static func isListed(_ path: String) throws -> Bool {
+    let database = Database(path)
+    if try database.rows("SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_runs'").isEmpty { return false }
+    return try !database.rows("SELECT 1 FROM upsurge_runs WHERE state <> 'done'").isEmpty
   }
 
   /// The parts of a summary that do not depend on the time; nil where it is not whole.
@@ -110,8 +144,8 @@ struct ResumeKillTests {
     let (plain, path, summary) = (scratch.file("u.db"), scratch.file("k.db"), scratch.file("summary"))
     func arguments(_ database: String) -> [String] {
       ["load", database, "t"] + load.arguments + [
-        "--commit-every", "700", "--on-error", "reject", "--rejects", scratch.file("bad"), "--summary",
-        summary,
+        "--commit-every", "700", "--on-error", "reject", "--summary", summary,
+        "--rejects", load.keepsRejects ? "table" : scratch.file("bad"),
       ]
     }
     if !load.setup.isEmpty { try Database(plain).rows("PRAGMA journal_mode=WAL;" + load.setup) }
@@ -119,9 +153,9 @@ struct ResumeKillTests {
     var code: Int32 = 0
     let duration = try clock.measure { code = try Command.run(arguments(plain)).exitCode }
     #expect([0, 2].contains(code), "\(kind)")
-    let expected = try Self.result(plain, scratch, order: load.order)
+    let expected = try Self.result(plain, scratch, load)
     let words = Self.told(summary)
-    let most = UInt32(clamping: max(duration.components.attoseconds / 1_000_000_000_000, 50_000))
+    let most = max(duration.microseconds, 50_000)
     var stops = 0
     for seed in 0..<(Self.seeds + 20) where seed < Self.seeds || stops == 0 {
       var random = SeededGenerator(seed: seed)
@@ -138,9 +172,7 @@ struct ResumeKillTests {
         }
         let outcome = try child.finish()
         let isTold = Self.told(summary) != nil
-        let isListed = try !Database(path).rows(
-          "SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_runs'"
-        ).isEmpty
+        let isListed = try Self.isListed(path)
         if outcome.exitCode == 1_000 + SIGKILL {
           stops += isListed ? 1 : 0
           isDone = isTold && !isListed
@@ -149,7 +181,7 @@ struct ResumeKillTests {
           isDone = true
         }
       }
-      #expect(try Self.result(path, scratch, order: load.order) == expected, "\(kind), seed \(seed)")
+      #expect(try Self.result(path, scratch, load) == expected, "\(kind), seed \(seed)")
       #expect(Self.told(summary) == words, "\(kind), seed \(seed)")
     }
     #expect(stops > 0, "\(kind): no load was killed between two commits")

@@ -55,6 +55,8 @@ public struct ReplayOptions: Sendable {
   /// How long to wait for a lock, in milliseconds.
   public var busyTimeout: Int32 = 5_000
   public var memory = ByteSize.mebibytes(64)
+  /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
+  package var vfsName: String?
 
   public init() {}
 

@@ -27,7 +27,7 @@ struct ReplayRun {
     try options.validate()
     let connection = try Connection(
       path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout,
-      isCancelled: { [control] in control.cancellationSignal != nil })
+      vfs: options.vfsName, isCancelled: { [control] in control.cancellationSignal != nil })
     // Before anything is written, so that a file that cannot be read costs nothing.
     if job.file == nil, try !KeptTable.exists(connection), try !RejectTable.exists(connection) {
       return note(RunNote(.info, "no record is kept in \(job.database)"))

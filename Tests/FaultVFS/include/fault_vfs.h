@@ -29,6 +29,12 @@ enum {
   FAULT_FILE_SIZE = 1 << 7,
   FAULT_SHM_MAP = 1 << 8,
   FAULT_SHM_LOCK = 1 << 9,
+  /* Whether a journal or log is there; what SQLite tells nobody of or goes on after: the lock is given up all the
+   * same. */
+  FAULT_ACCESS = 1 << 10,
+  FAULT_UNLOCK = 1 << 11,
+  FAULT_CHECK_LOCK = 1 << 12,
+  FAULT_SHM_UNMAP = 1 << 13,
   /* What changes the disk: the calls that a power loss is counted in. */
   FAULT_CHANGES = FAULT_WRITE | FAULT_SYNC | FAULT_TRUNCATE | FAULT_DELETE
 };
@@ -59,7 +65,7 @@ void fault_vfs_lose_power(fault_vfs *, uint64_t nth);
 bool fault_vfs_is_dark(fault_vfs *);
 
 /* Makes the files what a disk could hold after the loss: all that was synced, and of each later write, truncation,
- * creation and deletion all, a part (cut at 512 bytes) or nothing, as `seed` says. Cuts the power if it is still on.
+ * creation and deletion all, a part (cut at 512 bytes) or nothing, as `seed` says: of each file another share. Cuts the power if it is still on.
  * No file may be open. Returns false when a file cannot be written. */
 bool fault_vfs_restore_power(fault_vfs *, uint64_t seed);
 

@@ -121,20 +121,14 @@ struct FullDiskTests {
     var wholeCount = 0
     for fault in FaultCase.all {
       let oracle = FaultOracle(fault)
-      let path = oracle.scratch.file("a.db")
-      let rejects = oracle.scratch.file("rejects.ndjson")
-      for capacity in stride(from: 50_000, to: 2_800_000, by: triesEveryFault ? 25_000 : 550_000) {
+      for capacity in stride(from: 50_000, to: 2_800_000, by: FaultChoice.isEvery ? 25_000 : 550_000) {
         let disk = FaultDisk()
-        try fault.prepare(path)
-        unlink(rejects)
         disk.setCapacity(capacity)
-        var job = fault.job(path, input: oracle.input, rejects: rejects)
-        job.options.vfsName = disk.name
-        let summary = job.run()
+        let summary = try oracle.run(on: disk, anew: true)
         let place = "\(fault.name), \(capacity) bytes: \(summary.error.map(String.init(describing:)) ?? "")"
-        let isAsClaimed =
-          try FaultCase.state(path) == oracle.state(after: Int(summary.committedCount))
-        #expect(isAsClaimed, "\(place)")
+        let difference = try oracle.found().difference(
+          from: oracle.state(after: Int(summary.committedCount)))
+        #expect(difference == nil, "\(place): \(difference ?? "")")
         #expect((disk.failure == nil) == (summary.error == nil), "\(place)")
         if let error = summary.error {
           #expect(summary.exitCode == (summary.committedCount > 0 ? 3 : 1), "\(place)")
@@ -145,7 +139,7 @@ struct FullDiskTests {
           }
         }
         ends[summary.exitCode, default: 0] += 1
-        try oracle.goOn(path, rejects: rejects, after: summary, place)
+        try oracle.goOn(after: summary, place)
       }
     }
     print("full disks: \(ends.sorted { $0.key < $1.key }.map { "exit \($0.key): \($0.value)" })")

@@ -128,3 +128,10 @@ enum Command {
     return try start(arguments, inputPath: folder.write(input, to: "input"), script: script).finish()
   }
 }
+
+extension Duration {
+  /// For `usleep`.
+  var microseconds: UInt32 {
+    UInt32(clamping: components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000)
+  }
+}
