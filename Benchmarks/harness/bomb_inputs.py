@@ -23,7 +23,9 @@ class Bomb:
     options: tuple = ()
     says: tuple = ()  # words that standard error must hold
     schema: str = ""  # SQL that makes the database first
-    rows: int | None = None  # records that must be stored
+    rows: object = None  # that the table must hold: a number, or what makes it of the scale
+    rejected: object = None  # records, likewise
+    query: str = ""  # SQL that must answer "ok"
     memory: str | None = None  # instead of the run's
     window_mib: int = 0  # of a zstd frame, which comes on top
 
@@ -79,18 +81,17 @@ def lines(generator):
 
 
 def wide_header(columns):
-    def generate(scale):
-        count = int(columns * scale)
-        yield ",".join(f"c{index}" for index in range(count)) + "\n"
+    def generate(_):
+        yield ",".join(f"c{index}" for index in range(columns)) + "\n"
         for row in range(3):
-            yield ",".join(str(row) for _ in range(count)) + "\n"
+            yield ",".join(str(row) for _ in range(columns)) + "\n"
     return lines(generate)
 
 
 def many_keys(record_format):
     def generate(scale):
         yield "[" if record_format == "json" else ""
-        yield "{" + ",".join(f'"k{index}":1' for index in range(int(1_000_000 * scale))) + "}"
+        yield "{" + ",".join(f'"k{index}":1' for index in range(max(10_000, int(1_000_000 * scale)))) + "}"
         yield "]" if record_format == "json" else "\n"
     return lines(generate)
 
@@ -180,24 +181,35 @@ def million_byte_keys(scale):
         yield '{"id":%d,"%s%d":1}\n' % (index, "k" * MB, index)
 
 
+def scaled(count):
+    """So many of the records of an input, which has fewer at a smaller scale."""
+    return lambda scale: int(count * scale)
+
+
+def quarter(text):
+    """Each of the three rows is the last of its records, whole."""
+    return (f"SELECT CASE WHEN count(*) = 3 AND sum(n) = 30 AND sum(length(v)) = 3 * {(16 << 20) // 4 - 100} * length({text}) "
+            f"AND sum(replace(v, {text}, '') = '') = 3 THEN 'ok' END FROM t")
+
+
 RATIO = ("--max-ratio", "none")
 REJECT = ("--on-error", "reject")
 NO_CSV_TYPES = ("--infer", "none")
 
 BOMBS = [
-    Bomb("zeros.zst", "zeros.csv.zst", repeated(b"\0", 10 * GB), (65,)),
+    Bomb("zeros.zst", "zeros.csv.zst", repeated(b"\0", 10 * GB), (65,), (), ("header", "--names")),
     Bomb("zeros.zst, NDJSON", "zeros.csv.zst", repeated(b"\0", 10 * GB), (65,), ("--format", "ndjson", *REJECT),
          ("--max-ratio",), schema="CREATE TABLE t (a)"),
-    Bomb("zeros.zst, names", "zeros.csv.zst", repeated(b"\0", 10 * GB), (2, 3, 65), ("--names", "a", "--no-header", *REJECT),
+    Bomb("zeros.zst, names", "zeros.csv.zst", repeated(b"\0", 10 * GB), (65,), ("--names", "a", "--no-header", *REJECT),
          ("--max-ratio",)),
-    Bomb("zeros.gz", "zeros.csv.gz", gzip_zeros, (65,)),
+    Bomb("zeros.gz", "zeros.csv.gz", gzip_zeros, (65,), (), ("header", "--names")),
     Bomb("zeros.gz, names", "zeros.csv.gz", gzip_zeros, (2,), ("--names", "a", "--no-header", *REJECT),
-         ("--memory",)),
-    Bomb("zeros.gz, --max-ratio 500", "zeros.csv.gz", gzip_zeros, (3, 65),
+         ("--memory",), rows=0, rejected=1),
+    Bomb("zeros.gz, --max-ratio 500", "zeros.csv.gz", gzip_zeros, (65,),
          ("--names", "a", "--no-header", *REJECT, "--max-ratio", "500"), ("--max-ratio",)),
-    Bomb("newlines.zst", "newlines.csv.zst", repeated(b"\n", 10 * GB), (3, 65), (), ("--max-ratio",)),
-    Bomb("newlines.zst, any ratio", "newlines1.csv.zst", repeated(b"\n", GB), (0, 65), RATIO),
-    Bomb("ab.zst", "ab.csv.zst", repeated(b"a,b\n", 10 * GB), (0, 3, 65), ("--stop-after", "30000000")),
+    Bomb("newlines.zst", "newlines.csv.zst", repeated(b"\n", 10 * GB), (65,), (), ("--max-ratio",)),
+    Bomb("newlines.zst, any ratio", "newlines1.csv.zst", repeated(b"\n", GB), (65,), RATIO, ("no records",)),
+    Bomb("ab.zst", "ab.csv.zst", repeated(b"a,b\n", 10 * GB), (0,), ("--stop-after", "30000000"), rows=30_000_000),
     Bomb("ab.zst, any ratio", "ab.csv.zst", repeated(b"a,b\n", 10 * GB), (0,),
          RATIO + ("--stop-after", "10000000"), rows=10_000_000),
     Bomb("newlines.ndjson.zst", "newlines.ndjson.zst", repeated(b"\n", GB, head=b'{"a":1}\n'), (0,), RATIO, rows=1),
@@ -205,24 +217,24 @@ BOMBS = [
     Bomb("nest, document of objects", "nests.json", lines(lambda s: ['{"a":' * int(10 * MB * s)]), (65,),
          ("--format", "json"), ("1024",)),
     Bomb("nest, line", "nest.ndjson", lines(
-        lambda s: ['{"a":1}\n', "[" * int(10 * MB * s), "\n", '{"a":2}\n']), (2,), REJECT, rows=2),
+        lambda s: ['{"a":1}\n', "[" * int(10 * MB * s), "\n", '{"a":2}\n']), (2,), REJECT, ("1024",), rows=2, rejected=1),
     Bomb("nest, value", "nestv.ndjson", lines(
-        lambda s: ['{"a":1}\n', '{"a":', "[" * int(10 * MB * s), "\n", '{"a":2}\n']), (2,), REJECT, rows=2),
+        lambda s: ['{"a":1}\n', '{"a":', "[" * int(10 * MB * s), "\n", '{"a":2}\n']), (2,), REJECT, ("1024",), rows=2, rejected=1),
     Bomb("nest, value of a document", "nestd.json", lines(
-        lambda s: ['[{"a":1},', '{"a":', "[" * int(10 * MB * s)]), (3, 65), REJECT, ("1024",)),
+        lambda s: ['[{"a":1},', '{"a":', "[" * int(10 * MB * s)]), (65,), REJECT, ("1024",)),
     Bomb("line, CSV", "line.csv.zst", repeated(b"abcdefgh,", 3 * GB), (65,), REJECT + RATIO, ("65536",)),
-    Bomb("line, first field", "line1.csv.zst", repeated(b"a", 3 * GB, head=b"a,b\n"), (2, 65), REJECT + RATIO,
-         ("--memory",)),
+    Bomb("line, first field", "line1.csv.zst", repeated(b"a", 3 * GB, head=b"a,b\n"), (2,), REJECT + RATIO,
+         ("--memory",), rows=0, rejected=1),
     Bomb("line, open quote", "quote.csv.zst", repeated(b"x", 3 * GB, head=b'a,b\n1,2\n3,"', tail=b"\n4,5\n"), (2,),
-         REJECT + RATIO, ("--memory",), rows=2),
-    Bomb("lines, open quote", "quotes.csv.zst", repeated(b"1,2\n", 400 * MB, head=b'a,b\n1,2\n3,"'), (2, 3),
-         REJECT + RATIO + ("--stop-after", "1000000")),
+         REJECT + RATIO, ("--memory",), rows=2, rejected=1),
+    Bomb("lines, open quote", "quotes.csv.zst", repeated(b"1,2\n", 400 * MB, head=b'a,b\n1,2\n3,"'), (2,),
+         REJECT + RATIO + ("--stop-after", "1000000"), ("--memory", "--quote none"), rows=999_999, rejected=1),
     Bomb("line, NDJSON string", "line.ndjson.zst", repeated(
-        b"x", 3 * GB, head=b'{"a":"1"}\n{"a":"', tail=b'"}\n{"a":"2"}\n'), (2,), REJECT + RATIO, ("--memory",), rows=2),
+        b"x", 3 * GB, head=b'{"a":"1"}\n{"a":"', tail=b'"}\n{"a":"2"}\n'), (2,), REJECT + RATIO, ("--memory",), rows=2, rejected=1),
     Bomb("record of a document", "record.json.zst", repeated(b"x", 3 * GB, head=b'[{"a":"', tail=b'"}]'), (65,),
          REJECT + RATIO, ("--memory",)),
     Bomb("field among records", "field.csv.zst", lambda path, scale: huge_field((path, scale)), (2,),
-         REJECT + RATIO, ("--memory",), rows=2000),
+         REJECT + RATIO, ("--memory",), rows=2000, rejected=1),
     Bomb("a million columns", "columns.csv", wide_header(1_000_000), (65,), (), ("65536",)),
     Bomb("..., --columns", "columns.csv", wide_header(1_000_000), (65,), ("--columns", "c3,c7"), ("65536",)),
     Bomb("60,000 columns", "columns60.csv", wide_header(60_000), (65,), (), ("2000",)),
@@ -234,41 +246,52 @@ BOMBS = [
     Bomb("60,000 columns of one name", "same.csv", lines(lambda s: [",".join(["name"] * 60_000) + "\n"] * 3), (65,),
          (), ("2000",)),
     Bomb("columns, --ragged extra", "columns.csv", wide_header(1_000_000), (0,),
-         ("--names", "a,b,c", "--ragged", "extra", "--header-lines", "0", *REJECT)),
+         ("--names", "a,b,c", "--ragged", "extra", "--header-lines", "0", *REJECT), rows=4),
     Bomb("columns, --ragged pad", "columns.csv", wide_header(1_000_000), (2,),
-         ("--names", "a,b,c", "--ragged", "pad", *REJECT)),
+         ("--names", "a,b,c", "--ragged", "pad", *REJECT), ("expected 3 fields",), rows=0, rejected=3),
     Bomb("columns, quarantined", "columns60.csv", wide_header(60_000), (65,), ("--contract", "quarantine"), ("2000",),
          schema="CREATE TABLE t (c1, c2, c3)"),
-    Bomb("keys, NDJSON", "keys.ndjson", many_keys("ndjson"), (4, 65), (), ("2000",)),
-    Bomb("keys, document", "keys.json", many_keys("json"), (4, 65), (), ("2000",)),
+    Bomb("keys, NDJSON", "keys.ndjson", many_keys("ndjson"), (65,), (), ("2000",)),
+    Bomb("keys, document", "keys.json", many_keys("json"), (65,), (), ("2000",)),
     Bomb("keys, --columns", "keys.ndjson", many_keys("ndjson"), (0,), ("--columns", "k3,k7"), rows=1),
-    Bomb("keys, quarantined", "keys.ndjson", many_keys("ndjson"), (2, 4, 65), ("--contract", "quarantine"),
+    Bomb("keys, quarantined", "keys.ndjson", many_keys("ndjson"), (65,), ("--contract", "quarantine"), ("2000",),
          schema="CREATE TABLE t (k1, k2, k3)"),
     Bomb("new keys, new table", "newkeys.ndjson", lines(new_keys), (65,), (), ("2000",)),
-    Bomb("new keys, rejected", "newkeys.ndjson", lines(new_keys), (2,), REJECT, ("2000",), rows=1999),
+    Bomb("new keys, rejected", "newkeys.ndjson", lines(new_keys), (2,), REJECT, ("2000",), rows=1999,
+         rejected=lambda scale: int(100_000 * scale) - 1999),
     Bomb("new keys, --alter", "newkeys.ndjson", lines(new_keys), (65,), ("--alter",), ("2000",),
          schema="CREATE TABLE t (id INTEGER PRIMARY KEY)"),
-    Bomb("new keys, quarantined", "newkeys.ndjson", lines(new_keys), (2, 65), ("--contract", "quarantine", *REJECT), ("2000",),
-         schema="CREATE TABLE t (id INTEGER PRIMARY KEY)"),
-    Bomb("new keys, skipped", "skipped.ndjson", lines(skipped_keys), (0,), ("--columns", "id"), rows=2_000_000),
-    Bomb("keys of 1 MB", "longkeys.ndjson", lines(million_byte_keys), (2,), REJECT, ("1000001 bytes",)),
-    Bomb("keys of 1 MB, skipped", "longkeys.ndjson", lines(million_byte_keys), (0,), ("--columns", "id"), rows=300),
-    Bomb("shapes, 30 columns", "shapes.ndjson", shapes(30, 0.5), (0,), ("--key", "id"), rows=100_000),
-    Bomb("shapes, 300 columns", "shapes300.ndjson", shapes(300, 0.1), (0,), ("--key", "id"), rows=100_000),
-    Bomb("shapes, appended", "shapes.ndjson", shapes(30, 0.5), (0,), rows=100_000),
-    Bomb("warnings", "warnings.csv", lines(warning_columns), (0, 2), REJECT),
-    Bomb("rejects of 60 KB", "rejects.csv", lines(large_rejects), (2,), (*REJECT, "--no-header", "--delimiter", "comma", "--names", "a,b"), rows=2),
-    Bomb("rejects of 4 bytes", "smallrejects.csv", lines(small_rejects), (2,), (*REJECT, "--no-header", "--delimiter", "comma", "--names", "a,b"), rows=2),
-    Bomb("records of a quarter", "large.ndjson", large_records(False), (0,), ("--key", "id")),
-    Bomb("records of a quarter, \\n", "largeescaped.ndjson", large_records(True), (0,), ("--key", "id")),
+    Bomb("new keys, quarantined", "newkeys.ndjson", lines(new_keys), (2,), ("--contract", "quarantine", *REJECT), ("2000",),
+         schema="CREATE TABLE t (id INTEGER PRIMARY KEY)", rows=0, rejected=lambda scale: int(100_000 * scale) - 1999,
+         query="SELECT CASE count(*) WHEN 1999 THEN 'ok' END FROM upsurge_quarantine"),
+    Bomb("new keys, skipped", "skipped.ndjson", lines(skipped_keys), (0,), ("--columns", "id"), rows=scaled(2_000_000)),
+    Bomb("keys of 1 MB", "longkeys.ndjson", lines(million_byte_keys), (2,), REJECT, ("1000001 bytes",), rows=1,
+         rejected=lambda scale: int(300 * scale) - 1),
+    Bomb("keys of 1 MB, skipped", "longkeys.ndjson", lines(million_byte_keys), (0,), ("--columns", "id"), rows=scaled(300)),
+    Bomb("shapes, 30 columns", "shapes.ndjson", shapes(30, 0.5), (0,), ("--key", "id"), rows=scaled(100_000)),
+    Bomb("shapes, 300 columns", "shapes300.ndjson", shapes(300, 0.1), (0,), ("--key", "id"), rows=scaled(100_000)),
+    Bomb("shapes, appended", "shapes.ndjson", shapes(30, 0.5), (0,), rows=scaled(100_000)),
+    Bomb("warnings", "warnings.csv", lines(warning_columns), (0,), REJECT, rows=500),
+    Bomb("rejects of 60 KB", "rejects.csv", lines(large_rejects), (2,),
+         (*REJECT, "--no-header", "--delimiter", "comma", "--names", "a,b"), ("expected 2 fields",), rows=2,
+         rejected=scaled(20_000)),
+    Bomb("rejects of 4 bytes", "smallrejects.csv", lines(small_rejects), (2,),
+         (*REJECT, "--no-header", "--delimiter", "comma", "--names", "a,b"), ("expected 2 fields",), rows=2,
+         rejected=lambda scale: (int(50 * scale) or 1) * 100_000),
+    Bomb("records of a quarter", "large.ndjson", large_records(False), (0,), ("--key", "id"), rows=3,
+         query=quarter("'abcd'")),
+    Bomb("records of a quarter, \\n", "largeescaped.ndjson", large_records(True), (0,), ("--key", "id"), rows=3,
+         query=quarter("'ab' || char(10)")),
     Bomb("window of 2 GiB", "window.csv.zst", repeated(b"a,b\n", 100 * MB, options=("--long=31", "--ultra")), (65,),
          (), ("--memory",)),
     Bomb("window of 128 MiB", "window27.csv.zst", repeated(b"a,b\n", 400 * MB, options=("--long=27",)), (0,),
-         (*RATIO, "--stop-after", "1000000"), window_mib=128),
-    Bomb("tiny frames", "frames.csv.zst", members(b"a,b\n", 1_000_000, ("zstd", "-q")), (0,)),
-    Bomb("tiny members", "members.csv.gz", members(b"a,b\n", 1_000_000, ("gzip",)), (0,)),
+         (*RATIO, "--stop-after", "1000000"), rows=1_000_000, window_mib=128),
+    Bomb("tiny frames", "frames.csv.zst", members(b"a,b\n", 1_000_000, ("zstd", "-q")), (0,),
+         rows=scaled(1_000_000)),
+    Bomb("tiny members", "members.csv.gz", members(b"a,b\n", 1_000_000, ("gzip",)), (0,),
+         rows=scaled(1_000_000)),
     Bomb("blank lines", "blank.csv", lines(lambda s: ["a,b\n", "\n" * 1_000_000, "1,2\n"]), (0,), rows=1),
     Bomb("null of 100 KB", "null.csv", lines(long_null), (0,), ("--null", "n" * 100_000), rows=100_000),
-    Bomb("delimiter of 100 KB", "null.csv", lines(long_null), (0, 64, 65), ("--delimiter", "n" * 100_000)),
-    Bomb("10,000 files", "files", many_files, (0,), rows=10_000),
+    Bomb("delimiter of 100 KB", "null.csv", lines(long_null), (0,), ("--delimiter", "n" * 100_000), rows=100_000),
+    Bomb("10,000 files", "files", many_files, (0,), rows=scaled(10_000)),
 ]

@@ -2,7 +2,7 @@
 
 import json
 import os
-import resource
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -69,42 +69,83 @@ def explode(bomb, folder, arguments):
     message += first_reject(rejects)
     text = summary.read_text(encoding="utf-8") if summary.exists() else ""
     said = json.loads(text) if text else {}
+    problems = problems_of(bomb, code, message, database, said.get("ledger", {}), arguments)
     tools.remove_database(database)
     if not arguments.keep:
         remove(path)
     peak = max(peak, said.get("peak_memory_bytes", 0) / (1 << 20))
     bound = mebibytes(memory) + SLACK_MIB + bomb.window_mib
-    problems = []
-    if code not in bomb.exits:
-        problems.append(f"exit {exit_text(code)}, expected {' or '.join(map(str, bomb.exits))}")
     if peak > bound:
         problems.append(f"peak {peak:.1f} MiB")
-    problems += [f"the message lacks {word!r}" for word in bomb.says if word not in message]
-    if bomb.rows is not None and said.get("ledger", {}).get("inserted") != bomb.rows:
-        problems.append(f"stored {said.get('ledger', {}).get('inserted')} records, expected {bomb.rows}")
     lines = [line for line in message.strip().splitlines() if line.strip()]
     return {
-        "name": bomb.name, "verdict": "FAIL" if problems else "ok", "problems": problems, "exit": exit_text(code),
+        "name": bomb.name, "verdict": "FAIL" if problems else "ok", "problems": problems, "exit": "none" if code is None else exit_text(code),
         "seconds": seconds, "peak_mib": peak, "own_mib": said.get("peak_memory_bytes", 0) / (1 << 20),
         "bound_mib": bound, "rows_per_second": said.get("rows_per_second") or 0,
         "message": "; ".join(problems + [" ".join(lines)[:240]])}
 
 
+def problems_of(bomb, code, message, database, ledger, arguments):
+    """What is not as it must be, but for the memory."""
+    if code is None:
+        return [f"did not end within {arguments.timeout} s"]
+    problems = []
+    if code not in bomb.exits:
+        problems.append(f"exit {exit_text(code)}, expected {' or '.join(map(str, bomb.exits))}")
+    problems += [f"the message lacks {word!r}" for word in bomb.says if word not in message]
+    if code not in (0, 2):
+        # Of a run that was refused nothing is left.
+        if code != 3 and rows_in(database) not in (None, 0):
+            problems.append(f"refused, and {rows_in(database)} rows are stored")
+    elif bomb.rows is None:
+        problems.append("nobody said how many rows it has to store")
+    if bomb.rows is not None and rows_in(database) != at_scale(bomb.rows, arguments):
+        problems.append(f"stored {rows_in(database)} rows, expected {at_scale(bomb.rows, arguments)}")
+    if bomb.rejected is not None and ledger.get("rejected") != at_scale(bomb.rejected, arguments):
+        problems.append(f"rejected {ledger.get('rejected')} records, expected {at_scale(bomb.rejected, arguments)}")
+    if bomb.query and asked(database, bomb.query) != "ok":
+        problems.append("the table does not hold what the records say")
+    return problems
+
+
+def at_scale(count, arguments):
+    return count(arguments.scale) if callable(count) else count
+
+
+def rows_in(database):
+    """How many rows the table has; None without a table."""
+    if not database.exists() or asked(database, "SELECT count(*) FROM sqlite_schema WHERE name = 't'") == 0:
+        return None
+    return asked(database, "SELECT count(*) FROM t")
+
+
+def asked(database, query):
+    connection = sqlite3.connect(database)
+    try:
+        return connection.execute(query).fetchone()[0]
+    finally:
+        connection.close()
+
+
 def timed(command, timeout):
-    """Exit code (negative for a signal), seconds, peak MiB and what was said on standard error."""
+    """Exit code (negative for a signal, None for a command that took too long and was killed), seconds, peak MiB and
+    what was said on standard error."""
     with tempfile.TemporaryFile() as errors:
         start = time.monotonic()
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (timeout, timeout + 5)))
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
         peak = 0.0
+        is_late = False
         while process.poll() is None:
+            if not is_late and time.monotonic() - start > timeout:
+                is_late = True
+                process.kill()
             peak = max(peak, resident(process.pid))
             time.sleep(0.005)
         seconds = time.monotonic() - start
         errors.seek(0)
         text = errors.read(1 << 20).decode("utf-8", "replace")
-        return process.returncode, seconds, peak, text
+        return None if is_late else process.returncode, seconds, peak, text
 
 
 def resident(process):

@@ -8,11 +8,37 @@ import signal
 import sqlite3
 import subprocess
 import time
+from dataclasses import dataclass
 
 from . import tools
 from .measure import machine, stop
 
-KINDS = ("csv.zst", "ndjson.gz")
+FRAME_BYTES = 2 << 20
+
+
+@dataclass
+class Kind:
+    """What is loaded, and how."""
+
+    suffix: str
+    is_keyed: bool
+    has_frames: bool = True  # of 2 MiB each; otherwise one of all
+    rejects: str = "file"
+
+    def name(self):
+        many = "many" if self.has_frames else "one"
+        part = "frame" if self.suffix.endswith("zst") else "member"
+        return (f"{'keyed upsert' if self.is_keyed else 'keyless insert'} of .{self.suffix} "
+                f"({many} {part}{'s' if self.has_frames else ''}), rejects in a {self.rejects}")
+
+
+KINDS = [
+    Kind("csv.zst", is_keyed=True),
+    Kind("csv.zst", is_keyed=False),
+    Kind("ndjson.gz", is_keyed=True, rejects="table"),
+    Kind("ndjson.gz", is_keyed=False),
+    Kind("csv.zst", is_keyed=False, has_frames=False, rejects="table"),
+]
 
 
 def add_arguments(parser):
@@ -28,85 +54,98 @@ def run(arguments):
     print(f"kills at {arguments.moments} random moments a load of {arguments.rows:,} rows; machine: {machine()}")
     for kind in KINDS:
         source = write_input(folder, kind, arguments.rows)
-        for is_keyed in (True, False):
-            loop(Loop(folder, source, is_keyed, arguments), arguments.moments, random.Random(arguments.seed))
+        loop(Loop(folder, source, kind, arguments), arguments.moments, random.Random(arguments.seed))
 
 
 class Loop:
     """One kind of load, its undisturbed result, and how long it takes."""
 
-    def __init__(self, folder, source, is_keyed, arguments):
+    def __init__(self, folder, source, kind, arguments):
         self.database = folder / "kills.db"
         self.start = folder / "kills-start.db"
         self.source = source
-        self.is_keyed = is_keyed
-        self.name = f"{'keyed upsert' if is_keyed else 'keyless insert'} of {source.name}"
+        self.kind = kind
+        self.name = kind.name()
         self.rejects = folder / "kills-rejects.ndjson"
-        self.options = ["--on-error", "reject", "--rejects", str(self.rejects), "-q"]
-        self.options += ["--key", "id"] if is_keyed else ["--mode", "insert"]
+        self.told = folder / "kills.summary"
+        self.options = ["--on-error", "reject", "-q", "--summary", str(self.told)]
+        self.options += ["--rejects", "table" if kind.rejects == "table" else str(self.rejects)]
+        self.options += ["--key", "id"] if kind.is_keyed else ["--mode", "insert"]
         if arguments.commit_every:
             self.options += ["--commit-every", str(arguments.commit_every)]
-        make_table(self.start, is_keyed, arguments.rows)
+        make_table(self.start, kind.is_keyed, arguments.rows)
         self.reset()
         began = time.monotonic()
-        self.ledger = self.finish()
+        self.summary = self.finish()
         self.seconds = time.monotonic() - began
         self.result = self.digest()
+        bad = arguments.rows // BAD_STRIDE
+        if self.summary["ledger"]["read"] != arguments.rows or self.summary["ledger"]["rejected"] != bad:
+            stop(f"{self.name}: undisturbed, the ledger is {self.summary['ledger']}")
 
     def reset(self):
         tools.remove_database(self.database)
         shutil.copy(self.start, self.database)
         self.rejects.unlink(missing_ok=True)
 
-    def command(self, summary="-"):
-        return [str(tools.upsurge()), "load", str(self.database), "t", str(self.source), *self.options, "--summary", summary]
+    def command(self):
+        return [tools.upsurge(), "load", str(self.database), "t", str(self.source), *self.options]
 
     def finish(self):
+        """Runs the load to its end; the summary."""
+        self.told.unlink(missing_ok=True)
         done = subprocess.run(self.command(), capture_output=True, text=True, check=False)
         if done.returncode not in (0, 2):
             stop(f"{self.name}: exit code {done.returncode}: {done.stderr}")
-        return json.loads(done.stdout)["ledger"]
+        return self.summary_told()
 
     def killed_after(self, seconds):
-        """Whether the load is not done: one whose ledger was told and forgotten is, though the process had not ended."""
-        told = self.database.with_suffix(".summary")
-        told.unlink(missing_ok=True)
-        child = subprocess.Popen(self.command(str(told)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        """The summary of a load that is done, or None: one whose summary was told and whose mark is gone is, though
+        the process had not ended."""
+        self.told.unlink(missing_ok=True)
+        child = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         time.sleep(seconds)
-        was_running = child.poll() is None
         child.send_signal(signal.SIGKILL)
         _, talk = child.communicate()
-        if not was_running and child.returncode not in (0, 2):
+        if child.returncode not in (0, 2, -signal.SIGKILL):
             stop(f"{self.name}: exit code {child.returncode}: {talk.decode()}")
-        if not was_running or child.returncode != -signal.SIGKILL:
-            return False
-        is_told = told.exists() and told.read_text(encoding="utf-8").endswith("}\n")
-        return not is_told or self.is_listed()
+        if child.returncode == -signal.SIGKILL and self.is_listed():
+            return None
+        summary = self.summary_told()
+        if child.returncode != -signal.SIGKILL and summary is None:
+            stop(f"{self.name}: exit code {child.returncode} without a summary")
+        return summary
+
+    def summary_told(self):
+        """What the last process has said, or None when it is not whole."""
+        text = self.told.read_text(encoding="utf-8") if self.told.exists() else ""
+        return json.loads(text) if text.endswith("}\n") else None
 
     def is_listed(self):
+        """Whether the database holds the position of a load that is not done."""
         database = sqlite3.connect(self.database)
         try:
             return database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_runs'").fetchone() is not None
         finally:
             database.close()
 
-    def rows_there(self):
-        database = sqlite3.connect(self.database)
-        try:
-            return database.execute("SELECT count(*) FROM t").fetchone()[0]
-        finally:
-            database.close()
-
     def digest(self):
         """Keyless: of the dump; keyed: of types and values in the order of the key. And of the rejects."""
         columns = ", ".join(f"typeof({column}), quote({column})" for column in ("id", "a", "b", "c"))
-        table = f"SELECT {columns} FROM t ORDER BY id" if self.is_keyed else ".dump"
+        table = f"SELECT {columns} FROM t ORDER BY id" if self.kind.is_keyed else ".dump t"
         schema = "SELECT name, sql FROM sqlite_schema ORDER BY name"
         sound = self.shell("sqlite3 \"$0\" 'PRAGMA integrity_check'")
         if sound.strip() != "ok":
             stop(f"{self.name}: the database is damaged: {sound}")
-        return self.shell('sqlite3 "$0" "$1" "$2" | sha256sum', schema, table) + hashlib.sha256(
-            self.rejects.read_bytes()).hexdigest()
+        return self.shell('sqlite3 "$0" "$1" "$2" | sha256sum', schema, table) + self.digest_of_rejects()
+
+    def digest_of_rejects(self):
+        if self.kind.rejects == "file":
+            return hashlib.sha256(self.rejects.read_bytes()).hexdigest()
+        columns = 'id, "table", file, record, line, byte, "column", code, reason, raw, raw_cut, typeof(added_at)'
+        return self.shell(
+            'sqlite3 "$0" "$1" "$2" | sha256sum', f"SELECT {columns} FROM upsurge_rejects ORDER BY id",
+            "SELECT * FROM upsurge_reject_contexts ORDER BY id")
 
     def shell(self, script, *arguments):
         command = ["bash", "-o", "pipefail", "-c", script, str(self.database), *arguments]
@@ -114,26 +153,33 @@ class Loop:
 
 
 def loop(load, moments, generator):
-    kills = loads = resumed = 0
+    """Kills loads and resumes them until there were so many kills; each load's table, rejects and ledger have to be
+    those of the undisturbed one, as the process tells that ended it."""
+    kills = loads = behind_commits = resumed = 0
     began = time.monotonic()
     while kills < moments:
         load.reset()
         loads += 1
-        is_killed = load.killed_after(generator.uniform(0, load.seconds))
-        while is_killed and kills < moments:
+        summary = load.killed_after(generator.uniform(0, load.seconds))
+        while summary is None and kills < moments:
             kills += 1
-            resumed += load.rows_there() > 0
+            behind_commits += load.is_listed()
             if generator.random() < 0.2:
                 break
-            is_killed = load.killed_after(generator.uniform(0, load.seconds * 0.6))
-        ledger = load.finish() if is_killed else load.ledger
-        if ledger != load.ledger:
-            stop(f"{load.name}: the ledger is {ledger} instead of {load.ledger}")
+            summary = load.killed_after(generator.uniform(0, load.seconds * 0.6))
+        summary = summary or load.finish()
+        resumed += summary.get("resumed_records", 0) > 0
+        for part in ("ledger", "rejects_by_reason", "warnings", "committed_records", "exit_code"):
+            if summary[part] != load.summary[part]:
+                stop(f"{load.name}: after {kills} kills {part} is {summary[part]} instead of {load.summary[part]}")
         if load.digest() != load.result:
-            stop(f"{load.name}: another table after {kills} kills")
+            stop(f"{load.name}: another table or other rejects after {kills} kills")
     print(
-        f"{load.name}: {kills} kills in {loads} loads, {resumed} of them with rows in the table; tables, rejects and "
-        f"ledgers equal; undisturbed {load.seconds:.2f} s; {time.monotonic() - began:.0f} s in all", flush=True)
+        f"{load.name}: {kills} kills in {loads} loads, {behind_commits} of them behind a commit; {resumed} loads were "
+        f"ended by a process that went on from one; tables, rejects and ledgers equal; undisturbed "
+        f"{load.seconds:.2f} s; {time.monotonic() - began:.0f} s in all", flush=True)
+    if behind_commits == 0 or resumed == 0:
+        stop(f"{load.name}: no load was resumed; a smaller --commit-every or more --rows leave something to resume")
 
 
 def make_table(path, is_keyed, rows):
@@ -150,27 +196,38 @@ def make_table(path, is_keyed, rows):
     database.close()
 
 
+# Each so manieth record is bad.
+BAD_STRIDE = 50_021
+
+
+def lines(kind, rows):
+    """The input, a line at a time."""
+    is_csv = kind.suffix.startswith("csv")
+    if is_csv:
+        yield "id,a,b,c\n"
+    for i in range(1, rows + 1):
+        bad = i % BAD_STRIDE == 0
+        if is_csv:
+            yield f"{i},name {i},{i / 4},{i % 97}{',surplus' if bad else ''}\n"
+        else:
+            name = "null" if bad else f'"name {i}"'
+            yield f'{{"id":{i},"a":{name},"b":{i / 4},"c":"{i % 97}"}}\n'
+
+
 def write_input(folder, kind, rows):
-    path = folder / f"kills-{rows}.{kind}"
+    """Writes the input once. Frames and members end where they end, in the middle of a record."""
+    path = folder / f"kills-{rows}-{'many' if kind.has_frames else 'one'}.{kind.suffix}"
     if path.exists():
         return path
-    compressor = ["zstd", "-q", "-3", "-o"] if kind.endswith("zst") else None
-    plain = folder / "kills.plain"
-    with plain.open("w", encoding="utf-8") as file:
-        if kind.startswith("csv"):
-            file.write("id,a,b,c\n")
-        for i in range(1, rows + 1):
-            bad = i % 50_021 == 0
-            if kind.startswith("csv"):
-                file.write(f"{i},name {i},{i / 4},{i % 97}{',surplus' if bad else ''}\n")
-            else:
-                name = "null" if bad else f'"name {i}"'
-                file.write(f'{{"id":{i},"a":{name},"b":{i / 4},"c":"{i % 97}"}}\n')
-    if compressor:
-        # Frames of a few MiB, and one that is larger.
-        subprocess.run([*compressor, str(path), str(plain)], check=True)
-    else:
-        with path.open("wb") as file:
-            subprocess.run(["gzip", "-c", str(plain)], stdout=file, check=True)
-    plain.unlink()
+    compressor = [tools.program("zstd", "zstd"), "-q", "-3", "-c"] if kind.suffix.endswith("zst") else ["gzip", "-c"]
+    partial = path.with_name(path.name + ".partial")
+    text = "".join(lines(kind, rows)).encode()
+    size = min(FRAME_BYTES, len(text) // 5) if kind.has_frames else len(text)
+    starts = range(0, len(text), size)
+    with partial.open("wb") as file:
+        for start in starts:
+            subprocess.run(compressor, input=text[start:start + size], stdout=file, check=True)
+    if len(starts) < 5 and kind.has_frames:
+        stop(f"{path} has only {len(starts)} frames")
+    partial.rename(path)
     return path

@@ -1,6 +1,7 @@
 """The write-ahead log while another program reads: within its limit without a reader, explained and cut back with one."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import time
@@ -28,13 +29,38 @@ def run(arguments):
         report(name, figures[name])
     limit = arguments.limit << 20
     for name in ("no reader", "short readers"):
-        if figures[name]["log peak"] > limit:
-            stop(f"{name}: the log grew to {figures[name]['log peak']} bytes, past {limit}")
-    pinned = figures["pinned, then released"]
-    if pinned["log after release"] > limit or not pinned["summary"] or not pinned["said"]:
-        stop(f"pinned: {pinned}")
+        if highest(figures[name]) > limit:
+            stop(f"{name}: the log grew to {highest(figures[name])} bytes, past {limit}")
+        if figures[name]["summary"] is not None:
+            stop(f"{name}: the summary tells of a reader: {figures[name]['summary']}")
+    check_pinned(figures["pinned, then released"], limit)
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(figures, indent=2), encoding="utf-8")
+
+
+def highest(figures):
+    """The log's largest size, as seen every 10 ms and as the command says itself."""
+    return max(figures["log peak"], figures["wal_bytes_peak"])
+
+
+def check_pinned(figures, limit):
+    """The reader has to have held the log past its limit, to have been named, and to have ended during the load; then
+    the log has to have come under its limit and to have stayed there."""
+    if figures["released after"] is None:
+        stop("pinned: the log did not get so large that the reader ended; more --rows or a smaller --release do that")
+    if figures["under the limit after"] is None:
+        stop("pinned: the log was not under its limit again before the load ended; more --rows show whether it would be")
+    if figures["log after release"] > limit:
+        stop(f"pinned: the log grew to {figures['log after release']} bytes after the reader's end, past {limit}")
+    summary = figures["summary"]
+    if not summary:
+        stop("pinned: the summary has no wal_pinned")
+    if str(os.getpid()) not in summary["cause"] or summary["seconds"] <= 0:
+        stop(f"pinned: the summary does not name this reader and its time: {summary}")
+    if not limit < summary["bytes_peak"] <= highest(figures) or summary["bytes_left"] > limit:
+        stop(f"pinned: the summary's sizes are not what was seen ({highest(figures)} bytes): {summary}")
+    if not any(f"process {os.getpid()} " in line and "--wal-limit" in line for line in figures["said"]):
+        stop(f"pinned: the run did not say who held the log past which limit: {figures['said']}")
 
 
 def load(folder, source, arguments, name):
@@ -107,7 +133,7 @@ def read(reader):
 
 def report(name, figures):
     print(f"{name}: {figures['seconds']:.1f} s, log at most {figures['log peak'] / (1 << 20):.1f} MiB")
-    if figures["released after"] is not None:
+    if figures["under the limit after"] is not None:
         print(
             f"  the reader ended after {figures['released after']:.1f} s; the log was under its limit "
             f"{figures['under the limit after'] - figures['released after']:.2f} s later, and at most "

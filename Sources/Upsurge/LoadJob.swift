@@ -63,6 +63,7 @@ public struct LoadJob: Sendable {
     }
     let summary = run.takeSummary()
     if report(summary) { run.acknowledge() }
+    run.lock.withLock { $0 = nil }
     return summary
   }
 }

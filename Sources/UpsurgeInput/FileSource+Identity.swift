@@ -43,6 +43,14 @@ extension FileSource {
 }
 
 extension FileIdentity {
+  /// Whether a file has this content, as far as can be told; what cannot be looked at has not.
+  package func isContent(ofPath path: String) throws(UpsurgeError) -> Bool {
+    guard let info = stat(path: path), info.isRegular, UInt64(max(info.st_size, 0)) == byteCount else {
+      return false
+    }
+    return try FileSource(name: path).identity()?.isSame(as: self) ?? false
+  }
+
   /// Whether the file at a path still is this one: the same size and the same beginning. An unchanged time of its last
   /// change saves reading it.
   /// - Throws: `unreadableInput`.

@@ -30,10 +30,11 @@ extension LoadRun {
         words = "goes on behind the \(run.progress.ledger.read) records that an earlier run has committed"
       case .report(let run):
         words = "reads nothing, and shows the ledger of the run that began \(run.startedAt)"
-      case .anew(let replaced, let doubt):
-        guard let run = replaced.last, let doubt else { return }
-        let count = run.progress.ledger.read
-        words = "finds an earlier run that has committed \(count) records, and cannot go on there: \(doubt)"
+      case .anew(_, let doubt):
+        guard let doubt else { return }
+        let count = doubt.run.progress.ledger.read
+        words =
+          "finds an earlier run that has committed \(count) records, and cannot go on there: \(doubt.change)"
       }
     } catch {
       if error.code != .guardRefused { return }
@@ -44,12 +45,16 @@ extension LoadRun {
 
   /// Refuses to start over where that would store or add up again what an earlier run has committed.
   func checkDoubt(of beginning: Beginning, _ table: PreparedTable) throws(UpsurgeError) {
-    guard let doubt = beginning.doubt, let run = beginning.replaced.last else { return }
-    if table.repetition(options: job.options) != nil { throw RunStart.refusal(run, because: doubt) }
+    guard let doubt = beginning.doubt else { return }
+    let mayDouble = table.plan.mayInsertAnew(hasPrimaryKey: job.options.mode != nil)
+    if mayDouble || table.repetition(options: job.options) != nil {
+      standing.withLock { $0 = doubt.run }
+      throw RunStart.refusal(doubt.run, because: doubt.change)
+    }
     note(
       RunNote(
         .warning,
-        "an earlier run of this job ended early and cannot go on: \(doubt); starting over, which its key makes harmless"
+        "an earlier run of this job ended early and cannot go on: \(doubt.change); starting over, which its key makes harmless"
       ))
   }
 

@@ -50,6 +50,10 @@ extension LoadRun {
     let runJob = job.runJob(initHash: script.hash)
     var connection: Connection?
     var start = RunStart.anew(replaced: [], doubt: nil)
+    if !job.options.isTrial {
+      let lock = try JobLock.take(runJob, database: SourceName.place(of: job.database))
+      self.lock.withLock { $0 = lock }
+    }
     if !job.options.isTrial && job.options.durability != .off {
       if access(job.database, F_OK) == 0 {
         let opened = try open()
@@ -70,7 +74,8 @@ extension LoadRun {
     // On a connection of its own, as --init would find there what it has made already.
     connection = nil
     let anew = RunStart.anew(
-      replaced: beginning.replaced + [run], doubt: "\(names[beginning.index].escapedForTerminal) has changed")
+      replaced: beginning.replaced + [run],
+      doubt: RunStart.Doubt(run: run, change: "\(names[beginning.index].escapedForTerminal) has changed"))
     _ = try load(
       prepareFirst(of: names, start: anew), runJob: runJob, script: script, names: names, opened: nil)
   }
@@ -82,7 +87,7 @@ extension LoadRun {
     if case .goOn(let run, let replaced) = start {
       let index = run.position.sourceIndex
       let source = try prepare(names[index])
-      files.goOn(run.files)
+      files.goOn(run.files.map(\.identity))
       try announce(source, files: files, index: index)
       noteTotal(of: names, first: source)
       return Beginning(

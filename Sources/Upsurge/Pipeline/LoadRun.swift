@@ -21,6 +21,8 @@ final class LoadRun: Sendable {
   let standing = Mutex<RunRecord?>(nil)
   /// What is left to do when the ledger was seen.
   let ending = Mutex<RunEnding?>(nil)
+  /// Held until the run has ended.
+  let lock = Mutex<JobLock?>(nil)
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
 

@@ -1,26 +1,11 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 extension LoadJob {
   /// What the job is, for a run that is to be found again: options that only tune are no part of it.
   package func runJob(initHash: String?) -> RunJob {
     RunJob(
-      table: table, sources: sources.map(Self.absolute),
+      table: table, sources: sources.map(SourceName.place),
       options: options.inputIdentity + options.tableIdentity + options.outputIdentity
         + (initHash.map { [RunJob.Option("--init", $0)] } ?? []),
       command: command)
-  }
-
-  /// A path from the root, so that the same command from another folder is another job only where it is.
-  private static func absolute(_ source: String) -> String {
-    if SourceName.isStandardInput(source) { return SourceName.standardInput }
-    if source.hasPrefix("/") { return source }
-    guard let folder = getcwd(nil, 0) else { return source }
-    defer { free(folder) }
-    return String(cString: folder) + "/" + source
   }
 }
 

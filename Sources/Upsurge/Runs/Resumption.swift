@@ -50,8 +50,8 @@ struct Beginning {
   let resumption: RunRecord?
   /// Earlier runs of the job that this one takes the place of.
   let replaced: [RunRecord]
-  /// Why the last of them cannot go on, where starting over may do something twice.
-  let doubt: String?
+  /// An earlier run that cannot go on, where starting over may do something twice.
+  let doubt: RunStart.Doubt?
 }
 
 /// What is left to do when the run's ledger was seen.
@@ -74,7 +74,8 @@ final class RunEnding: @unchecked Sendable {
   init(_ run: RunRecord, on connection: Connection, keepsHistory: Bool) {
     self.connection = connection
     act = { exitCode throws(UpsurgeError) in
-      try RunKeeper.forget(run.id, keepsHistory: keepsHistory, exitCode: exitCode, on: connection)
+      try RunKeeper.forget(
+        (run.id, run.owner), keepsHistory: keepsHistory, exitCode: exitCode, on: connection)
     }
   }
 

@@ -7,7 +7,11 @@ final class RunFiles: Sendable {
   init(_ names: [String]) { files = Mutex(names.map { RunFile(name: $0, identity: nil) }) }
 
   /// Takes over what an earlier part of the run knew of the files that are done.
-  func goOn(_ earlier: [RunFile]) { files.withLock { $0 = earlier } }
+  func goOn(_ earlier: [FileIdentity?]) {
+    files.withLock { files in
+      for (index, identity) in zip(files.indices, earlier) { files[index].identity = identity }
+    }
+  }
 
   /// Notes what tells the file from others; standard input is never taken for the same.
   func note(_ source: PreparedSource, index: Int) throws(UpsurgeError) {

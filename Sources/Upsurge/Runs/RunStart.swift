@@ -1,11 +1,17 @@
 /// How a run begins: from the first record, where an earlier run of the same job has ended, or not at all.
 enum RunStart {
   /// - replaced: runs of the same job that this one takes the place of.
-  /// - doubt: why the last of them cannot go on, where that may do something twice.
-  case anew(replaced: [RunRecord], doubt: String?)
+  /// - doubt: an earlier run that cannot go on, where starting over may do something twice.
+  case anew(replaced: [RunRecord], doubt: Doubt?)
   case goOn(RunRecord, replaced: [RunRecord])
   /// The earlier run is complete, and nobody may have seen its ledger.
   case report(RunRecord)
+
+  /// An earlier run that has read the same input, and why it cannot go on.
+  struct Doubt {
+    var run: RunRecord
+    var change: String
+  }
 
   /// - Parameter names: the files that the job's sources stand for now.
   ///   - found: is told of an earlier run that has ended early, whatever is decided then; nil takes it back.
@@ -14,10 +20,12 @@ enum RunStart {
     _ job: RunJob, policy: ResumePolicy, names: [String], on connection: Connection,
     found: (RunRecord?) -> Void = { _ in }
   ) throws(UpsurgeError) -> RunStart {
-    let runs = try RunTable.open(connection, table: job.table).filter { $0.job.sources == job.sources }
+    let open = try RunTable.open(connection, table: job.table)
+    let runs = open.filter { $0.job.sources == job.sources && !(job.isStream && $0.livePID != nil) }
     guard let last = runs.last else {
-      if policy == .require { throw nothingToResume(job) }
-      return .anew(replaced: [], doubt: nil)
+      var others: [RunRecord] = []
+      for run in open where try shares(run, names) { others.append(run) }
+      return try decide(job, policy: policy, beside: others, on: connection)
     }
     for run in runs { if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) } }
     if policy == .never { return .anew(replaced: runs, doubt: nil) }
@@ -35,7 +43,40 @@ enum RunStart {
     // What is complete is done, whatever the job is now.
     if last.state == .complete && policy == .auto { return .anew(replaced: runs, doubt: nil) }
     if policy == .require { throw refusal(last, because: change) }
-    return .anew(replaced: runs, doubt: change)
+    return .anew(replaced: runs, doubt: Doubt(run: last, change: change))
+  }
+
+  /// How a job begins whose sources no run was given, where some of the files were read by other runs.
+  private static func decide(
+    _ job: RunJob, policy: ResumePolicy, beside others: [RunRecord], on connection: Connection
+  ) throws(UpsurgeError) -> RunStart {
+    for run in others { if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) } }
+    guard let last = others.last, policy != .never else {
+      if policy == .require { throw nothingToResume(job) }
+      return .anew(replaced: [], doubt: nil)
+    }
+    let sources = last.job.sources.joined(separator: ", ").escapedForTerminal
+    let change = "its sources were \(sources)"
+    if policy == .require { throw refusal(last, because: change) }
+    if last.state == .complete { return .anew(replaced: [], doubt: nil) }
+    if try isGone(last, on: connection) { return .anew(replaced: [], doubt: nil) }
+    return .anew(replaced: [], doubt: Doubt(run: last, change: change))
+  }
+
+  /// Whether a run has read something of one of these files.
+  private static func shares(_ run: RunRecord, _ names: [String]) throws(UpsurgeError) -> Bool {
+    for file in run.files.prefix(run.position.sourceIndex + 1) {
+      guard let identity = file.identity else { continue }
+      let place = SourceName.place(of: file.name)
+      for name in names where !SourceName.isStandardInput(name) {
+        if SourceName.place(of: name) == place {
+          if try identity.isStill(atPath: name) { return true }
+        } else if try identity.isContent(ofPath: name) {
+          return true
+        }
+      }
+    }
+    return false
   }
 
   /// The refusal to start over where that would do something twice.
@@ -72,16 +113,18 @@ enum RunStart {
       return "\(changed.joined(separator: ", ")) \(isOne ? "is not what it was" : "are not what they were")"
     }
     // The table of runs may have been edited.
-    guard run.files.map(\.name) == names, names.indices.contains(run.position.sourceIndex) else {
+    let places = { (names: [String]) in names.map(SourceName.place) }
+    guard places(run.files.map(\.name)) == places(names), names.indices.contains(run.position.sourceIndex)
+    else {
       return "the list of files has changed"
     }
     for (index, file) in run.files.enumerated() where index <= run.position.sourceIndex {
-      let name = file.name.escapedForTerminal
+      let name = names[index].escapedForTerminal
       guard let identity = file.identity else {
         return SourceName.isStandardInput(file.name)
           ? "standard input cannot be read again from there" : "\(name) cannot be read twice"
       }
-      if try !identity.isStill(atPath: file.name) { return "\(name) has changed" }
+      if try !identity.isStill(atPath: names[index]) { return "\(name) has changed" }
     }
     return nil
   }
@@ -89,7 +132,9 @@ enum RunStart {
   /// Whether somebody has dropped or emptied the table since.
   private static func isGone(_ run: RunRecord, on connection: Connection) throws(UpsurgeError) -> Bool {
     let ledger = run.progress.ledger
-    guard ledger.inserted > 0, ledger.deleted == 0 else { return false }
+    // So many rows the run has left there, at least if no key came twice.
+    let found = ledger.inserted + ledger.updated + ledger.unchanged
+    guard found > ledger.deleted else { return false }
     guard let schema = try TableSchema.read(connection, table: run.job.table) else { return true }
     guard schema.kind == .table else { return false }
     return try connection.integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") == nil

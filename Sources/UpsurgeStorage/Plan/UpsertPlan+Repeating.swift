@@ -30,7 +30,32 @@ extension UpsertPlan {
   /// - Parameter hasPrimaryKey: whether the records have the primary key.
   package func insertsAnew(hasPrimaryKey: Bool) -> Bool {
     guard targets.isEmpty, mode == .insert || mode == .ignore else { return false }
-    return !schema.keys.contains { key in
+    return !isRefusedByKey(hasPrimaryKey: hasPrimaryKey)
+  }
+
+  /// Whether some record, stored again, may make another row: it may lie outside a partial key, or have NULL in one.
+  package func mayInsertAnew(hasPrimaryKey: Bool) -> Bool {
+    if insertsAnew(hasPrimaryKey: hasPrimaryKey) { return true }
+    guard mode == .upsert || mode == .ignore else { return false }
+    let mayMiss = targets.allSatisfy { key in
+      key.isPartial || (mode == .ignore || rules.nullKeys == .insert) && mayBeNull(key)
+    }
+    return mayMiss && !isRefusedByKey(hasPrimaryKey: hasPrimaryKey, ifNoNull: false)
+  }
+
+  /// Whether a part of the key can be NULL: an expression, or a column that takes NULL.
+  private func mayBeNull(_ key: TableSchema.Key) -> Bool {
+    key.parts.contains { part in
+      guard let name = part.column, let index = schema.columnIndex(name) else { return true }
+      return !schema.columns[index].isNotNull && schema.rowidAlias != index
+    }
+  }
+
+  /// Whether a key of the whole table, all of whose columns the records have, lets no row in twice.
+  /// - Parameter ifNoNull: takes keys, too, that let in rows with NULL.
+  private func isRefusedByKey(hasPrimaryKey: Bool, ifNoNull: Bool = true) -> Bool {
+    schema.keys.contains { key in
+      if !ifNoNull && mayBeNull(key) { return false }
       if key.isPartial || (key.kind == .primaryKey && !hasPrimaryKey) { return false }
       return key.columnIndexes(in: schema).allSatisfy { index in slots.contains { $0.columnIndex == index } }
     }

@@ -4,7 +4,7 @@ import UpsurgeRecords
 package struct RunJob: Sendable, Equatable {
   /// The table's name as it was given.
   package var table: String
-  /// The sources as they were given, made absolute; globs stay globs.
+  /// The sources as paths from the root without links; globs stay globs.
   package var sources: [String]
   /// The options that decide what the table becomes, as they would be typed; those that only tune are left out.
   package var options: [Option]
@@ -27,6 +27,9 @@ package struct RunJob: Sendable, Equatable {
     self.options = options
     self.command = command
   }
+
+  /// Whether a source is standard input, of which nobody knows whether it is the same again.
+  package var isStream: Bool { sources.contains("-") }
 
   /// The names of the options in which two jobs differ, each once.
   package func changedOptions(from other: RunJob) -> [String] {

@@ -73,19 +73,27 @@ package final class RunKeeper {
       if now != owner.text { throw lost() }
       return
     }
+    // Streams of one name need not be the same.
+    if job.isStream { return }
+    let known = [resumed].compactMap { $0 } + replaced
+    var knownCount = 0
     for other in try RunTable.open(connection, table: job.table) where other.job.sources == job.sources {
-      let known = other.id == runID ? resumed : replaced.first { $0.id == other.id }
-      if let known, known.owner == other.owner, known.position == other.position { continue }
-      throw other.livePID.map { Self.alreadyRunning(other, pid: $0) } ?? lost()
+      let known = known.first { $0.id == other.id }
+      guard let known, known.owner == other.owner, known.position == other.position else {
+        throw other.livePID.map { Self.alreadyRunning(other, pid: $0) } ?? lost()
+      }
+      knownCount += 1
     }
+    // One that is gone was taken to its end, or forgotten.
+    if knownCount < known.count { throw lost() }
   }
 
   private func recordedOwner() throws(UpsurgeError) -> String? {
     let statement: Statement
+    if try !RunTable.exists(connection) { return nil }
     if let ownerStatement {
       statement = ownerStatement
     } else {
-      if try !RunTable.exists(connection) { return nil }
       statement = try connection.prepare("SELECT owner FROM main.upsurge_runs WHERE run = ?1")
       try statement.bind(runID ?? 0, at: 1)
       ownerStatement = statement
@@ -105,7 +113,8 @@ package final class RunKeeper {
   package func willCommit(
     _ progress: @autoclosure () -> RunProgress, _ position: @autoclosure () -> RunPosition, isLast: Bool
   ) throws(UpsurgeError) {
-    guard connection.totalChanges != changesBefore || isLast && isMarked else { return }
+    let isChanged = connection.totalChanges != changesBefore || madeTable && !isMarked
+    guard isChanged || isLast && isMarked else { return }
     try write(progress(), position(), isComplete: isLast)
   }
 
@@ -122,9 +131,10 @@ package final class RunKeeper {
     try connection.beginWriting()
     do throws(UpsurgeError) {
       if keepsHistory { try write(progress, position, isComplete: true) }
-      try Self.end(
-        (keepsHistory ? [] : [runID].compactMap { $0 }) + replaced.map(\.id), on: connection,
-        done: keepsHistory ? runID : nil, exitCode: exitCode)
+      var ended = replaced.map { ($0.id, $0.owner) }
+      let own = runID.map { ($0, isRecorded ? owner.text : resumed?.owner ?? "") }
+      if !keepsHistory, let own { ended.append(own) }
+      try Self.end(ended, on: connection, done: keepsHistory ? own : nil, exitCode: exitCode)
       try connection.execute("COMMIT")
     } catch {
       try? connection.execute("ROLLBACK")
@@ -132,24 +142,34 @@ package final class RunKeeper {
     }
   }
 
-  /// Removes runs, and the table with the last one; part of the transaction that is open.
+  /// Removes runs, and the table with the last one; part of the transaction that is open. A number may be another
+  /// run's by now, which its owner tells.
   static func end(
-    _ runs: [Int64], on connection: Connection, done: Int64? = nil, exitCode: Int32 = 0
+    _ runs: [(id: Int64, owner: String)], on connection: Connection, done: (id: Int64, owner: String)? = nil,
+    exitCode: Int32 = 0
   ) throws(UpsurgeError) {
     guard try RunTable.exists(connection) else { return }
-    for run in runs { try connection.execute("DELETE FROM main.upsurge_runs WHERE run = \(run)") }
+    for run in runs { try change("DELETE FROM main.upsurge_runs", run, on: connection) }
     if let done {
-      try connection.execute(
-        "UPDATE main.upsurge_runs SET state = 'done', exit_code = \(exitCode) WHERE run = \(done)")
+      try change("UPDATE main.upsurge_runs SET state = 'done', exit_code = \(exitCode)", done, on: connection)
     }
     if try connection.integer("SELECT 1 FROM main.upsurge_runs LIMIT 1") == nil {
       try connection.execute("DROP TABLE main.upsurge_runs")
     }
   }
 
+  private static func change(
+    _ sql: String, _ run: (id: Int64, owner: String), on connection: Connection
+  ) throws(UpsurgeError) {
+    let statement = try connection.prepare("\(sql) WHERE run = ?1 AND owner = ?2")
+    try statement.bind(run.id, at: 1)
+    try statement.bind(run.owner, at: 2)
+    _ = try statement.step()
+  }
+
   /// Removes the record of a run that has ended, in a transaction of its own; with history, keeps it as such.
   package static func forget(
-    _ run: Int64, keepsHistory: Bool, exitCode: Int32, on connection: Connection
+    _ run: (id: Int64, owner: String), keepsHistory: Bool, exitCode: Int32, on connection: Connection
   ) throws(UpsurgeError) {
     try connection.beginWriting()
     do throws(UpsurgeError) {
@@ -171,7 +191,9 @@ package final class RunKeeper {
     let state = isComplete ? RunRecord.State.complete : .running
     if isRecorded { return try update(state, progress, position) }
     if try !RunTable.exists(connection) { try connection.execute(RunTable.sql) }
-    for run in replaced { try connection.execute("DELETE FROM main.upsurge_runs WHERE run = \(run.id)") }
+    for run in replaced {
+      try Self.change("DELETE FROM main.upsurge_runs", (run.id, run.owner), on: connection)
+    }
     let statement = try connection.prepare(
       """
       INSERT INTO main.upsurge_runs
@@ -220,7 +242,9 @@ package final class RunKeeper {
     UpsurgeError(
       .guardRefused,
       "another run of the same job has gone on meanwhile, so this one ends at its last commit",
-      hint: "upsurge runs \(connection.path.escapedForTerminal) lists the runs; the same command goes on")
+      hint:
+        "upsurge runs \(connection.path.escapedForTerminal) lists what has not ended; one that is not listed has ended, or was forgotten"
+    )
   }
 
   private func forgotten() -> UpsurgeError {

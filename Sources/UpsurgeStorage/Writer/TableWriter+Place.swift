@@ -13,7 +13,17 @@ struct InputPlace {
   /// What was warned of in all batches.
   var allWarnings = WarningLog()
   /// Records that an earlier part of the run has committed.
-  var committed: (sourceIndex: Int, number: UInt64)?
+  var committed: CommittedRecords?
+
+  struct CommittedRecords {
+    var sourceIndex: Int
+    /// That of the last one, rejects included.
+    var number: UInt64
+    /// Where the last one that is no reject ended; nil where that is not known.
+    var endByte: UInt64?
+    /// Where the last one that is left out ends in the input as it is now.
+    var foundEndByte: UInt64?
+  }
 
   /// At most so many bytes in front of the last record's end are hashed.
   static let hashedByteCount = 16 << 10
@@ -67,7 +77,13 @@ extension TableWriter {
     place.restart = position.restart
     place.sourceIndex = position.sourceIndex
     place.block = position.block
-    if let number = position.position.record { place.committed = (position.sourceIndex, number) }
+    if let number = position.position.record {
+      let end = position.restart.flatMap { restart in
+        position.block.map { restart.byte + UInt64($0.byteCount) }
+      }
+      place.committed = InputPlace.CommittedRecords(
+        sourceIndex: position.sourceIndex, number: number, endByte: end)
+    }
     let place = position.position
     transaction.last = OpenTransaction.LastRecord(
       sourceIndex: position.sourceIndex, number: place.record, line: place.line, byte: place.byte,
@@ -92,7 +108,8 @@ extension TableWriter {
   }
 
   /// The first record and the first reject of a batch that are not committed yet.
-  func firstNew(of batch: borrowing Batch) -> (record: Int, reject: Int) {
+  /// - Throws: `guardRefused` where the committed records do not end where they did.
+  func firstNew(of batch: borrowing Batch) throws(UpsurgeError) -> (record: Int, reject: Int) {
     guard let committed = place.committed else { return (0, 0) }
     guard batch.sourceIndex == committed.sourceIndex else {
       place.committed = nil
@@ -100,10 +117,28 @@ extension TableWriter {
     }
     var (record, reject) = (0, 0)
     while record < batch.recordCount, batch.records[record].number <= committed.number { record += 1 }
+    if record > 0 {
+      let last = batch.records[record - 1]
+      place.committed?.foundEndByte =
+        batch.arenaSourceOffset + UInt64(last.arenaOffset) + UInt64(last.byteCount)
+    }
+    if record < batch.recordCount, let end = committed.endByte {
+      guard place.committed?.foundEndByte == end else { throw changedBefore(batch.records[record].line) }
+      place.committed?.endByte = nil
+    }
     while reject < batch.rejects.count, (batch.rejects[reject].position.record ?? 0) <= committed.number {
       reject += 1
     }
     return (record, reject)
+  }
+
+  private func changedBefore(_ line: UInt64) -> UpsurgeError {
+    let name = place.sourceIndex.map { sourceName($0) } ?? "the input"
+    return UpsurgeError(
+      .guardRefused,
+      "\(name.escapedForTerminal) has changed in front of line \(line): the records that an earlier run has committed do "
+        + "not end there any more, and this one cannot go on",
+      hint: "bring it back as it was; --resume never loads everything, also what is in the table already")
   }
 
   /// What the run has done so far, its earlier parts included.

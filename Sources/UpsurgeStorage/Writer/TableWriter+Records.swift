@@ -4,7 +4,7 @@ import UpsurgeRecords
 extension TableWriter {
   /// Stores the records of a batch and its rejects, merged by record number.
   func store(_ batch: inout Batch) throws(UpsurgeError) {
-    var (record, rejectIndex) = firstNew(of: batch)
+    var (record, rejectIndex) = try firstNew(of: batch)
     while record < batch.recordCount || rejectIndex < batch.rejects.count {
       try begin()
       let rejectNumber =

@@ -19,7 +19,9 @@ enum Reference {
         var isFrameStart = true
         delivery.isRefused = input.size == 0
         while input.pos < input.size && !delivery.isRefused {
-          if isFrameStart && !startsFrame(content[input.pos...]) {
+          // In one call the library takes frames whose window it would not hold.
+          let frame = content[input.pos...]
+          if isFrameStart && (!startsFrame(frame) || windowByteCount(frame) > SourceFuzz.windowByteLimit) {
             delivery.isRefused = true
             break
           }
@@ -45,6 +47,14 @@ enum Reference {
     bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
       || (bytes.count >= 4 && bytes[bytes.startIndex] & 0xF0 == 0x50
         && bytes.dropFirst().starts(with: [0x2A, 0x4D, 0x18]))
+  }
+
+  /// The window that a frame's header asks for; 0 where it names none (RFC 8878, 3.1.1.1.2).
+  private static func windowByteCount(_ frame: Slice<UnsafeRawBufferPointer>) -> Int {
+    guard frame.count > 5, frame.first == 0x28, frame[frame.startIndex + 4] & 0x20 == 0 else { return 0 }
+    let descriptor = Int(frame[frame.startIndex + 5])
+    let base = 1 << (10 + descriptor >> 3)
+    return base + base / 8 * (descriptor & 7)
   }
 
   /// Members one after another, then perhaps zeros.

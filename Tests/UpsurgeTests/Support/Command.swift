@@ -33,7 +33,7 @@ enum Command {
 
   /// A child that runs.
   final class Child {
-    fileprivate let identifier: pid_t
+    let identifier: pid_t
     fileprivate let folder: Scratch
     private var status: Int32?
 

@@ -1,0 +1,30 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension SourceName {
+  /// One name for a source, however it was spelled: the path from the root without links. Of a glob, and of what is
+  /// not there, that of the folder with the rest behind it; `-` for standard input.
+  package static func place(of name: String) -> String {
+    if isStandardInput(name) { return standardInput }
+    var folder = name
+    var rest = ""
+    while true {
+      if let path = realpath(folder.isEmpty ? "." : folder, nil) {
+        defer { free(path) }
+        return rest.isEmpty ? String(cString: path) : (String(cString: path) + "/" + rest).withoutDoubleRoot
+      }
+      guard !folder.isEmpty, folder != "/" else { return name }
+      let parts = folder.split(separator: "/", omittingEmptySubsequences: false)
+      let last = parts.last.map(String.init) ?? ""
+      rest = rest.isEmpty ? last : (last.isEmpty ? rest : last + "/" + rest)
+      folder = parts.count == 2 && parts[0].isEmpty ? "/" : parts.dropLast().joined(separator: "/")
+    }
+  }
+}
+
+extension String {
+  fileprivate var withoutDoubleRoot: String { hasPrefix("//") ? String(dropFirst()) : self }
+}
