@@ -166,11 +166,6 @@ public struct LoadOptions: Sendable {
       throw UpsurgeError(
         .usage, "--commit-every \(commitEvery) is too small", hint: "give at least 1, 1B or 1ms")
     }
-    if resume == .require && durability == .off {
-      throw UpsurgeError(
-        .usage, "--resume require and --durability off contradict each other: nothing survives to go on from",
-        hint: "leave out one of them")
-    }
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(
         .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")

@@ -30,10 +30,11 @@ extension LoadRun {
         words = "goes on behind the \(run.progress.ledger.read) records that an earlier run has committed"
       case .report(let run):
         words = "reads nothing, and shows the ledger of the run that began \(run.startedAt)"
-      case .anew(let replaced, let doubt):
-        guard let run = replaced.last, let doubt else { return }
-        let count = run.progress.ledger.read
-        words = "finds an earlier run that has committed \(count) records, and cannot go on there: \(doubt)"
+      case .anew(_, let doubt):
+        guard let doubt else { return }
+        let count = doubt.run.progress.ledger.read
+        words =
+          "finds an earlier run that has committed \(count) records, and cannot go on there: \(doubt.change)"
       }
     } catch {
       if error.code != .guardRefused { return }
@@ -47,6 +48,7 @@ extension LoadRun {
     guard let doubt = beginning.doubt else { return }
     let mayDouble = table.plan.mayInsertAnew(hasPrimaryKey: job.options.mode != nil)
     if mayDouble || table.repetition(options: job.options) != nil {
+      standing.withLock { $0 = doubt.run }
       throw RunStart.refusal(doubt.run, because: doubt.change)
     }
     note(

@@ -4,6 +4,8 @@ extension RunTable {
   /// What must be known of a run to forget it; its record need not be readable.
   package struct Owner: Sendable {
     package var id: Int64
+    /// As `RunOwner.text`.
+    package var text: String
     /// The process that is at work on it.
     package var livePID: Int32?
   }
@@ -15,7 +17,8 @@ extension RunTable {
     try statement.bind(id, at: 1)
     guard try statement.step() else { return nil }
     let isRunning = statement.text(at: 0) == RunRecord.State.running.rawValue
-    return Owner(id: id, livePID: isRunning ? RunOwner.livePID(statement.text(at: 1) ?? "") : nil)
+    let text = statement.text(at: 1) ?? ""
+    return Owner(id: id, text: text, livePID: isRunning ? RunOwner.livePID(text) : nil)
   }
 
   /// The error for a record that nobody can read.
