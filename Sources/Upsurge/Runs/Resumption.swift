@@ -63,7 +63,7 @@ final class RunEnding: @unchecked Sendable {
 
   /// Of a run that has ended just now.
   init(_ keeper: RunKeeper, _ writer: TableWriter) {
-    let (progress, position) = (writer.progress, writer.position)
+    let (progress, position) = (writer.progress(isWhole: true), writer.position)
     connection = keeper.connection
     act = { exitCode throws(UpsurgeError) in
       try keeper.acknowledge(progress, position, exitCode: exitCode)

@@ -105,11 +105,14 @@ extension TableWriter {
   }
 
   /// What the run has done so far, its earlier parts included.
-  package var progress: RunProgress {
+  ///
+  /// - Parameter isWhole: nothing is read after it. A run that goes on begins with the last batch again, whose
+  ///   warnings are counted then.
+  package func progress(isWhole: Bool) -> RunProgress {
     var progress = RunProgress()
     progress.ledger = ledger
     progress.rejectsByReason = rejectsByReason
-    progress.warnings = place.warnings
+    progress.warnings = isWhole ? place.allWarnings : place.warnings
     progress.warnings.merge(warnings)
     progress.supersededCount = supersededCount
     progress.hasMetTombstone = hasMetTombstone

@@ -80,7 +80,7 @@ extension TableWriter {
     let start = MonotonicClock.seconds
     try transactionObserver?.willCommit()
     try observer?.willCommit()
-    try keeper?.willCommit(progress, position, isLast: isLast)
+    try keeper?.willCommit(progress(isWhole: isLast), position, isLast: isLast)
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
     if code == ResultCode.constraintForeignKey { throw openForeignKeys() }
     try connection.check(code, sql: "COMMIT")
@@ -102,7 +102,7 @@ extension TableWriter {
     do throws(UpsurgeError) {
       try connection.beginWriting()
       try keeper.didBegin()
-      try keeper.willCommit(progress, position, isLast: true)
+      try keeper.willCommit(progress(isWhole: true), position, isLast: true)
       try connection.execute("COMMIT")
       keeper.didCommit()
     } catch {
