@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 import Upsurge
 
-/// `--atomic` with other programs beside it: they see the old state until all of the new one is there, and a load that
-/// is killed was never there.
+/// `--atomic` with other programs beside it: they see the old state until all of the new one is there, and a load
+/// that is killed was never there.
 @Suite("Atomic loads beside others", .serialized)
 struct AtomicTests {
   let scratch = Scratch()

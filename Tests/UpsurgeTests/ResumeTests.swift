@@ -65,6 +65,16 @@ struct ResumeTests {
     #expect(try PastRun.all(database: database).isEmpty)
   }
 
+  @Test("A ledger that nobody saw is told again with its warnings", arguments: [true, false])
+  func warnings(keepsHistory: Bool) throws {
+    let source = scratch.write("id,b,b\n1,x,y\n2,z,w\n3,u,v\n", to: "a.csv")
+    let first = load(source, { $0.keepsHistory = keepsHistory }, isSeen: false)
+    #expect(first.exitCode == 0 && first.warnings.entries.map(\.code) == [.headerRenamed])
+    let again = load(source, { $0.keepsHistory = keepsHistory })
+    #expect(again.exitCode == 0 && again.resumedCount == 3 && again.ledger == first.ledger)
+    #expect(again.warnings == first.warnings)
+  }
+
   @Test("A file that was only touched, or copied to its place again, is the same")
   func touched() throws {
     let source = input()
