@@ -64,7 +64,7 @@ struct ReplayCommand: ParsableCommand {
   @Option(help: "How large the write-ahead log may get.")
   var walLimit: ByteSize = .mebibytes(256)
 
-  @Option(help: "Bounds the memory of the page cache.")
+  @Option(help: "Bounds the memory; a kept record of more than an eighth of it is not tried, and stays.")
   var memory: ByteSize = .mebibytes(64)
 
   @Option(help: "Milliseconds to wait for a lock.")
