@@ -64,7 +64,8 @@ struct ReplayCommand: ParsableCommand {
   @Option(help: "How large the write-ahead log may get; at least 4MiB.")
   var walLimit: ByteSize = .mebibytes(256)
 
-  @Option(help: "Bounds the memory of the page cache; at least 16MiB.")
+  @Option(
+    help: "Bounds the memory, at least 16MiB; a kept record of more than an eighth of it is not tried, and stays.")
   var memory: ByteSize = .mebibytes(64)
 
   @Option(help: "Milliseconds to wait for a lock.")

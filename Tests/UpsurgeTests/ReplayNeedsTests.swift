@@ -53,6 +53,36 @@ struct ReplayNeedsTests {
     #expect(left.contains("1,99") && left.contains("3,99") && !left.contains("2,1"), "\(left)")
   }
 
+  @Test("A kept record that --memory has no room for stays, and the words say which would do")
+  func tooLarge() throws {
+    let long = String(repeating: "x", count: 3 << 20)
+    let source = scratch.write(
+      #"{"id":1,"a":"x"}"# + "\n" + #"{"id":2,"a":""# + long + "\"}\n" + #"{"id":3,"a":"y"}"#, to: "q.ndjson")
+    try Database(database).rows("CREATE TABLE t(id INTEGER)")
+    #expect(try Command.run(["load", database, "t", source, "--contract", "quarantine"]).exitCode == 2)
+    try Database(database).rows("ALTER TABLE t ADD COLUMN a")
+    let rejected = scratch.write("id,a\n4,x\n5\n6,y\n7\n", to: "r.csv")
+    #expect(
+      try Command.run(["load", database, "t", rejected, "--on-error", "reject", "--rejects", "table"])
+        .exitCode == 2)
+    try Database(database).rows(
+      "UPDATE upsurge_rejects SET raw = '5,' || hex(zeroblob(1500000)) WHERE raw = '5'; UPDATE upsurge_rejects SET raw = '7,z' WHERE raw = '7'"
+    )
+    var options = ReplayOptions()
+    options.memory = .mebibytes(16)
+    let small = ReplayJob(database: database, options: options).run()
+    #expect(small.exitCode == 2 && small.ledger.inserted == 3 && small.ledger.rejected == 2, "\(small)")
+    #expect(small.rejects.map(\.code) == [.tooLarge] && small.rejects[0].reason.contains("--memory 25MiB"))
+    #expect(small.tables[0].untried.map(\.reason).first?.contains("--memory 23MiB") == true, "\(small)")
+    options.memory = .mebibytes(25)
+    let large = ReplayJob(database: database, options: options).run()
+    #expect(large.exitCode == 0, "\(large)")
+    #expect(
+      try Database(database).rows("SELECT id, length(a) FROM t ORDER BY id") == [
+        "1|1", "2|\(3 << 20)", "3|1", "4|1", "5|3000000", "6|1", "7|1",
+      ])
+  }
+
   @Test("A view, and rejects without the table of their contexts, are refused in words")
   func ownTables() throws {
     let source = scratch.write("id,b\n1,x\n2\n", to: "a.csv")

@@ -63,6 +63,15 @@ public struct ReplayOptions: Sendable {
   /// So many records make a page, which is a transaction.
   var pageRecordLimit: Int { min(1_000, commitEvery) }
 
+  /// The most bytes of a kept record that is tried: it is in memory several times over, as text, fields and row.
+  var recordByteLimit: Int { memory.byteCount / 8 }
+
+  /// Why a record is not tried that has more.
+  func tooLarge(_ byteCount: Int) -> String {
+    "the record has \(byteCount) bytes, more than the \(recordByteLimit) of an eighth of --memory; --memory "
+      + "\((8 * byteCount + (1 << 20) - 1) >> 20)MiB has room for it"
+  }
+
   /// - Throws: `usage`.
   func validate() throws(UpsurgeError) {
     if durability == .off {

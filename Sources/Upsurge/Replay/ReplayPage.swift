@@ -25,13 +25,13 @@ struct ReplayPage {
     byteCount = records.reduce(0) { $0 + UInt64($1.text.utf8.count) }
   }
 
-  /// The page of one record whose transaction could not be committed.
-  init(_ record: KeptRecord, refusedBy error: UpsurgeError) {
+  /// The page of one record that was not stored: its transaction could not be committed, or it is too large.
+  init(_ record: KeptRecord, because code: Reject.Code, _ reason: String) {
     records = [record]
     options = ReplayOptions()
     schema = nil
     table = record.table
-    reject(record, Reject.Code(rawValue: "transaction"), error.message)
+    reject(record, code, reason)
   }
 
   /// Stores what has a place; the transaction that is open is committed, or rolled back where nothing came of it.

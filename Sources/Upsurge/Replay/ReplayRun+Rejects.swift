@@ -30,7 +30,10 @@ extension ReplayRun {
     try connection.beginWriting()
     var stored: [StoredReject] = []
     do throws(UpsurgeError) {
-      stored = try StoredReject.page(connection, after: after, through: through, count: count).ofOneInput
+      stored = try StoredReject.page(
+        connection, after: after, through: through, count: count,
+        recordByteLimit: job.options.recordByteLimit
+      ).ofOneInput
       guard let last = stored.last else {
         try connection.execute("ROLLBACK")
         return nil
@@ -58,6 +61,11 @@ extension ReplayRun {
     _ stored: [StoredReject], on connection: Connection
   ) throws(UpsurgeError) -> RejectPage {
     let records = stored.map(\.reject)
+    if let byteCount = stored[0].omittedByteCount {
+      try connection.execute("ROLLBACK")
+      return RejectPage(
+        records, table: stored[0].table, because: .untried(.tooLarge, job.options.tooLarge(byteCount)))
+    }
     var context: RejectContext
     do throws(UpsurgeError) {
       context = try RejectContext(JSONValue(stored[0].context ?? ""))

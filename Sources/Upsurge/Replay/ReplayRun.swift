@@ -75,10 +75,17 @@ struct ReplayRun {
     try connection.beginWriting()
     var records: [KeptRecord] = []
     do throws(UpsurgeError) {
-      records = try KeptRecord.page(connection, after: after, through: through, count: count)
+      records = try KeptRecord.page(
+        connection, after: after, through: through, count: count,
+        recordByteLimit: job.options.recordByteLimit)
       guard let last = records.last else {
         try connection.execute("ROLLBACK")
         return nil
+      }
+      if let byteCount = last.omittedByteCount {
+        try connection.execute("ROLLBACK")
+        take(ReplayPage(last, because: .tooLarge, job.options.tooLarge(byteCount)))
+        return last.id
       }
       var page = try ReplayPage(records, on: connection, options: job.options)
       try page.store(on: connection)
@@ -89,7 +96,7 @@ struct ReplayRun {
       guard error.code == .badInput, let last = records.last else { throw error }
       // The page cannot be committed: foreign keys are open, or a trigger rolled it back. One record is to blame.
       if records.count == 1 {
-        take(ReplayPage(records[0], refusedBy: error))
+        take(ReplayPage(records[0], because: Reject.Code(rawValue: "transaction"), error.message))
       } else {
         for record in records {
           _ = try replay(after: record.id - 1, through: record.id, count: 1, on: connection)

@@ -17,6 +17,8 @@ package struct KeptRecord: Sendable, Equatable {
   package var text: String
   /// Where it stood in the input.
   package var position: Position
+  /// The bytes of a text that is too large to be read; `text` is empty then.
+  package var omittedByteCount: Int? = nil
 
   /// The fields of the record in order.
   /// - Throws: `badInput` when somebody made something else of it.
@@ -27,8 +29,28 @@ package struct KeptRecord: Sendable, Equatable {
   ///   - after: the id before the first one.
   ///   - through: the last id.
   ///   - count: the most records; fewer when they are large.
+  ///   - recordByteLimit: a record that is larger comes alone and without its text.
   package static func page(
-    _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int = 1 << 20
+    _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int = 1 << 20,
+    recordByteLimit: Int = .max
+  ) throws(UpsurgeError) -> [KeptRecord] {
+    let large = try CellSizes(connection, table: "upsurge_quarantine", column: "record")
+      .firstLarger(than: recordByteLimit, after: after, through: through, count: count)
+    // Up to the large one; where that is the first, itself without its text.
+    let last = large.map { $0.row - 1 } ?? through
+    let page = try page(connection, after: after, through: last, count: count, byteCount: byteCount)
+    guard let large, page.isEmpty else { return page }
+    let statement = try connection.prepare(
+      "\(selection(text: "''")) WHERE id = ?1")
+    try statement.bind(large.row, at: 1)
+    guard try statement.step() else { return [] }
+    var record = KeptRecord(row: statement)
+    record.omittedByteCount = large.byteCount
+    return [record]
+  }
+
+  private static func page(
+    _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int
   ) throws(UpsurgeError) -> [KeptRecord] {
     let statement = try connection.prepare("\(selection) WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3")
     try statement.bind(after, at: 1)
@@ -66,9 +88,11 @@ package struct KeptRecord: Sendable, Equatable {
     return page
   }
 
-  private static let selection = """
-    SELECT id, "table", rules, columns, record, file, number, line, byte FROM main.upsurge_quarantine
-    """
+  private static let selection = selection(text: "record")
+
+  private static func selection(text: String) -> String {
+    "SELECT id, \"table\", rules, columns, \(text), file, number, line, byte FROM main.upsurge_quarantine"
+  }
 
   /// The largest id; 0 when nothing is kept.
   package static func lastID(_ connection: Connection) throws(UpsurgeError) -> Int64 {

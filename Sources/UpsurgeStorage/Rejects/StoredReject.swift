@@ -14,22 +14,46 @@ package struct StoredReject: Sendable {
   package var reason: String
   package var raw: [UInt8]
   package var isRawCut: Bool
+  /// The bytes of a record that is too large to be read; `raw` is empty then.
+  package var omittedByteCount: Int? = nil
 
   /// The next records in the order of arrival that share table and context.
   /// - Parameters:
   ///   - after: the id before the first one.
   ///   - through: the last id.
   ///   - count: the most records; fewer when they are large.
+  ///   - recordByteLimit: a record that is larger comes alone and without its bytes.
   package static func page(
-    _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int = 1 << 20
+    _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int = 1 << 20,
+    recordByteLimit: Int = .max
+  ) throws(UpsurgeError) -> [StoredReject] {
+    let large = try CellSizes(connection, table: RejectTable.name, column: "raw")
+      .firstLarger(than: recordByteLimit, after: after, through: through, count: count)
+    // Up to the large one; where that is the first, itself without its bytes.
+    let last = large.map { $0.row - 1 } ?? through
+    let page = try page(connection, after: after, through: last, count: count, byteCount: byteCount)
+    guard let large, page.isEmpty else { return page }
+    let statement = try connection.prepare("\(selection(raw: "''")) WHERE r.id = ?1")
+    try statement.bind(large.row, at: 1)
+    guard try statement.step() else { return [] }
+    var record = StoredReject(row: statement)
+    record.omittedByteCount = large.byteCount
+    return [record]
+  }
+
+  private static func selection(raw: String) -> String {
+    """
+    SELECT r.id, r."table", r.context, c.context, r.file, r.record, r.line, r.byte, r."column", r.code, r.reason,
+      \(raw), r.raw_cut
+    FROM main.upsurge_rejects r LEFT JOIN main.upsurge_reject_contexts c ON c.id = r.context
+    """
+  }
+
+  private static func page(
+    _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int
   ) throws(UpsurgeError) -> [StoredReject] {
     let statement = try connection.prepare(
-      """
-      SELECT r.id, r."table", r.context, c.context, r.file, r.record, r.line, r.byte, r."column", r.code, r.reason,
-        r.raw, r.raw_cut
-      FROM main.upsurge_rejects r LEFT JOIN main.upsurge_reject_contexts c ON c.id = r.context
-      WHERE r.id > ?1 AND r.id <= ?2 ORDER BY r.id LIMIT ?3
-      """)
+      "\(selection(raw: "r.raw")) WHERE r.id > ?1 AND r.id <= ?2 ORDER BY r.id LIMIT ?3")
     try statement.bind(after, at: 1)
     try statement.bind(through, at: 2)
     try statement.bind(Int64(count), at: 3)
