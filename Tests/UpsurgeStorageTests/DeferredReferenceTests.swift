@@ -36,7 +36,7 @@ import UpsurgeRecords
       Self.tree, [[5, 9, "orphan"], [2, 9, "changed"], [7, 5, "of the orphan"], [8, 2, "fine"]])
     #expect(outcome.ledger == "read 4 inserted 1 rejected 3")
     #expect(
-      outcome.rejects.sorted() == [
+      outcome.rejects == [
         "1 foreign-key up: the record refers by (up) to t (id), which has no such row",
         "2 foreign-key up: the record refers by (up) to t (id), which has no such row",
         "3 foreign-key up: the record refers by (up) to t (id), which has no such row",
@@ -74,5 +74,116 @@ import UpsurgeRecords
       #expect(error.position?.record == 1)
       #expect(error.code == .badInput)
     }
+  }
+
+  // MARK: - One transaction
+
+  private static let parents = """
+    CREATE TABLE par(p INTEGER PRIMARY KEY); INSERT INTO par VALUES(1);
+    CREATE TABLE t(id INTEGER PRIMARY KEY, u TEXT UNIQUE, p INTEGER REFERENCES par(p) DEFERRABLE INITIALLY DEFERRED);
+    INSERT INTO t VALUES(1, 'a', 1);
+    """
+
+  private func merge(
+    _ rows: [[Value]], rule: MergeRule = .replace, maximumRejects: UInt64? = nil
+  ) throws -> (ledger: String, rejects: [String], rows: [[Value]], error: UpsurgeError?) {
+    let connection = try TemporaryDatabase().open(Self.parents)
+    let schema = try #require(try TableSchema.read(connection, table: "t"))
+    var maker = BatchMaker(["id", "u", "p"])
+    var rules = UpsertRules()
+    rules.merge = Merge(rule)
+    let plan = try UpsertPlan(schema: schema, rules: rules, columns: maker.columns)
+    var settings = WriterSettings()
+    settings.onError = .reject
+    settings.maximumRejects = maximumRejects
+    let kept = Kept()
+    let writer = try TableWriter(connection: connection, plan: plan, sourceNames: ["in"], settings: settings)
+    { (reject) throws(UpsurgeError) in kept.rejects.append(reject) }
+    var error: UpsurgeError?
+    do throws(UpsurgeError) {
+      var batch = maker.batch(rows)
+      try writer.write(&batch)
+      try writer.finish()
+    } catch let thrown { error = thrown }
+    let codes = kept.rejects.map { "\($0.position.record ?? 0) \($0.code.rawValue)" }
+    return (writer.ledger.text, codes, try connection.rows("SELECT * FROM t ORDER BY id"), error)
+  }
+
+  @Test func aLaterRecordOfTheSameRowIsStored() throws {
+    let changed = try merge([[1, "b", 99], [1, "c", nil]], rule: .coalesce)
+    #expect(changed.rejects == ["1 foreign-key"])
+    #expect(changed.rows == [[1, "c", 1]])
+    let new = try merge([[5, "b", 99], [5, "c", nil]], rule: .coalesce)
+    #expect(new.rejects == ["1 foreign-key"])
+    #expect(new.rows == [[1, "a", 1], [5, "c", nil]])
+  }
+
+  @Test func whatAnOpenRecordGaveAwayIsTakenAgain() throws {
+    let outcome = try merge([[1, "b", 99], [2, "a", 1]])
+    #expect(outcome.error == nil)
+    #expect(outcome.rejects == ["1 foreign-key", "2 unique"])
+    #expect(outcome.rows == [[1, "a", 1]])
+  }
+
+  @Test func whatAnOpenRecordTookIsFreeAgain() throws {
+    let outcome = try merge([[5, "b", 99], [6, "b", 1]])
+    #expect(outcome.ledger == "read 2 inserted 1 rejected 1")
+    #expect(outcome.rejects == ["1 foreign-key"])
+    #expect(outcome.rows == [[1, "a", 1], [6, "b", 1]])
+  }
+
+  @Test func rejectsComeInInputOrder() throws {
+    let outcome = try merge([[1, "b", 98], [7, "a", 1], [8, "a", 1], [1, "c", 99], [9, nil, 97]])
+    #expect(outcome.rejects == ["1 foreign-key", "2 unique", "3 unique", "4 foreign-key", "5 foreign-key"])
+    #expect(outcome.rows == [[1, "a", 1]])
+  }
+
+  @Test func onlyRejectsInTheEndCountAgainstTheirLimit() throws {
+    // The second record fails only because the first is there.
+    let within = try merge([[5, "b", 99], [6, "b", 1]], maximumRejects: 1)
+    #expect(within.error == nil)
+    let beyond = try merge([[5, "b", 99], [6, "c", 98]], maximumRejects: 1)
+    #expect(beyond.error?.message.hasPrefix("more than 1 record was rejected; the last: ") == true)
+    #expect(beyond.error?.position?.record == 2)
+    #expect(beyond.rows == [[1, "a", 1]])
+  }
+
+  @Test(arguments: [false, true]) func longChainsOfOrphans(isBackwards: Bool) throws {
+    let setup =
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, up INTEGER REFERENCES t(id), n); CREATE INDEX up ON t(up)"
+    let rows = (1...3000).map { (id: Int64) -> [Value] in
+      [.integer(id), .integer(isBackwards ? id + 1 : id == 1 ? 9999 : id - 1), nil]
+    }
+    let outcome = try load(setup, rows, commitEvery: 100_000)
+    #expect(outcome.ledger == "read 3000 rejected 3000")
+    #expect(outcome.rejects.count == 3000)
+    #expect(outcome.rows.isEmpty)
+  }
+
+  @Test func columnsThatCameMeanwhileStay() throws {
+    let connection = try TemporaryDatabase().open(Self.tree)
+    let schema = try #require(try TableSchema.read(connection, table: "t"))
+    var maker = BatchMaker(["id", "up"])
+    let plan = try UpsertPlan(schema: schema, key: ["id"], columns: maker.columns)
+    var settings = WriterSettings()
+    settings.onError = .reject
+    settings.defersForeignKeys = true
+    settings.addsColumns = true
+    let kept = Kept()
+    let writer = try TableWriter(connection: connection, plan: plan, sourceNames: ["in"], settings: settings)
+    { (reject) throws(UpsurgeError) in kept.rejects.append(reject) }
+    var batch = maker.batch([[5, 6], [7, 9]], rejecting: [])
+    try writer.write(&batch)
+    var more = BatchMaker(["x", "id"])
+    more.number = maker.number
+    try writer.setColumns(more.columns)
+    var next = more.batch([["new", 6], ["newer", 1]])
+    try writer.write(&next)
+    try writer.finish()
+    #expect(kept.rejects.map { $0.position.record } == [2])
+    #expect(
+      try connection.rows("SELECT id, up, x FROM t ORDER BY id") == [
+        [1, nil, "newer"], [2, 1, nil], [5, 6, nil], [6, nil, "new"],
+      ])
   }
 }

@@ -54,13 +54,19 @@ final class ReturnedRows: RecordObserver {
       values: names.isEmpty && hasRow ? [] : row.map { row in places.map { row[$0] } },
       reject: outcome == .rejected ? reject : nil)
     reject = nil
-    // A record that is taken back at the end of the transaction has been seen before.
-    let isSecond = (rows.last?.record ?? 0) >= returned.record
-    if isSecond, let index = rows.firstIndex(where: { $0.record == returned.record }) {
-      rows[index] = returned
-    } else {
-      rows.append(returned)
+    // A record that is taken back at the end of the transaction has been seen before, and those behind it.
+    if let index = index(of: returned.record) { rows[index] = returned } else { rows.append(returned) }
+  }
+
+  /// Where a record stands in `rows`, which are in input order.
+  private func index(of record: UInt64) -> Int? {
+    var (low, high) = (0, (rows.last?.record ?? 0) >= record ? rows.count : 0)
+    while low < high {
+      let middle = (low + high) / 2
+      if rows[middle].record == record { return middle }
+      if rows[middle].record < record { low = middle + 1 } else { high = middle }
     }
+    return nil
   }
 
   func didCommit() throws(UpsurgeError) { committedCount = rows.count }

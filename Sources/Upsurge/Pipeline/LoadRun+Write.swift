@@ -123,7 +123,8 @@ extension LoadRun {
     let (first, index) = (beginning.source, beginning.index)
     do throws(UpsurgeError) {
       try connection.configure(
-        durability: options.durability, pageCacheByteCount: options.pageCacheByteCount)
+        durability: options.durability, pageCacheByteCount: options.pageCacheByteCount,
+        defersForeignKeys: options.foreignKeys == .deferred)
       if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
       connection.isSynchronizing = options.triggers == .guarded
       try script.run(on: connection)

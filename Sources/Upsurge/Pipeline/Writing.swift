@@ -68,6 +68,8 @@ final class Writing {
   /// before the run was interrupted.
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     do throws(UpsurgeError) {
+      // The last rejects may come only now.
+      if !isInterrupted || !options.isAtomic { try writer.settle() }
       if !isInterrupted { try checkRejectShare() }
       // Before the commit, so that what a full disk refuses is not committed.
       try rejects?.flush()

@@ -19,9 +19,11 @@ extension Connection {
   /// - Parameters:
   ///   - pageCacheByteCount: upper bound of SQLite's page cache.
   ///   - newDatabasePageSize: page size of a database that has no page yet; a power of two, 512...65536.
+  ///   - defersForeignKeys: whether records may have to be taken back at the end of a transaction.
   /// - Throws: `usage` for `off` on an existing database; `databaseBusy`; `database`.
   package func configure(
-    durability: Durability, pageCacheByteCount: Int, newDatabasePageSize: Int = 16384
+    durability: Durability, pageCacheByteCount: Int, newDatabasePageSize: Int = 16384,
+    defersForeignKeys: Bool = false
   ) throws(UpsurgeError) {
     if durability == .off && !isNewDatabase {
       throw UpsurgeError(
@@ -29,11 +31,15 @@ extension Connection {
         hint: "--durability normal keeps what is there safe")
     }
     if isNewDatabase { try execute("PRAGMA page_size=\(newDatabasePageSize)") }
-    // Statement journals stay in memory; they are a few pages. A sort would too: nothing here sorts.
+    // Statement journals stay in memory; they are a few pages. A sort would too: nothing here sorts. What takes records
+    // back at the end of a transaction is a savepoint, whose journal may hold every page: that goes to a file. This
+    // cannot be changed later, as SQLite then forgets what is in `temp`.
+    var mayHold = defersForeignKeys
+    if !mayHold { mayHold = try hasDeferredForeignKeys }
     try execute(
       """
       PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-\(max(pageCacheByteCount >> 10, 64));
-      PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF; PRAGMA foreign_keys=ON;
+      PRAGMA temp_store=\(mayHold ? "FILE" : "MEMORY"); PRAGMA secure_delete=OFF; PRAGMA foreign_keys=ON;
       """)
     if isTrial {
       try execute("PRAGMA synchronous=NORMAL")
@@ -45,6 +51,13 @@ extension Connection {
     }
     self.durability = isTrial ? .normal : durability
     self.pageCacheByteCount = pageCacheByteCount
+  }
+
+  /// Whether any table may have a foreign key that is looked at when the transaction ends.
+  private var hasDeferredForeignKeys: Bool {
+    get throws(UpsurgeError) {
+      try integer("SELECT 1 FROM main.sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1") != nil
+    }
   }
 
   /// Holds the file alone to the end: nothing protects what another program would read or write meanwhile.

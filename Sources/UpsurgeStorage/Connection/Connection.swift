@@ -46,6 +46,8 @@ package final class Connection {
   /// - Parameter createIfMissing: whether a missing file is created (at the first write).
   /// - Parameter isReadOnly: whether nothing can be written, which needs no right to.
   /// - Parameter isTrial: whether the database is only to be tried on; see `isTrial`.
+  /// - Parameter isTemporary: whether it is a database in a file without a name that is gone with the connection; then
+  ///   `path` is only what messages call it.
   /// - Parameter vfs: the name of a registered SQLite VFS; nil is the system's own.
   /// - Parameter isCancelled: is asked on the connection's thread while it waits for a lock; true ends the wait, with
   ///   the code `interrupted`.
@@ -53,7 +55,8 @@ package final class Connection {
   ///   `database`.
   package init(
     path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000, isReadOnly: Bool = false,
-    isTrial: Bool = false, vfs: String? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
+    isTrial: Bool = false, isTemporary: Bool = false, vfs: String? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(UpsurgeError) {
     if path.isEmpty || path.utf8.contains(0) {
       throw UpsurgeError(.usage, "a database needs a file name")
@@ -62,9 +65,9 @@ package final class Connection {
       throw UpsurgeError(
         .database, "SQLite \(String(cString: sqlite3_libversion())) is too old: 3.37 or newer is needed")
     }
-    try Connection.checkFile(path, createIfMissing: createIfMissing)
-    let isStandIn = isTrial && access(path, F_OK) != 0
-    if isStandIn { try Connection.checkFolder(of: path) }
+    if !isTemporary { try Connection.checkFile(path, createIfMissing: createIfMissing) }
+    let isStandIn = isTemporary || isTrial && access(path, F_OK) != 0
+    if isStandIn && !isTemporary { try Connection.checkFolder(of: path) }
     // SQLite's name for a temporary database on disk.
     let handle = try Connection.open(
       isStandIn ? "" : path, createIfMissing: createIfMissing, isReadOnly: isReadOnly, vfs: vfs)

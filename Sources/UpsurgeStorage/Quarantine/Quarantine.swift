@@ -43,6 +43,13 @@ final class Quarantine {
     self.rules = rules
   }
 
+  /// Begins again from a place to which everything was rolled back.
+  func begin(supersededCount: UInt64) throws(UpsurgeError) {
+    self.supersededCount = supersededCount
+    (tableExists, holdsRecords, seenVersion) = (false, false, -1)
+    try look()
+  }
+
   /// What was counted and seen before the plan changed.
   func takeOver(from other: Quarantine) { supersededCount += other.supersededCount }
 

@@ -81,6 +81,8 @@ package final class TableUpkeep {
   package func finish(
     _ writer: TableWriter, isInterrupted: Bool, say: (String) -> Void
   ) throws(UpsurgeError) {
+    // What is built is not to be rolled back with records that are taken back.
+    try writer.settle()
     if hasSetAside, additions.isEmpty, try isUnchanged() {
       // Nothing was written, so nothing is to be built: the indexes stay untouched.
       return try connection.execute("ROLLBACK; BEGIN IMMEDIATE")

@@ -11,8 +11,8 @@ package protocol RecordObserver: TransactionObserver {
   /// Whether the rows have one value more at their end: the rowid, or NULL where there is none.
   var wantsRowid: Bool { get }
 
-  /// Whether a record that was seen as stored may be seen once more as rejected, because a foreign key that is looked
-  /// at when the transaction ends has found no parent. Otherwise that ends the run.
+  /// Whether records of the transaction may be seen once more, with what came of them in the end, because a foreign key
+  /// that is looked at when the transaction ends has found no parent. Otherwise that ends the run.
   var takesBack: Bool { get }
 
   /// The table's columns as they are from now on; called before the first record and whenever columns were added.

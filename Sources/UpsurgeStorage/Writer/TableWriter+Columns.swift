@@ -20,8 +20,10 @@ extension TableWriter {
     for column in missing {
       let type = TableDefinition.declaredType(for: column.affinity, isStrict: plan.schema.isStrict)
       let added = TableDefinition.Column(name: column.name, declaredType: type)
-      try connection.execute(
-        TableDefinition.addColumnSQL(table: plan.schema.name, column: added, isStrict: plan.schema.isStrict))
+      let sql = try TableDefinition.addColumnSQL(
+        table: plan.schema.name, column: added, isStrict: plan.schema.isStrict)
+      try connection.execute(sql)
+      if hold.isSet { hold.addedColumns.append(sql) }
       warnings.add(
         .columnAdded, column: column.name, at: position ?? Position(file: self.sourceName(0)))
     }

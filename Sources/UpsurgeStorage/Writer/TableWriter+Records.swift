@@ -7,6 +7,7 @@ extension TableWriter {
     var (record, rejectIndex) = try firstNew(of: batch)
     while record < batch.recordCount || rejectIndex < batch.rejects.count {
       try begin()
+      if references != nil { try hold(batch, from: record, reject: rejectIndex) }
       let rejectNumber =
         rejectIndex < batch.rejects.count ? batch.rejects[rejectIndex].position.record ?? 0 : .max
       if record < batch.recordCount && batch.records[record].number < rejectNumber {
@@ -21,21 +22,28 @@ extension TableWriter {
         transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.sourceIndex)
         rejectIndex += 1
       }
-      if isCommitDue { try commit(batch, recordCount: record) }
+      if isCommitDue {
+        try keepHeld(batch, before: record, reject: rejectIndex)
+        try commit(batch, recordCount: record)
+      }
     }
+    try keepHeld(batch, before: record, reject: rejectIndex)
+    hold.start = (0, 0)
   }
 
   /// Stores records between two looks: groups neighbours of one shape into statements.
-  private func storeRun(_ batch: borrowing Batch, from start: Int, to end: Int) throws(UpsurgeError) {
+  func storeRun(_ batch: borrowing Batch, from start: Int, to end: Int) throws(UpsurgeError) {
     let guards = self.guards
     let cellCount = batch.columnCount
     let mayDiffer = batch.hasAbsentCells || cellCount < plan.columns.count
     let mayFlag =
       mayDiffer && statements.flagged != nil && observer == nil && references == nil && !settlesKept
     let cells = batch.cells
+    let isTracking = references != nil
     var shape = fullShape
     var record = start
     while record < end {
+      if isTracking && hold.isBehind { try hold(batch, from: record, reject: hold.nextReject) }
       let row = cells + record * cellCount
       switch verdict(batch, record, guards) {
       case .nullKey:

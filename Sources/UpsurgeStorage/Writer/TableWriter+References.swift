@@ -3,29 +3,45 @@ import UpsurgeRecords
 
 /// Foreign keys that are looked at when the transaction ends (`--foreign-keys deferred`, or a key that is DEFERRABLE
 /// INITIALLY DEFERRED).
+///
+/// The end is as if the records whose references are open at the commit had never come. While a reference is open,
+/// a savepoint stands in front of the first record that can be to blame, and all records from there on are held
+/// (`TableWriter+Hold`). At the commit those are found that have set an open reference; everything is rolled back to the
+/// savepoint, and the others are stored once more, in which each may fare better than before, or worse: so again, until
+/// nothing is open.
+///
+/// Rows whose parent is taken away by a record are the fault of that record, which is not looked for: the commit fails,
+/// and the run ends.
 extension TableWriter {
   /// Begins to keep track where the schema or the settings put the look off.
   func beginReferences() throws(UpsurgeError) {
     let isDeferred = settings.defersForeignKeys || plan.schema.hasDeferredForeignKeys
-    let open = references?.entries ?? []
     references = isDeferred ? try OpenReferences(connection, plan.schema) : nil
-    references?.carry(open)
   }
 
-  /// The row of a record as it was, with what names it; nil when nothing is tracked or there is no row.
+  /// The row of a record as it was: what names it, and behind that the watched columns; nil when nothing is tracked or
+  /// there is no row.
   func rowBeforeReference(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> [SQLValue]? {
     guard let references, !plan.lookUpKeys.isEmpty else { return nil }
-    let columns = plan.identityColumns + references.writableColumns
+    let columns = plan.identityColumns + references.watchedColumns
     return try rowOfRecord(batch, record, shape, columns: columns)
   }
 
-  /// Notes a record that changed its row while a reference is open.
+  /// Notes what a record has set while a reference is open.
   func noteReference(
     _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, before: [SQLValue]?
   ) throws(UpsurgeError) {
-    guard let references, outcome == .inserted || outcome == .updated, references.isAnyOpen else { return }
+    guard let references, hold.isSet else { return }
+    guard references.isAnyOpen else {
+      if hold.hasSetters { try forgetSetters() }
+      return
+    }
+    guard outcome == .inserted || outcome == .updated else {
+      hold.isPlain = false
+      return
+    }
     let count = plan.identityColumns.count
     var identity = before.map { Array($0.prefix(count)) }
     if outcome == .inserted {
@@ -34,13 +50,29 @@ extension TableWriter {
         ? try rowOfRecord(batch, record, shape, columns: plan.identityColumns)
         : [.integer(sqlite3_last_insert_rowid(connection.handle))]
     }
-    guard let identity else { return }
-    let position = batch.position(of: record, file: sourceName(batch.sourceIndex))
-    let raw = batch.rawBytes(of: record)
+    guard let identity, let now = try references.look(at: identity) else { return }
     let old = outcome == .inserted ? nil : before.map { Array($0.dropFirst(count)) }
-    let reject = Reject(
-      .foreignKey, at: position, reason: "", hint: "load the referenced rows first", raw: raw)
-    try references.note(OpenReferences.Entry(reject: reject, identity: identity, before: old))
+    let hasMoved = old.map { references.hasMoved(from: $0, to: now.values) } ?? false
+    let setters = try setters()
+    if old != nil, hold.hasSetters { try setters.noteOther(identity) }
+    for key in now.isOpen.indices {
+      if let old, !references.isSet(key, from: old, to: now.values) { continue }
+      if references.isNull(key, now.values) {
+        if hold.hasSetters { try setters.forget(identity, key: key) }
+        continue
+      }
+      try setters.note(
+        identity, key: key, ordinal: hold.ordinal(of: record), isOpen: now.isOpen[key], hasMoved: hasMoved,
+        isNew: old == nil)
+      hold.hasSetters = true
+      if hasMoved { hold.hasMoved = true }
+    }
+  }
+
+  private func forgetSetters() throws(UpsurgeError) {
+    try referenceSetters?.forgetRows()
+    hold.hasSetters = false
+    hold.hasMoved = false
   }
 
   /// Does all that is done before the transaction is committed, so that what follows in it is the last; for a caller
@@ -56,52 +88,116 @@ extension TableWriter {
 
   /// Rejects the records whose parents never came, before the transaction is committed.
   func settleReferences() throws(UpsurgeError) {
-    guard let references, !references.entries.isEmpty else { return }
-    if let obstacle = try references.obstacle() {
-      guard let (entry, key) = try references.firstOpen() else { return references.clear() }
-      throw endRun(entry, key, because: obstacle)
+    guard let references, hold.isSet, references.isAnyOpen || hold.hasRejects else { return }
+    var rounds = 0
+    while references.isAnyOpen {
+      guard let first = try accuse(references) else { throw openForeignKeys() }
+      if let error = try endOfRun(first) { throw error }
+      rounds += 1
+      if rounds > Self.longestSettlement { throw endlessReferences() }
+      try storeHeld(.trial)
     }
-    try references.takeBack { entry, key throws(UpsurgeError) in
-      let refused = rejected(entry, key)
-      if let observer, !observer.takesBack {
-        var error = refused.asError
-        error.hint =
-          "load the referenced rows first; without --changes and --emit-sql the record would be a reject"
-        throw error
+    try storeHeld(.last)
+    if references.isAnyOpen { throw openForeignKeys() }
+    try connection.execute("RELEASE \(RecordHold.savepoint)")
+    try dropHeld()
+  }
+
+  /// Records that refer to each other are left out one after the other, at times.
+  private static let longestSettlement = 500
+
+  // MARK: - Culprits
+
+  /// Finds the records that have set what is open.
+  /// - Returns: the first of them; nil when there is none.
+  private func accuse(_ references: OpenReferences) throws(UpsurgeError) -> ReferenceSetters.Culprit? {
+    let setters = try setters()
+    var first: ReferenceSetters.Culprit?
+    if hold.hasMoved {
+      // Others may be open only because of this one.
+      try setters.visit { (identity, culprit, hasMoved, _) throws(UpsurgeError) in
+        guard hasMoved, try references.look(at: identity)?.isOpen[culprit.key] ?? false else { return true }
+        first = culprit
+        return false
       }
-      if entry.before == nil { ledger.inserted -= 1 } else { ledger.updated -= 1 }
-      ledger.read -= 1
-      forgetSettlement(at: refused.position)
-      try reject(refused)
-    } refused: { entry, key, obstacle in
-      endRun(entry, key, because: obstacle)
+      if let first {
+        _ = try setters.add(first)
+        return first
+      }
+    }
+    try setters.visit { (identity, culprit, _, _) throws(UpsurgeError) in
+      guard try references.look(at: identity)?.isOpen[culprit.key] ?? false else { return true }
+      _ = try setters.add(culprit)
+      if first == nil { first = culprit }
+      return true
+    }
+    if first != nil, canDelete { try accuseDependents(references, setters) }
+    return first
+  }
+
+  /// Whether deleting the rows of culprits shows which others will be open without them.
+  private var canDelete: Bool {
+    hold.isPlain && !endsAtOpenReference && plan.schema.triggers.isEmpty && !plan.schema.hasActingReferences
+      && plan.schema.foreignKeys.contains { SQLName.isSame($0.parentTable, plan.schema.name) }
+  }
+
+  /// Finds those too whose parents are rows of culprits, and theirs in turn, which would otherwise take a round each.
+  private func accuseDependents(
+    _ references: OpenReferences, _ setters: ReferenceSetters
+  ) throws(UpsurgeError) {
+    var isBackwards = true
+    var hasFound = true
+    while hasFound {
+      hasFound = false
+      try setters.visit(isBackwards: isBackwards, includesHealed: true) {
+        (identity, culprit, _, isAlone) throws(UpsurgeError) in
+        guard try references.look(at: identity)?.isOpen[culprit.key] ?? false else { return true }
+        if try setters.add(culprit) { hasFound = true }
+        if isAlone, try references.delete(identity) { hasFound = true }
+        return true
+      }
+      isBackwards.toggle()
     }
   }
 
-  /// The error for a record that cannot be taken back.
-  private func endRun(_ entry: OpenReferences.Entry, _ key: Int, because obstacle: String) -> UpsurgeError {
-    var refused = rejected(entry, key)
+  /// Whether the run ends at the first record whose parent never came.
+  var endsAtOpenReference: Bool {
+    if settings.onError == .stop || connection.durability == .off { return true }
+    return observer.map { !$0.takesBack } ?? false
+  }
+
+  private func endOfRun(_ culprit: ReferenceSetters.Culprit) throws(UpsurgeError) -> UpsurgeError? {
+    if !endsAtOpenReference { return nil }
+    let batch = try heldRecords().slice(Int(culprit.ordinal >> 32))
+    let refused = missingParent(batch, Int(culprit.ordinal & 0xFFFF_FFFF), culprit.key)
     fatalReject = refused
-    if settings.onError == .stop { return refused.asError }
-    refused.reason += "; it cannot be left out any more, because \(obstacle)"
     var error = refused.asError
-    error.hint = "load the referenced rows first, or the referenced table first"
+    if settings.onError != .stop {
+      error.hint =
+        connection.durability == .off
+        ? "load the referenced rows first; without --durability off the record would be a reject"
+        : "load the referenced rows first; without --changes and --emit-sql the record would be a reject"
+    }
     return error
   }
 
-  private func rejected(_ entry: OpenReferences.Entry, _ key: Int) -> Reject {
-    var refused = entry.reject
-    (refused.column, refused.reason) = missingParent(plan.schema.foreignKeys[key])
-    return refused
+  private func endlessReferences() -> UpsurgeError {
+    UpsurgeError(
+      .badInput,
+      "records of one transaction refer to each other in chains of more than \(Self.longestSettlement) that end at"
+        + " rows of table \(plan.schema.name.escapedForTerminal) or its parents that do not exist",
+      hint: "load the referenced rows first, or let one transaction hold them all (--atomic)")
   }
 
-  private func missingParent(_ key: TableSchema.ForeignKey) -> (column: String?, reason: String) {
+  /// The reject for a record that refers to a row which never came.
+  func missingParent(_ batch: borrowing Batch, _ record: Int, _ key: Int) -> Reject {
+    let key = plan.schema.foreignKeys[key]
     let parents = (key.parentColumns.isEmpty ? key.parentKey : key.parentColumns).joined(separator: ", ")
     let columns = key.columns.joined(separator: ", ")
-    return (
-      columns,
-      "the record refers by (\(columns)) to \(key.parentTable) (\(parents)), which has no such row"
-        .escapedForTerminal
-    )
+    return Reject(
+      .foreignKey, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: columns,
+      reason: "the record refers by (\(columns)) to \(key.parentTable) (\(parents)), which has no such row"
+        .escapedForTerminal,
+      hint: "load the referenced rows first", raw: batch.rawBytes(of: record))
   }
 }

@@ -10,6 +10,14 @@ extension TableWriter {
       fatalReject = reject
       throw reject.asError
     }
+    if countsRejectsOnly {
+      ledger.read += 1
+      ledger.rejected += 1
+      rejectsByReason[reject.code, default: 0] += 1
+      hold.hasRejects = true
+      try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
+      return
+    }
     if let most = settings.maximumRejects, ledger.rejected >= most {
       fatalReject = reject
       var error = reject.asError
@@ -24,6 +32,7 @@ extension TableWriter {
     rejectsByReason[reject.code, default: 0] += 1
     try rejectSink(reject)
     try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
+    if references != nil, hold.pass == .first { hold.isBehind = true }
   }
 
   /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:

@@ -176,6 +176,7 @@ extension TableWriter {
     if statements.needsSavepoint {
       try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
     }
+    hold.isPlain = false
     try reject(self.refused(batch, record, refusal, isDelete: isDelete))
   }
 

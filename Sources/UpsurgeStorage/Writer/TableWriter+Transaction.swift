@@ -85,6 +85,7 @@ extension TableWriter {
     if code == ResultCode.constraintForeignKey { throw openForeignKeys() }
     try connection.check(code, sql: "COMMIT")
     transaction.isOpen = false
+    if hold.isSet { try dropHeld() }
     keeper?.didCommit()
     turns.endSeconds = MonotonicClock.seconds
     committedLedger = ledger
@@ -125,7 +126,8 @@ extension TableWriter {
   func undo() {
     if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
     transaction.isOpen = false
-    references?.clear()
+    hold = RecordHold()
+    (held, referenceSetters) = (nil, nil)
     ledger = committedLedger
     rejectsByReason = committedRejects
     transactionObserver?.didRollBack()

@@ -74,8 +74,14 @@ package final class TableWriter {
   /// What earlier parts of the run have done.
   let earlier: RunProgress
   let startSeconds = MonotonicClock.seconds
-  /// Rows that wait for their parents, where foreign keys are looked at when the transaction ends.
+  /// Looks at the foreign keys of rows, where that is done when the transaction ends.
   var references: OpenReferences?
+  /// From where on records may have to be stored once more, because references are open.
+  var hold = RecordHold()
+  /// Those records.
+  var held: HeldRecords?
+  /// Which of them have set references.
+  var referenceSetters: ReferenceSetters?
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 
@@ -133,6 +139,7 @@ package final class TableWriter {
       let elsewhere = statistics.secondsElsewhere - other
       statistics.storeSeconds += MonotonicClock.seconds - start - elsewhere
     }
+    held?.moveToCurrentThread()
     do throws(UpsurgeError) {
       if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
@@ -145,6 +152,9 @@ package final class TableWriter {
       throw fail(error)
     }
   }
+
+  /// Lets go of every pointer into a batch.
+  func clearBindings() { statements.clearBindings() }
 
   /// Takes another plan for other input columns, after adding what the table lacks.
   func adopt(_ columns: [ColumnTarget], at position: Position?) throws(UpsurgeError) {
