@@ -115,7 +115,7 @@ struct HostileRejectsTests {
     #expect(mkfifo(pipe, 0o600) == 0)
     for (path, code, words) in [
       (link, Int32(64), "symbolic link"), (scratch.path, 64, "is not a file"), (pipe, 64, "is not a file"),
-      (scratch.file("none"), 66, "cannot read"), ("-", 66, "cannot read"),
+      (scratch.file("none"), 66, "cannot read"), ("-", 64, "give its path"),
     ] {
       let outcome = try Command.run(["replay", scratch.file("a.db"), path])
       #expect(outcome.exitCode == code && outcome.talk.contains(words), "\(path): \(outcome.talk)")

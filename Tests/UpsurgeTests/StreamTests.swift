@@ -25,7 +25,6 @@ struct StreamTests {
       (#"exec "$0" load "$1" t "$2" --progress always <&- >&- 2>&-"#, 0),
       (#"exec "$0" load "$1" t "$2" -v 2>&-"#, 0), (#"exec "$0" load "$1" t "$2" <&- 2>&-"#, 0),
       (#"exec "$0" load "$1" t "$2" --summary - >&-"#, 3),
-      (#"exec "$0" load "$1" t "$2" --changes - >&-"#, 3),
       (#"exec "$0" load "$1" t "$2" --changes "$1.changes" >&- 2>&-"#, 0),
     ] as [(String, Int32)])
   func closed(script: String, code: Int32) throws {
@@ -33,6 +32,13 @@ struct StreamTests {
     #expect(outcome.exitCode == code, "\(outcome.talk)")
     try checkRows()
     #expect(try readFile(scratch.file("in.csv")) == Array("a,b\n1,x\n2,y\n".utf8))
+  }
+
+  @Test("Changes for a closed stream are refused before anything is loaded")
+  func closedChanges() throws {
+    let outcome = try run(#"exec "$0" load "$1" t "$2" --changes - >&-"#)
+    #expect(outcome.exitCode == 73 && outcome.talk.contains("fix: give another path"), "\(outcome.talk)")
+    #expect(!FileManager.default.fileExists(atPath: scratch.file("a.db")))
   }
 
   @Test("Standard input that is closed is no empty input")
