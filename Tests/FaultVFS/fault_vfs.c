@@ -15,7 +15,7 @@ typedef struct {
   disk_file *file;
   bool is_temporary;
   bool syncs_folder; /* the first sync makes names durable, as the default VFS does for journals and logs */
-  _Alignas(16) unsigned char real[];
+  _Alignas(8) unsigned char real[]; /* as SQLite aligns */
 } open_file;
 
 static sqlite3_file *real_of(sqlite3_file *file) { return (sqlite3_file *)((open_file *)file)->real; }
