@@ -42,7 +42,7 @@ enum LedgerText {
     if summary.committedCount > 0 && summary.ledger.quarantined > 0 && summary.keepsRecords {
       lines.append(
         "  quarantined records are kept in the table upsurge_quarantine; once table \(summary.table) has a place for"
-          + " them, `upsurge replay \(summary.database)` stores them")
+          + " them, `upsurge replay \(summary.database.quotedForShell)` stores them")
     }
     if summary.supersededCount > 0 {
       lines.append(

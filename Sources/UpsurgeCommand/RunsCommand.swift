@@ -72,7 +72,7 @@ enum RunsText {
     }
     if run.state == .stopped && !run.isResumable {
       lines.append(
-        "  delete its rows, or keep them; then `upsurge runs \(database) --forget \(run.id)`, and load from a file or "
+        "  delete its rows, or keep them; then `upsurge runs \(database.quotedForShell) --forget \(run.id)`, and load from a file or "
           + "with --atomic")
     } else if run.state == .stopped || run.state == .unseen, let command = run.command {
       lines.append("  \(command)")

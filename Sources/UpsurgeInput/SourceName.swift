@@ -5,9 +5,9 @@ package enum SourceName {
   /// The name of standard input in positions and messages.
   package static let standardInput = "-"
 
-  /// Whether the name stands for standard input: `-` or `/dev/stdin`.
+  /// Whether the name stands for standard input: `-`, `/dev/stdin`, `/dev/fd/0` or `/proc/self/fd/0`.
   package static func isStandardInput(_ name: String) -> Bool {
-    name == standardInput || name == "/dev/stdin"
+    name == standardInput || name == "/dev/stdin" || name == "/dev/fd/0" || name == "/proc/self/fd/0"
   }
 
   /// The name as it is shown: `standard input`, or the path with control characters made visible.
@@ -18,18 +18,7 @@ package enum SourceName {
   /// The name as an argument that can be pasted into a shell; empty for standard input.
   static func asShellArgument(_ name: String) -> String {
     if isStandardInput(name) { return "" }
-    let isPlain = name.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-      case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
-      default: false
-      }
-    }
-    if isPlain { return " " + name }
-    let quoted = name.escapedForTerminal.split(separator: "'", omittingEmptySubsequences: false)
-      .joined(separator: "'\\''")
-    return " '" + quoted + "'"
+    return " " + (name.hasPrefix("-") ? "./" + name : name).quotedForShell
   }
 
   /// The way around a format that is not read here: `bzip2 -dc feed.bz2 | upsurge load DB TABLE -`.

@@ -68,7 +68,7 @@ extension LoadOptions {
       .guardRefused,
       "a replay of \(path.escapedForTerminal) was cut short, and the file of --rejects holds what is left for it",
       hint:
-        "end it first: upsurge replay \(connection.path.escapedForTerminal) \(path.escapedForTerminal); or give "
+        "end it first: upsurge replay \(connection.path.quotedForShell) \(path.quotedForShell); or give "
         + "another path to --rejects")
   }
 }

@@ -56,7 +56,7 @@ public struct PastRun: Sendable {
     guard let run = try RunTable.owner(of: id, on: connection) else {
       throw UpsurgeError(
         .usage, "there is no run \(id) in \(database.escapedForTerminal)",
-        hint: "upsurge runs \(database.escapedForTerminal) lists them")
+        hint: "upsurge runs \(database.quotedForShell) lists them")
     }
     if let pid = run.livePID {
       throw UpsurgeError(

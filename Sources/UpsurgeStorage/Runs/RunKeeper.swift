@@ -244,7 +244,7 @@ package final class RunKeeper {
     UpsurgeError(
       .guardRefused,
       "another run of the same job has gone on meanwhile, so this one ends at its last commit",
-      hint: "upsurge runs \(connection.path.escapedForTerminal) lists the runs; the same command goes on")
+      hint: "upsurge runs \(connection.path.quotedForShell) lists the runs; the same command goes on")
   }
 
   private func forgotten() -> UpsurgeError {

@@ -83,6 +83,7 @@ extension TableWriter {
     try keeper?.willCommit(progress(isWhole: isLast), position, isLast: isLast)
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
     if code == ResultCode.constraintForeignKey { throw openForeignKeys() }
+    if ResultCode.primary(code) == SQLITE_IOERR { throw failedCommit(code) }
     try connection.check(code, sql: "COMMIT")
     transaction.isOpen = false
     if hold.isSet { try dropHeld() }
@@ -96,6 +97,19 @@ extension TableWriter {
     statistics.commitCount += 1
     statistics.commitSeconds += MonotonicClock.seconds - start
     try governWAL()
+  }
+
+  /// A COMMIT that the disk has failed: it may stand in the log all the same, whole and unsynced, for who opens the
+  /// database next. An empty log leaves no doubt; where it cannot be emptied, what the run has put out for the
+  /// transaction stays, for the run that goes on to look through.
+  private func failedCommit(_ code: Int32) -> UpsurgeError {
+    var error = connection.failure(code, sql: "COMMIT")
+    if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
+    transaction.isInDoubt = (try? checkpoint(SQLITE_CHECKPOINT_TRUNCATE)) != true
+    if transaction.isInDoubt {
+      error.message += "; whether the last transaction is committed will be seen when the disk can be read again"
+    }
+    return error
   }
 
   /// The last record has ended a transaction: that the run is complete is said in one of its own.
@@ -130,6 +144,7 @@ extension TableWriter {
     (held, referenceSetters) = (nil, nil)
     ledger = committedLedger
     rejectsByReason = committedRejects
+    if transaction.isInDoubt { return }
     transactionObserver?.didRollBack()
     observer?.didRollBack()
   }

@@ -45,6 +45,8 @@ enum MonotonicClock {
 /// What the transaction that is open holds so far.
 struct OpenTransaction {
   var isOpen = false
+  /// Its COMMIT has failed, and may have happened.
+  var isInDoubt = false
   var recordCount = 0
   var byteCount = 0
   var startSeconds = 0.0
