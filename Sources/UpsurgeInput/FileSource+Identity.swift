@@ -43,12 +43,10 @@ extension FileSource {
 }
 
 extension FileIdentity {
-  /// Whether a file has this content, as far as can be told; what cannot be looked at has not.
-  package func isContent(ofPath path: String) throws(UpsurgeError) -> Bool {
-    guard let info = stat(path: path), info.isRegular, UInt64(max(info.st_size, 0)) == byteCount else {
-      return false
-    }
-    return try FileSource(name: path).identity()?.isSame(as: self) ?? false
+  /// How long a regular file is; nil for what is none.
+  package static func byteCount(ofPath path: String) -> UInt64? {
+    guard let info = stat(path: path), info.isRegular else { return nil }
+    return UInt64(max(info.st_size, 0))
   }
 
   /// Whether the file at a path still is this one: the same size and the same beginning. An unchanged time of its last

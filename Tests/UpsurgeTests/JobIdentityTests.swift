@@ -54,13 +54,15 @@ struct JobIdentityTests {
     "Other sources that hold a file of an unfinished run: refused without a key, harmless with one",
     arguments: [["*.csv"], ["a.csv", "b.csv"], ["b.csv", "a.csv"], ["copy.csv"]], [false, true])
   func otherSources(names: [String], isKeyed: Bool) throws {
-    let source = scratch.write(Self.text, to: "a.csv")
+    // Long enough to be told from others by its content.
+    let text = "id,b\n1," + String(repeating: "x", count: 5_000) + Self.text.dropFirst("id,b\n1,x1".count)
+    let source = scratch.write(text, to: "a.csv")
     let change = { (options: inout LoadOptions) in
       if isKeyed { options.key = ["id"] }
     }
     #expect(load([source], change).exitCode == 3)
     for name in names where !name.contains("*") && name != "a.csv" {
-      _ = scratch.write(name == "copy.csv" ? Self.text : "id,b\n11,y\n", to: name)
+      _ = scratch.write(name == "copy.csv" ? text : "id,b\n11,y\n", to: name)
     }
     let second = load(names.map(scratch.file)) {
       change(&$0)
@@ -71,7 +73,7 @@ struct JobIdentityTests {
       #expect(try Set(ids()).isSuperset(of: ["1", "2", "3", "4", "5", "6", "7", "9", "10"]))
     } else {
       #expect(second.exitCode == 4, "\(names)")
-      #expect(second.error?.message.contains("its sources were") == true)
+      #expect(second.error?.message.contains("which holds a file of this one") == true)
       #expect(try ids() == ["1", "2", "3", "4", "5", "6"])
       #expect(load(names.map(scratch.file)) { $0.resume = .require }.exitCode == 4)
     }
@@ -83,6 +85,19 @@ struct JobIdentityTests {
     let second = load([scratch.write("id,b\n11,y\n", to: "b.csv")])
     #expect(second.exitCode == 0)
     #expect(try ids() == ["1", "2", "3", "4", "5", "6", "11"])
+  }
+
+  @Test("Files that are alike because they hold next to nothing are not shared")
+  func alike() throws {
+    for folder in ["p1", "p2"] {
+      #expect(mkdir(scratch.file(folder), 0o700) == 0)
+      _ = scratch.write("id,b\n", to: "\(folder)/0.csv")
+    }
+    _ = scratch.write(Self.text, to: "p1/1.csv")
+    _ = scratch.write("id,b\n11,y\n", to: "p2/1.csv")
+    #expect(load([scratch.file("p1/*.csv")]).exitCode == 3)
+    #expect(load([scratch.file("p2/*.csv")]).exitCode == 0)
+    #expect(try ids().count == 7)
   }
 
   @Test("The place of a name: from the root, without links")
@@ -227,9 +242,11 @@ struct JobIdentityTests {
       let writer = open(pipe, O_WRONLY)
       // It reads by now, so it has looked for earlier runs.
       _ = "id,b\n1,x\n".withCString { write(writer, $0, strlen($0)) }
-      let refused = try Command.run(["load", database, "t", pipe, "--atomic"])
-      #expect(refused.exitCode == 4, "\(refused.talk)")
-      #expect(refused.talk.contains("this job is running already: process \(child.identifier) loads"))
+      for sources in [[pipe], [scratch.file("*.csv")], [scratch.write("id,b\n", to: "b.csv"), pipe]] {
+        let refused = try Command.run(["load", database, "t"] + sources + ["--atomic"])
+        #expect(refused.exitCode == 4, "\(refused.talk)")
+        #expect(refused.talk.contains("this job is running already: process \(child.identifier) loads"))
+      }
       close(writer)
       #expect(try child.finish().exitCode == 0)
       #expect(try ids() == ["'1'"] || ids() == ["1"])

@@ -51,7 +51,8 @@ extension LoadRun {
     var connection: Connection?
     var start = RunStart.anew(replaced: [], doubt: nil)
     if !job.options.isTrial {
-      let lock = try JobLock.take(runJob, database: SourceName.place(of: job.database))
+      let lock = try JobLock.take(
+        runJob, files: names.map(SourceName.place), database: SourceName.place(of: job.database))
       self.lock.withLock { $0 = lock }
     }
     if !job.options.isTrial && job.options.durability != .off {

@@ -23,9 +23,7 @@ enum RunStart {
     let open = try RunTable.open(connection, table: job.table)
     let runs = open.filter { $0.job.sources == job.sources && !(job.isStream && $0.livePID != nil) }
     guard let last = runs.last else {
-      var others: [RunRecord] = []
-      for run in open where try shares(run, names) { others.append(run) }
-      return try decide(job, policy: policy, beside: others, on: connection)
+      return try decide(job, policy: policy, beside: sharing(open, names), on: connection)
     }
     for run in runs { if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) } }
     if policy == .never { return .anew(replaced: runs, doubt: nil) }
@@ -51,32 +49,34 @@ enum RunStart {
     _ job: RunJob, policy: ResumePolicy, beside others: [RunRecord], on connection: Connection
   ) throws(UpsurgeError) -> RunStart {
     for run in others { if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) } }
-    guard let last = others.last, policy != .never else {
-      if policy == .require { throw nothingToResume(job) }
-      return .anew(replaced: [], doubt: nil)
+    for run in others.reversed() where policy != .never && run.state == .running {
+      if try isGone(run, on: connection) { continue }
+      let sources = run.job.sources.joined(separator: ", ").escapedForTerminal
+      let change = "it was given \(sources), which holds a file of this one"
+      if policy == .require { throw refusal(run, because: change) }
+      return .anew(replaced: [], doubt: Doubt(run: run, change: change))
     }
-    let sources = last.job.sources.joined(separator: ", ").escapedForTerminal
-    let change = "its sources were \(sources)"
-    if policy == .require { throw refusal(last, because: change) }
-    if last.state == .complete { return .anew(replaced: [], doubt: nil) }
-    if try isGone(last, on: connection) { return .anew(replaced: [], doubt: nil) }
-    return .anew(replaced: [], doubt: Doubt(run: last, change: change))
+    if policy == .require { throw nothingToResume(job) }
+    return .anew(replaced: [], doubt: nil)
   }
 
-  /// Whether a run has read something of one of these files.
-  private static func shares(_ run: RunRecord, _ names: [String]) throws(UpsurgeError) -> Bool {
-    for file in run.files.prefix(run.position.sourceIndex + 1) {
-      guard let identity = file.identity else { continue }
-      let place = SourceName.place(of: file.name)
-      for name in names where !SourceName.isStandardInput(name) {
-        if SourceName.place(of: name) == place {
-          if try identity.isStill(atPath: name) { return true }
-        } else if try identity.isContent(ofPath: name) {
-          return true
-        }
+  /// Which of the runs have read something of these files: under one of their names, or, where they have ended, under
+  /// another.
+  private static func sharing(_ runs: [RunRecord], _ names: [String]) throws(UpsurgeError) -> [RunRecord] {
+    if runs.isEmpty { return [] }
+    var contents = FileContents(names.filter { !SourceName.isStandardInput($0) })
+    var sharing: [RunRecord] = []
+    for run in runs {
+      let isLive = run.livePID != nil
+      for file in run.files.prefix(run.position.sourceIndex + 1) {
+        guard let identity = file.identity,
+          try contents.has(identity, at: SourceName.place(of: file.name), elsewhere: !isLive)
+        else { continue }
+        sharing.append(run)
+        break
       }
     }
-    return false
+    return sharing
   }
 
   /// The refusal to start over where that would do something twice.

@@ -9,41 +9,51 @@ import UpsurgeRecords
 /// Held by the process that runs a job, from before it looks for earlier runs until it has ended: a second start of the
 /// same job sees the first before that has committed anything.
 ///
-/// On Linux a name of the abstract socket namespace (unix(7)): it needs no file, and is free as soon as the process is
+/// So does the start of another job into the table that reads one of its first files.
+///
+/// On Linux names of the abstract socket namespace (unix(7)): they need no file, and are free as soon as the process is
 /// gone, however it ended. Elsewhere, and between containers, only what is recorded in the database tells.
 package final class JobLock: Sendable {
-  private let descriptor: Int32
+  private let descriptors: [Int32]
 
-  private init(descriptor: Int32) { self.descriptor = descriptor }
+  /// So many files of a job are held.
+  private static let fileCount = 64
 
-  deinit { close(descriptor) }
+  private init(descriptors: [Int32]) { self.descriptors = descriptors }
+
+  deinit { for descriptor in descriptors { close(descriptor) } }
 
   /// Takes the lock of a job; nil where the system has none, and for streams, which need not be the same.
-  /// - Parameter database: the place of the database, one name for it however it was spelled.
+  /// - Parameters:
+  ///   - files: the places of the files that its sources stand for.
+  ///   - database: the place of the database, one name for it however it was spelled.
   /// - Throws: `guardRefused` when a process has it.
-  package static func take(_ job: RunJob, database: String) throws(UpsurgeError) -> JobLock? {
+  package static func take(
+    _ job: RunJob, files: [String] = [], database: String
+  ) throws(UpsurgeError) -> JobLock? {
     #if os(Linux)
       if job.isStream { return nil }
-      let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-      if descriptor < 0 { return nil }
-      var name = name(of: job, database: database)
-      // A process that was killed just now may not be gone yet.
-      for attempt in 0..<20 {
-        if bind(descriptor, to: &name) && listen(descriptor, 1) == 0 {
-          return JobLock(descriptor: descriptor)
+      var descriptors: [Int32] = []
+      let keys = Set([job.sources] + files.prefix(fileCount).map { [$0] })
+      for key in keys {
+        var name = name([database, job.table.lowercased()] + key)
+        let descriptor = hold(&name)
+        if let descriptor, descriptor >= 0 {
+          descriptors.append(descriptor)
+          continue
         }
-        guard errno == EADDRINUSE else { break }
-        if attempt < 19 { usleep(10_000) }
+        for descriptor in descriptors { close(descriptor) }
+        if descriptor == nil { return nil }
+        throw refusal(job, key, pid: holder(of: &name))
       }
-      let isTaken = errno == EADDRINUSE
-      close(descriptor)
-      if isTaken { throw refusal(job, pid: holder(of: &name)) }
+      return JobLock(descriptors: descriptors)
+    #else
+      return nil
     #endif
-    return nil
   }
 
-  private static func refusal(_ job: RunJob, pid: Int32?) -> UpsurgeError {
-    let sources = job.sources.joined(separator: ", ").escapedForTerminal
+  private static func refusal(_ job: RunJob, _ sources: [String], pid: Int32?) -> UpsurgeError {
+    let sources = sources.joined(separator: ", ").escapedForTerminal
     let process = pid.map { $0 == getpid() ? "this process" : "process \($0)" } ?? "another process"
     return UpsurgeError(
       .guardRefused,
@@ -52,8 +62,23 @@ package final class JobLock: Sendable {
   }
 
   #if os(Linux)
-    private static func name(of job: RunJob, database: String) -> sockaddr_un {
-      let parts = [database, job.table.lowercased()] + job.sources
+    /// - Returns: a socket that has the name; -1 when another has it, nil where there are none.
+    private static func hold(_ name: inout sockaddr_un) -> Int32? {
+      let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      if descriptor < 0 { return nil }
+      // Nobody accepts: each refused start stays in the queue.
+      // A process that was killed just now may not be gone yet.
+      for attempt in 0..<20 {
+        if bind(descriptor, to: &name) && listen(descriptor, SOMAXCONN) == 0 { return descriptor }
+        guard errno == EADDRINUSE else { break }
+        if attempt < 19 { usleep(10_000) }
+      }
+      let isTaken = errno == EADDRINUSE
+      close(descriptor)
+      return isTaken ? -1 : nil
+    }
+
+    private static func name(_ parts: [String]) -> sockaddr_un {
       let text = Array(parts.joined(separator: "\0").utf8)
       let hash = text.withUnsafeBytes { ContentHash.hash($0) }
       var address = sockaddr_un()
