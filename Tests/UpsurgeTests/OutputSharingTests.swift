@@ -11,6 +11,20 @@ struct OutputSharingTests {
 
   private func text(_ path: String) throws -> String { String(decoding: try readFile(path), as: UTF8.self) }
 
+  @Test("A pipe in the place of the earlier part's file has no reader but its own")
+  func pipeInPlace() throws {
+    let (rejects, pipe) = (scratch.file("bad.ndjson"), scratch.file("pipe"))
+    let source = scratch.write(
+      "id,b\n" + (1...100).map { $0 % 4 == 0 ? "\($0)\n" : "\($0),x\n" }.joined(), to: "a.csv")
+    let arguments = [
+      "load", database, "t", source, "--on-error", "reject", "--commit-every", "10", "--rejects",
+    ]
+    #expect(try Command.run(arguments + [rejects, "--max-rejects", "10"]).exitCode == 3)
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let refused = try Command.run(arguments + [pipe], script: #"timeout 20 "$0" "$@""#)
+    #expect(refused.exitCode == 3 && refused.talk.contains("it is a pipe that nobody reads"), "\(refused.talk)")
+  }
+
   // MARK: - At the same time
 
   @Test("A file that a load writes is neither replayed nor written by another load; both name the process")

@@ -50,7 +50,12 @@ package struct OutputDescriptor {
       if opened < 0 && errno == EINTR { continue }
       if opened < 0 { throw failure(path, option, reason(errno), errno) }
       var status = stat()
-      guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return (opened, false) }
+      guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        if !goesOn { return (opened, false) }
+        // Opened for reading as well, a pipe would have this process as its reader.
+        close(opened)
+        return try Self.opened(path, option, goesOn: false)
+      }
       if let trap = trap(path, status) {
         close(opened)
         throw failure(path, option, trap, nil)
