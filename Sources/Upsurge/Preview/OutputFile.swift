@@ -77,12 +77,20 @@ final class OutputFile {
   }
 
   /// Leaves the first bytes of a file that an earlier part of the run has written, and goes on there.
-  func cut(to length: off_t) throws(UpsurgeError) {
+  func cut(to length: some BinaryInteger) throws(UpsurgeError) {
+    let length = off_t(clamping: length)
     guard ftruncate(descriptor, length) == 0, lseek(descriptor, length, SEEK_SET) == length else {
       throw failure("cannot cut back", errno)
     }
     writtenCount = length
     keptCount = length
+  }
+
+  /// Whether a file holds no more than so many bytes.
+  func isWhole(at length: UInt64) throws(UpsurgeError) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("cannot read", errno) }
+    return status.st_size <= off_t(clamping: length)
   }
 
   deinit {
