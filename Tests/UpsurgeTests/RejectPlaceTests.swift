@@ -3,6 +3,12 @@ import TestSupport
 import Testing
 import Upsurge
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Which rejects a run reads again, whatever its files are called: what a kill has left of them is cut, and no replay
 /// stores it.
 @Suite("Places of rejects")
@@ -128,6 +134,67 @@ struct RejectPlaceTests {
     #expect(last.exitCode == 2 && last.resumedCount > 0 && last.ledger == whole.ledger, "\(last)")
     #expect(try lines(rejects) == kept)
     if target == "another" { #expect(try lines(another) == [all[0]] + all.dropFirst(kept.count)) }
+  }
+
+  @Test("A dry run and other loads leave the rejects of a run alone that has not ended")
+  func otherRuns() throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source], limit: 5).exitCode == 3)
+    let kept = try lines(rejects)
+    let trial = load([source]) { $0.dryRun = .count }
+    #expect(trial.exitCode == 4, "\(String(describing: trial.error))")
+    let other = load([scratch.write("id,b\n1\n", to: "b.csv")])
+    #expect(other.exitCode == 4, "\(String(describing: other.error))")
+    #expect(other.error?.message.contains("holds what run 1 has rejected, which has not ended") == true)
+    #expect(try lines(rejects) == kept)
+    #expect(load([source]).exitCode == 2)
+    #expect(try records(rejects).count == 10)
+  }
+
+  @Test("A load that is refused before it begins leaves the file of rejects as it was")
+  func refused() throws {
+    try makeTable()
+    _ = scratch.write("earlier\n", to: "bad.ndjson")
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source]) { $0.changesPath = scratch.file("none/changes") }.exitCode == 73)
+    #expect(try lines(rejects) == ["earlier\n"])
+    let empty = scratch.write("id,b\n", to: "empty.csv")
+    #expect(load([empty]).exitCode == 0)
+    #expect(try lines(rejects) == [])
+  }
+
+  @Test("What is not committed is not in the file, so that a kill leaves nothing there for a replay")
+  func uncommitted() throws {
+    try makeTable()
+    let pipe = scratch.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let child = try Command.start([
+      "load", database, "t", pipe, "--on-error", "reject", "--rejects", rejects, "--atomic",
+    ])
+    let writer = open(pipe, O_WRONLY)
+    let padding = String(repeating: "x", count: 60)
+    let text =
+      "id,b\n" + (1...60_000).map { $0 % 2 == 0 ? "\($0) \(padding)\n" : "\($0),\(padding)\n" }.joined()
+    _ = text.withCString { write(writer, $0, strlen($0)) }
+    usleep(300_000)
+    child.send(signal: SIGKILL)
+    _ = try child.finish()
+    close(writer)
+    #expect(try lines(rejects) == [])
+    #expect(try Database(database).rows("SELECT count(*) FROM t") == ["0"])
+  }
+
+  @Test("A run goes on with a pipe for its rejects, and ends when nobody reads that")
+  func pipe() throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source], limit: 5).exitCode == 3)
+    let pipe = scratch.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let second = load([source], to: pipe)
+    #expect(
+      second.exitCode == 3 && second.error?.message.contains("a pipe that nobody reads") == true, "\(second)")
   }
 
   @Test("What somebody has put into the place of the earlier file is left alone")

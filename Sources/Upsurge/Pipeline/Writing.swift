@@ -74,6 +74,7 @@ final class Writing {
       if !isInterrupted || !options.isAtomic { try writer.settle() }
       if !isInterrupted { try checkRejectShare() }
       // Before the commit, so that what a full disk refuses is not committed.
+      try rejects?.didBegin()
       try rejects?.flush()
     } catch {
       abandon()
@@ -102,8 +103,8 @@ final class Writing {
   /// message: the file of rejects would have it stored by a replay, and again by the run that goes on.
   func abandon() {
     writer.rollback()
-    // The first error is the one to tell.
-    try? rejects?.flush()
+    // A trial's stay. The first error is the one to tell.
+    if options.dryRun != nil { try? rejects?.flush() }
   }
 
   private func checkRejectShare() throws(UpsurgeError) {

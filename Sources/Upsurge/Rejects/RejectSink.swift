@@ -58,6 +58,7 @@ extension LoadOptions {
     case nil: return nil
     case .file(let path):
       try checkReplay(of: path, connection)
+      try checkRuns(path, connection, sourceNames, resumed)
       let file = try RejectFile(
         path: path, isTrial: dryRun != nil, contexts: contexts, sourceNames: sourceNames,
         goesOn: resumed?.position.outputLengths["--rejects"] != nil)
@@ -92,6 +93,27 @@ extension LoadOptions {
         .info,
         "\(path.escapedForTerminal), which was --rejects before, holds no more the rejects of records that are read again"
       ))
+  }
+
+  /// Leaves the file of another run alone that has not ended: what it has rejected stands nowhere else. A run of the
+  /// same files takes that one's place, unless it is a trial.
+  private func checkRuns(
+    _ path: String, _ connection: Connection, _ sourceNames: [String], _ resumed: RunRecord?
+  ) throws(UpsurgeError) {
+    let (place, sources) = (rejects?.place, sourceNames.map(SourceName.place))
+    for run in try RunTable.all(connection) where run.state == .running && run.id != resumed?.id {
+      let isReplaced = dryRun == nil && run.files.map(\.name) == sources
+      let hasKept = run.position.outputLengths["--rejects"] ?? 0 > 0 && isRegularFile(path)
+      guard !isReplaced, hasKept, run.livePID == nil,
+        run.job.options.contains(RunJob.Option("--rejects", place ?? ""))
+      else { continue }
+      throw UpsurgeError(
+        .guardRefused,
+        "\(path.escapedForTerminal) of --rejects holds what run \(run.id) has rejected, which has not ended",
+        hint:
+          "give another path to --rejects; or end that run first by its own command, or give it up: upsurge runs DB "
+          + "--forget \(run.id)")
+    }
   }
 
   /// Leaves a file alone whose replay was cut short: it knows the file by its first lines.

@@ -69,7 +69,8 @@ final class RejectFileReader {
     byteCount = UInt64(status.st_size)
     mode = status.st_mode & 0o777
     if !locks { return }
-    if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+    // A file system without locks has none to look for.
+    if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK {
       close(descriptor)
       throw UpsurgeError(
         .databaseBusy, "\(shown) is being written or replayed by \(FileHolder.words(status))",

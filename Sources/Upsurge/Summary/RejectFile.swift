@@ -14,6 +14,8 @@ final class RejectFile: RejectSink {
   private let path: String
   private let file: OutputFile
   private let isTrial: Bool
+  /// Whether the file holds nothing but what this run has written.
+  private var isOwn: Bool
   private let contexts: RejectContexts
   /// Whether the run reads a file more than once, so that its name does not tell which time it was.
   private let repeatsSources: Bool
@@ -23,7 +25,8 @@ final class RejectFile: RejectSink {
   private var keptContext: String?
   private(set) var recordCount: UInt64 = 0
 
-  /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
+  /// Makes the file, readable by its owner only; does not follow a symbolic link. What stands in it goes when the first
+  /// transaction has begun, so that a run which is refused before leaves it alone.
   /// - Parameters:
   ///   - sourceNames: the run's sources.
   ///   - goesOn: leaves what an earlier part of the run has written, for `goOn`.
@@ -31,9 +34,10 @@ final class RejectFile: RejectSink {
   init(
     path: String, isTrial: Bool, contexts: RejectContexts, sourceNames: [String], goesOn: Bool = false
   ) throws(UpsurgeError) {
-    file = try OutputFile(path: path, option: "--rejects", goesOn: goesOn)
+    file = try OutputFile(path: path, option: "--rejects", goesOn: true, holdsBack: !isTrial)
     self.path = path
     self.isTrial = isTrial
+    isOwn = goesOn
     self.contexts = contexts
     repeatsSources = Set(sourceNames.map(SourceName.place)).count < sourceNames.count
   }
@@ -66,6 +70,12 @@ final class RejectFile: RejectSink {
     try file.append(text.bytes)
     text.removeAll()
     recordCount += 1
+  }
+
+  func didBegin() throws(UpsurgeError) {
+    if isOwn { return }
+    if file.isFile { try file.cut(to: 0) }
+    isOwn = true
   }
 
   /// - Throws: `cannotCreate` when the disk refuses.
