@@ -110,9 +110,13 @@ enum LedgerText {
       !summary.isResumable,
       let repetition = summary.repetition
     else { return [] }
-    let (count, isOne) = (Words.count(summary.committedCount), summary.committedCount == 1)
+    // What was only rejected, or changed nothing, is not in the table.
+    let ledger = summary.ledger
+    let stored = min(ledger.inserted + ledger.updated, summary.committedCount)
+    if stored == 0 { return [] }
+    let which = stored == summary.committedCount ? (stored == 1 ? "this " : "these ") : ""
     return [
-      "  running it again would \(repetition.rawValue) \(isOne ? "this record" : "these \(count) records") twice; "
+      "  running it again would \(repetition.rawValue) \(which)\(stored == 1 && !which.isEmpty ? "record" : Words.count(stored, "record")) twice; "
         + "--atomic makes a run all or nothing"
     ]
   }

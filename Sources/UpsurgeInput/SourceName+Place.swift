@@ -23,6 +23,19 @@ extension SourceName {
       folder = parts.count == 2 && parts[0].isEmpty ? "/" : parts.dropLast().joined(separator: "/")
     }
   }
+
+  /// The folder in which a name begins, from the root; nil where it begins at the root or is standard input.
+  package static func folder(of name: String) -> String? {
+    isStandardInput(name) || name.utf8.first == UInt8(ascii: "/") ? nil : place(of: ".")
+  }
+
+  /// One name for a source whose name begins in a folder, as `folder(of:)` told it where the name was given.
+  package static func place(of name: String, in folder: String?) -> String {
+    guard let folder, !isStandardInput(name), name.utf8.first != UInt8(ascii: "/") else {
+      return place(of: name)
+    }
+    return place(of: folder + "/" + name)
+  }
 }
 
 extension String {

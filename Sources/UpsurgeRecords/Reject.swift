@@ -60,6 +60,8 @@ public struct Reject: Sendable, Equatable {
   public var raw: [UInt8]
   /// Whether `raw` was cut.
   public var isRawCut: Bool
+  /// Which of the run's sources the record is of, from 0: a run may read the same file more than once.
+  package var sourceIndex: Int?
 
   /// Copies at most 64 KiB of `raw`.
   package init(

@@ -26,8 +26,10 @@ final class Writing {
     options = run.job.options
     cacheByteCount = connection.pageCacheByteCount
     let isDryRun = options.dryRun != nil
+    let sourceNames = run.summary.withLock { $0.sources }
     let rejects = try options.rejectSink(
-      connection, table: table.facts.name, contexts: run.contexts, resumed: resumed, note: note)
+      connection, table: table.facts.name, contexts: run.contexts, sourceNames: sourceNames,
+      resumed: resumed, note: note)
     self.rejects = rejects
     var settings = WriterSettings()
     options.commitEvery.set(&settings)
@@ -44,7 +46,6 @@ final class Writing {
     settings.isDryRun = isDryRun
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     settings.quarantinesUnknown = table.facts.quarantinesUnknown
-    let sourceNames = run.summary.withLock { $0.sources }
     let preview = try Preview(
       options, connection: connection, setup: table.createdStatements + upkeep.statements,
       sourceNames: sourceNames, goingOnAt: resumed?.position.outputLengths ?? [:], note: note)
@@ -53,6 +54,7 @@ final class Writing {
       lengths["--rejects"] = rejects?.length
       return lengths
     }
+    keeper?.keptRejectCount = { rejects?.recordCount ?? 0 }
     writer = try TableWriter(
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
@@ -72,6 +74,7 @@ final class Writing {
       if !isInterrupted || !options.isAtomic { try writer.settle() }
       if !isInterrupted { try checkRejectShare() }
       // Before the commit, so that what a full disk refuses is not committed.
+      try rejects?.didBegin()
       try rejects?.flush()
     } catch {
       abandon()
@@ -100,8 +103,8 @@ final class Writing {
   /// message: the file of rejects would have it stored by a replay, and again by the run that goes on.
   func abandon() {
     writer.rollback()
-    // The first error is the one to tell.
-    try? rejects?.flush()
+    // A trial's stay. The first error is the one to tell.
+    if options.dryRun != nil { try? rejects?.flush() }
   }
 
   private func checkRejectShare() throws(UpsurgeError) {

@@ -55,6 +55,12 @@ func folder(of path: String) -> String {
   return cut == path.startIndex ? "/" : String(path[..<cut])
 }
 
+/// Whether a path leads to a regular file, and not by a symbolic link.
+func isRegularFile(_ path: String) -> Bool {
+  var status = stat()
+  return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+}
+
 /// A path without links and dots; nil for what is not there.
 func realPath(_ path: String) -> String? {
   guard let resolved = realpath(path, nil) else { return nil }

@@ -46,7 +46,10 @@ package struct OutputDescriptor {
     // A pipe without a reader would make the open wait where no signal could end it.
     let flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
     while true {
-      let opened = open(path, flags | (goesOn ? O_RDWR : O_WRONLY), 0o600)
+      // Nor is a pipe opened for reading, too: it would seem to have a reader for ever.
+      var known = stat()
+      let isStream = lstat(path, &known) == 0 && known.st_mode & S_IFMT != S_IFREG
+      let opened = open(path, flags | (goesOn && !isStream ? O_RDWR : O_WRONLY), 0o600)
       if opened < 0 && errno == EINTR { continue }
       if opened < 0 { throw failure(path, option, reason(errno), errno) }
       var status = stat()

@@ -21,14 +21,21 @@ final class OutputFile {
   private var isInFolder = false
   /// Where the bytes go at `keep`, as nothing can be taken back from there; nil where they are in the file itself.
   private let sink: Int32?
+  /// Where the bytes of the open transaction wait, in a file without a name, until it is about to be committed; nil
+  /// where they go into the file at once.
+  private let held: Int32?
+  private var heldCount: off_t = 0
 
   /// Makes the file anew, readable by its owner only; does not follow a symbolic link.
   /// - Parameters:
   ///   - path: `-` for standard output.
   ///   - option: the option that named it, for messages.
   ///   - goesOn: leaves what an earlier part of the run has written, until `goOn` or `cut` says what of it stays.
+  ///   - holdsBack: keeps bytes out of the file until the transaction that they tell of is about to be committed.
   /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes.
-  init(path: String, option: String, goesOn: Bool = false) throws(UpsurgeError) {
+  init(
+    path: String, option: String, goesOn: Bool = false, holdsBack: Bool = false
+  ) throws(UpsurgeError) {
     self.path = path
     self.option = option
     if path == "-" {
@@ -40,7 +47,8 @@ final class OutputFile {
       sink = output.isOwnFile ? nil : output.descriptor
       descriptor = output.isOwnFile ? output.descriptor : OutputFile.unnamedFile()
     }
-    if descriptor < 0 { throw failure("cannot create", errno) }
+    held = holdsBack && sink == nil && descriptor >= 0 ? OutputFile.unnamedFile() : nil
+    if descriptor < 0 || held ?? 0 < 0 { throw failure("cannot create", errno) }
   }
 
   /// Whether it is a file that can be cut, and no stream.
@@ -77,7 +85,8 @@ final class OutputFile {
   }
 
   /// Leaves the first bytes of a file that an earlier part of the run has written, and goes on there.
-  func cut(to length: off_t) throws(UpsurgeError) {
+  func cut(to length: some BinaryInteger) throws(UpsurgeError) {
+    let length = off_t(clamping: length)
     guard ftruncate(descriptor, length) == 0, lseek(descriptor, length, SEEK_SET) == length else {
       throw failure("cannot cut back", errno)
     }
@@ -85,8 +94,16 @@ final class OutputFile {
     keptCount = length
   }
 
+  /// Whether a file holds no more than so many bytes.
+  func isWhole(at length: UInt64) throws(UpsurgeError) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("cannot read", errno) }
+    return status.st_size <= off_t(clamping: length)
+  }
+
   deinit {
     close(descriptor)
+    if let held { close(held) }
     if let sink, sink != STDOUT_FILENO { close(sink) }
   }
 
@@ -102,6 +119,7 @@ final class OutputFile {
   @discardableResult
   func sync() throws(UpsurgeError) -> UInt64? {
     if !buffer.isEmpty { try flush() }
+    try release()
     if sink != nil { return nil }
     if !isSynced && syncData(descriptor) != 0 {
       throw failure("cannot write", errno)
@@ -117,15 +135,16 @@ final class OutputFile {
   }
 
   /// The length that the next commit stands for; nil for standard output.
-  var length: UInt64? { sink != nil ? nil : UInt64(writtenCount) + UInt64(buffer.count) }
+  var length: UInt64? { sink != nil ? nil : UInt64(writtenCount + heldCount) + UInt64(buffer.count) }
 
   /// What was appended so far is there to stay.
   /// - Throws: `cannotCreate` when the disk, or the reader of standard output, refuses.
   func keep() throws(UpsurgeError) {
     try flush()
+    try release()
     if let sink {
       do throws(UpsurgeError) {
-        try copy(to: sink)
+        try copy(descriptor, to: sink)
       } catch {
         var error = error
         error.message +=
@@ -143,6 +162,10 @@ final class OutputFile {
   /// Forgets what was appended since the last `keep`.
   func discard() {
     buffer.removeAll(keepingCapacity: true)
+    if let held, heldCount > 0 {
+      heldCount = 0
+      if ftruncate(held, 0) == 0 { lseek(held, 0, SEEK_SET) }
+    }
     if writtenCount == keptCount { return }
     writtenCount = keptCount
     if ftruncate(descriptor, keptCount) == 0 { lseek(descriptor, keptCount, SEEK_SET) }
@@ -152,12 +175,24 @@ final class OutputFile {
   /// - Throws: `cannotCreate` when the disk refuses.
   func flush() throws(UpsurgeError) {
     if !buffer.isEmpty { isSynced = false }
-    try write(buffer[...], to: descriptor)
-    writtenCount += off_t(buffer.count)
+    try write(buffer[...], to: held ?? descriptor)
+    if held == nil { writtenCount += off_t(buffer.count) } else { heldCount += off_t(buffer.count) }
     buffer.removeAll(keepingCapacity: true)
   }
 
-  private func copy(to sink: Int32) throws(UpsurgeError) {
+  /// Brings what was held back into the file.
+  private func release() throws(UpsurgeError) {
+    guard let held, heldCount > 0 else { return }
+    // What stands there already is cut by `discard`, should the disk refuse the rest.
+    writtenCount += heldCount
+    try copy(held, to: descriptor)
+    heldCount = 0
+    guard ftruncate(held, 0) == 0, lseek(held, 0, SEEK_SET) == 0 else {
+      throw failure("cannot write", errno)
+    }
+  }
+
+  private func copy(_ descriptor: Int32, to sink: Int32) throws(UpsurgeError) {
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure("cannot write", errno) }
     while true {

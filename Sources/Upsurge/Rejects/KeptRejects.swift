@@ -12,9 +12,10 @@ struct KeptRejects {
 
   /// - Throws: `cannotCreate` for what is no file of rejects.
   init(_ path: String, of run: RunRecord) throws(UpsurgeError) {
-    let place = CommittedPlace(run)
+    var place = CommittedPlace(run)
     let reader = try RejectFileReader(path: path, locks: false)
     var above: String?
+    var folder: String?
     while let piece = try reader.next() {
       guard let line = piece.line else {
         keep(reader, piece, above)
@@ -23,6 +24,7 @@ struct KeptRejects {
       let json = try? JSONValue(String(decoding: line, as: UTF8.self))
       if let json, RejectContext.isContext(json) {
         above = String(decoding: line, as: UTF8.self)
+        folder = json[RejectContext.folderKey]?.text
         continue
       }
       if above == nil {
@@ -33,7 +35,7 @@ struct KeptRejects {
       }
       // A line without its end was being written when the run was killed.
       if json == nil && piece.bytes.last != 0x0A { return }
-      if let json, let reject = try? RejectLine.read(json), place.isAhead(reject.position) { return }
+      if let json, let reject = try? RejectLine.read(json), place.isAhead(reject, in: folder) { return }
       keep(reader, piece, above)
     }
   }
@@ -47,25 +49,29 @@ struct KeptRejects {
 
 /// How far a run that has not ended has come: what is ahead of it is read again when it goes on.
 struct CommittedPlace: Sendable {
-  private let file: String
+  private let sourceIndex: Int
   private let record: UInt64
-  private let laterFiles: Set<String>
+  /// Which sources a file is, by its place.
+  private let sources: [String: [Int]]
+  /// The file that was asked for last: rejects of one stand together.
+  private var last: (name: String, folder: String?, sources: [Int])?
 
   init(_ run: RunRecord) {
-    let names = run.files.map { Self.spelled($0.name) }
-    let index = run.position.sourceIndex
-    file = names.indices.contains(index) ? names[index] : ""
+    sourceIndex = run.position.sourceIndex
     record = run.position.position.record ?? 0
-    laterFiles = Set(names.dropFirst(index + 1)).subtracting(names.prefix(index + 1))
+    sources = Dictionary(grouping: run.files.indices) { SourceName.place(of: run.files[$0].name) }
   }
 
   /// Whether a record is one that the run will read again.
-  func isAhead(_ position: Position) -> Bool {
-    let name = Self.spelled(position.file)
-    return name == file ? (position.record ?? 0) > record : laterFiles.contains(name)
-  }
-
-  private static func spelled(_ name: String) -> String {
-    SourceName.isStandardInput(name) ? SourceName.standardInput : name
+  /// - Parameter folder: the folder in which the name of its file begins; nil for the present one.
+  mutating func isAhead(_ reject: Reject, in folder: String?) -> Bool {
+    let name = reject.position.file
+    if last?.name != name || last?.folder != folder {
+      last = (name, folder, sources[SourceName.place(of: name, in: folder)] ?? [])
+    }
+    var indexes = last?.sources ?? []
+    if let index = reject.sourceIndex, indexes.contains(index) { indexes = [index] }
+    let place = (sourceIndex, record)
+    return !indexes.isEmpty && indexes.allSatisfy { ($0, reject.position.record ?? 0) > place }
   }
 }

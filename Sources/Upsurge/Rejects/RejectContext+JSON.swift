@@ -3,6 +3,7 @@ extension RejectContext {
   /// The key by which the line is known; its value is the version of the form.
   static let key = "upsurge_rejects"
   private static let version: Int64 = 1
+  static let folderKey = "folder"
 
   /// The context as one line without its end.
   var text: String {
@@ -19,6 +20,7 @@ extension RejectContext {
     if let blobFolder { out.member("blob_folder", blobFolder) }
     if foreignKeys != .auto { out.member("foreign_keys", foreignKeys.rawValue) }
     if triggers != .run { out.member("triggers", triggers.rawValue) }
+    if let folder { out.member(Self.folderKey, folder) }
     switch layout {
     case .csv(let dialect, let fields):
       out.member("format", "csv")
@@ -95,6 +97,7 @@ extension RejectContext {
     blobFolder = json["blob_folder"]?.text
     foreignKeys = try Self.word(json, "foreign_keys") ?? .auto
     triggers = try Self.word(json, "triggers") ?? .run
+    folder = json[Self.folderKey]?.text
     layout = try Self.layout(json)
   }
 

@@ -29,6 +29,8 @@ struct RejectContext: Sendable, Equatable {
   var blobFolder: String?
   var foreignKeys = ForeignKeyPolicy.auto
   var triggers = TriggerPolicy.run
+  /// The folder in which the names of the records' files begin, from the root; nil where they begin at the root.
+  var folder: String?
 }
 
 extension RejectContext {
@@ -52,6 +54,7 @@ extension RejectContext {
     blobFolder = options.blobFolder.map { realPath($0) ?? $0 }
     foreignKeys = options.foreignKeys
     triggers = options.triggers
+    folder = SourceName.folder(of: source.opened.name)
     switch source.shape {
     case .csv(let sniffed):
       let names = try FieldSelection(options: options).columnNames(

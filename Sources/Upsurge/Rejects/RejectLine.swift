@@ -1,5 +1,7 @@
 /// A rejected record as a line of NDJSON: `file record line byte column code reason raw`.
 ///
+/// Where the run reads the same file more than once, `source` says which of its sources it was, from 1.
+///
 /// Raw bytes that are not UTF-8 are shown with U+FFFD and stand whole in `raw_base64`; what is longer than 64 KiB is
 /// cut, and `raw_cut` says so.
 enum RejectLine {
@@ -8,6 +10,10 @@ enum RejectLine {
     text.beginObject()
     text.key("file")
     text.string(reject.position.file)
+    if let index = reject.sourceIndex {
+      text.key("source")
+      text.number(UInt64(index) + 1)
+    }
     for (name, value) in [
       ("record", reject.position.record), ("line", reject.position.line),
       ("byte", reject.position.byte),
@@ -59,6 +65,7 @@ enum RejectLine {
       column: json["column"]?.text, reason: json["reason"]?.text ?? "",
       raw: UnsafeBufferPointer(start: nil, count: 0))
     reject.raw = raw
+    reject.sourceIndex = number("source").flatMap { $0 > 0 ? Int(exactly: $0 - 1) : nil }
     reject.isRawCut = json["raw_cut"] == .bool(true)
     return reject
   }

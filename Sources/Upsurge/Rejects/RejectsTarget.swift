@@ -9,11 +9,12 @@ public enum RejectsTarget: Sendable, Equatable {
   /// `table`, or the path of a file; a file of that name is `./table`.
   public init(text: String) { self = text == "table" ? .table : .file(text) }
 
-  /// The same as `--rejects` takes it.
-  var text: String {
+  /// One text for the target, however it was spelled: `table`, the path from the root, or a stream as it was given.
+  var place: String {
     switch self {
     case .table: "table"
-    case .file(let path): path == "table" ? "./table" : path
+    case .file(let path):
+      path == "-" || path.utf8.starts(with: "/dev/".utf8) ? path : SourceName.place(of: path)
     }
   }
 }

@@ -25,7 +25,7 @@ struct FileReplay {
   private var contextFault = ""
   private var page = Page()
   /// Runs that have not ended, and read again what is ahead of them.
-  private let unfinished: [(run: RunRecord, place: CommittedPlace)]
+  private var unfinished: [(run: RunRecord, place: CommittedPlace)]
   /// Whether anything is stored, now or by the replay that was cut short; whether any line has changed.
   private var hasMark = false
   private var hasChanged = false
@@ -145,12 +145,12 @@ struct FileReplay {
   }
 
   /// A record that an unfinished run will read again is that run's to store, or to reject anew.
-  private func fateOfUnfinished(_ record: Reject) -> RejectPage.Fate? {
-    guard
-      let run = unfinished.first(where: {
-        SQLName.isSame($0.run.job.table, tableName) && $0.place.isAhead(record.position)
-      })?.run
-    else { return nil }
+  private mutating func fateOfUnfinished(_ record: Reject) -> RejectPage.Fate? {
+    let index = unfinished.indices.first {
+      SQLName.isSame(unfinished[$0].run.job.table, tableName)
+        && unfinished[$0].place.isAhead(record, in: context?.folder)
+    }
+    guard let run = index.map({ unfinished[$0].run }) else { return nil }
     let database = connection.path.escapedForTerminal
     return .untried(
       RejectPage.unfinished,
@@ -277,7 +277,8 @@ struct FileReplay {
       switch fate {
       case .gone: hasChanged = true
       case .untried: try keep(page.lines[first + offset])
-      case .rejected(let reject):
+      case .rejected(var reject):
+        reject.sourceIndex = record.sourceIndex
         if (reject.code, reject.column, reject.reason) == (record.code, record.column, record.reason) {
           try keep(page.lines[first + offset])
           continue

@@ -54,7 +54,7 @@ extension LoadOptions {
   }
 
   fileprivate var outputIdentity: [RunJob.Option] {
-    let outputs = [("--rejects", rejects?.text), ("--changes", changesPath), ("--emit-sql", emitPath)]
+    let outputs = [("--rejects", rejects?.place), ("--changes", changesPath), ("--emit-sql", emitPath)]
     return outputs.compactMap { option, path in path.map { Option(option, $0) } }
   }
 }

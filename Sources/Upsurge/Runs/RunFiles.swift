@@ -4,7 +4,9 @@ import Synchronization
 final class RunFiles: Sendable {
   private let files: Mutex<[RunFile]>
 
-  init(_ names: [String]) { files = Mutex(names.map { RunFile(name: $0, identity: nil) }) }
+  init(_ names: [String]) {
+    files = Mutex(names.map { RunFile(name: SourceName.place(of: $0), identity: nil) })
+  }
 
   /// Takes over what an earlier part of the run knew of the files that are done.
   func goOn(_ earlier: [FileIdentity?]) {

@@ -46,6 +46,7 @@ package struct RunJob: Sendable, Equatable {
 
 /// One file of a run's input.
 package struct RunFile: Sendable, Equatable {
+  /// The path from the root without links, so that it means the same in every folder.
   package var name: String
   /// nil for what cannot be read twice.
   package var identity: FileIdentity?

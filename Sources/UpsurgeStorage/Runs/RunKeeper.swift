@@ -4,10 +4,10 @@ import UpsurgeRecords
 /// Keeps the record of one run in step with its rows; lives on the writer's thread.
 ///
 ///     BEGIN    is the run still ours? Under the write lock, so that two runs of one job cannot both go on
-///     COMMIT   position and ledger, where the transaction has changed a row
+///     COMMIT   position and ledger, where the transaction has changed a row or given rejects to a file
 ///     the end  complete, in the last transaction; removed, when the ledger was seen
 ///
-/// The table is made with the first changed row and goes with the last run in it, so that a database looks as if
+/// The table is made with the first changed row or kept reject, and goes with the last run in it, so that a database looks as if
 /// nothing had been kept.
 package final class RunKeeper {
   package let connection: Connection
@@ -20,6 +20,8 @@ package final class RunKeeper {
   package var madeTable = false
   /// What the run's outputs are at a commit, by option; asked after they were written out.
   package var outputLengths: () -> [String: UInt64] = { [:] }
+  /// How many rejects were given to a file; asked at each commit.
+  package var keptRejectCount: () -> UInt64 = { 0 }
 
   private let owner = RunOwner()
   private let resumed: RunRecord?
@@ -33,6 +35,7 @@ package final class RunKeeper {
   private var ownerStatement: Statement?
   private var updateStatement: Statement?
   private var changesBefore: Int64
+  private var keptRejectsBefore: UInt64 = 0
 
   /// - Parameters:
   ///   - resumed: the run that goes on.
@@ -108,17 +111,23 @@ package final class RunKeeper {
     }
   }
 
-  /// Writes position and progress, where the transaction that is about to be committed has changed a row.
+  /// Writes position and progress, where the transaction that is about to be committed has changed a row, or has given
+  /// rejects to a file: what a replay of them stores must not be read again.
   /// - Parameter isLast: marks the run complete, where anything of it is recorded.
   package func willCommit(
     _ progress: @autoclosure () -> RunProgress, _ position: @autoclosure () -> RunPosition, isLast: Bool
   ) throws(UpsurgeError) {
-    let isChanged = connection.totalChanges != changesBefore || madeTable && !isMarked
+    let isChanged =
+      connection.totalChanges != changesBefore || keptRejectCount() != keptRejectsBefore
+      || madeTable && !isMarked
     guard isChanged || isLast && isMarked else { return }
     try write(progress(), position(), isComplete: isLast)
   }
 
-  package func didCommit() { changesBefore = connection.totalChanges }
+  package func didCommit() {
+    changesBefore = connection.totalChanges
+    keptRejectsBefore = keptRejectCount()
+  }
 
   /// Whether the table holds the run, under whatever name.
   package var isMarked: Bool { isRecorded || resumed != nil }

@@ -68,11 +68,16 @@ extension RecordObserver {
 }
 
 extension TransactionObserver {
+  package func didBegin() throws(UpsurgeError) {}
+
   package func willCommit() throws(UpsurgeError) {}
 }
 
 /// Is told how transactions end, on the writer thread.
 package protocol TransactionObserver: AnyObject {
+  /// A transaction is open, and nobody has refused it; also told where none is needed, as there is nothing to store.
+  func didBegin() throws(UpsurgeError)
+
   /// Everything so far is about to be committed: what must be there when it is goes to the disk now. Not in a dry run.
   func willCommit() throws(UpsurgeError)
 

@@ -108,12 +108,12 @@ extension TableWriter {
     while record < batch.recordCount || reject < batch.rejects.count {
       let number = reject < batch.rejects.count ? batch.rejects[reject].position.record ?? 0 : .max
       if record == batch.recordCount || batch.records[record].number >= number {
-        try take(batch.rejects[reject])
+        try take(batch.rejects[reject], in: batch)
         reject += 1
         continue
       }
       if let found = culprit, found.ordinal == hold.ordinal(of: record) {
-        try self.reject(missingParent(batch, record, found.key))
+        try self.reject(missingParent(batch, record, found.key), in: batch)
         culprit = try setters.culprit(from: found.ordinal + 1)
         record += 1
         continue

@@ -18,7 +18,7 @@ extension TableWriter {
         transaction.note(batch, from: record, to: end)
         record = end
       } else {
-        try take(batch.rejects[rejectIndex])
+        try take(batch.rejects[rejectIndex], in: batch)
         transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.sourceIndex)
         rejectIndex += 1
       }
@@ -47,7 +47,7 @@ extension TableWriter {
       let row = cells + record * cellCount
       switch verdict(batch, record, guards) {
       case .nullKey:
-        try reject(nullKey(batch, record))
+        try reject(nullKey(batch, record), in: batch)
         record += 1
         continue
       case .alone:
@@ -154,7 +154,7 @@ extension TableWriter {
       throw error
     }
     count(stored, changes: stored, updates: 0)
-    try reject(self.refused(batch, record + stored, refusal))
+    try reject(self.refused(batch, record + stored, refusal), in: batch)
     return record + stored + 1
   }
 

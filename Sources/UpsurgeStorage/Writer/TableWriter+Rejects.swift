@@ -3,9 +3,13 @@ import UpsurgeRecords
 
 extension TableWriter {
   /// Keeps a record that cannot be stored, or ends the run with it, as the settings say.
-  func take(_ reject: Reject) throws(UpsurgeError) { try self.reject(reject) }
+  func take(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
+    try self.reject(reject, in: batch)
+  }
 
-  func reject(_ reject: Reject) throws(UpsurgeError) {
+  func reject(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
+    var reject = reject
+    reject.sourceIndex = batch.sourceIndex
     if settings.onError == .stop {
       fatalReject = reject
       throw reject.asError

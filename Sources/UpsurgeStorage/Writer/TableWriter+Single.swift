@@ -16,12 +16,12 @@ extension TableWriter {
   ) throws(UpsurgeError) {
     if isTombstone { hasMetTombstone = true }
     if try isKeyNull(batch, record, shape, isTombstone: isTombstone) {
-      return try reject(nullKey(batch, record))
+      return try reject(nullKey(batch, record), in: batch)
     }
     var before: [SQLValue]?
     if let observer {
       if let refusal = try observer.refusal(of: record, in: batch, isTombstone: isTombstone) {
-        return try reject(refusal)
+        return try reject(refusal, in: batch)
       }
       before = try rowBefore(batch, record, shape, observer.wantedRows)
     }
@@ -177,7 +177,7 @@ extension TableWriter {
       try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
     }
     hold.isPlain = false
-    try reject(self.refused(batch, record, refusal, isDelete: isDelete))
+    try reject(self.refused(batch, record, refusal, isDelete: isDelete), in: batch)
   }
 
   // MARK: - Keys

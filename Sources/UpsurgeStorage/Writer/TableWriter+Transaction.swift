@@ -12,6 +12,7 @@ extension TableWriter {
       try connection.beginWriting()
     }
     try keeper?.didBegin()
+    try transactionObserver?.didBegin()
     if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }
     let last = transaction.last
     transaction = OpenTransaction()

@@ -1,0 +1,245 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Which rejects a run reads again, whatever its files are called: what a kill has left of them is cut, and no replay
+/// stores it.
+@Suite("Places of rejects")
+struct RejectPlaceTests {
+  let scratch = Scratch()
+
+  private var database: String { scratch.file("a.db") }
+  private var rejects: String { scratch.file("bad.ndjson") }
+
+  /// Every third of 30 records lacks a field.
+  private static let text = "id,b\n" + (1...30).map { $0 % 3 == 0 ? "\($0)\n" : "\($0),x\n" }.joined()
+
+  private func lines(_ path: String) throws -> [String] {
+    String(decoding: try readFile(path), as: UTF8.self).split(separator: "\n").map { $0 + "\n" }
+  }
+
+  /// The records that the lines are about, with the file's name.
+  private func records(_ path: String) throws -> [String] {
+    try lines(path).compactMap {
+      let json = try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+      guard let record = json["record"], let file = json["file"] as? String else { return nil }
+      return "\((file as NSString).lastPathComponent) \(record)"
+    }
+  }
+
+  private func load(
+    _ sources: [String], limit: UInt64? = nil, to path: String? = nil,
+    _ change: (inout LoadOptions) -> Void = { _ in }
+  ) -> RunSummary {
+    var options = LoadOptions()
+    options.commitEvery = 4
+    options.onError = .reject
+    options.csv.delimiter = [UInt8(ascii: ",")]
+    options.rejectsPath = path ?? rejects
+    options.rejectLimit = limit.map { .count($0) }
+    change(&options)
+    return LoadJob(database: database, table: "t", sources: sources, options: options).run()
+  }
+
+  private func makeTable() throws { try Database(database).rows("CREATE TABLE t(id INTEGER, b TEXT)") }
+
+  @Test(
+    "A file that is named twice: each reject is of its own reading", arguments: ["a.csv", "./a.csv"], [6, 15])
+  func namedTwice(second: String, limit: Int) throws {
+    try makeTable()
+    let sources = [scratch.write(Self.text, to: "a.csv"), scratch.path + "/" + second]
+    let whole = load(sources, to: scratch.file("whole.ndjson"))
+    #expect(whole.exitCode == 2 && whole.ledger.rejected == 20)
+    let all = try lines(scratch.file("whole.ndjson"))
+    try Database(database).rows("DELETE FROM t")
+
+    let stopped = load(sources, limit: UInt64(limit))
+    #expect(stopped.exitCode == 3, "\(String(describing: stopped.error))")
+    let kept = try lines(rejects)
+    #expect(kept.elementsEqual(all.prefix(kept.count)) && kept.count > 5, "\(kept)")
+    // What a killed run had written behind its last commit: both readings.
+    _ = scratch.write(all.joined(), to: "bad.ndjson")
+    let replayed = ReplayJob(database: database, file: rejects).run()
+    let untried = replayed.tables.first?.untried.first { $0.code.rawValue == "unfinished" }
+    #expect(untried?.count == UInt64(all.count - kept.count), "\(replayed)")
+    let last = load(sources)
+    #expect(last.exitCode == 2 && last.resumedCount > 0 && last.ledger == whole.ledger, "\(last)")
+    #expect(try lines(rejects) == all)
+  }
+
+  @Test("The file is the same however it is spelled, and from wherever")
+  func spelling() throws {
+    try makeTable()
+    let folder = scratch.file("folder")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    _ = scratch.write(Self.text, to: "folder/m.csv")
+    func start(_ place: String, _ name: String, _ more: [String] = []) throws -> Command.Outcome {
+      try Command.run(
+        [
+          place, "load", database, "t", name, "--on-error", "reject", "--rejects", rejects, "--commit-every",
+          "4",
+        ]
+          + more, script: #"cd "$1" && shift && exec "$0" "$@""#)
+    }
+    let first = try start(folder, "m.csv", ["--max-rejects", "5"])
+    #expect(first.exitCode == 3, "\(first.talk)")
+    let count = try records(rejects).count
+    // What a killed run, started elsewhere, had written behind its last commit.
+    let trial = try Command.run(
+      [
+        scratch.path, "load", scratch.file("b.db"), "t", "folder/m.csv", "--on-error", "reject", "--rejects",
+        scratch.file("trial"),
+      ], script: #"cd "$1" && shift && exec "$0" "$@""#)
+    #expect(trial.exitCode == 2, "\(trial.talk)")
+    let ahead = try lines(scratch.file("trial"))
+    _ = scratch.write(
+      (try lines(rejects) + [ahead[0]] + ahead.dropFirst(count + 1)).joined(), to: "bad.ndjson")
+    #expect(try records(rejects).count == 10)
+
+    let replayed = try Command.run(["replay", database, rejects])
+    #expect(replayed.talk.contains("\(10 - count) unfinished"), "\(replayed.talk)")
+    let last = try start("/", folder + "/m.csv")
+    #expect(last.exitCode == 2, "\(last.talk)")
+    #expect(try records(rejects) == (1...10).map { "m.csv \($0 * 3)" })
+  }
+
+  @Test(
+    "Rejects of records that are read again leave the file that --rejects was before",
+    arguments: ["another", "table", "nowhere"])
+  func anotherFile(target: String) throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    let whole = load([source], to: scratch.file("whole.ndjson"))
+    let all = try lines(scratch.file("whole.ndjson"))
+    try Database(database).rows("DELETE FROM t")
+    #expect(whole.exitCode == 2 && load([source], limit: 5).exitCode == 3)
+    let kept = try lines(rejects)
+    // What a killed run had written behind its last commit.
+    _ = scratch.write(all.joined(), to: "bad.ndjson")
+    let another = scratch.file("another.ndjson")
+    let last = load([source]) {
+      switch target {
+      case "another": $0.rejectsPath = another
+      case "table": $0.rejects = .table
+      default: $0.rejects = nil
+      }
+    }
+    #expect(last.exitCode == 2 && last.resumedCount > 0 && last.ledger == whole.ledger, "\(last)")
+    #expect(try lines(rejects) == kept)
+    if target == "another" { #expect(try lines(another) == [all[0]] + all.dropFirst(kept.count)) }
+  }
+
+  @Test("A dry run and other loads leave the rejects of a run alone that has not ended")
+  func otherRuns() throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source], limit: 5).exitCode == 3)
+    let kept = try lines(rejects)
+    let trial = load([source]) { $0.dryRun = .count }
+    #expect(trial.exitCode == 4, "\(String(describing: trial.error))")
+    let other = load([scratch.write("id,b\n1\n", to: "b.csv")])
+    #expect(other.exitCode == 4, "\(String(describing: other.error))")
+    #expect(other.error?.message.contains("holds what run 1 has rejected, which has not ended") == true)
+    #expect(try lines(rejects) == kept)
+    #expect(load([source]).exitCode == 2)
+    #expect(try records(rejects).count == 10)
+  }
+
+  @Test("A load that is refused before it begins leaves the file of rejects as it was")
+  func refused() throws {
+    try makeTable()
+    _ = scratch.write("earlier\n", to: "bad.ndjson")
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source]) { $0.changesPath = scratch.file("none/changes") }.exitCode == 73)
+    #expect(try lines(rejects) == ["earlier\n"])
+    let empty = scratch.write("id,b\n", to: "empty.csv")
+    #expect(load([empty]).exitCode == 0)
+    #expect(try lines(rejects) == [])
+  }
+
+  @Test("What is not committed is not in the file, so that a kill leaves nothing there for a replay")
+  func uncommitted() throws {
+    try makeTable()
+    let pipe = scratch.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let child = try Command.start([
+      "load", database, "t", pipe, "--on-error", "reject", "--rejects", rejects, "--atomic",
+    ])
+    let writer = open(pipe, O_WRONLY)
+    let padding = String(repeating: "x", count: 60)
+    let text =
+      "id,b\n" + (1...60_000).map { $0 % 2 == 0 ? "\($0) \(padding)\n" : "\($0),\(padding)\n" }.joined()
+    _ = text.withCString { write(writer, $0, strlen($0)) }
+    usleep(300_000)
+    child.send(signal: SIGKILL)
+    _ = try child.finish()
+    close(writer)
+    #expect(try lines(rejects) == [])
+    #expect(try Database(database).rows("SELECT count(*) FROM t") == ["0"])
+  }
+
+  @Test("A run goes on with a pipe for its rejects, and ends when nobody reads that")
+  func pipe() throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source], limit: 5).exitCode == 3)
+    let pipe = scratch.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let second = load([source], to: pipe)
+    #expect(
+      second.exitCode == 3 && second.error?.message.contains("a pipe that nobody reads") == true, "\(second)")
+  }
+
+  @Test("What somebody has put into the place of the earlier file is left alone")
+  func foreignFile() throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source], limit: 5).exitCode == 3)
+    _ = scratch.write("mine\n", to: "bad.ndjson")
+    #expect(load([source], to: scratch.file("another.ndjson")).exitCode == 2)
+    #expect(try lines(rejects) == ["mine\n"])
+  }
+
+  @Test(
+    "Kept rejects are read once, also where no row has changed: a replay and the load behind it store nothing twice"
+  )
+  func onlyRejects() throws {
+    try makeTable()
+    let text = "id,b\n" + (1...20).map { $0 <= 12 ? "\($0)\n" : "\($0),x\n" }.joined()
+    let source = scratch.write(text, to: "a.csv")
+    let stopped = load([source], limit: 10)
+    #expect(stopped.exitCode == 3 && stopped.committedCount == 8 && stopped.isResumable, "\(stopped)")
+    #expect(try Database(database).rows("SELECT state FROM upsurge_runs") == ["'running'"])
+    #expect(try lines(rejects).count == 9)
+    _ = scratch.write(
+      try lines(rejects).map { line in
+        (1...12).reduce(line) { $0.replacing("\"raw\":\"\($1)\"", with: "\"raw\":\"\($1),y\"") }
+      }.joined(), to: "bad.ndjson")
+    #expect(ReplayJob(database: database, file: rejects).run().ledger.inserted == 8)
+    let last = load([source])
+    #expect(last.exitCode == 2 && last.resumedCount == 8, "\(String(describing: last.error))")
+    #expect(try Database(database).rows("SELECT count(*), count(DISTINCT id) FROM t") == ["16|16"])
+    #expect(try records(rejects) == (9...12).map { "a.csv \($0)" })
+    #expect(try Database(database).rows("SELECT name FROM sqlite_schema WHERE name = 'upsurge_runs'") == [])
+  }
+
+  @Test("Rejects that are only counted, with no row changed, are not said to be stored twice")
+  func countedOnly() throws {
+    try makeTable()
+    let source = scratch.write("id,b\n" + (1...20).map { "\($0)\n" }.joined(), to: "a.csv")
+    let outcome = try Command.run([
+      "load", database, "t", source, "--on-error", "reject", "--max-rejects", "10", "--commit-every", "4",
+      "--delimiter", ",",
+    ])
+    #expect(outcome.talk.contains("more than 10 records were rejected"), "\(outcome.talk)")
+    #expect(!outcome.talk.contains("twice"), "\(outcome.talk)")
+    #expect(try Database(database).rows("SELECT name FROM sqlite_schema") == ["'t'"])
+  }
+}
