@@ -162,8 +162,7 @@ extension TableWriter {
 
   /// Whether the run ends at the first record whose parent never came.
   var endsAtOpenReference: Bool {
-    if settings.onError == .stop || connection.durability == .off { return true }
-    return observer.map { !$0.takesBack } ?? false
+    settings.onError == .stop || connection.durability == .off
   }
 
   private func endOfRun(_ culprit: ReferenceSetters.Culprit) throws(UpsurgeError) -> UpsurgeError? {
@@ -173,10 +172,7 @@ extension TableWriter {
     fatalReject = refused
     var error = refused.asError
     if settings.onError != .stop {
-      error.hint =
-        connection.durability == .off
-        ? "load the referenced rows first; without --durability off the record would be a reject"
-        : "load the referenced rows first; without --changes and --emit-sql the record would be a reject"
+      error.hint = "load the referenced rows first; without --durability off the record would be a reject"
     }
     return error
   }
