@@ -1,3 +1,4 @@
+import CSQLite
 import TestSupport
 import Testing
 import UpsurgeRecords
@@ -238,6 +239,28 @@ import UpsurgeRecords
     let isText = parent == "id TEXT"
     #expect(rejects.map(\.position.record) == (isText ? [1, 2] : [2]))
     #expect(writer.ledger.text == (isText ? "read 3 inserted 1 rejected 2" : "read 3 inserted 2 rejected 1"))
+  }
+
+  @Test func aLinkOfAChainIsOneLookUp() throws {
+    let held = try HeldRecords(ReferenceSetters.tables(identityCount: 1))
+    let setters = try ReferenceSetters(held, identityCount: 1)
+    let closure = try ReferenceClosure(held, identityCount: 1)
+    let ids = Self.ids(2000, .random)
+    for (ordinal, id) in ids.enumerated() {
+      let setter = ReferenceSetters.Culprit(ordinal: Int64(ordinal), key: 0)
+      try setters.note(
+        [.integer(id)], key: 0, ordinal: setter.ordinal, isOpen: id == 1, hasMoved: false, isNew: true)
+      if id == 1 { try setters.add(setter) }
+      try closure.note(parent: [.integer(id - 1)], of: [.integer(id)], setter, isAlone: true)
+    }
+    try closure.follow(stopsAtChanges: true, includesChanged: true)
+    for ordinal in ids.indices.map(Int64.init) {
+      #expect(try setters.culprit(from: ordinal)?.ordinal == ordinal)
+    }
+    for statement in [closure.expand, closure.changing] {
+      let stepCount = Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_VM_STEP, 0))
+      #expect(stepCount <= 200 * ids.count, "\(statement.sql)")
+    }
   }
 
   @Test func columnsThatCameMeanwhileStay() throws {

@@ -14,8 +14,8 @@ import UpsurgeRecords
 struct ReferenceClosure {
   private let held: HeldRecords
   private let addEdge: Statement
-  private let expand: Statement
-  private let changing: Statement
+  let expand: Statement
+  let changing: Statement
 
   /// SQL of the table of edges: the parent, the row that refers to it, and what is known of that from its setter.
   static func table(identityCount n: Int) -> String {
