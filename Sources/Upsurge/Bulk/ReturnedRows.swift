@@ -5,7 +5,6 @@ final class ReturnedRows: RecordObserver {
 
   let wantedRows: ObservedRows
   let wantsRowid: Bool
-  let takesBack = true
   private let names: [String]
   /// Where the columns asked for stand in an observed row.
   private var places: [Int] = []

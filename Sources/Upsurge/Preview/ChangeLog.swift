@@ -13,6 +13,8 @@ final class ChangeLog: RecordObserver {
   /// Indexes of the key's columns; empty where rows have none.
   private var keyColumns: [Int] = []
   private var text = JSONText()
+  /// Where in the file the records begin that may come once more.
+  private var mark = OutputFile.Mark()
 
   init(file: OutputFile) { self.file = file }
 
@@ -60,6 +62,10 @@ final class ChangeLog: RecordObserver {
     try file.append(text.bytes)
     text.removeAll()
   }
+
+  func didHold() { mark = file.end }
+
+  func didTakeBack() throws(UpsurgeError) { try file.takeBack(to: mark) }
 
   func willCommit() throws(UpsurgeError) { try file.sync() }
 

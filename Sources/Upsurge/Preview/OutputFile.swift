@@ -171,6 +171,29 @@ final class OutputFile {
     if ftruncate(descriptor, keptCount) == 0 { lseek(descriptor, keptCount, SEEK_SET) }
   }
 
+  /// A place in what was appended, which holds until the next `keep` or `discard`.
+  struct Mark {
+    fileprivate var offset: off_t = 0
+  }
+
+  /// The end of what was appended.
+  var end: Mark { Mark(offset: writtenCount + off_t(buffer.count)) }
+
+  /// Forgets what was appended behind a place.
+  func takeBack(to mark: Mark) throws(UpsurgeError) {
+    if mark.offset >= writtenCount {
+      buffer.removeLast(buffer.count - Int(mark.offset - writtenCount))
+      return
+    }
+    buffer.removeAll(keepingCapacity: true)
+    isSynced = false
+    guard ftruncate(descriptor, mark.offset) == 0, lseek(descriptor, mark.offset, SEEK_SET) == mark.offset
+    else {
+      throw failure("cannot cut back", errno)
+    }
+    writtenCount = mark.offset
+  }
+
   /// Writes out what is buffered.
   /// - Throws: `cannotCreate` when the disk refuses.
   func flush() throws(UpsurgeError) {

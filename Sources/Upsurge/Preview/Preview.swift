@@ -30,7 +30,11 @@ struct Preview {
           byteLimit: options.maxStatement.byteCount, sourceNames: sourceNames,
           sink: { (bytes) throws(UpsurgeError) in try file.append(bytes) },
           sync: { () throws(UpsurgeError) in try file.sync() },
-          commit: { () throws(UpsurgeError) in try file.keep() }, rollBack: { file.discard() }))
+          commit: { () throws(UpsurgeError) in try file.keep() }, rollBack: { file.discard() },
+          mark: {
+            let end = file.end
+            return { () throws(UpsurgeError) in try file.takeBack(to: end) }
+          }))
     }
     observer = RecordObservers.joining(observers)
     self.files = files

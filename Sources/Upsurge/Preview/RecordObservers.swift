@@ -42,6 +42,14 @@ final class RecordObservers: RecordObserver {
     for observer in observers { try observer.observe(outcome, at: position, before: before, after: after) }
   }
 
+  func didHold() {
+    for observer in observers { observer.didHold() }
+  }
+
+  func didTakeBack() throws(UpsurgeError) {
+    for observer in observers { try observer.didTakeBack() }
+  }
+
   func willCommit() throws(UpsurgeError) {
     for observer in observers { try observer.willCommit() }
   }

@@ -14,6 +14,7 @@ package final class StatementEmitter: RecordObserver {
   private let sync: () throws(UpsurgeError) -> Void
   private let commit: () throws(UpsurgeError) -> Void
   private let rollBack: () -> Void
+  private let mark: () -> Undo
   private var plan: UpsertPlan?
   private var templates: [Kind: [StatementTemplate]] = [:]
   /// What the record in hand adds when it is stored.
@@ -22,6 +23,14 @@ package final class StatementEmitter: RecordObserver {
   /// The literals of the record in hand, one behind the other, and where each ends.
   private var literal: [UInt8] = []
   private var ends: [Int] = []
+
+  /// Takes back what the sink took since a place.
+  package typealias Undo = () throws(UpsurgeError) -> Void
+
+  /// Where the records begin that may come once more.
+  private var held: (packer: StatementPacker, undo: Undo)?
+  /// Statements behind that place that no record brings once more.
+  private var heldStatements: [String] = []
 
   private enum Kind: Hashable {
     case store(SlotShape)
@@ -41,11 +50,13 @@ package final class StatementEmitter: RecordObserver {
   ///   - sync: what the sink took so far is about to be committed.
   ///   - commit: what the sink took so far is there to stay.
   ///   - rollBack: what the sink took since has not happened.
+  ///   - mark: makes what takes back all that the sink takes from now on, until the next `commit` or `rollBack`.
   package init(
     connection: Connection, setup: [String] = [], byteLimit: Int, sourceNames: [String],
     sink: @escaping ([UInt8]) throws(UpsurgeError) -> Void,
     sync: @escaping () throws(UpsurgeError) -> Void = {},
-    commit: @escaping () throws(UpsurgeError) -> Void, rollBack: @escaping () -> Void
+    commit: @escaping () throws(UpsurgeError) -> Void, rollBack: @escaping () -> Void,
+    mark: @escaping () -> Undo = { {} }
   ) throws(UpsurgeError) {
     let encoding = try connection.text("PRAGMA encoding") ?? ""
     literals = try LiteralWriter(encoding: LiteralWriter.TextEncoding(rawValue: encoding) ?? .utf8)
@@ -55,6 +66,7 @@ package final class StatementEmitter: RecordObserver {
     self.sync = sync
     self.commit = commit
     self.rollBack = rollBack
+    self.mark = mark
     for statement in setup { packer.add(statement: statement) }
   }
 
@@ -63,10 +75,11 @@ package final class StatementEmitter: RecordObserver {
     defer { self.plan = plan }
     guard let before = self.plan?.schema else { return }
     for column in plan.schema.columns where before.columnIndex(column.name) == nil {
-      packer.add(
-        statement: try TableDefinition.addColumnSQL(
-          table: plan.schema.name, column: .init(name: column.name, declaredType: column.declaredType),
-          isStrict: plan.schema.isStrict))
+      let statement = try TableDefinition.addColumnSQL(
+        table: plan.schema.name, column: .init(name: column.name, declaredType: column.declaredType),
+        isStrict: plan.schema.isStrict)
+      packer.add(statement: statement)
+      if held != nil { heldStatements.append(statement) }
     }
   }
 
@@ -112,6 +125,18 @@ package final class StatementEmitter: RecordObserver {
     if packer.finished.count >= 64 << 10 { try sink(packer.take()) }
   }
 
+  package func didHold() {
+    held = (packer, mark())
+    heldStatements = []
+  }
+
+  package func didTakeBack() throws(UpsurgeError) {
+    guard let held else { return }
+    packer = held.packer
+    try held.undo()
+    for statement in heldStatements { packer.add(statement: statement) }
+  }
+
   package func willCommit() throws(UpsurgeError) {
     packer.close()
     try sink(packer.take())
@@ -119,12 +144,14 @@ package final class StatementEmitter: RecordObserver {
   }
 
   package func didCommit() throws(UpsurgeError) {
+    held = nil
     packer.close()
     try sink(packer.take())
     try commit()
   }
 
   package func didRollBack() {
+    held = nil
     packer.removeAll()
     rollBack()
   }

@@ -17,7 +17,8 @@ final class OpenReferences {
   private let connection: Connection
   private let schema: TableSchema
   private let probe: Statement
-  private let remove: Statement
+  /// Finds the parent of a row in the same table; by foreign key, nil for one that refers to another table.
+  private let parents: [Statement?]
   /// Columns that refer to others, and those of the table that its own rows refer to; indexes into `schema.columns`.
   let watchedColumns: [Int]
   /// Where the columns of each foreign key stand in `watchedColumns`.
@@ -48,15 +49,24 @@ final class OpenReferences {
     let values = try schema.terms(watched)
     probe = try connection.prepare(
       "SELECT \(values), \(try Self.openKeys(schema)) FROM \(table) WHERE \(place)", isPersistent: true)
-    remove = try connection.prepare("DELETE FROM \(table) WHERE \(place)")
+    var parents: [Statement?] = []
+    for key in schema.foreignKeys {
+      let sql = try Self.parent(schema, key, place: place)
+      parents.append(try sql.map { (sql) throws(UpsurgeError) in try connection.prepare(sql) })
+    }
+    self.parents = parents
   }
 
   /// Whether a reference of any table is open in this transaction.
   var isAnyOpen: Bool { connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) != 0 }
 
+  /// How many rows were looked at or looked for.
+  private(set) var lookCount = 0
+
   /// Looks at a row; nil when there is none.
   /// - Parameter identity: the rowid, or the primary key of a table without rowids.
   func look(at identity: [SQLValue]) throws(UpsurgeError) -> Look? {
+    lookCount += 1
     for (index, value) in identity.enumerated() { try probe.bind(value, at: Int32(index + 1)) }
     defer { probe.reset() }
     guard try probe.step() else { return nil }
@@ -79,26 +89,61 @@ final class OpenReferences {
   /// Whether a foreign key refers to nothing, because one of its columns is NULL.
   func isNull(_ key: Int, _ values: [SQLValue]) -> Bool { places[key].contains { values[$0] == .null } }
 
-  /// Deletes a row; what it brings about is to be rolled back.
-  /// - Returns: false when SQLite refuses.
-  func delete(_ identity: [SQLValue]) throws(UpsurgeError) -> Bool {
-    for (index, value) in identity.enumerated() { try remove.bind(value, at: Int32(index + 1)) }
-    defer { remove.reset() }
-    do throws(UpsurgeError) { _ = try remove.step() } catch {
-      guard ResultCode.primary(error.underlyingCode ?? 0) == SQLITE_CONSTRAINT else { throw error }
-      return false
+  /// What names the row of the same table that a row refers to by a foreign key; nil when there is none.
+  func parent(of identity: [SQLValue], key: Int) throws(UpsurgeError) -> [SQLValue]? {
+    guard let find = parents[key] else { return nil }
+    lookCount += 1
+    for (index, value) in identity.enumerated() { try find.bind(value, at: Int32(index + 1)) }
+    defer { find.reset() }
+    guard try find.step() else { return nil }
+    return identity.indices.map { SQLValue(find.handle, column: Int32($0)) }
+  }
+
+  /// SQL that finds the parent of a row in the same table; nil for a key that refers to another table.
+  private static func parent(
+    _ schema: TableSchema, _ key: TableSchema.ForeignKey, place: String
+  ) throws(UpsurgeError) -> String? {
+    let parents = key.parentColumns.isEmpty ? key.parentKey : key.parentColumns
+    guard SQLName.isSame(key.parentTable, schema.name), parents.count == key.columns.count else { return nil }
+    let table = try SQLName.quote(schema.name)
+    var names: [String] = []
+    if schema.isWithoutRowid {
+      for column in schema.primaryKeyColumns { names.append(try SQLName.quote(column)) }
+    } else if let rowid = schema.rowidName {
+      names = [rowid]
     }
-    return true
+    return """
+      SELECT \(names.map { "\"upsurge_parent\".\($0)" }.joined(separator: ", ")) \
+      FROM \(table) CROSS JOIN \(table) AS "upsurge_parent" \
+      WHERE \(place) AND \(try matches(schema, key, parents))
+      """
+  }
+
+  /// SQL that compares the row with its parent. The `+` leaves the comparison to the affinity and the collation of the
+  /// parent's columns, as SQLite does for foreign keys.
+  private static func matches(
+    _ schema: TableSchema, _ key: TableSchema.ForeignKey, _ parents: [String]
+  ) throws(UpsurgeError) -> String {
+    let table = try SQLName.quote(schema.name)
+    var terms: [String] = []
+    for (column, parent) in zip(key.columns, parents) {
+      terms.append(
+        "\"upsurge_parent\".\(try SQLName.quote(parent)) = +\(table).\(try SQLName.quote(column))")
+    }
+    return terms.joined(separator: " AND ")
   }
 
   /// The condition that names one row.
   private static func place(_ schema: TableSchema) throws(UpsurgeError) -> String? {
     if !schema.isWithoutRowid {
-      return schema.rowidName.map { "\($0) = ?1" }
+      return try schema.rowidName.map { (name) throws(UpsurgeError) in
+        "\(try SQLName.quote(schema.name)).\(name) = ?1"
+      }
     }
     var terms: [String] = []
+    let table = try SQLName.quote(schema.name)
     for (index, column) in schema.primaryKeyColumns.enumerated() {
-      terms.append("\(try SQLName.quote(column)) = ?\(index + 1)")
+      terms.append("\(table).\(try SQLName.quote(column)) = ?\(index + 1)")
     }
     return terms.joined(separator: " AND ")
   }
@@ -114,17 +159,12 @@ final class OpenReferences {
         continue
       }
       var notNull: [String] = []
-      var matches: [String] = []
-      for (column, parent) in zip(key.columns, parents) {
-        let child = "\(table).\(try SQLName.quote(column))"
-        notNull.append("\(child) IS NOT NULL")
-        matches.append("\"upsurge_parent\".\(try SQLName.quote(parent)) = \(child)")
-      }
+      for column in key.columns { notNull.append("\(table).\(try SQLName.quote(column)) IS NOT NULL") }
       terms.append(
         """
         (\(notNull.joined(separator: " AND ")) AND NOT EXISTS \
         (SELECT 1 FROM \(try SQLName.quote(key.parentTable)) AS "upsurge_parent" \
-        WHERE \(matches.joined(separator: " AND "))))
+        WHERE \(try matches(schema, key, parents))))
         """)
     }
     return terms.joined(separator: ", ")

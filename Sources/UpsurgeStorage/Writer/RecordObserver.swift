@@ -3,17 +3,14 @@ import UpsurgeRecords
 /// Sees what becomes of each record, in input order; records then go one by one.
 ///
 /// Called on the writer thread, also for records that the parser could not read, but not for the one that ends the
-/// run. When `didRollBack` comes, what was seen since the last `didCommit` has not happened.
+/// run. When `didRollBack` comes, what was seen since the last `didCommit` has not happened; when `didTakeBack` comes,
+/// what was seen since the last `didHold`.
 package protocol RecordObserver: TransactionObserver {
   /// Which rows `observe` is given; others are not looked up, and nil.
   var wantedRows: ObservedRows { get }
 
   /// Whether the rows have one value more at their end: the rowid, or NULL where there is none.
   var wantsRowid: Bool { get }
-
-  /// Whether records of the transaction may be seen once more, with what came of them in the end, because a foreign key
-  /// that is looked at when the transaction ends has found no parent. Otherwise that ends the run.
-  var takesBack: Bool { get }
 
   /// The table's columns as they are from now on; called before the first record and whenever columns were added.
   /// - Parameter columns: indexes into `plan.schema.columns` of the values that `observe` is given.
@@ -40,6 +37,13 @@ package protocol RecordObserver: TransactionObserver {
   func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError)
+
+  /// The records that follow may come once more, with what comes of them in the end, because a foreign key that is looked
+  /// at when the transaction ends finds no parent.
+  func didHold()
+
+  /// Those records come once more.
+  func didTakeBack() throws(UpsurgeError)
 }
 
 /// The rows that a `RecordObserver` asks for.
@@ -50,7 +54,6 @@ package enum ObservedRows: Int, Sendable {
 extension RecordObserver {
   package var wantedRows: ObservedRows { .beforeAndAfter }
   package var wantsRowid: Bool { false }
-  package var takesBack: Bool { false }
 
   package func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {}
 
@@ -61,6 +64,10 @@ extension RecordObserver {
   package func willUpdate(byTarget target: Int) {}
 
   package func willIgnore() {}
+
+  package func didHold() {}
+
+  package func didTakeBack() throws(UpsurgeError) {}
 
   package func didCommit() throws(UpsurgeError) {}
 

@@ -17,7 +17,6 @@ struct ReferenceSetters {
   private let touch: Statement
   private let forget: Statement
   private let all: Statement
-  private let latest: Statement
   private let accuse: Statement
   private let accused: Statement
   private let execute: (String) throws(UpsurgeError) -> Void
@@ -29,7 +28,9 @@ struct ReferenceSetters {
     return """
       CREATE TABLE setter(\(names), key, ordinal, open, moved, alone, PRIMARY KEY (\(names), key)) WITHOUT ROWID;
       CREATE INDEX setting ON setter(ordinal, key);
-      CREATE TABLE culprit(ordinal INTEGER PRIMARY KEY, key);
+      CREATE TABLE culprit(ordinal INTEGER PRIMARY KEY, key, level);
+      CREATE INDEX accused ON culprit(level);
+      \(ReferenceClosure.table(identityCount: identityCount))
       """
   }
 
@@ -49,9 +50,7 @@ struct ReferenceSetters {
     forget = try held.prepare("DELETE FROM setter WHERE \(place) AND key = ?\(n + 1)")
     let columns = "\(names), key, ordinal, moved, alone"
     all = try held.prepare("SELECT \(columns) FROM setter WHERE open OR ?1 ORDER BY ordinal, key")
-    latest = try held.prepare(
-      "SELECT \(columns) FROM setter WHERE open OR ?1 ORDER BY ordinal DESC, key DESC")
-    accuse = try held.prepare("INSERT OR IGNORE INTO culprit VALUES(?1, ?2)")
+    accuse = try held.prepare("INSERT OR IGNORE INTO culprit VALUES(?1, ?2, 0)")
     accused = try held.prepare(
       "SELECT ordinal, key FROM culprit WHERE ordinal >= ?1 ORDER BY ordinal LIMIT 1")
     execute = { (sql) throws(UpsurgeError) in try held.execute(sql) }
@@ -84,21 +83,19 @@ struct ReferenceSetters {
 
   /// Visits foreign keys in the order of the records that have set them.
   /// - Parameters:
-  ///   - isBackwards: whether the last comes first.
   ///   - includesHealed: whether those are visited too that had a parent when they were set.
   func visit(
-    isBackwards: Bool = false, includesHealed: Bool = false,
+    includesHealed: Bool = false,
     _ body: (_ identity: [SQLValue], Culprit, _ hasMoved: Bool, _ isAlone: Bool) throws(UpsurgeError) -> Bool
   ) throws(UpsurgeError) {
-    let rows = isBackwards ? latest : all
-    try rows.bind(includesHealed ? 1 : 0, at: 1)
-    defer { rows.reset() }
+    try all.bind(includesHealed ? 1 : 0, at: 1)
+    defer { all.reset() }
     let n = Int32(identityCount)
-    while try rows.step() {
-      let identity = (0..<n).map { SQLValue(rows.handle, column: $0) }
-      let culprit = Culprit(ordinal: rows.integer(at: n + 1), key: Int(rows.integer(at: n)))
-      let isAlone = rows.integer(at: n + 3) != 0
-      guard try body(identity, culprit, rows.integer(at: n + 2) != 0, isAlone) else { return }
+    while try all.step() {
+      let identity = (0..<n).map { SQLValue(all.handle, column: $0) }
+      let culprit = Culprit(ordinal: all.integer(at: n + 1), key: Int(all.integer(at: n)))
+      let isAlone = all.integer(at: n + 3) != 0
+      guard try body(identity, culprit, all.integer(at: n + 2) != 0, isAlone) else { return }
     }
   }
 
@@ -106,10 +103,9 @@ struct ReferenceSetters {
 
   // MARK: - Culprits
 
-  /// - Returns: false when the record is one already.
-  func add(_ culprit: Culprit) throws(UpsurgeError) -> Bool {
+  /// Accuses a record, unless it is accused already.
+  func add(_ culprit: Culprit) throws(UpsurgeError) {
     try run(accuse, [.integer(culprit.ordinal), .integer(Int64(culprit.key))])
-    return sqlite3_changes(accuse.connection.handle) > 0
   }
 
   /// The first culprit at or behind a record.

@@ -22,7 +22,7 @@ extension TableWriter {
 
   /// Takes everything back, and keeps the ledger of what would have been.
   func finishDryRun() throws(UpsurgeError) {
-    try settleReferences()
+    try settleReferences(isLast: true)
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     try checkDeferredForeignKeys()
     try transactionObserver?.didCommit()

@@ -16,6 +16,7 @@ extension TableWriter {
       try dropHeld()
     }
     try connection.execute("SAVEPOINT \(RecordHold.savepoint)")
+    observer?.didHold()
     hold.isSet = true
     hold.nextReject = reject
     hold.start = (record, reject)
@@ -73,6 +74,7 @@ extension TableWriter {
     let held = try heldRecords()
     let columns = plan.columns
     try connection.execute("ROLLBACK TO \(RecordHold.savepoint)")
+    try observer?.didTakeBack()
     for sql in hold.addedColumns { try connection.execute(sql) }
     ledger = hold.ledger
     rejectsByReason = hold.rejectsByReason

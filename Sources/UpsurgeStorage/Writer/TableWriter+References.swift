@@ -39,8 +39,9 @@ extension TableWriter {
       return
     }
     guard outcome == .inserted || outcome == .updated else {
-      hold.isPlain = false
-      return
+      let isThere =
+        outcome == .ignored && plan.mode == .ignore && before != nil && plan.schema.keys.count == 1
+      return try noteLeft(before, isSame: outcome == .unchanged || outcome == .stale || isThere)
     }
     let count = plan.identityColumns.count
     var identity = before.map { Array($0.prefix(count)) }
@@ -50,7 +51,10 @@ extension TableWriter {
         ? try rowOfRecord(batch, record, shape, columns: plan.identityColumns)
         : [.integer(sqlite3_last_insert_rowid(connection.handle))]
     }
-    guard let identity, let now = try references.look(at: identity) else { return }
+    guard let identity, let now = try references.look(at: identity) else {
+      hold.isPlain = false
+      return
+    }
     let old = outcome == .inserted ? nil : before.map { Array($0.dropFirst(count)) }
     let hasMoved = old.map { references.hasMoved(from: $0, to: now.values) } ?? false
     let setters = try setters()
@@ -69,6 +73,19 @@ extension TableWriter {
     }
   }
 
+  /// Notes that a record has left its row as it was while a reference is open.
+  /// - Parameters:
+  ///   - before: what `rowBeforeReference` has given.
+  ///   - isSame: whether the record does the same when rows of others are not there.
+  func noteLeft(_ before: [SQLValue]?, isSame: Bool) throws(UpsurgeError) {
+    guard isSame else {
+      hold.isPlain = false
+      return
+    }
+    guard let before, hold.hasSetters else { return }
+    try setters().noteOther(Array(before.prefix(plan.identityColumns.count)))
+  }
+
   private func forgetSetters() throws(UpsurgeError) {
     try referenceSetters?.forgetRows()
     hold.hasSetters = false
@@ -79,7 +96,7 @@ extension TableWriter {
   /// that keeps what became of the records in the same transaction.
   package func settle() throws(UpsurgeError) {
     do throws(UpsurgeError) {
-      try settleReferences()
+      try settleReferences(isLast: true)
       try applySettlements()
     } catch {
       throw fail(error)
@@ -87,14 +104,16 @@ extension TableWriter {
   }
 
   /// Rejects the records whose parents never came, before the transaction is committed.
-  func settleReferences() throws(UpsurgeError) {
+  /// - Parameter isLast: whether no further record comes.
+  func settleReferences(isLast: Bool = false) throws(UpsurgeError) {
     guard let references, hold.isSet, references.isAnyOpen || hold.hasRejects else { return }
     var rounds = 0
     while references.isAnyOpen {
       guard let first = try accuse(references) else { throw openForeignKeys() }
       if let error = try endOfRun(first) { throw error }
       rounds += 1
-      if rounds > Self.longestSettlement { throw endlessReferences() }
+      settlementRoundCount += 1
+      if rounds > Self.longestSettlement { throw endlessReferences(isLast: isLast) }
       try storeHeld(.trial)
     }
     try storeHeld(.last)
@@ -121,49 +140,51 @@ extension TableWriter {
         return false
       }
       if let first {
-        _ = try setters.add(first)
+        try setters.add(first)
         return first
       }
     }
     try setters.visit { (identity, culprit, _, _) throws(UpsurgeError) in
       guard try references.look(at: identity)?.isOpen[culprit.key] ?? false else { return true }
-      _ = try setters.add(culprit)
+      try setters.add(culprit)
       if first == nil { first = culprit }
       return true
     }
-    if first != nil, canDelete { try accuseDependents(references, setters) }
+    if first != nil, canFollow { try accuseDependents(references, setters) }
     return first
   }
 
-  /// Whether deleting the rows of culprits shows which others will be open without them.
-  private var canDelete: Bool {
-    hold.isPlain && !endsAtOpenReference && plan.schema.triggers.isEmpty && !plan.schema.hasActingReferences
+  /// Whether it is known what is open without the culprits: only what refers to their rows.
+  private var canFollow: Bool {
+    hold.isPlain && !endsAtOpenReference && plan.schema.triggers.isEmpty
       && plan.schema.foreignKeys.contains { SQLName.isSame($0.parentTable, plan.schema.name) }
+  }
+
+  /// Whether a record that changes a row makes no difference to records of other rows: nothing else must be unique than
+  /// what names the rows, which stays as it is, and nothing goes from row to row.
+  private var changesStayInRows: Bool {
+    (plan.mode == .upsert || plan.mode == .ignore) && plan.schema.keys.count == 1
+      && !hold.hasMoved
+      && !plan.slots.contains { $0.isKey && plan.isSetBySQL($0.columnIndex) }
   }
 
   /// Finds those too whose parents are rows of culprits, and theirs in turn, which would otherwise take a round each.
   private func accuseDependents(
     _ references: OpenReferences, _ setters: ReferenceSetters
   ) throws(UpsurgeError) {
-    var isBackwards = true
-    var hasFound = true
-    while hasFound {
-      hasFound = false
-      try setters.visit(isBackwards: isBackwards, includesHealed: true) {
-        (identity, culprit, _, isAlone) throws(UpsurgeError) in
-        guard try references.look(at: identity)?.isOpen[culprit.key] ?? false else { return true }
-        if try setters.add(culprit) { hasFound = true }
-        if isAlone, try references.delete(identity) { hasFound = true }
-        return true
+    let closure = try ReferenceClosure(heldRecords(), identityCount: plan.identityColumns.count)
+    try setters.visit(includesHealed: true) { (identity, setter, _, isAlone) throws(UpsurgeError) in
+      if let parent = try references.parent(of: identity, key: setter.key) {
+        try closure.note(parent: parent, of: identity, setter, isAlone: isAlone)
       }
-      isBackwards.toggle()
+      return true
     }
+    try closure.follow(stopsAtChanges: !changesStayInRows, includesChanged: !plan.hasFreeSQL)
   }
 
   /// Whether the run ends at the first record whose parent never came.
   var endsAtOpenReference: Bool {
-    if settings.onError == .stop || connection.durability == .off { return true }
-    return observer.map { !$0.takesBack } ?? false
+    settings.onError == .stop || connection.durability == .off
   }
 
   private func endOfRun(_ culprit: ReferenceSetters.Culprit) throws(UpsurgeError) -> UpsurgeError? {
@@ -173,20 +194,20 @@ extension TableWriter {
     fatalReject = refused
     var error = refused.asError
     if settings.onError != .stop {
-      error.hint =
-        connection.durability == .off
-        ? "load the referenced rows first; without --durability off the record would be a reject"
-        : "load the referenced rows first; without --changes and --emit-sql the record would be a reject"
+      error.hint = "load the referenced rows first; without --durability off the record would be a reject"
     }
     return error
   }
 
-  private func endlessReferences() -> UpsurgeError {
-    UpsurgeError(
+  private func endlessReferences(isLast: Bool) -> UpsurgeError {
+    let isWhole = settings.commitsOnce || isLast && statistics.commitCount == 0
+    return UpsurgeError(
       .badInput,
       "records of one transaction refer to each other in chains of more than \(Self.longestSettlement) that end at"
         + " rows of table \(plan.schema.name.escapedForTerminal) or its parents that do not exist",
-      hint: "load the referenced rows first, or let one transaction hold them all (--atomic)")
+      hint: isWhole
+        ? "load the referenced rows first"
+        : "load the referenced rows first, or let one transaction hold them all (--atomic)")
   }
 
   /// The reject for a record that refers to a row which never came.

@@ -37,6 +37,9 @@ extension TableWriter {
       if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       if observer != nil { try show(outcome, batch, record, shape, before: before) }
     case .failed(let refusal, let error):
+      if references != nil {
+        try noteLeft(referring, isSame: Refusal.comesBeforeConflict(refusal.code))
+      }
       try refuse(batch, record, refusal, error, isDelete: isTombstone || plan.mode == .delete)
     }
   }
@@ -176,7 +179,6 @@ extension TableWriter {
     if statements.needsSavepoint {
       try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
     }
-    hold.isPlain = false
     try reject(self.refused(batch, record, refusal, isDelete: isDelete), in: batch)
   }
 

@@ -75,7 +75,7 @@ extension TableWriter {
       guard isLast, let keeper, keeper.isMarked else { return }
       return try markComplete(keeper)
     }
-    try settleReferences()
+    try settleReferences(isLast: isLast)
     try applySettlements()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds

@@ -82,6 +82,8 @@ package final class TableWriter {
   var held: HeldRecords?
   /// Which of them have set references.
   var referenceSetters: ReferenceSetters?
+  /// How often records were stored once more to see what is open without others.
+  var settlementRoundCount = 0
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 

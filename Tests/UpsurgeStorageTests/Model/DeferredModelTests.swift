@@ -28,15 +28,17 @@ import UpsurgeRecords
       func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &generator)] }
       let isWithoutRowid = pick([false, false, true])
       let deferred = "DEFERRABLE INITIALLY DEFERRED"
+      let unique = pick(["UNIQUE", "UNIQUE", ""])
+      let action = pick(["", "ON DELETE CASCADE ON UPDATE CASCADE", "ON DELETE SET NULL"])
       setup = """
         CREATE TABLE par(p INTEGER PRIMARY KEY); INSERT INTO par VALUES(1),(2);
-        CREATE TABLE t(id INTEGER NOT NULL PRIMARY KEY, u TEXT UNIQUE, p INTEGER REFERENCES par(p) \(deferred),
-          up INTEGER REFERENCES t(id) \(deferred), n INTEGER, ts INTEGER)\(isWithoutRowid ? " WITHOUT ROWID" : "");
+        CREATE TABLE t(id INTEGER NOT NULL PRIMARY KEY, u TEXT \(unique), p INTEGER REFERENCES par(p) \(deferred),
+          up INTEGER REFERENCES t(id) \(action) \(deferred), n INTEGER, ts INTEGER)\(isWithoutRowid ? " WITHOUT ROWID" : "");
         INSERT INTO t VALUES(1, 'a', 1, NULL, 0, 5),(2, NULL, 2, 1, 0, 5);
         """
       rule = pick(Rule.allCases)
       let count = pick([2, 4, 8, 14, 40])
-      let last: Int64 = pick([4, 7, 12])
+      let last: Int64 = pick([4, 7, 12, 40])
       var records: [[Value]] = []
       for _ in 0..<count {
         let id = Int64.random(in: 1..<last, using: &generator)
