@@ -155,7 +155,8 @@ struct ResumeKillTests {
     #expect([0, 2].contains(code), "\(kind)")
     let expected = try Self.result(plain, scratch, load)
     let words = Self.told(summary)
-    let most = max(duration.microseconds, 50_000)
+    // The machine is not always as busy as it was for that.
+    var most = max(duration.microseconds, 50_000)
     var stops = 0
     for seed in 0..<(Self.seeds + 20) where seed < Self.seeds || stops == 0 {
       var random = SeededGenerator(seed: seed)
@@ -176,9 +177,11 @@ struct ResumeKillTests {
         if outcome.exitCode == 1_000 + SIGKILL {
           stops += isListed ? 1 : 0
           isDone = isTold && !isListed
+          if !isListed && !isTold { most = min(most * 5 / 4, 10_000_000) }
         } else {
           #expect(outcome.exitCode == code, "\(kind), seed \(seed): \(outcome.talk)")
           isDone = true
+          if attempt < 5 { most = max(most * 3 / 4, 5_000) }
         }
       }
       #expect(try Self.result(path, scratch, load) == expected, "\(kind), seed \(seed)")

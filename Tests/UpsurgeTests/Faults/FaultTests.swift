@@ -48,16 +48,16 @@ struct FaultTests {
   ///
   /// - Parameters:
   ///   - failure: what has failed before the ledger was shown. Only the run's mark is removed then.
+  ///   - isInDoubt: whether this run, or the one before that left it so, does not know if it has committed.
   ///   - earlier: what stood when the run began: one that fails before it can read that knows of no record.
   private func check(
     _ summary: RunSummary, _ oracle: FaultOracle, failure: String?, isGrave: Bool, earlier: Int = 0,
-    _ place: String
+    isInDoubt: Bool = false, _ place: String
   ) throws {
     let committed =
       summary.error == nil ? Int(summary.committedCount) : max(earlier, Int(summary.committedCount))
     var difference = try oracle.found().difference(from: oracle.state(after: committed))
-    if difference != nil, summary.error?.message.contains("whether the last transaction is committed") == true
-    {
+    if difference != nil, isInDoubt {
       // Either, and the rejects are those of the later, for the run that goes on to look through.
       let next = min(committed + oracle.fault.commitEvery, FaultCase.recordCount)
       let later = try oracle.found().difference(from: oracle.state(after: next))
@@ -94,8 +94,12 @@ struct FaultTests {
       failure = disk.failure
       return true
     }
+    let isInDoubt = [summary, last].contains {
+      $0?.error?.message.contains("whether the last transaction is committed") == true
+    }
     try check(
-      summary, oracle, failure: failure, isGrave: isGrave, earlier: Int(last?.committedCount ?? 0), place)
+      summary, oracle, failure: failure, isGrave: isGrave, earlier: Int(last?.committedCount ?? 0),
+      isInDoubt: isInDoubt, place)
     return summary
   }
 
