@@ -283,7 +283,7 @@ struct JobIdentityTests {
     let run = try stoppedRun()
     try Database(database).rows("UPDATE upsurge_runs SET owner = '1:2:3:4'")
     try RunKeeper.forget(
-      run.id, owner: run.owner, keepsHistory: false, exitCode: 0,
+      (run.id, run.owner), keepsHistory: false, exitCode: 0,
       on: Connection(path: database, createIfMissing: false))
     #expect(try RunTable.all(Connection(path: database, createIfMissing: false)).map(\.owner) == ["1:2:3:4"])
   }

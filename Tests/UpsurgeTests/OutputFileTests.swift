@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import Upsurge
+
+@testable import Upsurge
 
 /// Files that a run writes, must not write, and must not remove.
 @Suite("Output files")
@@ -24,6 +25,30 @@ struct OutputFileTests {
     #expect(
       outcome.talk.contains("line 3, record 2, byte 8") && outcome.talk.contains("here: 3"), "\(outcome.talk)"
     )
+  }
+
+  @Test(
+    "What is taken back is gone, buffered or written out, held back or not", arguments: [false, true],
+    [10, 200_000])
+  func takenBack(holdsBack: Bool, count: Int) throws {
+    let path = scratch.file("output")
+    func bytes(_ letter: Character) -> [UInt8] { Array(String(repeating: letter, count: count).utf8) }
+    let file = try OutputFile(path: path, option: "--rejects", holdsBack: holdsBack)
+    try file.append(bytes("a"))
+    try file.keep()
+    try file.append(bytes("b"))
+    let mark = file.end
+    try file.append(bytes("c"))
+    try file.takeBack(to: mark)
+    try file.append(bytes("d"))
+    #expect(file.length == UInt64(3 * count))
+    #expect(try readFile(path).contains(UInt8(ascii: "b")) == (!holdsBack && count > 65_536))
+    try file.sync()
+    try file.keep()
+    #expect(try readFile(path) == bytes("a") + bytes("b") + bytes("d"))
+    try file.append(bytes("e"))
+    file.discard()
+    #expect(try readFile(path).count == 3 * count)
   }
 
   @Test("Rejects of a transaction that is rolled back leave the file again, as they leave the ledger")

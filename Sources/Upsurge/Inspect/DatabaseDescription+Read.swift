@@ -100,7 +100,7 @@ extension DatabaseDescription.Table {
     foreignKeys = schema.foreignKeys.map {
       DatabaseDescription.ForeignKey(
         columns: $0.columns, parentTable: $0.parentTable,
-        parentColumns: $0.parentColumns.isEmpty ? $0.parentKey : $0.parentColumns)
+        parentColumns: $0.referredColumns)
     }
     referencingTables = schema.referencingTables
     if isVirtual, let content = FullTextTable.parse(name: name, sql: sql)?.content {

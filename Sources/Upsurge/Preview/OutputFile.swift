@@ -177,29 +177,35 @@ final class OutputFile {
   }
 
   /// The end of what was appended.
-  var end: Mark { Mark(offset: writtenCount + off_t(buffer.count)) }
+  var end: Mark { Mark(offset: openCount + off_t(buffer.count)) }
+
+  /// Where the bytes of the open transaction are written out to, and how many stand there.
+  private var openDescriptor: Int32 { held ?? descriptor }
+  private var openCount: off_t {
+    get { held == nil ? writtenCount : heldCount }
+    set { if held == nil { writtenCount = newValue } else { heldCount = newValue } }
+  }
 
   /// Forgets what was appended behind a place.
   func takeBack(to mark: Mark) throws(UpsurgeError) {
-    if mark.offset >= writtenCount {
-      buffer.removeLast(buffer.count - Int(mark.offset - writtenCount))
+    if mark.offset >= openCount {
+      buffer.removeLast(buffer.count - Int(mark.offset - openCount))
       return
     }
     buffer.removeAll(keepingCapacity: true)
     isSynced = false
-    guard ftruncate(descriptor, mark.offset) == 0, lseek(descriptor, mark.offset, SEEK_SET) == mark.offset
-    else {
-      throw failure("cannot cut back", errno)
-    }
-    writtenCount = mark.offset
+    guard ftruncate(openDescriptor, mark.offset) == 0,
+      lseek(openDescriptor, mark.offset, SEEK_SET) == mark.offset
+    else { throw failure("cannot cut back", errno) }
+    openCount = mark.offset
   }
 
   /// Writes out what is buffered.
   /// - Throws: `cannotCreate` when the disk refuses.
   func flush() throws(UpsurgeError) {
     if !buffer.isEmpty { isSynced = false }
-    try write(buffer[...], to: held ?? descriptor)
-    if held == nil { writtenCount += off_t(buffer.count) } else { heldCount += off_t(buffer.count) }
+    try write(buffer[...], to: openDescriptor)
+    openCount += off_t(buffer.count)
     buffer.removeAll(keepingCapacity: true)
   }
 
@@ -228,13 +234,8 @@ final class OutputFile {
   }
 
   private func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(UpsurgeError) {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      if count <= 0 { throw failure("cannot write", errno) }
-      rest = rest.dropFirst(count)
-    }
+    let code = writeAll(bytes, to: descriptor)
+    if code != 0 { throw failure("cannot write", code) }
   }
 
   private func failure(_ what: String, _ code: Int32) -> UpsurgeError {
@@ -255,9 +256,17 @@ final class OutputFile {
   }
 }
 
-/// write(2), which the method of the same name hides.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, bytes, count)
+/// Writes bytes, however many calls it takes.
+/// - Returns: the system's error number; 0 when all is written.
+func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32 {
+  var rest = bytes
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if count < 0 && errno == EINTR { continue }
+    if count <= 0 { return errno }
+    rest = rest.dropFirst(count)
+  }
+  return 0
 }
 
 /// Puts a file's bytes and length on the disk; the time of its last change does not matter.

@@ -151,7 +151,7 @@ struct FileReplay {
         && unfinished[$0].place.isAhead(record, in: context?.folder)
     }
     guard let run = index.map({ unfinished[$0].run }) else { return nil }
-    let database = connection.path.escapedForTerminal
+    let database = connection.path.quotedForShell
     return .untried(
       RejectPage.unfinished,
       "run \(run.id) into the table, which has not ended, reads the record again: end it first by its own command, or "

@@ -137,13 +137,8 @@ final class RejectFileRewrite {
   func remove() { if isInFolder { unlink(path) } }
 
   private func flush() throws(UpsurgeError) {
-    var rest = buffer[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      if count <= 0 { throw Self.failure("cannot write", path, errno) }
-      rest = rest.dropFirst(count)
-    }
+    let code = writeAll(buffer[...], to: descriptor)
+    if code != 0 { throw Self.failure("cannot write", path, code) }
     buffer.removeAll(keepingCapacity: true)
   }
 

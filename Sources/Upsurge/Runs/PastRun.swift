@@ -63,7 +63,7 @@ public struct PastRun: Sendable {
         .guardRefused, "run \(id) is at work: process \(pid)",
         hint: "wait until it has ended, or end it: kill \(pid)")
     }
-    try RunKeeper.forget(run.id, owner: run.text, keepsHistory: false, exitCode: 0, on: connection)
+    try RunKeeper.forget((run.id, run.text), keepsHistory: false, exitCode: 0, on: connection)
   }
 
   private init(_ run: RunRecord) {

@@ -75,7 +75,7 @@ final class RunEnding: @unchecked Sendable {
     self.connection = connection
     act = { exitCode throws(UpsurgeError) in
       try RunKeeper.forget(
-        run.id, owner: run.owner, keepsHistory: keepsHistory, exitCode: exitCode, on: connection)
+        (run.id, run.owner), keepsHistory: keepsHistory, exitCode: exitCode, on: connection)
     }
   }
 

@@ -66,9 +66,9 @@ package final class JobLock: Sendable {
     private static func hold(_ name: inout sockaddr_un) -> Int32? {
       let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       if descriptor < 0 { return nil }
-      // Nobody accepts: each refused start stays in the queue.
       // A process that was killed just now may not be gone yet.
       for attempt in 0..<20 {
+        // Nobody accepts: each refused start stays in the queue.
         if bind(descriptor, to: &name) && listen(descriptor, SOMAXCONN) == 0 { return descriptor }
         guard errno == EADDRINUSE else { break }
         if attempt < 19 { usleep(10_000) }

@@ -93,10 +93,10 @@ package final class RunKeeper {
 
   private func recordedOwner() throws(UpsurgeError) -> String? {
     let statement: Statement
-    if try !RunTable.exists(connection) { return nil }
     if let ownerStatement {
       statement = ownerStatement
     } else {
+      if try !RunTable.exists(connection) { return nil }
       statement = try connection.prepare("SELECT owner FROM main.upsurge_runs WHERE run = ?1")
       try statement.bind(runID ?? 0, at: 1)
       ownerStatement = statement
@@ -140,8 +140,8 @@ package final class RunKeeper {
     try connection.beginWriting()
     do throws(UpsurgeError) {
       if keepsHistory { try write(progress, position, isComplete: true) }
-      var ended = replaced.map { (id: $0.id, owner: String?.some($0.owner)) }
-      let own = runID.map { (id: $0, owner: isRecorded ? owner.text : resumed?.owner) }
+      var ended = replaced.map { (id: $0.id, owner: $0.owner) }
+      let own = runID.map { (id: $0, owner: isRecorded ? owner.text : resumed?.owner ?? "") }
       if !keepsHistory, let own { ended.append(own) }
       try Self.end(ended, on: connection, done: keepsHistory ? own : nil, exitCode: exitCode)
       try connection.execute("COMMIT")
@@ -154,8 +154,8 @@ package final class RunKeeper {
   /// Removes runs, and the table with the last one; part of the transaction that is open. A number may be another
   /// run's by now, which its owner tells.
   static func end(
-    _ runs: [(id: Int64, owner: String?)], on connection: Connection,
-    done: (id: Int64, owner: String?)? = nil,
+    _ runs: [(id: Int64, owner: String)], on connection: Connection,
+    done: (id: Int64, owner: String)? = nil,
     exitCode: Int32 = 0
   ) throws(UpsurgeError) {
     guard try RunTable.exists(connection) else { return }
@@ -169,23 +169,22 @@ package final class RunKeeper {
   }
 
   private static func change(
-    _ sql: String, _ run: (id: Int64, owner: String?), on connection: Connection
+    _ sql: String, _ run: (id: Int64, owner: String), on connection: Connection
   ) throws(UpsurgeError) {
-    let statement = try connection.prepare("\(sql) WHERE run = ?1 AND owner = coalesce(?2, owner)")
+    let statement = try connection.prepare("\(sql) WHERE run = ?1 AND owner = ?2")
     try statement.bind(run.id, at: 1)
-    if let owner = run.owner { try statement.bind(owner, at: 2) }
+    try statement.bind(run.owner, at: 2)
     _ = try statement.step()
   }
 
   /// Removes the record of a run that has ended, in a transaction of its own; with history, keeps it as such.
   package static func forget(
-    _ run: Int64, owner: String? = nil, keepsHistory: Bool, exitCode: Int32, on connection: Connection
+    _ run: (id: Int64, owner: String), keepsHistory: Bool, exitCode: Int32, on connection: Connection
   ) throws(UpsurgeError) {
     try connection.beginWriting()
     do throws(UpsurgeError) {
-      let ended = (run, owner)
       try end(
-        keepsHistory ? [] : [ended], on: connection, done: keepsHistory ? ended : nil, exitCode: exitCode)
+        keepsHistory ? [] : [run], on: connection, done: keepsHistory ? run : nil, exitCode: exitCode)
       try connection.execute("COMMIT")
     } catch {
       try? connection.execute("ROLLBACK")
@@ -253,7 +252,9 @@ package final class RunKeeper {
     UpsurgeError(
       .guardRefused,
       "another run of the same job has gone on meanwhile, so this one ends at its last commit",
-      hint: "upsurge runs \(connection.path.quotedForShell) lists the runs; the same command goes on")
+      hint:
+        "upsurge runs \(connection.path.quotedForShell) lists what has not ended; one that is not listed has ended, "
+        + "or was forgotten")
   }
 
   private func forgotten() -> UpsurgeError {

@@ -104,6 +104,9 @@ package struct TableSchema: Sendable, Equatable {
     package var parentColumns: [String]
     /// The parent's PRIMARY KEY.
     package var parentKey: [String] = []
+
+    /// The columns of the parent that it refers to, named or not.
+    package var referredColumns: [String] { parentColumns.isEmpty ? parentKey : parentColumns }
   }
 
   /// A foreign key of another table to this one, or of the table to itself.

@@ -43,7 +43,7 @@ final class OpenReferences {
     }
     self.places = schema.foreignKeys.map { places($0.columns) }
     referredPlaces = schema.foreignKeys.filter { SQLName.isSame($0.parentTable, schema.name) }
-      .flatMap { places($0.parentColumns.isEmpty ? $0.parentKey : $0.parentColumns) }
+      .flatMap { places($0.referredColumns) }
     watchedColumns = watched
     let table = try SQLName.quote(schema.name)
     let values = try schema.terms(watched)
@@ -103,7 +103,7 @@ final class OpenReferences {
   private static func parent(
     _ schema: TableSchema, _ key: TableSchema.ForeignKey, place: String
   ) throws(UpsurgeError) -> String? {
-    let parents = key.parentColumns.isEmpty ? key.parentKey : key.parentColumns
+    let parents = key.referredColumns
     guard SQLName.isSame(key.parentTable, schema.name), parents.count == key.columns.count else { return nil }
     let table = try SQLName.quote(schema.name)
     var names: [String] = []
@@ -153,7 +153,7 @@ final class OpenReferences {
     var terms: [String] = []
     let table = try SQLName.quote(schema.name)
     for key in schema.foreignKeys {
-      let parents = key.parentColumns.isEmpty ? key.parentKey : key.parentColumns
+      let parents = key.referredColumns
       if parents.count != key.columns.count {
         terms.append("0")
         continue

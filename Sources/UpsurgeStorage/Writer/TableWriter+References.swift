@@ -213,7 +213,7 @@ extension TableWriter {
   /// The reject for a record that refers to a row which never came.
   func missingParent(_ batch: borrowing Batch, _ record: Int, _ key: Int) -> Reject {
     let key = plan.schema.foreignKeys[key]
-    let parents = (key.parentColumns.isEmpty ? key.parentKey : key.parentColumns).joined(separator: ", ")
+    let parents = key.referredColumns.joined(separator: ", ")
     let columns = key.columns.joined(separator: ", ")
     return Reject(
       .foreignKey, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: columns,
