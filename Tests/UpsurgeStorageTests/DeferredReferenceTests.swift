@@ -54,6 +54,25 @@ import UpsurgeRecords
     #expect(broken.rows == [[1, nil, "root"], [2, 1, "first"]])
   }
 
+  @Test(
+    "A row that refers to itself, by a record that does not speak of that: nothing open is committed",
+    arguments: [true, false])
+  func aPartialRecordOfARowThatRefersToItself(isDeferred: Bool) throws {
+    let connection = try TemporaryDatabase().open(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, c TEXT UNIQUE, p TEXT REFERENCES t(c)\(isDeferred ? "" : " DEFERRABLE INITIALLY DEFERRED"), v INT)"
+    )
+    var settings = WriterSettings()
+    settings.defersForeignKeys = isDeferred
+    let (writer, rejects) = try UpsurgeStorageTests.load(
+      connection, "t", ["id", "c", "p", "v"],
+      [[12, "e", "e", 3], [1, "f", "a", 1], [12, "e", .absent, 1]],
+      key: ["id"], onError: .reject, settings: settings)
+    #expect(writer.ledger.text == "read 3 inserted 1 updated 1 rejected 1")
+    #expect(rejects.count == 1)
+    #expect(try connection.rows("PRAGMA foreign_key_check").isEmpty)
+    #expect(try connection.rows("SELECT * FROM t") == [[12, "e", "e", 1]])
+  }
+
   @Test func anInitiallyDeferredKeyIsFollowedWithoutBeingAsked() throws {
     let setup =
       "CREATE TABLE p(a, b, PRIMARY KEY (a, b)) WITHOUT ROWID; INSERT INTO p VALUES(1, 'x');"

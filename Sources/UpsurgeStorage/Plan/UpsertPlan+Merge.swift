@@ -18,6 +18,8 @@ struct MergeSQL {
   struct Update {
     /// `"v" = excluded."v"`, by column name; empty where there is nothing to set.
     var assignments: [String] = []
+    /// The columns that they set.
+    var columns: [String] = []
     /// Of these one holds when the row would become another one.
     var differences: [String] = []
     /// What must hold besides; empty for none.
@@ -39,9 +41,27 @@ struct MergeSQL {
     for assignment in plan.assignments where !plan.isKept(assignment.columnIndex, matching: key) {
       try add(assignment.columnIndex, .expression(assignment.expression), flag: nil, to: &update)
     }
+    for key in plan.schema.foreignKeys where SQLName.isSame(key.parentTable, plan.schema.name) {
+      try setAlong(key, in: &update)
+    }
     if let newer = try newerCondition(present) { update.conditions.append(newer) }
     if let condition = plan.rules.merge.condition { update.conditions.append("(\(try free(condition)))") }
     return update
+  }
+
+  /// Sets the columns of a reference of the table to itself as they are, where the columns that it refers to are set:
+  /// for a row that refers to itself, SQLite 3.40 else counts one open reference too few, and another one that is open
+  /// is committed.
+  private func setAlong(_ key: TableSchema.ForeignKey, in update: inout Update) throws(UpsurgeError) {
+    let set = update.columns
+    let isSet = { (column: String) in set.contains { SQLName.isSame($0, column) } }
+    guard key.referredColumns.contains(where: isSet) else { return }
+    for column in key.columns where !isSet(column) {
+      guard let index = plan.schema.columnIndex(column) else { continue }
+      let name = try SQLName.quote(plan.schema.columns[index].name)
+      update.assignments.append("\(name) = \(row).\(name)")
+      update.columns.append(column)
+    }
   }
 
   /// The condition under which the record is not older than the row; nil when the plan does not ask.
@@ -75,6 +95,7 @@ struct MergeSQL {
       update.differences += differences
     }
     update.assignments.append("\(try SQLName.quote(plan.schema.columns[column].name)) = \(value)")
+    update.columns.append(schemaColumn.name)
   }
 
   private func stored(_ column: Int) throws(UpsurgeError) -> String {

@@ -83,7 +83,7 @@ extension TableWriter {
     try observer?.willCommit()
     try keeper?.willCommit(progress(isWhole: isLast), position, isLast: isLast)
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
-    if code == ResultCode.constraintForeignKey { throw openForeignKeys() }
+    if code == ResultCode.constraintForeignKey { throw openForeignKeys(isLast: isLast) }
     if ResultCode.primary(code) == SQLITE_IOERR { throw failedCommit(code) }
     try connection.check(code, sql: "COMMIT")
     transaction.isOpen = false
@@ -108,7 +108,8 @@ extension TableWriter {
     if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
     transaction.isInDoubt = (try? checkpoint(SQLITE_CHECKPOINT_TRUNCATE)) != true
     if transaction.isInDoubt {
-      error.message += "; whether the last transaction is committed will be seen when the disk can be read again"
+      error.message +=
+        "; whether the last transaction is committed will be seen when the disk can be read again"
     }
     return error
   }
@@ -171,12 +172,15 @@ extension TableWriter {
   }
 
   /// A COMMIT refused because of DEFERRABLE foreign keys whose parents never came.
-  func openForeignKeys() -> UpsurgeError {
+  func openForeignKeys(isLast: Bool = false) -> UpsurgeError {
+    let isWhole = settings.commitsOnce || isLast && statistics.commitCount == 0
     var error = UpsurgeError(
       .badInput,
       "the transaction cannot be committed: rows of table \(plan.schema.name.escapedForTerminal)"
         + " or of its children refer to rows that do not exist",
-      hint: "load the referenced table first, or let one transaction hold both (--commit-every)",
+      hint: isWhole
+        ? "load the referenced rows first; records that change or delete a row to which others refer are to blame, too"
+        : "load the referenced table first, or let one transaction hold both (--commit-every)",
       underlyingCode: ResultCode.constraintForeignKey)
     let check = try? connection.prepare(
       "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 1")
