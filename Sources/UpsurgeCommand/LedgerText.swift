@@ -12,7 +12,7 @@ enum LedgerText {
       lines.append("rejected: " + reasons.joined(separator: ", "))
     }
     lines.append(
-      "\(summary.table) in \(summary.database): \(Words.count(ledger.read, "record")) read in "
+      "\(summary.table.escapedForTerminal) in \(summary.database.escapedForTerminal): \(Words.count(ledger.read, "record")) read in "
         + "\(Words.seconds(summary.seconds)) (\(Words.count(UInt64(summary.rowsPerSecond))) rows/s)"
         + earlier(summary))
     let shown = ledger.entries.dropFirst().filter { word, count in

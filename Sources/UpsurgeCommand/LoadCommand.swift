@@ -156,7 +156,7 @@ struct LoadCommand: ParsableCommand {
   private static var folder: String {
     guard let path = getcwd(nil, 0) else { return "." }
     defer { free(path) }
-    return String(cString: path)
+    return String(validatingCString: path) ?? "."
   }
 
   private func apply(to options: inout LoadOptions) throws {

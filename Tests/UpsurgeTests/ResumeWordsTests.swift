@@ -42,7 +42,7 @@ struct ResumeWordsTests {
     let outcome = try load(source)
     #expect(outcome.exitCode == 3, "\(outcome.talk)")
     for part in [
-      "fix: the same command with --on-error reject --rejects FILE keeps such records and goes on; with other options it is "
+      "fix: the same command with --on-error reject --rejects table (or FILE) keeps such records and goes on; with other options it is "
         + "another job, from the first record: --ragged extra",
       "  the same command with --on-error reject --rejects FILE goes on from there:\n    ",
     ] {

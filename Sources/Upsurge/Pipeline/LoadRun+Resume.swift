@@ -118,7 +118,8 @@ extension LoadRun {
     let tuning: Set<Substring> = ["--on-error", "--rejects", "--memory", "--max-ratio", "--commit-every"]
     if options.isEmpty { return error }
     var error = error
-    error.hint = "the same command with --on-error reject --rejects FILE keeps such records and goes on"
+    error.hint =
+      "the same command with --on-error reject --rejects table (or FILE) keeps such records and goes on"
     if !options.allSatisfy(tuning.contains) {
       error.hint? += "; with other options it is another job, from the first record: \(hint)"
     } else if !options.contains("--on-error") {
@@ -134,6 +135,7 @@ extension LoadRun {
         .info,
         "this job was completed by a run that began \(run.startedAt), whose ledger was not shown; nothing is read. "
           + "--resume never loads again"))
+    RejectFile.confirm(filesOf: run)
     summary.withLock {
       $0.tell(run)
       $0.hasBegunToWrite = true

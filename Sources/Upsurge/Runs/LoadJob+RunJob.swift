@@ -54,7 +54,11 @@ extension LoadOptions {
   }
 
   fileprivate var outputIdentity: [RunJob.Option] {
-    let outputs = [("--rejects", rejects?.place), ("--changes", changesPath), ("--emit-sql", emitPath)]
+    let place = { (path: String) in RejectsTarget.file(path).place }
+    let outputs = [
+      ("--rejects", rejects?.place), ("--changes", changesPath.map(place)),
+      ("--emit-sql", emitPath.map(place)),
+    ]
     return outputs.compactMap { option, path in path.map { Option(option, $0) } }
   }
 }

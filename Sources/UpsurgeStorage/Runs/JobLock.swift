@@ -66,16 +66,19 @@ package final class JobLock: Sendable {
     private static func hold(_ name: inout sockaddr_un) -> Int32? {
       let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       if descriptor < 0 { return nil }
-      // A process that was killed just now may not be gone yet.
-      for attempt in 0..<20 {
+      // A process that was killed just now may not be gone yet; one that is at work is not waited for.
+      for _ in 0..<20 {
         // Nobody accepts: each refused start stays in the queue.
         if bind(descriptor, to: &name) && listen(descriptor, SOMAXCONN) == 0 { return descriptor }
-        guard errno == EADDRINUSE else { break }
-        if attempt < 19 { usleep(10_000) }
+        guard errno == EADDRINUSE else {
+          close(descriptor)
+          return nil
+        }
+        if let pid = holder(of: &name), !RunOwner.isEnding(pid) { break }
+        usleep(10_000)
       }
-      let isTaken = errno == EADDRINUSE
       close(descriptor)
-      return isTaken ? -1 : nil
+      return -1
     }
 
     private static func name(_ parts: [String]) -> sockaddr_un {

@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 /// The command line that goes on with a run, so that a person need not remember it.
 package struct RunCommand: Sendable, Equatable {
-  /// Where it was given.
+  /// Where it was given; `.` where that has no name that can be told.
   package var folder: String
   /// The program first.
   package var words: [String]
@@ -45,6 +45,6 @@ package struct RunCommand: Sendable, Equatable {
   /// For a shell in the folder.
   package var line: String { words.map(\.quotedForShell).joined(separator: " ") }
 
-  /// For a shell in any folder.
-  package var lineFromAnywhere: String { "cd \(folder.quotedForShell) && \(line)" }
+  /// For a shell in any folder, where its own can be told.
+  package var lineFromAnywhere: String { folder == "." ? line : "cd \(folder.quotedForShell) && \(line)" }
 }

@@ -52,16 +52,32 @@ package final class RunOwner: Sendable {
   /// and its parent has not asked yet.
   private static func startTime(_ pid: Int32) -> String {
     #if os(Linux)
-      guard let text = contents(of: "/proc/\(pid)/stat") else { return "" }
-      // The second field is the program's name in parentheses, which may hold anything.
-      guard let end = text.lastIndex(of: ")") else { return "" }
-      let fields = text[text.index(after: end)...].split(separator: " ")
+      guard let fields = status(pid) else { return "" }
       if fields.first == "Z" || fields.first == "X" { return "dead" }
       return fields.count > 19 ? String(fields[19]) : ""
     #else
       return ""
     #endif
   }
+
+  #if os(Linux)
+    /// Whether a process has ended or is about to: killed, and not gone yet.
+    static func isEnding(_ pid: Int32) -> Bool {
+      guard let fields = status(pid), fields.count > 28 else { return true }
+      let isExiting = UInt64(fields[6]).map { $0 & 0x4 != 0 } ?? false
+      let isKilled = UInt64(fields[28]).map { $0 & (1 << UInt64(SIGKILL - 1)) != 0 } ?? false
+      return fields[0] == "Z" || fields[0] == "X" || isExiting || isKilled
+    }
+
+    /// The fields of /proc/PID/stat from the third on: state, ..., flags (6), ..., start (19), ..., signals (28).
+    private static func status(_ pid: Int32) -> [Substring]? {
+      // The second field is the program's name in parentheses, which may hold anything.
+      guard let text = contents(of: "/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else {
+        return nil
+      }
+      return text[text.index(after: end)...].split(separator: " ")
+    }
+  #endif
 
   private static let namespace: String = {
     #if os(Linux)
