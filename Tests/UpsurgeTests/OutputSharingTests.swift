@@ -147,7 +147,7 @@ struct OutputSharingTests {
     let (last, notes) = start(20, path)
     #expect(last.exitCode == 2 && last.resumedCount == 16 && last.ledger == whole.0.ledger, "\(last)")
     #expect(
-      notes.contains { $0.contains("of --rejects is") } == ![.nothing, .replayed].contains(act), "\(notes)")
+      notes.contains { $0.contains("of --rejects is") } == ![.nothing, .replayed, .moved].contains(act), "\(notes)")
     let kept = try text(path)
     switch act {
     case .nothing, .replayed, .lastLineEndLost: #expect(kept == lines.joined())

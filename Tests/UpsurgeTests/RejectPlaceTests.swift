@@ -152,6 +152,110 @@ struct RejectPlaceTests {
     #expect(try records(rejects).count == 10)
   }
 
+  @Test("So does a load of the same file into another table")
+  func anotherTable() throws {
+    try makeTable()
+    try Database(database).rows("CREATE TABLE t2(id INTEGER, b TEXT)")
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source], limit: 5).exitCode == 3)
+    let kept = try lines(rejects)
+    var options = LoadOptions()
+    options.onError = .reject
+    options.csv.delimiter = [UInt8(ascii: ",")]
+    options.rejectsPath = rejects
+    let other = LoadJob(database: database, table: "t2", sources: [source], options: options).run()
+    #expect(other.exitCode == 4, "\(String(describing: other.error))")
+    #expect(try lines(rejects) == kept)
+  }
+
+  @Test(
+    "A run that comes back to its first file of rejects finds there what it has left",
+    arguments: [true, false])
+  func backAgain(isTable: Bool) throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    let whole = load([source], to: scratch.file("whole.ndjson"))
+    try Database(database).rows("DELETE FROM t")
+    let another = scratch.file("another.ndjson")
+    #expect(load([source], limit: 3).exitCode == 3)
+    let kept = try lines(rejects)
+    let second = load([source], limit: 6) { $0.rejects = isTable ? .table : .file(another) }
+    #expect(second.exitCode == 3 && second.resumedCount > 0)
+    // The first file is still what it was to other loads.
+    let other = load([scratch.write("id,b\n1\n", to: "b.csv")])
+    #expect(other.exitCode == 4, "\(String(describing: other.error))")
+    #expect(try lines(rejects) == kept)
+    let last = load([source])
+    #expect(last.exitCode == 2 && last.ledger == whole.ledger, "\(last)")
+    var found = try records(rejects)
+    if isTable {
+      found += try Database(database).rows("SELECT record FROM upsurge_rejects").map { "a.csv \($0)" }
+    } else {
+      found += try records(another)
+    }
+    #expect(found.count == 10 && Set(found) == Set((1...10).map { "a.csv \($0 * 3)" }), "\(found)")
+  }
+
+  @Test("A file that was written before the first commit is not replayed unless that commit has come")
+  func unconfirmed() throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source], limit: 5).exitCode == 3)
+    let kept = try lines(rejects)
+    #expect(kept[0].hasPrefix("{"))
+    // Killed behind its first commit, before the file could say so.
+    let asWritten = "#" + kept.joined().dropFirst()
+    _ = scratch.write(asWritten, to: "bad.ndjson")
+    let replayed = ReplayJob(database: database, file: rejects).run()
+    #expect(replayed.ledger.rejected == 5, "\(replayed)")
+    _ = scratch.write(asWritten, to: "bad.ndjson")
+    #expect(load([source], limit: 7).exitCode == 3)
+    #expect(try lines(rejects)[0].hasPrefix("{"))
+    // Killed before it.
+    _ = scratch.write(asWritten, to: "copy.ndjson")
+    let refused = ReplayJob(database: database, file: scratch.file("copy.ndjson")).run()
+    #expect(refused.error?.code == .badInput, "\(refused)")
+    #expect(refused.error?.message.contains("killed before it had committed") == true, "\(refused)")
+    #expect(try String(decoding: readFile(scratch.file("copy.ndjson")), as: UTF8.self) == asWritten)
+  }
+
+  @Test(
+    "Killed just behind the last commit: the file is confirmed when the ledger is shown, and can be replayed before"
+  )
+  func unconfirmedEnd() throws {
+    try makeTable()
+    let source = scratch.write(Self.text, to: "a.csv")
+    #expect(load([source]) { $0.keepsHistory = true }.exitCode == 2)
+    try Database(database).rows("UPDATE upsurge_runs SET state = 'complete'")
+    let all = try lines(rejects)
+    let asWritten = "#" + all.joined().dropFirst()
+    _ = scratch.write(asWritten, to: "bad.ndjson")
+    #expect(ReplayJob(database: database, file: rejects).run().ledger.rejected == 10)
+    _ = scratch.write(asWritten, to: "bad.ndjson")
+    let shown = load([source]) { $0.keepsHistory = true }
+    #expect(shown.exitCode == 2 && shown.resumedCount == 30, "\(shown)")
+    #expect(try lines(rejects) == all)
+  }
+
+  @Test("What a replay has left that was killed before its first commit is in nobody's way")
+  func leftReplay() throws {
+    try makeTable()
+    #expect(load([scratch.write(Self.text, to: "a.csv")]).exitCode == 2)
+    let all = try lines(rejects)
+    let left = scratch.write("#" + all[0].dropFirst(), to: "bad.ndjson.replay")
+    _ = scratch.write(
+      all.joined().replacing("\"raw\":\"3\"", with: "\"raw\":\"3,y\""), to: "bad.ndjson")
+    let replayed = ReplayJob(database: database, file: rejects).run()
+    #expect(replayed.exitCode == 2 && replayed.ledger.inserted == 1, "\(replayed)")
+    #expect(try lines(rejects) == [all[0]] + all.dropFirst(2))
+    #expect(access(left, F_OK) != 0)
+    // What somebody else has put there stays.
+    _ = scratch.write(all[0], to: "bad.ndjson.replay")
+    let refused = ReplayJob(database: database, file: rejects).run()
+    #expect(refused.exitCode == 73, "\(refused)")
+    #expect(try lines(left) == [all[0]])
+  }
+
   @Test("A load that is refused before it begins leaves the file of rejects as it was")
   func refused() throws {
     try makeTable()

@@ -49,10 +49,11 @@ final class Writing {
     let preview = try Preview(
       options, connection: connection, setup: table.createdStatements + upkeep.statements,
       sourceNames: sourceNames, goingOnAt: resumed?.position.outputLengths ?? [:], note: note)
+    let rejectsPlace = options.rejects?.place
     keeper?.outputLengths = {
-      var lengths = preview.files.compactMapValues(\.length)
-      lengths["--rejects"] = rejects?.length
-      return lengths
+      let earlier = resumed?.position ?? RunPosition()
+      let ofRejects = earlier.rejectsLengths(with: rejects?.length, in: rejectsPlace)
+      return preview.files.compactMapValues(\.length).merging(ofRejects) { own, _ in own }
     }
     keeper?.keptRejectCount = { rejects?.recordCount ?? 0 }
     writer = try TableWriter(

@@ -43,7 +43,8 @@ enum FileHolder {
 /// - Returns: 0, or the reason why not.
 func syncFolder(of path: String) -> Int32 {
   let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC | O_DIRECTORY)
-  if descriptor < 0 { return errno }
+  // One that may be written and not read can only be left to the system.
+  if descriptor < 0 { return errno == EACCES ? 0 : errno }
   defer { close(descriptor) }
   // Some file systems cannot; they order the rename themselves.
   return fsync(descriptor) != 0 && errno != EINVAL ? errno : 0

@@ -49,12 +49,13 @@ package struct OutputDescriptor {
       // Nor is a pipe opened for reading, too: it would seem to have a reader for ever.
       var known = stat()
       let isStream = lstat(path, &known) == 0 && known.st_mode & S_IFMT != S_IFREG
-      let opened = open(path, flags | (goesOn && !isStream ? O_RDWR : O_WRONLY), 0o600)
+      let reads = goesOn && !isStream
+      let opened = open(path, flags | (reads ? O_RDWR : O_WRONLY), 0o600)
       if opened < 0 && errno == EINTR { continue }
       if opened < 0 { throw failure(path, option, reason(errno), errno) }
       var status = stat()
       guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        if !goesOn { return (opened, false) }
+        if !reads { return (opened, false) }
         // Opened for reading as well, a pipe would have this process as its reader.
         close(opened)
         return try Self.opened(path, option, goesOn: false)

@@ -48,7 +48,7 @@ final class OutputFile {
       descriptor = output.isOwnFile ? output.descriptor : OutputFile.unnamedFile()
     }
     held = holdsBack && sink == nil && descriptor >= 0 ? OutputFile.unnamedFile() : nil
-    if descriptor < 0 || held ?? 0 < 0 { throw failure("cannot create", errno) }
+    if descriptor < 0 || held ?? 0 < 0 { throw failure("cannot make", errno, isTemporary: true) }
   }
 
   /// Whether it is a file that can be cut, and no stream.
@@ -94,11 +94,13 @@ final class OutputFile {
     keptCount = length
   }
 
-  /// Whether a file holds no more than so many bytes.
-  func isWhole(at length: UInt64) throws(UpsurgeError) -> Bool {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw failure("cannot read", errno) }
-    return status.st_size <= off_t(clamping: length)
+  /// Writes another first byte.
+  func replaceFirst(with byte: UInt8) throws(UpsurgeError) {
+    var byte = byte
+    while pwrite(descriptor, &byte, 1, 0) != 1 {
+      if errno != EINTR { throw failure("cannot write", errno) }
+    }
+    isSynced = false
   }
 
   deinit {
@@ -235,21 +237,27 @@ final class OutputFile {
 
   private func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(UpsurgeError) {
     let code = writeAll(bytes, to: descriptor)
-    if code != 0 { throw failure("cannot write", code) }
+    let isTemporary = descriptor == held || sink != nil && descriptor != sink
+    if code != 0 { throw failure("cannot write", code, isTemporary: isTemporary) }
   }
 
-  private func failure(_ what: String, _ code: Int32) -> UpsurgeError {
+  private func failure(_ what: String, _ code: Int32, isTemporary: Bool = false) -> UpsurgeError {
     let name = path == "-" ? "standard output" : path.escapedForTerminal
+    let file = isTemporary ? "a temporary file in \(OutputFile.temporaryFolder.escapedForTerminal) for " : ""
+    let hint =
+      isTemporary
+      ? "TMPDIR names the temporary folder: give one that is there, can be written and has room"
+      : sink != nil ? "the reader must stay" : "make room, or give another path to \(option)"
     return UpsurgeError(
-      .cannotCreate, "\(what) \(name) for \(option): \(String(cString: strerror(code)))",
-      hint: sink != nil
-        ? "the temporary folder (TMPDIR) needs room, and the reader must stay"
-        : "make room, or give another path to \(option)", underlyingCode: code)
+      .cannotCreate,
+      "\(what) \(file)\(name)\(isTemporary ? " of" : " for") \(option): \(String(cString: strerror(code)))",
+      hint: hint, underlyingCode: code)
   }
+
+  private static var temporaryFolder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
   private static func unnamedFile() -> Int32 {
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var template = Array((folder + "/upsurge-XXXXXX").utf8CString)
+    var template = Array((temporaryFolder + "/upsurge-XXXXXX").utf8CString)
     let descriptor = mkstemp(&template)
     if descriptor >= 0 { unlink(template) }
     return descriptor

@@ -10,12 +10,18 @@ struct KeptRejects {
   /// The context of the last line that stays.
   private(set) var context: String?
 
+  /// Whether the file's first byte says that nothing is committed.
+  private(set) var isUnconfirmed = false
+  /// Whether nothing is behind them.
+  private(set) var isWhole = true
+
   /// - Throws: `cannotCreate` for what is no file of rejects.
   init(_ path: String, of run: RunRecord) throws(UpsurgeError) {
     var place = CommittedPlace(run)
     let reader = try RejectFileReader(path: path, locks: false)
     var above: String?
     var folder: String?
+    defer { (isWhole, isUnconfirmed) = (byteCount == reader.byteCount, reader.isUnconfirmed) }
     while let piece = try reader.next() {
       guard let line = piece.line else {
         keep(reader, piece, above)

@@ -53,66 +53,64 @@ extension LoadOptions {
     _ connection: Connection, table: String, contexts: RejectContexts, sourceNames: [String],
     resumed: RunRecord?, note: (RunNote) -> Void
   ) throws(UpsurgeError) -> (any RejectSink)? {
-    if let resumed { try cutEarlierFile(of: resumed, connection, note: note) }
+    if let resumed { try cutEarlierFiles(of: resumed, connection, note: note) }
     switch rejects {
     case nil: return nil
     case .file(let path):
       try checkReplay(of: path, connection)
-      try checkRuns(path, connection, sourceNames, resumed)
+      try checkRuns(path, connection, table: table, sourceNames, resumed)
       let file = try RejectFile(
         path: path, isTrial: dryRun != nil, contexts: contexts, sourceNames: sourceNames,
-        goesOn: resumed?.position.outputLengths["--rejects"] != nil)
+        continuing: resumed)
       if let resumed { try file.goOn(after: resumed, note: note) }
       return file
     case .table: return try RejectTableSink(connection, table: table, contexts: contexts)
     }
   }
 
-  /// Takes rejects of records that are read again out of the file that an earlier part of the run has written, where
-  /// `--rejects` is another one now: that file may be replayed too.
-  private func cutEarlierFile(
+  /// Takes rejects of records that are read again out of the files that earlier parts of the run have written, where
+  /// `--rejects` is another one now: those files may be replayed too.
+  private func cutEarlierFiles(
     of run: RunRecord, _ connection: Connection, note: (RunNote) -> Void
   ) throws(UpsurgeError) {
-    guard let text = run.job.options.first(where: { $0.name == "--rejects" })?.value,
-      case .file(let path) = RejectsTarget(text: text), rejects?.place != text, isRegularFile(path)
-    else { return }
-    let file = try OutputFile(path: path, option: "--rejects", goesOn: true)
-    let kept: KeptRejects
-    do throws(UpsurgeError) {
-      kept = try KeptRejects(path, of: run)
-    } catch {
-      // Somebody has put something else there.
-      if error.code == .cannotCreate { return }
-      throw error
+    for path in run.position.rejectPlaces where path != rejects?.place && isRegularFile(path) {
+      let kept: KeptRejects
+      do throws(UpsurgeError) {
+        kept = try KeptRejects(path, of: run)
+      } catch {
+        // Somebody has put something else there.
+        if error.code == .cannotCreate { continue }
+        throw error
+      }
+      if kept.isWhole { continue }
+      try checkReplay(of: path, connection)
+      let file = try OutputFile(path: path, option: "--rejects", goesOn: true)
+      try file.cut(to: kept.byteCount)
+      note(
+        RunNote(
+          .info,
+          "\(path.escapedForTerminal), which was --rejects before, holds no more the rejects of records that are read again"
+        ))
     }
-    if try file.isWhole(at: kept.byteCount) { return }
-    try checkReplay(of: path, connection)
-    try file.cut(to: kept.byteCount)
-    note(
-      RunNote(
-        .info,
-        "\(path.escapedForTerminal), which was --rejects before, holds no more the rejects of records that are read again"
-      ))
   }
 
   /// Leaves the file of another run alone that has not ended: what it has rejected stands nowhere else. A run of the
-  /// same files takes that one's place, unless it is a trial.
+  /// same files into the same table takes that one's place, unless it is a trial.
   private func checkRuns(
-    _ path: String, _ connection: Connection, _ sourceNames: [String], _ resumed: RunRecord?
+    _ path: String, _ connection: Connection, table: String, _ sourceNames: [String], _ resumed: RunRecord?
   ) throws(UpsurgeError) {
-    let (place, sources) = (rejects?.place, sourceNames.map(SourceName.place))
+    let (place, sources) = (rejects?.place ?? path, sourceNames.map(SourceName.place))
     for run in try RunTable.all(connection) where run.state == .running && run.id != resumed?.id {
-      let isReplaced = dryRun == nil && run.files.map(\.name) == sources
-      let hasKept = run.position.outputLengths["--rejects"] ?? 0 > 0 && isRegularFile(path)
-      guard !isReplaced, hasKept, run.livePID == nil,
-        run.job.options.contains(RunJob.Option("--rejects", place ?? ""))
-      else { continue }
+      let isReplaced =
+        dryRun == nil && run.files.map(\.name) == sources && SQLName.isSame(run.job.table, table)
+      let hasKept = run.position.rejectsLength(in: place) ?? 0 > 0 && isRegularFile(path)
+      guard !isReplaced, hasKept, run.livePID == nil else { continue }
       throw UpsurgeError(
         .guardRefused,
         "\(path.escapedForTerminal) of --rejects holds what run \(run.id) has rejected, which has not ended",
         hint:
-          "give another path to --rejects; or end that run first by its own command, or give it up: upsurge runs DB "
-          + "--forget \(run.id)")
+          "give another path to --rejects; or end that run first by its own command, or give it up: upsurge runs "
+          + "\(connection.path.quotedForShell) --forget \(run.id)")
     }
   }
 
@@ -126,5 +124,27 @@ extension LoadOptions {
       hint:
         "end it first: upsurge replay \(connection.path.quotedForShell) \(path.quotedForShell); or give "
         + "another path to --rejects")
+  }
+}
+
+extension RunPosition {
+  private static let rejectsKey = "--rejects "
+
+  /// The files that rejects of the run were given to, by their places.
+  var rejectPlaces: [String] {
+    outputLengths.keys.filter { $0.hasPrefix(Self.rejectsKey) }.map {
+      String($0.dropFirst(Self.rejectsKey.count))
+    }
+    .sorted()
+  }
+
+  /// How long such a file was at the commit; nil for one that the run has not written to.
+  func rejectsLength(in place: String) -> UInt64? { outputLengths[Self.rejectsKey + place] }
+
+  /// The lengths of all these files, that of the present one among them.
+  func rejectsLengths(with length: UInt64?, in place: String?) -> [String: UInt64] {
+    var lengths = outputLengths.filter { $0.key.hasPrefix(Self.rejectsKey) }
+    if let place, let length { lengths[Self.rejectsKey + place] = length }
+    return lengths
   }
 }

@@ -82,6 +82,7 @@ struct FileReplay {
   private mutating func readFirstLine() throws(UpsurgeError) {
     let shown = reader.path.escapedForTerminal
     guard let piece = try reader.next() else { return }
+    if reader.isUnconfirmed { try checkCommitted() }
     guard let line = piece.line, let text = String(validating: line, as: UTF8.self),
       let json = try? JSONValue(text), RejectContext.isContext(json)
     else {
@@ -100,6 +101,19 @@ struct FileReplay {
     }
     contextText = text
     try writeContext()
+  }
+
+  /// Of a file that a killed run has left: its first commit may have come just before it was killed.
+  /// - Throws: `badInput` where nothing of the run is in the database.
+  private func checkCommitted() throws(UpsurgeError) {
+    let place = RejectsTarget.file(reader.path).place
+    let isKnown = try RunTable.all(connection).contains { $0.position.rejectsLength(in: place) != nil }
+    if isKnown { return }
+    rewrite.remove()
+    throw UpsurgeError(
+      .badInput,
+      "\(reader.path.escapedForTerminal) was left by a load that was killed before it had committed any of these records",
+      hint: "run that load again: it reads them again, and writes the file anew")
   }
 
   /// Goes behind the lines that are done, and keeps in mind how those behind were read.
@@ -266,7 +280,10 @@ struct FileReplay {
       if isStored { try writeMark(doneThrough: page.ends[range.upperBound - 1]) }
       return isStored
     }
-    if isStored { hasMark = true }
+    if isStored {
+      hasMark = true
+      try rewrite.confirm()
+    }
     run.take(tried)
   }
 

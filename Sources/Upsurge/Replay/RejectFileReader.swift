@@ -33,6 +33,8 @@ final class RejectFileReader {
   private(set) var place = ChainedBytes()
   /// Number of the line that was handed out last, from 1.
   private(set) var line: UInt64 = 0
+  /// Whether the file says that nothing is committed of what it tells; its first line is handed out without that.
+  private(set) var isUnconfirmed = false
 
   private let descriptor: Int32
   private var buffer: [UInt8] = []
@@ -110,6 +112,7 @@ final class RejectFileReader {
   }
 
   private func take(_ end: Int, isEnd: Bool) -> Piece {
+    if place.byteCount == 0 && RejectFile.confirm(&buffer[start]) { isUnconfirmed = true }
     let piece = Piece(bytes: Array(buffer[start..<end]), isStart: !isInsideLine, isEnd: isEnd)
     start = end
     if !isInsideLine { line += 1 }

@@ -5,6 +5,9 @@
 #endif
 
 /// The file beside a file of rejects into which goes what is left of it, until it takes its place.
+///
+/// Until the first mark that tells of it is committed its first byte is `#` (see `RejectFile`): one that a killed replay
+/// has left so is nobody's, as all that it holds stands in the file of rejects itself.
 final class RejectFileRewrite {
   /// The path of the file whose place it will take.
   let target: String
@@ -19,6 +22,8 @@ final class RejectFileRewrite {
 
   private let descriptor: Int32
   private var buffer: [UInt8] = []
+  /// Whether a mark tells of the file.
+  private var isConfirmed = false
   /// Whether the file has its name, and that is on the disk.
   private var isInFolder = false
   /// The name that it has before, where it must have one.
@@ -28,7 +33,7 @@ final class RejectFileRewrite {
   static func path(of target: String) -> String { target + ".replay" }
 
   /// Makes the file anew, or goes on behind what an earlier replay has kept in it. A new file gets its name with the
-  /// first `sync`, so that a file of that name is always one that a mark tells of, or none of ours.
+  /// first `sync`.
   /// - Throws: `cannotCreate`, also for a file of that name that nobody knows of; `guardRefused` when what was kept is
   ///   not there any more.
   init(target: String, mode: mode_t, continuing kept: ChainedBytes?) throws(UpsurgeError) {
@@ -36,7 +41,10 @@ final class RejectFileRewrite {
     path = Self.path(of: target)
     var status = stat()
     guard let kept else {
-      if lstat(path, &status) == 0 { throw Self.inTheWay(path) }
+      if lstat(path, &status) == 0 {
+        guard Self.isLeftBehind(path) else { throw Self.inTheWay(path) }
+        unlink(path)
+      }
       (descriptor, firstPath) = Self.unnamedFile(beside: path)
       if descriptor < 0 { throw Self.failure("cannot create a file beside", target, errno) }
       fchmod(descriptor, mode)
@@ -55,6 +63,13 @@ final class RejectFileRewrite {
     }
     written = kept
     try cut(to: kept)
+    try confirm()
+  }
+
+  /// Whether a file is what a replay has left that was killed before its first mark was committed.
+  private static func isLeftBehind(_ path: String) -> Bool {
+    guard isRegularFile(path), let reader = try? RejectFileReader(path: path) else { return false }
+    return (try? reader.next()) != nil && reader.isUnconfirmed
   }
 
   deinit {
@@ -101,8 +116,10 @@ final class RejectFileRewrite {
 
   /// Appends a line with its end, or a piece of a long one.
   func append(_ bytes: [UInt8]) throws(UpsurgeError) {
+    let isFirst = written.byteCount == 0 && !bytes.isEmpty
     written.append(bytes)
     buffer += bytes
+    if isFirst && !isConfirmed { buffer[buffer.count - bytes.count] = RejectFile.unconfirmed }
     if buffer.count >= 64 << 10 { try flush() }
   }
 
@@ -111,6 +128,16 @@ final class RejectFileRewrite {
     try flush()
     if fsync(descriptor) != 0 { throw Self.failure("cannot write", path, errno) }
     if !isInFolder { try takeName() }
+  }
+
+  /// Says that a mark tells of the file.
+  func confirm() throws(UpsurgeError) {
+    if isConfirmed { return }
+    isConfirmed = true
+    if written.byteCount == 0 { return }
+    try flush()
+    var byte = RejectFile.confirmed
+    if pwrite(descriptor, &byte, 1, 0) != 1 { throw Self.failure("cannot write", path, errno) }
   }
 
   /// Forgets what stands behind a place.
@@ -125,6 +152,7 @@ final class RejectFileRewrite {
 
   /// Puts the file in the place of the one that was replayed; on the disk when this returns.
   func takePlace() throws(UpsurgeError) {
+    try confirm()
     try sync()
     if rename(path, target) != 0 {
       throw Self.failure("cannot rename to \(target.escapedForTerminal)", path, errno)

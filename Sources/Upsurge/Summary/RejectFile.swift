@@ -8,10 +8,14 @@
 /// `RejectContext`): one above the first reject, and another one wherever the next reject is of a source that is read
 /// in another way. A run without a reject leaves the file empty.
 ///
+/// As long as nothing of the run is committed, the first byte is `#` instead of `{`: a file that a killed run has left so
+/// tells of records that are in no table, and the run itself will read them again.
+///
 /// It agrees with the ledger: the records of a transaction that is rolled back leave it again. Those of a trial stay,
 /// though all of it is rolled back: they are what it is for.
 final class RejectFile: RejectSink {
   private let path: String
+  private let place: String
   private let file: OutputFile
   private let isTrial: Bool
   /// Whether the file holds nothing but what this run has written.
@@ -24,20 +28,24 @@ final class RejectFile: RejectSink {
   private var context: String?
   private var keptContext: String?
   private(set) var recordCount: UInt64 = 0
+  /// Whether the first line still has to be made one.
+  private var isUnconfirmed = false
 
   /// Makes the file, readable by its owner only; does not follow a symbolic link. What stands in it goes when the first
   /// transaction has begun, so that a run which is refused before leaves it alone.
   /// - Parameters:
   ///   - sourceNames: the run's sources.
-  ///   - goesOn: leaves what an earlier part of the run has written, for `goOn`.
+  ///   - continuing: leaves what this earlier part of the run has written, for `goOn`.
   /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes or replays.
   init(
-    path: String, isTrial: Bool, contexts: RejectContexts, sourceNames: [String], goesOn: Bool = false
+    path: String, isTrial: Bool, contexts: RejectContexts, sourceNames: [String],
+    continuing run: RunRecord? = nil
   ) throws(UpsurgeError) {
     file = try OutputFile(path: path, option: "--rejects", goesOn: true, holdsBack: !isTrial)
     self.path = path
     self.isTrial = isTrial
-    isOwn = goesOn
+    place = RejectsTarget.file(path).place
+    isOwn = run?.position.rejectsLength(in: place) != nil
     self.contexts = contexts
     repeatsSources = Set(sourceNames.map(SourceName.place)).count < sourceNames.count
   }
@@ -45,9 +53,10 @@ final class RejectFile: RejectSink {
   /// Goes on behind the rejects of records that an earlier part of the run has committed, wherever they end by now:
   /// since then they may have been mended, replayed or moved elsewhere.
   func goOn(after run: RunRecord, note: (RunNote) -> Void) throws(UpsurgeError) {
-    guard file.isFile, let length = run.position.outputLengths["--rejects"] else { return }
+    guard file.isFile, let length = run.position.rejectsLength(in: place) else { return }
     let kept = try KeptRejects(path, of: run)
     try file.cut(to: kept.byteCount)
+    if kept.isUnconfirmed { try file.replaceFirst(with: Self.confirmed) }
     if !kept.endsLine {
       try file.append([0x0A])
       try file.keep()
@@ -55,6 +64,30 @@ final class RejectFile: RejectSink {
     context = kept.context
     keptContext = context
     if kept.byteCount != length { file.noteChange(isGone: kept.byteCount == 0, note) }
+  }
+
+  /// The first byte of a file of which nothing is committed, and of all others.
+  static let unconfirmed = UInt8(ascii: "#")
+  static let confirmed = UInt8(ascii: "{")
+
+  /// Makes the first byte of a file what it is where something is committed.
+  /// - Returns: whether it was not that before.
+  static func confirm(_ byte: inout UInt8) -> Bool {
+    guard byte == unconfirmed else { return false }
+    byte = confirmed
+    return true
+  }
+
+  /// Makes the first bytes of all files what they are where something is committed, after a kill just behind the last
+  /// commit.
+  static func confirm(filesOf run: RunRecord) {
+    for path in run.position.rejectPlaces where isRegularFile(path) {
+      let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      if descriptor < 0 { continue }
+      defer { close(descriptor) }
+      var byte: UInt8 = 0
+      if pread(descriptor, &byte, 1, 0) == 1, confirm(&byte) { pwrite(descriptor, &byte, 1, 0) }
+    }
   }
 
   /// Appends one record; written out at 64 KiB, by `flush` and by `didCommit`.
@@ -67,7 +100,12 @@ final class RejectFile: RejectSink {
     var reject = reject
     if !repeatsSources { reject.sourceIndex = nil }
     RejectLine.write(reject, to: &text)
-    try file.append(text.bytes)
+    if !isTrial && file.isFile && file.length == 0 {
+      isUnconfirmed = true
+      try file.append([Self.unconfirmed] + text.bytes.dropFirst())
+    } else {
+      try file.append(text.bytes)
+    }
     text.removeAll()
     recordCount += 1
   }
@@ -86,6 +124,9 @@ final class RejectFile: RejectSink {
   func didCommit() throws(UpsurgeError) {
     try file.keep()
     keptContext = context
+    if !isUnconfirmed { return }
+    try file.replaceFirst(with: Self.confirmed)
+    isUnconfirmed = false
   }
 
   /// The length that the next commit stands for.
@@ -95,5 +136,6 @@ final class RejectFile: RejectSink {
     if isTrial { return }
     file.discard()
     context = keptContext
+    isUnconfirmed = false
   }
 }
