@@ -31,6 +31,7 @@ struct LoadCommand: ParsableCommand {
         upsurge load app.db users feed.csv --key id --dry-run=diff
         upsurge load app.db users feed.csv --key id --explain
         upsurge load app.db users feed.csv --key id --atomic
+        upsurge load app.db users feed.csv --key id --explain-time
 
       A load that was killed or stopped part way goes on from its last commit when the same command is given again; \
       `upsurge runs DB` lists such runs.
@@ -142,6 +143,7 @@ struct LoadCommand: ParsableCommand {
           isPrinted = StandardOutput.finish()
         } else {
           terminal.show(summary)
+          if preview.explainsTime { terminal.showTime(summary) }
         }
         isReported = file?.write(summary.json) ?? true
         return isReported
@@ -163,6 +165,12 @@ struct LoadCommand: ParsableCommand {
     try upsert.apply(to: &options)
     try schema.apply(to: &options)
     preview.apply(to: &options)
+    if preview.explainsTime && (output.isQuiet || preview.isExplained) {
+      throw ValidationError(
+        output.isQuiet
+          ? "--explain-time says where the time went, and --quiet says nothing; --summary FILE holds the stages"
+          : "--explain loads nothing, so there is no time to explain: leave out --explain or --explain-time")
+    }
     if stopAfter == 0 { throw ValidationError("--stop-after takes at least 1") }
     options.recordLimit = stopAfter
     options.onError = onError

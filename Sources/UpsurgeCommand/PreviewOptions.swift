@@ -7,6 +7,13 @@ struct PreviewOptions: ParsableArguments {
     name: .customLong("explain"), help: "Print the key, the SQL and the plan with its reasons; load nothing.")
   var isExplained = false
 
+  @Flag(
+    name: .customLong("explain-time"),
+    help:
+      "Say at the end where the time went, stage by stage, what limits the load, and which option would help."
+  )
+  var explainsTime = false
+
   @Option(
     name: .customLong("dry-run"),
     help: ArgumentHelp(

@@ -65,15 +65,24 @@ struct ReplayCommand: ParsableCommand {
   var walLimit: ByteSize = .mebibytes(256)
 
   @Option(
-    help: "Bounds the memory, at least 16MiB; a kept record of more than an eighth of it is not tried, and stays.")
+    help:
+      "Bounds the memory, at least 16MiB; a kept record of more than an eighth of it is not tried, and stays."
+  )
   var memory: ByteSize = .mebibytes(64)
 
   @Option(help: "Milliseconds to wait for a lock.")
   var busyTimeout: Int32 = 5_000
 
+  @Flag(name: .customLong("explain-time"), help: "Say at the end where the time went, stage by stage.")
+  var explainsTime = false
+
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
+    if explainsTime && output.isQuiet {
+      throw ValidationError(
+        "--explain-time says where the time went, and --quiet says nothing; --summary FILE holds the stages")
+    }
     if file == "-" {
       throw ValidationError("replay takes records out of the file as it stores them: give its path, not -")
     }
@@ -97,6 +106,7 @@ struct ReplayCommand: ParsableCommand {
     Signals.forward(to: control)
     let summary = job.run(control: control, note: terminal.note)
     terminal.show(summary)
+    if explainsTime { terminal.showTime(summary) }
     var code = summary.exitCode
     // The rows are committed; only the report of it failed.
     if let summaryFile, !summaryFile.write(summary.json), code == 0 || code == 2 { code = 3 }

@@ -95,6 +95,21 @@ final class Terminal: Sendable {
 }
 
 extension Terminal {
+  /// Where the time of a load went, and what would make it shorter.
+  func showTime(_ summary: RunSummary) {
+    let facts = summary.timeFacts
+    if facts.stages.isEmpty { return }
+    Terminal.say(Terminal.visible(TimeText.text(facts, TimeAdvice(facts))))
+  }
+
+  /// Where the time of a replay went.
+  func showTime(_ summary: ReplaySummary) {
+    var facts = TimeFacts()
+    (facts.seconds, facts.stages) = (summary.seconds, summary.stages)
+    if facts.stages.isEmpty { return }
+    Terminal.say(Terminal.visible(TimeText.text(facts, nil)))
+  }
+
   /// What a replay did, and why it ended if it ended early.
   func show(_ summary: ReplaySummary) {
     if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }

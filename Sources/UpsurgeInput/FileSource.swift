@@ -32,6 +32,8 @@ package final class FileSource: ByteSource {
   private var position: UInt64 = 0
   /// Bytes of this file that `counter` counts.
   package private(set) var countedByteCount: UInt64 = 0
+  /// Seconds spent in reading the file, and in waiting for a pipe.
+  package private(set) var readSeconds = 0.0
   /// A terminal goes on after its end; a source does not.
   private var isAtEnd = false
 
@@ -87,6 +89,8 @@ package final class FileSource: ByteSource {
   }
 
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
+    let start = MonotonicClock.seconds
+    defer { readSeconds += MonotonicClock.seconds - start }
     while !isAtEnd {
       if !isSeekable { try waitUntilReadable() }
       let count = systemRead(descriptor, buffer)

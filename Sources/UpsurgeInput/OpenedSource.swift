@@ -57,6 +57,10 @@ package final class OpenedSource: ByteSource {
   package var fileByteCount: UInt64? { file.byteCount }
   /// Whether `rewind()` works.
   package var isSeekable: Bool { file.isSeekable }
+  /// Seconds spent in reading the file as it lies there, and in waiting for a pipe.
+  package var fileReadSeconds: Double { file.readSeconds }
+  /// Whether the file's bytes are not yet what the parser reads: compressed, or not UTF-8.
+  package var isDecoded: Bool { compression != .none || encoding != .utf8 }
   /// Ends reading, when it is asked to.
   package var cancellation: ReadCancellation? { file.cancellation }
   /// Compressed bytes read so far.

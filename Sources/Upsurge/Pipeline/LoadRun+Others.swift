@@ -5,8 +5,14 @@ extension LoadRun {
 
   /// Waits for the next batch; commits when none comes, so that a slow pipe does not keep other programs from writing.
   /// - Returns: nil behind the last one.
-  func nextBatch(for writer: TableWriter) throws(UpsurgeError) -> sending Batch? {
-    if !full.waits(milliseconds: Self.idleMilliseconds) { try writer.commitWhileIdle() }
+  func nextBatch(for writing: Writing) throws(UpsurgeError) -> sending Batch? {
+    var start = MonotonicClock.seconds
+    if !full.waits(milliseconds: Self.idleMilliseconds) {
+      writing.waitSeconds += MonotonicClock.seconds - start
+      try writing.writer.commitWhileIdle()
+      start = MonotonicClock.seconds
+    }
+    defer { writing.waitSeconds += MonotonicClock.seconds - start }
     return full.receive()
   }
 

@@ -7,7 +7,6 @@
 extension LoadRun {
   /// The writing thread: prepares, starts the reader, writes until the reader is done, commits.
   func writeAll() {
-    let watch = Stopwatch()
     do throws(UpsurgeError) {
       try job.validate()
       let names = try sourceNames()
@@ -190,8 +189,9 @@ extension LoadRun {
 
   private func run(_ writing: Writing, _ reading: Reading) throws(UpsurgeError) {
     let reader = try WorkerThread { reading.run() }
+    writing.noteStart(seconds: watch.seconds)
     do throws(UpsurgeError) {
-      while let batch = try nextBatch(for: writing.writer) {
+      while let batch = try nextBatch(for: writing) {
         try write(batch, with: writing)
         try writing.reconsiderUpkeep()
       }

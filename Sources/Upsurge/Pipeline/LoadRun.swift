@@ -23,6 +23,8 @@ final class LoadRun: Sendable {
   let ending = Mutex<RunEnding?>(nil)
   /// Held until the run has ended.
   let lock = Mutex<JobLock?>(nil)
+  /// Runs from the start of the run.
+  let watch = Stopwatch()
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
 

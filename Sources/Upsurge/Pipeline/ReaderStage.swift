@@ -10,8 +10,9 @@ struct ReaderStage {
   let files: RunFiles
   /// Where the first source goes on.
   private var resumption: Resumption?
-  /// Seconds spent in reading and decompressing, in parsing, and waiting for the writer.
+  /// Seconds spent in reading, in decompressing and transcoding, in parsing, and waiting for the writer.
   private(set) var readSeconds = 0.0
+  private(set) var decodeSeconds = 0.0
   private(set) var parseSeconds = 0.0
   private(set) var waitSeconds = 0.0
   /// How many of the columns the writer has been told of.
@@ -48,19 +49,23 @@ struct ReaderStage {
       try read(first, index: firstIndex)
       for index in sourceNames.indices.dropFirst(firstIndex + 1) {
         if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
+        let watch = Stopwatch()
         let source = try PreparedSource.prepare(
           sourceNames[index], options: run.job.options, cancellation: run.readCancellation)
+        readSeconds += watch.seconds
         try run.announce(source, files: files, index: index)
         if !source.isBlank { try read(source, index: index) }
       }
     } catch {
       run.readError.withLock { $0 = error }
     }
-    let (read, parse, wait, raw, decoded) = (
-      readSeconds, parseSeconds, waitSeconds, bytesRead, bytesDecoded
+    let (read, decode, parse, wait, raw, decoded) = (
+      readSeconds, decodeSeconds, parseSeconds, waitSeconds, bytesRead, bytesDecoded
     )
     run.summary.withLock {
-      $0.stages += [("read", read), ("parse", parse), ("wait_for_writer", wait)]
+      $0.stages.append((RunStage.read, read))
+      if decode > 0 { $0.stages.append((RunStage.decompress, decode)) }
+      $0.stages += [(RunStage.parse, parse), (RunStage.waitForWriter, wait)]
       $0.bytesRead = raw
       $0.bytesDecoded = decoded
     }
@@ -97,7 +102,9 @@ struct ReaderStage {
     let run = run
     let bytesBefore = bytesRead
     let watch = Stopwatch()
-    var readSeconds = 0.0
+    // What the read closure takes: the file's own reading, and what is done with the bytes then.
+    var inputSeconds = 0.0
+    let fileSecondsBefore = source.opened.fileReadSeconds
     let known = columns.targets
     var announced = announcedCount
     let limit = remaining
@@ -105,9 +112,14 @@ struct ReaderStage {
     defer {
       announcedCount = announced
       remaining = rest
-      self.readSeconds += readSeconds
+      let isDecoded = source.opened.isDecoded
+      let fileSeconds = isDecoded ? source.opened.fileReadSeconds - fileSecondsBefore : inputSeconds
+      readSeconds += fileSeconds
+      decodeSeconds += max(inputSeconds - fileSeconds, 0)
       waitSeconds += filler.waitSeconds
-      parseSeconds += watch.seconds - readSeconds - filler.waitSeconds
+      parseSeconds += watch.seconds - inputSeconds - filler.waitSeconds
+      let (compression, isPipe) = (source.opened.compression, !source.opened.isSeekable)
+      run.summary.withLock { $0.time.note(compression, isPipe: isPipe) }
       bytesRead = bytesBefore + source.opened.counter.count
       bytesDecoded += source.opened.decodedByteCount
     }
@@ -123,7 +135,7 @@ struct ReaderStage {
       &parser, startOffset: startOffset, isWhole: true, anchor: source.opened.anchor,
       read: { buffer throws(UpsurgeError) in
         let start = Stopwatch()
-        defer { readSeconds += start.seconds }
+        defer { inputSeconds += start.seconds }
         if !block.isEmpty {
           let count = min(block.count, buffer.count)
           block.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }

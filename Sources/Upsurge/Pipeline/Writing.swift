@@ -14,6 +14,10 @@ final class Writing {
   /// Known once everything is committed.
   private var supersededCount: UInt64 = 0
   private var hasTooManyRejects = false
+  /// Seconds before the reader was started, and those spent waiting for its batches.
+  private var prepareSeconds = 0.0
+  var waitSeconds = 0.0
+  private let triggerCount: Int
 
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun, keeper: RunKeeper?,
@@ -25,6 +29,7 @@ final class Writing {
     note = run.note
     options = run.job.options
     cacheByteCount = connection.pageCacheByteCount
+    triggerCount = try TriggerText.read(connection, table: table.facts.name).count
     let isDryRun = options.dryRun != nil
     let sourceNames = run.summary.withLock { $0.sources }
     let rejects = try options.rejectSink(
@@ -60,6 +65,11 @@ final class Writing {
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
       rejectSink: { reject throws(UpsurgeError) in try rejects?.write(reject) })
+  }
+
+  /// Says that the reader was started, so many seconds after the run began.
+  func noteStart(seconds: Double) {
+    prepareSeconds = max(seconds - upkeep.indexSeconds - upkeep.fullTextSeconds, 0)
   }
 
   /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
@@ -152,6 +162,11 @@ final class Writing {
     let keeps = (try? writer.keepsRecords()) ?? true
     let repetition = table.repetition(options: options)
     let isDryRun = options.dryRun != nil
+    let (prepareSeconds, waitSeconds, triggerCount) = (prepareSeconds, waitSeconds, triggerCount)
+    let options = options
+    // Two numbers of the file's first page.
+    let pages = (try? connection.integer("PRAGMA main.page_count")) ?? nil
+    let databaseByteCount = Int(pages ?? 0) * writer.pageByteCount
     summary.withLock {
       $0.hasBegunToWrite = true
       $0.ledger = ledger
@@ -170,13 +185,16 @@ final class Writing {
       $0.logPin = statistics.logPin
       $0.settings = settings
       $0.stages += [
-        ("store", statistics.storeSeconds), ("commit", statistics.commitSeconds),
-        ("checkpoint", statistics.checkpointSeconds),
+        (RunStage.prepare, prepareSeconds), (RunStage.waitForReader, waitSeconds),
+        (RunStage.store, statistics.storeSeconds), (RunStage.commit, statistics.commitSeconds),
+        (RunStage.checkpoint, statistics.checkpointSeconds),
       ]
-      if statistics.pauseSeconds > 0 { $0.stages.append(("give_way", statistics.pauseSeconds)) }
-      if indexSeconds > 0 { $0.stages.append(("index", indexSeconds)) }
-      if fullTextSeconds > 0 { $0.stages.append(("fts", fullTextSeconds)) }
+      if statistics.pauseSeconds > 0 { $0.stages.append((RunStage.giveWay, statistics.pauseSeconds)) }
+      if indexSeconds > 0 { $0.stages.append((RunStage.index, indexSeconds)) }
+      if fullTextSeconds > 0 { $0.stages.append((RunStage.fullText, fullTextSeconds)) }
       $0.upkeep = decisions
+      $0.time.note(statistics, options: options, databaseByteCount: databaseByteCount)
+      $0.time.triggerCount = triggerCount
     }
   }
 }

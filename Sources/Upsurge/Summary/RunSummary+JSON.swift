@@ -32,6 +32,7 @@ extension RunSummary {
     out.key("rows_per_second")
     out.number(rowsPerSecond.rounded())
     out.member(stages: stages)
+    if let bottleneck { out.member("bottleneck", bottleneck) }
     out.key("wal_bytes_written")
     out.number(walBytesWritten)
     out.key("wal_bytes_peak")

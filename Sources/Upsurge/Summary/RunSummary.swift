@@ -12,6 +12,8 @@ public struct RunSummary: Sendable {
   public var bytesDecoded: UInt64 = 0
   /// Seconds by stage; stages of the two threads overlap.
   public var stages: [(name: String, seconds: Double)] = []
+  /// What else tells where the time went.
+  package var time = TimeFacts()
   /// Rejected records by code, most frequent first.
   public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
   /// Records of earlier runs that waited in the quarantine and whose place a record of this run took.

@@ -30,6 +30,14 @@ public struct UpkeepDecision: Sendable, Equatable {
   /// Whether the option asked for something else.
   public var isAgainstRequest = false
 
+  package init(kind: Kind, name: String, upkeep: Upkeep, reason: String, isAgainstRequest: Bool = false) {
+    self.kind = kind
+    self.name = name
+    self.upkeep = upkeep
+    self.reason = reason
+    self.isAgainstRequest = isAgainstRequest
+  }
+
   /// `index t_a_idx: built after the rows: the table is new`
   public var text: String {
     let subject = "\(kind == .index ? "index" : "FTS5 table") \(name)".escapedForTerminal

@@ -116,6 +116,7 @@ extension TableWriter {
   func beginStatistics() throws(UpsurgeError) {
     pageByteCount = Int(try connection.integer("PRAGMA page_size") ?? 4096)
     pagesBefore = connection.status(SQLITE_DBSTATUS_CACHE_WRITE)
+    pageMissesBefore = connection.status(SQLITE_DBSTATUS_CACHE_MISS)
     sqlite3_wal_hook(
       connection.handle,
       { notes, _, _, frames in

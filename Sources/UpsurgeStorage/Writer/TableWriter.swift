@@ -47,6 +47,8 @@ package final class TableWriter {
   package internal(set) var pageByteCount = 4096
   /// What SQLite's counter of written pages said before the first record.
   var pagesBefore = 0
+  /// The same of pages that the cache did not hold.
+  var pageMissesBefore = 0
   /// What is known of the write-ahead log.
   var log = LogState()
   /// Transactions are looked at after so many records.
@@ -139,6 +141,7 @@ package final class TableWriter {
     defer {
       statements.clearBindings()
       let elsewhere = statistics.secondsElsewhere - other
+      statistics.pagesRead = connection.status(SQLITE_DBSTATUS_CACHE_MISS) - pageMissesBefore
       statistics.storeSeconds += MonotonicClock.seconds - start - elsewhere
     }
     held?.moveToCurrentThread()

@@ -1,11 +1,4 @@
-import CSQLite
 import UpsurgeRecords
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Where a writer's time went, and what it wrote.
 package struct WriterStatistics: Sendable {
@@ -19,6 +12,8 @@ package struct WriterStatistics: Sendable {
   package var checkpointCount = 0
   /// Pages written to the WAL (to the database, where there is no WAL).
   package var pagesWritten = 0
+  /// Pages that storing rows had to read because the page cache did not hold them.
+  package var pagesRead = 0
   /// The same in bytes, frame headers included.
   package var walBytesWritten = 0
   /// The largest the WAL has been after a commit.
@@ -31,15 +26,6 @@ package struct WriterStatistics: Sendable {
   package init() {}
 
   var secondsElsewhere: Double { commitSeconds + checkpointSeconds + pauseSeconds }
-}
-
-/// Seconds of a clock that only goes forward.
-enum MonotonicClock {
-  static var seconds: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-  }
 }
 
 /// What the transaction that is open holds so far.

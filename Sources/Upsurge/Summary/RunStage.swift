@@ -1,0 +1,39 @@
+/// The stages of a run, as `RunSummary.stages` calls them.
+package enum RunStage {
+  // The reading thread.
+  /// Reading the file as it lies there, or waiting for a pipe.
+  package static let read = "read"
+  /// Decompressing, and making UTF-8 of other encodings.
+  package static let decompress = "decompress"
+  package static let parse = "parse"
+  package static let waitForWriter = "wait_for_writer"
+  // The writing thread.
+  /// Before the first record: looking at the input, opening the database, finding or making the table.
+  package static let prepare = "prepare"
+  package static let waitForReader = "wait_for_reader"
+  /// Binding and stepping statements.
+  package static let store = "store"
+  package static let commit = "commit"
+  package static let checkpoint = "checkpoint"
+  /// Time left to other programs.
+  package static let giveWay = "give_way"
+  /// Building indexes behind the rows.
+  package static let index = "index"
+  /// Rebuilding FTS5 tables behind the rows.
+  package static let fullText = "fts"
+
+  /// Those of the reading thread, in order; all others are the writing thread's.
+  package static let reading = [read, decompress, parse, waitForWriter]
+
+  /// What a stage does, for people.
+  package static func words(_ stage: String) -> String {
+    switch stage {
+    case waitForWriter: "wait for the writer"
+    case waitForReader: "wait for records"
+    case giveWay: "give way to others"
+    case index: "build indexes"
+    case fullText: "build FTS5"
+    default: stage
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/// What is known of a run's time: seconds by stage, and what tells why a stage took them. See `TimeAdvice`.
+package struct TimeFacts: Sendable {
+  /// Seconds of the whole run.
+  package var seconds = 0.0
+  package var stages: [(name: String, seconds: Double)] = []
+
+  // The input.
+  package var recordCount: UInt64 = 0
+  package var rejectCount: UInt64 = 0
+  package var bytesDecoded: UInt64 = 0
+  package var hasZstd = false
+  package var hasGzip = false
+  package var hasPipe = false
+  package var infersFromAll = false
+
+  // The table.
+  /// Indexes and FTS5 tables that are kept up with every row.
+  package var kept: [UpkeepDecision] = []
+  /// Triggers that rows may fire.
+  package var triggerCount = 0
+
+  // The database.
+  package var pageByteCount = 4096
+  /// What the page cache may hold.
+  package var cacheByteCount = 0
+  /// Pages that storing rows read because the cache did not hold them.
+  package var pagesRead = 0
+  package var walBytesWritten = 0
+  package var commitCount = 0
+  package var checkpointCount = 0
+  /// The file's size at the end.
+  package var databaseByteCount = 0
+  /// Who kept the log from being emptied.
+  package var logPin: LogPin?
+
+  // Options.
+  package var durability = Durability.normal
+  package var commitEvery = CommitInterval.records(100_000)
+  package var memory = ByteSize.mebibytes(64)
+  package var walLimit = ByteSize.mebibytes(256)
+  package var isOneTransaction = false
+  /// Whether each record is stored and looked at alone, as for `--changes`.
+  package var observesRecords = false
+
+  package init() {}
+
+  package subscript(stage: String) -> Double {
+    stages.reduce(0) { $1.name == stage ? $0 + $1.seconds : $0 }
+  }
+
+  /// Takes over what the reader knows of a source.
+  mutating func note(_ compression: Compression, isPipe: Bool) {
+    if compression == .zstd { hasZstd = true }
+    if compression == .gzip { hasGzip = true }
+    if isPipe { hasPipe = true }
+  }
+
+  /// Takes over what the writer knows at the end.
+  mutating func note(_ statistics: WriterStatistics, options: LoadOptions, databaseByteCount: Int) {
+    pagesRead = statistics.pagesRead
+    walBytesWritten = statistics.walBytesWritten
+    commitCount = statistics.commitCount
+    checkpointCount = statistics.checkpointCount
+    logPin = statistics.logPin
+    self.databaseByteCount = databaseByteCount
+    cacheByteCount = options.pageCacheByteCount
+    durability = options.durability
+    commitEvery = options.commitEvery
+    memory = options.memory
+    walLimit = options.walLimit
+    isOneTransaction = options.isAtomic
+    observesRecords =
+      options.changesPath != nil || options.emitPath != nil || options.dryRun == .diff
+    infersFromAll = options.inference == .full
+  }
+}
+
+extension RunSummary {
+  /// All that is known of the run's time.
+  package var timeFacts: TimeFacts {
+    var facts = time
+    facts.seconds = seconds
+    facts.stages = stages
+    facts.recordCount = ledger.read >= resumedCount ? ledger.read - resumedCount : 0
+    facts.rejectCount = ledger.rejected
+    facts.bytesDecoded = bytesDecoded
+    facts.kept = upkeep.filter { $0.upkeep == .keep }
+    if let page = settings.first(where: { $0.name == "page_size" }) { facts.pageByteCount = Int(page.value) }
+    return facts
+  }
+
+  /// The stage that took most of the run; nil where nothing was measured.
+  public var bottleneck: String? { TimeAdvice(timeFacts).bottleneck }
+}
