@@ -16,7 +16,7 @@ struct TemporaryDatabase {
   private static let folders: Mutex<[String]> = {
     atexit {
       for folder in TemporaryDatabase.folders.withLock({ $0 }) {
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(folder + "/test.db" + suffix) }
+        for suffix in ["", "-wal", "-shm", "-journal", "-upsurge"] { unlink(folder + "/test.db" + suffix) }
         rmdir(folder)
       }
     }
@@ -53,6 +53,7 @@ struct Cut: CustomStringConvertible {
   var commitEvery = 100_000
   var flaggedRecordsPerShape = 16
   var readyShapeCount = 0
+  var arenaByteCount = 1 << 20
 
   var description: String {
     "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery), flagged \(flaggedRecordsPerShape)"
@@ -70,6 +71,7 @@ func load(
     throw UpsurgeError(.usage, "no table \(table)")
   }
   var maker = BatchMaker(columns)
+  maker.sizes.arenaByteCount = cut.arenaByteCount
   let plan = try UpsertPlan(schema: schema, key: key, mode: mode, columns: maker.columns)
   var settings = given
   settings.rowsPerStatement = cut.rowsPerStatement

@@ -40,6 +40,7 @@ struct BatchMaker {
   /// Number of the next record, and its line.
   var number: UInt64 = 1
   var sourceOffset: UInt64 = 0
+  var sizes = Batch.Sizes(arenaByteCount: 1 << 20, cellCount: 1 << 16, recordCount: 1 << 14)
 
   init(_ names: [String]) {
     columns = names.map { ColumnTarget(name: $0, affinity: .none, spellingPolicy: .warn) }
@@ -47,7 +48,7 @@ struct BatchMaker {
 
   /// One batch that holds these rows; texts lie in the arena, every second one in the spill.
   mutating func batch(_ rows: [[Value]], rejecting rejected: Set<Int> = []) -> Batch {
-    var batch = Batch(sizes: .init(arenaByteCount: 1 << 20, cellCount: 1 << 16, recordCount: 1 << 14))
+    var batch = Batch(sizes: sizes)
     batch.arenaSourceOffset = sourceOffset
     batch.begin(columnCount: columns.count)
     for (index, row) in rows.enumerated() {
@@ -117,6 +118,7 @@ struct BatchMaker {
   }
 
   private func write(_ bytes: [UInt8], to batch: inout Batch) {
+    precondition(batch.arenaByteCount + bytes.count <= batch.arenaCapacity, "give the test a larger arena")
     (batch.arena + batch.arenaByteCount).update(from: bytes, count: bytes.count)
     batch.arenaByteCount += bytes.count
   }

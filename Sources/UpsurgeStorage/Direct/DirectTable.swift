@@ -1,0 +1,198 @@
+import UpsurgeRecords
+
+/// Packs records into the pages of a new table and its indexes; used by one thread.
+///
+///     layout of the table   ->   append batch by batch   ->   finish   ->   the file is a database again
+///
+/// Nobody may have the file open between `init` and `finish`. A batch is taken whole or not at all: the first batch with
+/// a record whose outcome is not certain, or whose key does not come behind all keys before it, ends it. What was taken
+/// before stays, and after `finish` the rest can be stored through SQLite.
+package struct DirectTable: ~Copyable {
+  /// Rows that were taken.
+  package private(set) var rowCount = 0
+  /// Why the last batch was not taken.
+  package private(set) var refusal: DirectRefusal?
+
+  private let layout: DirectLayout
+  private let file: PageFile
+  private let trees: UnsafeMutableBufferPointer<DirectTree>
+  private let guards: UnsafeMutableBufferPointer<DirectLayout.Guard>
+  private var lastRowid: Int64?
+
+  /// - Parameter image: the file that the table was made in; no connection to it is open.
+  /// - Throws: `database` when the file is not as SQLite made it; `cannotCreate`.
+  package init(_ layout: DirectLayout, image: ImageFile) throws(UpsurgeError) {
+    let file = try PageFile(image)
+    for tree in layout.trees where try !file.isEmptyRoot(tree.root) {
+      throw UpsurgeError(
+        .database,
+        "the table \(layout.table.escapedForTerminal) of \(image.path.escapedForTerminal) has rows",
+        hint: "another program must not touch the file; run again")
+    }
+    self.layout = layout
+    self.file = file
+    trees = .allocate(capacity: layout.trees.count)
+    for (index, tree) in layout.trees.enumerated() {
+      trees.initializeElement(at: index, to: DirectTree(tree, file: file))
+    }
+    guards = .allocate(capacity: layout.guards.count)
+    _ = guards.initialize(from: layout.guards)
+  }
+
+  deinit {
+    trees.deinitialize()
+    trees.deallocate()
+    guards.deallocate()
+  }
+
+  /// Bytes that are allocated: the write buffer, and the pages of each tree that are being filled.
+  package var memoryByteCount: Int {
+    trees.indices.reduce(file.memoryByteCount) { $0 + trees[$1].memoryByteCount }
+  }
+
+  /// Takes the records of a batch, when every one of them can be taken.
+  /// - Returns: false when nothing was taken; `refusal` says why.
+  /// - Throws: `database` when the file cannot be written; it is worthless then.
+  package mutating func append(_ batch: borrowing Batch) throws(UpsurgeError) -> Bool {
+    let source = BatchBytes(batch)
+    refusal = check(batch, source)
+    if refusal != nil { return false }
+    if batch.recordCount == 0 { return true }
+    let rowidCell = layout.rowidCell
+    for index in trees.indices {
+      try trees[index].append(batch, source, rowidCell: rowidCell, rowCount: rowCount, file: file)
+    }
+    rowCount += batch.recordCount
+    if let rowidCell {
+      let last = (batch.recordCount - 1) * source.cellCount + rowidCell
+      lastRowid = Int64(bitPattern: batch.cells[last].payload)
+    }
+    return true
+  }
+
+  /// Writes what is left: then the file is a database that SQLite may open.
+  package mutating func finish() throws(UpsurgeError) {
+    for index in trees.indices { try trees[index].finish() }
+    try file.finish()
+  }
+
+  // MARK: - What is certain
+
+  private func check(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
+    if batch.arenaByteCount + batch.spillByteCount > layout.lengthLimit / 2 {
+      return DirectRefusal(record: 0, reason: .size)
+    }
+    if let refusal = checkValues(batch, source) ?? checkRowids(batch, source) { return refusal }
+    for index in trees.indices {
+      if let fault = trees[index].order.firstFault(batch, source) {
+        return DirectRefusal(record: fault.record, reason: fault.isEqual ? .sameKey : .keyOrder)
+      }
+    }
+    return nil
+  }
+
+  private func checkValues(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
+    var row = UnsafePointer(batch.cells)
+    for record in 0..<batch.recordCount {
+      for guarded in guards {
+        let index = Int(guarded.cellIndex)
+        let kind = index < source.cellCount ? row[index].kind : .absent
+        if guarded.allowed & kindBit(kind) != 0 { continue }
+        let isDoubtful = guarded.doubtful & kindBit(kind) != 0
+        if isDoubtful && DirectTable.isCertain(row[index], source) { continue }
+        return DirectRefusal(record: record, reason: .value(cell: index))
+      }
+      row += source.cellCount
+    }
+    return nil
+  }
+
+  /// Whether a text is surely no number, or a float no NaN.
+  private static func isCertain(_ value: Cell, _ source: BatchBytes) -> Bool {
+    if value.kind == .real { return !Double(bitPattern: value.payload).isNaN }
+    // Numbers begin with a digit, a sign, a point or a space; all of these come before the colon.
+    return value.byteCount == 0 || source.start(value).load(as: UInt8.self) >= UInt8(ascii: ":")
+  }
+
+  private func checkRowids(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
+    guard let rowidCell = layout.rowidCell else { return nil }
+    var cell = UnsafePointer(batch.cells) + rowidCell
+    var record = 0
+    var last: Int64
+    if let lastRowid {
+      last = lastRowid
+    } else {
+      if batch.recordCount == 0 { return nil }
+      last = Int64(bitPattern: cell.pointee.payload)
+      record = 1
+      cell += source.cellCount
+    }
+    while record < batch.recordCount {
+      let rowid = Int64(bitPattern: cell.pointee.payload)
+      if rowid <= last {
+        return DirectRefusal(record: record, reason: rowid == last ? .sameKey : .keyOrder)
+      }
+      last = rowid
+      cell += source.cellCount
+      record += 1
+    }
+    return nil
+  }
+}
+
+/// Why a batch cannot be packed.
+package struct DirectRefusal: Sendable, Equatable {
+  package enum Reason: Sendable, Equatable {
+    /// A key that comes before one that was there already.
+    case keyOrder
+    /// A key that was there already.
+    case sameKey
+    /// A value of which only SQLite knows what it makes, by its cell.
+    case value(cell: Int)
+    /// The batch is larger than SQLite may take a record to be.
+    case size
+  }
+
+  /// The first record of the batch that cannot be taken, by its index.
+  package var record: Int
+  package var reason: Reason
+}
+
+/// One tree of a table: its entries come in batches.
+struct DirectTree: ~Copyable {
+  fileprivate(set) var order: KeyOrder
+  private var encoder: RecordEncoder
+  private var builder: TreeBuilder
+
+  init(_ tree: DirectLayout.Tree, file: PageFile) {
+    order = KeyOrder(tree.columns[..<tree.keyCount], isUnique: tree.isUnique)
+    builder = TreeBuilder(isIndex: tree.isIndex, root: tree.root, file: file)
+    encoder = RecordEncoder(tree.columns, limits: builder.limits, hasRowid: !tree.isIndex)
+  }
+
+  /// Without the key that is kept, which is as long as keys are.
+  var memoryByteCount: Int { builder.memoryByteCount + encoder.memoryByteCount }
+
+  /// - Parameter rowCount: the rows before the batch.
+  mutating func append(
+    _ batch: borrowing Batch, _ source: BatchBytes, rowidCell: Int?, rowCount: Int, file: PageFile
+  ) throws(UpsurgeError) {
+    var row = UnsafePointer(batch.cells)
+    for record in 0..<batch.recordCount {
+      var rowid = Int64(rowCount + record + 1)
+      if let rowidCell { rowid = Int64(bitPattern: row[rowidCell].payload) }
+      if !encoder.encode(source, row, rowid: rowid) {
+        try encoder.encodeLarge(source, row, rowid: rowid, file: file)
+      }
+      if builder.isIndex {
+        try builder.append(entry: encoder.cell, encoder.cellByteCount)
+      } else {
+        try builder.append(row: encoder.cell, encoder.cellByteCount, rowid: rowid)
+      }
+      row += source.cellCount
+    }
+    order.keepLast(batch, source)
+  }
+
+  mutating func finish() throws(UpsurgeError) { try builder.finish() }
+}

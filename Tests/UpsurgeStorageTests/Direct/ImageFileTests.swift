@@ -1,0 +1,245 @@
+import TestSupport
+import Testing
+import UpsurgeRecords
+
+@testable import UpsurgeStorage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The file beside the database, and how it becomes the database.
+@Suite struct ImageFileTests {
+  private let packing = Packing("CREATE TABLE t(a, b)", ["a", "b"])
+  private let rows: [[Value]] = (0..<500).map { [.integer(Int64($0)), .text("row \($0)")] }
+
+  private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  private func pack(_ image: ImageFile) throws {
+    var table = try DirectTable(packing.layout(image), image: image)
+    var maker = BatchMaker(packing.columns)
+    #expect(try table.append(maker.batch(rows)))
+    try table.finish()
+  }
+
+  private func expectRows(_ path: String) throws {
+    let connection = try Connection(path: path, createIfMissing: false)
+    #expect(try connection.text("PRAGMA integrity_check") == "ok")
+    #expect(try connection.rows("SELECT a, b FROM t") == rows)
+    #expect(!exists(path + ImageFile.suffix))
+  }
+
+  /// By each way, also over an empty file, which only SQLite can fill.
+  @Test(arguments: [[HandOverWay.rename, .link], [.link], []], [false, true]) func itBecomesTheDatabase(
+    _ ways: [HandOverWay], _ isEmptyThere: Bool
+  ) throws {
+    let database = TemporaryDatabase()
+    if isEmptyThere { close(open(database.path, O_CREAT | O_WRONLY, 0o644)) }
+    let image = try ImageFile.make(for: database.path)
+    try pack(image)
+    #expect(exists(database.path) == isEmptyThere)
+    try image.handOver(isSynced: true, by: ways)
+    try expectRows(database.path)
+    try exercise(database, "\(ways)")
+  }
+
+  /// SQLite's old files would be played back into the new database.
+  @Test(arguments: ["-journal", "-wal"]) func anOldJournalIsNotPlayedBack(_ suffix: String) throws {
+    let database = TemporaryDatabase()
+    let other = TemporaryDatabase()
+    let copy = Array((other.path + suffix).utf8)
+    do {
+      // What a killed process leaves.
+      let connection = try Connection(path: other.path, createIfMissing: true)
+      try connection.execute(
+        "PRAGMA page_size=4096; PRAGMA journal_mode=\(suffix == "-wal" ? "WAL" : "DELETE"); CREATE TABLE old(x)"
+      )
+      try connection.execute(
+        "PRAGMA cache_spill=1; PRAGMA cache_size=1; BEGIN; INSERT INTO old SELECT zeroblob(9000) FROM (SELECT 1 UNION SELECT 2 UNION SELECT 3)"
+      )
+      if suffix == "-wal" { try connection.execute("COMMIT") }
+      try copyFile(String(decoding: copy, as: UTF8.self), to: database.path + suffix)
+    }
+    #expect(DiskSpace.size(of: database.path + suffix) > 512)
+    let image = try ImageFile.make(for: database.path)
+    try pack(image)
+    try image.handOver(isSynced: false)
+    try expectRows(database.path)
+  }
+
+  private func copyFile(_ source: String, to target: String) throws {
+    let from = open(source, O_RDONLY)
+    let to = open(target, O_CREAT | O_WRONLY, 0o644)
+    defer {
+      close(from)
+      close(to)
+    }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = read(from, &bytes, bytes.count)
+    #expect(write(to, bytes, count) == count)
+  }
+
+  /// Another program was faster: its database stays as it is.
+  @Test(arguments: [[HandOverWay.rename], [.link], []]) func nothingIsOverwritten(_ ways: [HandOverWay])
+    throws
+  {
+    let database = TemporaryDatabase()
+    let image = try ImageFile.make(for: database.path)
+    try pack(image)
+    let other = try Connection(path: database.path, createIfMissing: true)
+    try other.execute("CREATE TABLE theirs(x)")
+    do throws(UpsurgeError) {
+      try image.handOver(isSynced: false, by: ways)
+      Issue.record("it was overwritten")
+    } catch {
+      #expect(
+        error.description == """
+          another program has made the database \(database.path) meanwhile
+            fix: nothing is stored; run again, and the records go into what it has made
+          """)
+      #expect(error.code == .databaseBusy)
+    }
+    #expect(try other.rows("SELECT name FROM sqlite_schema") == [["theirs"]])
+    image.discard()
+    #expect(!exists(image.path))
+  }
+
+  /// An empty file that another program is just writing to is waited for.
+  @Test(arguments: [true, false]) func anotherWriterIsWaitedFor(_ isCommitted: Bool) throws {
+    let database = TemporaryDatabase()
+    let other = try Connection(path: database.path, createIfMissing: true)
+    try other.execute("BEGIN IMMEDIATE; CREATE TABLE theirs(x)")
+    let image = try ImageFile.make(for: database.path)
+    try pack(image)
+    do throws(UpsurgeError) {
+      try image.handOver(isSynced: false, busyTimeoutMilliseconds: 50)
+      Issue.record("the lock was passed over")
+    } catch {
+      #expect(error.code == .databaseBusy)
+      #expect(error.message.hasPrefix("the database \(database.path) is in use by another program"))
+    }
+    try other.execute(isCommitted ? "COMMIT" : "ROLLBACK")
+    if isCommitted {
+      #expect(throws: UpsurgeError.self) { try image.handOver(isSynced: false) }
+      #expect(try other.rows("SELECT name FROM sqlite_schema") == [["theirs"]])
+    } else {
+      try image.handOver(isSynced: false)
+      try expectRows(database.path)
+    }
+  }
+
+  /// What a killed run leaves is removed: at any stage of the making, and as a second name of the database.
+  @Test func whatAKilledRunLeavesIsRemoved() throws {
+    let database = TemporaryDatabase()
+    let path = database.path + ImageFile.suffix
+    for content in [[], Array("SQLite format 3\0 and more".utf8), [UInt8](repeating: 0, count: 4096)] {
+      let file = open(path, O_CREAT | O_WRONLY, 0o644)
+      #expect(write(file, content, content.count) == content.count)
+      close(file)
+      close(open(path + "-journal", O_CREAT | O_WRONLY, 0o644))
+      let image = try ImageFile.make(for: database.path)
+      #expect(try image.byteCount() == 0)
+      #expect(!exists(path + "-journal"))
+      image.discard()
+      #expect(!exists(path))
+    }
+    try packing.run(rows, into: database)
+    #expect(link(database.path, path) == 0)
+    try ImageFile.removeStale(for: database.path)
+    try expectRows(database.path)
+    try ImageFile.removeStale(for: database.path)
+    #expect(link(database.path, path) == 0)
+    let image = try ImageFile.make(for: database.path)
+    image.discard()
+    try expectRows(database.path)
+  }
+
+  @Test func aFileThatIsNotOursStays() throws {
+    let database = TemporaryDatabase()
+    let path = database.path + ImageFile.suffix
+    for isLink in [false, true] {
+      if isLink {
+        #expect(symlink("/etc/passwd", path) == 0)
+      } else {
+        let file = open(path, O_CREAT | O_WRONLY, 0o644)
+        #expect(write(file, "my own notes, not a database", 28) == 28)
+        close(file)
+      }
+      do throws(UpsurgeError) {
+        _ = try ImageFile.make(for: database.path)
+        Issue.record("it was taken away")
+      } catch {
+        #expect(error.code == .cannotCreate)
+        #expect(
+          error.description == """
+            \(path) is in the way: \(database.path) is to be prepared there
+              fix: move it elsewhere; it is no database that an earlier run has left
+            """)
+      }
+      var status = stat()
+      #expect(lstat(path, &status) == 0)
+      unlink(path)
+    }
+  }
+
+  /// A second run that makes the same database is told so, and disturbs nothing.
+  @Test func twoRunsDoNotShareTheFile() throws {
+    let database = TemporaryDatabase()
+    let image = try ImageFile.make(for: database.path)
+    do throws(UpsurgeError) {
+      _ = try ImageFile.make(for: database.path)
+      Issue.record("two runs write one file")
+    } catch {
+      #expect(error.code == .databaseBusy)
+      #expect(
+        error.description == """
+          another process is making the database \(database.path): it writes \(image.path)
+            fix: wait until it has ended, then run again
+          """)
+    }
+    try pack(image)
+    try image.handOver(isSynced: false)
+    try expectRows(database.path)
+  }
+
+  @Test func aMissingFolderIsTold() throws {
+    do throws(UpsurgeError) {
+      _ = try ImageFile.make(for: "/nowhere/at/all.db")
+      Issue.record("it was made")
+    } catch {
+      #expect(
+        error.description == """
+          cannot make /nowhere/at/all.db-upsurge, in which the database is prepared: No such file or directory
+            fix: the folder of /nowhere/at/all.db must exist and be writable
+          """)
+    }
+  }
+
+  /// A file that was replaced is not handed over, nor removed.
+  @Test func aReplacedFileIsNotHandedOver() throws {
+    let database = TemporaryDatabase()
+    let image = try ImageFile.make(for: database.path)
+    try pack(image)
+    unlink(image.path)
+    close(open(image.path, O_CREAT | O_WRONLY, 0o644))
+    #expect(throws: UpsurgeError.self) { try image.handOver(isSynced: false) }
+    image.discard()
+    #expect(exists(image.path))
+    #expect(!exists(database.path))
+  }
+
+  /// `--max-file-size` of the system stands in for a full disk: the error names file and remedy.
+  @Test func theErrorsOfTheDiskAreTold() throws {
+    let database = TemporaryDatabase()
+    let image = try ImageFile.make(for: database.path)
+    let error = image.failure("writing", ENOSPC)
+    #expect(
+      error.description == """
+        there is no room left for \(image.path), which is to become the database (No space left on device, system error \(ENOSPC)); nothing is stored
+          fix: make room where the database lies, then run again
+        """)
+    #expect(image.failure("writing", EIO).message.hasPrefix("writing \(image.path), which is to become"))
+  }
+}
