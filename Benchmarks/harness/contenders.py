@@ -40,11 +40,14 @@ def checked(name, command, stdin=None):
     return done
 
 
-def run_floor(source, database, settings, way):
-    """The C program, in its way `single` or `multi`; only its own time counts, which leaves reading the CSV out."""
+def run_floor(source, database, settings, way, conflict="abort"):
+    """The C program, in its way `single`, `multi` or `virtual`: only its own time counts, which leaves reading the CSV
+    out. In its way `file-multi` and so on it reads the file too, and the whole process counts."""
     page_size = settings["page_size"]
-    command = [
-        tools.build("floor"), way, "--shape", source.shape, "--csv", str(source.path), "--database", str(database),
+    is_file = way.startswith("file-")
+    command = [tools.build("floor"), *(["file", "--way", way[len("file-"):]] if is_file else [way])]
+    command += [
+        "--shape", source.shape, "--csv", str(source.path), "--database", str(database), "--conflict", conflict,
         "--page-size", str(page_size), "--cache-kib", str(settings["cache_bytes"] // 1024),
         "--checkpoint-pages", str(max(1, settings["checkpoint_bytes"] // page_size)),
         "--rows-per-statement", str(settings["rows_per_statement"])]
@@ -52,7 +55,14 @@ def run_floor(source, database, settings, way):
         command += ["--existing", str(source.existing)]
     done = checked("floor", command)
     report = json.loads(done.stdout)
-    return Run(report["seconds"], done.peak_kib, report["seconds"], report)
+    is_whole = is_file and not source.existing  # with an existing table the process fills it first
+    return Run(done.seconds if is_whole else report["seconds"], done.peak_kib, report["seconds"], report)
+
+
+def settings_of(summary):
+    """What the floor gets: as upsurge's summary states it, else the defaults."""
+    stated = summary.get("settings", {})
+    return {key: stated.get(key, value) for key, value in DEFAULT_SETTINGS.items()}
 
 
 def run_upsurge(source, database, options=()):

@@ -23,7 +23,8 @@ def upsurge():
 def build(name):
     """The path of one of this package's programs, built when it is missing or older than the sources."""
     path = FOLDER / ".build/release" / name
-    sources = [FOLDER / "Package.swift", *(FOLDER / "Sources").rglob("*")]
+    kernels = PROJECT / "Sources/CScan/include"  # which the program of that name includes
+    sources = [FOLDER / "Package.swift", *(FOLDER / "Sources").rglob("*"), *kernels.glob("*.h")]
     if not path.is_file() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         command = ["swift", "build", "-c", "release", "--package-path", str(FOLDER)]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -1,0 +1,46 @@
+// GRDB's own record methods on the narrow table: `insert` or `upsert` for each record, 100,000 a transaction.
+
+import Foundation
+import GRDB
+
+let arguments = CommandLine.arguments
+guard arguments.count == 4, ["insert", "upsert"].contains(arguments[1]) else {
+  FileHandle.standardError.write(
+    Data(
+      """
+      usage: grdb insert|upsert DATABASE CSV
+      Loads the CSV of `generate narrow csv` into the table "narrow", which must be there. WAL, synchronous=NORMAL.
+
+      """.utf8))
+  exit(64)
+}
+let isUpsert = arguments[1] == "upsert"
+let recordsPerTransaction = 100_000
+
+var configuration = Configuration()
+configuration.prepareDatabase { database in
+  try database.execute(sql: "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+}
+let queue = try DatabaseQueue(path: arguments[2], configuration: configuration)
+let file = try Data(contentsOf: URL(fileURLWithPath: arguments[3]), options: .alwaysMapped)
+
+try file.withUnsafeBytes { bytes in
+  var rest = bytes[...]
+  func nextLine() -> UnsafeRawBufferPointer.SubSequence? {
+    guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    defer { rest = rest[(end + 1)...] }
+    return rest[..<end]
+  }
+  _ = nextLine()  // the header
+  while !rest.isEmpty {
+    try queue.write { database in
+      for _ in 0..<recordsPerTransaction {
+        guard let line = nextLine() else { break }
+        guard let record = NarrowRecord(line: line) else { fatalError("not a record: \(String(decoding: line, as: UTF8.self))") }
+        if isUpsert { try record.upsert(database) } else { try record.insert(database) }
+      }
+    }
+  }
+}
+_ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+try queue.close()
