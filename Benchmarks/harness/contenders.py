@@ -84,9 +84,10 @@ def load_with_upsurge(path, source, database, options):
     return done, report
 
 
-def run_import(source, database, settings=None):
-    """`sqlite3 .import` into a table made beforehand, WAL and synchronous=NORMAL; an upsert goes through a staging
-    table. With settings, also the page size and cache of upsurge."""
+def run_import(source, database, settings=None, is_filled=False):
+    """`sqlite3 .import` into a table made beforehand, WAL and synchronous=NORMAL; an upsert, of a source with existing
+    rows or of a database that is filled, goes through a staging table. With settings, also the page size and cache of
+    upsurge."""
     table = source.shape
     create = create_table(table)
     script = ["PRAGMA journal_mode=WAL;", "PRAGMA synchronous=NORMAL;"]
@@ -96,6 +97,7 @@ def run_import(source, database, settings=None):
     if source.existing:
         checked("sqlite3", [tools.program("sqlite3", "sqlite3"), str(database)], to_script(
             [*script, create, ".mode csv", f".import --skip 1 {source.existing} {table}"]))
+    if source.existing or is_filled:
         script += [create.replace(f"TABLE {table}", "TEMP TABLE staging"), ".mode csv",
                    f".import --skip 1 --schema temp {source.path} staging", upsert_from_staging(table, create)]
     else:
