@@ -1,9 +1,7 @@
 """upsurge and the other programs that load CSV into SQLite, in turn, on the same rows with the same durability."""
 
-import os
 import sqlite3
 import statistics
-import sys
 import time
 
 from . import peer_tools, results, series, tools
@@ -91,7 +89,7 @@ class Peers:
 
     def load(self, name, operation):
         self.prepare(name, operation)
-        os.sync()  # what was prepared is not this one's
+        tools.settle()
         done = self.program(name, operation)
         done.seconds += self.checkpoint()
         self.check(name, operation)

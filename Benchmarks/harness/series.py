@@ -53,14 +53,16 @@ def settled(contenders, rounds, reference, tries=3):
 
 
 def print_runs(runs, rows):
+    """`rows`: a number, or one by name."""
     measures = list(next(iter(runs.values()))[0])
     width = max(22, *(len(name) for name in runs))
     print(f"{'':{width}} {'median s':>9} {'min-max s':>15} {'rows/s':>11}   " + " ".join(f"{m:>9}" for m in measures[1:]))
     for name, done in runs.items():
         times = [one[measures[0]] for one in done]
         middle = statistics.median(times)
+        count = rows[name] if isinstance(rows, dict) else rows
         others = " ".join(f"{statistics.median(one[m] for one in done):9.3f}" for m in measures[1:])
-        print(f"{name:{width}} {middle:9.3f} {min(times):7.3f}-{max(times):.3f} {rows / middle:11,.0f}   {others}")
+        print(f"{name:{width}} {middle:9.3f} {min(times):7.3f}-{max(times):.3f} {count / middle:11,.0f}   {others}")
         if spread(times) > NOISY:
             print(f"  noisy: it spreads over {spread(times):.0%} of its median; let the machine rest")
 
