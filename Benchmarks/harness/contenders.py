@@ -29,7 +29,7 @@ class Input:
 
     shape: str
     path: Path
-    key: str
+    key: str | None
     existing: Path | None = None  # the delivery that the table holds before, for upserts
 
 
@@ -76,7 +76,7 @@ def run_upsurge(source, database, options=()):
 def load_with_upsurge(path, source, database, options):
     summary = Path(str(database) + ".summary.json")
     command = [
-        tools.upsurge(), "load", str(database), source.shape, str(path), "--key", source.key,
+        tools.upsurge(), "load", str(database), source.shape, str(path), *(["--key", source.key] if source.key else []),
         "--summary", str(summary), *options]
     done = checked("upsurge", command)
     report = json.loads(summary.read_text())
