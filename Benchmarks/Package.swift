@@ -10,6 +10,7 @@ let package = Package(
     .executable(name: "floor", targets: ["floor"]),
     .executable(name: "digest", targets: ["digest"]),
     .executable(name: "kernels", targets: ["kernels"]),
+    .executable(name: "spawn", targets: ["spawn"]),
   ],
   targets: [
     .systemLibrary(
@@ -26,5 +27,6 @@ let package = Package(
     .executableTarget(
       name: "digest", dependencies: ["CSQLite"], linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(name: "kernels"),
+    .executableTarget(name: "spawn"),
   ]
 )
