@@ -11,8 +11,8 @@ from .measure import stop
 
 # Peer: the operations it has. Those behind are scripts of peer_programs.
 PEERS = {
-    "C floor, file to table": ("insert", "upsert"), "upsurge": ("insert", "upsert"),
-    "upsurge .zst": ("insert", "upsert"), "upsurge, INSERT path": ("insert",),
+    "C floor from file": ("insert", "upsert"), "upsurge": ("insert", "upsert"),
+    "upsurge .zst": ("insert", "upsert"), "upsurge INSERT": ("insert",),
     "sqlite3 .import": ("insert", "upsert"), "ADBC": ("insert", "upsert"), "apsw executemany": ("insert", "upsert"),
     "DuckDB sqlite": ("insert",), "Python executemany": ("insert", "upsert"), "GRDB records": ("insert", "upsert"),
     "pandas": ("insert", "upsert"), "csvs-to-sqlite": ("insert",), "sqlite-utils": ("insert", "upsert")}
@@ -43,7 +43,7 @@ def run(arguments):
     found = {}
     for operation in arguments.operations.split(","):
         contenders = bench.contenders(names, operation)
-        reference = "C floor, file to table" if "C floor, file to table" in contenders else next(iter(contenders))
+        reference = "C floor from file" if "C floor from file" in contenders else next(iter(contenders))
         best = series.settled(contenders, arguments.rounds, reference)
         print_operation(operation, arguments, best)
         found[operation] = best
@@ -72,7 +72,7 @@ class Peers:
             self.grdb = peer_tools.grdb()
             names = [name for name in names if name != "GRDB records" or self.grdb]
         if not self.features.has_direct:
-            names = [name for name in names if name != "upsurge, INSERT path"]
+            names = [name for name in names if name != "upsurge INSERT"]
         if self.settings is None:
             tools.remove_database(self.database)
             source = Input("narrow", self.files[0], "id")
@@ -101,7 +101,7 @@ class Peers:
         make theirs, and csvs-to-sqlite its table, because they do in use."""
         tools.remove_database(self.database)
         if operation == "upsert":
-            if name != "C floor, file to table":
+            if name != "C floor from file":
                 series.fresh_copy(self.filled, self.database)
         elif name == "GRDB records" or name in SCRIPTS:
             connection = sqlite3.connect(self.database)
@@ -113,13 +113,13 @@ class Peers:
     def program(self, name, operation):
         file = self.files[100 if operation == "upsert" else 0]
         source = Input("narrow", file, "id")
-        if name == "C floor, file to table":
+        if name == "C floor from file":
             if operation == "upsert":
                 source.existing = self.files[0]
             return run_floor(source, self.database, self.settings, "file-virtual")
         if name.startswith("upsurge"):
             path = tools.compressed(file) if name.endswith(".zst") else file
-            options = self.features.insert_path if name.endswith("INSERT path") else []
+            options = self.features.insert_path if name.endswith("INSERT") else []
             done, _ = load_with_upsurge(path, source, self.database, options)
             return Run(done.seconds, done.peak_kib)
         if name == "sqlite3 .import":
