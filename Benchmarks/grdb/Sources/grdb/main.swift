@@ -36,7 +36,9 @@ try file.withUnsafeBytes { bytes in
     try queue.write { database in
       for _ in 0..<recordsPerTransaction {
         guard let line = nextLine() else { break }
-        guard let record = NarrowRecord(line: line) else { fatalError("not a record: \(String(decoding: line, as: UTF8.self))") }
+        guard let record = NarrowRecord(line: line) else {
+          fatalError("not a record: \(String(decoding: line, as: UTF8.self))")
+        }
         if isUpsert { try record.upsert(database) } else { try record.insert(database) }
       }
     }
