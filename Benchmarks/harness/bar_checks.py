@@ -56,9 +56,9 @@ class Context:
     def generated(self, shape, record_format, rows, seed=0, changed=0):
         return tools.generated(self.folder, shape, record_format, rows, self.seed + seed, changed)
 
-    def compare(self, title, contenders, reference, rows):
+    def compare(self, title, contenders, reference, rows, rounds=None, tries=3):
         """Runs the contenders in turn, again where the reference is not calm; prints and keeps what they took."""
-        best = series.settled(contenders, self.rounds, reference)
+        best = series.settled(contenders, rounds or self.rounds, reference, tries)
         print()
         series.header(f"{title}; seed {self.seed}")
         series.print_runs(best["runs"], rows)

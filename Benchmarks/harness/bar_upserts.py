@@ -41,7 +41,7 @@ def narrow(context):
 
 def sqlite_utils(context):
     """Bar 7: the command sqlite-utils."""
-    rows = context.rows(500_000)
+    rows = context.rows(250_000)
     bench = Peers(context.folder, rows, context.seed)
     for operation, bar in (("insert", 50), ("upsert", 15)):
         contenders = bench.contenders(["upsurge", "sqlite-utils"], operation)

@@ -50,9 +50,10 @@ def print_checks(checks, context):
     for option, known in (("--direct", context.features.has_direct), ("--input-order", context.features.has_input_order)):
         if not known:
             print(f"this upsurge has no {option}")
-    print(f"\n{'bar':>3}  {'what':66} {'asked':>14} {'measured':>10}  {'by round':>15}")
+    width = max(len(check.what) for check in checks)
+    print(f"\n{'bar':>3}  {'what':{width}} {'asked':>14} {'measured':>10}  {'by round':>15}")
     for check in checks:
         by_round = f"{check.low:.2f}-{check.high:.2f}" if check.low is not None else ""
-        print(f"{check.bar:3}  {check.what:66} {check.asked:>14} {check.shown():>10}  {by_round:>15}  {check.verdict()}")
+        print(f"{check.bar:3}  {check.what:{width}} {check.asked:>14} {check.shown():>10}  {by_round:>15}  {check.verdict()}")
         if check.note:
             print(f"     {check.note}")
