@@ -15,6 +15,7 @@ PEERS = {
     "upsurge .zst": ("insert", "upsert"), "upsurge INSERT": ("insert",),
     "sqlite3 .import": ("insert", "upsert"), "ADBC": ("insert", "upsert"), "apsw executemany": ("insert", "upsert"),
     "DuckDB sqlite": ("insert",), "Python executemany": ("insert", "upsert"), "GRDB records": ("insert", "upsert"),
+    "GRDB statement": ("insert", "upsert"),
     "pandas": ("insert", "upsert"), "csvs-to-sqlite": ("insert",), "sqlite-utils": ("insert", "upsert")}
 SCRIPTS = {
     "ADBC": "adbc", "apsw executemany": "apsw_executemany", "DuckDB sqlite": "duckdb_sqlite",
@@ -68,9 +69,9 @@ class Peers:
         self.grdb = None
 
     def contenders(self, names, operation):
-        if "GRDB records" in names:
-            self.grdb = peer_tools.grdb()
-            names = [name for name in names if name != "GRDB records" or self.grdb]
+        if any(name.startswith("GRDB") for name in names):
+            self.grdb = self.grdb or peer_tools.grdb()
+            names = [name for name in names if not name.startswith("GRDB") or self.grdb]
         if not self.features.has_direct:
             names = [name for name in names if name != "upsurge INSERT"]
         if self.settings is None:
@@ -103,7 +104,7 @@ class Peers:
         if operation == "upsert":
             if name != "C floor from file":
                 series.fresh_copy(self.filled, self.database)
-        elif name == "GRDB records" or name in SCRIPTS:
+        elif name.startswith("GRDB") or name in SCRIPTS:
             connection = sqlite3.connect(self.database)
             connection.execute("PRAGMA journal_mode=WAL")
             if name != "csvs-to-sqlite":
@@ -124,8 +125,8 @@ class Peers:
             return Run(done.seconds, done.peak_kib)
         if name == "sqlite3 .import":
             return run_import(source, self.database) if operation == "insert" else self.import_staged(source)
-        if name == "GRDB records":
-            command = [self.grdb, operation, str(self.database), str(file)]
+        if name.startswith("GRDB"):
+            command = [self.grdb, name.split()[1], operation, str(self.database), str(file)]
         else:
             script = peer_tools.PROGRAMS / f"{SCRIPTS[name]}.py"
             command = [self.python, str(script), operation, str(self.database), str(file)]

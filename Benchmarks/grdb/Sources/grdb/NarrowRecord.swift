@@ -4,12 +4,20 @@ import GRDB
 struct NarrowRecord: PersistableRecord {
   static let databaseTableName = "narrow"
 
+  static let insertSQL = "INSERT INTO narrow VALUES (?, ?, ?, ?, ?, ?)"
+  static let upsertSQL =
+    insertSQL + " ON CONFLICT(id) DO UPDATE SET name = excluded.name, category = excluded.category, "
+    + "quantity = excluded.quantity, price = excluded.price, updated_at = excluded.updated_at"
+
   var id: Int64
   var name: String
   var category: String
   var quantity: Int64
   var price: Double
   var updatedAt: String
+
+  /// In the table's order.
+  var values: StatementArguments { [id, name, category, quantity, price, updatedAt] }
 
   func encode(to container: inout PersistenceContainer) {
     container["id"] = id
