@@ -11,7 +11,9 @@ from .contenders import DEFAULT_SETTINGS, Input, digest, run_floor, run_import, 
 from .measure import machine, spread, stop
 
 NOISY = 0.10
-WAYS = {"floor-single": "single", "floor-multi": "multi"}
+WAYS = {
+    "floor-single": "single", "floor-multi": "multi", "floor-virtual": "virtual",
+    "floor-file": "file-multi", "floor-file-virtual": "file-virtual"}
 
 
 def add_arguments(parser):
@@ -21,8 +23,9 @@ def add_arguments(parser):
     parser.add_argument("--rounds", type=int, default=5, help="times each contender runs (5)")
     parser.add_argument(
         "--contenders", default="floor-single,floor-multi,upsurge,upsurge-zst,import", metavar="A,B",
-        help="of floor-single, floor-multi, upsurge, upsurge-zst, upsurge-ndjson, import, import-tuned: .import "
-        "with upsurge's page size and cache (the first five but ndjson)")
+        help="of floor-single, floor-multi, floor-virtual: rows in memory; floor-file, floor-file-virtual: from the "
+        "file, by multi-row statements or a virtual table; upsurge, upsurge-zst, upsurge-ndjson; import, "
+        "import-tuned: .import with upsurge's page size and cache (floor-single,floor-multi,upsurge,upsurge-zst,import)")
     parser.add_argument(
         "--changed", type=int, metavar="PERCENT",
         help="time an upsert by key onto a table that holds all rows, this many percent of them with other values; "
@@ -134,12 +137,16 @@ class Comparison:
 
 def ratios(contenders):
     """The ratios that the project's bars are about, by name: of the medians, and their range over the rounds."""
-    floors = [name for name in WAYS if name in contenders]
-    best = min(floors, key=lambda name: contenders[name]["median_seconds"], default=None)
+    def best_of(names):
+        there = [name for name in names if name in contenders]
+        return min(there, key=lambda name: contenders[name]["median_seconds"], default=None)
+
+    best = best_of(name for name in WAYS if not WAYS[name].startswith("file-"))
     pairs = {
         ".import / upsurge": ("import", "upsurge"),
         ".import tuned / upsurge": ("import-tuned", "upsurge"),
         "floor / upsurge": (best, "upsurge"),
+        "file floor / upsurge": (best_of(["floor-file", "floor-file-virtual"]), "upsurge"),
         "upsurge .zst / plain": ("upsurge-zst", "upsurge"),
         "upsurge NDJSON / CSV": ("upsurge-ndjson", "upsurge"),
         ".import / floor": ("import", best)}
@@ -161,12 +168,12 @@ def print_table(results):
         f"settings: pages of {settings['page_size']} bytes, cache {settings['cache_bytes'] / (1 << 20):g} MiB, "
         f"checkpoint at {settings['checkpoint_bytes'] / (1 << 20):g} MiB, {settings['rows_per_statement']} rows a "
         f"statement ({results['settings_from']})\n")
-    print(f"{'':15} {'median s':>9} {'min-max s':>15} {'rows/s':>11} {'own s':>7} {'peak MiB':>9}")
+    print(f"{'':18} {'median s':>9} {'min-max s':>15} {'rows/s':>11} {'own s':>7} {'peak MiB':>9}")
     for name, one in results["contenders"].items():
         times = one["seconds"]
         own = f"{statistics.median(one['own_seconds']):.3f}" if one["own_seconds"] else ""
         print(
-            f"{name:15} {one['median_seconds']:9.3f} {min(times):7.3f}-{max(times):.3f} "
+            f"{name:18} {one['median_seconds']:9.3f} {min(times):7.3f}-{max(times):.3f} "
             f"{given['rows'] / one['median_seconds']:11,.0f} {own:>7} {one['peak_kib'] / 1024:9.1f}")
     print()
     for title, ratio in results["ratios"].items():
@@ -174,4 +181,5 @@ def print_table(results):
     for name, one in results["contenders"].items():
         if spread(one["seconds"]) > NOISY:
             print(f"noisy: {name} spreads over {spread(one['seconds']):.0%} of its median; let the machine rest")
-    print("floor: rows in memory before its clock starts, so its peak holds the whole input; others: whole process")
+    print("floor: rows in memory before its clock starts, so its peak holds the whole input; others, and floor-file: "
+          "whole process")

@@ -29,7 +29,7 @@ class Input:
 
     shape: str
     path: Path
-    key: str
+    key: str | None
     existing: Path | None = None  # the delivery that the table holds before, for upserts
 
 
@@ -40,11 +40,14 @@ def checked(name, command, stdin=None):
     return done
 
 
-def run_floor(source, database, settings, way):
-    """The C program, in its way `single` or `multi`; only its own time counts, which leaves reading the CSV out."""
+def run_floor(source, database, settings, way, conflict="abort"):
+    """The C program, in its way `single`, `multi` or `virtual`: only its own time counts, which leaves reading the CSV
+    out. In its way `file-multi` and so on it reads the file too, and the whole process counts."""
     page_size = settings["page_size"]
-    command = [
-        tools.build("floor"), way, "--shape", source.shape, "--csv", str(source.path), "--database", str(database),
+    is_file = way.startswith("file-")
+    command = [tools.build("floor"), *(["file", "--way", way[len("file-"):]] if is_file else [way])]
+    command += [
+        "--shape", source.shape, "--csv", str(source.path), "--database", str(database), "--conflict", conflict,
         "--page-size", str(page_size), "--cache-kib", str(settings["cache_bytes"] // 1024),
         "--checkpoint-pages", str(max(1, settings["checkpoint_bytes"] // page_size)),
         "--rows-per-statement", str(settings["rows_per_statement"])]
@@ -52,7 +55,14 @@ def run_floor(source, database, settings, way):
         command += ["--existing", str(source.existing)]
     done = checked("floor", command)
     report = json.loads(done.stdout)
-    return Run(report["seconds"], done.peak_kib, report["seconds"], report)
+    is_whole = is_file and not source.existing  # with an existing table the process fills it first
+    return Run(done.seconds if is_whole else report["seconds"], done.peak_kib, report["seconds"], report)
+
+
+def settings_of(summary):
+    """What the floor gets: as upsurge's summary states it, else the defaults."""
+    stated = summary.get("settings", {})
+    return {key: stated.get(key, value) for key, value in DEFAULT_SETTINGS.items()}
 
 
 def run_upsurge(source, database, options=()):
@@ -66,7 +76,7 @@ def run_upsurge(source, database, options=()):
 def load_with_upsurge(path, source, database, options):
     summary = Path(str(database) + ".summary.json")
     command = [
-        tools.upsurge(), "load", str(database), source.shape, str(path), "--key", source.key,
+        tools.upsurge(), "load", str(database), source.shape, str(path), *(["--key", source.key] if source.key else []),
         "--summary", str(summary), *options]
     done = checked("upsurge", command)
     report = json.loads(summary.read_text())
@@ -74,9 +84,10 @@ def load_with_upsurge(path, source, database, options):
     return done, report
 
 
-def run_import(source, database, settings=None):
-    """`sqlite3 .import` into a table made beforehand, WAL and synchronous=NORMAL; an upsert goes through a staging
-    table. With settings, also the page size and cache of upsurge."""
+def run_import(source, database, settings=None, is_filled=False):
+    """`sqlite3 .import` into a table made beforehand, WAL and synchronous=NORMAL; an upsert, of a source with existing
+    rows or of a database that is filled, goes through a staging table. With settings, also the page size and cache of
+    upsurge."""
     table = source.shape
     create = create_table(table)
     script = ["PRAGMA journal_mode=WAL;", "PRAGMA synchronous=NORMAL;"]
@@ -86,6 +97,7 @@ def run_import(source, database, settings=None):
     if source.existing:
         checked("sqlite3", [tools.program("sqlite3", "sqlite3"), str(database)], to_script(
             [*script, create, ".mode csv", f".import --skip 1 {source.existing} {table}"]))
+    if source.existing or is_filled:
         script += [create.replace(f"TABLE {table}", "TEMP TABLE staging"), ".mode csv",
                    f".import --skip 1 --schema temp {source.path} staging", upsert_from_staging(table, create)]
     else:

@@ -7,17 +7,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 
 
 @dataclass
 class Measured:
-    """One finished process.
-
-    `peak_kib` is never below the resident size of the measuring Python (about 16 MiB): the kernel counts what the
-    child held before it became the command.
-    """
+    """One finished process."""
 
     seconds: float
     peak_kib: int
@@ -27,17 +22,25 @@ class Measured:
 
 
 def measure(command, stdin=None):
-    """Runs `command` with `stdin` (bytes) to its end. Output goes through files, so no pipe can hold it up."""
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    """Runs `command` with `stdin` (bytes) to its end. Output goes through files, so no pipe can hold it up.
+
+    The program `spawn` starts it and reports, because the kernel counts in the peak of a process what its parent held
+    when it was made."""
+    from . import tools  # which needs this module
+
+    with (tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err,
+          tempfile.NamedTemporaryFile("r") as report):
         source.write(stdin or b"")
         source.seek(0)
-        start = time.monotonic()
-        process = subprocess.Popen(command, stdin=source, stdout=out, stderr=err)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.monotonic() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
+        spawned = subprocess.run(
+            [tools.build("spawn"), report.name, *map(str, command)], stdin=source, stdout=out, stderr=err)
+        words = report.read().split()
+        if spawned.returncode != 0 or len(words) != 3:
+            stop(f"cannot run {command[0]}: {read_text(err)}")
         scale = 1024 if platform.system() == "Darwin" else 1  # bytes there, KiB on Linux
-        return Measured(seconds, usage.ru_maxrss // scale, process.returncode, read_text(out), read_text(err))
+        return Measured(
+            float(words[0]), int(words[1]) // scale, os.waitstatus_to_exitcode(int(words[2])), read_text(out),
+            read_text(err))
 
 
 def read_text(file):

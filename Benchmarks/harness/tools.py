@@ -23,7 +23,8 @@ def upsurge():
 def build(name):
     """The path of one of this package's programs, built when it is missing or older than the sources."""
     path = FOLDER / ".build/release" / name
-    sources = [FOLDER / "Package.swift", *(FOLDER / "Sources").rglob("*")]
+    kernels = PROJECT / "Sources/CScan/include"  # which the program of that name includes
+    sources = [FOLDER / "Package.swift", *(FOLDER / "Sources").rglob("*"), *kernels.glob("*.h")]
     if not path.is_file() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         command = ["swift", "build", "-c", "release", "--package-path", str(FOLDER)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -61,12 +62,34 @@ def generated(folder, shape, record_format, rows, seed, changed=0):
     return path
 
 
-def compressed(path):
-    """The file as .zst, at zstd's default level; made once."""
-    target = path.with_name(path.name + ".zst")
+def compressed(path, kind="zst"):
+    """The file as .zst or .gz, at the default level of zstd or gzip; made once."""
+    target = path.with_name(f"{path.name}.{kind}")
     if not target.is_file() or target.stat().st_mtime < path.stat().st_mtime:
-        subprocess.run([program("zstd", "zstd"), "-q", "-f", str(path), "-o", str(target)], check=True)
+        command = [program("zstd", "zstd"), "-q", "-f", str(path), "-o", str(target)]
+        if kind == "gz":
+            command = [*command[:1], "--format=gzip", *command[1:]]
+        subprocess.run(command, check=True)
     return target
+
+
+def shared_data(name):
+    """A file of the shared data beside the project (`../shared/data`, or UPSURGE_DATA), or None."""
+    path = Path(os.environ.get("UPSURGE_DATA") or PROJECT.parent / "shared/data") / name
+    return path if path.is_file() else None
+
+
+def unpacked(path, folder):
+    """A .zst file of the shared data, unpacked into the folder; made once."""
+    target = folder / path.stem
+    if not target.is_file() or target.stat().st_mtime < path.stat().st_mtime:
+        subprocess.run([program("zstd", "zstd"), "-q", "-d", "-f", str(path), "-o", str(target)], check=True)
+    return target
+
+
+def settle():
+    """What was prepared is on the disk, so that the next program does not wait for it."""
+    os.sync()
 
 
 def remove_database(path):

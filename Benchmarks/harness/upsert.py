@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from . import series, tools
-from .contenders import DEFAULT_SETTINGS, Input, digest, load_with_upsurge, run_floor
+from .contenders import Input, digest, load_with_upsurge, run_floor, settings_of
 from .measure import stop
 from .unchanged import check
 
@@ -21,7 +21,7 @@ def run(arguments):
         tools.generated(folder, "narrow", "csv", arguments.rows, arguments.seed, percent) for percent in (0, 100))
     tools.remove_database(filled)
     _, summary = load_with_upsurge(before, Input("narrow", before, "id"), filled, options)
-    settings = {key: summary["settings"].get(key, value) for key, value in DEFAULT_SETTINGS.items()}
+    settings = settings_of(summary)
     digests = set()
 
     def engine(*more):

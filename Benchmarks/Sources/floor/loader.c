@@ -1,21 +1,10 @@
 #include "loader.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-typedef struct {
-  sqlite3 *database;
-  sqlite3_stmt *single;    // one row
-  sqlite3_stmt *multi;     // rows_per_statement rows, or NULL
-  int rows_per_statement;
-  int wal_pages;           // after the last commit, by SQLite's own count
-  load_result *result;
-} loader;
-
-static double now_seconds(void) {
+double now_seconds(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
@@ -34,12 +23,13 @@ static int note_commit(void *context, sqlite3 *database, const char *schema, int
   (void)database, (void)schema;
   loader *noted = context;
   noted->wal_pages = pages;
-  if (pages > noted->result->wal_peak_pages) noted->result->wal_peak_pages = pages;
+  if (pages > noted->result.wal_peak_pages) noted->result.wal_peak_pages = pages;
   return SQLITE_OK;
 }
 
-static bool open_database(loader *loader, const floor_options *options, const char *path) {
-  char sql[4096];
+static bool open_database(loader *loader, const char *path) {
+  const floor_options *options = loader->options;
+  char sql[8192];
   if (sqlite3_open(path, &loader->database) != SQLITE_OK) return fails(loader, path);
   snprintf(
     sql, sizeof sql,
@@ -67,22 +57,44 @@ static void append_upsert(sqlite3_str *sql, const shape *shape) {
   }
 }
 
-static bool prepare(
-  loader *loader, const floor_options *options, int row_count, bool is_upsert, sqlite3_stmt **statement) {
-  const shape *shape = options->shape;
-  sqlite3_str *sql = sqlite3_str_new(loader->database);
-  sqlite3_str_appendf(sql, "INSERT%s INTO \"%w\" VALUES ", is_upsert ? "" : options->conflict, shape->name);
+static void append_values(sqlite3_str *sql, const shape *shape, int row_count) {
   for (int row = 0; row < row_count; row++) {
     for (int column = 0; column < shape->column_count; column++) {
-      sqlite3_str_appendall(sql, column > 0 ? ",?" : row > 0 ? ",(?" : "(?");
+      sqlite3_str_appendall(sql, column > 0 ? ",?" : row > 0 ? ",(?" : " VALUES (?");
     }
     sqlite3_str_appendchar(sql, 1, ')');
   }
+}
+
+// Rows of the virtual table when `row_count` is 0. An upsert after a SELECT needs its WHERE to be read as one.
+static bool prepare(loader *loader, int row_count, bool is_upsert, sqlite3_stmt **statement) {
+  const shape *shape = loader->options->shape;
+  sqlite3_str *sql = sqlite3_str_new(loader->database);
+  sqlite3_str_appendf(sql, "INSERT%s INTO \"%w\"", is_upsert ? "" : loader->options->conflict, shape->name);
+  if (row_count == 0) sqlite3_str_appendall(sql, " SELECT * FROM cell_rows WHERE true");
+  else append_values(sql, shape, row_count);
   if (is_upsert) append_upsert(sql, shape);
   char *text = sqlite3_str_finish(sql);
   int code = sqlite3_prepare_v3(loader->database, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
   sqlite3_free(text);
   return code == SQLITE_OK || fails(loader, "prepare");
+}
+
+static bool prepare_way(loader *loader, floor_way way, bool is_upsert) {
+  if (way == way_multi) {
+    int row_count = loader->options->rows_per_statement;
+    if (row_count > 1 && !prepare(loader, row_count, is_upsert, &loader->many)) return false;
+  } else if (way == way_virtual) {
+    int code = register_cell_table(loader->database, &loader->batch);
+    return (code == SQLITE_OK || fails(loader, "virtual table")) && prepare(loader, 0, is_upsert, &loader->many);
+  }
+  return prepare(loader, 1, is_upsert, &loader->single);
+}
+
+bool loader_open(loader *loader, const floor_options *options, const char *path, floor_way way, bool is_upsert) {
+  *loader = (struct loader){
+    .options = options, .batch = {.column_count = options->shape->column_count}, .start_seconds = now_seconds()};
+  return open_database(loader, path) && prepare_way(loader, way, is_upsert);
 }
 
 static inline void bind(sqlite3_stmt *statement, int index, const cell *cell) {
@@ -101,52 +113,59 @@ static bool step(loader *loader, sqlite3_stmt *statement, const cell *cells, int
   return code == SQLITE_DONE || fails(loader, "insert");
 }
 
-static bool write_transaction(loader *loader, const cell *cells, int column_count, long row_count) {
-  if (!execute(loader, "BEGIN IMMEDIATE")) return false;
+static bool insert(loader *loader, const cell *cells, long row_count) {
+  int column_count = loader->options->shape->column_count;
+  if (loader->single == NULL) {
+    loader->batch.cells = cells;
+    loader->batch.row_count = row_count;
+    return step(loader, loader->many, NULL, 0);
+  }
   long row = 0;
-  if (loader->multi != NULL) {
-    int statement_cells = loader->rows_per_statement * column_count;
-    for (; row + loader->rows_per_statement <= row_count; row += loader->rows_per_statement) {
-      if (!step(loader, loader->multi, cells + row * column_count, statement_cells)) return false;
+  if (loader->many != NULL) {
+    int statement_rows = loader->options->rows_per_statement;
+    for (; row + statement_rows <= row_count; row += statement_rows) {
+      if (!step(loader, loader->many, cells + row * column_count, statement_rows * column_count)) return false;
     }
   }
   for (; row < row_count; row++) {
     if (!step(loader, loader->single, cells + row * column_count, column_count)) return false;
   }
-  return execute(loader, "COMMIT");
+  return true;
 }
 
-static bool write_rows(loader *loader, const floor_options *options, const row_set *rows) {
-  for (long row = 0; row < rows->row_count; row += options->rows_per_transaction) {
-    long left = rows->row_count - row;
-    long count = left < options->rows_per_transaction ? left : options->rows_per_transaction;
-    const cell *cells = rows->cells + row * rows->column_count;
-    if (!write_transaction(loader, cells, rows->column_count, count)) return false;
-    if (loader->wal_pages < options->checkpoint_pages) continue;
-    int code = sqlite3_wal_checkpoint_v2(loader->database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    if (code != SQLITE_OK) return fails(loader, "checkpoint");
-    loader->result->checkpoints++;
+static bool commit(loader *loader) {
+  loader->open_row_count = 0;
+  if (!execute(loader, "COMMIT")) return false;
+  if (loader->wal_pages < loader->options->checkpoint_pages) return true;
+  int code = sqlite3_wal_checkpoint_v2(loader->database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  loader->result.checkpoints++;
+  return code == SQLITE_OK || fails(loader, "checkpoint");
+}
+
+bool loader_write(loader *loader, const cell *cells, long row_count) {
+  long limit = loader->options->rows_per_transaction;
+  while (row_count > 0) {
+    if (loader->open_row_count == 0 && !execute(loader, "BEGIN IMMEDIATE")) return false;
+    long left = limit - loader->open_row_count;
+    long count = row_count < left ? row_count : left;
+    loader->open_row_count += count;
+    if (!insert(loader, cells, count)) return false;
+    if (loader->open_row_count == limit && !commit(loader)) return false;
+    cells += count * loader->options->shape->column_count;
+    row_count -= count;
   }
   return true;
 }
 
-bool load_rows(
-  const floor_options *options, const char *database, const row_set *rows, int rows_per_statement, bool is_upsert,
-  load_result *result) {
-  *result = (load_result){0};
-  loader loader = {.rows_per_statement = rows_per_statement, .result = result};
-  double start = now_seconds();
-  bool is_loaded =
-    open_database(&loader, options, database) && prepare(&loader, options, 1, is_upsert, &loader.single)
-    && (rows_per_statement == 1 || prepare(&loader, options, rows_per_statement, is_upsert, &loader.multi))
-    && write_rows(&loader, options, rows);
-  sqlite3_finalize(loader.single);
-  sqlite3_finalize(loader.multi);
-  if (is_loaded) {
-    int code = sqlite3_wal_checkpoint_v2(loader.database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    is_loaded = code == SQLITE_OK || fails(&loader, "last checkpoint");
+bool loader_close(loader *loader, bool is_whole) {
+  if (is_whole && loader->open_row_count > 0) is_whole = commit(loader);
+  sqlite3_finalize(loader->single);
+  sqlite3_finalize(loader->many);
+  if (is_whole) {
+    int code = sqlite3_wal_checkpoint_v2(loader->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    is_whole = code == SQLITE_OK || fails(loader, "last checkpoint");
   }
-  is_loaded = sqlite3_close(loader.database) == SQLITE_OK && is_loaded;
-  result->seconds = now_seconds() - start;
-  return is_loaded;
+  is_whole = sqlite3_close(loader->database) == SQLITE_OK && is_whole;
+  loader->result.seconds = now_seconds() - loader->start_seconds;
+  return is_whole;
 }

@@ -1,26 +1,13 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "cell.h"
 #include "shapes.h"
 
-typedef enum { cell_null, cell_integer, cell_real, cell_text } cell_kind;
-
-// One typed value, 16 bytes.
-typedef struct {
-  uint32_t kind;
-  uint32_t length;  // bytes of a text
-  union {
-    int64_t integer;
-    double real;
-    const char *text;  // into the file's bytes
-  };
-} cell;
-
+// A whole file, typed, in memory.
 typedef struct {
   char *bytes;      // the file, which the texts point into
+  char *unquoted;   // the texts that had quotes inside
   cell *cells;      // row by row
   long row_count;
   int column_count;
