@@ -53,9 +53,25 @@ struct Cut: CustomStringConvertible {
   var commitEvery = 100_000
   var flaggedRecordsPerShape = 16
   var readyShapeCount = 0
+  /// Bytes of records that are gathered to be sorted; 0 stores them as they come.
+  var sortByteCount = 0
 
   var description: String {
-    "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery), flagged \(flaggedRecordsPerShape)"
+    "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery), flagged \(flaggedRecordsPerShape), "
+      + "sorted \(sortByteCount)"
+  }
+
+  func apply(to settings: inout WriterSettings) {
+    settings.rowsPerStatement = rowsPerStatement
+    settings.flaggedRecordsPerShape = flaggedRecordsPerShape
+    settings.readyShapeCount = readyShapeCount
+    settings.commitEveryRecords = commitEvery
+    if sortByteCount > 0 {
+      settings.sorting.byteCount = sortByteCount
+      settings.sorting.fewestRecords = 2
+      settings.sorting.fewestBytes = 0
+      settings.sorting.isForced = true
+    }
   }
 }
 
@@ -72,10 +88,7 @@ func load(
   var maker = BatchMaker(columns)
   let plan = try UpsertPlan(schema: schema, key: key, mode: mode, columns: maker.columns)
   var settings = given
-  settings.rowsPerStatement = cut.rowsPerStatement
-  settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
-  settings.readyShapeCount = cut.readyShapeCount
-  settings.commitEveryRecords = cut.commitEvery
+  cut.apply(to: &settings)
   settings.onError = onError
   let kept = Kept()
   let writer = try TableWriter(

@@ -2,12 +2,25 @@
 extension LoadRun {
   /// So long a transaction stays open without a record.
   private static let idleMilliseconds = 500
+  /// So long records wait to be sorted when no others come.
+  private static let gatheringMilliseconds = 50
 
   /// Waits for the next batch; commits when none comes, so that a slow pipe does not keep other programs from writing.
+  /// What waits to be sorted is stored first, which also gives its memory to a large batch that waits for it.
   /// - Returns: nil behind the last one.
   func nextBatch(for writer: TableWriter) throws(UpsurgeError) -> sending Batch? {
+    if writer.isGathering, !full.waits(milliseconds: Self.gatheringMilliseconds) {
+      try writer.storeGathered()
+      noteProgress(of: writer)
+    }
     if !full.waits(milliseconds: Self.idleMilliseconds) { try writer.commitWhileIdle() }
     return full.receive()
+  }
+
+  /// Tells the progress line how far the writer is.
+  func noteProgress(of writer: TableWriter) {
+    let ledger = writer.ledger
+    control.note(records: ledger.read, rejects: ledger.rejected)
   }
 
   /// Says what follows from a signal.
