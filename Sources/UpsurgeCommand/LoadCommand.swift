@@ -96,9 +96,11 @@ struct LoadCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A transaction's rows (100000), bytes of records (64MiB) or time (500ms, 2s, 1min).",
-      valueName: "rows|bytes|time"))
-  var commitEvery: CommitInterval = 100_000
+      """
+      A transaction's rows (100000), bytes of records (64MiB) or time (500ms, 2s, 1min); auto is 100000 rows, and more \
+      where keys that arrive in no order are sorted.
+      """, valueName: "auto|rows|bytes|time"))
+  var commitEvery: CommitInterval = .auto
 
   @Option(
     help:
@@ -108,6 +110,14 @@ struct LoadCommand: ParsableCommand {
 
   @Option(help: "Milliseconds to wait for a lock.")
   var busyTimeout: Int32 = 5_000
+
+  @Flag(
+    name: .customLong("input-order"),
+    help: """
+      Store records as they come. Otherwise they may be sorted by their key where keys arrive in no order, as much as \
+      --memory holds at once; only the hidden rowids of new rows can tell.
+      """)
+  var keepsInputOrder = false
 
   /// For `Benchmarks/run upsert`.
   @Option(help: .hidden)
@@ -186,6 +196,7 @@ struct LoadCommand: ParsableCommand {
     options.isAtomic = isAtomic
     options.durability = durability
     options.commitEvery = commitEvery
+    options.keepsInputOrder = keepsInputOrder
     options.walLimit = walLimit
     options.busyTimeout = busyTimeout
     options.rowsPerStatement = rowsPerStatement

@@ -6,15 +6,30 @@
 
 /// Memory of arenas. What is large comes from the system and goes back to it at once when it is freed, which malloc
 /// does not promise, so that `--memory` is what it says.
-enum ArenaMemory {
+package enum ArenaMemory {
   private static let largeByteCount = 1 << 20
 
-  static func allocate(_ byteCount: Int) -> UnsafeMutablePointer<UInt8> {
+  /// Memory for so many bytes, which `deallocate` takes back.
+  package static func allocate(_ byteCount: Int) -> UnsafeMutablePointer<UInt8> {
     if byteCount < largeByteCount { return .allocate(capacity: byteCount) }
     let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
     guard let memory, memory != MAP_FAILED else {
       preconditionFailure("the system has no \(byteCount) bytes for a record: give a smaller --memory")
     }
+    return memory.assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// Memory that takes room only where it is touched, up to a bound that its owner keeps; always from the system.
+  /// - Returns: nil where the system has no such range of addresses.
+  static func reserve(_ byteCount: Int) -> UnsafeMutablePointer<UInt8>? {
+    precondition(byteCount >= largeByteCount, "what is small need not be reserved")
+    #if os(Linux)
+      let flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE
+    #else
+      let flags = MAP_PRIVATE | MAP_ANON
+    #endif
+    let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0)
+    guard let memory, memory != MAP_FAILED else { return nil }
     return memory.assumingMemoryBound(to: UInt8.self)
   }
 
@@ -39,7 +54,8 @@ enum ArenaMemory {
     }
   }
 
-  static func deallocate(_ memory: UnsafeMutablePointer<UInt8>, _ byteCount: Int) {
+  /// Gives memory back that `allocate` or `reserve` has given for so many bytes.
+  package static func deallocate(_ memory: UnsafeMutablePointer<UInt8>, _ byteCount: Int) {
     if byteCount < largeByteCount { return memory.deallocate() }
     munmap(memory, byteCount)
   }

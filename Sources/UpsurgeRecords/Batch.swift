@@ -40,7 +40,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package private(set) var cells: UnsafeMutablePointer<Cell>
   package private(set) var cellCapacity: Int
   /// Cells a record: the number of columns known when the batch was begun.
-  package private(set) var columnCount = 0
+  package internal(set) var columnCount = 0
 
   package private(set) var records: UnsafeMutablePointer<RecordPosition>
   package private(set) var recordCapacity: Int
@@ -65,7 +65,12 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// The names that a line of their own gives to the elements of array records; empty for all other records.
   package var elementNames: [String] = []
 
+  /// The batches that this one was put together from; empty for one that comes from a parser.
+  package internal(set) var parts: [Part] = []
+
   private let sizes: Sizes
+  /// Whether cells and positions lie in memory that was reserved.
+  private let isReserved: Bool
 
   /// How large the parts of a batch are.
   package struct Sizes: Sendable {
@@ -87,6 +92,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
 
   package init(sizes: Sizes = .standard) {
     self.sizes = sizes
+    isReserved = false
     arenaCapacity = sizes.arenaByteCount
     arena = ArenaMemory.allocate(sizes.arenaByteCount)
     spill = ArenaMemory.allocate(sizes.arenaByteCount)
@@ -97,11 +103,45 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     records = .allocate(capacity: sizes.recordCount)
   }
 
+  /// A batch for others to be appended to, whose parts take memory only where they are touched.
+  /// - Parameter byteCount: of each part, at least 1 MiB.
+  /// - Returns: nil where the system has no room for them.
+  package static func reserved(byteCount: Int) -> Batch? {
+    var parts: [UnsafeMutablePointer<UInt8>] = []
+    for _ in 0..<4 {
+      guard let part = ArenaMemory.reserve(byteCount) else {
+        for part in parts { ArenaMemory.deallocate(part, byteCount) }
+        return nil
+      }
+      parts.append(part)
+    }
+    return Batch(parts, byteCount: byteCount)
+  }
+
+  private init(_ parts: [UnsafeMutablePointer<UInt8>], byteCount: Int) {
+    arena = parts[0]
+    arenaCapacity = byteCount
+    spill = parts[1]
+    spillCapacity = byteCount
+    cellCapacity = byteCount / MemoryLayout<Cell>.stride
+    cells = UnsafeMutableRawPointer(parts[2]).bindMemory(to: Cell.self, capacity: cellCapacity)
+    recordCapacity = byteCount / MemoryLayout<RecordPosition>.stride
+    records = UnsafeMutableRawPointer(parts[3]).bindMemory(to: RecordPosition.self, capacity: recordCapacity)
+    sizes = Sizes(arenaByteCount: byteCount, cellCount: cellCapacity, recordCount: recordCapacity)
+    isReserved = true
+  }
+
   deinit {
     ArenaMemory.deallocate(arena, arenaCapacity)
     ArenaMemory.deallocate(spill, spillCapacity)
-    cells.deallocate()
-    records.deallocate()
+    if isReserved {
+      for part in [UnsafeMutableRawPointer(cells), UnsafeMutableRawPointer(records)] {
+        ArenaMemory.deallocate(part.assumingMemoryBound(to: UInt8.self), sizes.arenaByteCount)
+      }
+    } else {
+      cells.deallocate()
+      records.deallocate()
+    }
   }
 
   /// Makes the batch empty, with its first sizes, for the next records.
@@ -126,6 +166,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     if !warnings.isEmpty { warnings = WarningLog() }
     if !newColumns.isEmpty { newColumns = [] }
     if !elementNames.isEmpty { elementNames = [] }
+    if !parts.isEmpty { parts = [] }
   }
 
   /// Bytes of text that the batch has room for.
@@ -229,6 +270,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   }
 
   private mutating func replaceCells(capacity: Int) {
+    precondition(!isReserved, "what is reserved never grows")
     cells.deallocate()
     cells = .allocate(capacity: capacity)
     cellCapacity = capacity

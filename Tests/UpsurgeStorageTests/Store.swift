@@ -54,9 +54,25 @@ struct Cut: CustomStringConvertible {
   var flaggedRecordsPerShape = 16
   var readyShapeCount = 0
   var arenaByteCount = 1 << 20
+  /// Bytes of records that are gathered to be sorted; 0 stores them as they come.
+  var sortByteCount = 0
 
   var description: String {
-    "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery), flagged \(flaggedRecordsPerShape)"
+    "batch \(batchSize), rows \(rowsPerStatement), commit \(commitEvery), flagged \(flaggedRecordsPerShape), "
+      + "sorted \(sortByteCount)"
+  }
+
+  func apply(to settings: inout WriterSettings) {
+    settings.rowsPerStatement = rowsPerStatement
+    settings.flaggedRecordsPerShape = flaggedRecordsPerShape
+    settings.readyShapeCount = readyShapeCount
+    settings.commitEveryRecords = commitEvery
+    if sortByteCount > 0 {
+      settings.sorting.byteCount = sortByteCount
+      settings.sorting.fewestRecords = 2
+      settings.sorting.fewestBytes = 0
+      settings.sorting.isForced = true
+    }
   }
 }
 
@@ -74,10 +90,7 @@ func load(
   maker.sizes.arenaByteCount = cut.arenaByteCount
   let plan = try UpsertPlan(schema: schema, key: key, mode: mode, columns: maker.columns)
   var settings = given
-  settings.rowsPerStatement = cut.rowsPerStatement
-  settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
-  settings.readyShapeCount = cut.readyShapeCount
-  settings.commitEveryRecords = cut.commitEvery
+  cut.apply(to: &settings)
   settings.onError = onError
   let kept = Kept()
   let writer = try TableWriter(

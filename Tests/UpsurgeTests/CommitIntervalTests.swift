@@ -15,6 +15,7 @@ struct CommitIntervalTests {
       ("10k", .bytes(ByteSize(10_240)), "10KiB"), ("100b", .bytes(ByteSize(100)), "100B"),
       ("1m", .bytes(.mebibytes(1)), "1MiB"), ("500ms", .milliseconds(500), "500ms"),
       ("2000ms", .milliseconds(2_000), "2s"), ("1min", .milliseconds(60_000), "60s"),
+      ("auto", .auto, "auto"),
     ] as [(String, CommitInterval, String)])
   func words(_ text: String, _ interval: CommitInterval, _ shown: String) {
     #expect(CommitInterval(text: text) == interval)

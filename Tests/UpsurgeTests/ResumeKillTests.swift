@@ -13,7 +13,7 @@ struct ResumeKillTests {
   /// What is loaded, and how.
   enum Kind: String, CaseIterable {
     case csv, csvKeyed, severalFiles, ndjsonNewColumns, arrays, document, utf16, tombstones, quarantine
-    case zstdFrames, zstdFrame, gzipMembers, rejectsInTable, history
+    case zstdFrames, zstdFrame, gzipMembers, rejectsInTable, history, randomKeys
   }
 
   private struct Load {
@@ -21,6 +21,7 @@ struct ResumeKillTests {
     var setup = ""
     var order = "rowid"
     var keepsRejects = false
+    var tuning = ["--commit-every", "700"]
   }
 
   private static let count = 20_000
@@ -91,6 +92,17 @@ struct ResumeKillTests {
       return Load(
         arguments: [scratch.write(([header] + csv).joined(separator: "\n"), to: "a.csv")],
         keepsRejects: true)
+    case .randomKeys:
+      // Sorted as much as the memory holds at once, a few times.
+      let text = String(repeating: "t", count: 70)
+      let rows = (1...count * 3).map {
+        $0 % 997 == 0 ? "\($0)" : "key \($0 * 7919 % 50_021),\($0),\(text)"
+      }
+      return Load(
+        arguments: [
+          scratch.write((["id,n,b"] + rows).joined(separator: "\n"), to: "a.csv"), "--key", "id", "--set",
+          "n=sum",
+        ], order: "id", tuning: ["--memory", "16MiB"])
     case .history:
       return Load(
         arguments: [scratch.write(([header] + csv).joined(separator: "\n"), to: "a.csv"), "--history"])
@@ -143,8 +155,8 @@ struct ResumeKillTests {
     let load = Self.prepare(kind, in: scratch)
     let (plain, path, summary) = (scratch.file("u.db"), scratch.file("k.db"), scratch.file("summary"))
     func arguments(_ database: String) -> [String] {
-      ["load", database, "t"] + load.arguments + [
-        "--commit-every", "700", "--on-error", "reject", "--summary", summary,
+      ["load", database, "t"] + load.arguments + load.tuning + [
+        "--on-error", "reject", "--summary", summary,
         "--rejects", load.keepsRejects ? "table" : scratch.file("bad"),
       ]
     }

@@ -15,6 +15,7 @@ extension Explanation {
     }
     lines += Self.conditions(plan)
     lines.append(Self.statements(plan, options: job.options))
+    if plan.key != nil { lines.append(Self.order(plan, options: job.options)) }
     lines += Self.surroundings(plan.schema, options: job.options)
     if plan.mode == .delete || plan.rules.tombstone != nil { lines += Self.cascades(plan.schema) }
     lines.append(Self.commits(job.options))
@@ -195,6 +196,23 @@ extension Explanation {
     }
     let decision = form == .singleRow ? "one row a statement" : "many rows a statement"
     return Line("statements", decision, because: reason)
+  }
+
+  private static func order(_ plan: UpsertPlan, options: LoadOptions) -> Line {
+    var obstacle = plan.sortObstacle
+    if options.keepsInputOrder {
+      obstacle = "--input-order"
+    } else if options.changesPath != nil || options.emitPath != nil {
+      obstacle = "what becomes of each record is written down"
+    } else if options.foreignKeys == .deferred {
+      obstacle = "foreign keys are looked at when the transaction ends"
+    } else if case .milliseconds = options.commitEvery {
+      obstacle = "records do not wait where transactions go by time"
+    }
+    if let obstacle { return Line("order", "as records come", because: obstacle) }
+    return Line(
+      "order", "by the key where records come in none",
+      because: "only hidden rowids of new rows could tell; --input-order stores them as they come")
   }
 
   private static func surroundings(_ schema: TableSchema, options: LoadOptions) -> [Line] {

@@ -1,7 +1,10 @@
 /// How much a transaction holds: `100000` records, `64MiB` of input, or what comes in `500ms`, `2s`, `1min`.
 ///
-/// Records are counted exactly; bytes and time are looked at behind each batch.
+/// Records are counted exactly, but for those that are stored in the order of their key: a transaction holds at most so
+/// many of them. Bytes and time are looked at behind each batch.
 public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, ExpressibleByIntegerLiteral {
+  /// 100,000 records; as many as `--memory` and `--wal-limit` let be sorted where keys arrive in no order.
+  case auto
   case records(Int)
   /// Bytes of records, decompressed.
   case bytes(ByteSize)
@@ -11,6 +14,10 @@ public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, Express
 
   /// - Returns: nil for what is no interval.
   public init?(text: String) {
+    if text == "auto" {
+      self = .auto
+      return
+    }
     let digits = text.prefix { ("0"..."9").contains($0) }
     guard let number = Int(digits) else { return nil }
     let units = ["ms": 1, "s": 1_000, "min": 60_000]
@@ -29,6 +36,7 @@ public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, Express
 
   public var description: String {
     switch self {
+    case .auto: "auto"
     case .records(let count): "\(count)"
     case .bytes(let size): size.byteCount % 1024 == 0 && size.byteCount > 0 ? "\(size)" : "\(size)B"
     case .milliseconds(let count):
@@ -39,6 +47,7 @@ public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, Express
   /// In words: `every 1000 records`.
   package var words: String {
     switch self {
+    case .auto: "every \(Self.automaticCount) records"
     case .records(let count): "every \(count) records"
     case .bytes: "every \(self) of records"
     case .milliseconds: "every \(self)"
@@ -47,14 +56,20 @@ public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, Express
 
   package var isPositive: Bool {
     switch self {
+    case .auto: true
     case .records(let count): count > 0
     case .bytes(let size): size.byteCount > 0
     case .milliseconds(let count): count > 0
     }
   }
 
+  private static let automaticCount = 100_000
+
   func set(_ settings: inout WriterSettings) {
     switch self {
+    case .auto:
+      settings.commitEveryRecords = Self.automaticCount
+      settings.sorting.recordLimit = .max
     case .records(let count): settings.commitEveryRecords = count
     case .bytes(let size):
       settings.commitEveryRecords = .max
@@ -68,6 +83,7 @@ public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, Express
   /// What the summary calls it.
   var setting: (name: String, value: UInt64) {
     switch self {
+    case .auto: ("commit_every", UInt64(Self.automaticCount))
     case .records(let count): ("commit_every", UInt64(count))
     case .bytes(let size): ("commit_every_bytes", UInt64(size.byteCount))
     case .milliseconds(let count): ("commit_every_ms", UInt64(count))

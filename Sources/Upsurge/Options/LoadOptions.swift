@@ -81,7 +81,10 @@ public struct LoadOptions: Sendable {
 
   public var durability: Durability = .normal
   /// How much a transaction holds.
-  public var commitEvery: CommitInterval = 100_000
+  public var commitEvery: CommitInterval = .auto
+  /// Whether records are stored in the order of the input also where that makes no difference to the result; else they
+  /// may be sorted by their key, which is faster where keys arrive in no order.
+  public var keepsInputOrder = false
   /// The log grows no further than this unless a reader pins it.
   public var walLimit = ByteSize.mebibytes(256)
   /// How long to wait for a lock, in milliseconds.
@@ -90,6 +93,8 @@ public struct LoadOptions: Sendable {
   public var memory = ByteSize.mebibytes(64)
   /// Sizes of a batch; for tests, the result does not depend on them.
   package var batchSizes = Batch.Sizes.standard
+  /// When records are worth sorting; for tests, the result does not depend on it.
+  package var sorting = SortingSettings()
   /// Rows in a statement at most; for benchmarks, the result does not depend on it.
   package var rowsPerStatement: Int?
   /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
@@ -143,6 +148,13 @@ public struct LoadOptions: Sendable {
 
   /// A quarter of the memory, and of what the log may hold: the cache of a transaction goes to the log in the end.
   package var pageCacheByteCount: Int { min(memory.byteCount, walLimit.byteCount) / 4 }
+
+  /// What records may take that wait to be sorted by their key: what the cache and the batches leave. Batches with large
+  /// records share it.
+  package var sortByteCount: Int {
+    let rest = memory.byteCount - pageCacheByteCount - (16 << 20)
+    return min(max(rest, memory.byteCount / 4), 2 << 30)
+  }
 
   /// What batches with large records may take, all together: such a record as it stands and as it is stored.
   package var largeBatchByteLimit: Int { memory.byteCount / 2 }

@@ -5,11 +5,13 @@
 /// however large the records are. Who needs more than is left waits until the batches before are written; a record
 /// for which the allowance is too small gets it when it is alone.
 package final class BatchPool: @unchecked Sendable {
-  // Sendable because `permittedByteCount` and `isClosed` are only touched while `monitor` is locked.
+  // Sendable because `permittedByteCount`, `isHeld` and `isClosed` are only touched while `monitor` is locked.
 
   private let free: BatchChannel
   private let allowance: Int
   private var permittedByteCount = 0
+  /// Whether the writer has taken the memory of large batches.
+  private var isHeld = false
   private var isClosed = false
   private let monitor = Monitor()
 
@@ -31,6 +33,18 @@ package final class BatchPool: @unchecked Sendable {
     batch.permittedByteCount = 0
     if byteCount > 0 { release(byteCount) }
     free.send(batch)
+  }
+
+  /// Takes the memory that large batches may need, for records that wait to be sorted, or gives it back. Who needs it for
+  /// a large batch waits for that.
+  /// - Returns: whether the caller has it now; not while a batch is large.
+  package func hold(_ isHeld: Bool) -> Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    if isHeld && permittedByteCount > 0 { return false }
+    self.isHeld = isHeld
+    monitor.notifyAll()
+    return isHeld
   }
 
   /// Enlarges a batch's arena, and its spill along with it; waits for the bytes.
@@ -68,8 +82,9 @@ package final class BatchPool: @unchecked Sendable {
     let more = byteCount - batch.permittedByteCount
     if more <= 0 { return }
     monitor.lock()
-    while permittedByteCount + more > allowance && permittedByteCount > batch.permittedByteCount + held
-      && !isClosed
+    while !isClosed
+      && (isHeld
+        || permittedByteCount + more > allowance && permittedByteCount > batch.permittedByteCount + held)
     {
       monitor.wait()
     }

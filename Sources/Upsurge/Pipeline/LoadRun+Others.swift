@@ -2,18 +2,34 @@
 extension LoadRun {
   /// So long a transaction stays open without a record.
   private static let idleMilliseconds = 500
+  /// So long records wait to be sorted when no others come.
+  private static let gatheringMilliseconds = 50
 
   /// Waits for the next batch; commits when none comes, so that a slow pipe does not keep other programs from writing.
+  /// What waits to be sorted is stored first, which also gives its memory to a large batch that waits for it.
   /// - Returns: nil behind the last one.
   func nextBatch(for writing: Writing) throws(UpsurgeError) -> sending Batch? {
+    let writer = writing.writer
     var start = MonotonicClock.seconds
+    if writer.isGathering, !full.waits(milliseconds: Self.gatheringMilliseconds) {
+      writing.waitSeconds += MonotonicClock.seconds - start
+      try writer.storeGathered()
+      noteProgress(of: writer)
+      start = MonotonicClock.seconds
+    }
     if !full.waits(milliseconds: Self.idleMilliseconds) {
       writing.waitSeconds += MonotonicClock.seconds - start
-      try writing.writer.commitWhileIdle()
+      try writer.commitWhileIdle()
       start = MonotonicClock.seconds
     }
     defer { writing.waitSeconds += MonotonicClock.seconds - start }
     return full.receive()
+  }
+
+  /// Tells the progress line how far the writer is.
+  func noteProgress(of writer: TableWriter) {
+    let ledger = writer.ledger
+    control.note(records: ledger.read, rejects: ledger.rejected)
   }
 
   /// Says what follows from a signal.

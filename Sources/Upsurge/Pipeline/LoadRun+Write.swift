@@ -218,8 +218,7 @@ extension LoadRun {
       pool.giveBack(batch)
       throw error
     }
-    let ledger = writing.writer.ledger
-    control.note(records: ledger.read, rejects: ledger.rejected)
+    noteProgress(of: writing.writer)
     pool.giveBack(batch)
   }
 

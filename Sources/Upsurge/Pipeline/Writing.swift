@@ -18,6 +18,7 @@ final class Writing {
   private var prepareSeconds = 0.0
   var waitSeconds = 0.0
   private let triggerCount: Int
+  private var hasNotedSorting = false
 
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun, keeper: RunKeeper?,
@@ -37,6 +38,11 @@ final class Writing {
       resumed: resumed, note: note)
     self.rejects = rejects
     var settings = WriterSettings()
+    settings.sorting = options.sorting
+    if settings.sorting.byteCount == 0 { settings.sorting.byteCount = options.sortByteCount }
+    if options.keepsInputOrder { settings.sorting.byteCount = 0 }
+    settings.sorting.isTableNew = table.facts.isNew
+    settings.sorting.holdsMemory = { [pool = run.pool] in pool.hold($0) }
     options.commitEvery.set(&settings)
     settings.walLimitByteCount = options.walLimit.byteCount
     settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
@@ -65,6 +71,7 @@ final class Writing {
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
       rejectSink: { reject throws(UpsurgeError) in try rejects?.write(reject) })
+    writer.isGatheringPaused = upkeep.isUndecided
   }
 
   /// Says that the reader was started, so many seconds after the run began.
@@ -75,6 +82,16 @@ final class Writing {
   /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
   func reconsiderUpkeep() throws(UpsurgeError) {
     for decision in try upkeep.reconsider(writer) { note(decision.note) }
+    writer.isGatheringPaused = upkeep.isUndecided
+    if writer.statistics.sortedRecordCount > 0, !hasNotedSorting, let key = writer.sortKeyWords {
+      hasNotedSorting = true
+      note(
+        RunNote(
+          .detail,
+          "keys arrive in no order, so records are sorted by \(key) before they are stored, at most"
+            + " \(writer.settings.sorting.byteCount >> 20) MiB of them at once; --input-order stores them as they come"
+        ))
+    }
   }
 
   /// Builds what was set aside and commits the rest, unless too large a share was rejected, or nothing was read
@@ -150,13 +167,17 @@ final class Writing {
     let reasons = RunSummary.sorted(writer.rejectsByReason)
     let isResumable = writer.isResumable
     let remedy = remedy
-    let settings: [(name: String, value: UInt64)] = [
+    var settings: [(name: String, value: UInt64)] = [
       ("page_size", UInt64(writer.pageByteCount)),
       ("cache_bytes", UInt64(cacheByteCount)),
       ("checkpoint_bytes", UInt64(writer.settings.checkpointByteCount)),
       ("rows_per_statement", UInt64(writer.settings.rowsPerStatement)),
       options.commitEvery.setting,
     ]
+    if statistics.sortedRecordCount > 0 {
+      settings.append(("sorted_records", UInt64(statistics.sortedRecordCount)))
+      settings.append(("sorted_at_once", UInt64(statistics.mostSortedRecords)))
+    }
     let superseded = supersededCount
     // What is committed is; only a line of the report depends on this.
     let keeps = (try? writer.keepsRecords()) ?? true
@@ -186,9 +207,10 @@ final class Writing {
       $0.settings = settings
       $0.stages += [
         (RunStage.prepare, prepareSeconds), (RunStage.waitForReader, waitSeconds),
-        (RunStage.store, statistics.storeSeconds), (RunStage.commit, statistics.commitSeconds),
-        (RunStage.checkpoint, statistics.checkpointSeconds),
+        (RunStage.store, statistics.storeSeconds - statistics.sortSeconds),
+        (RunStage.commit, statistics.commitSeconds), (RunStage.checkpoint, statistics.checkpointSeconds),
       ]
+      if statistics.sortSeconds > 0 { $0.stages.append((RunStage.sort, statistics.sortSeconds)) }
       if statistics.pauseSeconds > 0 { $0.stages.append((RunStage.giveWay, statistics.pauseSeconds)) }
       if indexSeconds > 0 { $0.stages.append((RunStage.index, indexSeconds)) }
       if fullTextSeconds > 0 { $0.stages.append((RunStage.fullText, fullTextSeconds)) }

@@ -13,6 +13,8 @@ package enum RunStage {
   package static let waitForReader = "wait_for_reader"
   /// Binding and stepping statements.
   package static let store = "store"
+  /// Sorting records whose keys come in no order.
+  package static let sort = "sort"
   package static let commit = "commit"
   package static let checkpoint = "checkpoint"
   /// Time left to other programs.

@@ -19,7 +19,21 @@ extension TableSchema {
     if schema.kind == .table { try schema.readKeys(connection, text: text) }
     try schema.readForeignKeys(connection)
     try schema.readTriggers(connection)
+    try schema.readVirtualTables(connection)
     return schema
+  }
+
+  private mutating func readVirtualTables(_ connection: Connection) throws(UpsurgeError) {
+    let statement = try connection.prepare(
+      """
+      SELECT sql FROM (SELECT type, rootpage, sql FROM sqlite_temp_schema
+        UNION ALL SELECT type, rootpage, sql FROM sqlite_schema)
+      WHERE type = 'table' AND rootpage = 0
+      """)
+    while try statement.step() {
+      let tokens = SQLScanner.tokens(of: statement.text(at: 0) ?? "")
+      if tokens.contains(where: { SQLName.isSame($0.text, name) }) { isNamedByVirtualTable = true }
+    }
   }
 
   private static func basics(

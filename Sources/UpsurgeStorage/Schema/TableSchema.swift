@@ -37,6 +37,8 @@ package struct TableSchema: Sendable, Equatable {
   package var checkCallsFunction = false
   /// Whether a CHECK calls a function that may raise an error instead of saying no.
   package var checkMayRaise = false
+  /// Whether a virtual table speaks of the table, which may then know its rows by their rowid: FTS5 with `content='t'`.
+  package var isNamedByVirtualTable = false
   /// Whether a secondary index is on an expression or partial.
   package var hasComputedIndex = false
 

@@ -134,6 +134,9 @@ package final class TableUpkeep {
     return plan.decisions
   }
 
+  /// Whether the first records are still to show whether indexes and FTS5 tables are set aside.
+  package var isUndecided: Bool { undecidedLoad != nil }
+
   /// So many records show how many of them change rows.
   private static let trialRecordCount: UInt64 = 20_000
 

@@ -40,14 +40,34 @@ struct InputPlace {
   }
 
   /// Hashes the end of a batch's first records.
-  mutating func prove(_ batch: borrowing Batch, recordCount: Int) {
-    guard let restart, restart.byte == batch.arenaSourceOffset, batch.restart != nil, recordCount > 0 else {
-      return
-    }
+  /// - Parameter leftOut: a warning that does not apply.
+  mutating func prove(_ batch: borrowing Batch, recordCount: Int, leavingOut leftOut: WarningLog.Code? = nil)
+  {
+    let isHere =
+      batch.parts.isEmpty
+      ? batch.restart != nil && restart?.byte == batch.arenaSourceOffset
+      : enterPart(of: batch, recordCount: recordCount, leavingOut: leftOut)
+    guard isHere, let restart, recordCount > 0 else { return }
     let last = batch.records[recordCount - 1]
-    let end = Int(last.arenaOffset) + Int(last.byteCount)
+    let start = Int(restart.byte - batch.arenaSourceOffset)
+    let count = Int(last.arenaOffset) + Int(last.byteCount) - start
     block = RunPosition.Block(
-      byteCount: end, hash: Self.hash(UnsafeRawBufferPointer(start: batch.arena, count: end)))
+      byteCount: count, hash: Self.hash(UnsafeRawBufferPointer(start: batch.arena + start, count: count)))
+  }
+
+  /// Goes to the last part of a batch that can be begun with and begins before its record of this number.
+  /// - Returns: whether there is one; else the place stays in front of the batch.
+  private mutating func enterPart(
+    of batch: borrowing Batch, recordCount: Int, leavingOut leftOut: WarningLog.Code?
+  ) -> Bool {
+    // In front of the first record only the first part is sure to begin before what is committed.
+    let begun = batch.parts.prefix { $0.firstRecord < recordCount }
+    let parts = recordCount == 0 ? batch.parts.prefix(1) : begun
+    guard let index = parts.lastIndex(where: { $0.restart != nil }) else { return false }
+    restart = batch.parts[index].restart
+    warnings = allWarnings
+    for part in batch.parts[..<index] { warnings.merge(part.warnings, leavingOut: leftOut) }
+    return true
   }
 
   /// The hash of a block, which is that of its last 16 KiB.
@@ -95,16 +115,29 @@ extension TableWriter {
   func begin(_ batch: borrowing Batch) { place.begin(batch) }
 
   func end(_ batch: borrowing Batch) {
-    // A STRICT table stores no text among its numbers: that record is rejected.
-    place.allWarnings.merge(
-      batch.warnings, leavingOut: plan.schema.isStrict ? .textInNumberColumn : nil)
-    if keeper != nil { place.prove(batch, recordCount: batch.recordCount) }
+    prove(batch, recordCount: batch.recordCount)
+    place.allWarnings.merge(batch.warnings, leavingOut: warningLeftOut)
   }
+
+  private func prove(_ batch: borrowing Batch, recordCount: Int) {
+    if keeper != nil { place.prove(batch, recordCount: recordCount, leavingOut: warningLeftOut) }
+  }
+
+  /// A STRICT table stores no text among its numbers: that record is rejected.
+  private var warningLeftOut: WarningLog.Code? { plan.schema.isStrict ? .textInNumberColumn : nil }
 
   /// Commits with a batch's first records.
   func commit(_ batch: borrowing Batch, recordCount: Int) throws(UpsurgeError) {
-    if keeper != nil { place.prove(batch, recordCount: recordCount) }
-    try commit()
+    prove(batch, recordCount: recordCount)
+    try commitStored()
+  }
+
+  /// Whether all records of a batch are behind those that an earlier part of the run has committed, and it is known
+  /// that these end where they did.
+  func isBehindCommitted(_ batch: borrowing Batch) -> Bool {
+    guard let committed = place.committed else { return true }
+    return committed.endByte == nil && batch.sourceIndex == committed.sourceIndex
+      && batch.firstNumber > committed.number
   }
 
   /// The first record and the first reject of a batch that are not committed yet.

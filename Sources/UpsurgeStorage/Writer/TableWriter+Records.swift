@@ -3,16 +3,25 @@ import UpsurgeRecords
 
 extension TableWriter {
   /// Stores the records of a batch and its rejects, merged by record number.
-  func store(_ batch: inout Batch) throws(UpsurgeError) {
-    var (record, rejectIndex) = try firstNew(of: batch)
-    while record < batch.recordCount || rejectIndex < batch.rejects.count {
+  func store(_ batch: borrowing Batch) throws(UpsurgeError) {
+    let (record, reject) = try firstNew(of: batch)
+    try store(batch, record..<batch.recordCount, rejects: reject..<batch.rejects.count)
+    hold.start = (0, 0)
+  }
+
+  /// Stores some records of a batch and the rejects among them.
+  func store(
+    _ batch: borrowing Batch, _ records: Range<Int>, rejects: Range<Int>
+  ) throws(UpsurgeError) {
+    var (record, rejectIndex) = (records.lowerBound, rejects.lowerBound)
+    while record < records.upperBound || rejectIndex < rejects.upperBound {
       try begin()
       if references != nil { try hold(batch, from: record, reject: rejectIndex) }
       let rejectNumber =
-        rejectIndex < batch.rejects.count ? batch.rejects[rejectIndex].position.record ?? 0 : .max
-      if record < batch.recordCount && batch.records[record].number < rejectNumber {
+        rejectIndex < rejects.upperBound ? batch.rejects[rejectIndex].position.record ?? 0 : .max
+      if record < records.upperBound && batch.records[record].number < rejectNumber {
         let most = min(recordsBetweenLooks, settings.commitEveryRecords - transaction.recordCount)
-        var end = min(batch.recordCount, record + max(most, 1))
+        var end = min(records.upperBound, record + max(most, 1))
         while rejectNumber != .max && batch.records[end - 1].number > rejectNumber { end -= 1 }
         try storeRun(batch, from: record, to: end)
         transaction.note(batch, from: record, to: end)
@@ -28,11 +37,15 @@ extension TableWriter {
       }
     }
     try keepHeld(batch, before: record, reject: rejectIndex)
-    hold.start = (0, 0)
   }
 
   /// Stores records between two looks: groups neighbours of one shape into statements.
-  func storeRun(_ batch: borrowing Batch, from start: Int, to end: Int) throws(UpsurgeError) {
+  /// - Parameters:
+  ///   - start: the place of the first record in the order.
+  ///   - end: the place behind the last one.
+  func storeRun(
+    _ batch: borrowing Batch, in order: RecordOrder = .input, from start: Int, to end: Int
+  ) throws(UpsurgeError) {
     let guards = self.guards
     let cellCount = batch.columnCount
     let mayDiffer = batch.hasAbsentCells || cellCount < plan.columns.count
@@ -41,28 +54,29 @@ extension TableWriter {
     let cells = batch.cells
     let isTracking = references != nil
     var shape = fullShape
-    var record = start
-    while record < end {
+    var place = start
+    while place < end {
+      let record = order[place]
       if isTracking && hold.isBehind { try hold(batch, from: record, reject: hold.nextReject) }
       let row = cells + record * cellCount
       switch verdict(batch, record, guards) {
       case .nullKey:
         try reject(nullKey(batch, record), in: batch)
-        record += 1
+        place += 1
         continue
       case .alone:
         if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
         try storeAlone(batch, record, shape)
-        record += 1
+        place += 1
         continue
       case .tombstone:
         if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
         try storeAlone(batch, record, shape, isTombstone: true)
-        record += 1
+        place += 1
         continue
       case .homeless:
         try quarantine(batch, record)
-        record += 1
+        place += 1
         continue
       case .clean: break
       }
@@ -70,7 +84,7 @@ extension TableWriter {
         if let usual = usualShape(of: row, cellCount: cellCount, last: shape) {
           shape = usual
         } else if try storeFlagged(batch, record) {
-          record += 1
+          place += 1
           continue
         } else {
           shape = self.shape(of: row, cellCount: cellCount, last: shape)
@@ -80,17 +94,19 @@ extension TableWriter {
       }
       if shape.form == .singleRow || observer != nil || references != nil || settlesKept {
         try storeAlone(batch, record, shape)
-        record += 1
+        place += 1
         continue
       }
-      var groupEnd = record + 1
-      while groupEnd < end, verdict(batch, groupEnd, guards) == .clean,
-        !mayDiffer || hasShape(cells + groupEnd * cellCount, cellCount: cellCount, shape)
-      {
+      var groupEnd = place + 1
+      while groupEnd < end {
+        let next = order[groupEnd]
+        guard verdict(batch, next, guards) == .clean,
+          !mayDiffer || hasShape(cells + next * cellCount, cellCount: cellCount, shape)
+        else { break }
         groupEnd += 1
       }
-      try storeGroup(batch, from: record, to: groupEnd, shape)
-      record = groupEnd
+      try storeGroup(batch, in: order, from: place, to: groupEnd, shape)
+      place = groupEnd
     }
   }
 
@@ -107,38 +123,38 @@ extension TableWriter {
 
   /// Stores neighbours of one shape with as few statements as their number allows.
   private func storeGroup(
-    _ batch: borrowing Batch, from start: Int, to end: Int, _ shape: ShapeStatements
+    _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) {
     let notes = connection.notes
-    var record = start
+    var place = start
     var step = 0
-    while record < end {
-      while shape.rowCounts[step] > end - record { step += 1 }
+    while place < end {
+      while shape.rowCounts[step] > end - place { step += 1 }
       let rowCount = shape.rowCounts[step]
       let handle = try statements.handle(shape, step: step)
       var parameter: Int32 = 1
       var code: Int32 = SQLITE_OK
-      for row in record..<record + rowCount {
-        code |= bind(batch, row, shape.cellIndexes, to: handle, &parameter)
+      for row in place..<place + rowCount {
+        code |= bind(batch, order[row], shape.cellIndexes, to: handle, &parameter)
       }
       notes.pointee.clear()
       if code == SQLITE_OK { code = sqlite3_step(handle) }
       if code == SQLITE_DONE {
         sqlite3_reset(handle)
         count(rowCount, changes: Int(sqlite3_changes(connection.handle)), updates: notes.pointee.updates)
-        record += rowCount
+        place += rowCount
       } else {
-        record = try recover(batch, from: record, rowCount: rowCount, code: code, handle, shape)
+        place = try recover(batch, in: order, from: place, rowCount: rowCount, code: code, handle, shape)
       }
     }
   }
 
   /// Goes on after a statement of many rows that failed.
-  /// - Returns: the first record that is still to be stored.
+  /// - Returns: the place of the first record that is still to be stored.
   @inline(never)
   private func recover(
-    _ batch: borrowing Batch, from record: Int, rowCount: Int, code: Int32, _ handle: OpaquePointer,
-    _ shape: ShapeStatements
+    _ batch: borrowing Batch, in order: RecordOrder, from place: Int, rowCount: Int, code: Int32,
+    _ handle: OpaquePointer, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> Int {
     let refusal = Refusal(code: code, message: connection.lastMessage)
     let error = connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
@@ -146,16 +162,16 @@ extension TableWriter {
     sqlite3_reset(handle)
     if rowCount == 1 || shape.form == .manyRowsOrAbort {
       guard refusal.concernsRecord, !connection.isInAutocommit else { throw error }
-      for row in record..<record + rowCount { try storeAlone(batch, row, shape) }
-      return record + rowCount
+      for row in place..<place + rowCount { try storeAlone(batch, order[row], shape) }
+      return place + rowCount
     }
     // Only a plain insert says how far it came; an upsert is written so only when no row can fail.
     guard plan.mode == .insert, refusal.isPinned, !connection.isInAutocommit, stored < rowCount else {
       throw error
     }
     count(stored, changes: stored, updates: 0)
-    try reject(self.refused(batch, record + stored, refusal), in: batch)
-    return record + stored + 1
+    try reject(self.refused(batch, order[place + stored], refusal), in: batch)
+    return place + stored + 1
   }
 
   // MARK: - Shapes

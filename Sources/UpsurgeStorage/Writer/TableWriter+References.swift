@@ -95,6 +95,7 @@ extension TableWriter {
   /// Does all that is done before the transaction is committed, so that what follows in it is the last; for a caller
   /// that keeps what became of the records in the same transaction.
   package func settle() throws(UpsurgeError) {
+    try storeGathered()
     do throws(UpsurgeError) {
       try settleReferences(isLast: true)
       try applySettlements()

@@ -8,6 +8,10 @@ extension TableWriter {
   }
 
   func reject(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
+    if gathering.refusals != nil {
+      gathering.refusals?.note(reject)
+      return
+    }
     var reject = reject
     reject.sourceIndex = batch.sourceIndex
     if settings.onError == .stop {

@@ -28,6 +28,12 @@ extension TableWriter {
   ///
   /// Without a journal (`--durability off`) only `finish` commits: nothing could be rolled back to it.
   package func commit() throws(UpsurgeError) {
+    try storeGathered(isLast: false)
+    try commitStored()
+  }
+
+  /// The same without what is gathered.
+  func commitStored() throws(UpsurgeError) {
     if connection.durability == .off { return }
     if settings.isDryRun { return try passCommit() }
     do throws(UpsurgeError) { try commitNow() } catch { throw fail(error) }
@@ -38,13 +44,14 @@ extension TableWriter {
     guard transaction.isOpen, !settings.commitsOnce, !settings.isDryRun, references == nil,
       connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) == 0
     else { return }
-    try commit()
+    try commitStored()
   }
 
   /// Commits, and brings the WAL into the database unless nothing was written. The writer is done then.
   /// - Parameter isInterrupted: whether input is left, for the run to go on with.
   package func finish(isInterrupted: Bool = false) throws(UpsurgeError) {
     if isDone { return }
+    try storeGathered()
     do throws(UpsurgeError) {
       if settings.isDryRun {
         try finishDryRun()
@@ -142,6 +149,7 @@ extension TableWriter {
   func undo() {
     if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
     transaction.isOpen = false
+    forgetGathered()
     hold = RecordHold()
     (held, referenceSetters) = (nil, nil)
     ledger = committedLedger

@@ -11,7 +11,7 @@ extension TableWriter {
     } catch {
       throw fail(error)
     }
-    try commit()
+    try commitStored()
   }
 
   /// Puts all further records into one transaction, which the caller has opened, and plans anew for what the table

@@ -29,13 +29,14 @@ extension TableWriter {
   /// Commits at a batch border when bytes or seconds say so.
   func commitIfDue() throws(UpsurgeError) {
     if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return }
-    if let most = settings.commitEveryBytes, transaction.byteCount >= most { return try commit() }
+    if let most = settings.commitEveryBytes, transaction.byteCount >= most { return try commitStored() }
     if let most = settings.commitEverySeconds, MonotonicClock.seconds - transaction.startSeconds >= most {
-      try commit()
+      try commitStored()
     }
   }
 
-  private var isLogNearLimit: Bool {
+  /// Whether what the transaction has written, and what its cache holds, may bring the log to its limit.
+  var isLogNearLimit: Bool {
     let limit = settings.walLimitByteCount - settings.walLimitByteCount / 16
     let written = (pagesWritten - transaction.startPages) * frameByteCount
     // Less is never worth a commit: a reader may pin the log beyond its limit for as long as it likes.

@@ -86,6 +86,10 @@ package final class TableWriter {
   var referenceSetters: ReferenceSetters?
   /// How often records were stored once more to see what is open without others.
   var settlementRoundCount = 0
+  /// Records that wait to be stored in the order of their key.
+  var gathering = Gathering()
+  /// Whether records are stored as they come for the time being.
+  package var isGatheringPaused = false
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
   let largeRecordByteCount: Int
 
@@ -121,12 +125,14 @@ package final class TableWriter {
     try checkFreeSQL()
     try beginObserving()
     try beginReferences()
+    beginGathering()
   }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
   /// - Throws: as `UpsertPlan.init`; columns that the table lacks are added where the settings say so.
   package func setColumns(_ columns: [ColumnTarget]) throws(UpsurgeError) {
     if columns == plan.columns { return }
+    try storeGathered()
     do throws(UpsurgeError) { try adopt(columns, at: nil) } catch { throw fail(error) }
   }
 
@@ -136,26 +142,32 @@ package final class TableWriter {
   package func write(_ batch: inout Batch) throws(UpsurgeError) {
     if isDone { throw UpsurgeError(.usage, "the writer has ended and takes no more records") }
     connection.checkThread()
-    let start = MonotonicClock.seconds
-    let other = statistics.secondsElsewhere
-    defer {
-      statements.clearBindings()
-      let elsewhere = statistics.secondsElsewhere - other
-      statistics.pagesRead = connection.status(SQLITE_DBSTATUS_CACHE_MISS) - pageMissesBefore
-      statistics.storeSeconds += MonotonicClock.seconds - start - elsewhere
-    }
+    let start = beginStoring()
+    defer { endStoring(start) }
     held?.moveToCurrentThread()
     do throws(UpsurgeError) {
+      if try gather(batch) { return }
+      try storeWaiting()
       if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
       try shareMemory(with: batch)
       begin(batch)
-      try store(&batch)
+      try store(batch)
       end(batch)
       try commitIfDue()
     } catch {
       throw fail(error)
     }
+  }
+
+  /// Begins to count the time of storing; `endStoring` takes the result.
+  func beginStoring() -> Double { MonotonicClock.seconds - statistics.secondsElsewhere }
+
+  /// Counts it, and lets go of every pointer into a batch.
+  func endStoring(_ start: Double) {
+    statements.clearBindings()
+    statistics.pagesRead = connection.status(SQLITE_DBSTATUS_CACHE_MISS) - pageMissesBefore
+    statistics.storeSeconds += MonotonicClock.seconds - statistics.secondsElsewhere - start
   }
 
   /// Lets go of every pointer into a batch.
@@ -176,6 +188,7 @@ package final class TableWriter {
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginObserving()
     try beginReferences()
+    beginGathering()
   }
 
   /// Compiles the statement of one row where the merge rules hold SQL of the user's, so that its faults are told early.

@@ -12,6 +12,8 @@ public enum ErrorPolicy: String, Sendable, CaseIterable {
 package struct WriterSettings: Sendable {
   /// A commit after so many records; exact.
   package var commitEveryRecords = 100_000
+  /// Records that are stored in the order of their key.
+  package var sorting = SortingSettings()
   /// A commit after so many bytes of input, to the next batch border.
   package var commitEveryBytes: Int?
   /// A commit after so many seconds, to the next batch border.
@@ -64,6 +66,26 @@ package struct WriterSettings: Sendable {
     settings.commitEveryRecords = .max
     return settings
   }
+}
+
+/// When records are gathered and stored in the order of their key.
+package struct SortingSettings: Sendable {
+  /// Memory that records may take which wait for that; 0 stores all of them as they come.
+  package var byteCount = 0
+  /// Records in a transaction at most; nil for as many as there are between two commits.
+  package var recordLimit: Int?
+  /// Fewer records are stored as they come.
+  package var fewestRecords = 4096
+  /// So are records for a database that is not larger with them; nil is what the page cache holds with ease.
+  package var fewestBytes: Int?
+  /// Whether records are sorted in whatever order they come; for tests.
+  package var isForced = false
+  /// Whether the table was made by the run, in a transaction that is still open.
+  package var isTableNew = false
+  /// Asks for the memory (true), or gives it back; the answer says whether it can be had.
+  package var holdsMemory: @Sendable (Bool) -> Bool = { _ in true }
+
+  package init() {}
 }
 
 /// Where the last commit stands in the input.

@@ -8,6 +8,11 @@ package struct WriterStatistics: Sendable {
   package var checkpointSeconds = 0.0
   /// Time left to other programs.
   package var pauseSeconds = 0.0
+  /// Sorting records by their key; part of `storeSeconds`.
+  package var sortSeconds = 0.0
+  /// Records that were stored in the order of their key, and the most of them at once.
+  package var sortedRecordCount = 0
+  package var mostSortedRecords = 0
   package var commitCount = 0
   package var checkpointCount = 0
   /// Pages written to the WAL (to the database, where there is no WAL).

@@ -27,16 +27,14 @@ extension ModelCase {
   func actual(
     _ cut: Cut, settings given: WriterSettings = WriterSettings(),
     observer: (Connection) throws -> (any RecordObserver)? = { _ in nil }
-  ) throws -> (outcome: ModelOutcome, forms: [StatementForm]) {
+  ) throws -> (outcome: ModelOutcome, forms: [StatementForm], sortedCount: Int) {
     let connection = try open()
     var settings = given
-    settings.rowsPerStatement = cut.rowsPerStatement
-    settings.flaggedRecordsPerShape = cut.flaggedRecordsPerShape
-    settings.readyShapeCount = cut.readyShapeCount
-    settings.commitEveryRecords = cut.commitEvery
+    cut.apply(to: &settings)
     settings.onError = .reject
     let kept = Kept()
     var (ledger, rejects, forms) = (Ledger(), [String](), [StatementForm]())
+    var sortedCount = 0
     var writer: TableWriter?
     for (index, load) in loads.enumerated() {
       var maker = BatchMaker(load.columns)
@@ -57,11 +55,13 @@ extension ModelCase {
       if isLast || !hasOneWriter {
         try writer.finish()
         ledger += writer.ledger
+        sortedCount += writer.statistics.sortedRecordCount
       }
+      try writer.storeGathered(isLast: isLast)
       rejects += kept.rejects.map { "\(index + 1).\($0.position.record ?? 0) \($0.code.rawValue)" }
       kept.rejects = []
     }
-    return (try outcome(connection, ledger, rejects), forms)
+    return (try outcome(connection, ledger, rejects), forms, sortedCount)
   }
 
   private func write(

@@ -43,6 +43,10 @@ struct ModelCase {
         commitEvery: random.number(1...30), flaggedRecordsPerShape: random.number(0...3)),
       Cut(
         batchSize: 50, rowsPerStatement: random.number(3...40), commitEvery: random.number(20...70)),
+      Cut(batchSize: random.number(1...9), sortByteCount: 1 << 20),
+      Cut(
+        batchSize: random.number(1...5), rowsPerStatement: random.number(1...9),
+        commitEvery: random.number(2...30), sortByteCount: random.number(500...9_000)),
     ]
   }
 

@@ -28,6 +28,7 @@ import UpsurgeRecords
     var failures = 0
     var total = Ledger()
     var forms: Set<StatementForm> = []
+    var sortedCount = 0
     seeds: for seed in Self.seeds {
       let example = ModelCase(seed: seed)
       let expected: ModelOutcome
@@ -41,6 +42,7 @@ import UpsurgeRecords
         do {
           let actual = try example.actual(cut)
           forms.formUnion(actual.forms)
+          sortedCount += actual.sortedCount
           difference = ModelCase.difference(actual.outcome, expected)
         } catch {
           difference = "the engine failed: \(error)"
@@ -61,6 +63,7 @@ import UpsurgeRecords
     // A generator that no longer reaches something would prove nothing.
     if Self.seeds.count >= 300 {
       #expect(forms.count == 3, "the tables reached only \(forms)")
+      #expect(sortedCount > 1_000, "only \(sortedCount) records were sorted")
       for entry in total.entries where !["quarantined", "swept"].contains(entry.word) {
         #expect(entry.count > 0, "no record was \(entry.word)")
       }

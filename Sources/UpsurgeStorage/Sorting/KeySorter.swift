@@ -1,0 +1,118 @@
+import UpsurgeRecords
+
+/// Sorts records by their keys; those of equal keys stay in the order of the input.
+///
+/// All records are sorted by the first chunk of their keys (see `SortKey`), then each group with an equal chunk by the
+/// next one, and so on. Large groups go by a radix sort, byte by byte from the lowest, in which a byte that all chunks
+/// share costs no pass; small ones by comparison. About 60 ns a record of random text.
+struct KeySorter {
+  private struct Entry {
+    var chunk: UInt64
+    var record: UInt32
+  }
+
+  private let chunks: KeyChunks
+  private let entries: UnsafeMutablePointer<Entry>
+  private let other: UnsafeMutablePointer<Entry>
+  /// Of each of eight bytes, how often it has each value.
+  private let counts: UnsafeMutablePointer<UInt32>
+
+  /// Bytes that sorting takes for each record, the order included.
+  static let byteCountPerRecord = 2 * MemoryLayout<Entry>.stride + MemoryLayout<UInt32>.stride
+
+  /// Writes the indexes of these records in the order of their keys.
+  static func sort(
+    _ records: Range<Int>, of batch: borrowing Batch, by key: SortKey,
+    into order: UnsafeMutablePointer<UInt32>
+  ) {
+    if records.isEmpty { return }
+    let byteCount = 2 * records.count * MemoryLayout<Entry>.stride
+    let memory = ArenaMemory.allocate(byteCount)
+    let entries = UnsafeMutableRawPointer(memory).bindMemory(to: Entry.self, capacity: 2 * records.count)
+    let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
+    defer {
+      ArenaMemory.deallocate(memory, byteCount)
+      counts.deallocate()
+    }
+    let sorter = KeySorter(
+      chunks: KeyChunks(key, batch), entries: entries, other: entries + records.count, counts: counts)
+    for (place, record) in records.enumerated() {
+      (entries + place).initialize(to: Entry(chunk: 0, record: UInt32(record)))
+    }
+    sorter.sort(0..<records.count, part: 0, depth: 0)
+    for place in 0..<records.count { (order + place).initialize(to: entries[place].record) }
+  }
+
+  /// Sorts entries that are equal so far, by the chunks from here on.
+  private func sort(_ range: Range<Int>, part: Int, depth: Int) {
+    let cellIndex = chunks.cellIndex(of: part)
+    for place in range {
+      entries[place].chunk = chunks.chunk(Int(entries[place].record), cellIndex: cellIndex, depth: depth)
+    }
+    if range.count < Self.fewestForRadix { compare(range) } else { radix(range) }
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let chunk = entries[start].chunk
+      var end = start + 1
+      while end < range.upperBound, entries[end].chunk == chunk { end += 1 }
+      if end - start > 1 {
+        if KeyChunks.goesOn(chunk) && depth + 1 < SortKey.chunkLimit {
+          sort(start..<end, part: part, depth: depth + 1)
+        } else if part + 1 < chunks.partCount {
+          sort(start..<end, part: part + 1, depth: 0)
+        }
+      }
+      start = end
+    }
+  }
+
+  private static let fewestForRadix = 512
+
+  private func compare(_ range: Range<Int>) {
+    if range.count > 24 {
+      var buffer = UnsafeMutableBufferPointer(start: entries + range.lowerBound, count: range.count)
+      buffer.sort { $0.chunk != $1.chunk ? $0.chunk < $1.chunk : $0.record < $1.record }
+      return
+    }
+    for place in range.dropFirst() {
+      let entry = entries[place]
+      var at = place
+      while at > range.lowerBound, entries[at - 1].chunk > entry.chunk {
+        entries[at] = entries[at - 1]
+        at -= 1
+      }
+      entries[at] = entry
+    }
+  }
+
+  private func radix(_ range: Range<Int>) {
+    let count = range.count
+    counts.update(repeating: 0, count: 8 * 256)
+    for place in range {
+      var chunk = entries[place].chunk
+      for byte in 0..<8 {
+        counts[byte << 8 | Int(chunk & 255)] += 1
+        chunk >>= 8
+      }
+    }
+    var (from, to) = (entries + range.lowerBound, other + range.lowerBound)
+    for byte in 0..<8 {
+      let counts = counts + byte << 8
+      let shift = UInt64(8 * byte)
+      if Int(counts[Int(from[0].chunk >> shift & 255)]) == count { continue }
+      var sum: UInt32 = 0
+      for value in 0..<256 {
+        let next = sum + counts[value]
+        counts[value] = sum
+        sum = next
+      }
+      for place in 0..<count {
+        let value = Int(from[place].chunk >> shift & 255)
+        to[Int(counts[value])] = from[place]
+        counts[value] += 1
+      }
+      swap(&from, &to)
+    }
+    if from != entries + range.lowerBound { to.update(from: from, count: count) }
+  }
+}
