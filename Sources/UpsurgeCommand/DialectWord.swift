@@ -93,6 +93,7 @@ extension CommitInterval: ExpressibleByArgument {
   public var defaultValueDescription: String { description }
 }
 
+extension LoadOptions.DirectPolicy: ExpressibleByArgument {}
 extension RecordFormat: ExpressibleByArgument {}
 extension Compression: ExpressibleByArgument {}
 extension CSVDialect.RaggedPolicy: ExpressibleByArgument {}

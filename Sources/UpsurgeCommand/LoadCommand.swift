@@ -118,6 +118,9 @@ struct LoadCommand: ParsableCommand {
       --memory holds at once; only the hidden rowids of new rows can tell.
       """)
   var keepsInputOrder = false
+  /// `never` sends every row through SQLite; for benchmarks.
+  @Option(help: .hidden)
+  var direct: LoadOptions.DirectPolicy = .auto
 
   /// For `Benchmarks/run upsert`.
   @Option(help: .hidden)
@@ -200,5 +203,6 @@ struct LoadCommand: ParsableCommand {
     options.walLimit = walLimit
     options.busyTimeout = busyTimeout
     options.rowsPerStatement = rowsPerStatement
+    options.direct = direct
   }
 }

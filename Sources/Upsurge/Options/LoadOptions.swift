@@ -97,10 +97,15 @@ public struct LoadOptions: Sendable {
   package var sorting = SortingSettings()
   /// Rows in a statement at most; for benchmarks, the result does not depend on it.
   package var rowsPerStatement: Int?
+  /// Whether rows may be packed into pages without SQLite; for benchmarks and tests, the result does not depend on it.
+  package var direct = DirectPolicy.auto
   /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
   package var vfsName: String?
 
   public init() {}
+
+  /// Whether the rows of a new database are packed by us.
+  package enum DirectPolicy: String, Sendable, CaseIterable { case auto, never }
 
   /// How the types of a new table's columns are found.
   public enum Inference: String, Sendable, CaseIterable {

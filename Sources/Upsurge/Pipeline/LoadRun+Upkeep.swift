@@ -7,14 +7,16 @@
 extension LoadRun {
   /// Sets aside what is to be, plans anew for the table as it is then, and says what was decided.
   func begin(
-    _ upkeep: TableUpkeep, for table: inout PreparedTable, first: PreparedSource, names: ArraySlice<String>,
+    _ upkeep: TableUpkeep, for table: inout PreparedTable, isPacked: Bool, first: PreparedSource,
+    names: ArraySlice<String>,
     on connection: Connection
   ) throws(UpsurgeError) {
     let estimate = {
       first.estimate(totalByteCount: self.totalByteCount(of: names), options: self.job.options)
     }
     try upkeep.begin(
-      table.plan.schema, isNew: table.createdSQL != nil, mode: table.plan.mode, estimate: estimate)
+      table.plan.schema, isNew: table.createdSQL != nil && !isPacked, mode: table.plan.mode,
+      estimate: estimate)
     if upkeep.hasSetAside { try table.replan(on: connection) }
     // `--explain` has lines of its own for them.
     if !job.options.isExplained { for decision in upkeep.decisions { note(decision.note) } }

@@ -118,54 +118,81 @@ extension LoadRun {
   ) throws(UpsurgeError) -> Bool {
     let options = job.options
     let existed = opened != nil || access(job.database, F_OK) == 0
+    var beginning = beginning
+    var packed = existed ? nil : try pack(beginning, runJob: runJob, script: script, names: names)
+    let reader = packed?.reader
+    let packedTable = packed?.table
+    if let record = packed?.record { beginning.resumption = record }
     let connection: Connection
-    if let opened { connection = opened } else { connection = try open() }
+    do throws(UpsurgeError) {
+      if let opened { connection = opened } else { connection = try open() }
+    } catch {
+      stop(reader)
+      throw error
+    }
     let (first, index) = (beginning.source, beginning.index)
     do throws(UpsurgeError) {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.pageCacheByteCount,
         defersForeignKeys: options.foreignKeys == .deferred)
-      if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
+      if connection.didSwitchToWAL && packedTable == nil { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
       connection.isSynchronizing = options.triggers == .guarded
       try script.run(on: connection)
       let upkeep = TableUpkeep(connection, request: UpkeepRequest(options))
       try upkeep.prepare(table: job.table)
-      var table = try PreparedTable.prepare(
-        job.table, for: first, others: names[(index + 1)...], on: connection, options: options,
-        wasMade: beginning.resumption?.position.madeTable ?? false)
-      try checkDoubt(of: beginning, table)
-      announce(table, isJSON: first.isJSON)
+      var table: PreparedTable
+      if let packedTable {
+        table = packedTable
+      } else {
+        table = try PreparedTable.prepare(
+          job.table, for: first, others: names[(index + 1)...], on: connection, options: options,
+          wasMade: beginning.resumption?.position.madeTable ?? false)
+        try checkDoubt(of: beginning, table)
+        if reader == nil { announce(table, isJSON: first.isJSON) }
+      }
       connection.settleTrust(of: table.plan.schema)
       noteTrust(connection)
       let triggers = try TriggerText.read(connection, table: table.facts.name)
       if let words = options.triggers.note(of: triggers, table: table.facts.name) {
         note(RunNote(.warning, words))
       }
-      warnOfRoom(first, names: names[index...])
-      try begin(upkeep, for: &table, first: first, names: names[index...], on: connection)
+      if reader == nil { warnOfRoom(first, names: names[index...]) }
+      try begin(
+        upkeep, for: &table, isPacked: packedTable != nil, first: first, names: names[index...],
+        on: connection)
       if options.isExplained {
         try explain(table, upkeep.decisions, names: names, on: connection)
         return true
       }
-      let resumption = try goThere(beginning)
-      if beginning.resumption != nil && resumption == nil {
-        if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
-        return false
+      var resumption: Resumption?
+      if reader == nil {
+        resumption = try goThere(beginning)
+        if beginning.resumption != nil && resumption == nil {
+          if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
+          return false
+        }
+        announce(beginning)
       }
-      announce(beginning)
       let keeper = try keeper(for: beginning, table: table, runJob: runJob, on: connection)
       let writing = try Writing(
         connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
         resumed: beginning.resumption)
       defer { writing.record(in: summary) }
+      if packedTable != nil { writing.writer.goOnBehindCommitted() }
       let stage = ReaderStage(
         run: self, sourceNames: names, firstIndex: index, table: table, files: beginning.files,
         resumption: resumption)
-      try run(writing, Reading(stage: stage, first: first))
+      writing.noteStart(seconds: packed?.prepareSeconds ?? watch.seconds)
+      var rest: Batch?
+      if packed != nil { rest = packed!.rest.take() }
+      let thread: WorkerThread
+      if let reader { thread = reader } else { thread = try start(Reading(stage: stage, first: first)) }
+      try run(writing, thread, rest: rest)
       if let keeper, keeper.hasTrace {
         ending.withLock { $0 = RunEnding(keeper, writing.writer) }
       }
     } catch {
+      stop(reader)
       if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
       throw error
     }
@@ -187,10 +214,20 @@ extension LoadRun {
     }
   }
 
-  private func run(_ writing: Writing, _ reading: Reading) throws(UpsurgeError) {
-    let reader = try WorkerThread { reading.run() }
-    writing.noteStart(seconds: watch.seconds)
+  func start(_ reading: Reading) throws(UpsurgeError) -> WorkerThread { try WorkerThread { reading.run() } }
+
+  private func stop(_ reader: WorkerThread?) {
+    guard let reader else { return }
+    stopReading()
+    reader.join()
+  }
+
+  /// - Parameter rest: a batch in front of those that the reader has still to hand over.
+  private func run(
+    _ writing: Writing, _ reader: WorkerThread, rest: consuming sending Batch?
+  ) throws(UpsurgeError) {
     do throws(UpsurgeError) {
+      if let rest { try write(rest, with: writing) }
       while let batch = try nextBatch(for: writing) {
         try write(batch, with: writing)
         try writing.reconsiderUpkeep()
@@ -245,7 +282,7 @@ extension LoadRun {
     if let total = totalByteCount(of: names) { control.note(totalBytes: total) }
   }
 
-  private func announce(_ table: PreparedTable, isJSON: Bool) {
+  func announce(_ table: PreparedTable, isJSON: Bool) {
     summary.withLock { $0.createdTable = table.createdSQL }
     if table.createdSQL != nil {
       note(RunNote(.info, "new table:\n\(table.createdStatements.joined(separator: ";\n"))"))
@@ -284,7 +321,7 @@ extension TableSchema.Key {
 }
 
 /// Carries the reading stage and its first source to the reading thread.
-private final class Reading: @unchecked Sendable {
+final class Reading: @unchecked Sendable {
   // Sendable because it is made on the writing thread and used on the reading thread only, which starts later.
   private var stage: ReaderStage
   private let first: PreparedSource

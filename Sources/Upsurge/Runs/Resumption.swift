@@ -47,7 +47,7 @@ struct Beginning {
   let index: Int
   let files: RunFiles
   /// The run that goes on.
-  let resumption: RunRecord?
+  var resumption: RunRecord?
   /// Earlier runs of the job that this one takes the place of.
   let replaced: [RunRecord]
   /// An earlier run that cannot go on, where starting over may do something twice.

@@ -11,6 +11,9 @@ package enum RunStage {
   /// Before the first record: looking at the input, opening the database, finding or making the table.
   package static let prepare = "prepare"
   package static let waitForReader = "wait_for_reader"
+  /// Packing rows into pages without SQLite, the wait for records included, and making that the database.
+  package static let pack = "pack"
+  package static let handOver = "hand_over"
   /// Binding and stepping statements.
   package static let store = "store"
   /// Sorting records whose keys come in no order.
@@ -35,6 +38,8 @@ package enum RunStage {
     case giveWay: "give way to others"
     case index: "build indexes"
     case fullText: "build FTS5"
+    case pack: "pack pages"
+    case handOver: "hand over"
     default: stage
     }
   }

@@ -112,6 +112,9 @@ extension TableWriter {
       sourceIndex: position.sourceIndex, position: place, nextByte: nil)
   }
 
+  /// Says that the next batch begins behind the committed records: none is left out.
+  package func goOnBehindCommitted() { place.committed = nil }
+
   func begin(_ batch: borrowing Batch) { place.begin(batch) }
 
   func end(_ batch: borrowing Batch) {

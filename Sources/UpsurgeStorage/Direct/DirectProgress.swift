@@ -1,0 +1,49 @@
+import UpsurgeRecords
+
+/// What became of records that were packed, and where the input stands behind them: what a run that goes on must know.
+package struct DirectProgress {
+  package private(set) var ledger = Ledger()
+  /// Warnings of the batches.
+  package var warnings: WarningLog { place.allWarnings }
+
+  private var place = InputPlace()
+  private var transaction = OpenTransaction()
+  private let sourceNames: [String]
+  private let isStrict: Bool
+  private let startSeconds = MonotonicClock.seconds
+
+  package init(_ plan: UpsertPlan, sourceNames: [String]) {
+    self.sourceNames = sourceNames
+    isStrict = plan.schema.isStrict
+  }
+
+  /// Counts the records of a batch, which is in the table.
+  package mutating func take(_ batch: borrowing Batch) {
+    place.begin(batch)
+    place.allWarnings.merge(batch.warnings, leavingOut: isStrict ? .textInNumberColumn : nil)
+    if batch.recordCount == 0 { return }
+    place.prove(batch, recordCount: batch.recordCount)
+    transaction.note(batch, from: 0, to: batch.recordCount)
+    ledger.read += UInt64(batch.recordCount)
+    ledger.inserted += UInt64(batch.recordCount)
+  }
+
+  package var progress: RunProgress {
+    var progress = RunProgress()
+    progress.ledger = ledger
+    progress.warnings = place.warnings
+    progress.seconds = MonotonicClock.seconds - startSeconds
+    return progress
+  }
+
+  package var position: RunPosition {
+    var position = RunPosition()
+    guard let last = transaction.last else { return position }
+    position.sourceIndex = last.sourceIndex
+    let name = last.sourceIndex < sourceNames.count ? sourceNames[last.sourceIndex] : "-"
+    position.position = Position(file: name, record: last.number, line: last.line, byte: last.byte)
+    position.restart = place.restart
+    position.block = place.block
+    return position
+  }
+}
