@@ -104,8 +104,8 @@ public struct LoadOptions: Sendable {
 
   public init() {}
 
-  /// Whether the rows of a new database are packed by us.
-  package enum DirectPolicy: String, Sendable, CaseIterable { case auto, never }
+  /// Whether the rows of a new database are packed by us; `always` packs small inputs, too.
+  package enum DirectPolicy: String, Sendable, CaseIterable { case auto, always, never }
 
   /// How the types of a new table's columns are found.
   public enum Inference: String, Sendable, CaseIterable {

@@ -22,6 +22,7 @@ extension LoadRun {
     var record: RunRecord?
     let reader: WorkerThread
     let prepareSeconds: Double
+    var warnings = WarningLog()
     /// The batch that was not packed.
     var rest: Batch?
   }
@@ -37,6 +38,10 @@ extension LoadRun {
     _ beginning: Beginning, runJob: RunJob, script: InitScript, names: [String]
   ) throws(UpsurgeError) -> Packed? {
     guard mayPack(beginning, script: script, names: names) else { return nil }
+    // What would refuse the run must do so before its rows stand.
+    if case .file(let path) = job.options.rejects {
+      _ = try OutputFile(path: path, option: "--rejects", goesOn: true, holdsBack: true)
+    }
     let image = try ImageFile.make(for: job.database)
     guard let (table, layout) = try prepare(image, for: beginning, names: names) else { return nil }
     announce(table, isJSON: beginning.source.isJSON)
@@ -67,7 +72,8 @@ extension LoadRun {
         $0.stages += [(RunStage.pack, packedSeconds), (RunStage.handOver, handOverSeconds)]
       }
       return Packed(
-        table: table, record: record, reader: reader, prepareSeconds: prepareSeconds, rest: rest)
+        table: table, record: record, reader: reader, prepareSeconds: prepareSeconds,
+        warnings: progress.warnings, rest: rest)
     } catch {
       stopReading()
       reader.join()
@@ -75,10 +81,25 @@ extension LoadRun {
     }
   }
 
+  /// Waits until no other process makes the database; removes what a killed one has left.
+  /// - Throws: `databaseBusy` behind `--busy-timeout`.
+  func waitForMaker() throws(UpsurgeError) {
+    let watch = Stopwatch()
+    while true {
+      do throws(UpsurgeError) {
+        return try ImageFile.removeStale(for: job.database)
+      } catch {
+        let isOver = watch.seconds * 1_000 >= Double(job.options.busyTimeout)
+        if error.code != .databaseBusy || isOver || control.cancellationSignal != nil { throw error }
+        usleep(20_000)
+      }
+    }
+  }
+
   /// Whether the database is new, and nothing is asked for that only SQLite does or that shows rows on their way.
   private func mayPack(_ beginning: Beginning, script: InitScript, names: [String]) -> Bool {
     let options = job.options
-    guard options.direct == .auto, !options.isTrial, !options.isAtomic, !options.isExplained,
+    guard options.direct != .never, !options.isTrial, !options.isAtomic, !options.isExplained,
       options.durability != .off, options.commitEvery == .auto, options.createsTable,
       options.vfsName == nil,
       options.indexes.isEmpty, options.changesPath == nil, options.emitPath == nil, script.hash == nil,
@@ -87,7 +108,9 @@ extension LoadRun {
       access(job.database, F_OK) != 0, job.database != ":memory:"
     else { return false }
     // Of a pipe nobody knows; it is worth trying.
-    guard let byteCount = totalByteCount(of: names[beginning.index...]) else { return true }
+    guard options.direct == .auto, let byteCount = totalByteCount(of: names[beginning.index...]) else {
+      return true
+    }
     let source = beginning.source.opened
     let ratio = Double(source.sample.count) / Double(max(source.counter.count, 1))
     return Double(byteCount) * max(ratio, 1) >= Double(Self.leastByteCount)

@@ -117,6 +117,7 @@ extension LoadRun {
     _ beginning: Beginning, runJob: RunJob, script: InitScript, names: [String], opened: Connection?
   ) throws(UpsurgeError) -> Bool {
     let options = job.options
+    if opened == nil && !options.isTrial && access(job.database, F_OK) != 0 { try waitForMaker() }
     let existed = opened != nil || access(job.database, F_OK) == 0
     var beginning = beginning
     var packed = existed ? nil : try pack(beginning, runJob: runJob, script: script, names: names)
@@ -135,7 +136,9 @@ extension LoadRun {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.pageCacheByteCount,
         defersForeignKeys: options.foreignKeys == .deferred)
-      if connection.didSwitchToWAL && packedTable == nil { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
+      if connection.didSwitchToWAL && packedTable == nil {
+        note(RunNote(.info, "\(job.database) is now in WAL mode"))
+      }
       connection.isSynchronizing = options.triggers == .guarded
       try script.run(on: connection)
       let upkeep = TableUpkeep(connection, request: UpkeepRequest(options))
@@ -178,7 +181,7 @@ extension LoadRun {
         connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
         resumed: beginning.resumption)
       defer { writing.record(in: summary) }
-      if packedTable != nil { writing.writer.goOnBehindCommitted() }
+      if packedTable != nil { writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog()) }
       let stage = ReaderStage(
         run: self, sourceNames: names, firstIndex: index, table: table, files: beginning.files,
         resumption: resumption)

@@ -3,7 +3,7 @@ import UpsurgeRecords
 /// What became of records that were packed, and where the input stands behind them: what a run that goes on must know.
 package struct DirectProgress {
   package private(set) var ledger = Ledger()
-  /// Warnings of the batches.
+  /// Warnings of all batches.
   package var warnings: WarningLog { place.allWarnings }
 
   private var place = InputPlace()
@@ -28,6 +28,7 @@ package struct DirectProgress {
     ledger.inserted += UInt64(batch.recordCount)
   }
 
+  /// For a run that goes on in another process, and reads the last batch again.
   package var progress: RunProgress {
     var progress = RunProgress()
     progress.ledger = ledger
@@ -42,8 +43,10 @@ package struct DirectProgress {
     position.sourceIndex = last.sourceIndex
     let name = last.sourceIndex < sourceNames.count ? sourceNames[last.sourceIndex] : "-"
     position.position = Position(file: name, record: last.number, line: last.line, byte: last.byte)
-    position.restart = place.restart
-    position.block = place.block
+    if place.sourceIndex == last.sourceIndex {
+      position.restart = place.restart
+      position.block = place.block
+    }
     return position
   }
 }

@@ -113,7 +113,12 @@ extension TableWriter {
   }
 
   /// Says that the next batch begins behind the committed records: none is left out.
-  package func goOnBehindCommitted() { place.committed = nil }
+  /// - Parameter warnings: those of all batches before.
+  package func goOnBehindCommitted(warnings: WarningLog) {
+    place.committed = nil
+    place.warnings = warnings
+    place.allWarnings = warnings
+  }
 
   func begin(_ batch: borrowing Batch) { place.begin(batch) }
 
