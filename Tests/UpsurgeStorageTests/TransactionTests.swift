@@ -161,7 +161,8 @@ func setLimit(_ connection: Connection, length: Int32) -> Int32 {
         error.description == """
           the transaction cannot be committed: rows of table t or of its children refer to rows that do not exist: \
           row 20 of c has no parent in t
-            fix: load the referenced table first, or let one transaction hold both (--commit-every)
+            fix: load the referenced rows first; records that change or delete a row to which others refer are to \
+          blame, too
           """)
       #expect(error.code == .badInput)
     }

@@ -110,10 +110,14 @@ final class Writing {
     }
     let isVoid = writer.ledger.read == 0 || options.isAtomic
     if isInterrupted && isVoid { return abandon() }
+    let isAllCommitted = !isInterrupted && writer.hasCommittedAll
     do throws(UpsurgeError) {
       try upkeep.finish(writer, isInterrupted: isInterrupted) { note(RunNote(.info, $0)) }
       try writer.finish(isInterrupted: isInterrupted)
     } catch {
+      var error = error
+      let words = " (all rows are committed)"
+      if isAllCommitted && !error.message.hasSuffix(words) { error.message += words }
       abandon()
       throw error
     }

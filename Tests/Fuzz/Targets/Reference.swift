@@ -4,7 +4,7 @@ import CZstd
 /// What the libraries themselves make of a stream that they are given at once.
 enum Reference {
   /// Frames one after another, each of today's format or skippable.
-  static func zstd(_ bytes: [UInt8]) -> Delivery {
+  static func zstd(_ bytes: [UInt8], pieceByteCount: Int = .max) -> Delivery {
     var delivery = Delivery()
     let context = ZSTD_createDCtx()
     defer { ZSTD_freeDCtx(context) }
@@ -17,8 +17,9 @@ enum Reference {
         var input = ZSTD_inBuffer(src: content.baseAddress, size: content.count, pos: 0)
         var out = ZSTD_outBuffer(dst: free.baseAddress, size: free.count, pos: 0)
         var isFrameStart = true
-        delivery.isRefused = input.size == 0
-        while input.pos < input.size && !delivery.isRefused {
+        delivery.isRefused = content.isEmpty
+        while input.pos < content.count && !delivery.isRefused {
+          input.size = input.pos + min(pieceByteCount, content.count - input.pos)
           // In one call the library takes frames whose window it would not hold.
           let frame = content[input.pos...]
           if isFrameStart && (!startsFrame(frame) || windowByteCount(frame) > SourceFuzz.windowByteLimit) {
@@ -28,7 +29,7 @@ enum Reference {
           let before = (input.pos, out.pos)
           let result = ZSTD_decompressStream(context, &out, &input)
           isFrameStart = result == 0
-          if ZSTD_isError(result) != 0 || (input.pos == input.size && result != 0 && out.pos < out.size) {
+          if ZSTD_isError(result) != 0 || (input.pos == content.count && result != 0 && out.pos < out.size) {
             // At the end of the input a frame may still hold output back.
             delivery.isRefused = ZSTD_isError(result) != 0 || (input.pos, out.pos) == before || result != 0
           }

@@ -40,7 +40,9 @@ enum SourceFuzz {
   }
 
   static func compareZstd(_ bytes: [UInt8], _ reading: Reading) throws {
-    try compare(Reference.zstd(bytes), reading) { piece throws(UpsurgeError) in
+    // libzstd 1.5 takes a compressed block without bytes where it comes in pieces, and refuses it in one call.
+    let inPieces = { Reference.zstd(bytes, pieceByteCount: 1) }
+    try compare(Reference.zstd(bytes), orElse: inPieces, reading) { piece throws(UpsurgeError) in
       try ZstdSource(PieceSource(bytes, piece), name: "t.zst", windowByteLimit: windowByteLimit)
     }
   }
@@ -52,7 +54,7 @@ enum SourceFuzz {
   }
 
   private static func compare(
-    _ expected: Delivery, _ reading: Reading,
+    _ expected: Delivery, orElse inPieces: () -> Delivery? = { nil }, _ reading: Reading,
     source: (_ pieceByteCount: Int) throws(UpsurgeError) -> any ByteSource
   ) throws {
     for one in [Reading(pieceByteCount: 1 << 16, bufferByteCount: 1 << 16), reading] {
@@ -61,6 +63,9 @@ enum SourceFuzz {
       try expect(
         found.bytes[..<common] == expected.bytes[..<common], "other bytes than the library's, read by \(one)")
       if expected.isTooLong || found.isTooLong { continue }
+      if found.isWhole, !expected.isWhole, let other = inPieces(), other.isWhole, other.bytes == found.bytes {
+        continue
+      }
       try expect(
         found.isWhole == expected.isWhole,
         "\(found.isWhole ? "no error" : "error \(found.error?.description ?? "")"), the library says "
