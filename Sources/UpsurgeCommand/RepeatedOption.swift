@@ -8,7 +8,8 @@ enum RepeatedOption {
 
   /// Options without a value, which say the same again.
   private static let flags: Set<String> = [
-    "--alter", "--any-key", "--atomic", "--check", "--create-key", "--explain", "--explain-time", "--help", "--history", "--json",
+    "--alter", "--any-key", "--atomic", "--check", "--create-key", "--explain", "--explain-time", "--help",
+    "--history", "--json",
     "--no-header", "--quiet", "--strict", "--verbose", "--version",
   ]
 
