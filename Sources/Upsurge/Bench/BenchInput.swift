@@ -34,13 +34,18 @@ struct BenchInput {
     if job.file != nil { options.recordLimit = job.rowCount }
     self.options = options
     let count = job.rowCount ?? BenchJob.defaultRowCount
+    let isCancelled = { control.cancellationSignal != nil }
     var first: String?
     if let file = job.file {
       path = file
       if job.suite == .unchanged { first = file }
     } else {
-      path = try NarrowRows(count: count, isChanged: job.suite == .changed).write(to: folder, "rows.csv")
-      if job.suite == .changed { first = try NarrowRows(count: count).write(to: folder, "before.csv") }
+      path = try NarrowRows(count: count, isChanged: job.suite == .changed).write(
+        to: folder, "rows.csv", isCancelled: isCancelled)
+      if job.suite == .changed {
+        first = try NarrowRows(count: count).write(
+          to: folder, "before.csv", isCancelled: isCancelled)
+      }
       if job.suite == .unchanged { first = path }
     }
     if let first {

@@ -38,6 +38,8 @@ package struct BenchJob: Sendable {
   static let secondsPerContender = 20.0
   /// Rows are held in memory, no more than this.
   static let rowByteLimit = 1 << 30
+  /// So many of the rows that are made fit into that.
+  static let madeRowLimit: UInt64 = 7_000_000
 
   /// What the benchmark is doing.
   package struct Progress: Sendable {
@@ -69,6 +71,12 @@ package struct BenchJob: Sendable {
     guard let file else {
       if options.rules.target != .primaryKey {
         throw UpsurgeError(.usage, "--key is for --file: the rows that are made here have the key id")
+      }
+      if let rowCount, rowCount > Self.madeRowLimit {
+        throw UpsurgeError(
+          .usage,
+          "--rows \(rowCount) is too many: the floor and the patterns have them in memory, and at most "
+            + "\(Words.count(Self.madeRowLimit)) are made")
       }
       return
     }

@@ -14,6 +14,7 @@ package enum BenchPeer: String, Sendable, CaseIterable {
     /// Names and declared types.
     var columns: [(name: String, type: String)]
     var key: [String]
+    /// A path that starts with a slash or a dot: programs take other beginnings for options, pipes and addresses.
     var csv: String
     /// Whether the table holds rows already.
     var isUpsert: Bool
@@ -89,10 +90,15 @@ package enum BenchPeer: String, Sendable, CaseIterable {
       input: lines.joined(separator: "\n") + "\n")
   }
 
-  /// An argument of a dot-command: in double quotes, with C's escapes.
+  /// An argument of a dot-command: in double quotes, with C's escapes, so that it stays in its line.
   private static func shellWord(_ text: String) -> String {
     var word = "\""
     for scalar in text.unicodeScalars {
+      if scalar.value < 0x20 || scalar.value == 0x7F {
+        let digits = String(scalar.value, radix: 8)
+        word += "\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits
+        continue
+      }
       if scalar == "\"" || scalar == "\\" { word += "\\" }
       word.unicodeScalars.append(scalar)
     }
@@ -110,6 +116,6 @@ package enum BenchPeer: String, Sendable, CaseIterable {
       INSERT INTO target.\(try SQLName.quote(task.table))
         SELECT * FROM read_csv(\(try SQLName.literal(task.csv)), header = true, types = {\(types.joined(separator: ", "))});
       """
-    return Command(words: [task.program, "-batch", "-bail", "-c", sql])
+    return Command(words: [task.program, "-init", "/dev/null", "-batch", "-bail", "-c", sql])
   }
 }

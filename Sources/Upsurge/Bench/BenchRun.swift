@@ -163,7 +163,8 @@ struct BenchRun {
     BenchPeer.Task(
       program: programs[peer] ?? peer.rawValue, database: folder.file(BenchInput.runName),
       table: BenchInput.table,
-      createSQL: input.createSQL, columns: input.columns, key: job.key, csv: input.path,
+      createSQL: input.createSQL, columns: input.columns, key: job.key,
+      csv: input.path.hasPrefix("/") ? input.path : "./" + input.path,
       isUpsert: input.baseName != nil, pageByteCount: input.pageByteCount,
       cacheByteCount: input.cacheByteCount)
   }

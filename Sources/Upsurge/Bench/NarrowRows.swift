@@ -26,7 +26,11 @@ package struct NarrowRows: Sendable {
   package static let header = "id,name,category,quantity,price,updated_at\n"
 
   /// Writes the rows as CSV.
-  func write(to folder: ScratchFolder, _ name: String) throws(UpsurgeError) -> String {
+  /// - Returns: the path.
+  /// - Throws: `cannotCreate`; `interrupted`.
+  func write(
+    to folder: ScratchFolder, _ name: String, isCancelled: () -> Bool
+  ) throws(UpsurgeError) -> String {
     let path = try folder.write("", to: name)
     let descriptor = open(path, O_WRONLY | O_CLOEXEC)
     defer { close(descriptor) }
@@ -34,6 +38,7 @@ package struct NarrowRows: Sendable {
     for row in 0..<count {
       append(row + 1, to: &text)
       if text.count >= 1 << 20 {
+        if isCancelled() { throw UpsurgeError(.interrupted, "the benchmark was interrupted") }
         try folder.write(text, to: descriptor, name)
         text.removeAll(keepingCapacity: true)
       }

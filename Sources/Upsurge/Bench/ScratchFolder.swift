@@ -22,7 +22,11 @@ package final class ScratchFolder {
         "cannot make a folder in \(folder.escapedForTerminal): \(String(cString: strerror(errno)))",
         hint: "--scratch DIR names a folder that can be written", underlyingCode: errno)
     }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // From the root, so that no program takes it for an option.
+    let whole = realpath(made, nil)
+    path = whole.map { String(cString: $0) } ?? made
+    free(whole)
   }
 
   deinit { remove() }

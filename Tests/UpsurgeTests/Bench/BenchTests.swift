@@ -153,6 +153,34 @@ struct BenchTests {
     #expect(reason.contains("this row is missing: 2, NULL"), "\(reason)")
   }
 
+  @Test(
+    "Names that programs could take for something else are files to them",
+    .enabled(if: ChildProcess.find("sqlite3") != nil),
+    arguments: [
+      "-init.csv", "|touch mark.csv", "a b'c\"d\\e.csv", "a\n.shell touch mark\nSELECT 1;.csv", "é#?%41.csv",
+    ])
+  func hostileNames(name: String) throws {
+    let mark = "mark-\(UInt64.random(in: 0 ... .max))"
+    let path = scratch.write("id,b\n1,x\n2,y\n", to: name.split(separator: "mark").joined(separator: mark))
+    var job = job()
+    (job.rowCount, job.roundCount, job.peerPath) = (nil, 1, nil)
+    job.options.key = ["id"]
+    job.peers = [.sqlite3]
+    // As the shell's user would name it, in the folder where it lies.
+    job.file = path
+    #expect(try absence("sqlite3", in: try job.run(control: RunControl())) == nil)
+    let relative = try Command.run(
+      [
+        scratch.path,
+        path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? "",
+      ],
+      script: #"cd "$1" && "$0" bench --file="$2" --key id --rounds 1 --compare sqlite3 --scratch . -q"#)
+    #expect(relative.exitCode == 0, "\(relative.talk)\(relative.output)")
+    #expect(
+      access(scratch.file(mark), F_OK) != 0 && access(mark, F_OK) != 0, "no command of the name was run")
+    #expect(leftovers.isEmpty)
+  }
+
   @Test("A cancellation ends a program and all that it has started, and removes the folder")
   func cancelChild() throws {
     let mark = scratch.file("mark")
@@ -217,6 +245,7 @@ struct BenchTests {
   @Test(
     "What cannot be measured is refused before anything is made",
     arguments: [
+      (["--rows", "7000001"], 64, "at most 7,000,000 are made"),
       (["--rows", "0"], 64, "--rows takes at least 1"), (["--rounds", "0"], 64, "--rounds takes at least 1"),
       (["--key", "id"], 64, "--key is for --file"),
       (["--compare", "mysql"], 64, "--compare mysql is not known"),
