@@ -46,7 +46,7 @@ struct BenchCommand: ParsableCommand {
   @Option(help: "So many rows: made (500000), or the first ones of --file (all).")
   var rows: UInt64?
 
-  @Option(help: "How often everything is measured (5, but less often what takes more than 20 s in all).")
+  @Option(help: "How often everything is measured (5, or as often as about two minutes allow).")
   var rounds: Int?
 
   @Option(

@@ -36,6 +36,8 @@ package struct BenchJob: Sendable {
   package static let defaultRoundCount = 5
   /// Without `--rounds`, what has taken so long in all is not run again.
   static let secondsPerContender = 20.0
+  /// Without `--rounds`, no round begins so late.
+  static let secondsBeforeLastRound = 90.0
   /// Rows are held in memory, no more than this.
   static let rowByteLimit = 1 << 30
   /// So many of the rows that are made fit into that.

@@ -15,6 +15,7 @@ struct BenchRun {
   /// Seconds that each has taken in all.
   private var spent: [Double]
   private var programs: [BenchPeer: String] = [:]
+  private let watch = Stopwatch()
 
   /// Makes the rows, loads them once without counting, and reads what all tables must equal.
   init(job: BenchJob, folder: ScratchFolder, control: RunControl) throws(UpsurgeError) {
@@ -44,6 +45,7 @@ struct BenchRun {
   mutating func measure(progress: (BenchJob.Progress) -> Void) throws(UpsurgeError) {
     let roundCount = job.roundCount ?? BenchJob.defaultRoundCount
     for round in 0..<roundCount {
+      if job.roundCount == nil && round > 0 && watch.seconds > BenchJob.secondsBeforeLastRound { break }
       for place in contenders.indices {
         let index = (place + round) % contenders.count
         if report.entries[index].absence != nil { continue }
@@ -56,7 +58,7 @@ struct BenchRun {
     let isShort = report.entries.contains { $0.absence == nil && $0.runs.count < roundCount }
     if isShort {
       report.notes.append(
-        "what has taken \(Int(BenchJob.secondsPerContender)) s in all is not run again; --rounds N runs everything N times"
+        "not all was run \(roundCount) times, so that it does not take too long; --rounds N runs everything N times"
       )
     }
     if report.entries.contains(where: \.isNoisy) {
