@@ -19,8 +19,8 @@ struct BenchCommand: ParsableCommand {
       size, cache, transactions and checkpoints where they can be set, and end behind the last checkpoint. A time \
       counts only when the table is the one of upsurge load, by row count, columns and a digest of all values.
 
-      Suites: new (default) stores into a new table, changed upserts rows that are there and have all changed, unchanged \
-      upserts them as they are. Without --file it makes 500,000 rows of 6 columns, and takes about two minutes at most.
+      Suites: new (default) stores into a new table, changed upserts rows that are there and have all changed, \
+      unchanged upserts them as they are. Without --file it makes 500,000 rows of 6 columns, and takes about two minutes at most.
 
       Examples:
         upsurge bench
@@ -29,8 +29,8 @@ struct BenchCommand: ParsableCommand {
         upsurge bench --compare sqlite3,sqlite-utils,duckdb --html report.html
         upsurge bench --scratch /mnt/data --memory 512MiB --json bench.json
 
-      Exit codes: 0 measured; 2 a contender failed or stored other rows (which is said); 64 usage; 65 bad input; 66 input \
-      not readable; 73 cannot create output or scratch folder; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 \
+      Exit codes: 0 measured; 2 a contender failed or stored other rows (which is said); 64 usage; 65 bad input; \
+      66 input not readable; 73 cannot create output or scratch folder; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 \
       anything else. The scratch folder is removed at the end, also after a signal.
       """)
 

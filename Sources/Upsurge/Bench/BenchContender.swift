@@ -9,6 +9,7 @@ struct BenchContender: Sendable {
   }
 
   let way: Way
+  let kind: BenchReport.Kind
   let name: String
   /// What it does, in a sentence.
   let detail: String
@@ -25,10 +26,11 @@ struct BenchContender: Sendable {
     if job.suite == .new && !job.key.isEmpty {
       list += [
         BenchContender(
-          way: .plain(.cachedStatement, isUpsert: false), name: "floor: INSERT, one row a statement",
+          way: .plain(.cachedStatement, isUpsert: false), kind: .floor,
+          name: "floor: INSERT, one row a statement",
           detail: "one cached INSERT, bound and stepped for each row; \(memory)"),
         BenchContender(
-          way: .plain(.manyRows(floorRowCount), isUpsert: false),
+          way: .plain(.manyRows(floorRowCount), isUpsert: false), kind: .floor,
           name: "floor: INSERT, \(floorRowCount) rows a statement",
           detail: "one cached INSERT of \(floorRowCount) rows; \(memory)"),
       ]
@@ -37,21 +39,25 @@ struct BenchContender: Sendable {
     let isUpsert = !job.key.isEmpty
     list += [
       BenchContender(
-        way: .plain(.freshStatement, isUpsert: isUpsert), name: "\(verb), a new statement for each row",
+        way: .plain(.freshStatement, isUpsert: isUpsert), kind: .pattern,
+        name: "\(verb), a new statement for each row",
         detail: "each row compiles, runs and frees a statement; \(memory)"),
       BenchContender(
-        way: .plain(.cachedStatement, isUpsert: isUpsert), name: "\(verb), one cached statement",
+        way: .plain(.cachedStatement, isUpsert: isUpsert), kind: .pattern,
+        name: "\(verb), one cached statement",
         detail: "one statement, compiled once, for each row; \(memory)"),
       BenchContender(
-        way: .plain(.manyRows(patternRowCount), isUpsert: isUpsert), name: "\(verb), multi-row VALUES",
+        way: .plain(.manyRows(patternRowCount), isUpsert: isUpsert), kind: .pattern,
+        name: "\(verb), multi-row VALUES",
         detail: "one statement of \(patternRowCount) rows, or what SQLite's variables allow; \(memory)"),
     ]
     list += job.peers.map {
-      BenchContender(way: .peer($0), name: $0.rawValue, detail: "a process of its own, from \(source)")
+      BenchContender(
+        way: .peer($0), kind: .peer, name: $0.rawValue, detail: "a process of its own, from \(source)")
     }
     list.append(
       BenchContender(
-        way: .upsurge, name: "upsurge load",
+        way: .upsurge, kind: .upsurge, name: "upsurge load",
         detail: "in this process, from \(source): reading and parsing count"))
     return list
   }

@@ -188,7 +188,8 @@ struct BenchInput {
     if rows.byteCount > BenchJob.rowByteLimit {
       throw UpsurgeError(
         .usage,
-        "the rows of \(SourceName.shown(path)) take more than \(Words.bytes(Double(BenchJob.rowByteLimit))) in memory, where "
+        "the rows of \(SourceName.shown(path)) take more than "
+          + "\(Words.bytes(Double(BenchJob.rowByteLimit))) in memory, where "
           + "the classic patterns have them",
         hint: "--rows N measures the first N of them")
     }

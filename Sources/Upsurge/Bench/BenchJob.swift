@@ -1,7 +1,7 @@
 /// A measurement of this machine: the floor, the classic patterns, other programs and the engine on the same rows.
 ///
-/// Every run begins with a new database file (or a copy of the same one), in WAL mode with `synchronous=NORMAL`, and ends
-/// when the last checkpoint is done. Its table must equal the engine's, row for row, before its time counts.
+/// Every run begins with a new database file (or a copy of the same one), in WAL mode with `synchronous=NORMAL`, and
+/// ends when the last checkpoint is done. Its table must equal the engine's, row for row, before its time counts.
 package struct BenchJob: Sendable {
   /// What is done with the rows.
   package enum Suite: String, Sendable, CaseIterable {

@@ -60,7 +60,8 @@ package enum BenchPeer: String, Sendable, CaseIterable {
     case .sqlite3:
       "WAL, synchronous=NORMAL, page size and cache as the others; automatic checkpoints as it has them"
     case .sqliteUtils, .duckdb:
-      "the table is made beforehand, in WAL mode with the others' page size; cache, synchronous and transactions as it has them"
+      "the table is made beforehand, in WAL mode with the others' page size; cache, synchronous and transactions as it "
+        + "has them"
     }
   }
 
@@ -114,7 +115,8 @@ package enum BenchPeer: String, Sendable, CaseIterable {
     let sql = """
       INSTALL sqlite; LOAD sqlite; ATTACH \(try SQLName.literal(task.database)) AS target (TYPE sqlite);
       INSERT INTO target.\(try SQLName.quote(task.table))
-        SELECT * FROM read_csv(\(try SQLName.literal(task.csv)), header = true, types = {\(types.joined(separator: ", "))});
+        SELECT * FROM read_csv(
+          \(try SQLName.literal(task.csv)), header = true, types = {\(types.joined(separator: ", "))});
       """
     return Command(words: [task.program, "-init", "/dev/null", "-batch", "-bail", "-c", sql])
   }

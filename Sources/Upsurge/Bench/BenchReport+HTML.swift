@@ -93,7 +93,9 @@ extension BenchReport {
     let head = ["contender", "what it does", "seconds", "rows/s", "spread", "runs", "vs upsurge load"]
     body.element("div", [("class", "wide")]) { body in
       body.element("table") { table in
-        table.element("thead") { $0.element("tr") { row in head.forEach { row.element("th", text: $0) } } }
+        table.element("thead") {
+          $0.element("tr") { row in for name in head { row.element("th", text: name) } }
+        }
         table.element("tbody") { rows in
           for entry in measured {
             rows.element("tr") { row in
@@ -144,7 +146,7 @@ extension BenchReport {
     }
     if !notes.isEmpty {
       body.element("h2", text: "To judge by")
-      body.element("ul") { list in notes.forEach { list.element("li", text: $0) } }
+      body.element("ul") { list in for note in notes { list.element("li", text: note) } }
     }
     body.element("h2", text: "To repeat it")
     body.element("pre", text: commands.joined(separator: "\n"))
@@ -162,7 +164,8 @@ extension BenchReport {
     rect.floor { fill: var(--floor); } rect.pattern { fill: var(--pattern); } rect.peer { fill: var(--peer); }
     rect.upsurge { fill: var(--upsurge); } line.spread { stroke: var(--ink); stroke-width: 2; }
     table { border-collapse: collapse; font-size: 0.9rem; } .wide { overflow-x: auto; }
-    th, td { text-align: left; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+    th, td { text-align: left; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid var(--line);
+      vertical-align: top; }
     td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
     .small { color: var(--soft); font-size: 0.85rem; }
     pre { overflow-x: auto; padding: 0.8rem; border: 1px solid var(--line); white-space: pre-wrap; }

@@ -59,7 +59,7 @@ extension BenchReport {
     }
     out.key("runs")
     out.beginArray()
-    if entry.absence == nil { entry.runs.forEach { out.number($0) } }
+    if entry.absence == nil { for seconds in entry.runs { out.number(seconds) } }
     out.endArray()
     for (name, value) in [
       ("median", entry.median), ("spread", entry.spread),

@@ -122,8 +122,8 @@ struct BenchRun {
           continue
         }
         report.notes.append("\(peer.rawValue): \(peer.settings)")
-        if let failure = try prepare(peer, program) {
-          report.entries[index].absence = .init(isFailure: true, reason: failure)
+        if let absence = try prepare(peer, program) {
+          report.entries[index].absence = absence
         } else {
           report.commands.append(try commandLine(peer))
         }
@@ -136,14 +136,19 @@ struct BenchRun {
 
   /// Lets a program fetch what it needs before it is measured, and notes its version.
   /// - Returns: why it cannot be measured.
-  private mutating func prepare(_ peer: BenchPeer, _ program: String) throws(UpsurgeError) -> String? {
+  private mutating func prepare(
+    _ peer: BenchPeer, _ program: String
+  ) throws(UpsurgeError) -> BenchReport.Absence? {
     let version = try runChild([program, "--version"])
-    if version.exitCode != 0 { return "it failed: \(Self.firstLine(version))" }
+    if version.exitCode != 0 {
+      return .init(isFailure: true, reason: "it failed: \(Self.firstLine(version))")
+    }
     report.notes.append("\(peer.rawValue) is \(Self.firstLine(version))")
     guard peer == .duckdb else { return nil }
     let extended = try runChild([program, "-batch", "-bail", "-c", "INSTALL sqlite; LOAD sqlite;"])
-    return extended.exitCode == 0
-      ? nil : "its sqlite extension cannot be installed: \(Self.firstLine(extended))"
+    if extended.exitCode == 0 { return nil }
+    return .init(
+      isFailure: false, reason: "its sqlite extension cannot be installed: \(Self.firstLine(extended))")
   }
 
   private func run(_ peer: BenchPeer) throws(UpsurgeError) -> Double {
@@ -216,15 +221,5 @@ struct BenchRun {
         "other programs are processes of their own, whose start counts; upsurge load runs in this one")
     }
     return notes
-  }
-}
-
-extension BenchContender {
-  var kind: BenchReport.Kind {
-    switch way {
-    case .upsurge: .upsurge
-    case .plain: name.hasPrefix("floor") ? .floor : .pattern
-    case .peer: .peer
-    }
   }
 }

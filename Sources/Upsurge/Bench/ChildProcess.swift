@@ -107,7 +107,7 @@ package enum ChildProcess {
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
     var texts: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    defer { texts.forEach { free($0) } }
+    defer { for text in texts { free(text) } }
     texts.append(nil)
     var child: pid_t = 0
     let code = posix_spawn(&child, words[0], &actions, &attributes, texts, environ)

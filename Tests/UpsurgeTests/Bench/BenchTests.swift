@@ -82,6 +82,19 @@ struct BenchTests {
     #expect(leftovers.isEmpty)
   }
 
+  @Test("Each round runs all of them once, in another order")
+  func order() throws {
+    var job = job(rows: 10)
+    job.roundCount = 3
+    var seen: [[String]] = [[], [], []]
+    let report = try job.run(control: RunControl()) { progress in
+      #expect(progress.roundCount == 3)
+      seen[progress.round - 1].append(progress.contender)
+    }
+    for names in seen { #expect(Set(names) == Set(report.entries.map(\.name)) && names.count == 6) }
+    #expect(Set(seen.map(\.first)).count == 3, "nobody is always the first")
+  }
+
   @Test("--rows takes the first rows of a file, and other programs cannot")
   func firstRows() throws {
     var job = job(file: "id,b\n" + (1...500).map { "\($0),x\n" }.joined(), key: ["id"])
