@@ -28,20 +28,23 @@ struct OutputOptions: ParsableArguments {
   }
 }
 
-/// The file of `--summary`.
+/// The file of `--summary`, or of another option whose file is written at the end.
 struct SummaryFile {
   let path: String
   let descriptor: Int32
+  private let noun: String
 
   /// Makes the file; `-` is standard output.
+  /// - Parameter noun: what the file is, for messages.
   /// - Throws: `cannotCreate`.
-  init(opening path: String) throws(UpsurgeError) {
+  init(opening path: String, option: String = "--summary", noun: String = "summary") throws(UpsurgeError) {
     self.path = path
+    self.noun = noun
     if path == "-" {
       descriptor = STDOUT_FILENO
       return
     }
-    descriptor = try OutputDescriptor(path: path, option: "--summary").descriptor
+    descriptor = try OutputDescriptor(path: path, option: option).descriptor
   }
 
   /// Writes the summary.
@@ -49,7 +52,7 @@ struct SummaryFile {
   func write(_ bytes: [UInt8]) -> Bool {
     if Terminal.write(bytes, to: descriptor) { return true }
     let reason = String(cString: strerror(errno))
-    Terminal.say("upsurge: cannot write the summary \(Terminal.visible(path)): \(reason)\n")
+    Terminal.say("upsurge: cannot write the \(noun) \(Terminal.visible(path)): \(reason)\n")
     return false
   }
 }

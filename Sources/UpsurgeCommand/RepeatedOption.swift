@@ -9,8 +9,7 @@ enum RepeatedOption {
   /// Options without a value, which say the same again.
   private static let flags: Set<String> = [
     "--alter", "--any-key", "--atomic", "--check", "--create-key", "--explain", "--explain-time", "--help",
-    "--history",
-    "--input-order", "--json",
+    "--history", "--input-order", "--json",
     "--no-header", "--quiet", "--strict", "--verbose", "--version",
   ]
 

@@ -21,9 +21,12 @@ struct Root: ParsableCommand {
         upsurge inspect people.csv
         upsurge runs app.db
         upsurge replay app.db
+        upsurge bench
       """,
     version: upsurgeVersion,
-    subcommands: [LoadCommand.self, InspectCommand.self, RunsCommand.self, ReplayCommand.self])
+    subcommands: [
+      LoadCommand.self, InspectCommand.self, RunsCommand.self, ReplayCommand.self, BenchCommand.self,
+    ])
 
   /// Parses the words of the command line and runs what they ask for.
   static func main() {

@@ -155,8 +155,8 @@ extension TimeAdvice {
     if facts.observesRecords {
       add(
         nil,
-        "each record is stored and looked at alone for --changes, --emit-sql or --dry-run=diff; without them many go at "
-          + "once")
+        "each record is stored and looked at alone for --changes, --emit-sql or --dry-run=diff; without them many go "
+          + "at once")
     }
     adviseMemory(facts)
     if facts.rejectCount > max(facts.recordCount / 100, 100) {
@@ -192,8 +192,8 @@ extension TimeAdvice {
       facts.databaseByteCount > facts.cacheByteCount
     else { return }
     let why =
-      "keys in no order: \(facts.pagesRead) pages were read again, as the page cache holds \(facts.cacheByteCount >> 20) "
-      + "MiB of the database's \(facts.databaseByteCount >> 20) MiB"
+      "keys in no order: \(facts.pagesRead) pages were read again, as the page cache holds "
+      + "\(facts.cacheByteCount >> 20) MiB of the database's \(facts.databaseByteCount >> 20) MiB"
     add(Self.memoryOption(facts), why + "; input sorted by key needs no more memory")
   }
 
@@ -219,14 +219,16 @@ extension TimeAdvice {
     if facts.commitCount > 1, let every = facts.rowsPerCommit, every < 50_000, !facts.isOneTransaction {
       add(
         "--commit-every 100000",
-        "\(facts.commitCount) commits of about \(every) records each; larger ones write a page once that many records share"
+        "\(facts.commitCount) commits of about \(every) records each; larger ones write a page once "
+          + "that many records share"
       )
     }
     adviseMemory(facts)
     if facts.isScattered, !lines.contains(where: { $0.option == "--commit-every 100000" }) {
       add(
         facts.isOneTransaction ? nil : "--commit-every 1000000",
-        "keys in no order: \(facts.walBytesWritten >> 20) MiB were written to the log for \(facts.bytesDecoded >> 20) MiB of "
+        "keys in no order: \(facts.walBytesWritten >> 20) MiB were written to the log for "
+          + "\(facts.bytesDecoded >> 20) MiB of "
           + "input, as each transaction writes whole pages for a few rows; input sorted by key does not")
     }
   }
@@ -239,8 +241,8 @@ extension TimeAdvice {
     if facts.checkpointCount > 2, facts.walLimit.byteCount < 160 << 20 {
       add(
         "--wal-limit 256MiB",
-        "\(facts.checkpointCount) checkpoints brought the log into the database; a longer log is brought in less often, and "
-          + "pages that change again and again only once")
+        "\(facts.checkpointCount) checkpoints brought the log into the database; a longer log is brought in less "
+          + "often, and pages that change again and again only once")
     }
     adviseMemory(facts)
   }

@@ -118,12 +118,7 @@ extension TableWriter {
     pageByteCount = Int(try connection.integer("PRAGMA page_size") ?? 4096)
     pagesBefore = connection.status(SQLITE_DBSTATUS_CACHE_WRITE)
     pageMissesBefore = connection.status(SQLITE_DBSTATUS_CACHE_MISS)
-    sqlite3_wal_hook(
-      connection.handle,
-      { notes, _, _, frames in
-        notes?.assumingMemoryBound(to: WriteNotes.self).pointee.walFrames = Int(frames)
-        return SQLITE_OK
-      }, connection.notes)
+    connection.noteWALFrames()
     let indexes = try connection.prepare("SELECT count(*) FROM pragma_index_list(?1, 'main')")
     try indexes.bind(plan.schema.name, at: 1)
     let indexCount = try indexes.step() ? Int(indexes.integer(at: 0)) : 0
@@ -137,6 +132,16 @@ extension TableWriter {
 }
 
 extension Connection {
+  /// From now on `notes` tells how many frames the log holds after each commit.
+  func noteWALFrames() {
+    sqlite3_wal_hook(
+      handle,
+      { notes, _, _, frames in
+        notes?.assumingMemoryBound(to: WriteNotes.self).pointee.walFrames = Int(frames)
+        return SQLITE_OK
+      }, notes)
+  }
+
   /// A counter of `sqlite3_db_status`.
   func status(_ counter: Int32) -> Int {
     var current: Int32 = 0

@@ -1,7 +1,7 @@
 /// Numbers as people read them.
-enum Words {
+package enum Words {
   /// `1,690,784`
-  static func count(_ value: UInt64) -> String {
+  package static func count(_ value: UInt64) -> String {
     let digits = Array(String(value))
     var text = ""
     for (index, digit) in digits.enumerated() {
@@ -12,12 +12,12 @@ enum Words {
   }
 
   /// `1 record`, `1,690,784 records`
-  static func count(_ value: UInt64, _ noun: String) -> String {
+  package static func count(_ value: UInt64, _ noun: String) -> String {
     "\(count(value)) \(noun)\(value == 1 ? "" : "s")"
   }
 
   /// `28.6 MiB`
-  static func bytes(_ value: Double) -> String {
+  package static func bytes(_ value: Double) -> String {
     for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] where value >= Double(1 << shift) {
       return "\(tenths(value / Double(1 << shift))) \(unit)"
     }
@@ -25,7 +25,7 @@ enum Words {
   }
 
   /// `0.42 s`, `12.3 s`, `2:05 min`
-  static func seconds(_ value: Double) -> String {
+  package static func seconds(_ value: Double) -> String {
     if value >= 120 { return "\(duration(value)) min" }
     if value >= 10 { return "\(tenths(value)) s" }
     let hundredths = Int((value * 100).rounded())
@@ -33,7 +33,7 @@ enum Words {
   }
 
   /// `2:05`
-  static func duration(_ value: Double) -> String {
+  package static func duration(_ value: Double) -> String {
     let seconds = Int(min(value, 359_999).rounded())
     let rest = seconds % 60
     if seconds >= 3600 {

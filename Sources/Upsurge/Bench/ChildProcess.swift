@@ -1,0 +1,130 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A program that is run to its end, without a shell.
+package enum ChildProcess {
+  /// How it ended.
+  package struct Outcome: Sendable {
+    /// What the program returned, or 128 and the signal that ended it.
+    package var exitCode: Int32
+    /// From before the start to after the end.
+    package var seconds: Double
+    /// The beginning of what it said on both outputs.
+    package var talk: String
+  }
+
+  /// The first program of that name on the `PATH`; nil where there is none.
+  package static func find(_ name: String, path: String? = nil) -> String? {
+    let folders = path ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    for folder in folders.split(separator: ":", omittingEmptySubsequences: false) {
+      let candidate = "\(folder.isEmpty ? "." : folder)/\(name)"
+      var status = stat()
+      if stat(candidate, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(candidate, X_OK) == 0 {
+        return candidate
+      }
+    }
+    return nil
+  }
+
+  /// Runs a program in a process group of its own.
+  /// - Parameters:
+  ///   - words: the program's path first.
+  ///   - input: what its standard input holds; nothing where nil.
+  ///   - folder: where its input and outputs are files, so that nothing can block.
+  ///   - isCancelled: asked ten times a second; true ends the program and all that it has started.
+  /// - Throws: `unreadableInput` when it cannot be started; `interrupted`.
+  package static func run(
+    _ words: [String], input: String? = nil, in folder: ScratchFolder,
+    isCancelled: @Sendable () -> Bool = { false }
+  ) throws(UpsurgeError) -> Outcome {
+    let inputPath = try input.map { (text) throws(UpsurgeError) in try folder.write(text, to: "child-input") }
+    let talkPath = try folder.write("", to: "child-talk")
+    defer {
+      unlink(talkPath)
+      if let inputPath { unlink(inputPath) }
+    }
+    let watch = Stopwatch()
+    let child = try start(words, inputPath: inputPath ?? "/dev/null", talkPath: talkPath)
+    let ended = Mutex<(status: Int32, seconds: Double)>((0, 0))
+    let completion = Completion()
+    let waiter = try WorkerThread {
+      var status: Int32 = 0
+      while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+      let (known, seconds) = (status, watch.seconds)
+      ended.withLock { $0 = (known, seconds) }
+      completion.finish()
+    }
+    var cancelledAt: Double?
+    while !completion.wait(milliseconds: 100) {
+      if cancelledAt == nil && isCancelled() {
+        cancelledAt = watch.seconds
+        kill(-child, SIGTERM)
+      } else if let at = cancelledAt, watch.seconds - at > 2 {
+        kill(-child, SIGKILL)
+      }
+    }
+    waiter.join()
+    if cancelledAt != nil || isCancelled() {
+      throw UpsurgeError(.interrupted, "the benchmark was interrupted")
+    }
+    let (status, seconds) = ended.withLock { $0 }
+    let signal = status & 0x7F
+    return Outcome(
+      exitCode: signal == 0 ? (status >> 8) & 0xFF : 128 + signal, seconds: seconds,
+      talk: beginning(of: talkPath))
+  }
+
+  private static func start(
+    _ words: [String], inputPath: String, talkPath: String
+  ) throws(UpsurgeError) -> pid_t {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, talkPath, O_WRONLY | O_APPEND, 0)
+    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Signals that are handled or ignored here are not, there.
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    var defaults = none
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&defaults, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &defaults)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+    var texts: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+    defer { for text in texts { free(text) } }
+    texts.append(nil)
+    var child: pid_t = 0
+    let code = posix_spawn(&child, words[0], &actions, &attributes, texts, environ)
+    if code != 0 {
+      throw UpsurgeError(
+        .unreadableInput, "cannot start \(words[0].escapedForTerminal): \(String(cString: strerror(code)))",
+        underlyingCode: code)
+    }
+    return child
+  }
+
+  private static func beginning(of path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { return "" }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(descriptor, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  }
+}

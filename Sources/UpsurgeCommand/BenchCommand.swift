@@ -1,0 +1,187 @@
+import ArgumentParser
+import Upsurge
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// `upsurge bench`: what this machine can do.
+struct BenchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench",
+    abstract: "Measure this machine: the floor, the classic patterns, other programs, and upsurge load.",
+    discussion: """
+      Stores the same rows in several ways, in turn, and shows medians: plain INSERTs from memory (the floor); upserts \
+      with a new statement for each row, with one cached statement, and with multi-row VALUES; other programs; and \
+      `upsurge load`, which reads and parses the file as well. All have WAL mode, synchronous=NORMAL, the same page \
+      size, cache, transactions and checkpoints where they can be set, and end behind the last checkpoint. A time \
+      counts only when the table is the one of upsurge load, by row count, columns and a digest of all values.
+
+      Suites: new (default) stores into a new table, changed upserts rows that are there and have all changed, \
+      unchanged upserts them as they are. Without --file it makes 500,000 rows of 6 columns, and takes about two minutes at most.
+
+      Examples:
+        upsurge bench
+        upsurge bench changed --rows 1000000 --rounds 7
+        upsurge bench --file orders.csv --key id
+        upsurge bench --compare sqlite3,sqlite-utils,duckdb --html report.html
+        upsurge bench --scratch /mnt/data --memory 512MiB --json bench.json
+
+      Exit codes: 0 measured; 2 a contender failed or stored other rows (which is said); 64 usage; 65 bad input; \
+      66 input not readable; 73 cannot create output or scratch folder; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 \
+      anything else. The scratch folder is removed at the end, also after a signal.
+      """)
+
+  @Argument(help: "new, changed or unchanged.")
+  var suite: BenchJob.Suite = .new
+
+  @Option(help: "Measure with this file, read as `upsurge load` reads it, instead of rows that are made.")
+  var file: String?
+
+  @Option(help: "Columns of the key of --file: A,B. Without it rows are inserted.")
+  var key: String?
+
+  @Option(help: "So many rows: made (500000), or the first ones of --file (all).")
+  var rows: UInt64?
+
+  @Option(help: "How often everything is measured (5, or as often as about two minutes allow).")
+  var rounds: Int?
+
+  @Option(
+    name: .customLong("compare"),
+    help: ArgumentHelp(
+      "Other programs on the PATH: sqlite3, sqlite-utils, duckdb.", valueName: "program,..."))
+  var peerList: String?
+
+  @Option(
+    help: "Bound of the memory of upsurge load; a quarter of it, at most 64 MiB, is everybody's page cache.")
+  var memory: ByteSize = .mebibytes(64)
+
+  @Option(help: "Where the databases are made, in a folder of their own that is removed; default $TMPDIR.")
+  var scratch: String?
+
+  @Option(help: "Write the figures to this file as JSON; - for standard output, instead of the table.")
+  var json: String?
+
+  @Option(help: "Write a page with charts to this file.")
+  var html: String?
+
+  @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Say nothing but errors while it runs.")
+  var isQuiet = false
+
+  @Option(help: "auto (a line that is drawn anew on a terminal, else one a round), always or never.")
+  var progress: ProgressPolicy = .auto
+
+  func run() throws {
+    var job = BenchJob()
+    job.suite = suite
+    job.file = file
+    job.options.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
+    job.options.memory = memory
+    job.rowCount = rows
+    job.roundCount = rounds
+    job.peers = try peers()
+    job.scratch = scratch
+    job.command = ["upsurge"] + CommandLine.arguments.dropFirst()
+    if html == "-" { throw ValidationError("--html takes a file: standard output is for the table") }
+    let control = RunControl()
+    let code: Int32
+    do throws(UpsurgeError) {
+      let jsonFile = try json.map { (path) throws(UpsurgeError) in
+        try SummaryFile(opening: path, option: "--json", noun: "report")
+      }
+      let htmlFile = try html.map { (path) throws(UpsurgeError) in
+        try SummaryFile(opening: path, option: "--html", noun: "report")
+      }
+      Signals.forward(to: control)
+      let line = BenchProgressLine(policy: progress, isQuiet: isQuiet)
+      defer { line.clear() }
+      line.begin(job)
+      let report = try job.run(control: control) { line.show($0) }
+      line.clear()
+      code = Self.write(report, jsonFile, htmlFile)
+    } catch {
+      if let signal = control.cancellationSignal {
+        Terminal.say("upsurge: interrupted; the scratch folder is removed\n")
+        throw ExitCode(128 + signal)
+      }
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+    if code != 0 { throw ExitCode(code) }
+  }
+
+  /// - Returns: the exit code.
+  private static func write(_ report: BenchReport, _ json: SummaryFile?, _ html: SummaryFile?) -> Int32 {
+    var isWritten = true
+    if json?.path != "-" { StandardOutput.print(report.text, terminator: "") }
+    if !StandardOutput.finish() { isWritten = false }
+    if let json, !json.write(report.json) { isWritten = false }
+    if let html, !html.write(Array(report.html.utf8)) { isWritten = false }
+    if !isWritten { return 73 }
+    return report.hasFailure ? 2 : 0
+  }
+
+  private func peers() throws -> [BenchPeer] {
+    guard let peerList else { return [] }
+    var peers: [BenchPeer] = []
+    for name in peerList.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let peer = BenchPeer(rawValue: String(name)) else {
+        let known = BenchPeer.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("--compare \(name) is not known; known: \(known)")
+      }
+      if !peers.contains(peer) { peers.append(peer) }
+    }
+    return peers
+  }
+}
+
+extension BenchJob.Suite: ExpressibleByArgument {}
+
+/// What is being measured, on standard error.
+private final class BenchProgressLine {
+  private let isDrawing: Bool
+  private let isTalking: Bool
+  private var isDrawn = false
+  private var round = 0
+
+  init(policy: ProgressPolicy, isQuiet: Bool) {
+    isTalking = !isQuiet && policy != .never
+    isDrawing = isTalking && (policy == .always || isatty(STDERR_FILENO) == 1)
+  }
+
+  func begin(_ job: BenchJob) {
+    let count = Words.count(job.rowCount ?? BenchJob.defaultRowCount, "row")
+    say(
+      job.file.map { "reading \($0), and loading it once without counting" }
+        ?? "making \(count), and loading them once without counting")
+  }
+
+  func show(_ progress: BenchJob.Progress) {
+    if isDrawing {
+      say("round \(progress.round) of \(progress.roundCount): \(progress.contender)")
+    } else if progress.round > round {
+      round = progress.round
+      say("round \(progress.round) of \(progress.roundCount)")
+    }
+  }
+
+  func clear() {
+    if isDrawn { Terminal.say("\r\u{1B}[K") }
+    isDrawn = false
+    Signals.isProgressDrawn.store(false, ordering: .relaxed)
+  }
+
+  private func say(_ text: String) {
+    guard isTalking else { return }
+    if isDrawing {
+      Terminal.say("\r\u{1B}[K" + text.escapedForTerminal)
+      isDrawn = true
+      Signals.isProgressDrawn.store(true, ordering: .relaxed)
+    } else {
+      Terminal.say(text.escapedForTerminal + "\n")
+    }
+  }
+}
