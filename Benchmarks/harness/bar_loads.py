@@ -33,7 +33,7 @@ def narrow(context):
         done = load()
         context.check_table("narrow", "narrow", rows, name)
         tools.remove_database(context.database)
-        return {"seconds": done.seconds, "peak MiB": done.peak_kib / 1024}
+        return {"seconds": done.seconds, "cpu s": done.cpu_seconds, "peak MiB": done.peak_kib / 1024}
 
     def ours(kind, options):
         return lambda: load_with_upsurge(files[kind], source, context.database, options)[0]
@@ -104,7 +104,8 @@ def large(context):
         check_count(context.database, counts[name])
         tools.remove_database(context.database)
         peak = summary["peak_memory_bytes"] / (1 << 20)
-        return {"seconds": done.seconds, "peak MiB": peak, "us/row": done.seconds * 1e6 / counts[name]}
+        return {"seconds": done.seconds, "peak MiB": peak, "us/row": done.seconds * 1e6 / counts[name],
+                "cpu s": done.cpu_seconds}
 
     contenders = {
         f"{name}, {way}": lambda name=name, way=way: load(name, way) for way in ways for name in counts}

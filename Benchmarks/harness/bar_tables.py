@@ -63,7 +63,9 @@ class Wide:
         done, summary = load_with_upsurge(self.path, Input("wide", self.path, "key"), context.database, options)
         context.check_table(f"wide {self.total}", "wide", self.total, name)
         tools.remove_database(context.database)
-        return {"seconds": done.seconds, "store s": summary["stages"]["store"], "peak MiB": done.peak_kib / 1024}
+        return {
+            "seconds": done.seconds, "cpu s": done.cpu_seconds, "store s": summary["stages"]["store"],
+            "peak MiB": done.peak_kib / 1024}
 
 
 def indexed(context):
@@ -84,7 +86,9 @@ def indexed(context):
             schemas[name] = look(context.database)
             context.check_table("indexed", "narrow", rows, name)
         tools.remove_database(context.database)
-        return {"seconds": done.seconds, "store s": summary["stages"]["store"], "peak MiB": done.peak_kib / 1024}
+        return {
+            "seconds": done.seconds, "cpu s": done.cpu_seconds, "store s": summary["stages"]["store"],
+            "peak MiB": done.peak_kib / 1024}
 
     runs = context.compare(
         f"narrow, {rows:,} rows into a new table with two indexes", {name: lambda name=name: load(name) for name in ways},

@@ -25,7 +25,9 @@ def narrow(context):
         check(summary, "updated" if percent else "unchanged", rows)
         context.check_table(f"upsert {percent}", "narrow", rows, name)
         tools.remove_database(context.database)
-        return {"seconds": done.seconds, "store s": summary["stages"]["store"], "peak MiB": done.peak_kib / 1024}
+        return {
+            "seconds": done.seconds, "cpu s": done.cpu_seconds, "store s": summary["stages"]["store"],
+            "peak MiB": done.peak_kib / 1024}
 
     single = context.features.single_rows
     ways = {"all changed": (100, []), "all changed, single rows": (100, single), "none changed": (0, [])}
@@ -88,7 +90,7 @@ def babynames(context):
         found = context.expected.get("babynames", {}).get("rows")
         context.check_table("babynames", "babynames", found or count(context.database), name)
         tools.remove_database(context.database)
-        return {"seconds": done.seconds, "peak MiB": done.peak_kib / 1024}
+        return {"seconds": done.seconds, "cpu s": done.cpu_seconds, "peak MiB": done.peak_kib / 1024}
 
     runs = context.compare(
         "babynames, 2,117,219 records of 2023 by key onto the 1,690,784 of 2010",

@@ -19,6 +19,7 @@ class Run:
 
     seconds: float
     peak_kib: int
+    cpu_seconds: float
     own_seconds: float | None = None  # as the program itself says
     details: dict = field(default_factory=dict)
 
@@ -56,7 +57,8 @@ def run_floor(source, database, settings, way, conflict="abort"):
     done = checked("floor", command)
     report = json.loads(done.stdout)
     is_whole = is_file and not source.existing  # with an existing table the process fills it first
-    return Run(done.seconds if is_whole else report["seconds"], done.peak_kib, report["seconds"], report)
+    return Run(done.seconds if is_whole else report["seconds"], done.peak_kib, done.cpu_seconds,
+               report["seconds"], report)
 
 
 def settings_of(summary):
@@ -70,7 +72,7 @@ def run_upsurge(source, database, options=()):
     if source.existing:
         load_with_upsurge(source.existing, source, database, options)
     done, summary = load_with_upsurge(source.path, source, database, options)
-    return Run(done.seconds, done.peak_kib, summary.get("seconds"), summary)
+    return Run(done.seconds, done.peak_kib, done.cpu_seconds, summary.get("seconds"), summary)
 
 
 def load_with_upsurge(path, source, database, options):
@@ -103,7 +105,7 @@ def run_import(source, database, settings=None, is_filled=False):
     else:
         script += [create, ".mode csv", f".import --skip 1 {source.path} {table}"]
     done = checked("sqlite3", [tools.program("sqlite3", "sqlite3"), str(database)], to_script(script))
-    return Run(done.seconds, done.peak_kib)
+    return Run(done.seconds, done.peak_kib, done.cpu_seconds)
 
 
 def to_script(lines):

@@ -15,6 +15,7 @@ class Measured:
     """One finished process."""
 
     seconds: float
+    cpu_seconds: float  # of all its threads, in the kernel too
     peak_kib: int
     exit_code: int  # negative: the signal that ended it
     stdout: str
@@ -35,12 +36,12 @@ def measure(command, stdin=None):
         spawned = subprocess.run(
             [tools.build("spawn"), report.name, *map(str, command)], stdin=source, stdout=out, stderr=err)
         words = report.read().split()
-        if spawned.returncode != 0 or len(words) != 3:
+        if spawned.returncode != 0 or len(words) != 4:
             stop(f"cannot run {command[0]}: {read_text(err)}")
         scale = 1024 if platform.system() == "Darwin" else 1  # bytes there, KiB on Linux
         return Measured(
-            float(words[0]), int(words[1]) // scale, os.waitstatus_to_exitcode(int(words[2])), read_text(out),
-            read_text(err))
+            float(words[0]), float(words[1]), int(words[2]) // scale, os.waitstatus_to_exitcode(int(words[3])),
+            read_text(out), read_text(err))
 
 
 def read_text(file):

@@ -95,7 +95,7 @@ class Peers:
         done.seconds += self.checkpoint()
         self.check(name, operation)
         tools.remove_database(self.database)
-        return {"seconds": done.seconds, "peak MiB": done.peak_kib / 1024}
+        return {"seconds": done.seconds, "cpu s": done.cpu_seconds, "peak MiB": done.peak_kib / 1024}
 
     def prepare(self, name, operation):
         """A new database in WAL mode with the table, or a copy of the filled one. The C floor, upsurge and .import
@@ -122,7 +122,7 @@ class Peers:
             path = tools.compressed(file) if name.endswith(".zst") else file
             options = self.features.insert_path if name.endswith("INSERT") else []
             done, _ = load_with_upsurge(path, source, self.database, options)
-            return Run(done.seconds, done.peak_kib)
+            return Run(done.seconds, done.peak_kib, done.cpu_seconds)
         if name == "sqlite3 .import":
             return run_import(source, self.database) if operation == "insert" else self.import_staged(source)
         if name.startswith("GRDB"):
@@ -131,7 +131,7 @@ class Peers:
             script = peer_tools.PROGRAMS / f"{SCRIPTS[name]}.py"
             command = [self.python, str(script), operation, str(self.database), str(file)]
         done = checked(name, command)
-        return Run(done.seconds, done.peak_kib)
+        return Run(done.seconds, done.peak_kib, done.cpu_seconds)
 
     def import_staged(self, source):
         """Into a staging table, then one upsert statement."""

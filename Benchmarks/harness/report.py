@@ -76,8 +76,9 @@ def runs_table(runs, rows):
         noisy = " (noisy)" if spread(times) > 0.10 else ""
         lines.append([
             contender, f"{middle:.3f}", f"{min(times):.3f} to {max(times):.3f}{noisy}", f"{count / middle:,.0f}",
+            f"{statistics.median(one['cpu s'] for one in done):.3f}" if "cpu s" in done[0] else "",
             f"{max(one['peak MiB'] for one in done):.0f}"])
-    yield from table(["", "s", "by round", "rows/s", "peak MiB"], lines)
+    yield from table(["", "s", "by round", "rows/s", "processor s", "peak MiB"], lines)
 
 
 def peers(found, name, folder):

@@ -11,6 +11,8 @@
 
 extern char **environ;
 
+static double seconds_of(struct timeval time) { return (double)time.tv_sec + (double)time.tv_usec / 1e6; }
+
 static double now_seconds(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -21,7 +23,8 @@ int main(int argument_count, char **arguments) {
   if (argument_count < 3) {
     fputs(
       "usage: spawn REPORT COMMAND [ARGUMENT …]\n"
-      "Writes to the file REPORT: seconds, peak resident memory (KiB; bytes on Darwin), wait status.\n", stderr);
+      "Writes to the file REPORT: seconds, seconds of processor time, peak resident memory (KiB; bytes on Darwin),\n"
+      "wait status.\n", stderr);
     return 64;
   }
   FILE *report = fopen(arguments[1], "we");
@@ -42,6 +45,7 @@ int main(int argument_count, char **arguments) {
     if (errno != EINTR) return 1;
   }
   double seconds = now_seconds() - start;
-  fprintf(report, "%.9f %ld %d\n", seconds, usage.ru_maxrss, status);
+  double processor = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  fprintf(report, "%.9f %.6f %ld %d\n", seconds, processor, usage.ru_maxrss, status);
   return fclose(report) == 0 ? 0 : 1;
 }
