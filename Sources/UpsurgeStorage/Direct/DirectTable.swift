@@ -94,8 +94,8 @@ package struct DirectTable: ~Copyable {
   private func checkValues(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
     var row = UnsafePointer(batch.cells)
     for record in 0..<batch.recordCount {
-      for guarded in guards {
-        let index = Int(guarded.cellIndex)
+      for guarded in UnsafeBufferPointer(guards) {
+        let index = Int(truncatingIfNeeded: guarded.cellIndex)
         let kind = index < source.cellCount ? row[index].kind : .absent
         if guarded.allowed & kindBit(kind) != 0 { continue }
         let isDoubtful = guarded.doubtful & kindBit(kind) != 0
@@ -109,7 +109,7 @@ package struct DirectTable: ~Copyable {
 
   /// Whether a text is surely no number, or a float no NaN.
   private static func isCertain(_ value: Cell, _ source: BatchBytes) -> Bool {
-    if value.kind == .real { return !Double(bitPattern: value.payload).isNaN }
+    if case .real = value.kind { return !Double(bitPattern: value.payload).isNaN }
     // Numbers begin with a digit, a sign, a point or a space; all of these come before the colon.
     return value.byteCount == 0 || source.start(value).load(as: UInt8.self) >= UInt8(ascii: ":")
   }

@@ -25,7 +25,7 @@ package final class ImageFile {
   /// What stands behind the name of the database.
   package static let suffix = "-upsurge"
 
-  private init(database: String, path: String, descriptor: Int32) {
+  init(database: String, path: String, descriptor: Int32) {
     self.database = database
     self.path = path
     self.descriptor = descriptor
