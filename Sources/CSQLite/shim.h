@@ -21,6 +21,17 @@ static inline int upsurge_rename_new(const char *from, const char *to) {
 #endif
 }
 
+/* Lets the system begin to write a part of a file to the disk, so that a later fsync has less to wait for; a hint. */
+static inline void upsurge_begin_writeback(int descriptor, long long offset, long long count) {
+#if defined(__linux__) && defined(SYS_sync_file_range) && __SIZEOF_POINTER__ == 8
+  syscall(SYS_sync_file_range, descriptor, offset, count, 2 /* SYNC_FILE_RANGE_WRITE */);
+#else
+  (void)descriptor;
+  (void)offset;
+  (void)count;
+#endif
+}
+
 /* Swift cannot call C functions with variable arguments; this is the one form of sqlite3_db_config we need. */
 static inline int upsurge_db_config_flag(sqlite3 *db, int option, int value) {
   return sqlite3_db_config(db, option, value, (int *)0);

@@ -30,7 +30,6 @@ package struct DirectLayout: Sendable {
     var allowed: UInt8
     /// The kinds whose value must be looked at.
     var doubtful: UInt8 = 0
-    var isNotNull: Bool
   }
 
   /// The table first.
@@ -168,7 +167,7 @@ package struct DirectLayout: Sendable {
       if !mustBe { kinds.sure |= kindBit(.null) }
       if !mustBe && column.defaultExpression == nil { kinds.sure |= kindBit(.absent) }
       return Guard(
-        cellIndex: Int32(slot.cellIndex), allowed: kinds.sure, doubtful: kinds.doubtful, isNotNull: mustBe)
+        cellIndex: Int32(slot.cellIndex), allowed: kinds.sure, doubtful: kinds.doubtful)
     }
   }
 
@@ -232,4 +231,18 @@ extension DirectLayout.Tree {
 
 /// The bit of a kind of cells.
 @inline(__always)
-func kindBit(_ kind: Cell.Kind) -> UInt8 { 1 << kind.rawValue }
+func kindBit(_ kind: Cell.Kind) -> UInt8 {
+  // The kinds are numbered from 0 on; asking for `rawValue` would be a call.
+  1 &<< unsafeBitCast(kind, to: UInt8.self)
+}
+
+extension Cell {
+  /// Whether it is a text or BLOB.
+  @inline(__always)
+  var hasBytes: Bool {
+    switch kind {
+    case .text, .blob: true
+    default: false
+    }
+  }
+}

@@ -18,11 +18,17 @@ package struct DirectTable: ~Copyable {
   private let trees: UnsafeMutableBufferPointer<DirectTree>
   private let guards: UnsafeMutableBufferPointer<DirectLayout.Guard>
   private var lastRowid: Int64?
+  /// Whether no write has failed and the end is not written.
+  private var isOpen = true
 
-  /// - Parameter image: the file that the table was made in; no connection to it is open.
+  /// - Parameters:
+  ///   - image: the file that the table was made in; no connection to it is open.
+  ///   - isSynced: as for `handOver`, so that the system can begin with it early.
   /// - Throws: `database` when the file is not as SQLite made it; `cannotCreate`.
-  package init(_ layout: DirectLayout, image: ImageFile) throws(UpsurgeError) {
-    let file = try PageFile(image)
+  package init(
+    _ layout: DirectLayout, image: ImageFile, isSynced: Bool = true
+  ) throws(UpsurgeError) {
+    let file = try PageFile(image, isSynced: isSynced)
     for tree in layout.trees where try !file.isEmptyRoot(tree.root) {
       throw UpsurgeError(
         .database,
@@ -54,14 +60,17 @@ package struct DirectTable: ~Copyable {
   /// - Returns: false when nothing was taken; `refusal` says why.
   /// - Throws: `database` when the file cannot be written; it is worthless then.
   package mutating func append(_ batch: borrowing Batch) throws(UpsurgeError) -> Bool {
+    precondition(isOpen, "the pages of the table are written, or could not be")
     let source = BatchBytes(batch)
     refusal = check(batch, source)
     if refusal != nil { return false }
     if batch.recordCount == 0 { return true }
+    isOpen = false
     let rowidCell = layout.rowidCell
     for index in trees.indices {
       try trees[index].append(batch, source, rowidCell: rowidCell, rowCount: rowCount, file: file)
     }
+    isOpen = true
     rowCount += batch.recordCount
     if let rowidCell {
       let last = (batch.recordCount - 1) * source.cellCount + rowidCell
@@ -72,6 +81,8 @@ package struct DirectTable: ~Copyable {
 
   /// Writes what is left: then the file is a database that SQLite may open.
   package mutating func finish() throws(UpsurgeError) {
+    precondition(isOpen, "the pages of the table are written, or could not be")
+    isOpen = false
     for index in trees.indices { try trees[index].finish() }
     try file.finish()
   }
@@ -94,8 +105,8 @@ package struct DirectTable: ~Copyable {
   private func checkValues(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
     var row = UnsafePointer(batch.cells)
     for record in 0..<batch.recordCount {
-      for guarded in guards {
-        let index = Int(guarded.cellIndex)
+      for guarded in UnsafeBufferPointer(guards) {
+        let index = Int(truncatingIfNeeded: guarded.cellIndex)
         let kind = index < source.cellCount ? row[index].kind : .absent
         if guarded.allowed & kindBit(kind) != 0 { continue }
         let isDoubtful = guarded.doubtful & kindBit(kind) != 0
@@ -109,7 +120,7 @@ package struct DirectTable: ~Copyable {
 
   /// Whether a text is surely no number, or a float no NaN.
   private static func isCertain(_ value: Cell, _ source: BatchBytes) -> Bool {
-    if value.kind == .real { return !Double(bitPattern: value.payload).isNaN }
+    if case .real = value.kind { return !Double(bitPattern: value.payload).isNaN }
     // Numbers begin with a digit, a sign, a point or a space; all of these come before the colon.
     return value.byteCount == 0 || source.start(value).load(as: UInt8.self) >= UInt8(ascii: ":")
   }

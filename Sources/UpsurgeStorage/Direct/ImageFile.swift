@@ -25,7 +25,7 @@ package final class ImageFile {
   /// What stands behind the name of the database.
   package static let suffix = "-upsurge"
 
-  private init(database: String, path: String, descriptor: Int32) {
+  init(database: String, path: String, descriptor: Int32) {
     self.database = database
     self.path = path
     self.descriptor = descriptor
@@ -85,12 +85,9 @@ package final class ImageFile {
   /// A connection to the file; no other program knows of it, so there is no journal. It must be closed before pages are
   /// appended and before `handOver`.
   package func connect(
-    pageByteCount: Int = 16384, pageCacheByteCount: Int = 2 << 20, vfs: String? = nil
+    pageByteCount: Int = 16384, pageCacheByteCount: Int = 2 << 20, vfs: String = "unix-none"
   ) throws(UpsurgeError) -> Connection {
-    #if canImport(Darwin)
-      // flock and the locks of SQLite know of each other there.
-      let vfs = vfs ?? "unix-none"
-    #endif
+    // Without locks of SQLite's: macOS and network file systems take them and flock for the same.
     let connection = try Connection(path: path, createIfMissing: false, vfs: vfs)
     try connection.beginImage(pageByteCount: pageByteCount, pageCacheByteCount: pageCacheByteCount)
     return connection

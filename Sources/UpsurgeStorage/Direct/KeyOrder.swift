@@ -62,7 +62,7 @@ struct KeyOrder: ~Copyable {
     var offset = 0
     for column in columns {
       var value = cell(column, row, source)
-      if value.kind == .text || value.kind == .blob {
+      if value.hasBytes {
         let count = Int(value.byteCount)
         if let start = lastBytes.baseAddress {
           (start + offset).copyMemory(from: source.start(value), byteCount: count)
@@ -99,15 +99,22 @@ struct KeyOrder: ~Copyable {
     for column in columns {
       let left = cell(column, first, firstBytes)
       let right = cell(column, second, secondBytes)
-      var order: Int
-      if left.kind == .integer && right.kind == .integer && column.storage != .real {
-        let (left, right) = (Int64(bitPattern: left.payload), Int64(bitPattern: right.payload))
-        order = left < right ? -1 : left > right ? 1 : 0
-      } else if left.kind == right.kind && (left.kind == .text || left.kind == .blob) {
+      let order: Int
+      switch (left.kind, right.kind) {
+      case (.integer, .integer):
+        // A REAL column may make one float of two integers.
+        if case .real = column.storage {
+          order = KeyOrder.compareKinds(left, right, column.storage)
+        } else {
+          let (left, right) = (Int64(bitPattern: left.payload), Int64(bitPattern: right.payload))
+          order = left < right ? -1 : left > right ? 1 : 0
+        }
+      case (.text, .text), (.blob, .blob):
         let (leftCount, rightCount) = (Int(left.byteCount), Int(right.byteCount))
-        order = Int(memcmp(firstBytes.start(left), secondBytes.start(right), min(leftCount, rightCount)))
-        if order == 0 { order = leftCount - rightCount }
-      } else {
+        let same = Int(
+          memcmp(firstBytes.start(left), secondBytes.start(right), min(leftCount, rightCount)))
+        order = same != 0 ? same : leftCount - rightCount
+      default:
         order = KeyOrder.compareKinds(left, right, column.storage)
       }
       if order != 0 { return order }
@@ -120,7 +127,7 @@ struct KeyOrder: ~Copyable {
   private static func compareKinds(_ left: Cell, _ right: Cell, _ storage: NumberStorage) -> Int {
     let (leftRank, rightRank) = (rank(left), rank(right))
     if leftRank != rightRank || leftRank == 0 { return leftRank - rightRank }
-    if storage == .real {
+    if case .real = storage {
       let (left, right) = (real(left), real(right))
       return left < right ? -1 : left > right ? 1 : 0
     }
@@ -145,7 +152,8 @@ struct KeyOrder: ~Copyable {
   }
 
   private static func real(_ value: Cell) -> Double {
-    value.kind == .real ? Double(bitPattern: value.payload) : Double(Int64(bitPattern: value.payload))
+    if case .real = value.kind { return Double(bitPattern: value.payload) }
+    return Double(Int64(bitPattern: value.payload))
   }
 
   /// An integer and a float, by their exact values.

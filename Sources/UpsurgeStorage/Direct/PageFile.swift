@@ -1,3 +1,4 @@
+import CSQLite
 import UpsurgeRecords
 
 /// The pages of a database file that nobody has open, appended in large writes; used by one thread.
@@ -19,15 +20,18 @@ final class PageFile {
   private var bufferedPageCount = 0
   private var firstBuffered: UInt32 = 0
   private var header: FileHeader
+  private let isSynced: Bool
 
   /// Bytes that are written at once, where a page is not larger.
   static let bufferByteCount = 1 << 20
   /// SQLite's own default (`SQLITE_MAX_PAGE_COUNT`).
   private static let pageLimit: UInt32 = 0x3FFF_FFFE
 
+  /// - Parameter isSynced: whether the file will be brought to the disk in the end, so that it is good to begin early.
   /// - Throws: `database` when the file cannot be read or is not as a new database of SQLite's is.
-  init(_ image: ImageFile) throws(UpsurgeError) {
+  init(_ image: ImageFile, isSynced: Bool) throws(UpsurgeError) {
     self.image = image
+    self.isSynced = isSynced
     header = try FileHeader(image)
     pageByteCount = header.pageByteCount
     usableByteCount = header.usableByteCount
@@ -96,8 +100,10 @@ final class PageFile {
 
   private func flush() throws(UpsurgeError) {
     if bufferedPageCount == 0 { return }
-    try image.write(
-      buffer, bufferedPageCount * pageByteCount, at: Int(firstBuffered - 1) * pageByteCount)
+    let offset = Int(firstBuffered - 1) * pageByteCount
+    let byteCount = bufferedPageCount * pageByteCount
+    try image.write(buffer, byteCount, at: offset)
+    if isSynced { upsurge_begin_writeback(image.descriptor, Int64(offset), Int64(byteCount)) }
     bufferedPageCount = 0
   }
 }

@@ -12,7 +12,7 @@ extension RecordEncoder {
     var bodyByteCount = 0
     for column in columns {
       let value = self.value(column, source, row, rowid: rowid)
-      if value.kind == .text || value.kind == .blob {
+      if value.hasBytes {
         type += Varint.write(RecordEncoder.serialType(value), to: type)
         bodyByteCount += Int(value.byteCount)
       } else {
@@ -39,7 +39,7 @@ extension RecordEncoder {
     try stream.write(typesStart, typeByteCount)
     for column in columns {
       let value = self.value(column, source, row, rowid: rowid)
-      if value.kind == .text || value.kind == .blob {
+      if value.hasBytes {
         try stream.write(source.start(value), Int(value.byteCount))
       } else {
         let number = number(value, column.storage)

@@ -70,43 +70,28 @@ struct RecordEncoder: ~Copyable {
   @inline(__always)
   mutating func encode(_ source: BatchBytes, _ row: UnsafePointer<Cell>, rowid: Int64) -> Bool {
     let sizes = UnsafePointer(self.sizes)
+    let (bodyStart, bodyEnd) = (self.bodyStart, self.bodyEnd)
     let typesStart = types + 16
     var type = typesStart
     var body = bodyStart
-    for column in columns {
-      let index = Int(column.cellIndex)
-      if index < 0 {
-        if index == -1 {
-          type.storeBytes(of: 0, as: UInt8.self)
-        } else {
-          let number = StoredNumber(rowid, in: .plain, sizes: sizes)
-          type.storeBytes(of: number.type, as: UInt8.self)
-          body.storeBytes(of: number.bits.bigEndian, as: UInt64.self)
-          body += number.byteCount
-        }
-        type += 1
-        continue
+    let absent = Cell.absent
+    for column in UnsafeBufferPointer(columns) {
+      let index = Int(truncatingIfNeeded: column.cellIndex)
+      var value = absent
+      if index >= 0 {
+        if index < source.cellCount { value = row[index] }
+      } else if index == -2 {
+        value = .integer(rowid)
       }
-      let value = index < source.cellCount ? row[index] : .absent
       switch value.kind {
+      case .text:
+        guard source.append(value, serialType: 13, &type, &body, end: bodyEnd) else { return false }
+      case .blob:
+        guard source.append(value, serialType: 12, &type, &body, end: bodyEnd) else { return false }
       case .integer:
-        let number = StoredNumber(Int64(bitPattern: value.payload), in: column.storage, sizes: sizes)
-        type.storeBytes(of: number.type, as: UInt8.self)
-        type += 1
-        body.storeBytes(of: number.bits.bigEndian, as: UInt64.self)
-        body += number.byteCount
-      case .text, .blob:
-        let count = Int(value.byteCount)
-        if count > bodyEnd - body { return false }
-        type += Varint.write(RecordEncoder.serialType(value), to: type)
-        source.copy(value, count, to: body)
-        body += count
+        StoredNumber(Int64(bitPattern: value.payload), in: column.storage, sizes: sizes).append(&type, &body)
       case .real:
-        let number = StoredNumber(Double(bitPattern: value.payload), in: column.storage, sizes: sizes)
-        type.storeBytes(of: number.type, as: UInt8.self)
-        type += 1
-        body.storeBytes(of: number.bits.bigEndian, as: UInt64.self)
-        body += number.byteCount
+        StoredNumber(Double(bitPattern: value.payload), in: column.storage, sizes: sizes).append(&type, &body)
       case .null, .absent:
         type.storeBytes(of: 0, as: UInt8.self)
         type += 1
@@ -114,7 +99,7 @@ struct RecordEncoder: ~Copyable {
     }
     let typeByteCount = type - typesStart
     let header = RecordEncoder.headerByteCount(typeByteCount)
-    let byteCount = header + (body - bodyStart)
+    let byteCount = header &+ (body - bodyStart)
     if byteCount > limits.most { return false }
     if typeByteCount <= 16 {
       // What stands before the types goes where nothing is yet.
@@ -123,14 +108,9 @@ struct RecordEncoder: ~Copyable {
     } else {
       (bodyStart - typeByteCount).copyMemory(from: typesStart, byteCount: typeByteCount)
     }
-    var start = bodyStart - header
-    Varint.write(UInt64(header), to: start)
-    if hasRowid {
-      start -= Varint.byteCount(UInt64(bitPattern: rowid))
-      Varint.write(UInt64(bitPattern: rowid), to: start)
-    }
-    start -= Varint.byteCount(UInt64(byteCount))
-    Varint.write(UInt64(byteCount), to: start)
+    var start = Varint.write(UInt64(truncatingIfNeeded: header), endingAt: bodyStart - typeByteCount)
+    if hasRowid { start = Varint.write(UInt64(bitPattern: rowid), endingAt: start) }
+    start = Varint.write(UInt64(truncatingIfNeeded: byteCount), endingAt: start)
     cell = start
     cellByteCount = body - start
     return true
@@ -139,7 +119,8 @@ struct RecordEncoder: ~Copyable {
   /// The serial type of a text or BLOB.
   @inline(__always)
   static func serialType(_ value: Cell) -> UInt64 {
-    UInt64(value.byteCount) << 1 + (value.kind == .text ? 13 : 12)
+    if case .text = value.kind { return UInt64(value.byteCount) &* 2 &+ 13 }
+    return UInt64(value.byteCount) &* 2 &+ 12
   }
 
   /// Bytes of a record's header, its own size included.
@@ -184,13 +165,29 @@ struct BatchBytes {
     (value.isInSpill ? spill : arena) + Int(truncatingIfNeeded: value.payload)
   }
 
+  /// Adds a text or BLOB to a record.
+  /// - Parameter serialType: that of an empty one.
+  /// - Returns: false when it would go beyond `end`.
+  @inline(__always)
+  func append(
+    _ value: Cell, serialType: UInt64, _ type: inout UnsafeMutableRawPointer,
+    _ body: inout UnsafeMutableRawPointer, end: UnsafeMutableRawPointer
+  ) -> Bool {
+    let count = Int(truncatingIfNeeded: value.byteCount)
+    if count > end - body { return false }
+    type += Varint.write(UInt64(truncatingIfNeeded: count) &* 2 &+ serialType, to: type)
+    copy(value, count, to: body)
+    body += count
+    return true
+  }
+
   /// Copies a text or BLOB; up to 31 bytes behind it may be written.
   @inline(__always)
-  func copy(_ value: Cell, _ count: Int, to target: UnsafeMutableRawPointer) {
+  private func copy(_ value: Cell, _ count: Int, to target: UnsafeMutableRawPointer) {
     let offset = Int(truncatingIfNeeded: value.payload)
     let start = (value.isInSpill ? spill : arena) + offset
     // Short texts in one step, where the memory goes on behind them.
-    if count <= 32 && offset + 32 <= (value.isInSpill ? spillCapacity : arenaCapacity) {
+    if count <= 32 && offset &+ 32 <= (value.isInSpill ? spillCapacity : arenaCapacity) {
       target.storeBytes(of: start.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
       if count > 16 {
         (target + 16).storeBytes(

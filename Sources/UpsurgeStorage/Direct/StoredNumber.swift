@@ -63,7 +63,7 @@ struct StoredNumber {
   @inline(__always)
   private init(integer value: Int64, sizes: UnsafePointer<UInt8>) {
     if UInt64(bitPattern: value) < 2 {
-      self.init(type: 8 + UInt8(truncatingIfNeeded: value), byteCount: 0, bits: 0)
+      self.init(type: 8 &+ UInt8(truncatingIfNeeded: value), byteCount: 0, bits: 0)
       return
     }
     let magnitude = UInt64(bitPattern: value ^ (value >> 63))
@@ -71,7 +71,16 @@ struct StoredNumber {
     let byteCount = Int(size & 15)
     self.init(
       type: size >> 4, byteCount: byteCount,
-      bits: UInt64(bitPattern: value) &<< UInt64(truncatingIfNeeded: 64 - 8 * byteCount))
+      bits: UInt64(bitPattern: value) &<< UInt64(truncatingIfNeeded: 64 &- 8 &* byteCount))
+  }
+
+  /// Adds the number to a record; up to 8 bytes behind it may be written.
+  @inline(__always)
+  func append(_ type: inout UnsafeMutableRawPointer, _ body: inout UnsafeMutableRawPointer) {
+    type.storeBytes(of: self.type, as: UInt8.self)
+    type += 1
+    body.storeBytes(of: bits.bigEndian, as: UInt64.self)
+    body += byteCount
   }
 
   /// Whether SQLite stores a float of this value as an integer.

@@ -26,7 +26,26 @@ enum Varint {
     return writeLong(value, to: target)
   }
 
-  @inline(never)
+  /// Writes an integer in front of something.
+  /// - Returns: its first byte.
+  @inline(__always)
+  static func write(_ value: UInt64, endingAt end: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    if value >> 56 != 0 {
+      writeLong(value, to: end - byteLimit)
+      return end - byteLimit
+    }
+    var rest = value >> 7
+    var at = end - 1
+    at.storeBytes(of: UInt8(truncatingIfNeeded: value) & 0x7F, as: UInt8.self)
+    while rest != 0 {
+      at -= 1
+      at.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, as: UInt8.self)
+      rest >>= 7
+    }
+    return at
+  }
+
+  @inline(never) @discardableResult
   private static func writeLong(_ value: UInt64, to target: UnsafeMutableRawPointer) -> Int {
     let count = byteCount(value)
     var rest = value

@@ -230,16 +230,49 @@ import UpsurgeRecords
     #expect(!exists(database.path))
   }
 
-  /// `--max-file-size` of the system stands in for a full disk: the error names file and remedy.
-  @Test func theErrorsOfTheDiskAreTold() throws {
+  #if os(Linux)
+    /// A full disk: the error names the file and what helps.
+    @Test func aFullDiskIsTold() throws {
+      let full = open("/dev/full", O_RDWR)
+      let image = ImageFile(database: "new.db", path: "/nowhere/new.db-upsurge", descriptor: full)
+      do throws(UpsurgeError) {
+        try image.write("0123456789", 10, at: 4096)
+        Issue.record("it was written")
+      } catch {
+        #expect(
+          error.description == """
+            there is no room left for /nowhere/new.db-upsurge, which is to become the database \
+            (No space left on device, system error 28); nothing is stored
+              fix: make room where the database lies, then run again
+            """)
+        #expect(error.code == .database)
+      }
+    }
+  #endif
+
+  /// What SQLite has not just made is not appended to.
+  @Test(arguments: ["a row", "a byte", "another format", "no database"]) func otherFilesAreRefused(
+    _ change: String
+  ) throws {
     let database = TemporaryDatabase()
     let image = try ImageFile.make(for: database.path)
-    let error = image.failure("writing", ENOSPC)
-    #expect(
-      error.description == """
-        there is no room left for \(image.path), which is to become the database (No space left on device, system error \(ENOSPC)); nothing is stored
-          fix: make room where the database lies, then run again
-        """)
-    #expect(image.failure("writing", EIO).message.hasPrefix("writing \(image.path), which is to become"))
+    let layout = try packing.layout(image)
+    switch change {
+    case "a row": try image.connect().execute("INSERT INTO t VALUES(1, 2)")
+    case "a byte": try image.write("x", 1, at: image.byteCount())
+    case "another format": try image.write([0, 0, 0, 1], 4, at: 44)
+    default: try image.write("no database at all", 16, at: 0)
+    }
+    do throws(UpsurgeError) {
+      _ = try DirectTable(layout, image: image)
+      Issue.record("it was taken")
+    } catch {
+      #expect(error.code == .database)
+      #expect(
+        error.message
+          == (change == "a row"
+            ? "the table t of \(image.path) has rows"
+            : "the file \(image.path) is not as SQLite makes a new database"))
+    }
   }
 }
