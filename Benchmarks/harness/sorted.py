@@ -44,7 +44,7 @@ def measure(arguments, folder, path, start, title, bar):
         done, summary = load_with_upsurge(path, Input("wide", path, "key"), database, [*options, *more])
         digests.add(digest(database, "wide")["digest"])
         tools.remove_database(database)
-        details[name] = (summary["settings"], done.peak_kib)
+        details[name] = (summary["settings"], summary["peak_memory_bytes"])
         return {"seconds": done.seconds, "store s": summary["stages"]["store"],
                 "sort s": summary["stages"].get("sort", 0), "commit s": summary["stages"]["commit"],
                 "check s": summary["stages"]["checkpoint"]}
@@ -66,5 +66,5 @@ def measure(arguments, folder, path, start, title, bar):
             bar if memory == "512MiB" else None)
         settings, peak = details[f"sorted, {memory}"]
         print(f"  sorted {settings.get('sorted_records', 0):,} records, at most {settings.get('sorted_at_once', 0):,} at"
-              f" once; peak memory {peak / 1024:.0f} MiB")
+              f" once; peak memory {peak / 2**20:.0f} MiB")
     return {"runs": runs, "ratios": ratios}

@@ -30,8 +30,15 @@ package enum ArenaMemory {
     #endif
     let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0)
     guard let memory, memory != MAP_FAILED else { return nil }
+    #if os(Linux)
+      // Text and cells that are visited in another order than theirs would miss the address cache at every step.
+      if byteCount >= hugePageLimit { madvise(memory, byteCount, MADV_HUGEPAGE) }
+    #endif
     return memory.assumingMemoryBound(to: UInt8.self)
   }
+
+  /// Less is not worth large pages, of which the last one is only in part used.
+  private static let hugePageLimit = 16 << 20
 
   /// Copies bytes from memory that is not needed any more and gives large parts of it back on the way, so that both
   /// together take little more than one of them.

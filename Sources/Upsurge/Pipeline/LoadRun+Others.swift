@@ -3,7 +3,7 @@ extension LoadRun {
   /// So long a transaction stays open without a record.
   private static let idleMilliseconds = 500
   /// So long records wait to be sorted when no others come.
-  private static let gatheringMilliseconds = 50
+  private static let gatheringMilliseconds = 100
 
   /// Waits for the next batch; commits when none comes, so that a slow pipe does not keep other programs from writing.
   /// What waits to be sorted is stored first, which also gives its memory to a large batch that waits for it.

@@ -18,6 +18,8 @@ struct Gathering {
   var run: Run?
   /// Records of a piece at most, as far as the log's limit has told.
   var pieceLimit = Int.max
+  /// What comes of looking at records before they are stored; means nothing.
+  var seen: UInt64 = 0
   /// Records of the piece in hand that were refused.
   var refusals: SortedRefusals?
 

@@ -1,0 +1,196 @@
+import CSQLite
+import UpsurgeRecords
+
+/// Storing gathered records piece by piece (see `Gathering`).
+extension TableWriter {
+  /// Stores gathered records in as many pieces as the bounds of a transaction ask for.
+  func storePieces(_ run: Gathering.Run) throws(UpsurgeError) {
+    var (record, reject) = (0, 0)
+    let (recordCount, rejectCount) = (run.batch.recordCount, run.batch.rejects.count)
+    while record < recordCount || reject < rejectCount {
+      if gathering.pieceLimit < settings.sorting.fewestRecords {
+        // A sort of so few gains nothing, and the log has no room for more.
+        gathering.key = nil
+        return try store(run.batch, record..<recordCount, rejects: reject..<rejectCount)
+      }
+      let most = min(pieceLimit, gathering.pieceLimit)
+      var end = most < recordCount - record ? record + most : recordCount
+      var rejectEnd = run.batch.rejectCount(before: end)
+      if most < end - record + rejectEnd - reject {
+        end = max(record + 1, end - (rejectEnd - reject))
+        rejectEnd = run.batch.rejectCount(before: end)
+      }
+      if try storePiece(run.batch, record..<end, rejects: reject..<rejectEnd) {
+        (record, reject) = (end, rejectEnd)
+      }
+    }
+  }
+
+  /// Stores records in the order of their key, in a transaction of their own where there may be several.
+  /// - Returns: false when they are too many for the log's limit; then nothing has happened, and `pieceLimit` is lower.
+  private func storePiece(
+    _ batch: borrowing Batch, _ records: Range<Int>, rejects: Range<Int>
+  ) throws(UpsurgeError) -> Bool {
+    if commitsPieces {
+      if transaction.isOpen && transaction.recordCount > 0 { try commitStored() }
+      try makeRoomInLog()
+    }
+    let isPending = commitsPieces && !connection.isInAutocommit
+    try begin()
+    if settlesKept || records.count < 2 {
+      try store(batch, records, rejects: rejects)
+      return true
+    }
+    if isPending { try connection.execute("SAVEPOINT \(Self.pieceSavepoint)") }
+    let before = ledger
+    gathering.refusals = SortedRefusals()
+    let firstBad = rejects.isEmpty ? nil : batch.rejects[rejects.lowerBound].position.record
+    if let share = try storeSorted(batch, records, firstBad: firstBad ?? .max) {
+      gathering.refusals = nil
+      try takeBackPiece(isPending: isPending)
+      ledger = before
+      gathering.pieceLimit = Int(Double(records.count) * share * 0.8)
+      return false
+    }
+    try giveRefusals(of: batch, rejects: rejects)
+    if isPending { try connection.execute("RELEASE \(Self.pieceSavepoint)") }
+    note(batch, records, rejects: rejects)
+    if commitsPieces { try commit(batch, recordCount: records.upperBound) }
+    return true
+  }
+
+  private static let pieceSavepoint = "upsurge_piece"
+
+  /// Empties a log that holds much, so that the piece has all of its limit.
+  private func makeRoomInLog() throws(UpsurgeError) {
+    let bytes = log.frames * frameByteCount
+    if bytes <= settings.walLimitByteCount / 8 { return }
+    if try checkpoint(SQLITE_CHECKPOINT_PASSIVE) { _ = try empty(bytes) }
+  }
+
+  /// - Returns: nil when all are stored; else the share that was before the log had no more room.
+  private func storeSorted(
+    _ batch: borrowing Batch, _ records: Range<Int>, firstBad: UInt64
+  ) throws(UpsurgeError) -> Double? {
+    guard let key = gathering.key else { preconditionFailure("there is no key to sort by") }
+    let start = MonotonicClock.seconds
+    let byteCount = records.count * MemoryLayout<UInt32>.stride
+    let memory = ArenaMemory.allocate(byteCount)
+    defer { ArenaMemory.deallocate(memory, byteCount) }
+    let order = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: records.count)
+    KeySorter.sort(records, of: batch, by: key, into: order)
+    statistics.sortSeconds += MonotonicClock.seconds - start
+    // Where the first bad record ends the run, what is behind it in the input need not be stored.
+    var last = settings.onError == .stop ? firstBad : .max
+    var count = Self.leaveOut(behind: last, batch, order, 0..<records.count)
+    var place = 0
+    while place < count {
+      let end = min(count, place + recordsBetweenLooks)
+      gathering.seen &+= Self.look(at: batch, order, place..<end)
+      try storeRun(batch, in: RecordOrder(order), from: place, to: end)
+      place = end
+      if settings.onError == .stop, let first = gathering.refusals?.first, first < last {
+        last = first
+        count = Self.leaveOut(behind: last, batch, order, place..<count)
+      }
+      if place < count && commitsPieces && isLogNearLimit { return Double(place) / Double(records.count) }
+    }
+    statistics.sortedRecordCount += records.count
+    statistics.mostSortedRecords = max(statistics.mostSortedRecords, records.count)
+    return nil
+  }
+
+  /// Reads a byte of every 64 that the next records take, so that they are near when they are bound: one after the other
+  /// they would be waited for, all together they come at once.
+  /// - Returns: a sum of what was read, so that reading it cannot be left out.
+  private static func look(
+    at batch: borrowing Batch, _ order: UnsafeMutablePointer<UInt32>, _ places: Range<Int>
+  ) -> UInt64 {
+    let rowByteCount = batch.columnCount * MemoryLayout<Cell>.stride
+    let (cells, records, arena) = (
+      UnsafeRawPointer(batch.cells), batch.records, UnsafeRawPointer(batch.arena)
+    )
+    var sum: UInt64 = 0
+    for place in places {
+      let record = Int(order[place])
+      sum &+= UInt64(records[record].byteCount)
+      for offset in stride(from: 0, to: rowByteCount, by: lineByteCount) {
+        sum &+= UInt64(cells.load(fromByteOffset: record * rowByteCount + offset, as: UInt8.self))
+      }
+    }
+    for place in places {
+      let position = records[Int(order[place])]
+      for offset in stride(from: 0, to: min(Int(position.byteCount), 1 << 10), by: lineByteCount) {
+        sum &+= UInt64(arena.load(fromByteOffset: Int(position.arenaOffset) + offset, as: UInt8.self))
+      }
+    }
+    return sum
+  }
+
+  /// Bytes that come from memory at once.
+  private static let lineByteCount = 64
+
+  /// Takes the records behind one of the input out of the order.
+  /// - Returns: where the order ends then.
+  private static func leaveOut(
+    behind number: UInt64, _ batch: borrowing Batch, _ order: UnsafeMutablePointer<UInt32>,
+    _ places: Range<Int>
+  ) -> Int {
+    if number == .max { return places.upperBound }
+    var end = places.lowerBound
+    for place in places where batch.records[Int(order[place])].number < number {
+      order[end] = order[place]
+      end += 1
+    }
+    return end
+  }
+
+  private func takeBackPiece(isPending: Bool) throws(UpsurgeError) {
+    if isPending {
+      try connection.execute("ROLLBACK TO \(Self.pieceSavepoint); RELEASE \(Self.pieceSavepoint)")
+      // The log goes on where it was then.
+      transaction.startPages = pagesWritten
+      return
+    }
+    try connection.execute("ROLLBACK")
+    transaction.isOpen = false
+    transactionObserver?.didRollBack()
+  }
+
+  /// Gives away what was refused and what the parser has rejected, in the order of the input.
+  private func giveRefusals(of batch: borrowing Batch, rejects: Range<Int>) throws(UpsurgeError) {
+    guard var refusals = gathering.refusals else { return }
+    gathering.refusals = nil
+    refusals.sort()
+    var next = rejects.lowerBound
+    for index in 0..<refusals.count {
+      let refused = refusals.reject(index, of: batch, file: sourceName(batch.sourceIndex))
+      let number = refused.position.record ?? 0
+      while next < rejects.upperBound, batch.rejects[next].position.record ?? 0 < number {
+        try take(batch.rejects[next], in: batch)
+        next += 1
+      }
+      try reject(refused, in: batch)
+    }
+    for index in next..<rejects.upperBound { try take(batch.rejects[index], in: batch) }
+  }
+
+  /// Notes where a piece ends in the input.
+  private func note(_ batch: borrowing Batch, _ records: Range<Int>, rejects: Range<Int>) {
+    if !records.isEmpty { transaction.note(batch, from: records.lowerBound, to: records.upperBound) }
+    guard let lastReject = rejects.last else { return }
+    let last = transaction.last
+    for index in rejects { transaction.note(batch.rejects[index], sourceIndex: batch.sourceIndex) }
+    let number = records.isEmpty ? 0 : batch.records[records.upperBound - 1].number
+    if number > batch.rejects[lastReject].position.record ?? 0 { transaction.last = last }
+  }
+}
+
+extension Batch {
+  /// How many rejects stand in front of a record; all of them behind the last one.
+  fileprivate func rejectCount(before record: Int) -> Int {
+    if record >= recordCount { return rejects.count }
+    let number = records[record].number
+    return rejects.firstIndex { ($0.position.record ?? 0) > number } ?? rejects.count
+  }
+}
