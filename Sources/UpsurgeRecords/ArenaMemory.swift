@@ -61,6 +61,11 @@ package enum ArenaMemory {
     }
   }
 
+  /// Empties memory that `reserve` has given for so many bytes: what was touched takes room no more.
+  static func discard(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
+    madvise(memory, byteCount, MADV_DONTNEED)
+  }
+
   /// Gives memory back that `allocate` or `reserve` has given for so many bytes.
   package static func deallocate(_ memory: UnsafeMutablePointer<UInt8>, _ byteCount: Int) {
     if byteCount < largeByteCount { return memory.deallocate() }

@@ -169,6 +169,15 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     if !parts.isEmpty { parts = [] }
   }
 
+  /// Makes a reserved batch empty, and lets go of the memory that its parts have touched.
+  package mutating func discard() {
+    precondition(isReserved, "only what is reserved can be touched anew")
+    reset()
+    for part in [arena, spill] { ArenaMemory.discard(part, sizes.arenaByteCount) }
+    ArenaMemory.discard(cells, sizes.arenaByteCount)
+    ArenaMemory.discard(records, sizes.arenaByteCount)
+  }
+
   /// Bytes of text that the batch has room for.
   package var textCapacity: Int { arenaCapacity + spillCapacity }
 

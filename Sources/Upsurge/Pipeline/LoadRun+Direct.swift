@@ -54,17 +54,23 @@ extension LoadRun {
     let prepareSeconds = self.watch.seconds
     do throws(UpsurgeError) {
       let watch = Stopwatch()
-      var direct = try DirectTable(layout, image: image)
+      var direct = try DirectTable(layout, image: image, isSynced: true)
       var progress = DirectProgress(table.plan, sourceNames: names)
       let rest = try fill(&direct, &progress)
+      // What was read of a damaged input is nobody's, as nothing is committed.
+      if rest == nil, let error = readError.withLock({ $0 }), error.code != .interrupted { throw error }
       if direct.rowCount == 0 {
         return Packed(table: nil, record: nil, reader: reader, prepareSeconds: prepareSeconds, rest: rest)
       }
       try direct.finish()
       let packedSeconds = watch.seconds
       let record = try writePosition(progress, beginning, table, runJob, to: image)
-      try image.handOver(
-        isSynced: job.options.durability != .off, busyTimeoutMilliseconds: job.options.busyTimeout)
+      do throws(UpsurgeError) {
+        try image.handOver(isSynced: true, busyTimeoutMilliseconds: job.options.busyTimeout)
+      } catch {
+        if image.hasEnded { standing.withLock { $0 = record } }
+        throw error
+      }
       // From here on its rows stand, whatever comes.
       standing.withLock { $0 = record }
       let handOverSeconds = watch.seconds - packedSeconds
@@ -175,6 +181,7 @@ extension LoadRun {
     try connection.beginWriting()
     try keeper.didBegin()
     try keeper.willCommit(progress.progress, progress.position, isLast: false)
+    try connection.endImage()
     try connection.execute("COMMIT")
     return try RunTable.open(connection, table: runJob.table).last
   }

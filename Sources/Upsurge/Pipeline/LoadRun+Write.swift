@@ -117,7 +117,14 @@ extension LoadRun {
     _ beginning: Beginning, runJob: RunJob, script: InitScript, names: [String], opened: Connection?
   ) throws(UpsurgeError) -> Bool {
     let options = job.options
-    if opened == nil && !options.isTrial && access(job.database, F_OK) != 0 { try waitForMaker() }
+    if !options.isTrial {
+      if opened == nil && access(job.database, F_OK) != 0 {
+        try waitForMaker()
+      } else {
+        // Not needed here, whatever it is.
+        try? ImageFile.removeStale(for: job.database)
+      }
+    }
     let existed = opened != nil || access(job.database, F_OK) == 0
     var beginning = beginning
     var packed = existed ? nil : try pack(beginning, runJob: runJob, script: script, names: names)

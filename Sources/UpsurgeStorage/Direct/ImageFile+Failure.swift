@@ -17,12 +17,26 @@ extension ImageFile {
       && named.st_dev == open.st_dev
   }
 
-  /// Whether a file is what `make` and SQLite leave when they are killed: empty, or begun as a database.
-  static func isDatabase(_ descriptor: Int32) -> Bool {
-    var start = [UInt8](repeating: 0, count: 16)
+  /// What the header of an image says until it is about to become the database (`application_id`): "upsr".
+  static let mark: UInt32 = 0x7570_7372
+
+  /// Whether a file is what `make` and SQLite leave when they are killed: empty, a database with our mark, or one that
+  /// was about to be handed over, with the record of its run.
+  static func isImage(_ descriptor: Int32) -> Bool {
+    var start = [UInt8](repeating: 0, count: 65536)
     let count = pread(descriptor, &start, start.count, 0)
-    // After a power loss a page may be all zeros.
-    return count == 0 || start.elementsEqual("SQLite format 3\0".utf8) || start.allSatisfy { $0 == 0 }
+    if count == 0 { return true }
+    guard count >= 512, start.starts(with: "SQLite format 3\0".utf8) else { return false }
+    if start[68..<72].reduce(0, { $0 << 8 | UInt32($1) }) == mark { return true }
+    let name = Array(RunTable.name.utf8)
+    let schema = start[100..<count]
+    return schema.indices.contains { schema[$0] == name[0] && schema[$0...].starts(with: name) }
+  }
+
+  /// Whether two names lead to one file.
+  static func isSame(_ path: String, _ other: stat) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_ino == other.st_ino && status.st_dev == other.st_dev
   }
 
   static func remove(_ path: String) {

@@ -119,7 +119,9 @@ extension Connection {
 
   /// Prepares a connection to a file that nobody else knows of and that is worthless after a crash.
   func beginImage(pageByteCount: Int, pageCacheByteCount: Int) throws(UpsurgeError) {
-    if isNewDatabase { try execute("PRAGMA page_size=\(pageByteCount)") }
+    if isNewDatabase {
+      try execute("PRAGMA page_size=\(pageByteCount); PRAGMA application_id=\(ImageFile.mark)")
+    }
     try undefended("PRAGMA journal_mode=OFF")
     try execute(
       """
@@ -129,4 +131,7 @@ extension Connection {
     durability = .off
     self.pageCacheByteCount = pageCacheByteCount
   }
+
+  /// Takes the image's mark away; part of the transaction that is open.
+  package func endImage() throws(UpsurgeError) { try execute("PRAGMA main.application_id=0") }
 }

@@ -69,7 +69,7 @@ package final class ImageFile {
     if lstat(path, &status) != 0 { return }
     guard status.st_mode & S_IFMT == S_IFREG else { throw inTheWay(path, database) }
     // A second name of the database, which must not be opened: closing it would let go of SQLite's locks.
-    if status.st_nlink > 1 { return remove(path) }
+    if isSame(database, status) { return remove(path) }
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     if descriptor < 0 {
       if errno == ENOENT { return }
@@ -78,7 +78,7 @@ package final class ImageFile {
     defer { close(descriptor) }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK { throw busy(path, database) }
     guard leads(path, to: descriptor) else { return }
-    guard isDatabase(descriptor) else { throw inTheWay(path, database) }
+    guard isImage(descriptor) else { throw inTheWay(path, database) }
     remove(path)
   }
 
@@ -92,6 +92,9 @@ package final class ImageFile {
     try connection.beginImage(pageByteCount: pageByteCount, pageCacheByteCount: pageCacheByteCount)
     return connection
   }
+
+  /// Whether the file has become the database, or is gone.
+  package var hasEnded: Bool { descriptor < 0 }
 
   /// Removes the file, unless it has become the database.
   package func discard() {

@@ -53,7 +53,8 @@ struct Gathering {
     }
 
     func removeAll() {
-      batch.reset()
+      // Other records may touch other parts of it.
+      batch.discard()
       rejectByteCount = 0
     }
   }
