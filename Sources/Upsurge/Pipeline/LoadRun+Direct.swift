@@ -16,9 +16,8 @@
 extension LoadRun {
   /// A run whose first records are packed.
   struct Packed: ~Copyable {
-    /// The table that they are in; nil where there is none, as the first batch was not plain.
-    var table: PreparedTable?
-    /// As which they stand in the database.
+    let table: PreparedTable
+    /// As which they stand in the database; nil where there is none, as the first batch was not plain.
     var record: RunRecord?
     let reader: WorkerThread
     let prepareSeconds: Double
@@ -60,7 +59,7 @@ extension LoadRun {
       // What was read of a damaged input is nobody's, as nothing is committed.
       if rest == nil, let error = readError.withLock({ $0 }), error.code != .interrupted { throw error }
       if direct.rowCount == 0 {
-        return Packed(table: nil, record: nil, reader: reader, prepareSeconds: prepareSeconds, rest: rest)
+        return Packed(table: table, record: nil, reader: reader, prepareSeconds: prepareSeconds, rest: rest)
       }
       try direct.finish()
       let packedSeconds = watch.seconds
@@ -167,6 +166,13 @@ extension LoadRun {
     case .value: "a value is not of its column's type"
     case .size: "a record is very large"
     }
+  }
+
+  /// Makes a table once more whose image came to nothing: its source is being read and tells its types no more. The
+  /// transaction stays open for the first records.
+  func makeAgain(_ table: PreparedTable, on connection: Connection) throws(UpsurgeError) {
+    try connection.beginWriting()
+    for sql in table.createdStatements { try connection.execute(sql) }
   }
 
   /// Writes the record of the run beside the rows.

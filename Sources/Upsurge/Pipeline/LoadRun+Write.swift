@@ -129,7 +129,8 @@ extension LoadRun {
     var beginning = beginning
     var packed = existed ? nil : try pack(beginning, runJob: runJob, script: script, names: names)
     let reader = packed?.reader
-    let packedTable = packed?.table
+    let madeTable = packed?.table
+    let isPacked = packed?.record != nil
     if let record = packed?.record { beginning.resumption = record }
     let connection: Connection
     do throws(UpsurgeError) {
@@ -143,7 +144,7 @@ extension LoadRun {
       try connection.configure(
         durability: options.durability, pageCacheByteCount: options.pageCacheByteCount,
         defersForeignKeys: options.foreignKeys == .deferred)
-      if connection.didSwitchToWAL && packedTable == nil {
+      if connection.didSwitchToWAL && !isPacked {
         note(RunNote(.info, "\(job.database) is now in WAL mode"))
       }
       connection.isSynchronizing = options.triggers == .guarded
@@ -151,14 +152,15 @@ extension LoadRun {
       let upkeep = TableUpkeep(connection, request: UpkeepRequest(options))
       try upkeep.prepare(table: job.table)
       var table: PreparedTable
-      if let packedTable {
-        table = packedTable
+      if let madeTable {
+        table = madeTable
+        if !isPacked { try makeAgain(table, on: connection) }
       } else {
         table = try PreparedTable.prepare(
           job.table, for: first, others: names[(index + 1)...], on: connection, options: options,
           wasMade: beginning.resumption?.position.madeTable ?? false)
         try checkDoubt(of: beginning, table)
-        if reader == nil { announce(table, isJSON: first.isJSON) }
+        announce(table, isJSON: first.isJSON)
       }
       connection.settleTrust(of: table.plan.schema)
       noteTrust(connection)
@@ -168,7 +170,7 @@ extension LoadRun {
       }
       if reader == nil { warnOfRoom(first, names: names[index...]) }
       try begin(
-        upkeep, for: &table, isPacked: packedTable != nil, first: first, names: names[index...],
+        upkeep, for: &table, isPacked: isPacked, first: first, names: names[index...],
         on: connection)
       if options.isExplained {
         try explain(table, upkeep.decisions, names: names, on: connection)
@@ -188,7 +190,7 @@ extension LoadRun {
         connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
         resumed: beginning.resumption)
       defer { writing.record(in: summary) }
-      if packedTable != nil { writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog()) }
+      if isPacked { writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog()) }
       let stage = ReaderStage(
         run: self, sourceNames: names, firstIndex: index, table: table, files: beginning.files,
         resumption: resumption)

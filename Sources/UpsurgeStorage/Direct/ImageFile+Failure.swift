@@ -25,7 +25,8 @@ extension ImageFile {
   static func isImage(_ descriptor: Int32) -> Bool {
     var start = [UInt8](repeating: 0, count: 65536)
     let count = pread(descriptor, &start, start.count, 0)
-    if count == 0 { return true }
+    // After a power loss its pages may be all zeros.
+    if start[..<max(count, 0)].allSatisfy({ $0 == 0 }) { return true }
     guard count >= 512, start.starts(with: "SQLite format 3\0".utf8) else { return false }
     if start[68..<72].reduce(0, { $0 << 8 | UInt32($1) }) == mark { return true }
     let name = Array(RunTable.name.utf8)

@@ -134,7 +134,10 @@ import UpsurgeRecords
   @Test func whatAKilledRunLeavesIsRemoved() throws {
     let database = TemporaryDatabase()
     let path = database.path + ImageFile.suffix
-    for content in [[], Array("SQLite format 3\0 and more".utf8), [UInt8](repeating: 0, count: 4096)] {
+    var marked = [UInt8](repeating: 0, count: 4096)
+    marked.replaceSubrange(0..<16, with: Array("SQLite format 3\0".utf8))
+    marked.replaceSubrange(68..<72, with: Array("upsr".utf8))
+    for content in [[], marked, [UInt8](repeating: 0, count: 4096)] {
       let file = open(path, O_CREAT | O_WRONLY, 0o644)
       #expect(write(file, content, content.count) == content.count)
       close(file)
@@ -159,9 +162,13 @@ import UpsurgeRecords
   @Test func aFileThatIsNotOursStays() throws {
     let database = TemporaryDatabase()
     let path = database.path + ImageFile.suffix
-    for isLink in [false, true] {
-      if isLink {
+    for kind in ["text", "database", "link"] {
+      if kind == "link" {
         #expect(symlink("/etc/passwd", path) == 0)
+      } else if kind == "database" {
+        // Somebody's backup, for example.
+        let theirs = try Connection(path: path, createIfMissing: true)
+        try theirs.execute("CREATE TABLE theirs(x)")
       } else {
         let file = open(path, O_CREAT | O_WRONLY, 0o644)
         #expect(write(file, "my own notes, not a database", 28) == 28)
