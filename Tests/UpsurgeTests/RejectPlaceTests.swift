@@ -256,6 +256,22 @@ struct RejectPlaceTests {
     #expect(try lines(left) == [all[0]])
   }
 
+  @Test("Killed within the first line of the file, the run goes on", arguments: [1, 5, 25, 60])
+  func tornFirstLine(byteCount: Int) throws {
+    try makeTable()
+    let text = "id,b\n" + (1...30).map { $0 > 12 && $0 % 3 == 0 ? "\($0)\n" : "\($0),x\n" }.joined()
+    let source = scratch.write(text, to: "a.csv")
+    let whole = load([source], to: scratch.file("whole.ndjson"))
+    let all = try lines(scratch.file("whole.ndjson"))
+    try Database(database).rows("DELETE FROM t")
+    #expect(load([source], limit: 0).exitCode == 3)
+    #expect(try lines(rejects) == [])
+    _ = scratch.write("#" + all[0].dropFirst().prefix(byteCount - 1), to: "bad.ndjson")
+    let last = load([source])
+    #expect(last.exitCode == 2 && last.resumedCount == 12 && last.ledger == whole.ledger, "\(last)")
+    #expect(try lines(rejects) == all)
+  }
+
   @Test("A load that is refused before it begins leaves the file of rejects as it was")
   func refused() throws {
     try makeTable()

@@ -34,6 +34,8 @@ struct KeptRejects {
         continue
       }
       if above == nil {
+        // The first line itself was being written.
+        if piece.bytes.last != 0x0A && RejectContext.mayBegin(line) { return }
         throw UpsurgeError(
           .cannotCreate,
           "\(path.escapedForTerminal) is no file of rejects any more, so --rejects cannot go on in it",

@@ -82,6 +82,12 @@ extension RejectContext {
   /// Whether a line of a file of rejects is a context, and no record.
   static func isContext(_ json: JSONValue) -> Bool { json[key] != nil }
 
+  /// Whether a line that was cut off may be one.
+  static func mayBegin(_ line: some Collection<UInt8>) -> Bool {
+    let start = Array("{\"\(key)\":".utf8)
+    return line.starts(with: start) || start.starts(with: line)
+  }
+
   /// - Throws: `badInput` for what is no context, or of a version that is not known here.
   init(_ json: JSONValue) throws(UpsurgeError) {
     guard json[Self.key] == .integer(Self.version) else { throw Self.unknownVersion(json) }
