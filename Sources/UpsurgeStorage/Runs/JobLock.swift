@@ -1,3 +1,4 @@
+import Synchronization
 import UpsurgeRecords
 
 #if canImport(Glibc)
@@ -15,13 +16,24 @@ import UpsurgeRecords
 /// gone, however it ended. Elsewhere, and between containers, only what is recorded in the database tells.
 package final class JobLock: Sendable {
   private let descriptors: [Int32]
+  private let names: [String]
+
+  /// Names of this process. One that is not among them and seems to be is that of a child which is just being started,
+  /// and has everything open until it is another program.
+  private static let own = Mutex<Set<String>>([])
 
   /// So many files of a job are held.
   private static let fileCount = 64
 
-  private init(descriptors: [Int32]) { self.descriptors = descriptors }
+  private init(descriptors: [Int32], names: [String]) {
+    self.descriptors = descriptors
+    self.names = names
+  }
 
-  deinit { for descriptor in descriptors { close(descriptor) } }
+  deinit {
+    Self.own.withLock { $0.subtract(names) }
+    for descriptor in descriptors { close(descriptor) }
+  }
 
   /// Takes the lock of a job; nil where the system has none, and for streams, which need not be the same.
   /// - Parameters:
@@ -34,19 +46,22 @@ package final class JobLock: Sendable {
     #if os(Linux)
       if job.isStream { return nil }
       var descriptors: [Int32] = []
+      var names: [String] = []
       let keys = Set([job.sources] + files.prefix(fileCount).map { [$0] })
       for key in keys {
-        var name = name([database, job.table.lowercased()] + key)
-        let descriptor = hold(&name)
+        let text = text([database, job.table.lowercased()] + key)
+        var name = name(text)
+        let descriptor = hold(&name, text)
         if let descriptor, descriptor >= 0 {
           descriptors.append(descriptor)
+          names.append(text)
           continue
         }
-        for descriptor in descriptors { close(descriptor) }
+        _ = JobLock(descriptors: descriptors, names: names)
         if descriptor == nil { return nil }
         throw refusal(job, key, pid: holder(of: &name))
       }
-      return JobLock(descriptors: descriptors)
+      return JobLock(descriptors: descriptors, names: names)
     #else
       return nil
     #endif
@@ -63,32 +78,40 @@ package final class JobLock: Sendable {
 
   #if os(Linux)
     /// - Returns: a socket that has the name; -1 when another has it, nil where there are none.
-    private static func hold(_ name: inout sockaddr_un) -> Int32? {
+    private static func hold(_ name: inout sockaddr_un, _ text: String) -> Int32? {
       let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       if descriptor < 0 { return nil }
       // A process that was killed just now may not be gone yet; one that is at work is not waited for.
       for _ in 0..<20 {
         // Nobody accepts: each refused start stays in the queue.
-        if bind(descriptor, to: &name) && listen(descriptor, SOMAXCONN) == 0 { return descriptor }
+        if bind(descriptor, to: &name) && listen(descriptor, SOMAXCONN) == 0 {
+          _ = own.withLock { $0.insert(text) }
+          return descriptor
+        }
         guard errno == EADDRINUSE else {
           close(descriptor)
           return nil
         }
-        if let pid = holder(of: &name), !RunOwner.isEnding(pid) { break }
+        if let pid = holder(of: &name), !RunOwner.isEnding(pid) {
+          if pid != getpid() || own.withLock({ $0.contains(text) }) { break }
+        }
         usleep(10_000)
       }
       close(descriptor)
       return -1
     }
 
-    private static func name(_ parts: [String]) -> sockaddr_un {
-      let text = Array(parts.joined(separator: "\0").utf8)
-      let hash = text.withUnsafeBytes { ContentHash.hash($0) }
+    private static func text(_ parts: [String]) -> String {
+      let hash = Array(parts.joined(separator: "\0").utf8).withUnsafeBytes { ContentHash.hash($0) }
+      return "upsurge \(String(hash, radix: 16))"
+    }
+
+    private static func name(_ text: String) -> sockaddr_un {
       var address = sockaddr_un()
       address.sun_family = sa_family_t(AF_UNIX)
       // The first byte stays 0, which makes the name an abstract one.
       withUnsafeMutableBytes(of: &address.sun_path) { path in
-        path[1...].copyBytes(from: "upsurge \(String(hash, radix: 16))".utf8)
+        path[1...].copyBytes(from: text.utf8)
       }
       return address
     }
