@@ -1,4 +1,3 @@
-import Synchronization
 import UpsurgeRecords
 
 #if canImport(Glibc)
@@ -20,7 +19,7 @@ package final class JobLock: Sendable {
 
   /// Names of this process. One that is not among them and seems to be is that of a child which is just being started,
   /// and has everything open until it is another program.
-  private static let own = Mutex<Set<String>>([])
+  private static let own = OwnNames()
 
   /// So many files of a job are held.
   private static let fileCount = 64
@@ -31,7 +30,7 @@ package final class JobLock: Sendable {
   }
 
   deinit {
-    Self.own.withLock { $0.subtract(names) }
+    Self.own.remove(names)
     for descriptor in descriptors { close(descriptor) }
   }
 
@@ -85,7 +84,7 @@ package final class JobLock: Sendable {
       for _ in 0..<20 {
         // Nobody accepts: each refused start stays in the queue.
         if bind(descriptor, to: &name) && listen(descriptor, SOMAXCONN) == 0 {
-          _ = own.withLock { $0.insert(text) }
+          own.insert(text)
           return descriptor
         }
         guard errno == EADDRINUSE else {
@@ -93,7 +92,7 @@ package final class JobLock: Sendable {
           return nil
         }
         if let pid = holder(of: &name), !RunOwner.isEnding(pid) {
-          if pid != getpid() || own.withLock({ $0.contains(text) }) { break }
+          if pid != getpid() || own.contains(text) { break }
         }
         usleep(10_000)
       }
@@ -144,4 +143,30 @@ package final class JobLock: Sendable {
       }
     }
   #endif
+}
+
+/// A set of names that all threads share.
+private final class OwnNames: @unchecked Sendable {
+  // Sendable because `names` is only touched while `monitor` is locked.
+
+  private var names: Set<String> = []
+  private let monitor = Monitor()
+
+  func insert(_ name: String) {
+    monitor.lock()
+    defer { monitor.unlock() }
+    names.insert(name)
+  }
+
+  func remove(_ gone: [String]) {
+    monitor.lock()
+    defer { monitor.unlock() }
+    names.subtract(gone)
+  }
+
+  func contains(_ name: String) -> Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return names.contains(name)
+  }
 }
