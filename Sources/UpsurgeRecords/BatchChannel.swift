@@ -69,6 +69,13 @@ package final class BatchChannel: @unchecked Sendable {
     return isClosed
   }
 
+  /// Whether the queue is ended and empty.
+  package var isDrained: Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return isClosed && count == 0
+  }
+
   /// Ends the queue: senders stop at once, the receiver after what is already there.
   package func close() {
     monitor.lock()

@@ -98,7 +98,7 @@ public struct LoadOptions: Sendable {
   /// Rows in a statement at most; for benchmarks, the result does not depend on it.
   package var rowsPerStatement: Int?
   /// Whether rows may be packed into pages without SQLite; for benchmarks and tests, the result does not depend on it.
-  package var direct = DirectPolicy.auto
+  package var direct = DirectPolicy.never
   /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
   package var vfsName: String?
 

@@ -245,10 +245,14 @@ extension LoadRun {
         try writing.reconsiderUpkeep()
       }
     } catch {
+      // Whether more would have come is known when the reader has sent a batch or ended.
+      let isLast =
+        writing.hasFailedBehindCommit && full.waits(milliseconds: 1_000) && full.isDrained
+        && readError.withLock { $0 } == nil
       stopReading()
       reader.join()
       writing.abandon()
-      throw error
+      throw isLast ? Writing.behindTheLast(error) : error
     }
     stopReading()
     reader.join()

@@ -19,6 +19,9 @@ final class Writing {
   var waitSeconds = 0.0
   private let triggerCount: Int
   private var hasNotedSorting = false
+  /// Whether the run has failed while every record that it had was committed.
+  private(set) var hasFailedBehindCommit = false
+  private static let allCommitted = " (all rows are committed)"
 
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun, keeper: RunKeeper?,
@@ -81,7 +84,13 @@ final class Writing {
 
   /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
   func reconsiderUpkeep() throws(UpsurgeError) {
-    for decision in try upkeep.reconsider(writer) { note(decision.note) }
+    let isAllCommitted = writer.hasCommittedAll
+    do throws(UpsurgeError) {
+      for decision in try upkeep.reconsider(writer) { note(decision.note) }
+    } catch {
+      hasFailedBehindCommit = isAllCommitted
+      throw error
+    }
     writer.isGatheringPaused = upkeep.isUndecided
     if writer.statistics.sortedRecordCount > 0, !hasNotedSorting, let key = writer.sortKeyWords {
       hasNotedSorting = true
@@ -115,10 +124,8 @@ final class Writing {
       try upkeep.finish(writer, isInterrupted: isInterrupted) { note(RunNote(.info, $0)) }
       try writer.finish(isInterrupted: isInterrupted)
     } catch {
-      var error = error
-      let words = " (all rows are committed)"
-      if isAllCommitted && !error.message.hasSuffix(words) { error.message += words }
       abandon()
+      if isAllCommitted { throw Writing.behindTheLast(error) }
       throw error
     }
     supersededCount = writer.supersededCount
@@ -129,6 +136,13 @@ final class Writing {
       let words = "\(tombstone.column) = \(tombstone.value)".escapedForTerminal
       note(RunNote(.info, "no record had \(words)"))
     }
+  }
+
+  /// The error of a run whose last record is committed.
+  static func behindTheLast(_ error: UpsurgeError) -> UpsurgeError {
+    var error = error
+    if !error.message.hasSuffix(allCommitted) { error.message += allCommitted }
+    return error
   }
 
   /// Ends after an error: what is not committed goes, and its rejects with it. The record that ended the run is in the

@@ -122,7 +122,9 @@ extension TableWriter {
   }
 
   /// Whether a transaction has ended with the last record so far.
-  package var hasCommittedAll: Bool { !transaction.isOpen && connection.isInAutocommit && ledger.read > 0 }
+  package var hasCommittedAll: Bool {
+    !transaction.isOpen && connection.isInAutocommit && ledger.read > 0 && !isGathering
+  }
 
   /// The last record has ended a transaction: that the run is complete is said in one of its own.
   private func markComplete(_ keeper: RunKeeper) throws(UpsurgeError) {
