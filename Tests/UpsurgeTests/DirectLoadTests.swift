@@ -156,6 +156,15 @@ struct DirectLoadTests {
     #expect(try Database(path).rows("SELECT count(*) FROM mine") == ["1"])
   }
 
+  @Test("Somebody's own file of the image's name stays, and keeps no ordinary load from its work")
+  func ownFile() throws {
+    _ = scratch.write("my own", to: "a.db-upsurge")
+    let source = scratch.write("id,b\n1,x\n", to: "a.csv")
+    let summary = LoadJob(database: path, table: "t", sources: [source]).run()
+    #expect(summary.exitCode == 0, "\(summary)")
+    #expect(String(decoding: try readFile(image), as: UTF8.self) == "my own")
+  }
+
   /// Starts a load of a pipe, and says so many rows into it.
   private func startFromPipe(rows: Range<Int>) throws -> (Command.Child, writer: Int32) {
     let pipe = scratch.file("pipe")

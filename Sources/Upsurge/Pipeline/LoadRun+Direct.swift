@@ -94,8 +94,10 @@ extension LoadRun {
       do throws(UpsurgeError) {
         return try ImageFile.removeStale(for: job.database)
       } catch {
+        // Somebody's own file of that name is in nobody's way but the image's.
+        if error.code != .databaseBusy { return }
         let isOver = watch.seconds * 1_000 >= Double(job.options.busyTimeout)
-        if error.code != .databaseBusy || isOver || control.cancellationSignal != nil { throw error }
+        if isOver || control.cancellationSignal != nil { throw error }
         usleep(20_000)
       }
     }
