@@ -15,7 +15,8 @@ package struct DirectTable: ~Copyable {
 
   private let layout: DirectLayout
   private let file: PageFile
-  private let trees: UnsafeMutableBufferPointer<DirectTree>
+  /// Never another one; `var` for the compiler, as in `TreeBuilder`.
+  private var trees: UnsafeMutableBufferPointer<DirectTree>
   private let guards: UnsafeMutableBufferPointer<DirectLayout.Guard>
   private var lastRowid: Int64?
   /// Whether no write has failed and the end is not written.

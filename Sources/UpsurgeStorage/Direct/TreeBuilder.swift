@@ -11,8 +11,8 @@ struct TreeBuilder: ~Copyable {
 
   private let file: PageFile
   private let root: UInt32
-  /// From the leaves upwards.
-  private let levels: UnsafeMutablePointer<TreeLevel>
+  /// From the leaves upwards. Never another one; with `let`, Swift 6.3 emits invalid code for ThreadSanitizer here.
+  private var levels: UnsafeMutablePointer<TreeLevel>
   private var levelCount = 1
   private var lastRowid: Int64 = 0
   private var isEmpty = true
