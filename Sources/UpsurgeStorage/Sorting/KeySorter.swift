@@ -20,27 +20,25 @@ struct KeySorter {
   /// Bytes that sorting takes for each record, the order included.
   static let byteCountPerRecord = 2 * MemoryLayout<Entry>.stride + MemoryLayout<UInt32>.stride
 
-  /// Writes the indexes of these records in the order of their keys.
+  /// Puts the indexes of records into the order of their keys.
+  /// - Parameter order: the indexes, ascending.
   static func sort(
-    _ records: Range<Int>, of batch: borrowing Batch, by key: SortKey,
-    into order: UnsafeMutablePointer<UInt32>
+    _ order: UnsafeMutablePointer<UInt32>, count: Int, of batch: borrowing Batch, by key: SortKey
   ) {
-    if records.isEmpty { return }
-    let byteCount = 2 * records.count * MemoryLayout<Entry>.stride
+    if count == 0 { return }
+    let byteCount = 2 * count * MemoryLayout<Entry>.stride
     let memory = ArenaMemory.allocate(byteCount)
-    let entries = UnsafeMutableRawPointer(memory).bindMemory(to: Entry.self, capacity: 2 * records.count)
+    let entries = UnsafeMutableRawPointer(memory).bindMemory(to: Entry.self, capacity: 2 * count)
     let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
     defer {
       ArenaMemory.deallocate(memory, byteCount)
       counts.deallocate()
     }
     let sorter = KeySorter(
-      chunks: KeyChunks(key, batch), entries: entries, other: entries + records.count, counts: counts)
-    for (place, record) in records.enumerated() {
-      (entries + place).initialize(to: Entry(chunk: 0, record: UInt32(record)))
-    }
-    sorter.sort(0..<records.count, part: 0, depth: 0)
-    for place in 0..<records.count { (order + place).initialize(to: entries[place].record) }
+      chunks: KeyChunks(key, batch), entries: entries, other: entries + count, counts: counts)
+    for place in 0..<count { (entries + place).initialize(to: Entry(chunk: 0, record: order[place])) }
+    sorter.sort(0..<count, part: 0, depth: 0)
+    for place in 0..<count { order[place] = entries[place].record }
   }
 
   /// Sorts entries that are equal so far, by the chunks from here on.

@@ -73,16 +73,17 @@ extension TableWriter {
     _ batch: borrowing Batch, _ records: Range<Int>, firstBad: UInt64
   ) throws(UpsurgeError) -> Double? {
     guard let key = gathering.key else { preconditionFailure("there is no key to sort by") }
-    let start = MonotonicClock.seconds
     let byteCount = records.count * MemoryLayout<UInt32>.stride
     let memory = ArenaMemory.allocate(byteCount)
     defer { ArenaMemory.deallocate(memory, byteCount) }
     let order = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: records.count)
-    KeySorter.sort(records, of: batch, by: key, into: order)
+    let remaining = try leaveOutEqual(batch, records, into: order)
+    let start = MonotonicClock.seconds
+    KeySorter.sort(order, count: remaining, of: batch, by: key)
     statistics.sortSeconds += MonotonicClock.seconds - start
     // Where the first bad record ends the run, what is behind it in the input need not be stored.
     var last = settings.onError == .stop ? firstBad : .max
-    var count = Self.leaveOut(behind: last, batch, order, 0..<records.count)
+    var count = Self.leaveOut(behind: last, batch, order, 0..<remaining)
     var place = 0
     while place < count {
       let end = min(count, place + recordsBetweenLooks)
@@ -93,10 +94,10 @@ extension TableWriter {
         last = first
         count = Self.leaveOut(behind: last, batch, order, place..<count)
       }
-      if place < count && commitsPieces && isLogNearLimit { return Double(place) / Double(records.count) }
+      if place < count && commitsPieces && isLogNearLimit { return Double(place) / Double(remaining) }
     }
-    statistics.sortedRecordCount += records.count
-    statistics.mostSortedRecords = max(statistics.mostSortedRecords, records.count)
+    statistics.sortedRecordCount += remaining
+    statistics.mostSortedRecords = max(statistics.mostSortedRecords, remaining)
     return nil
   }
 

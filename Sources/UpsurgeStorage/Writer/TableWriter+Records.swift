@@ -23,7 +23,7 @@ extension TableWriter {
         let most = min(recordsBetweenLooks, settings.commitEveryRecords - transaction.recordCount)
         var end = min(records.upperBound, record + max(most, 1))
         while rejectNumber != .max && batch.records[end - 1].number > rejectNumber { end -= 1 }
-        try storeRun(batch, from: record, to: end)
+        try storeOthers(batch, from: record, to: end)
         transaction.note(batch, from: record, to: end)
         record = end
       } else {
@@ -111,7 +111,7 @@ extension TableWriter {
   }
 
   @inline(__always)
-  private func verdict(
+  func verdict(
     _ batch: borrowing Batch, _ record: Int, _ guards: RecordGuards
   ) -> RecordGuards.Verdict {
     let row = batch.cells + record * batch.columnCount

@@ -88,6 +88,8 @@ package final class TableWriter {
   var settlementRoundCount = 0
   /// Records that wait to be stored in the order of their key.
   var gathering = Gathering()
+  /// Tells the records whose row says the same; nil where none may be left out.
+  var equalRecords: EqualRecords?
   /// Whether records are stored as they come for the time being.
   package var isGatheringPaused = false
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
@@ -126,6 +128,7 @@ package final class TableWriter {
     try beginObserving()
     try beginReferences()
     beginGathering()
+    try beginWalking()
   }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
@@ -189,6 +192,7 @@ package final class TableWriter {
     try beginObserving()
     try beginReferences()
     beginGathering()
+    try beginWalking()
   }
 
   /// Compiles the statement of one row where the merge rules hold SQL of the user's, so that its faults are told early.

@@ -14,6 +14,8 @@ package struct WriterSettings: Sendable {
   package var commitEveryRecords = 100_000
   /// Records that are stored in the order of their key.
   package var sorting = SortingSettings()
+  /// Whether rows may be walked through beside the records.
+  package var walksBesideRows = true
   /// A commit after so many bytes of input, to the next batch border.
   package var commitEveryBytes: Int?
   /// A commit after so many seconds, to the next batch border.

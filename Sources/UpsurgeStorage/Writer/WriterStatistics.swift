@@ -13,6 +13,8 @@ package struct WriterStatistics: Sendable {
   /// Records that were stored in the order of their key, and the most of them at once.
   package var sortedRecordCount = 0
   package var mostSortedRecords = 0
+  /// Records that were not stored because a row beside them said the same.
+  package var equalRecordCount = 0
   package var commitCount = 0
   package var checkpointCount = 0
   /// Pages written to the WAL (to the database, where there is no WAL).
