@@ -21,7 +21,7 @@ package enum ArenaMemory {
 
   /// Memory that takes room only where it is touched, up to a bound that its owner keeps; always from the system.
   /// - Returns: nil where the system has no such range of addresses.
-  static func reserve(_ byteCount: Int) -> UnsafeMutablePointer<UInt8>? {
+  package static func reserve(_ byteCount: Int) -> UnsafeMutablePointer<UInt8>? {
     precondition(byteCount >= largeByteCount, "what is small need not be reserved")
     #if os(Linux)
       let flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE

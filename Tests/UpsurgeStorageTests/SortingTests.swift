@@ -26,7 +26,7 @@ import UpsurgeRecords
     let order = UnsafeMutablePointer<UInt32>.allocate(capacity: count)
     defer { order.deallocate() }
     for record in start..<count { order[record - start] = UInt32(record) }
-    KeySorter.sort(order, count: count - start, of: batch, by: key)
+    KeySorter.sort(order, count: count - start, of: KeyChunks(key, batch))
     let expected = try connection.rows("SELECT rowid - 1 FROM s WHERE rowid > \(start) ORDER BY a, b, rowid")
     let actual = (0..<count - start).map { [Value.integer(Int64(order[$0]))] }
     #expect(actual == expected, "seed \(seed)")

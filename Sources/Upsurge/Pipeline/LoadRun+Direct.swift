@@ -167,6 +167,7 @@ extension LoadRun {
     case .sameKey: "a key comes twice"
     case .value: "a value is not of its column's type"
     case .size: "a record is very large"
+    case .memory: "keys in no order take more than --memory leaves"
     }
   }
 

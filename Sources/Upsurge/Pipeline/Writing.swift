@@ -196,6 +196,9 @@ final class Writing {
       settings.append(("sorted_records", UInt64(statistics.sortedRecordCount)))
       settings.append(("sorted_at_once", UInt64(statistics.mostSortedRecords)))
     }
+    if statistics.equalRecordCount > 0 {
+      settings.append(("equal_beside_rows", UInt64(statistics.equalRecordCount)))
+    }
     let superseded = supersededCount
     // What is committed is; only a line of the report depends on this.
     let keeps = (try? writer.keepsRecords()) ?? true

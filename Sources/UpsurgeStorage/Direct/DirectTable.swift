@@ -25,9 +25,10 @@ package struct DirectTable: ~Copyable {
   /// - Parameters:
   ///   - image: the file that the table was made in; no connection to it is open.
   ///   - isSynced: as for `handOver`, so that the system can begin with it early.
+  ///   - sortByteCount: memory for the entries of trees whose keys come in no order; 0 takes no such keys.
   /// - Throws: `database` when the file is not as SQLite made it; `cannotCreate`.
   package init(
-    _ layout: DirectLayout, image: ImageFile, isSynced: Bool = true
+    _ layout: DirectLayout, image: ImageFile, isSynced: Bool = true, sortByteCount: Int = 0
   ) throws(UpsurgeError) {
     let file = try PageFile(image, isSynced: isSynced)
     for tree in layout.trees where try !file.isEmptyRoot(tree.root) {
@@ -39,8 +40,9 @@ package struct DirectTable: ~Copyable {
     self.layout = layout
     self.file = file
     trees = .allocate(capacity: layout.trees.count)
+    let share = sortByteCount / max(layout.trees.count(where: \.isIndex), 1)
     for (index, tree) in layout.trees.enumerated() {
-      trees.initializeElement(at: index, to: DirectTree(tree, file: file))
+      trees.initializeElement(at: index, to: DirectTree(tree, file: file, sortByteCount: share))
     }
     guards = .allocate(capacity: layout.guards.count)
     _ = guards.initialize(from: layout.guards)
@@ -63,9 +65,9 @@ package struct DirectTable: ~Copyable {
   package mutating func append(_ batch: borrowing Batch) throws(UpsurgeError) -> Bool {
     precondition(isOpen, "the pages of the table are written, or could not be")
     let source = BatchBytes(batch)
+    if batch.recordCount == 0 { return true }
     refusal = check(batch, source)
     if refusal != nil { return false }
-    if batch.recordCount == 0 { return true }
     isOpen = false
     let rowidCell = layout.rowidCell
     for index in trees.indices {
@@ -90,15 +92,13 @@ package struct DirectTable: ~Copyable {
 
   // MARK: - What is certain
 
-  private func check(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
+  private mutating func check(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
     if batch.arenaByteCount + batch.spillByteCount > layout.lengthLimit / 2 {
       return DirectRefusal(record: 0, reason: .size)
     }
     if let refusal = checkValues(batch, source) ?? checkRowids(batch, source) { return refusal }
     for index in trees.indices {
-      if let fault = trees[index].order.firstFault(batch, source) {
-        return DirectRefusal(record: fault.record, reason: fault.isEqual ? .sameKey : .keyOrder)
-      }
+      if let refusal = trees[index].check(batch, source) { return refusal }
     }
     return nil
   }
@@ -161,50 +161,13 @@ package struct DirectRefusal: Sendable, Equatable {
     case sameKey
     /// A value of which only SQLite knows what it makes, by its cell.
     case value(cell: Int)
-    /// The batch is larger than SQLite may take a record to be.
+    /// The batch is larger than SQLite may take a record to be, or a key that has to be sorted does not fit on a page.
     case size
+    /// The keys to be sorted need more memory.
+    case memory
   }
 
   /// The first record of the batch that cannot be taken, by its index.
   package var record: Int
   package var reason: Reason
-}
-
-/// One tree of a table: its entries come in batches.
-struct DirectTree: ~Copyable {
-  fileprivate(set) var order: KeyOrder
-  private var encoder: RecordEncoder
-  private var builder: TreeBuilder
-
-  init(_ tree: DirectLayout.Tree, file: PageFile) {
-    order = KeyOrder(tree.columns[..<tree.keyCount], isUnique: tree.isUnique)
-    builder = TreeBuilder(isIndex: tree.isIndex, root: tree.root, file: file)
-    encoder = RecordEncoder(tree.columns, limits: builder.limits, hasRowid: !tree.isIndex)
-  }
-
-  /// Without the key that is kept, which is as long as keys are.
-  var memoryByteCount: Int { builder.memoryByteCount + encoder.memoryByteCount }
-
-  /// - Parameter rowCount: the rows before the batch.
-  mutating func append(
-    _ batch: borrowing Batch, _ source: BatchBytes, rowidCell: Int?, rowCount: Int, file: PageFile
-  ) throws(UpsurgeError) {
-    var row = UnsafePointer(batch.cells)
-    for record in 0..<batch.recordCount {
-      var rowid = Int64(rowCount + record + 1)
-      if let rowidCell { rowid = Int64(bitPattern: row[rowidCell].payload) }
-      if !encoder.encode(source, row, rowid: rowid) {
-        try encoder.encodeLarge(source, row, rowid: rowid, file: file)
-      }
-      if builder.isIndex {
-        try builder.append(entry: encoder.cell, encoder.cellByteCount)
-      } else {
-        try builder.append(row: encoder.cell, encoder.cellByteCount, rowid: rowid)
-      }
-      row += source.cellCount
-    }
-    order.keepLast(batch, source)
-  }
-
-  mutating func finish() throws(UpsurgeError) { try builder.finish() }
 }

@@ -44,7 +44,7 @@ struct Gathering {
       let rejected = next.rejects.reduce(0) { $0 + $1.raw.count + 256 }
       let recordCount = batch.recordCount + next.recordCount
       let used = batch.usedByteCount + rejectByteCount + next.usedByteCount + rejected
-      guard used + recordCount * KeySorter.byteCountPerRecord <= byteLimit,
+      guard used + recordCount * KeySorter<KeyChunks>.byteCountPerRecord <= byteLimit,
         isEmpty || batch.parsedByteCount + next.parsedByteCount <= mostBytes, batch.takes(next)
       else { return false }
       batch.append(next)

@@ -1,30 +1,39 @@
 import UpsurgeRecords
 
+/// What has keys that are looked at in chunks of 64 bits (see `SortKey`).
+protocol KeyChunkSource {
+  var partCount: Int { get }
+
+  /// A chunk of a record's key; `depth` counts those of one part.
+  func chunk(_ record: UInt32, part: Int, depth: Int) -> UInt64
+
+  /// Whether a part goes on behind this chunk of it.
+  func goesOn(behind chunk: UInt64, depth: Int) -> Bool
+}
+
 /// Sorts records by their keys; those of equal keys stay in the order of the input.
 ///
 /// All records are sorted by the first chunk of their keys (see `SortKey`), then each group with an equal chunk by the
 /// next one, and so on. Large groups go by a radix sort, byte by byte from the lowest, in which a byte that all chunks
 /// share costs no pass; small ones by comparison. About 60 ns a record of random text.
-struct KeySorter {
+struct KeySorter<Source: KeyChunkSource> {
   private struct Entry {
     var chunk: UInt64
     var record: UInt32
   }
 
-  private let chunks: KeyChunks
+  private let source: Source
   private let entries: UnsafeMutablePointer<Entry>
   private let other: UnsafeMutablePointer<Entry>
   /// Of each of eight bytes, how often it has each value.
   private let counts: UnsafeMutablePointer<UInt32>
 
   /// Bytes that sorting takes for each record, the order included.
-  static let byteCountPerRecord = 2 * MemoryLayout<Entry>.stride + MemoryLayout<UInt32>.stride
+  static var byteCountPerRecord: Int { 2 * MemoryLayout<Entry>.stride + MemoryLayout<UInt32>.stride }
 
   /// Puts the indexes of records into the order of their keys.
   /// - Parameter order: the indexes, ascending.
-  static func sort(
-    _ order: UnsafeMutablePointer<UInt32>, count: Int, of batch: borrowing Batch, by key: SortKey
-  ) {
+  static func sort(_ order: UnsafeMutablePointer<UInt32>, count: Int, of source: Source) {
     if count == 0 { return }
     let byteCount = 2 * count * MemoryLayout<Entry>.stride
     let memory = ArenaMemory.allocate(byteCount)
@@ -34,8 +43,7 @@ struct KeySorter {
       ArenaMemory.deallocate(memory, byteCount)
       counts.deallocate()
     }
-    let sorter = KeySorter(
-      chunks: KeyChunks(key, batch), entries: entries, other: entries + count, counts: counts)
+    let sorter = KeySorter(source: source, entries: entries, other: entries + count, counts: counts)
     for place in 0..<count { (entries + place).initialize(to: Entry(chunk: 0, record: order[place])) }
     sorter.sort(0..<count, part: 0, depth: 0)
     for place in 0..<count { order[place] = entries[place].record }
@@ -43,9 +51,8 @@ struct KeySorter {
 
   /// Sorts entries that are equal so far, by the chunks from here on.
   private func sort(_ range: Range<Int>, part: Int, depth: Int) {
-    let cellIndex = chunks.cellIndex(of: part)
     for place in range {
-      entries[place].chunk = chunks.chunk(Int(entries[place].record), cellIndex: cellIndex, depth: depth)
+      entries[place].chunk = source.chunk(entries[place].record, part: part, depth: depth)
     }
     if range.count < Self.fewestForRadix { compare(range) } else { radix(range) }
     var start = range.lowerBound
@@ -54,9 +61,9 @@ struct KeySorter {
       var end = start + 1
       while end < range.upperBound, entries[end].chunk == chunk { end += 1 }
       if end - start > 1 {
-        if KeyChunks.goesOn(chunk) && depth + 1 < SortKey.chunkLimit {
+        if source.goesOn(behind: chunk, depth: depth) {
           sort(start..<end, part: part, depth: depth + 1)
-        } else if part + 1 < chunks.partCount {
+        } else if part + 1 < source.partCount {
           sort(start..<end, part: part + 1, depth: 0)
         }
       }
@@ -64,7 +71,7 @@ struct KeySorter {
     }
   }
 
-  private static let fewestForRadix = 512
+  private static var fewestForRadix: Int { 512 }
 
   private func compare(_ range: Range<Int>) {
     if range.count > 24 {

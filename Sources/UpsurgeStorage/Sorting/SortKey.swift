@@ -83,7 +83,7 @@ struct SortKey {
 }
 
 /// The chunks of one batch's keys.
-struct KeyChunks {
+struct KeyChunks: KeyChunkSource {
   private let cells: UnsafeMutablePointer<Cell>
   private let cellCount: Int
   private let arena: UnsafeRawPointer
@@ -100,12 +100,19 @@ struct KeyChunks {
 
   var partCount: Int { indexes.count }
 
-  /// The index of a part's cell in a record.
-  func cellIndex(of part: Int) -> Int { indexes[part] }
+  @inline(__always)
+  func chunk(_ record: UInt32, part: Int, depth: Int) -> UInt64 {
+    chunk(Int(record), cellIndex: indexes[part], depth: depth)
+  }
+
+  @inline(__always)
+  func goesOn(behind chunk: UInt64, depth: Int) -> Bool {
+    Self.goesOn(chunk) && depth + 1 < SortKey.chunkLimit
+  }
 
   /// A chunk of a record's key; `depth` counts those of one part.
   @inline(__always)
-  func chunk(_ record: Int, cellIndex: Int, depth: Int) -> UInt64 {
+  private func chunk(_ record: Int, cellIndex: Int, depth: Int) -> UInt64 {
     let cell = cells[record * cellCount + cellIndex]
     switch cell.kind {
     case .null, .absent: return 0
@@ -118,10 +125,10 @@ struct KeyChunks {
 
   /// Whether the value goes on behind this chunk.
   @inline(__always)
-  static func goesOn(_ chunk: UInt64) -> Bool { chunk >> 63 == 1 && chunk & 15 == 8 }
+  private static func goesOn(_ chunk: UInt64) -> Bool { chunk >> 63 == 1 && chunk & 15 == 8 }
 
   @inline(__always)
-  private static func number(_ value: Double) -> UInt64 {
+  static func number(_ value: Double) -> UInt64 {
     // Minus zero is zero.
     let bits = (value + 0).bitPattern
     let ordered = bits >> 63 == 1 ? ~bits : bits | 1 << 63

@@ -56,11 +56,13 @@ extension KeyChunks {
   func hash(_ record: Int) -> UInt64 {
     var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
     for part in 0..<partCount {
-      for depth in 0..<SortKey.chunkLimit {
-        let chunk = chunk(record, cellIndex: cellIndex(of: part), depth: depth)
+      var depth = 0
+      while true {
+        let chunk = chunk(UInt32(truncatingIfNeeded: record), part: part, depth: depth)
         hash = (hash ^ chunk) &* 0xD6E8_FEB8_6659_FD93
         hash ^= hash >> 32
-        if !Self.goesOn(chunk) { break }
+        if !goesOn(behind: chunk, depth: depth) { break }
+        depth += 1
       }
     }
     return hash

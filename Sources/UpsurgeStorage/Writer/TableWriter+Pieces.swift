@@ -79,7 +79,7 @@ extension TableWriter {
     let order = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: records.count)
     let remaining = try leaveOutEqual(batch, records, into: order)
     let start = MonotonicClock.seconds
-    KeySorter.sort(order, count: remaining, of: batch, by: key)
+    KeySorter.sort(order, count: remaining, of: KeyChunks(key, batch))
     statistics.sortSeconds += MonotonicClock.seconds - start
     // Where the first bad record ends the run, what is behind it in the input need not be stored.
     var last = settings.onError == .stop ? firstBad : .max

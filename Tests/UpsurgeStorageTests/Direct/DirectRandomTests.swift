@@ -8,16 +8,28 @@ import UpsurgeRecords
 /// makes of the same records.
 @Suite struct DirectRandomTests {
   @Test(arguments: 0..<120) func packedIsStored(_ seed: Int) throws {
+    try check(seed, isSorted: true)
+  }
+
+  @Test(arguments: 0..<120) func keysInNoOrder(_ seed: Int) throws {
+    try check(seed, isSorted: false)
+  }
+
+  private func check(_ seed: Int, isSorted: Bool) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let table = RandomTable(&random)
-    let rows = try table.rows(&random)
+    var rows = try table.rows(&random)
     var packing = Packing(
       table.create, table.columns, pageByteCount: 512 << Int.random(in: 0...7, using: &random))
     packing.batchSize = Int.random(in: 1...200, using: &random)
+    if !isSorted {
+      if !table.hasRowidKey { rows.shuffle(using: &random) }
+      packing.sortByteCount = 64 << 20
+    }
     let comment = "seed \(seed), batches of \(packing.batchSize): \(table.create)"
     let (packed, stored) = (TemporaryDatabase(), TemporaryDatabase())
     let (count, refusal) = try packing.run(rows, into: packed)
-    if !table.hasDoubts { #expect(count == rows.count, "\(comment) \(refusal as Any)") }
+    if isSorted && !table.hasDoubts { #expect(count == rows.count, "\(comment) \(refusal as Any)") }
     try packing.store(rows, into: stored)
     try expectSame(packed, stored, order: table.order, comment)
     if seed % 4 == 0 { try exercise(packed, comment) }
@@ -71,6 +83,8 @@ private struct RandomTable {
       }
     }
   }
+
+  var hasRowidKey: Bool { key == .rowid }
 
   var columns: [String] { ["n"] + others.map(\.name) }
 

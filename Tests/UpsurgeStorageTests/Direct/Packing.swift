@@ -18,6 +18,8 @@ struct Packing {
   var pageByteCount = 4096
   var batchSize = 1000
   var mode = UpsertPlan.Mode.insert
+  /// Memory for keys in no order.
+  var sortByteCount = 0
 
   init(_ create: String, _ columns: [String], pageByteCount: Int = 4096, batchSize: Int = 1000) {
     self.create = create
@@ -49,7 +51,7 @@ struct Packing {
   ) {
     let image = try ImageFile.make(for: database.path)
     let layout = try layout(image)
-    var table = try DirectTable(layout, image: image)
+    var table = try DirectTable(layout, image: image, sortByteCount: sortByteCount)
     var maker = BatchMaker(columns)
     maker.sizes = .init(arenaByteCount: arenaByteCount(rows), cellCount: 1 << 16, recordCount: 1 << 14)
     var at = 0
