@@ -41,7 +41,20 @@ public struct LoadJob: Sendable {
     tick: (RunControl.Progress) -> Void = { _ in },
     report: (RunSummary) -> Bool = { _ in true }
   ) -> RunSummary {
-    let run = LoadRun(job: self, control: control, note: note)
+    var run = LoadRun(job: self, control: control, note: note)
+    perform(run, tick)
+    if run.voidSeconds.withLock({ $0 }) != nil {
+      run = LoadRun(startingOver: run)
+      perform(run, tick)
+    }
+    let summary = run.takeSummary()
+    if report(summary) { run.acknowledge() }
+    run.lock.withLock { $0 = nil }
+    return summary
+  }
+
+  /// Waits for a run, shows its progress, and passes on a cancellation.
+  private func perform(_ run: LoadRun, _ tick: (RunControl.Progress) -> Void) {
     let completion = Completion()
     do throws(UpsurgeError) {
       let writer = try WorkerThread {
@@ -50,20 +63,16 @@ public struct LoadJob: Sendable {
       }
       var isStopping = false
       while !completion.wait(milliseconds: 100) {
-        if let signal = control.cancellationSignal, !isStopping {
+        if let signal = run.control.cancellationSignal, !isStopping {
           isStopping = true
           run.stopReading()
           run.noteSignal(signal)
         }
-        tick(control.progress)
+        tick(run.control.progress)
       }
       writer.join()
     } catch {
       run.fail(error)
     }
-    let summary = run.takeSummary()
-    if report(summary) { run.acknowledge() }
-    run.lock.withLock { $0 = nil }
-    return summary
   }
 }

@@ -76,6 +76,38 @@ struct PipelineRaceTests {
     #expect(summary.committedCount <= 20_000)
   }
 
+  @Test(
+    "Rows that are packed, in two loads that make one database, one of which is cancelled",
+    arguments: 1...4 as ClosedRange<UInt64>)
+  func packing(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var options = options(&generator)
+    options.commitEvery = .auto
+    options.direct = .always
+    options.directLimits.leastRowCount = Int(seed)
+    options.busyTimeout = 60_000
+    let control = RunControl()
+    let results = NoteCount()
+    var threads: [WorkerThread] = []
+    for (index, name) in ["a", "b"].enumerated() {
+      // The second has rejects on its way, so that its last rows go through SQLite.
+      let source = folder.write(csv(100..<8_100, badEvery: index == 0 ? 1_000_003 : 5_003), "\(name).csv")
+      let job = LoadJob(
+        database: folder.path + "/a.db", table: name, sources: [source], options: options)
+      threads.append(
+        try WorkerThread {
+          let summary = index == 0 ? job.run(control: control) : job.run()
+          let isWhole = index == 0 || summary.ledger.read == 8_000
+          if summary.error == nil && isWhole && summary.ledger.isBalanced { results.add() }
+        })
+    }
+    let limit = UInt64.random(in: 1...6_000, using: &generator)
+    for _ in 0..<100_000 where control.progress.records < limit { usleep(50) }
+    control.cancel(signal: 15)
+    for thread in threads { thread.join() }
+    #expect(results.count == 2, "seed \(seed)")
+  }
+
   @Test("A slow writer holds the reader back; a pipe that is fed slowly holds the writer up")
   func backPressure() throws {
     var generator = SeededGenerator(seed: 1)

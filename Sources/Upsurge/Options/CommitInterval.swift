@@ -63,7 +63,7 @@ public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, Express
     }
   }
 
-  private static let automaticCount = 100_000
+  static let automaticCount = 100_000
 
   func set(_ settings: inout WriterSettings) {
     switch self {

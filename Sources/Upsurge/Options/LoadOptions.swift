@@ -97,15 +97,34 @@ public struct LoadOptions: Sendable {
   package var sorting = SortingSettings()
   /// Rows in a statement at most; for benchmarks, the result does not depend on it.
   package var rowsPerStatement: Int?
-  /// Whether rows may be packed into pages without SQLite; for benchmarks and tests, the result does not depend on it.
-  package var direct = DirectPolicy.never
+  /// Whether the rows of a new table in a new database are packed into pages without SQLite, in a file beside the
+  /// database that becomes the database in one step; the result does not depend on it.
+  public var direct = DirectPolicy.never
+  package var directLimits = DirectLimits()
   /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
   package var vfsName: String?
 
   public init() {}
 
-  /// Whether the rows of a new database are packed by us; `always` packs small inputs, too.
-  package enum DirectPolicy: String, Sendable, CaseIterable { case auto, always, never }
+  /// Whether rows may be packed into pages.
+  public enum DirectPolicy: String, Sendable, CaseIterable {
+    /// Where the table and the options allow it and the input is large enough to gain by it.
+    case auto
+    /// Small inputs, too.
+    case always
+    /// All rows go through SQLite.
+    case never
+  }
+
+  /// What ends packing, and when that was for nothing; for tests.
+  package struct DirectLimits: Sendable {
+    /// Fewer rows are not made the database before others follow through SQLite: they would be part of a transaction,
+    /// which may be rolled back.
+    package var leastRowCount = CommitInterval.automaticCount
+    /// With less room on its disk the file grows no more: ending at a commit before the disk is full is the writer's
+    /// work.
+    package var leastFreeByteCount = 16 << 20
+  }
 
   /// How the types of a new table's columns are found.
   public enum Inference: String, Sendable, CaseIterable {

@@ -5,13 +5,15 @@
 /// however large the records are. Who needs more than is left waits until the batches before are written; a record
 /// for which the allowance is too small gets it when it is alone.
 package final class BatchPool: @unchecked Sendable {
-  // Sendable because `permittedByteCount`, `isHeld` and `isClosed` are only touched while `monitor` is locked.
+  // Sendable because `permittedByteCount`, `isHeld`, `waiterCount` and `isClosed` are only touched while `monitor` is locked.
 
   private let free: BatchChannel
   private let allowance: Int
   private var permittedByteCount = 0
   /// Whether the writer has taken the memory of large batches.
   private var isHeld = false
+  /// Who waits for what is held.
+  private var waiterCount = 0
   private var isClosed = false
   private let monitor = Monitor()
 
@@ -45,6 +47,13 @@ package final class BatchPool: @unchecked Sendable {
     self.isHeld = isHeld
     monitor.notifyAll()
     return isHeld
+  }
+
+  /// Whether somebody waits for the memory that is held.
+  package var isHoldContended: Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return isHeld && waiterCount > 0
   }
 
   /// Enlarges a batch's arena, and its spill along with it; waits for the bytes.
@@ -86,7 +95,9 @@ package final class BatchPool: @unchecked Sendable {
       && (isHeld
         || permittedByteCount + more > allowance && permittedByteCount > batch.permittedByteCount + held)
     {
+      waiterCount += 1
       monitor.wait()
+      waiterCount -= 1
     }
     permittedByteCount += more
     monitor.unlock()

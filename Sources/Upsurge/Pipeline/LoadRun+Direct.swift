@@ -1,197 +1,242 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The direct path: the rows of a new table in a new database become pages without SQLite (`DirectTable`), in a file
 /// beside the database that takes its name in one step.
 ///
 ///     image made, CREATE TABLE   ->   batches packed   ->   position written   ->   image becomes the database
 ///                                     until one is not plain                         ->   the rest as in any run
 ///
-/// What is not plain (a reject, a key out of order, a new column) ends it in front of its batch; so does a pipe that
-/// stalls. The run then goes on in the database that has been made, as if an earlier part of it had ended there. Killed
-/// before, it leaves a file that the next run removes, and nothing else.
+/// What is not plain (a reject, a key out of order, a new column) ends it in front of its batch. The run then goes on in
+/// the database that has been made, as if an earlier part of it had ended there, where that had as many rows as a
+/// transaction; fewer might have been rolled back. Then, and where another program has made the database meanwhile or the
+/// file cannot be written, the run starts over through SQLite. Killed before the end, it leaves a file that the next run
+/// removes, and nothing else.
 extension LoadRun {
-  /// A run whose first records are packed.
+  /// A run whose first records were packed.
   struct Packed: ~Copyable {
     let table: PreparedTable
-    /// As which they stand in the database; nil where there is none, as the first batch was not plain.
-    var record: RunRecord?
     let reader: WorkerThread
+    /// Before the reader was started.
     let prepareSeconds: Double
+    var end = End.nothing
     var warnings = WarningLog()
+    /// Spent waiting for the reader.
+    var waitSeconds = 0.0
     /// The batch that was not packed.
-    var rest: Batch?
-  }
+    var rest: Batch? = nil
 
-  /// Less is loaded as fast by SQLite.
-  private static let leastByteCount: UInt64 = 4 << 20
-  /// What is not there for so long is not waited for.
-  private static let idleMilliseconds = 500
-
-  /// Packs as many records as can be.
-  /// - Returns: nil where the run is not one for the direct path; nothing is read or made then.
-  func pack(
-    _ beginning: Beginning, runJob: RunJob, script: InitScript, names: [String]
-  ) throws(UpsurgeError) -> Packed? {
-    guard mayPack(beginning, script: script, names: names) else { return nil }
-    // What would refuse the run must do so before its rows stand.
-    if case .file(let path) = job.options.rejects {
-      _ = try OutputFile(path: path, option: "--rejects", goesOn: true, holdsBack: true)
+    /// What has come of it.
+    enum End {
+      /// There is no database, as the first batch was not plain.
+      case nothing
+      /// The database, with this record of the run in it.
+      case rows(RunRecord)
+      /// The run must start over, after so many seconds for nothing; the reader has ended.
+      case void(seconds: Double)
     }
-    let image = try ImageFile.make(for: job.database)
-    guard let (table, layout) = try prepare(image, for: beginning, names: names) else { return nil }
-    announce(table, isJSON: beginning.source.isJSON)
-    warnOfRoom(beginning.source, names: names[beginning.index...])
-    announce(beginning)
-    let stage = ReaderStage(
-      run: self, sourceNames: names, firstIndex: beginning.index, table: table, files: beginning.files,
-      resumption: nil)
-    let reader = try start(Reading(stage: stage, first: beginning.source))
-    let prepareSeconds = self.watch.seconds
-    do throws(UpsurgeError) {
-      let watch = Stopwatch()
-      var direct = try DirectTable(layout, image: image, isSynced: true)
-      var progress = DirectProgress(table.plan, sourceNames: names)
-      let rest = try fill(&direct, &progress)
-      // What was read of a damaged input is nobody's, as nothing is committed.
-      if rest == nil, let error = readError.withLock({ $0 }), error.code != .interrupted { throw error }
-      if direct.rowCount == 0 {
-        return Packed(table: table, record: nil, reader: reader, prepareSeconds: prepareSeconds, rest: rest)
-      }
-      try direct.finish()
-      let packedSeconds = watch.seconds
-      let record = try writePosition(progress, beginning, table, runJob, to: image)
-      do throws(UpsurgeError) {
-        try image.handOver(isSynced: true, busyTimeoutMilliseconds: job.options.busyTimeout)
-      } catch {
-        if image.hasEnded { standing.withLock { $0 = record } }
-        throw error
-      }
-      // From here on its rows stand, whatever comes.
-      standing.withLock { $0 = record }
-      let handOverSeconds = watch.seconds - packedSeconds
-      summary.withLock {
-        $0.stages += [(RunStage.pack, packedSeconds), (RunStage.handOver, handOverSeconds)]
-      }
-      return Packed(
-        table: table, record: record, reader: reader, prepareSeconds: prepareSeconds,
-        warnings: progress.warnings, rest: rest)
-    } catch {
-      stopReading()
-      reader.join()
-      throw error
-    }
-  }
 
-  /// Waits until no other process makes the database; removes what a killed one has left.
-  /// - Throws: `databaseBusy` behind `--busy-timeout`.
-  func waitForMaker() throws(UpsurgeError) {
-    let watch = Stopwatch()
-    while true {
-      do throws(UpsurgeError) {
-        return try ImageFile.removeStale(for: job.database)
-      } catch {
-        // Somebody's own file of that name is in nobody's way but the image's.
-        if error.code != .databaseBusy { return }
-        let isOver = watch.seconds * 1_000 >= Double(job.options.busyTimeout)
-        if isOver || control.cancellationSignal != nil { throw error }
-        usleep(20_000)
-      }
-    }
-  }
-
-  /// Whether the database is new, and nothing is asked for that only SQLite does or that shows rows on their way.
-  private func mayPack(_ beginning: Beginning, script: InitScript, names: [String]) -> Bool {
-    let options = job.options
-    guard options.direct != .never, !options.isTrial, !options.isAtomic, !options.isExplained,
-      options.durability != .off, options.commitEvery == .auto, options.createsTable,
-      options.vfsName == nil,
-      options.indexes.isEmpty, options.changesPath == nil, options.emitPath == nil, script.hash == nil,
-      options.triggers == .run,
-      options.contract != .quarantine, beginning.resumption == nil, beginning.replaced.isEmpty,
-      access(job.database, F_OK) != 0, job.database != ":memory:"
-    else { return false }
-    // Of a pipe nobody knows; it is worth trying.
-    guard options.direct == .auto, let byteCount = totalByteCount(of: names[beginning.index...]) else {
-      return true
-    }
-    let source = beginning.source.opened
-    let ratio = Double(source.sample.count) / Double(max(source.counter.count, 1))
-    return Double(byteCount) * max(ratio, 1) >= Double(Self.leastByteCount)
-  }
-
-  /// Makes the table in the image.
-  /// - Returns: nil where it is not one to be packed.
-  private func prepare(
-    _ image: ImageFile, for beginning: Beginning, names: [String]
-  ) throws(UpsurgeError) -> (PreparedTable, DirectLayout)? {
-    let connection = try image.connect(pageCacheByteCount: job.options.pageCacheByteCount)
-    let table = try PreparedTable.prepare(
-      job.table, for: beginning.source, others: names[(beginning.index + 1)...], on: connection,
-      options: job.options)
-    try connection.execute("COMMIT")
-    switch try DirectLayout.read(table.plan, on: connection) {
-    case .fits(let layout): return (table, layout)
-    case .unsupported(let reason):
-      note(RunNote(.detail, "rows go through SQLite: the table \(reason)"))
+    /// As which the rows stand in the database.
+    var record: RunRecord? {
+      if case .rows(let record) = end { return record }
       return nil
     }
   }
 
-  /// Packs batches until the input ends, stalls, or one is not plain.
-  /// - Returns: the batch that was not packed.
-  private func fill(
-    _ direct: inout DirectTable, _ progress: inout DirectProgress
-  ) throws(UpsurgeError) -> sending Batch? {
-    while full.waits(milliseconds: Self.idleMilliseconds), let batch = full.receive() {
-      guard batch.rejects.isEmpty, batch.newColumns.isEmpty, try direct.append(batch) else {
-        if direct.rowCount > 0 {
-          note(RunNote(.detail, "the rest goes through SQLite: \(words(direct.refusal))"))
-        }
-        return batch
+  /// Packs as many records as can be.
+  /// - Returns: nil where the run is not one for the direct path; nothing is read or made then.
+  func pack(_ input: LoadInput, in image: ImageFile) throws(UpsurgeError) -> Packed? {
+    defer { image.discard() }
+    // What would refuse the run must do so before its rows stand.
+    if case .file(let path) = job.options.rejects {
+      _ = try OutputFile(path: path, option: "--rejects", goesOn: true, holdsBack: true)
+    }
+    guard let (table, layout, startedAt) = try prepare(image, for: input) else { return nil }
+    announce(table, isJSON: input.beginning.source.isJSON)
+    warnOfRoom(input.beginning.source, names: input.remainingNames)
+    announce(input.beginning)
+    let prepareSeconds = watch.seconds
+    let reader = try start(input, table: table, resumption: nil)
+    var packed = Packed(table: table, reader: reader, prepareSeconds: prepareSeconds)
+    do throws(UpsurgeError) {
+      let reason = try packRows(of: input, layout, in: image, startedAt: startedAt, &packed)
+      if let reason { giveUp(&packed, reason) }
+    } catch {
+      if image.hasEnded {
+        // It is the database; only its folder was not brought to the disk.
+        stop(reader)
+        throw error
       }
-      progress.take(batch)
-      control.note(records: progress.ledger.read, rejects: 0)
-      pool.giveBack(batch)
+      let level: RunNote.Level = error.code == .databaseBusy ? .info : .warning
+      giveUp(
+        &packed, RunNote(level, "\(error.message); all rows go through SQLite, from the first one"))
+    }
+    return packed
+  }
+
+  /// - Returns: why all of it is for nothing; nil where it is not.
+  private func packRows(
+    of input: LoadInput, _ layout: DirectLayout, in image: ImageFile, startedAt: String,
+    _ packed: inout Packed
+  ) throws(UpsurgeError) -> RunNote? {
+    let watch = Stopwatch()
+    // The memory that the page cache and large batches would take.
+    let holdsMemory = layout.hasIndexes && pool.hold(true)
+    defer { if holdsMemory { _ = pool.hold(false) } }
+    var direct = try DirectTable(
+      layout, image: image, isSynced: true, sortByteCount: holdsMemory ? job.options.sortByteCount : 0)
+    var progress = DirectProgress(packed.table.plan, sourceNames: input.names)
+    var obstacle: String?
+    packed.rest = try fill(&direct, &progress, image, &obstacle, &packed.waitSeconds)
+    if obstacle == nil, let error = readError.withLock({ $0 }), error.code != .interrupted {
+      obstacle = "the input cannot be read to its end"
+    }
+    if direct.rowCount == 0 {
+      if let obstacle { note(RunNote(.detail, "rows go through SQLite: \(obstacle)")) }
+      return nil
+    }
+    if image.isTaken {
+      return RunNote(
+        .info,
+        "another program has made the database \(job.database.escapedForTerminal) meanwhile; the records go into it,"
+          + " from the first one")
+    }
+    if let obstacle {
+      if direct.rowCount < job.options.directLimits.leastRowCount {
+        return RunNote(.detail, "all rows go through SQLite, from the first one: \(obstacle)")
+      }
+      note(RunNote(.detail, "the rest goes through SQLite: \(obstacle)"))
+    }
+    try direct.finish()
+    let packSeconds = watch.seconds
+    let record = try writePosition(progress, input, packed.table, startedAt: startedAt, to: image)
+    try handOver(image, record)
+    packed.end = .rows(record)
+    packed.warnings = progress.warnings
+    let (waitSeconds, handOverSeconds) = (packed.waitSeconds, watch.seconds - packSeconds)
+    summary.withLock {
+      $0.stages += [(RunStage.pack, packSeconds - waitSeconds), (RunStage.handOver, handOverSeconds)]
     }
     return nil
   }
 
-  private func words(_ refusal: DirectRefusal?) -> String {
-    switch refusal?.reason {
-    case nil: "a record is rejected, or brings a new column"
+  /// Makes the image the database. From then on its rows stand, whatever comes.
+  private func handOver(_ image: ImageFile, _ record: RunRecord) throws(UpsurgeError) {
+    do throws(UpsurgeError) {
+      try image.handOver(
+        isSynced: true, busyTimeoutMilliseconds: job.options.busyTimeout,
+        isCancelled: { [control] in control.cancellationSignal != nil })
+    } catch {
+      if image.hasEnded { standing.withLock { $0 = record } }
+      throw error
+    }
+    standing.withLock { $0 = record }
+  }
+
+  /// Ends the reader; the run is to start over.
+  private func giveUp(_ packed: inout Packed, _ reason: RunNote) {
+    stop(packed.reader)
+    packed.rest = nil
+    packed.end = .void(seconds: watch.seconds - packed.prepareSeconds)
+    note(reason)
+  }
+
+  /// Makes the table in the image.
+  /// - Returns: nil where it is not one to be packed, or cannot be made: SQLite says in the database itself why.
+  private func prepare(
+    _ image: ImageFile, for input: LoadInput
+  ) throws(UpsurgeError) -> (PreparedTable, DirectLayout, startedAt: String)? {
+    do throws(UpsurgeError) {
+      let connection = try image.connect(pageCacheByteCount: job.options.pageCacheByteCount)
+      let table = try PreparedTable.prepare(
+        job.table, for: input.beginning.source, others: input.remainingNames.dropFirst(), on: connection,
+        options: job.options)
+      try connection.execute("COMMIT")
+      let startedAt = try RunKeeper.now(connection)
+      switch try DirectLayout.read(table.plan, on: connection) {
+      case .fits(let layout): return (table, layout, startedAt)
+      case .unsupported(let reason):
+        note(RunNote(.detail, "rows go through SQLite: the table \(reason)"))
+      }
+    } catch {
+      if ![.database, .databaseBusy, .cannotCreate].contains(error.code) { throw error }
+    }
+    return nil
+  }
+
+  /// Packs batches until the input ends, or one is not plain.
+  /// - Parameter obstacle: why the batch was not packed.
+  /// - Returns: the batch that was not packed.
+  private func fill(
+    _ direct: inout DirectTable, _ progress: inout DirectProgress, _ image: ImageFile,
+    _ obstacle: inout String?, _ waitSeconds: inout Double
+  ) throws(UpsurgeError) -> sending Batch? {
+    var start = MonotonicClock.seconds
+    while true {
+      while !full.waits(milliseconds: Self.lookMilliseconds) {
+        if pool.isHoldContended {
+          obstacle = "a large record needs the memory of keys in no order"
+          return nil
+        }
+      }
+      guard let batch = full.receive() else { return nil }
+      waitSeconds += MonotonicClock.seconds - start
+      if !batch.rejects.isEmpty {
+        obstacle = "a record is rejected"
+      } else if !batch.newColumns.isEmpty {
+        obstacle = "a record brings a new column"
+      } else if image.isTaken {
+        obstacle = "another program has made the database"
+      } else if let free = image.freeByteCount, free < job.options.directLimits.leastFreeByteCount {
+        obstacle = "the disk has little room left"
+      } else if try !direct.append(batch) {
+        obstacle = words(direct.refusal?.reason)
+      }
+      if obstacle != nil { return batch }
+      progress.take(batch)
+      control.note(records: progress.ledger.read, rejects: 0)
+      pool.giveBack(batch)
+      start = MonotonicClock.seconds
+    }
+  }
+
+  /// How often it is looked at what the reader waits for, while there is no batch.
+  private static let lookMilliseconds = 100
+
+  private func words(_ reason: DirectRefusal.Reason?) -> String {
+    switch reason {
     case .keyOrder: "keys do not ascend"
     case .sameKey: "a key comes twice"
     case .value: "a value is not of its column's type"
-    case .size: "a record is very large"
+    case .size, nil: "a record is very large"
     case .memory: "keys in no order take more than --memory leaves"
     }
   }
 
   /// Makes a table once more whose image came to nothing: its source is being read and tells its types no more. The
   /// transaction stays open for the first records.
-  func makeAgain(_ table: PreparedTable, on connection: Connection) throws(UpsurgeError) {
+  /// - Returns: false where another program has made a table of that name meanwhile; nothing is made then.
+  func makeAgain(_ table: PreparedTable, on connection: Connection) throws(UpsurgeError) -> Bool {
     try connection.beginWriting()
+    if try TableSchema.read(connection, table: job.table) != nil {
+      try connection.execute("ROLLBACK")
+      return false
+    }
     for sql in table.createdStatements { try connection.execute(sql) }
+    return true
   }
 
   /// Writes the record of the run beside the rows.
   private func writePosition(
-    _ progress: DirectProgress, _ beginning: Beginning, _ table: PreparedTable, _ runJob: RunJob,
+    _ progress: DirectProgress, _ input: LoadInput, _ table: PreparedTable, startedAt: String,
     to image: ImageFile
-  ) throws(UpsurgeError) -> RunRecord? {
+  ) throws(UpsurgeError) -> RunRecord {
     let connection = try image.connect(pageCacheByteCount: job.options.pageCacheByteCount)
-    guard let keeper = try keeper(for: beginning, table: table, runJob: runJob, on: connection) else {
-      return nil
-    }
+    let keeper = try keeper(
+      for: input.beginning, table: table, runJob: input.runJob, on: connection, startedAt: startedAt)
     try connection.beginWriting()
-    try keeper.didBegin()
-    try keeper.willCommit(progress.progress, progress.position, isLast: false)
-    try connection.endImage()
+    try keeper?.didBegin()
+    try keeper?.willCommit(progress.progress, progress.position, isLast: false)
     try connection.execute("COMMIT")
-    return try RunTable.open(connection, table: runJob.table).last
+    let record = try RunTable.open(connection, table: input.runJob.table).last
+    guard let record else { preconditionFailure("a run whose rows are packed keeps its record") }
+    return record
   }
 }

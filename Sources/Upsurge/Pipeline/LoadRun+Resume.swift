@@ -85,12 +85,13 @@ extension LoadRun {
 
   /// What keeps the record of the run; nil for a trial and where nothing would survive.
   func keeper(
-    for beginning: Beginning, table: PreparedTable, runJob: RunJob, on connection: Connection
+    for beginning: Beginning, table: PreparedTable, runJob: RunJob, on connection: Connection,
+    startedAt: String? = nil
   ) throws(UpsurgeError) -> RunKeeper? {
     if job.options.isTrial || job.options.durability == .off { return nil }
     let keeper = try RunKeeper(
       connection: connection, job: runJob, resumed: beginning.resumption, replaced: beginning.replaced,
-      keepsHistory: job.options.keepsHistory)
+      keepsHistory: job.options.keepsHistory, startedAt: startedAt, owner: owner)
     let files = beginning.files
     keeper.files = { files.all }
     if table.createdSQL != nil { keeper.madeTable = true }

@@ -21,20 +21,54 @@ final class LoadRun: Sendable {
   let standing = Mutex<RunRecord?>(nil)
   /// What is left to do when the ledger was seen.
   let ending = Mutex<RunEnding?>(nil)
+  /// What its record in the database calls it.
+  let owner = RunOwner()
   /// Held until the run has ended.
-  let lock = Mutex<JobLock?>(nil)
+  let lock: Mutex<JobLock?>
   /// Runs from the start of the run.
-  let watch = Stopwatch()
+  let watch: Stopwatch
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
+  /// Seconds spent in packing rows that came to nothing; set where the run must start over, through SQLite. Nothing of
+  /// it is in the database then.
+  let voidSeconds = Mutex<Double?>(nil)
+  /// The same of the run that this one starts over.
+  let lostSeconds: Double
+
+  private let said: SaidNotes
+  private let tell: @Sendable (RunNote) -> Void
 
   /// One being filled, one being written, two waiting.
   private static let batchCount = 4
 
-  init(job: LoadJob, control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
+  convenience init(job: LoadJob, control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
+    self.init(job, control, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0)
+  }
+
+  /// A run from the first record in place of one that has packed rows for nothing; nothing is said twice.
+  convenience init(startingOver run: LoadRun) {
+    var job = run.job
+    job.options.direct = .never
+    run.said.startOver()
+    let lock = run.lock.withLock { $0.take() }
+    let lostSeconds = run.voidSeconds.withLock { $0 } ?? 0
+    self.init(
+      job, run.control, run.tell, said: run.said, watch: run.watch, lock: lock, lostSeconds: lostSeconds)
+    summary.withLock { $0.stages.append((RunStage.pack, lostSeconds)) }
+  }
+
+  private init(
+    _ job: LoadJob, _ control: RunControl, _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
+    watch: Stopwatch, lock: JobLock?, lostSeconds: Double
+  ) {
     self.job = job
     self.control = control
-    self.note = note
+    self.said = said
+    self.tell = tell
+    self.watch = watch
+    self.lock = Mutex(lock)
+    self.lostSeconds = lostSeconds
+    note = { if said.take($0) { tell($0) } }
     pool = BatchPool(
       count: LoadRun.batchCount, sizes: job.options.batchSizes, allowance: job.options.largeBatchByteLimit)
     var summary = RunSummary(database: job.database, table: job.table, sources: job.sources)

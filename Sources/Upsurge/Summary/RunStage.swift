@@ -11,7 +11,7 @@ package enum RunStage {
   /// Before the first record: looking at the input, opening the database, finding or making the table.
   package static let prepare = "prepare"
   package static let waitForReader = "wait_for_reader"
-  /// Packing rows into pages without SQLite, the wait for records included, and making that the database.
+  /// Packing rows into pages without SQLite, and making that the database.
   package static let pack = "pack"
   package static let handOver = "hand_over"
   /// Binding and stepping statements.

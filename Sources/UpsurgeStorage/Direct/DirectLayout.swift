@@ -43,6 +43,9 @@ package struct DirectLayout: Sendable {
 
   private init(table: String) { self.table = table }
 
+  /// Whether keys may have to be sorted.
+  package var hasIndexes: Bool { trees.contains(where: \.isIndex) }
+
   /// Looks at a table that was just made and is empty.
   /// - Parameters:
   ///   - plan: for the table as it is now.

@@ -37,16 +37,6 @@ package struct DirectProgress {
     return progress
   }
 
-  package var position: RunPosition {
-    var position = RunPosition()
-    guard let last = transaction.last else { return position }
-    position.sourceIndex = last.sourceIndex
-    let name = last.sourceIndex < sourceNames.count ? sourceNames[last.sourceIndex] : "-"
-    position.position = Position(file: name, record: last.number, line: last.line, byte: last.byte)
-    if place.sourceIndex == last.sourceIndex {
-      position.restart = place.restart
-      position.block = place.block
-    }
-    return position
-  }
+  /// Where a run goes on behind the last record.
+  package var position: RunPosition { place.position(of: transaction.last, sourceNames: sourceNames) }
 }

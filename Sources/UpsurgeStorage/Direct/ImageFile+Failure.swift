@@ -17,23 +17,6 @@ extension ImageFile {
       && named.st_dev == open.st_dev
   }
 
-  /// What the header of an image says until it is about to become the database (`application_id`): "upsr".
-  static let mark: UInt32 = 0x7570_7372
-
-  /// Whether a file is what `make` and SQLite leave when they are killed: empty, a database with our mark, or one that
-  /// was about to be handed over, with the record of its run.
-  static func isImage(_ descriptor: Int32) -> Bool {
-    var start = [UInt8](repeating: 0, count: 65536)
-    let count = pread(descriptor, &start, start.count, 0)
-    // After a power loss its pages may be all zeros.
-    if start[..<max(count, 0)].allSatisfy({ $0 == 0 }) { return true }
-    guard count >= 512, start.starts(with: "SQLite format 3\0".utf8) else { return false }
-    if start[68..<72].reduce(0, { $0 << 8 | UInt32($1) }) == mark { return true }
-    let name = Array(RunTable.name.utf8)
-    let schema = start[100..<count]
-    return schema.indices.contains { schema[$0] == name[0] && schema[$0...].starts(with: name) }
-  }
-
   /// Whether two names lead to one file.
   static func isSame(_ path: String, _ other: stat) -> Bool {
     var status = stat()

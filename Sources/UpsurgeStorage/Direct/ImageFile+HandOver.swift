@@ -16,11 +16,13 @@ extension ImageFile {
   /// - Parameters:
   ///   - isSynced: whether the database must survive a power loss.
   ///   - busyTimeoutMilliseconds: how long an empty database that another process has open is waited for.
-  ///   - isRenamed: false only in tests, which want a file system that has no such rename or no links.
+  ///   - isCancelled: is asked during that wait; true ends it.
+  ///   - ways: not all only in tests, which want a file system that has no such rename or no links.
   /// - Throws: `databaseBusy` when another program has made the database meanwhile, `cannotCreate`, `database`: nothing is
   ///   stored, but for a folder that cannot be brought to the disk, as the message says.
   package func handOver(
-    isSynced: Bool, busyTimeoutMilliseconds: Int32 = 5000, by ways: [HandOverWay] = HandOverWay.allCases
+    isSynced: Bool, busyTimeoutMilliseconds: Int32 = 5000,
+    isCancelled: @escaping @Sendable () -> Bool = { false }, by ways: [HandOverWay] = HandOverWay.allCases
   ) throws(UpsurgeError) {
     guard descriptor >= 0, ImageFile.leads(path, to: descriptor) else {
       throw UpsurgeError(
@@ -34,7 +36,10 @@ extension ImageFile {
     }
     if isSynced { try sync() }
     if try !publish(ways) {
-      try copy(isSynced: isSynced, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+      let target = try Connection(
+        path: database, createIfMissing: true, busyTimeoutMilliseconds: busyTimeoutMilliseconds,
+        isCancelled: isCancelled)
+      try copy(into: target, isSynced: isSynced)
       ImageFile.remove(path)
     }
     letGo()
@@ -57,10 +62,8 @@ extension ImageFile {
     return false
   }
 
-  /// Copies the pages into a database that is missing or empty.
-  private func copy(isSynced: Bool, busyTimeoutMilliseconds: Int32) throws(UpsurgeError) {
-    let target = try Connection(
-      path: database, createIfMissing: true, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+  /// Copies the pages into a database that is empty.
+  private func copy(into target: Connection, isSynced: Bool) throws(UpsurgeError) {
     if !target.isNewDatabase { throw taken() }
     try target.execute(
       "PRAGMA synchronous=\(isSynced ? "FULL" : "OFF"); PRAGMA cache_size=-2048; PRAGMA secure_delete=OFF")
@@ -74,8 +77,10 @@ extension ImageFile {
     if code == SQLITE_OK && !isTaken { code = sqlite3_backup_step(backup, -1) }
     let ended = sqlite3_backup_finish(backup)
     if isTaken && (code == SQLITE_OK || code == SQLITE_DONE) { throw taken() }
-    if code != SQLITE_DONE { throw target.failure(ended != SQLITE_OK ? ended : code) }
-    try target.check(ended)
+    if code == SQLITE_DONE && ended == SQLITE_OK { return }
+    let error = target.failure(ended != SQLITE_OK ? ended : code)
+    target.discardNewFile()
+    throw error
   }
 
   private func taken() -> UpsurgeError {
@@ -116,22 +121,4 @@ extension Connection {
 
   /// The file itself, where the path is a symbolic link to it.
   var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path }
-
-  /// Prepares a connection to a file that nobody else knows of and that is worthless after a crash.
-  func beginImage(pageByteCount: Int, pageCacheByteCount: Int) throws(UpsurgeError) {
-    if isNewDatabase {
-      try execute("PRAGMA page_size=\(pageByteCount); PRAGMA application_id=\(ImageFile.mark)")
-    }
-    try undefended("PRAGMA journal_mode=OFF")
-    try execute(
-      """
-      PRAGMA synchronous=OFF; PRAGMA cache_size=-\(max(pageCacheByteCount >> 10, 64));
-      PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF; PRAGMA foreign_keys=ON;
-      """)
-    durability = .off
-    self.pageCacheByteCount = pageCacheByteCount
-  }
-
-  /// Takes the image's mark away; part of the transaction that is open.
-  package func endImage() throws(UpsurgeError) { try execute("PRAGMA main.application_id=0") }
 }

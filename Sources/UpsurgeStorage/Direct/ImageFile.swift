@@ -78,7 +78,7 @@ package final class ImageFile {
     defer { close(descriptor) }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK { throw busy(path, database) }
     guard leads(path, to: descriptor) else { return }
-    guard isImage(descriptor) else { throw inTheWay(path, database) }
+    guard isImage(descriptor, of: database) else { throw inTheWay(path, database) }
     remove(path)
   }
 
@@ -89,12 +89,19 @@ package final class ImageFile {
   ) throws(UpsurgeError) -> Connection {
     // Without locks of SQLite's: macOS and network file systems take them and flock for the same.
     let connection = try Connection(path: path, createIfMissing: false, vfs: vfs)
-    try connection.beginImage(pageByteCount: pageByteCount, pageCacheByteCount: pageCacheByteCount)
+    try connection.beginImage(
+      of: database, pageByteCount: pageByteCount, pageCacheByteCount: pageCacheByteCount)
     return connection
   }
 
   /// Whether the file has become the database, or is gone.
   package var hasEnded: Bool { descriptor < 0 }
+
+  /// Whether another program has made the database meanwhile; an empty file is none.
+  package var isTaken: Bool { DiskSpace.size(of: database) > 0 }
+
+  /// What the file's disk has free, in bytes; nil when that is not known.
+  package var freeByteCount: Int? { DiskSpace.free(at: path) }
 
   /// Removes the file, unless it has become the database.
   package func discard() {

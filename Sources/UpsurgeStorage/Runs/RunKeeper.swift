@@ -23,7 +23,7 @@ package final class RunKeeper {
   /// How many rejects were given to a file; asked at each commit.
   package var keptRejectCount: () -> UInt64 = { 0 }
 
-  private let owner = RunOwner()
+  private let owner: RunOwner
   private let resumed: RunRecord?
   /// Runs of the same job that this one takes the place of.
   private let replaced: [RunRecord]
@@ -40,17 +40,24 @@ package final class RunKeeper {
   /// - Parameters:
   ///   - resumed: the run that goes on.
   ///   - replaced: runs of the same job that are forgotten with the first commit.
+  ///   - startedAt: when the run has begun, as `now` told it; nil is now.
+  ///   - owner: who is at work, where a run has more than one keeper.
   package init(
     connection: Connection, job: RunJob, resumed: RunRecord?, replaced: [RunRecord],
-    keepsHistory: Bool
+    keepsHistory: Bool, startedAt: String? = nil, owner: RunOwner = RunOwner()
   ) throws(UpsurgeError) {
+    self.owner = owner
     self.connection = connection
     self.job = job
     self.resumed = resumed
     self.replaced = replaced
     self.keepsHistory = keepsHistory
     runID = resumed?.id
-    if let resumed { startedAt = resumed.startedAt } else { startedAt = try Self.now(connection) }
+    if let known = resumed?.startedAt ?? startedAt {
+      self.startedAt = known
+    } else {
+      self.startedAt = try Self.now(connection)
+    }
     changesBefore = connection.totalChanges
     madeTable = resumed?.position.madeTable ?? false
   }
@@ -63,7 +70,9 @@ package final class RunKeeper {
   package func canGoOn(in sourceIndex: Int) -> Bool {
     let read = files().prefix(sourceIndex + 1)
     guard isMarked, !read.isEmpty, read.allSatisfy({ $0.identity != nil }) else { return false }
-    return (try? recordedOwner()) == (isRecorded ? owner.text : resumed?.owner)
+    // What this process has written may have been rolled back.
+    guard let recorded = try? recordedOwner() else { return false }
+    return recorded == owner.text || recorded == resumed?.owner
   }
 
   /// Looks, under the write lock, whether another process has taken up the job meanwhile.
@@ -275,7 +284,8 @@ package final class RunKeeper {
       hint: "wait until it has ended, or end it: kill \(pid)")
   }
 
-  private static func now(_ connection: Connection) throws(UpsurgeError) -> String {
+  /// The time as a run's record holds it: UTC, ISO 8601.
+  package static func now(_ connection: Connection) throws(UpsurgeError) -> String {
     try connection.text("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')") ?? ""
   }
 }

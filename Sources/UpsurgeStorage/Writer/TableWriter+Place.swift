@@ -70,6 +70,20 @@ struct InputPlace {
     return true
   }
 
+  /// Where a run goes on behind its last record; at the start where there is none.
+  func position(of last: OpenTransaction.LastRecord?, sourceNames: [String]) -> RunPosition {
+    var position = RunPosition()
+    guard let last else { return position }
+    position.sourceIndex = last.sourceIndex
+    let name = last.sourceIndex < sourceNames.count ? sourceNames[last.sourceIndex] : "-"
+    position.position = Position(file: name, record: last.number, line: last.line, byte: last.byte)
+    if sourceIndex == last.sourceIndex {
+      position.restart = restart
+      position.block = block
+    }
+    return position
+  }
+
   /// The hash of a block, which is that of its last 16 KiB.
   static func hash(_ block: UnsafeRawBufferPointer) -> UInt64 {
     ContentHash.hash(UnsafeRawBufferPointer(rebasing: block.suffix(hashedByteCount)))
@@ -197,18 +211,7 @@ extension TableWriter {
   }
 
   /// Where the last record of the transaction stands.
-  package var position: RunPosition {
-    var position = RunPosition()
-    guard let last = transaction.last else { return position }
-    position.sourceIndex = last.sourceIndex
-    position.position = Position(
-      file: sourceName(last.sourceIndex), record: last.number, line: last.line, byte: last.byte)
-    if place.sourceIndex == last.sourceIndex {
-      position.restart = place.restart
-      position.block = place.block
-    }
-    return position
-  }
+  package var position: RunPosition { place.position(of: transaction.last, sourceNames: sourceNames) }
 
   /// Whether the same job would go on from the last commit.
   package var isResumable: Bool { keeper?.canGoOn(in: lastCommittedRecord?.sourceIndex ?? 0) ?? false }

@@ -10,7 +10,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case sniff
   /// zstd, gzip and transcoding against the libraries themselves.
   case source
-  /// A whole load with random options, twice with other batches.
+  /// A whole load with random options, twice: with other batches, and with rows packed into pages.
   case load
   /// A replay of any file of rejects.
   case replay

@@ -33,7 +33,7 @@ final class LoadFolder: Sendable {
   }
 
   func removeDatabase() {
-    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(database + suffix) }
+    for suffix in ["", "-wal", "-shm", "-journal", "-upsurge"] { unlink(database + suffix) }
   }
 
   private func remove() {

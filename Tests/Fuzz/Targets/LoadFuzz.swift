@@ -3,12 +3,20 @@ import UpsurgeParsing
 import UpsurgeRecords
 import UpsurgeStorage
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A load with random options ends with a ledger that is balanced and a database that is sound, and other batches
-/// give the same table, ledger and exit code.
+/// give the same table, ledger and exit code; so do rows that are packed into pages as far as they can be.
 enum LoadFuzz {
   static func run(_ input: inout FuzzInput) throws {
     let schema = input.pick(LoadFuzz.schemas)
     var options = try LoadOptions.random(&input)
+    let direct = options.direct
+    options.direct = .never
     let sizes = input.sizes()
     let rowsPerStatement = input.pick([1, 2, 3, 64])
     let preamble = input.pick(["", "id,a,b\n", "id,a,b\n", "a,id\n", "id\n", "id;a;b;c\n"])
@@ -19,23 +27,26 @@ enum LoadFuzz {
     let one = try load(schema, options, folder)
     options.batchSizes = sizes
     options.rowsPerStatement = rowsPerStatement
+    options.direct = direct
     let many = try load(schema, options, folder)
 
+    let way = "\(sizes), \(rowsPerStatement) rows a statement, packed \(direct)"
     // How far a run came that ended early is not promised.
     let isComparable = (one.summary.error == nil) == (many.summary.error == nil)
-    try expect(
-      isComparable,
-      "\(one.said) with one batch, \(many.said) with \(sizes), \(rowsPerStatement) rows a statement")
+    try expect(isComparable, "\(one.said) with one batch, \(many.said) with \(way)")
     if one.summary.error != nil { return }
-    try expect(
-      one.said == many.said, "\(one.said)\n\(many.said) with \(sizes), \(rowsPerStatement) rows a statement")
-    try expect(
-      one.rows == many.rows, "\(one.rows)\n\(many.rows) with \(sizes), \(rowsPerStatement) rows a statement")
+    try expect(one.said == many.said, "\(one.said)\n\(many.said) with \(way)")
+    try expect(one.rows == many.rows, "\(one.rows)\n\(many.rows) with \(way)")
+    if direct == .always {
+      try expect(one.dump == many.dump, "\(one.dump)\n\(many.dump) with \(way)")
+    }
   }
 
   private struct Result {
     var summary: RunSummary
     var rows: [[String]]
+    /// The schema, and the rows of a new table without a key in their order.
+    var dump: [[String]]
 
     /// What must be the same.
     var said: String {
@@ -57,7 +68,16 @@ enum LoadFuzz {
     }
     let database = try FuzzDatabase.open(folder.database)
     try expect(try database.execute("PRAGMA integrity_check") == [["t6f6b"]], "the database is damaged")
-    return Result(summary: summary, rows: try rows(database))
+    try expect(access(folder.database + "-upsurge", F_OK) != 0, "the image is still there")
+    let isKeyless = schema.isEmpty && options.rules.target == .primaryKey
+    return Result(
+      summary: summary, rows: try rows(database), dump: try dump(database, withRows: isKeyless))
+  }
+
+  private static func dump(_ database: FuzzDatabase, withRows: Bool) throws -> [[String]] {
+    let dump = try database.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")
+    guard withRows, dump.contains(where: { $0[1] == "t74" }) else { return dump }
+    return try dump + database.execute("SELECT rowid, * FROM t ORDER BY rowid")
   }
 
   /// The table's rows in any order, and what is kept in the quarantine.
@@ -112,7 +132,7 @@ extension LoadOptions {
     options.contract = input.pick(SchemaContract.allCases)
     options.onError = input.pick([.reject, .reject, .stop])
     if options.onError == .reject { options.rejectLimit = input.pick([nil, nil, .count(2), .percent(50)]) }
-    options.commitEvery = input.pick([100_000, 1, 2, 3, 7, 20])
+    options.commitEvery = input.pick([.auto, 1, 2, 3, 7, 20])
     options.isAtomic = input.byte() % 8 == 1
     options.isStrict = input.flag()
     options.inference = input.pick([.sample, .sample, .none, .full])
@@ -124,7 +144,12 @@ extension LoadOptions {
     options.types = input.byte() % 8 == 1 ? ["a": "TEXT", "b": "REAL"] : [:]
     options.blobEncoding = input.pick([nil, nil, nil, .hex, .base64])
     options.foreignKeys = input.pick([.auto, .on, .deferred])
-    options.dryRun = input.byte() % 16 == 1 ? .count : nil
+    let trial = input.byte() % 16
+    options.dryRun = trial == 1 ? .count : nil
+    // Rows in front of the first that is not plain are made the database, or all of them are read again.
+    options.direct = trial < 8 ? .never : .always
+    options.directLimits.leastRowCount = [1, 1, 4, 100_000][trial % 4]
+    options.directLimits.leastFreeByteCount = 0
     options.memory = .mebibytes(16)
     return options
   }

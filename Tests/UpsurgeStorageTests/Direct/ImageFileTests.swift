@@ -134,10 +134,7 @@ import UpsurgeRecords
   @Test func whatAKilledRunLeavesIsRemoved() throws {
     let database = TemporaryDatabase()
     let path = database.path + ImageFile.suffix
-    var marked = [UInt8](repeating: 0, count: 4096)
-    marked.replaceSubrange(0..<16, with: Array("SQLite format 3\0".utf8))
-    marked.replaceSubrange(68..<72, with: Array("upsr".utf8))
-    for content in [[], marked, [UInt8](repeating: 0, count: 4096)] {
+    for content in [[], Self.header(of: database.path)] {
       let file = open(path, O_CREAT | O_WRONLY, 0o644)
       #expect(write(file, content, content.count) == content.count)
       close(file)
@@ -159,10 +156,61 @@ import UpsurgeRecords
     try expectRows(database.path)
   }
 
+  /// The first page of an image, as far as it tells.
+  private static func header(of database: String) -> [UInt8] {
+    var page = [UInt8](repeating: 0, count: 4096)
+    page.replaceSubrange(0..<16, with: Array("SQLite format 3\0".utf8))
+    page.replaceSubrange(68..<72, with: Array("upsr".utf8))
+    let name = UInt32(bitPattern: ImageFile.nameMark(of: database))
+    page.replaceSubrange(60..<64, with: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: name >> $0) })
+    return page
+  }
+
+  /// An image is known from the first on, by the name of its database, until the marks are taken away.
+  @Test func anImageIsKnown() throws {
+    let database = TemporaryDatabase()
+    let image = try ImageFile.make(for: database.path)
+    #expect(ImageFile.isImage(image.descriptor, of: database.path))
+    try pack(image)
+    #expect(ImageFile.isImage(image.descriptor, of: database.path))
+    #expect(!ImageFile.isImage(image.descriptor, of: database.path + "x"))
+    let name = database.path.split(separator: "/").last.map(String.init) ?? ""
+    #expect(ImageFile.isImage(image.descriptor, of: "elsewhere/\(name)"))
+    try image.handOver(isSynced: false)
+    let connection = try Connection(path: database.path, createIfMissing: false)
+    for _ in 0..<2 {
+      try connection.endImage()
+      #expect(try connection.integer("PRAGMA application_id") == 0)
+      #expect(try connection.integer("PRAGMA user_version") == 0)
+    }
+    try expectRows(database.path)
+  }
+
+  /// A database whose name is that of another one's image: it has held runs, and was an image of its own.
+  @Test func aDatabaseOfThatNameStays() throws {
+    let database = TemporaryDatabase()
+    let theirs = database.path + ImageFile.suffix
+    let image = try ImageFile.make(for: theirs)
+    try pack(image)
+    try image.handOver(isSynced: false)
+    defer { unlink(theirs) }
+    for hasRuns in [false, true] {
+      if hasRuns {
+        let connection = try Connection(path: theirs, createIfMissing: false)
+        try connection.endImage()
+        try connection.execute("CREATE TABLE upsurge_runs(a); DROP TABLE upsurge_runs")
+      }
+      #expect(throws: UpsurgeError.self) { try ImageFile.removeStale(for: database.path) }
+      #expect(throws: UpsurgeError.self) { try ImageFile.make(for: database.path) }
+      let connection = try Connection(path: theirs, createIfMissing: false)
+      #expect(try connection.rows("SELECT a, b FROM t") == rows)
+    }
+  }
+
   @Test func aFileThatIsNotOursStays() throws {
     let database = TemporaryDatabase()
     let path = database.path + ImageFile.suffix
-    for kind in ["text", "database", "link"] {
+    for kind in ["text", "zeros", "database", "link"] {
       if kind == "link" {
         #expect(symlink("/etc/passwd", path) == 0)
       } else if kind == "database" {
@@ -171,7 +219,8 @@ import UpsurgeRecords
         try theirs.execute("CREATE TABLE theirs(x)")
       } else {
         let file = open(path, O_CREAT | O_WRONLY, 0o644)
-        #expect(write(file, "my own notes, not a database", 28) == 28)
+        let text = kind == "zeros" ? [UInt8](repeating: 0, count: 4096) : Array("my own notes".utf8)
+        #expect(write(file, text, text.count) == text.count)
         close(file)
       }
       do throws(UpsurgeError) {
