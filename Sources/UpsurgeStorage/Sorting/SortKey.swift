@@ -19,6 +19,8 @@ struct SortKey {
   }
 
   let parts: [Part]
+  /// Those of the parts; kept, because batches share it.
+  let cellIndexes: [Int]
   /// The key's columns, for people.
   let words: String
 
@@ -36,6 +38,7 @@ struct SortKey {
       parts.append(Part(cellIndex: slot.cellIndex, kinds: Self.kinds(plan.schema, index)))
     }
     self.parts = parts
+    cellIndexes = parts.map(\.cellIndex)
     words = columns.joined(separator: ", ").escapedForTerminal
   }
 
@@ -92,7 +95,7 @@ struct KeyChunks {
     cellCount = batch.columnCount
     arena = UnsafeRawPointer(batch.arena)
     spill = UnsafeRawPointer(batch.spill)
-    indexes = key.parts.map(\.cellIndex)
+    indexes = key.cellIndexes
   }
 
   var partCount: Int { indexes.count }
