@@ -37,6 +37,9 @@ struct fault_vfs {
   disk_file *files;
   int open_count;
   uint64_t counts[16];
+  uint64_t write_counts[3], bytes_written[3]; /* by FAULT_DATABASE_FILE and so on */
+  bool counts_statements;
+  uint64_t statement_count, operation_count;
   /* The plan. */
   uint32_t kinds;
   uint64_t nth, seen;

@@ -14,6 +14,7 @@ typedef struct {
   fault_vfs *disk;
   disk_file *file;
   bool is_temporary;
+  int kind; /* FAULT_DATABASE_FILE and so on */
   bool syncs_folder; /* the first sync makes names durable, as the default VFS does for journals and logs */
   _Alignas(8) unsigned char real[]; /* as SQLite aligns */
 } open_file;
@@ -117,6 +118,10 @@ static int file_write(sqlite3_file *base, const void *bytes, int count, sqlite3_
     if (real->pMethods->xWrite(real, bytes, count, offset)) count = 0;
   } else if (!code) {
     code = real->pMethods->xWrite(real, bytes, count, offset);
+    if (!code) {
+      disk->write_counts[file->kind] += 1;
+      disk->bytes_written[file->kind] += (uint64_t)count;
+    }
   }
   if (!was_dark && offset + count > file->file->size) file->file->size = offset + count;
   if (disk->awaits_loss && !was_dark && !file->is_temporary)
@@ -249,6 +254,9 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int 
       file->base.pMethods = &file_methods;
       file->disk = disk;
       file->is_temporary = !path || (flags & SQLITE_OPEN_DELETEONCLOSE);
+      file->kind = flags & SQLITE_OPEN_MAIN_DB ? FAULT_DATABASE_FILE
+                   : flags & SQLITE_OPEN_WAL   ? FAULT_LOG_FILE
+                                               : FAULT_OTHER_FILE;
       file->syncs_folder =
           (flags & SQLITE_OPEN_CREATE) &&
           (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL));
@@ -364,6 +372,57 @@ uint64_t fault_vfs_count(fault_vfs *disk, uint32_t kinds) {
     if (kinds >> kind & 1) count += disk->counts[kind];
   pthread_mutex_unlock(&disk->mutex);
   return count;
+}
+
+/* A number of the disk, read while nobody changes it. */
+static uint64_t number(fault_vfs *disk, const uint64_t *place) {
+  pthread_mutex_lock(&disk->mutex);
+  uint64_t value = *place;
+  pthread_mutex_unlock(&disk->mutex);
+  return value;
+}
+
+uint64_t fault_vfs_write_count(fault_vfs *disk, int file) { return number(disk, &disk->write_counts[file]); }
+
+uint64_t fault_vfs_bytes_written(fault_vfs *disk, int file) { return number(disk, &disk->bytes_written[file]); }
+
+uint64_t fault_vfs_statement_count(fault_vfs *disk) { return number(disk, &disk->statement_count); }
+
+uint64_t fault_vfs_operation_count(fault_vfs *disk) { return number(disk, &disk->operation_count); }
+
+/* A statement has come to its end. */
+static int note_statement(unsigned kind, void *context, void *statement, void *nanoseconds) {
+  fault_vfs *disk = context;
+  (void)kind;
+  (void)nanoseconds;
+  int operations = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
+  const char *sql = sqlite3_sql(statement);
+  /* Some PRAGMAs come by the clock. */
+  if (sql && sqlite3_strnicmp(sql, "PRAGMA", 6) == 0) return 0;
+  pthread_mutex_lock(&disk->mutex);
+  disk->statement_count += 1;
+  disk->operation_count += (uint64_t)operations;
+  pthread_mutex_unlock(&disk->mutex);
+  return 0;
+}
+
+/* SQLite calls it with each new connection of the process. */
+static int watch(sqlite3 *connection, char **message, const struct sqlite3_api_routines *routines) {
+  sqlite3_vfs *vfs = NULL;
+  (void)message;
+  (void)routines;
+  sqlite3_file_control(connection, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+  if (vfs && vfs->xOpen == vfs_open && disk_of(vfs)->counts_statements)
+    sqlite3_trace_v2(connection, SQLITE_TRACE_PROFILE, note_statement, vfs);
+  return SQLITE_OK;
+}
+
+static void watch_connections(void) { sqlite3_auto_extension((void (*)(void))watch); }
+
+void fault_vfs_count_statements(fault_vfs *disk) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_connections);
+  disk->counts_statements = true;
 }
 
 int fault_vfs_open_count(fault_vfs *disk) {

@@ -69,6 +69,19 @@ public final class FaultDisk: @unchecked Sendable {
   /// Calls so far.
   public func count(_ calls: Calls) -> Int { Int(fault_vfs_count(handle, calls.rawValue)) }
 
+  /// Files by what they are; `other` are journals of transactions and statements, and temporary files.
+  public enum File: Int32, Sendable { case database, log, other }
+
+  /// Writes to files of one kind that have not failed, and their bytes.
+  public func writeCount(_ file: File) -> Int { Int(fault_vfs_write_count(handle, file.rawValue)) }
+  public func bytesWritten(_ file: File) -> Int { Int(fault_vfs_bytes_written(handle, file.rawValue)) }
+
+  /// Counts the statements of connections that are opened from now on, PRAGMAs left out.
+  public func countStatements() { fault_vfs_count_statements(handle) }
+  public var statementCount: Int { Int(fault_vfs_statement_count(handle)) }
+  /// Operations of SQLite's virtual machine in them.
+  public var operationCount: Int { Int(fault_vfs_operation_count(handle)) }
+
   public var openFileCount: Int { Int(fault_vfs_open_count(handle)) }
 
   /// The nth call (from 1) of these kinds from now on fails; with `forGood` so do all that follow.

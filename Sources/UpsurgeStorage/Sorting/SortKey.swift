@@ -19,7 +19,7 @@ struct SortKey {
   }
 
   let parts: [Part]
-  /// The cells of the parts.
+  /// The cells of the parts; kept, because batches share it.
   let cellIndexes: [Int]
   /// The key's columns, for people.
   let words: String

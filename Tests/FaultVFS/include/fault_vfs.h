@@ -39,12 +39,31 @@ enum {
   FAULT_CHANGES = FAULT_WRITE | FAULT_SYNC | FAULT_TRUNCATE | FAULT_DELETE
 };
 
+/* Files by what they are. */
+enum {
+  FAULT_DATABASE_FILE,
+  /* The write-ahead log. */
+  FAULT_LOG_FILE,
+  /* Journals of transactions and statements, and temporary files. */
+  FAULT_OTHER_FILE
+};
+
 fault_vfs *fault_vfs_new(void);
 void fault_vfs_free(fault_vfs *);
 const char *fault_vfs_name(const fault_vfs *);
 
 /* Calls of these kinds so far, failed ones included. */
 uint64_t fault_vfs_count(fault_vfs *, uint32_t kinds);
+
+/* Writes to files of one kind that have not failed, and their bytes. */
+uint64_t fault_vfs_write_count(fault_vfs *, int file);
+uint64_t fault_vfs_bytes_written(fault_vfs *, int file);
+
+/* From now on, before a connection is opened, statements are counted that run to their end or are reset, PRAGMAs left
+ * out, and the operations of SQLite's virtual machine in them. */
+void fault_vfs_count_statements(fault_vfs *);
+uint64_t fault_vfs_statement_count(fault_vfs *);
+uint64_t fault_vfs_operation_count(fault_vfs *);
 
 /* Files that are open through it. */
 int fault_vfs_open_count(fault_vfs *);

@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 import UpsurgeRecords
 
@@ -46,26 +45,5 @@ struct ConvertNumberTests {
   func integerInRealColumn() {
     #expect(convert("9007199254740993", .real).note == .spellingChanges)
     #expect(convert("9007199254740992", .real).cell.kind == .integer)
-  }
-
-  @Test("random reals are rounded as the standard library rounds them")
-  func randomReals() {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    print("ConvertNumberTests seed \(seed)")
-    var random = SeededGenerator(seed: seed)
-    for _ in 0..<200_000 {
-      let value = Double(bitPattern: random.next())
-      guard value.isFinite else { continue }
-      let isPlain = Bool.random(using: &random)
-      let text =
-        isPlain
-        ? "\(Int64.random(in: -99999...99999, using: &random)).\(UInt32.random(in: 0...9_999_999, using: &random))"
-        : "\(value)"
-      let found = convert(text, .none)
-      let expected = Double(text)?.bitPattern
-      if found.cell.kind != .real || found.cell.payload != expected {
-        Issue.record("\(text) became \(found.cell) (seed \(seed))")
-      }
-    }
   }
 }

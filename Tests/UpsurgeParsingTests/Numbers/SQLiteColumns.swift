@@ -1,94 +1,127 @@
 import CSQLite
 import UpsurgeRecords
 
-/// A table in memory with one column of each numeric affinity, to see what SQLite itself stores.
-final class SQLiteColumns {
-  /// A stored value with its type, exact to the bit.
-  enum Value: Equatable, CustomStringConvertible {
-    case null
-    case integer(Int64)
-    case real(UInt64)
-    case text([UInt8])
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
-    var description: String {
-      switch self {
-      case .null: "null"
-      case .integer(let value): "integer \(value)"
-      case .real(let bits): "real \(Double(bitPattern: bits))"
-      case .text(let bytes): "text \(String(decoding: bytes, as: UTF8.self))"
-      }
-    }
-  }
+/// Two tables in memory with a column of each affinity: one is given texts, the other the cells made of them.
+final class SQLiteColumns {
+  /// The affinities, in column order.
+  static let affinities: [Affinity] = [.integer, .real, .numeric, .text, .none]
+
+  private static let columns = "(i INTEGER, r REAL, n NUMERIC, t TEXT, b)"
 
   private var database: OpaquePointer?
-  private var statement: OpaquePointer?
-  private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-
-  /// The names of the declared types, in column order.
-  static let types = ["INTEGER", "REAL", "NUMERIC"]
+  private var insertText: OpaquePointer?
+  private var insertCells: OpaquePointer?
+  private var select: OpaquePointer?
 
   init() {
     sqlite3_open(":memory:", &database)
-    sqlite3_exec(database, "CREATE TABLE t(i INTEGER, r REAL, n NUMERIC)", nil, nil, nil)
-    sqlite3_prepare_v2(database, "INSERT INTO t VALUES (?1, ?2, ?3) RETURNING i, r, n", -1, &statement, nil)
-    sqlite3_exec(database, "BEGIN", nil, nil, nil)
+    sqlite3_exec(
+      database, "CREATE TABLE texts\(Self.columns); CREATE TABLE cells\(Self.columns); BEGIN", nil, nil, nil)
+    insertText = prepare("INSERT INTO texts VALUES (?1, ?1, ?1, ?1, ?1)")
+    insertCells = prepare("INSERT INTO cells VALUES (?1, ?2, ?3, ?4, ?5)")
+    select = prepare(
+      "SELECT texts.*, cells.* FROM texts JOIN cells ON cells.rowid = texts.rowid ORDER BY texts.rowid")
   }
 
   deinit {
-    sqlite3_finalize(statement)
+    for statement in [insertText, insertCells, select] { sqlite3_finalize(statement) }
     sqlite3_close(database)
   }
 
-  /// What the three columns hold after text was bound to each.
-  func store(text: [UInt8]) -> [Value] {
-    text.withUnsafeBytes { bytes in
-      for column in 1...3 {
-        let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-        if let start {
-          sqlite3_bind_text(statement, Int32(column), start, Int32(bytes.count), transient)
-        } else {
-          sqlite3_bind_text(statement, Int32(column), "", 0, transient)
+  private func prepare(_ sql: String) -> OpaquePointer? {
+    var statement: OpaquePointer?
+    sqlite3_prepare_v2(database, sql, -1, &statement, nil)
+    return statement
+  }
+
+  /// Stores a text in one table and its cells, one for each affinity, in the other; text cells point into the
+  /// text.
+  func store(_ text: [UInt8], as cells: [Cell]) {
+    let terminated = text + [0]  // so that an empty text has an address
+    terminated.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+      sqlite3_bind_text(insertText, 1, start, Int32(text.count), nil)
+      for (index, cell) in cells.enumerated() {
+        let column = Int32(index + 1)
+        switch cell.kind {
+        case .integer: sqlite3_bind_int64(insertCells, column, Int64(bitPattern: cell.payload))
+        case .real: sqlite3_bind_double(insertCells, column, Double(bitPattern: cell.payload))
+        case .text:
+          sqlite3_bind_text(insertCells, column, start + Int(cell.payload), Int32(cell.byteCount), nil)
+        default: sqlite3_bind_null(insertCells, column)
         }
       }
-      return step()
+      for statement in [insertText, insertCells] {
+        sqlite3_step(statement)
+        sqlite3_reset(statement)
+        sqlite3_clear_bindings(statement)
+      }
     }
   }
 
-  /// What the three columns hold after one cell was bound to each; text cells point into `text`.
-  func store(cells: [Cell], text: [UInt8]) -> [Value] {
-    for (index, cell) in cells.enumerated() {
-      let column = Int32(index + 1)
-      switch cell.kind {
-      case .integer: sqlite3_bind_int64(statement, column, Int64(bitPattern: cell.payload))
-      case .real: sqlite3_bind_double(statement, column, Double(bitPattern: cell.payload))
-      case .text:
-        let part = Array(text[Int(cell.payload)..<Int(cell.payload) + Int(cell.byteCount)])
-        part.withUnsafeBytes { bytes in
-          let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-          _ =
-            start.map { sqlite3_bind_text(statement, column, $0, Int32(bytes.count), transient) }
-            ?? sqlite3_bind_text(statement, column, "", 0, transient)
-        }
-      default: sqlite3_bind_null(statement, column)
-      }
+  /// Gives what the tables hold, in the order in which it was stored, and empties them.
+  /// - Returns: how many rows there were.
+  func takeRows(_ body: (Row) -> Void) -> Int {
+    var index = 0
+    while sqlite3_step(select) == SQLITE_ROW {
+      body(Row(statement: select, index: index))
+      index += 1
     }
-    return step()
+    sqlite3_reset(select)
+    sqlite3_exec(database, "DELETE FROM texts; DELETE FROM cells", nil, nil, nil)
+    return index
   }
 
-  private func step() -> [Value] {
-    guard sqlite3_step(statement) == SQLITE_ROW else { return [] }
-    let values = (0..<3).map { (column: Int32) -> Value in
-      switch sqlite3_column_type(statement, column) {
-      case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
-      case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column).bitPattern)
-      case SQLITE_NULL: return .null
+  /// What SQLite has stored of a text, beside what it has stored of the cells; valid while it is given.
+  struct Row {
+    fileprivate let statement: OpaquePointer?
+    let index: Int
+
+    /// Whether both are the same in a column, to the bit.
+    func isSame(_ column: Int) -> Bool {
+      let (left, right) = (Int32(column), Int32(column + SQLiteColumns.affinities.count))
+      let type = sqlite3_column_type(statement, left)
+      if type != sqlite3_column_type(statement, right) { return false }
+      switch type {
+      case SQLITE_INTEGER:
+        return sqlite3_column_int64(statement, left) == sqlite3_column_int64(statement, right)
+      case SQLITE_FLOAT:
+        return sqlite3_column_double(statement, left).bitPattern
+          == sqlite3_column_double(statement, right).bitPattern
       default:
-        let count = Int(sqlite3_column_bytes(statement, column))
-        guard let start = sqlite3_column_text(statement, column) else { return .text([]) }
-        return .text(Array(UnsafeBufferPointer(start: start, count: count)))
+        let count = sqlite3_column_bytes(statement, left)
+        guard count == sqlite3_column_bytes(statement, right) else { return false }
+        guard count > 0, let one = sqlite3_column_blob(statement, left),
+          let other = sqlite3_column_blob(statement, right)
+        else { return count == 0 }
+        return memcmp(one, other, Int(count)) == 0
       }
     }
-    sqlite3_reset(statement)
-    return values
+
+    /// Whether the text is stored as text.
+    func isText(_ column: Int) -> Bool { sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT }
+
+    /// Both values in words.
+    func words(_ column: Int) -> String {
+      "SQLite makes \(value(column)) of it, and \(value(column + SQLiteColumns.affinities.count)) of its cell"
+    }
+
+    private func value(_ column: Int) -> String {
+      let column = Int32(column)
+      let word = [
+        SQLITE_INTEGER: "the integer ", SQLITE_FLOAT: "the real ", SQLITE_TEXT: "the text ",
+        SQLITE_NULL: "NULL",
+      ]
+      let type = sqlite3_column_type(statement, column)
+      if type == SQLITE_FLOAT { return "the real \(sqlite3_column_double(statement, column))" }
+      let text = sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
+      return (word[type] ?? "a BLOB ") + text
+    }
   }
 }
