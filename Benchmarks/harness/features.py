@@ -1,4 +1,4 @@
-"""What the upsurge that is measured can be told: hidden options that not every build of it knows."""
+"""What the upsurge that is measured can be told: options that not every build of it knows."""
 
 import subprocess
 

@@ -24,11 +24,18 @@ class Kind:
     is_keyed: bool
     has_frames: bool = True  # of 2 MiB each; otherwise one of all
     rejects: str = "file"
+    is_new: bool = False  # the load makes the database, whose first rows are packed in a file beside it
+
+    @property
+    def bad_stride(self):
+        """Each so manieth record is bad; in a new database several transactions come before the first."""
+        return 400_009 if self.is_new else 50_021
 
     def name(self):
         many = "many" if self.has_frames else "one"
         part = "frame" if self.suffix.endswith("zst") else "member"
-        return (f"{'keyed upsert' if self.is_keyed else 'keyless insert'} of .{self.suffix} "
+        place = " into a new database" if self.is_new else ""
+        return (f"{'keyed upsert' if self.is_keyed else 'keyless insert'} of .{self.suffix}{place} "
                 f"({many} {part}{'s' if self.has_frames else ''}), rejects in a {self.rejects}")
 
 
@@ -38,6 +45,8 @@ KINDS = [
     Kind("ndjson.gz", is_keyed=True, rejects="table"),
     Kind("ndjson.gz", is_keyed=False),
     Kind("csv.zst", is_keyed=False, has_frames=False, rejects="table"),
+    Kind("csv.zst", is_keyed=True, is_new=True),
+    Kind("csv.zst", is_keyed=False, rejects="table", is_new=True),
 ]
 
 
@@ -73,19 +82,22 @@ class Loop:
         self.options += ["--key", "id"] if kind.is_keyed else ["--mode", "insert"]
         if arguments.commit_every:
             self.options += ["--commit-every", str(arguments.commit_every)]
-        make_table(self.start, kind.is_keyed, arguments.rows)
+        if not kind.is_new:
+            make_table(self.start, kind.is_keyed, arguments.rows)
         self.reset()
         began = time.monotonic()
         self.summary = self.finish()
         self.seconds = time.monotonic() - began
         self.result = self.digest()
-        bad = arguments.rows // BAD_STRIDE
+        bad = arguments.rows // kind.bad_stride
         if self.summary["ledger"]["read"] != arguments.rows or self.summary["ledger"]["rejected"] != bad:
             stop(f"{self.name}: undisturbed, the ledger is {self.summary['ledger']}")
 
     def reset(self):
         tools.remove_database(self.database)
-        shutil.copy(self.start, self.database)
+        self.image().unlink(missing_ok=True)
+        if not self.kind.is_new:
+            shutil.copy(self.start, self.database)
         self.rejects.unlink(missing_ok=True)
 
     def command(self):
@@ -109,7 +121,7 @@ class Loop:
         _, talk = child.communicate()
         if child.returncode not in (0, 2, -signal.SIGKILL):
             stop(f"{self.name}: exit code {child.returncode}: {talk.decode()}")
-        if child.returncode == -signal.SIGKILL and self.is_listed():
+        if child.returncode == -signal.SIGKILL and (self.is_listed() or not self.database.exists()):
             return None
         summary = self.summary_told()
         if child.returncode != -signal.SIGKILL and summary is None:
@@ -121,8 +133,14 @@ class Loop:
         text = self.told.read_text(encoding="utf-8") if self.told.exists() else ""
         return json.loads(text) if text.endswith("}\n") else None
 
+    def image(self):
+        """What a load that is killed while it packs leaves behind."""
+        return self.database.with_name(self.database.name + "-upsurge")
+
     def is_listed(self):
         """Whether the database holds the position of a load that is not done."""
+        if not self.database.exists():
+            return False
         database = sqlite3.connect(self.database)
         try:
             return database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_runs'").fetchone() is not None
@@ -155,7 +173,7 @@ class Loop:
 def loop(load, moments, generator):
     """Kills loads and resumes them until there were so many kills; each load's table, rejects and ledger have to be
     those of the undisturbed one, as the process tells that ended it."""
-    kills = loads = behind_commits = resumed = 0
+    kills = loads = behind_commits = resumed = images = 0
     began = time.monotonic()
     while kills < moments:
         load.reset()
@@ -164,6 +182,7 @@ def loop(load, moments, generator):
         while summary is None and kills < moments:
             kills += 1
             behind_commits += load.is_listed()
+            images += load.image().exists()
             if generator.random() < 0.2:
                 break
             summary = load.killed_after(generator.uniform(0, load.seconds * 0.6))
@@ -172,12 +191,17 @@ def loop(load, moments, generator):
         for part in ("ledger", "rejects_by_reason", "warnings", "committed_records", "exit_code"):
             if summary[part] != load.summary[part]:
                 stop(f"{load.name}: after {kills} kills {part} is {summary[part]} instead of {load.summary[part]}")
+        if load.image().exists():
+            stop(f"{load.name}: {load.image()} is still there after {kills} kills")
         if load.digest() != load.result:
             stop(f"{load.name}: another table or other rejects after {kills} kills")
     print(
-        f"{load.name}: {kills} kills in {loads} loads, {behind_commits} of them behind a commit; {resumed} loads were "
+        f"{load.name}: {kills} kills in {loads} loads, {behind_commits} of them behind a commit, {images} while rows "
+        f"were packed; {resumed} loads were "
         f"ended by a process that went on from one; tables, rejects and ledgers equal; undisturbed "
         f"{load.seconds:.2f} s; {time.monotonic() - began:.0f} s in all", flush=True)
+    if load.kind.is_new and images == 0:
+        stop(f"{load.name}: no load was killed while it packed rows; more --rows take longer")
     if behind_commits == 0 or resumed == 0:
         stop(f"{load.name}: no load was resumed; a smaller --commit-every or more --rows leave something to resume")
 
@@ -196,17 +220,13 @@ def make_table(path, is_keyed, rows):
     database.close()
 
 
-# Each so manieth record is bad.
-BAD_STRIDE = 50_021
-
-
 def lines(kind, rows):
     """The input, a line at a time."""
     is_csv = kind.suffix.startswith("csv")
     if is_csv:
         yield "id,a,b,c\n"
     for i in range(1, rows + 1):
-        bad = i % BAD_STRIDE == 0
+        bad = i % kind.bad_stride == 0
         if is_csv:
             yield f"{i},name {i},{i / 4},{i % 97}{',surplus' if bad else ''}\n"
         else:
@@ -216,7 +236,8 @@ def lines(kind, rows):
 
 def write_input(folder, kind, rows):
     """Writes the input once. Frames and members end where they end, in the middle of a record."""
-    path = folder / f"kills-{rows}-{'many' if kind.has_frames else 'one'}.{kind.suffix}"
+    frames = "many" if kind.has_frames else "one"
+    path = folder / f"kills-{rows}-{frames}{'-new' if kind.is_new else ''}.{kind.suffix}"
     if path.exists():
         return path
     compressor = [tools.program("zstd", "zstd"), "-q", "-3", "-c"] if kind.suffix.endswith("zst") else ["gzip", "-c"]

@@ -93,7 +93,10 @@ extension CommitInterval: ExpressibleByArgument {
   public var defaultValueDescription: String { description }
 }
 
-extension LoadOptions.DirectPolicy: ExpressibleByArgument {}
+extension LoadOptions.DirectPolicy: ExpressibleByArgument {
+  /// `always` is for tests.
+  public static var allValueStrings: [String] { [auto, never].map(\.rawValue) }
+}
 extension RecordFormat: ExpressibleByArgument {}
 extension Compression: ExpressibleByArgument {}
 extension CSVDialect.RaggedPolicy: ExpressibleByArgument {}

@@ -118,9 +118,13 @@ struct LoadCommand: ParsableCommand {
       --memory holds at once; only the hidden rowids of new rows can tell.
       """)
   var keepsInputOrder = false
-  /// `auto` packs the rows of a new database without SQLite; not the default yet.
-  @Option(help: .hidden)
-  var direct: LoadOptions.DirectPolicy = .never
+
+  @Option(
+    help: """
+      auto packs files of 4 MiB or more for a new table in a new database into pages without SQLite, in DB-upsurge beside \
+      the database, which takes its name at the end, with all rows at once; never stores all rows through SQLite.
+      """)
+  var direct: LoadOptions.DirectPolicy = .auto
 
   /// For `Benchmarks/run upsert`.
   @Option(help: .hidden)

@@ -58,7 +58,8 @@ struct BenchContender: Sendable {
     list.append(
       BenchContender(
         way: .upsurge, kind: .upsurge, name: "upsurge load",
-        detail: "in this process, from \(source): reading and parsing count"))
+        detail: "in this process, from \(source): reading and parsing count"
+          + (job.suite == .new ? "; pages are packed without SQLite where the table allows it" : "")))
     return list
   }
 }

@@ -44,7 +44,7 @@ extension LoadJob {
     if let path = options.initPath, let file = FileNode(path) {
       taken.append(("the script \(path) of --init", file))
     }
-    for suffix in ["", "-wal", "-shm", "-journal"] {
+    for suffix in ["", "-wal", "-shm", "-journal", ImageFile.suffix] {
       if let file = FileNode(database + suffix) { taken.append(("the database \(database)", file)) }
     }
     for (option, path) in outputs {

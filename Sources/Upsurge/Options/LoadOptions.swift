@@ -99,7 +99,7 @@ public struct LoadOptions: Sendable {
   package var rowsPerStatement: Int?
   /// Whether the rows of a new table in a new database are packed into pages without SQLite, in a file beside the
   /// database that becomes the database in one step; the result does not depend on it.
-  public var direct = DirectPolicy.never
+  public var direct = DirectPolicy.auto
   package var directLimits = DirectLimits()
   /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
   package var vfsName: String?

@@ -226,8 +226,10 @@ final class Writing {
       $0.walBytesPeak = UInt64(statistics.walBytesPeak)
       $0.logPin = statistics.logPin
       $0.settings = settings
+      let packing = $0.stages.firstIndex { $0.name == RunStage.pack } ?? $0.stages.endIndex
+      $0.stages.insert((RunStage.prepare, prepareSeconds), at: packing)
       $0.stages += [
-        (RunStage.prepare, prepareSeconds), (RunStage.waitForReader, waitSeconds),
+        (RunStage.waitForReader, waitSeconds),
         (RunStage.store, statistics.storeSeconds - statistics.sortSeconds),
         (RunStage.commit, statistics.commitSeconds), (RunStage.checkpoint, statistics.checkpointSeconds),
       ]

@@ -220,6 +220,19 @@ struct DirectLoadTests {
     #expect(result.exitCode == 0 && !result.isPacked && result.schema.count == 2)
   }
 
+  @Test("An output that would be the file in which rows are packed is refused")
+  func output() throws {
+    var options = LoadOptions()
+    options.direct = .always
+    let path = scratch.file("a.db")
+    options.rejectsPath = path + "-upsurge"
+    let source = scratch.write("id,b\n1,x\n", to: "a.csv")
+    let summary = LoadJob(database: path, table: "t", sources: [source], options: options).run()
+    #expect(summary.exitCode == 64, "\(summary)")
+    #expect(summary.error?.message == "--rejects \(path)-upsurge would overwrite the database \(path)")
+    #expect(access(path, F_OK) != 0 && access(path + "-upsurge", F_OK) != 0)
+  }
+
   @Test("What cannot be read again is not packed: standard input, also as a file, and pipes")
   func streams() throws {
     let bytes = Array("id,b\n1,x\n2,y\n".utf8)
