@@ -146,6 +146,33 @@ import UpsurgeRecords
     #expect(writer.statistics.equalRecordCount == (isWalked ? 50 : 0))
   }
 
+  @Test(
+    "A key that a column turns into another one is not overlooked",
+    arguments: [
+      ("k INT UNIQUE", Value.integer(7), Value.text("007")), ("k TEXT PRIMARY KEY", .text("1"), .integer(1)),
+      ("k REAL UNIQUE", .real(2), .text("2e0")), ("k REAL UNIQUE", .real(2), .integer(2)),
+    ])
+  func otherSpelling(_ column: String, _ stored: Value, _ other: Value) throws {
+    let connection = try TemporaryDatabase().open("CREATE TABLE t(\(column), v)")
+    _ = try load(connection, "t", ["k", "v"], [[stored, .text("old")]], key: ["k"])
+    let feed = [[other, .text("new")], [stored, .text("old")]]
+    let (writer, _) = try load(connection, "t", ["k", "v"], feed, key: ["k"])
+    #expect(writer.ledger.text == "read 2 updated 2")
+    #expect(try connection.rows("SELECT k, v FROM t") == [[stored, .text("old")]])
+  }
+
+  @Test("A temporary table is not taken for one of the file that has its name")
+  func temporaryTable() throws {
+    let connection = try TemporaryDatabase().open(
+      "CREATE TABLE t(k TEXT, v); CREATE UNIQUE INDEX i ON t(k); INSERT INTO t VALUES('a', 'b'), ('c', 'd'); "
+        + "CREATE TEMP TABLE t(k TEXT PRIMARY KEY, v)")
+    let rows: [[Value]] = [["a", "b"], ["c", "d"]]
+    _ = try load(connection, "t", ["k", "v"], rows)
+    let (writer, _) = try load(connection, "t", ["k", "v"], rows)
+    #expect(writer.ledger.text == "read 2 unchanged 2" && writer.statistics.equalRecordCount == 0)
+    #expect(try connection.rows("SELECT k, v FROM temp.t") == rows)
+  }
+
   @Test("A feed in another order soon goes without")
   func anotherOrder() throws {
     let connection = try TemporaryDatabase().open("CREATE TABLE t(k TEXT PRIMARY KEY, v)")

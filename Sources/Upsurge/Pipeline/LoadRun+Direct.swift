@@ -184,12 +184,16 @@ extension LoadRun {
         obstacle = "a record brings a new column"
       } else if image.isTaken {
         obstacle = "another program has made the database"
-      } else if let free = image.freeByteCount, free < job.options.directLimits.leastFreeByteCount {
+      } else if let free = image.freeByteCount,
+        free < job.options.directLimits.leastFreeByteCount + direct.waitingByteCount
+      {
         obstacle = "the disk has little room left"
       } else if try !direct.append(batch) {
         obstacle = words(direct.refusal?.reason)
       }
       if obstacle != nil { return batch }
+      // Whether keys are sorted is known with the first batch.
+      if !direct.isSorting { _ = pool.hold(false) }
       progress.take(batch)
       control.note(records: progress.ledger.read, rejects: 0)
       pool.giveBack(batch)

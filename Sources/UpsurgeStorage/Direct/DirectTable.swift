@@ -59,6 +59,12 @@ package struct DirectTable: ~Copyable {
     trees.indices.reduce(file.memoryByteCount) { $0 + trees[$1].memoryByteCount }
   }
 
+  /// Whether the keys of an index come in no order and are sorted at the end.
+  package var isSorting: Bool { trees.indices.contains { trees[$0].sortingByteCount != nil } }
+
+  /// Bytes that will be written only at the end.
+  package var waitingByteCount: Int { trees.indices.reduce(0) { $0 + (trees[$1].sortingByteCount ?? 0) } }
+
   /// Takes the records of a batch, when every one of them can be taken.
   /// - Returns: false when nothing was taken; `refusal` says why.
   /// - Throws: `database` when the file cannot be written; it is worthless then.

@@ -30,6 +30,9 @@ struct DirectTree: ~Copyable {
     builder.memoryByteCount + encoder.memoryByteCount + (sorter?.memoryByteCount ?? 0)
   }
 
+  /// Bytes of the entries that are sorted at the end; nil where they are packed as they come.
+  var sortingByteCount: Int? { sorter?.entriesByteCount }
+
   /// Looks at the keys of a batch that has records, before it is appended; each batch once.
   /// - Returns: why they cannot be taken; nil when they can.
   mutating func check(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {

@@ -16,6 +16,7 @@ final class EntrySorter {
   private var keys: KeySet?
   private(set) var count = 0
 
+  private static let leastByteLimit = 4 << 20
   /// What an entry takes besides its bytes: its offset, its place in the order while they are sorted, and its key's hash.
   private static let byteCountPerEntry = 2 * MemoryLayout<UInt32>.stride + 32 + KeySet.byteCountPerKey
 
@@ -24,9 +25,10 @@ final class EntrySorter {
   ///   - keyCount: the first so many are the key.
   ///   - isUnique: whether equal keys are a conflict.
   ///   - byteLimit: the most memory.
-  /// - Returns: nil where the system has none.
+  /// - Returns: nil where that is too little to be worth it, or the system has none.
   init?(_ columns: some Collection<RecordEncoder.Column>, keyCount: Int, isUnique: Bool, byteLimit: Int) {
-    let limit = min(max(byteLimit, 4 << 20), Int(UInt32.max))
+    let limit = min(byteLimit, Int(UInt32.max))
+    if limit < EntrySorter.leastByteLimit { return nil }
     let entryLimit = max(limit / EntrySorter.byteCountPerEntry, (1 << 20) / MemoryLayout<UInt32>.stride)
     guard let bytes = ArenaMemory.reserve(limit) else { return nil }
     guard let offsets = ArenaMemory.reserve(entryLimit * MemoryLayout<UInt32>.stride) else {
@@ -49,6 +51,9 @@ final class EntrySorter {
       ArenaMemory.deallocate($0, entryLimit * MemoryLayout<UInt32>.stride)
     }
   }
+
+  /// Bytes of the entries.
+  var entriesByteCount: Int { Int(offsets[count]) }
 
   /// Bytes that are in use, those of the sort to come included.
   var memoryByteCount: Int { Int(offsets[count]) + count * EntrySorter.byteCountPerEntry }

@@ -72,7 +72,7 @@ struct KeySet: ~Copyable {
 
   /// A float and an integer of the same value are equal.
   private static func number(_ value: Double, _ hash: inout UInt64) {
-    if let whole = StoredNumber.whole(value) {
+    if let whole = Int64(exactly: value) {
       integer(whole, &hash)
     } else {
       mix(&hash, 2)

@@ -67,6 +67,15 @@ struct SortKey {
     return true
   }
 
+  /// Whether a record has a key that can be sorted: of the cells of `parts`, no other kinds than theirs.
+  func fits(_ record: Int, of batch: borrowing Batch) -> Bool {
+    for part in parts {
+      let kind = batch.cells[record * batch.columnCount + part.cellIndex].kind
+      if part.kinds & (1 << kind.rawValue) == 0 { return false }
+    }
+    return true
+  }
+
   /// Whether the keys of a batch's first records clearly come in no order.
   func isUnordered(_ batch: borrowing Batch) -> Bool {
     let count = min(batch.recordCount, Self.sampleCount)

@@ -69,7 +69,8 @@ final class EqualRecords {
       {
         continue
       }
-      pending.insert(chunks.hash(record))
+      // What a column makes of a value of another kind is not known here: `007` may be 7.
+      if key.fits(record, of: batch) { pending.insert(chunks.hash(record)) } else { pending.insertUnknown() }
       rest[count] = UInt32(truncatingIfNeeded: record)
       count += 1
     }

@@ -7,6 +7,8 @@ import UpsurgeRecords
 struct PendingKeys: ~Copyable {
   private let words: UnsafeMutablePointer<UInt64>
   private let wordCount: Int
+  /// Whether a key is noted of which only SQLite knows what it equals.
+  private var holdsUnknown = false
   /// Whether no key is noted.
   private(set) var isEmpty = true
 
@@ -28,8 +30,11 @@ struct PendingKeys: ~Copyable {
   mutating func removeAll() {
     if isEmpty { return }
     words.update(repeating: 0, count: wordCount)
-    isEmpty = true
+    (isEmpty, holdsUnknown) = (true, false)
   }
+
+  /// Notes a key of which only SQLite knows what it equals: from then on, any key may be there.
+  mutating func insertUnknown() { (isEmpty, holdsUnknown) = (false, true) }
 
   mutating func insert(_ hash: UInt64) {
     isEmpty = false
@@ -39,7 +44,7 @@ struct PendingKeys: ~Copyable {
   }
 
   func mayContain(_ hash: UInt64) -> Bool {
-    if isEmpty { return false }
+    if isEmpty || holdsUnknown { return holdsUnknown }
     let (first, second) = places(hash)
     return words[first >> 6] >> UInt64(first & 63) & 1 == 1
       && words[second >> 6] >> UInt64(second & 63) & 1 == 1

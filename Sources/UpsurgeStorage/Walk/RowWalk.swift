@@ -57,7 +57,7 @@ final class RowWalk {
   /// nil where a row that is equal could not stand for its record, or rows have no order.
   init?(_ plan: UpsertPlan, on connection: Connection) throws(UpsurgeError) {
     guard let key = plan.walkKey, let rowidName = plan.schema.rowidName,
-      try connection.text("PRAGMA encoding") == "UTF-8"
+      try connection.text("PRAGMA encoding") == "UTF-8", try connection.isInFile(table: plan.schema.name)
     else { return nil }
     let slots = plan.slots.filter(\.isKey).reversed() + plan.slots.filter { !$0.isKey }
     let terms = try plan.schema.terms(slots.map(\.columnIndex))

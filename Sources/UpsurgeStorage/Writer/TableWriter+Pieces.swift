@@ -42,13 +42,14 @@ extension TableWriter {
       return true
     }
     if isPending { try connection.execute("SAVEPOINT \(Self.pieceSavepoint)") }
-    let before = ledger
+    let (before, equalBefore) = (ledger, statistics.equalRecordCount)
     gathering.refusals = SortedRefusals()
     let firstBad = rejects.isEmpty ? nil : batch.rejects[rejects.lowerBound].position.record
     if let share = try storeSorted(batch, records, firstBad: firstBad ?? .max) {
       gathering.refusals = nil
       try takeBackPiece(isPending: isPending)
       ledger = before
+      statistics.equalRecordCount = equalBefore
       gathering.pieceLimit = Int(Double(records.count) * share * 0.8)
       return false
     }

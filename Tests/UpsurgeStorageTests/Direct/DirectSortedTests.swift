@@ -58,7 +58,7 @@ import UpsurgeRecords
     "A key that comes twice ends the packing in front of its batch",
     arguments: [
       (Value.text("k7"), Value.text("k7")), (.integer(7), .real(7)), (.blob([1]), .blob([1])),
-      (.real(0.5), .real(0.5)),
+      (.real(0.5), .real(0.5)), (.integer(.min), .real(-0x1p63)),
     ])
   func twice(_ first: Value, _ second: Value) throws {
     var rows = (0..<600).map { [Value.text("n\($0 * 7_919 % 601)"), .null, .integer(Int64($0))] }
