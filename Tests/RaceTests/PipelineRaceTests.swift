@@ -155,12 +155,15 @@ struct PipelineRaceTests {
     var threads: [WorkerThread] = []
     let results = NoteCount()
     for (index, name) in ["a", "b", "b"].enumerated() {
+      var options = options(&generator)
+      // Not how long they wait for each other is tried here.
+      options.busyTimeout = 120_000
       let job = LoadJob(
-        database: "\(folder.path)/\(name).db", table: "t\(index)", sources: [source],
-        options: options(&generator))
+        database: "\(folder.path)/\(name).db", table: "t\(index)", sources: [source], options: options)
       threads.append(
         try WorkerThread {
           let summary = job.run()
+          #expect(summary.error == nil, "load \(index): \(summary.error?.description ?? "")")
           if summary.error == nil && summary.ledger.isBalanced && summary.ledger.read == 3_000 {
             results.add()
           }
