@@ -17,6 +17,8 @@ import UpsurgeRecords
 package final class ImageFile {
   /// The database as the user named it.
   package let database: String
+  /// The same as the system takes it.
+  private let databaseBytes: ContiguousArray<CChar>
   /// The file's own name.
   package let path: String
   /// -1 when the file has been handed over or is gone.
@@ -27,6 +29,7 @@ package final class ImageFile {
 
   init(database: String, path: String, descriptor: Int32) {
     self.database = database
+    databaseBytes = database.utf8CString
     self.path = path
     self.descriptor = descriptor
   }
@@ -98,10 +101,12 @@ package final class ImageFile {
   package var hasEnded: Bool { descriptor < 0 }
 
   /// Whether another program has made the database meanwhile; an empty file is none.
-  package var isTaken: Bool { DiskSpace.size(of: database) > 0 }
+  package var isTaken: Bool {
+    databaseBytes.withUnsafeBufferPointer { DiskSpace.size(of: $0.baseAddress) > 0 }
+  }
 
   /// What the file's disk has free, in bytes; nil when that is not known.
-  package var freeByteCount: Int? { DiskSpace.free(at: path) }
+  package var freeByteCount: Int? { DiskSpace.free(ofFile: descriptor) }
 
   /// Removes the file, unless it has become the database.
   package func discard() {
