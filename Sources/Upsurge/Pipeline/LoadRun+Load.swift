@@ -31,7 +31,9 @@ extension LoadRun {
       end = try store(input, behind: &packed, on: connection)
     } catch {
       stop(reader)
-      if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
+      // Whoever has the database, it is not ours to remove.
+      let isOurs = !existed && error.code != .databaseBusy
+      if isOurs && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
       throw error
     }
     if case .void = end {

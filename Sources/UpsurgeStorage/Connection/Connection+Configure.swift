@@ -80,12 +80,14 @@ extension Connection {
   }
 
   private func switchToWAL() throws(UpsurgeError) {
-    let before = try text("PRAGMA journal_mode") ?? ""
-    if before == "wal" { return }
-    // To the end: the file's header is committed behind the row that tells the mode.
-    let statement = try prepare("PRAGMA journal_mode=WAL")
-    var after = ""
-    while try statement.step() { after = statement.text(at: 0) ?? "" }
+    if try text("PRAGMA journal_mode") == "wal" { return }
+    let after = try lockWait.inShortWaits { () throws(UpsurgeError) in
+      // To the end: the file's header is committed behind the row that tells the mode.
+      let statement = try prepare("PRAGMA journal_mode=WAL")
+      var after = ""
+      while try statement.step() { after = statement.text(at: 0) ?? "" }
+      return after
+    }
     if after != "wal" && after != "memory" {
       throw UpsurgeError(
         .database, "the database \(path.escapedForTerminal) stays in journal mode \(after) instead of WAL",

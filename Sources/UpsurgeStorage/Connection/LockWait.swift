@@ -15,6 +15,8 @@ import UpsurgeRecords
 final class LockWait {
   /// How long to wait for one lock.
   private(set) var milliseconds: Int32
+  /// The same where waits are short.
+  private var shortMilliseconds: Int32?
   private let isCancelled: @Sendable () -> Bool
   private var startSeconds = 0.0
   /// How long the last wait took, over all its looks; set to 0 by who wants to know.
@@ -51,12 +53,28 @@ final class LockWait {
   private func waits(_ count: Int32) -> Bool {
     let now = MonotonicClock.seconds
     if count == 0 { startSeconds = now }
-    let rest = Double(milliseconds) / 1000 - (now - startSeconds)
+    let rest = Double(min(shortMilliseconds ?? .max, milliseconds)) / 1000 - (now - startSeconds)
     if rest <= 0 || isCancelled() { return false }
     let pause = Double(min(Int(count) + 1, Self.longestPauseMilliseconds)) / 1000
     usleep(UInt32(min(pause, rest) * 1_000_000) + 1)
     waitedSeconds = MonotonicClock.seconds - startSeconds
     return true
+  }
+
+  /// Does what waits for a lock in short waits, and from its beginning each time: of two connections that wait for each
+  /// other, none would ever get it.
+  func inShortWaits<Result>(_ act: () throws(UpsurgeError) -> Result) throws(UpsurgeError) -> Result {
+    let end = MonotonicClock.seconds + Double(milliseconds) / 1000
+    defer { shortMilliseconds = nil }
+    while true {
+      shortMilliseconds = Int32.random(in: 10...60)
+      do throws(UpsurgeError) {
+        return try act()
+      } catch {
+        if error.code != .databaseBusy || MonotonicClock.seconds >= end || isCancelled() { throw error }
+      }
+      pause(seconds: Double.random(in: 0.001...0.02))
+    }
   }
 
   /// Sleeps, unless the run is told to end; outside of transactions.
