@@ -55,6 +55,55 @@ import UpsurgeRecords
     #expect(try holder.integer("SELECT count(*) FROM t") == 1)
   }
 
+  @Test func connectionsThatMakeOneDatabaseDoNotBlockEachOther() throws {
+    for round in 0..<60 {
+      let database = TemporaryDatabase()
+      let failures = Mutex<[String]>([])
+      let open = Mutex(3)
+      for number in 0..<3 {
+        later(0) {
+          do throws(UpsurgeError) {
+            let connection = try Connection(
+              path: database.path, createIfMissing: true, busyTimeoutMilliseconds: 20_000)
+            try connection.configure(durability: .normal, pageCacheByteCount: 1 << 20)
+            try connection.beginWriting()
+            try connection.execute("CREATE TABLE t\(number)(a); COMMIT")
+          } catch {
+            failures.withLock { $0.append(error.description) }
+          }
+          open.withLock { $0 -= 1 }
+        }
+      }
+      while open.withLock({ $0 }) > 0 { usleep(500) }
+      #expect(failures.withLock { $0 } == [], "round \(round)")
+      let connection = try Connection(path: database.path, createIfMissing: false)
+      #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 3, "round \(round)")
+    }
+  }
+
+  @Test func anEmptyDatabaseThatOthersHaveOpenIsNotRemoved() throws {
+    for durability in [Durability.normal, .off] {
+      let database = TemporaryDatabase()
+      let first = try Connection(path: database.path, createIfMissing: true)
+      try first.configure(durability: durability, pageCacheByteCount: 1 << 20)
+      if durability == .normal {
+        let other = try Connection(path: database.path, createIfMissing: true)
+        try other.configure(durability: .normal, pageCacheByteCount: 1 << 20)
+        first.discardNewFile()
+        #expect(access(database.path, F_OK) == 0)
+        try other.execute("CREATE TABLE t(a)")
+        #expect(try other.integer("SELECT count(*) FROM sqlite_schema") == 1)
+      } else {
+        first.discardNewFile()
+        #expect(access(database.path, F_OK) != 0)
+      }
+    }
+    let database = TemporaryDatabase()
+    let alone = try database.open()
+    alone.discardNewFile()
+    for suffix in ["", "-wal", "-shm", "-journal"] { #expect(access(database.path + suffix, F_OK) != 0) }
+  }
+
   @Test func aCancellationEndsTheWait() throws {
     let database = TemporaryDatabase()
     let holder = try database.open("CREATE TABLE t(a)")

@@ -4,7 +4,7 @@
 ///     image made, CREATE TABLE   ->   batches packed   ->   position written   ->   image becomes the database
 ///                                     until one is not plain                         ->   the rest as in any run
 ///
-/// What is not plain (a reject, a key out of order, a new column) ends it in front of its batch. The run then goes on in
+/// What is not plain (a reject, a key that comes twice, a new column) ends it in front of its batch. The run then goes on in
 /// the database that has been made, as if an earlier part of it had ended there, where that had as many rows as a
 /// transaction; fewer might have been rolled back. Then, and where another program has made the database meanwhile or the
 /// file cannot be written, the run starts over through SQLite. Killed before the end, it leaves a file that the next run

@@ -31,9 +31,7 @@ extension LoadRun {
       end = try store(input, behind: &packed, on: connection)
     } catch {
       stop(reader)
-      // Whoever has the database, it is not ours to remove.
-      let isOurs = !existed && error.code != .databaseBusy
-      if isOurs && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
+      if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
       throw error
     }
     if case .void = end {

@@ -77,6 +77,13 @@ final class LockWait {
     }
   }
 
+  /// Does what takes a lock at once or not at all.
+  func withoutWaiting<Result>(_ act: () -> Result) -> Result {
+    shortMilliseconds = 0
+    defer { shortMilliseconds = nil }
+    return act()
+  }
+
   /// Sleeps, unless the run is told to end; outside of transactions.
   func pause(seconds: Double) {
     let end = MonotonicClock.seconds + seconds

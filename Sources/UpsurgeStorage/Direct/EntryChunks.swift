@@ -11,14 +11,14 @@ struct EntryChunks: KeyChunkSource {
 
   func chunk(_ record: UInt32, part: Int, depth: Int) -> UInt64 {
     var at = UnsafeRawPointer(bytes + Int(offsets[Int(record)]))
-    _ = EntryChunks.readVarint(&at)
+    _ = Varint.read(&at)
     let header = at
-    let headerByteCount = Int(EntryChunks.readVarint(&at))
+    let headerByteCount = Int(Varint.read(&at))
     var value = header + headerByteCount
-    var type = EntryChunks.readVarint(&at)
+    var type = Varint.read(&at)
     for _ in 0..<part {
       value += EntryChunks.byteCount(type)
-      type = EntryChunks.readVarint(&at)
+      type = Varint.read(&at)
     }
     switch type {
     case 0: return 0
@@ -27,14 +27,13 @@ struct EntryChunks: KeyChunkSource {
     case 8, 9: return EntryChunks.number(Int64(type) - 8, depth)
     default:
       let tag: UInt64 = type & 1 == 1 ? 2 << 62 : 3 << 62
-      return tag | EntryChunks.chunk(value, EntryChunks.byteCount(type), depth)
+      return tag | KeyChunks.bytes(value, EntryChunks.byteCount(type), depth: depth)
     }
   }
 
   @inline(__always)
   func goesOn(behind chunk: UInt64, depth: Int) -> Bool {
-    if chunk >> 63 == 1 { return chunk & 15 == 8 }
-    return chunk >> 62 == 1 && depth == 0
+    KeyChunks.goesOn(chunk) || chunk >> 62 == 1 && depth == 0
   }
 
   // MARK: - Values
@@ -51,39 +50,9 @@ struct EntryChunks: KeyChunkSource {
   }
 
   /// The two bits of a double that `KeyChunks.number` leaves out.
-  private static func lower(_ value: Double) -> UInt64 {
-    let bits = (value + 0).bitPattern
-    let ordered = bits >> 63 == 1 ? ~bits : bits | 1 << 63
-    return (ordered & 3) << 16
-  }
-
-  /// Seven bytes from a place on, and how many there are from there, 8 for more than seven.
-  private static func chunk(_ value: UnsafeRawPointer, _ byteCount: Int, _ depth: Int) -> UInt64 {
-    let start = value + 7 * depth
-    let count = byteCount - 7 * depth
-    if count >= 8 { return (UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)) >> 8) << 4 | 8 }
-    var word: UInt64 = 0
-    for index in 0..<count {
-      word |= UInt64(start.load(fromByteOffset: index, as: UInt8.self)) << UInt64(48 - 8 * index)
-    }
-    return word << 4 | UInt64(count)
-  }
+  private static func lower(_ value: Double) -> UInt64 { (KeyChunks.ordered(value) & 3) << 16 }
 
   // MARK: - The record format (https://www.sqlite.org/fileformat2.html#record_format)
-
-  @inline(__always)
-  private static func readVarint(_ at: inout UnsafeRawPointer) -> UInt64 {
-    var value: UInt64 = 0
-    for _ in 0..<8 {
-      let byte = at.load(as: UInt8.self)
-      at += 1
-      value = value << 7 | UInt64(byte & 0x7F)
-      if byte < 0x80 { return value }
-    }
-    let byte = at.load(as: UInt8.self)
-    at += 1
-    return value << 8 | UInt64(byte)
-  }
 
   @inline(__always)
   private static func byteCount(_ type: UInt64) -> Int {

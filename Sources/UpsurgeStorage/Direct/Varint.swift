@@ -45,6 +45,21 @@ enum Varint {
     return at
   }
 
+  /// Reads an integer and goes behind it.
+  @inline(__always)
+  static func read(_ at: inout UnsafeRawPointer) -> UInt64 {
+    var value: UInt64 = 0
+    for _ in 1..<byteLimit {
+      let byte = at.load(as: UInt8.self)
+      at += 1
+      value = value << 7 | UInt64(byte & 0x7F)
+      if byte < 0x80 { return value }
+    }
+    let byte = at.load(as: UInt8.self)
+    at += 1
+    return value << 8 | UInt64(byte)
+  }
+
   @inline(never) @discardableResult
   private static func writeLong(_ value: UInt64, to target: UnsafeMutableRawPointer) -> Int {
     let count = byteCount(value)

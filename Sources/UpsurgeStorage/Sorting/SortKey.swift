@@ -134,20 +134,29 @@ struct KeyChunks: KeyChunkSource {
 
   /// Whether the value goes on behind this chunk.
   @inline(__always)
-  private static func goesOn(_ chunk: UInt64) -> Bool { chunk >> 63 == 1 && chunk & 15 == 8 }
+  static func goesOn(_ chunk: UInt64) -> Bool { chunk >> 63 == 1 && chunk & 15 == 8 }
 
   @inline(__always)
-  static func number(_ value: Double) -> UInt64 {
-    // Minus zero is zero.
+  static func number(_ value: Double) -> UInt64 { 1 << 62 | ordered(value) >> 2 }
+
+  /// The bits of a double, made to compare as an integer; minus zero is zero.
+  @inline(__always)
+  static func ordered(_ value: Double) -> UInt64 {
     let bits = (value + 0).bitPattern
-    let ordered = bits >> 63 == 1 ? ~bits : bits | 1 << 63
-    return 1 << 62 | ordered >> 2
+    return bits >> 63 == 1 ? ~bits : bits | 1 << 63
   }
 
   @inline(__always)
   private func bytes(of cell: Cell, depth: Int) -> UInt64 {
-    let start = (cell.isInSpill ? spill : arena) + Int(truncatingIfNeeded: cell.payload) + 7 * depth
-    let count = Int(cell.byteCount) - 7 * depth
+    let start = (cell.isInSpill ? spill : arena) + Int(truncatingIfNeeded: cell.payload)
+    return Self.bytes(start, Int(cell.byteCount), depth: depth)
+  }
+
+  /// Seven bytes of a text or BLOB, and how many there are from there on, 8 for more than seven.
+  @inline(__always)
+  static func bytes(_ value: UnsafeRawPointer, _ byteCount: Int, depth: Int) -> UInt64 {
+    let start = value + 7 * depth
+    let count = byteCount - 7 * depth
     if count >= 8 {
       let word = UInt64(bigEndian: start.loadUnaligned(as: UInt64.self))
       return (word >> 8) << 4 | 8

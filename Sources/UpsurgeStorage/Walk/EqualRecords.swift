@@ -35,7 +35,7 @@ final class EqualRecords {
     _ batch: borrowing Batch, _ records: Range<Int>, isClean: (Int) -> Bool
   ) throws(UpsurgeError) -> Int {
     pending.removeAll()
-    return try leaveOut(batch, records, &pending, into: rest, isClean: isClean)
+    return try leaveOut(batch, all: records, &pending, into: rest, isClean: isClean)
   }
 
   /// The same for any number of records that are stored together.
@@ -44,36 +44,41 @@ final class EqualRecords {
     isClean: (Int) -> Bool
   ) throws(UpsurgeError) -> Int {
     var pending = PendingKeys(recordCount: records.count)
-    var count = 0
-    var record = records.lowerBound
-    while record < records.upperBound {
-      let end = min(records.upperBound, record + EqualRecords.recordLimit)
-      count += try leaveOut(batch, record..<end, &pending, into: rest + count, isClean: isClean)
-      record = end
+    return try leaveOut(batch, all: records, &pending, into: rest, isClean: isClean)
+  }
+
+  private func leaveOut(
+    _ batch: borrowing Batch, all records: Range<Int>, _ pending: inout PendingKeys,
+    into rest: UnsafeMutablePointer<UInt32>, isClean: (Int) -> Bool
+  ) throws(UpsurgeError) -> Int {
+    let chunks = KeyChunks(key, batch)
+    // The keys of so many remaining records are pending ones; of the others nobody has asked yet.
+    var (count, notedCount) = (0, 0)
+    var start = records.lowerBound
+    while start < records.upperBound {
+      let end = min(records.upperBound, start + EqualRecords.recordLimit)
+      var window = RecordWindow(start..<end, marks: marks)
+      let hasEqual = try walk.mark(batch, &window) > 0
+      for record in start..<end {
+        if hasEqual, window.isEqual(record), isClean(record) {
+          while notedCount < count {
+            note(Int(rest[notedCount]), of: batch, chunks, in: &pending)
+            notedCount += 1
+          }
+          if pending.isEmpty || !pending.mayContain(chunks.hash(record)) { continue }
+        }
+        rest[count] = UInt32(truncatingIfNeeded: record)
+        count += 1
+      }
+      start = end
     }
     return count
   }
 
-  private func leaveOut(
-    _ batch: borrowing Batch, _ records: Range<Int>, _ pending: inout PendingKeys,
-    into rest: UnsafeMutablePointer<UInt32>, isClean: (Int) -> Bool
-  ) throws(UpsurgeError) -> Int {
-    var window = RecordWindow(records, marks: marks)
-    let equalCount = try walk.mark(batch, &window)
-    if equalCount == records.count && pending.isEmpty && records.allSatisfy(isClean) { return 0 }
-    let chunks = KeyChunks(key, batch)
-    var count = 0
-    for record in records {
-      if equalCount > 0, window.isEqual(record), isClean(record),
-        pending.isEmpty || !pending.mayContain(chunks.hash(record))
-      {
-        continue
-      }
-      // What a column makes of a value of another kind is not known here: `007` may be 7.
-      if key.fits(record, of: batch) { pending.insert(chunks.hash(record)) } else { pending.insertUnknown() }
-      rest[count] = UInt32(truncatingIfNeeded: record)
-      count += 1
-    }
-    return count
+  private func note(
+    _ record: Int, of batch: borrowing Batch, _ chunks: KeyChunks, in pending: inout PendingKeys
+  ) {
+    // What a column makes of a value of another kind is not known here: `007` may be 7.
+    if key.fits(record, of: batch) { pending.insert(chunks.hash(record)) } else { pending.insertUnknown() }
   }
 }

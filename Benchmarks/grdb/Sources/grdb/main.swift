@@ -43,7 +43,8 @@ try file.withUnsafeBytes { bytes in
       for _ in 0..<recordsPerTransaction {
         guard let line = nextLine() else { break }
         guard let record = NarrowRecord(line: line) else {
-          fatalError("not a record: \(String(decoding: line, as: UTF8.self))")
+          FileHandle.standardError.write(Data("not a record: \(String(decoding: line, as: UTF8.self))\n".utf8))
+          exit(65)
         }
         if !isByRecord {
           try statement.execute(arguments: record.values)
