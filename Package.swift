@@ -8,6 +8,7 @@ let package = Package(
   products: [
     .executable(name: "upsurge", targets: ["UpsurgeCommand"]),
     .library(name: "Upsurge", targets: ["Upsurge"]),
+    .library(name: "UpsurgeMirror", targets: ["UpsurgeMirror"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
@@ -30,10 +31,11 @@ let package = Package(
     .target(
       name: "Upsurge",
       dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage"]),
+    .target(name: "UpsurgeMirror", dependencies: ["Upsurge", "UpsurgeStorage", "UpsurgeRecords"]),
     .executableTarget(
       name: "UpsurgeCommand",
       dependencies: [
-        "Upsurge",
+        "Upsurge", "UpsurgeMirror",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 

@@ -193,7 +193,7 @@ struct LoadCommand: ParsableCommand {
     options.onError = onError
     options.rejects = rejects.map { RejectsTarget(text: $0) }
     if let maxRejects {
-      guard let limit = LoadOptions.RejectLimit(text: maxRejects) else {
+      guard let limit = RowLimit(text: maxRejects) else {
         throw ValidationError("--max-rejects \(maxRejects): give a number, or a share such as 2%")
       }
       options.rejectLimit = limit

@@ -286,7 +286,7 @@ struct ResumeTests {
     let summary = load(input(rows)) {
       $0.isAtomic = true
       $0.onError = .reject
-      $0.rejectLimit = LoadOptions.RejectLimit(text: limit)
+      $0.rejectLimit = RowLimit(text: limit)
     }
     #expect(summary.exitCode == 65)
     #expect(try Database(database).rows("SELECT * FROM t") == ["1|'old'"])

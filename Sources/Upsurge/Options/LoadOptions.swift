@@ -68,7 +68,7 @@ public struct LoadOptions: Sendable {
   /// Where the caller will write the summary; only checked against the files that the run uses.
   package var summaryPath: String?
   /// More rejects than this end the run.
-  public var rejectLimit: RejectLimit?
+  public var rejectLimit: RowLimit?
 
   /// What becomes of an earlier run of the same job that ended early.
   public var resume = ResumePolicy.auto
@@ -146,25 +146,6 @@ public struct LoadOptions: Sendable {
   public var mode: WriteMode? {
     get { rules.mode }
     set { rules.mode = newValue }
-  }
-
-  /// How many rejects are borne.
-  public enum RejectLimit: Sendable, Equatable {
-    /// At most so many records.
-    case count(UInt64)
-    /// At most so many of a hundred records read; judged at the end.
-    case percent(Double)
-
-    /// `100` or `2.5%`.
-    public init?(text: String) {
-      if text.hasSuffix("%") {
-        guard let share = Double(text.dropLast()), (0...100).contains(share) else { return nil }
-        self = .percent(share)
-      } else {
-        guard let count = UInt64(text) else { return nil }
-        self = .count(count)
-      }
-    }
   }
 
   /// The largest record, in bytes: a quarter of the memory, and no more than SQLite can take.

@@ -35,7 +35,7 @@ enum TextFuzz {
       try expect(size.byteCount >= 0, "\(text) is negative")
       try expect(ByteSize(text: size.description) == size, "\(text) is \(size), which is another size")
     }
-    if case .percent(let share)? = LoadOptions.RejectLimit(text: text) {
+    if case .percent(let share)? = RowLimit(text: text) {
       try expect((0...100).contains(share), "\(text) is \(share) %")
     }
     _ = TextEncoding(name: text)

@@ -1,0 +1,27 @@
+import Upsurge
+
+/// Tables that are kept in step with feeds, run after run: what `upsurge mirror` does.
+public struct MirrorJob: Sendable {
+  /// Path of the SQLite database.
+  public var database: String
+  /// In any order; foreign keys decide which is stored first.
+  public var tables: [MirrorTable]
+  public var atomicity = Atomicity.table
+  /// Where the job is written down, for messages; nil for one that a program or a command line has made.
+  public var file: String?
+
+  public init(database: String, tables: [MirrorTable]) {
+    self.database = database
+    self.tables = tables
+  }
+
+  /// What becomes visible at once.
+  public enum Atomicity: String, Sendable, CaseIterable {
+    /// The whole job: readers never see a mix of old and new.
+    case job
+    /// Each delivery of each table.
+    case table
+    /// Transactions of `--commit-every`, as in a load; what is swept comes last.
+    case bounded
+  }
+}

@@ -1,0 +1,40 @@
+import Upsurge
+
+/// One table of a job, and the feed that says what it holds.
+public struct MirrorTable: Sendable {
+  public var name: String
+  /// Paths, globs, folders, URLs, `exec:COMMAND`, `sqlite:PATH#TABLE`, or `-` for standard input.
+  public var sources: [String]
+  public var kind = Kind.snapshot
+  public var sweep = Sweep.none
+  /// SQL over the table: only rows for which it is true belong to the feed.
+  public var scope: String?
+  public var guards = MirrorGuards()
+  public var folder = DropFolder()
+  /// How the records are read and stored; `rejects`, `onError` and the like of the table.
+  public var options: LoadOptions
+
+  public init(name: String, sources: [String], options: LoadOptions = LoadOptions()) {
+    self.name = name
+    self.sources = sources
+    self.options = options
+  }
+
+  public enum Kind: String, Sendable, CaseIterable {
+    /// Every delivery is the whole truth.
+    case snapshot
+    /// A delivery holds only changes.
+    case delta
+  }
+
+  /// What becomes of rows that a snapshot no longer has.
+  public enum Sweep: Sendable, Equatable {
+    /// They stay.
+    case none
+    /// They are deleted.
+    case hard
+    /// This column gets the time of the run where it is declared as text or has no type, else 1; it is NULL, or 0, in
+    /// rows that are there.
+    case soft(column: String)
+  }
+}
