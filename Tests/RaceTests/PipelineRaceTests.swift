@@ -128,7 +128,7 @@ struct PipelineRaceTests {
     #expect(mkfifo(pipe, 0o600) == 0)
     let text = csv(1..<3_000)
     let feeder = try WorkerThread {
-      let descriptor = open(pipe, O_WRONLY)
+      let descriptor = open(pipe, O_WRONLY | O_CLOEXEC)
       var rest = Array(text.utf8)[...]
       while !rest.isEmpty {
         let piece = Array(rest.prefix(1_500))
@@ -142,7 +142,7 @@ struct PipelineRaceTests {
     let job = LoadJob(database: folder.path + "/a.db", table: "t", sources: [pipe], options: options)
     let summary = job.run()
     // Whatever became of the load, the feeder must not wait for a reader.
-    let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+    let reader = open(pipe, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     feeder.join()
     close(reader)
     #expect(summary.error == nil, "\(summary.error?.description ?? "")")

@@ -92,7 +92,7 @@ struct FileIdentityTests {
   @Test("standard input from a file counts from where it stands; a pipe has no identity")
   func describesDescriptors() throws {
     let folder = try TemporaryFolder()
-    let descriptor = open(try folder.write("a", Array("skipped\nabc".utf8)), O_RDONLY)
+    let descriptor = open(try folder.write("a", Array("skipped\nabc".utf8)), O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     lseek(descriptor, 8, SEEK_SET)
     let source = try FileSource(descriptor: descriptor, isOwner: false, name: "-")

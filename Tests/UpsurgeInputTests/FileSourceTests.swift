@@ -32,7 +32,7 @@ struct FileSourceTests {
   @Test("a descriptor that stands inside the file is read from there, also after rewind")
   func startsWhereTheDescriptorStands() throws {
     let folder = try TemporaryFolder()
-    let descriptor = open(try folder.write("a.csv", "skipped\nrest\n"), O_RDONLY)
+    let descriptor = open(try folder.write("a.csv", "skipped\nrest\n"), O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     lseek(descriptor, 8, SEEK_SET)
     let source = try FileSource(descriptor: descriptor, isOwner: false, name: "-")
@@ -84,7 +84,7 @@ struct FileSourceTests {
     let source = try FileSource(name: path)
     let writer = BackgroundThread {
       usleep(50_000)
-      let descriptor = open(path, O_WRONLY)
+      let descriptor = open(path, O_WRONLY | O_CLOEXEC)
       dribble(Self.content, to: descriptor)
       close(descriptor)
     }
@@ -153,7 +153,7 @@ struct FileSourceTests {
     }
     #expect(
       closed.description == "standard input is closed\n  fix: pipe the input in, or name a file")
-    let descriptor = open(path, O_RDONLY)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     let redirected = try #require(throws: UpsurgeError.self) {
       try FileSource(descriptor: descriptor, isOwner: false, name: path)

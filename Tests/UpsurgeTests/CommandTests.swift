@@ -116,7 +116,7 @@ struct CommandTests {
     let pipe = scratch.file("pipe")
     #expect(mkfifo(pipe, 0o600) == 0)
     // Opened for reading and writing, so that neither side waits and the load never sees an end.
-    let descriptor = open(pipe, O_RDWR)
+    let descriptor = open(pipe, O_RDWR | O_CLOEXEC)
     defer { close(descriptor) }
     let child = try Command.start([
       "load", scratch.file("a.db"), "t", pipe, "--key", "id", "--commit-every", "1000",

@@ -122,7 +122,8 @@ struct HostileRejectsTests {
     }
     let summary = try Command.run(["replay", scratch.file("a.db"), file, "--summary", file])
     #expect(summary.exitCode == 64 && summary.talk.contains("would overwrite the file of rejects"))
-    let descriptor = open(file, O_RDONLY)
+    // No child of another test may keep it.
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     #expect(flock(descriptor, LOCK_EX) == 0)
     let second = try Command.run(["replay", scratch.file("a.db"), file])
     #expect(

@@ -239,7 +239,7 @@ struct JobIdentityTests {
       #expect(mkfifo(pipe, 0o600) == 0)
       try Database(database).rows("CREATE TABLE t(id, b)")
       let child = try Command.start(["load", database, "t", pipe, "--atomic"])
-      let writer = open(pipe, O_WRONLY)
+      let writer = open(pipe, O_WRONLY | O_CLOEXEC)
       // It reads by now, so it has looked for earlier runs.
       _ = "id,b\n1,x\n".withCString { write(writer, $0, strlen($0)) }
       for sources in [[pipe], [scratch.file("*.csv")], [scratch.write("id,b\n", to: "b.csv"), pipe]] {

@@ -131,7 +131,7 @@ struct OutputFileTests {
     // While the first run waits for its input, somebody else makes the database.
     try Database(scratch.file("a.db")).rows(
       "PRAGMA journal_mode=WAL; CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
-    let descriptor = open(pipe, O_WRONLY)
+    let descriptor = open(pipe, O_WRONLY | O_CLOEXEC)
     let bytes = Array("a,b\n1,2\n3\n".utf8)
     _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     close(descriptor)

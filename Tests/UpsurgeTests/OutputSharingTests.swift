@@ -38,7 +38,7 @@ struct OutputSharingTests {
     ]
     try Database(database).rows("CREATE TABLE t(id, b); CREATE TABLE t2(id, b); PRAGMA journal_mode=WAL")
     let child = try Command.start(arguments)
-    let writer = open(pipe, O_WRONLY)
+    let writer = open(pipe, O_WRONLY | O_CLOEXEC)
     let rows = (1...60_000).map { $0 % 100 == 0 ? "\($0)" : "\($0),\(String(repeating: "x", count: 60))" }
     let text = "id,b\n" + rows.joined(separator: "\n") + "\n"
     _ = text.withCString { write(writer, $0, strlen($0)) }

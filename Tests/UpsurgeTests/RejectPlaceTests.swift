@@ -292,7 +292,7 @@ struct RejectPlaceTests {
     let child = try Command.start([
       "load", database, "t", pipe, "--on-error", "reject", "--rejects", rejects, "--atomic",
     ])
-    let writer = open(pipe, O_WRONLY)
+    let writer = open(pipe, O_WRONLY | O_CLOEXEC)
     let padding = String(repeating: "x", count: 60)
     let text =
       "id,b\n" + (1...60_000).map { $0 % 2 == 0 ? "\($0) \(padding)\n" : "\($0),\(padding)\n" }.joined()

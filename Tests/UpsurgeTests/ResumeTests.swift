@@ -367,7 +367,7 @@ struct ResumeTests {
     try Database(database).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, b); PRAGMA journal_mode=WAL")
     let arguments = ["load", database, "t", pipe, "--commit-every", "1000", "--key", "id"]
     let child = try Command.start(arguments)
-    let writer = open(pipe, O_WRONLY)
+    let writer = open(pipe, O_WRONLY | O_CLOEXEC)
     // More than the sample and the batches on their way.
     let padding = String(repeating: "x", count: 60)
     let text = "id,b\n" + (1...60_000).map { "\($0),\(padding)\n" }.joined()

@@ -224,7 +224,7 @@ struct ResumeWordsTests {
     let source = scratch.write("id,b\n" + (1...50_000).map { "\($0),x\n" }.joined(), to: "a.csv")
     let child = try Command.start(
       ["load", path, "t", source, pipe, "--commit-every", "1000", "--no-header", "--names", "id,b"])
-    let writer = open(pipe, O_WRONLY)
+    let writer = open(pipe, O_WRONLY | O_CLOEXEC)
     defer { close(writer) }
     // Everything is committed, and the load waits for the pipe; it has the lock now and then before that.
     for _ in 0..<3_000 {
@@ -343,7 +343,7 @@ struct ResumeWordsTests {
     let pipe = scratch.file("pipe")
     #expect(mkfifo(pipe, 0o600) == 0)
     let child = try Command.start(["load", path, "t", pipe, option])
-    let writer = open(pipe, O_RDWR)
+    let writer = open(pipe, O_RDWR | O_CLOEXEC)
     defer { close(writer) }
     _ = "id,b\n1,x\n".withCString { write(writer, $0, strlen($0)) }
     child.waitForHandlers()

@@ -365,7 +365,7 @@ struct UpkeepTests {
     let path = scratch.file("pipe")
     #expect(mkfifo(path, 0o600) == 0)
     let child = try Command.start(["load", scratch.file("a.db"), "t", path, "-v"])
-    let descriptor = open(path, O_WRONLY)
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
     let bytes = Array(delivery(0..<100, seed: 1).utf8)
     #expect(write(descriptor, bytes, bytes.count) == bytes.count)
     close(descriptor)

@@ -43,9 +43,15 @@ struct DirectEndTests {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     var (kills, images, parts) = (0, 0, 0)
-    for _ in 0..<16 {
+    for round in 0..<16 {
       let child = try Command.start(arguments(path))
-      usleep(UInt32.random(in: 1_000...most, using: &random))
+      if round % 2 == 0 {
+        usleep(UInt32.random(in: 1_000...most, using: &random))
+      } else {
+        // On a busy machine few moments are those of packing.
+        while access(image, F_OK) != 0 && child.isRunning { usleep(500) }
+        usleep(UInt32.random(in: 0...most / 8, using: &random))
+      }
       child.send(signal: SIGKILL)
       let outcome = try child.finish()
       if outcome.exitCode == 1_000 + SIGKILL { kills += 1 }

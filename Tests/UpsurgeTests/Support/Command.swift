@@ -44,7 +44,10 @@ enum Command {
 
     var processID: Int32 { identifier }
 
-    func send(signal: Int32) { kill(identifier, signal) }
+    func send(signal: Int32) {
+      // The number of one that has ended may be another's.
+      if status == nil { kill(identifier, signal) }
+    }
 
     /// Waits until the child handles signals; one that comes earlier ends it as it ends any program.
     func waitForHandlers() {
@@ -62,13 +65,16 @@ enum Command {
       }
     }
 
+    var isRunning: Bool {
+      var code: Int32 = 0
+      if status == nil, waitpid(identifier, &code, WNOHANG) == identifier { status = code }
+      return status == nil
+    }
+
     /// Waits for the end; a child that runs longer than `seconds` is killed.
     func finish(seconds: Int = 60) throws -> Outcome {
-      for _ in 0..<seconds * 100 where status == nil {
-        var code: Int32 = 0
-        if waitpid(identifier, &code, WNOHANG) == identifier { status = code } else { usleep(10_000) }
-      }
-      if status == nil {
+      for _ in 0..<seconds * 100 where isRunning { usleep(10_000) }
+      if isRunning {
         kill(identifier, SIGKILL)
         var code: Int32 = 0
         waitpid(identifier, &code, 0)
