@@ -31,7 +31,8 @@ let package = Package(
     .target(
       name: "Upsurge",
       dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage"]),
-    .target(name: "UpsurgeMirror", dependencies: ["Upsurge", "UpsurgeStorage", "UpsurgeRecords"]),
+    .target(
+      name: "UpsurgeMirror", dependencies: ["Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeRecords"]),
     .executableTarget(
       name: "UpsurgeCommand",
       dependencies: [
@@ -61,7 +62,8 @@ let package = Package(
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
     .testTarget(name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CSQLite"]),
     .testTarget(
-      name: "UpsurgeTests", dependencies: ["Upsurge", "UpsurgeCommand", "TestSupport", "CSQLite"],
+      name: "UpsurgeTests",
+      dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],
       exclude: ["Gates/counts.json"], resources: [.copy("Fixtures")]),
   ],
   swiftLanguageModes: [.v6]

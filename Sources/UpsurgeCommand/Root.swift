@@ -25,7 +25,8 @@ struct Root: ParsableCommand {
       """,
     version: upsurgeVersion,
     subcommands: [
-      LoadCommand.self, InspectCommand.self, RunsCommand.self, ReplayCommand.self, BenchCommand.self,
+      LoadCommand.self, InspectCommand.self, RunsCommand.self, ReplayCommand.self, StatusCommand.self,
+      BenchCommand.self,
     ])
 
   /// Parses the words of the command line and runs what they ask for.

@@ -83,7 +83,9 @@ final class Terminal: Sendable {
 
   /// The ledger, the warnings, and why the run ended if it ended early.
   func show(_ summary: RunSummary) {
-    if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
+    for error in [summary.error, summary.guardRefusal].compactMap({ $0 }) {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+    }
     guard !isQuiet else { return }
     if summary.error?.code == .usage && summary.committedCount == 0 {
       // A ledger of zeros says nothing.

@@ -19,6 +19,8 @@ package final class OpenedSource: ByteSource {
     package var windowByteLimit = 128 << 20
     /// How many times as large as what was read a compressed source may become; nil is no bound. See `RatioLimit`.
     package var maximumRatio: Double?
+    /// Whether what does not end with a line end counts as cut.
+    package var needsLineEnd = false
 
     package init() {}
   }
@@ -52,6 +54,9 @@ package final class OpenedSource: ByteSource {
   /// Bytes of the sample that were delivered.
   private var sampleOffset = 0
   private var hasBegunReading = false
+  /// Whether the last line of a text must end like the others; set before the first read.
+  package var needsLineEnd: Bool
+  private var lastByte: UInt8?
 
   /// Size of the file in bytes; nil for pipes.
   package var fileByteCount: UInt64? { file.byteCount }
@@ -87,6 +92,7 @@ package final class OpenedSource: ByteSource {
     name = file.name
     self.file = file
     self.options = options
+    needsLineEnd = options.needsLineEnd
     ratioLimit = options.maximumRatio.map { RatioLimit(ratio: $0) }
     compression = beginning.compression
     isSampleWhole = beginning.isWhole
@@ -120,11 +126,21 @@ package final class OpenedSource: ByteSource {
       count = try rest.read(into: buffer)
     }
     decodedByteCount += UInt64(count)
+    if needsLineEnd { try checkLineEnd(buffer, count) }
     if compression != .none {
       try ratioLimit?.check(
         name: name, decodedByteCount: decodedByteCount, readByteCount: file.countedByteCount)
     }
     return count
+  }
+
+  /// - Throws: `badInput` at the end of a text whose last line does not end.
+  private func checkLineEnd(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(UpsurgeError) {
+    if count > 0 {
+      lastByte = buffer[count - 1]
+    } else if let lastByte, lastByte != UInt8(ascii: "\n"), lastByte != UInt8(ascii: "\r") {
+      throw .endsInLine(name, offset: decodedByteCount)
+    }
   }
 
   /// Decides the encoding (again): for a caller that looks at the sample first, to see what format it holds.
@@ -169,6 +185,7 @@ package final class OpenedSource: ByteSource {
     anchors = beginning.anchors
     sampleOffset = 0
     hasBegunReading = false
+    lastByte = nil
     ratioLimit?.begin(decodedByteCount: 0, readByteCount: 0)
     try decode(as: encoding, allowsSingleByteEncodings: true)
   }

@@ -84,6 +84,15 @@ extension UpsurgeError {
       hint: "load it when its writer is done; writers should write to a new name and rename")
   }
 
+  /// A text whose last line does not end, where every line must.
+  static func endsInLine(_ name: String, offset: UInt64) -> UpsurgeError {
+    UpsurgeError(
+      .badInput,
+      "\(SourceName.shown(name)) ends at byte \(offset) without a line end: its last record may be cut",
+      position: Position(file: name, byte: offset),
+      hint: "deliver it again; line-end: any in the guards takes feeds whose last line never ends")
+  }
+
   /// A file that does not fit what an interrupted run has noted of it.
   static func isAnotherFile(_ name: String, _ what: String) -> UpsurgeError {
     UpsurgeError(

@@ -13,12 +13,74 @@ package enum ContentHash {
 
   /// The hash of all the bytes, which may lie at any address.
   package static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-    var hash = prime5
-    var offset = 0
-    if let start = bytes.baseAddress, bytes.count >= 32 {
-      hash = hashStripes(start, &offset, count: bytes.count)
+    var lanes = Lanes()
+    let offset = lanes.add(bytes)
+    let start = bytes.count >= 32 ? lanes.merged : prime5
+    return finish(start, UnsafeRawBufferPointer(rebasing: bytes[offset...]), byteCount: UInt64(bytes.count))
+  }
+
+  /// The hash of bytes that come in parts.
+  package struct Stream: Sendable {
+    private var lanes = Lanes()
+    private var byteCount: UInt64 = 0
+    /// Fewer than 32 bytes that wait for others.
+    private var rest: [UInt8] = []
+
+    package init() { rest.reserveCapacity(32) }
+
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+      byteCount += UInt64(bytes.count)
+      var bytes = bytes
+      if !rest.isEmpty {
+        let count = min(32 - rest.count, bytes.count)
+        rest.append(contentsOf: bytes[..<count])
+        bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
+        if rest.count < 32 { return }
+        _ = rest.withUnsafeBytes { lanes.add($0) }
+        rest.removeAll(keepingCapacity: true)
+      }
+      let offset = lanes.add(bytes)
+      rest.append(contentsOf: bytes[offset...])
     }
-    hash &+= UInt64(bytes.count)
+
+    /// Of all bytes so far.
+    package var value: UInt64 {
+      let start = byteCount >= 32 ? lanes.merged : prime5
+      return rest.withUnsafeBytes { finish(start, $0, byteCount: byteCount) }
+    }
+  }
+
+  /// Takes the bytes by 32, as far as they go.
+  private struct Lanes: Sendable {
+    var (a, b, c, d) = (prime1 &+ prime2, prime2, UInt64(0), 0 &- prime1)
+
+    /// - Returns: how many bytes were taken.
+    mutating func add(_ bytes: UnsafeRawBufferPointer) -> Int {
+      guard let start = bytes.baseAddress, bytes.count >= 32 else { return 0 }
+      var (a, b, c, d) = (a, b, c, d)
+      var at = 0
+      while bytes.count - at >= 32 {
+        a = round(a, word(start, at))
+        b = round(b, word(start, at + 8))
+        c = round(c, word(start, at + 16))
+        d = round(d, word(start, at + 24))
+        at += 32
+      }
+      (self.a, self.b, self.c, self.d) = (a, b, c, d)
+      return at
+    }
+
+    var merged: UInt64 {
+      var hash = rotate(a, 1) &+ rotate(b, 7) &+ rotate(c, 12) &+ rotate(d, 18)
+      for lane in [a, b, c, d] { hash = (hash ^ round(0, lane)) &* prime1 &+ prime4 }
+      return hash
+    }
+  }
+
+  /// Adds the last bytes, fewer than 32.
+  private static func finish(_ start: UInt64, _ bytes: UnsafeRawBufferPointer, byteCount: UInt64) -> UInt64 {
+    var hash = start &+ byteCount
+    var offset = 0
     while bytes.count - offset >= 8 {
       hash = rotate(hash ^ round(0, word(bytes, offset)), 27) &* prime1 &+ prime4
       offset += 8
@@ -35,25 +97,6 @@ package enum ContentHash {
     hash = (hash ^ hash >> 33) &* prime2
     hash = (hash ^ hash >> 29) &* prime3
     return hash ^ hash >> 32
-  }
-
-  /// Takes the bytes by 32, as far as they go.
-  private static func hashStripes(
-    _ start: UnsafeRawPointer, _ offset: inout Int, count: Int
-  ) -> UInt64 {
-    var (a, b, c, d) = (prime1 &+ prime2, prime2, UInt64(0), 0 &- prime1)
-    var at = 0
-    while count - at >= 32 {
-      a = round(a, word(start, at))
-      b = round(b, word(start, at + 8))
-      c = round(c, word(start, at + 16))
-      d = round(d, word(start, at + 24))
-      at += 32
-    }
-    offset = at
-    var hash = rotate(a, 1) &+ rotate(b, 7) &+ rotate(c, 12) &+ rotate(d, 18)
-    for lane in [a, b, c, d] { hash = (hash ^ round(0, lane)) &* prime1 &+ prime4 }
-    return hash
   }
 
   @inline(__always)

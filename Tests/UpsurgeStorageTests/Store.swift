@@ -105,6 +105,7 @@ func load(
     try writer.write(&batch)
     at = end
   }
+  try writer.sweep()
   try writer.finish()
   return (writer, kept.rejects)
 }

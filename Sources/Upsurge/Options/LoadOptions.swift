@@ -70,6 +70,11 @@ public struct LoadOptions: Sendable {
   /// More rejects than this end the run.
   public var rejectLimit: RowLimit?
 
+  /// What the input says of rows that it does not have; nil where it says nothing.
+  package var snapshot: SnapshotRules?
+  /// Whether a text that does not end with a line end is taken for cut.
+  package var needsLineEnd = false
+
   /// What becomes of an earlier run of the same job that ended early.
   public var resume = ResumePolicy.auto
   /// Whether the run stays listed after it has ended.

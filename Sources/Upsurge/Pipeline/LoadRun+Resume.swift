@@ -146,8 +146,8 @@ extension LoadRun {
 
   /// The last act, when the ledger was seen: a run that is whole leaves no mark.
   func acknowledge() {
-    let exitCode = summary.withLock { $0.exitCode }
-    guard exitCode == 0 || exitCode == 2, let ending = ending.withLock({ $0 }) else { return }
+    let (exitCode, isWhole) = summary.withLock { ($0.exitCode, $0.isWhole) }
+    guard isWhole, let ending = ending.withLock({ $0 }) else { return }
     do throws(UpsurgeError) {
       try ending.acknowledge(exitCode: exitCode)
     } catch {
@@ -171,5 +171,6 @@ extension RunSummary {
     rejectsByReason = Self.sorted(progress.rejectsByReason)
     warnings = progress.warnings
     supersededCount = progress.supersededCount
+    guardRefusal = progress.guardRefusal?.error
   }
 }

@@ -58,6 +58,7 @@ final class Writing {
     if let rows = options.rowsPerStatement { settings.rowsPerStatement = max(rows, 1) }
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
     settings.isDryRun = isDryRun
+    settings.snapshot = options.snapshot
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     settings.quarantinesUnknown = table.facts.quarantinesUnknown
     let preview = try Preview(
@@ -109,7 +110,10 @@ final class Writing {
     do throws(UpsurgeError) {
       // The last rejects may come only now.
       if !isInterrupted || !options.isAtomic { try writer.settle() }
-      if !isInterrupted { try checkRejectShare() }
+      if !isInterrupted {
+        try checkRejectShare()
+        try writer.sweep()
+      }
       // Before the commit, so that what a full disk refuses is not committed.
       try rejects?.didBegin()
       try rejects?.flush()
@@ -199,7 +203,7 @@ final class Writing {
     if statistics.equalRecordCount > 0 {
       settings.append(("equal_beside_rows", UInt64(statistics.equalRecordCount)))
     }
-    let superseded = supersededCount
+    let (superseded, guardRefusal) = (supersededCount, writer.guardRefusal?.error)
     // What is committed is; only a line of the report depends on this.
     let keeps = (try? writer.keepsRecords()) ?? true
     let repetition = table.repetition(options: options)
@@ -213,6 +217,7 @@ final class Writing {
       $0.hasBegunToWrite = true
       $0.ledger = ledger
       $0.supersededCount = superseded
+      $0.guardRefusal = guardRefusal
       $0.keepsRecords = keeps
       $0.repetition = repetition
       $0.committedCount = committed.read

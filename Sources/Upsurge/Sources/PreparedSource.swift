@@ -23,15 +23,22 @@ package struct PreparedSource {
     opening.encoding = options.encoding
     opening.windowByteLimit = max(opening.windowByteLimit, options.memory.byteCount / 4)
     opening.maximumRatio = options.maximumRatio
+    opening.needsLineEnd = options.needsLineEnd
     let isJSON = options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
     opening.allowsSingleByteEncodings = !isJSON
     let opened = try OpenedSource(
       name: name, options: opening, counter: counter, cancellation: cancellation)
-    let shape = shape(of: opened, options: options)
+    var shape = shape(of: opened, options: options)
+    if options.snapshot != nil, case .csv(let sniffed) = shape, sniffed.headerNames.isEmpty {
+      // Nothing says what the columns are; that there is no record is known all the same.
+      shape = .json(.ndjson)
+    }
     if case .json = shape, !isJSON, options.encoding == .auto {
       // JSON is UTF-8 (or marked UTF-16); what is not is an error, never Windows-1252.
       try opened.decode(as: .auto, allowsSingleByteEncodings: false)
     }
+    // A document says itself where it ends.
+    if case .json(.json) = shape { opened.needsLineEnd = false }
     if case .csv(let sniffed) = shape, let unknown = sniffed.unknownFields {
       throw unknownFields(unknown, of: opened.name, hasHeader: sniffed.dialect.headerLineCount > 0)
     }

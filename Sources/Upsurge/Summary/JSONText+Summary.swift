@@ -1,13 +1,13 @@
 /// The parts that the summaries of all commands share.
 extension JSONText {
-  mutating func strings(_ values: [String]) {
+  package mutating func strings(_ values: [String]) {
     beginArray()
     for value in values { string(value) }
     endArray()
   }
 
   /// The member `ledger`.
-  mutating func member(_ ledger: Ledger) {
+  package mutating func member(_ ledger: Ledger) {
     key("ledger")
     beginObject()
     for (word, count) in ledger.entries {
@@ -18,7 +18,7 @@ extension JSONText {
   }
 
   /// The member `stages`: seconds by name.
-  mutating func member(stages: [(name: String, seconds: Double)]) {
+  package mutating func member(stages: [(name: String, seconds: Double)]) {
     key("stages")
     beginObject()
     for stage in stages {
@@ -29,7 +29,7 @@ extension JSONText {
   }
 
   /// The member `rejects_by_reason`.
-  mutating func member(rejectsByReason: [(code: Reject.Code, count: UInt64)]) {
+  package mutating func member(rejectsByReason: [(code: Reject.Code, count: UInt64)]) {
     key("rejects_by_reason")
     beginObject()
     for (code, count) in rejectsByReason {
@@ -40,7 +40,7 @@ extension JSONText {
   }
 
   /// The member `warnings`: code, column, count, first position.
-  mutating func member(_ warnings: WarningLog) {
+  package mutating func member(_ warnings: WarningLog) {
     key("warnings")
     beginArray()
     for entry in warnings.entries {
@@ -59,32 +59,35 @@ extension JSONText {
   }
 
   /// The members `error`, where there is one, and `exit_code`.
-  mutating func ending(_ error: UpsurgeError?, exitCode: Int32) {
-    if let error {
-      key("error")
-      beginObject()
-      key("code")
-      string(error.code.rawValue)
-      key("message")
-      string(error.message)
-      if let position = error.position {
-        key("position")
-        beginObject()
-        members(of: position)
-        endObject()
-      }
-      if let hint = error.hint {
-        key("hint")
-        string(hint)
-      }
-      endObject()
-    }
+  package mutating func ending(_ error: UpsurgeError?, exitCode: Int32) {
+    if let error { failure("error", error) }
     key("exit_code")
     number(Int64(exitCode))
   }
 
+  /// An error as an object.
+  package mutating func failure(_ name: String, _ error: UpsurgeError) {
+    key(name)
+    beginObject()
+    key("code")
+    string(error.code.rawValue)
+    key("message")
+    string(error.message)
+    if let position = error.position {
+      key("position")
+      beginObject()
+      members(of: position)
+      endObject()
+    }
+    if let hint = error.hint {
+      key("hint")
+      string(hint)
+    }
+    endObject()
+  }
+
   /// The known parts of a position.
-  mutating func members(of position: Position) {
+  package mutating func members(of position: Position) {
     key("file")
     string(position.file)
     for (name, value) in [

@@ -2,6 +2,13 @@ extension RunSummary {
   /// The summary as one JSON object, with the documented keys, and a line end.
   public var json: [UInt8] {
     var out = JSONText()
+    write(to: &out)
+    out.newline()
+    return out.bytes
+  }
+
+  /// The same as part of another one.
+  package func write(to out: inout JSONText) {
     out.beginObject()
     out.key("database")
     out.string(database)
@@ -18,8 +25,6 @@ extension RunSummary {
     out.member(warnings)
     writeEnding(to: &out)
     out.endObject()
-    out.newline()
-    return out.bytes
   }
 
   private func writeMeasures(to out: inout JSONText) {
@@ -119,6 +124,7 @@ extension RunSummary {
       out.members(of: committedThrough)
       out.endObject()
     }
+    if let guardRefusal { out.failure("guard", guardRefusal) }
     out.ending(error, exitCode: exitCode)
   }
 }

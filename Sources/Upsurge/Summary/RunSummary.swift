@@ -36,6 +36,8 @@ public struct RunSummary: Sendable {
   public var settings: [(name: String, value: UInt64)] = []
   /// Why the run ended early, if it did.
   public var error: UpsurgeError?
+  /// Why rows were not removed that the input no longer has; all else was done.
+  public var guardRefusal: UpsurgeError?
   /// The signal that ended the run, if one did.
   public var signal: Int32?
   /// Where the last commit ended.
@@ -96,11 +98,15 @@ public struct RunSummary: Sendable {
   public var exitCode: Int32 {
     if let signal { return 128 + signal }
     if let error { return error.exitCode(hasCommittedWork: committedCount > 0) }
+    if guardRefusal != nil { return 4 }
     return ledger.rejected + ledger.quarantined > 0 ? 2 : 0
   }
 }
 
 extension RunSummary {
+  /// Whether all of the input was read, and what is to be of it is in the database.
+  package var isWhole: Bool { error == nil && signal == nil }
+
   /// Whether the run has ended early and can go on.
   package var goesOn: Bool {
     (signal != nil || error != nil) && isResumable && committedCount > 0 && !isDryRun

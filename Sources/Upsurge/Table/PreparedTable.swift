@@ -290,7 +290,8 @@ struct PreparedTable {
     _ schema: TableSchema, control: ColumnTarget?, on connection: Connection, options: LoadOptions,
     createdSQL: String?, keySQL: String?
   ) throws(UpsurgeError) -> PreparedTable {
-    var targets = schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .reject) }
+    let stored = schema.columns.filter { !SQLName.isSame($0.name, options.rules.softColumn ?? "") }
+    var targets = stored.compactMap { schema.columnTarget($0.name, spellingPolicy: .reject) }
     if let control { targets.append(control) }
     var facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)
     facts.columnLimit = connection.columnLimit

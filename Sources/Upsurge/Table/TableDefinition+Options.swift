@@ -49,6 +49,9 @@ extension TableDefinition {
         columns[index].defaultValue = value
       }
     }
+    if let column = options.rules.softColumn, !names.contains(where: { SQLName.isSame($0, column) }) {
+      columns.append(Column(name: column, declaredType: "TEXT"))
+    }
     self.init(name: name, columns: columns, keyColumns: key, isStrict: options.isStrict)
   }
 }

@@ -12,6 +12,8 @@ public struct MirrorGuards: Sendable, Equatable {
   public var allowsEmpty = false
   /// How many records a delivery has; nil where nobody says so.
   public var expectedCount: UInt64?
+  /// Numbers of records at which a source cuts its deliveries off: one that ends there is not believed to be whole.
+  public var suspiciousCounts: [UInt64] = []
   /// Whether the last line of a file must end with a line end, without which nobody knows whether it is whole.
   public var needsLineEnd = true
 

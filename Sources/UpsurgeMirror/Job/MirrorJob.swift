@@ -1,5 +1,11 @@
 import Upsurge
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Tables that are kept in step with feeds, run after run: what `upsurge mirror` does.
 public struct MirrorJob: Sendable {
   /// Path of the SQLite database.
@@ -10,10 +16,19 @@ public struct MirrorJob: Sendable {
   /// Where the job is written down, for messages; nil for one that a program or a command line has made.
   public var file: String?
 
+  /// Whether deliveries that are the same as the last ones are read and compared all the same.
+  public var verifiesAll = false
+  /// Whether a feed may have another key, scope or source than the last time.
+  public var acceptsChanges = false
+  /// Whether nothing is to be changed in the end.
+  public var dryRun: DryRun?
+
   public init(database: String, tables: [MirrorTable]) {
     self.database = database
     self.tables = tables
   }
+
+  var databaseIsThere: Bool { access(database, F_OK) == 0 }
 
   /// What becomes visible at once.
   public enum Atomicity: String, Sendable, CaseIterable {

@@ -118,6 +118,11 @@ extension UpsurgeError {
     code == .database && underlyingCode.map { ResultCode.primary($0) } == SQLITE_NOTADB
   }
 
+  /// Whether SQLite said that a constraint or a trigger refuses a change.
+  package var isConstraintViolation: Bool {
+    code == .database && underlyingCode.map { ResultCode.primary($0) } == SQLITE_CONSTRAINT
+  }
+
   /// Whether SQLite said that two rows share a key.
   package var isUniqueViolation: Bool { underlyingCode == ResultCode.constraintUnique }
 }

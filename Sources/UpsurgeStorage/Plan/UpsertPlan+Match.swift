@@ -89,6 +89,20 @@ extension UpsertPlan {
     return (slots, assignments)
   }
 
+  /// What a record does to the column that says which rows are gone.
+  static func revival(
+    of column: String, _ slots: [Slot], schema: TableSchema
+  ) throws(UpsurgeError) -> Assignment {
+    let mark = try SoftMark(column, in: schema)
+    guard let index = schema.columnIndex(column), !slots.contains(where: { $0.columnIndex == index }) else {
+      throw UpsurgeError(
+        .usage,
+        "sweep: soft: the column \(column.escapedForTerminal) is in the feed, and only the sweep may set it",
+        hint: "name another one, or leave it out of the feed: columns: [...]")
+    }
+    return Assignment(columnIndex: index, expression: mark.there)
+  }
+
   static func newerColumn(
     _ rules: UpsertRules, schema: TableSchema, input: [String], isUnknownTable: Bool
   ) throws(UpsurgeError) -> Int? {

@@ -84,8 +84,12 @@ public struct UpsertPlan: Sendable, Equatable {
     let isUnknownTable = schema.columns.isEmpty && toleratesUnknownColumns
     targets = isUnknownTable ? [] : try UpsertPlan.resolve(rules, schema: schema, input: names)
     mode = rules.mode ?? (targets.isEmpty ? .insert : .upsert)
-    (slots, assignments) = try UpsertPlan.apply(
+    var applied = try UpsertPlan.apply(
       rules.merge, to: matched.slots, targets: targets, schema: schema, isUnknownTable: isUnknownTable)
+    if let column = rules.softColumn, !isUnknownTable {
+      applied.assignments.append(try UpsertPlan.revival(of: column, applied.slots, schema: schema))
+    }
+    (slots, assignments) = applied
     newerColumn = try UpsertPlan.newerColumn(
       rules, schema: schema, input: names, isUnknownTable: isUnknownTable)
     if !isUnknownTable { try checkMode() }

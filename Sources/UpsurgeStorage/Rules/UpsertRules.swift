@@ -9,6 +9,8 @@ public struct UpsertRules: Sendable, Equatable {
   public var nullKeys: NullKeyPolicy
   /// Records that are deletes, inside any mode.
   public var tombstone: Tombstone?
+  /// The column that says which rows are gone; a record takes that back.
+  package var softColumn: String?
 
   public init(
     target: ConflictTarget = .primaryKey, mode: WriteMode? = nil, merge: Merge = Merge(),

@@ -38,8 +38,22 @@ package struct RunProgress: Sendable, Equatable {
   package var warnings = WarningLog()
   package var supersededCount: UInt64 = 0
   package var hasMetTombstone = false
+  /// Why nothing was swept, and what helps; nil where nothing spoke against it.
+  package var guardRefusal: GuardRefusal?
   /// Seconds that the parts of the run have taken.
   package var seconds = 0.0
+
+  package struct GuardRefusal: Sendable, Equatable {
+    package var message: String
+    package var hint: String?
+
+    package init(message: String, hint: String?) {
+      self.message = message
+      self.hint = hint
+    }
+
+    package var error: UpsurgeError { UpsurgeError(.guardRefused, message, hint: hint) }
+  }
 
   package init() {}
 }

@@ -181,6 +181,10 @@ package enum RunText {
     out.number(progress.supersededCount)
     out.key("met_tombstone")
     out.bool(progress.hasMetTombstone)
+    if let refusal = progress.guardRefusal {
+      out.member("guard", refusal.message)
+      if let hint = refusal.hint { out.member("guard_hint", hint) }
+    }
     out.key("seconds")
     out.number(progress.seconds)
     out.endObject()
@@ -209,6 +213,9 @@ package enum RunText {
     }
     progress.supersededCount = json["superseded"]?.unsigned ?? 0
     progress.hasMetTombstone = json["met_tombstone"] == .bool(true)
+    progress.guardRefusal = json["guard"]?.text.map {
+      RunProgress.GuardRefusal(message: $0, hint: json["guard_hint"]?.text)
+    }
     switch json["seconds"] {
     case .real(let seconds): progress.seconds = seconds
     case .integer(let seconds): progress.seconds = Double(seconds)

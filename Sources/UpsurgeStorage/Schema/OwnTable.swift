@@ -6,6 +6,7 @@ package enum OwnTable {
   package static func isOwn(_ name: String) -> Bool {
     let names = [
       RunTable.name, KeptTable.name, RejectTable.name, "upsurge_reject_contexts", "upsurge_replays",
+      "upsurge_feeds", "upsurge_files",
     ]
     return names.contains(SQLName.folded(name))
   }
@@ -15,7 +16,7 @@ package enum OwnTable {
   ///   - columns: those that must be there.
   ///   - purpose: what is kept in it, for the message: `records are kept in one of this name`.
   /// - Throws: `guardRefused` when a table of that name is not ours.
-  static func exists(
+  package static func exists(
     _ name: String, columns: [String], purpose: String, on connection: Connection
   ) throws(UpsurgeError) -> Bool {
     let kind = try connection.prepare(

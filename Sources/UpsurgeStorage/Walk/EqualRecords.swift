@@ -10,6 +10,8 @@ final class EqualRecords {
   private let marks: UnsafeMutablePointer<RecordWindow.Mark>
   /// For the records of one look.
   let rest: UnsafeMutablePointer<UInt32>
+  /// Is told the rows of records that are left out.
+  var seen: SeenRows?
   private var pending = PendingKeys(recordCount: recordLimit)
 
   /// nil where none may be left out.
@@ -65,7 +67,10 @@ final class EqualRecords {
             note(Int(rest[notedCount]), of: batch, chunks, in: &pending)
             notedCount += 1
           }
-          if pending.isEmpty || !pending.mayContain(chunks.hash(record)) { continue }
+          if pending.isEmpty || !pending.mayContain(chunks.hash(record)) {
+            try seen?.insert(walk.rowids[record - start])
+            continue
+          }
         }
         rest[count] = UInt32(truncatingIfNeeded: record)
         count += 1

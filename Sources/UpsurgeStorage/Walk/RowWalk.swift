@@ -47,6 +47,8 @@ final class RowWalk {
   private let cellIndexes: UnsafeMutableBufferPointer<Int>
   private let keyCount: Int
   private let fields: UnsafeMutablePointer<Field>
+  /// The rowids of the records of a window that a row says already.
+  let rowids: UnsafeMutablePointer<Int64>
 
   /// The rowid at which to go on; nil where that is not known.
   private var position: Int64?
@@ -71,17 +73,19 @@ final class RowWalk {
     keyCount = plan.slots.count(where: \.isKey)
     fields = .allocate(capacity: slots.count)
     fields.initialize(repeating: Field(), count: slots.count)
+    rowids = .allocate(capacity: EqualRecords.recordLimit)
   }
 
   deinit {
     cellIndexes.deallocate()
     fields.deallocate()
+    rowids.deallocate()
   }
 
   /// Marks the records that a row says already.
   /// - Parameters:
   ///   - batch: has no absent cells.
-  ///   - window: the records.
+  ///   - window: the records, at most `EqualRecords.recordLimit`.
   /// - Returns: how many.
   /// - Throws: `database` when rows cannot be read.
   func mark(_ batch: borrowing Batch, _ window: inout RecordWindow) throws(UpsurgeError) -> Int {
@@ -176,8 +180,10 @@ final class RowWalk {
   }
 
   private func note(_ likeness: Likeness, of record: Int, _ window: inout RecordWindow) {
+    let rowid = sqlite3_column_int64(rows.handle, 0)
+    rowids[record - window.start] = rowid
     window.mark(record, isEqual: likeness == .equal)
-    position = sqlite3_column_int64(rows.handle, 0) &+ 1
+    position = rowid &+ 1
   }
 
   @inline(__always)

@@ -89,7 +89,7 @@ extension TableWriter {
     while place < count {
       let end = min(count, place + recordsBetweenLooks)
       gathering.seen &+= Self.look(at: batch, order, place..<end)
-      try storeRun(batch, in: RecordOrder(order), from: place, to: end)
+      try storeSeen(batch, in: RecordOrder(order), from: place, to: end)
       place = end
       if settings.onError == .stop, let first = gathering.refusals?.first, first < last {
         last = first

@@ -206,6 +206,7 @@ extension TableWriter {
     progress.warnings.merge(warnings)
     progress.supersededCount = supersededCount
     progress.hasMetTombstone = hasMetTombstone
+    progress.guardRefusal = guardRefusal
     progress.seconds = earlier.seconds + MonotonicClock.seconds - startSeconds
     return progress
   }

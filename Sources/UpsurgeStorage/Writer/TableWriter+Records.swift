@@ -177,7 +177,7 @@ extension TableWriter {
   // MARK: - Shapes
 
   /// The statements for a record that may leave columns out; `last` when nothing changed.
-  private func shape(
+  func shape(
     of row: UnsafeMutablePointer<Cell>, cellCount: Int, last: ShapeStatements
   ) -> ShapeStatements {
     if hasShape(row, cellCount: cellCount, last) { return last }

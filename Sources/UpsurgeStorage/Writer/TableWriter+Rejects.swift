@@ -4,6 +4,7 @@ import UpsurgeRecords
 extension TableWriter {
   /// Keeps a record that cannot be stored, or ends the run with it, as the settings say.
   func take(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
+    unreadableCount += 1
     try self.reject(reject, in: batch)
   }
 

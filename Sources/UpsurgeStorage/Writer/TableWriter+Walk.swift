@@ -8,18 +8,19 @@ extension TableWriter {
       settings.walksBesideRows && !settings.sorting.isTableNew && observer == nil && references == nil
       && !settings.replaysKept
     equalRecords = isPossible ? try EqualRecords(plan, on: connection) : nil
+    equalRecords?.seen = seen
   }
 
   /// Stores records in the order of the input, but those whose row says the same.
   func storeOthers(_ batch: borrowing Batch, from start: Int, to end: Int) throws(UpsurgeError) {
     guard let equalRecords = equalRecords(for: batch), end - start <= EqualRecords.recordLimit else {
-      return try storeRun(batch, from: start, to: end)
+      return try storeSeen(batch, in: .input, from: start, to: end)
     }
     let guards = self.guards
     let count = try equalRecords.leaveOut(batch, start..<end) { verdict(batch, $0, guards) == .clean }
-    if count == end - start { return try storeRun(batch, from: start, to: end) }
+    if count == end - start { return try storeSeen(batch, in: .input, from: start, to: end) }
     countEqual(end - start - count)
-    if count > 0 { try storeRun(batch, in: RecordOrder(equalRecords.rest), from: 0, to: count) }
+    if count > 0 { try storeSeen(batch, in: RecordOrder(equalRecords.rest), from: 0, to: count) }
   }
 
   /// Counts the records of a piece whose row says the same.

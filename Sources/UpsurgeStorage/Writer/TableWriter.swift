@@ -90,6 +90,14 @@ package final class TableWriter {
   var gathering = Gathering()
   /// Tells the records whose row says the same; nil where none may be left out.
   var equalRecords: EqualRecords?
+  /// The rows that records were about, where others may be swept.
+  var seen: SeenRows?
+  /// Rows that a sweep may be about, before the first record.
+  var rowsBefore: UInt64 = 0
+  /// Records of which nobody knows which row they are about.
+  var unreadableCount: UInt64 = 0
+  /// Why nothing was swept.
+  package internal(set) var guardRefusal: RunProgress.GuardRefusal?
   /// Whether records are stored as they come for the time being.
   package var isGatheringPaused = false
   /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
@@ -128,6 +136,7 @@ package final class TableWriter {
     try beginObserving()
     try beginReferences()
     beginGathering()
+    try beginSeeing()
     try beginWalking()
   }
 

@@ -46,6 +46,8 @@ package struct WriterSettings: Sendable {
   package var maximumRejectsHint = "raise --max-rejects if that is to be borne"
   /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
   package var defersForeignKeys = false
+  /// What a snapshot means for rows that it does not have; nil where the records are none.
+  package var snapshot: SnapshotRules?
   /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.
   package var isDryRun = false
   /// Whether columns that appear on the way are added to the table.

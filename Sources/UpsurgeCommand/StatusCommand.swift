@@ -1,0 +1,98 @@
+import ArgumentParser
+import Upsurge
+import UpsurgeMirror
+
+/// `upsurge status`: how mirrored tables stand.
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Say how mirrored tables stand: last good run, age, failures.",
+    discussion: """
+      Changes nothing. For monitoring, the exit code says whether every table is in step with its feed.
+
+      Examples:
+        upsurge status app.db
+        upsurge status app.db --max-age 26h
+        upsurge status app.db --json | jq '.[] | select(.good | not)'
+
+      Exit codes: 0 every last run went well, no longer ago than --max-age; 1 one did not, or the database mirrors \
+      nothing; 64 usage; 66 no such database.
+      """)
+
+  @Argument(help: "The SQLite database.")
+  var database: String
+
+  @Option(help: ArgumentHelp("The last good run may be so old: 90min, 26h, 2d.", valueName: "time"))
+  var maxAge: AgeLimit?
+
+  @Flag(name: .customLong("json"), help: "Print a JSON array.")
+  var isJSON = false
+
+  func run() throws {
+    let feeds: [FeedStatus]
+    do throws(UpsurgeError) {
+      feeds = try FeedStatus.all(database: database)
+    } catch {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+    let limit = maxAge?.seconds
+    if isJSON {
+      StandardOutput.print(
+        String(decoding: FeedStatus.json(feeds, maximumAge: limit), as: UTF8.self), terminator: "")
+    } else {
+      for feed in feeds { StandardOutput.print(Terminal.visible(StatusText.text(feed, maximumAge: limit))) }
+    }
+    if feeds.isEmpty {
+      Terminal.say(
+        "upsurge: \(Terminal.visible(database)) mirrors nothing yet\n  fix: upsurge mirror \(database.quotedForShell) JOB.yaml\n"
+      )
+    }
+    guard StandardOutput.finish() else { throw ExitCode(73) }
+    if feeds.isEmpty || !feeds.allSatisfy({ $0.isGood(maximumAge: limit) }) { throw ExitCode(1) }
+  }
+}
+
+/// `90min`, `26h`, `2d`.
+struct AgeLimit: ExpressibleByArgument {
+  var seconds: Double
+
+  init?(argument: String) {
+    let units: [(String, Double)] = [("min", 60), ("h", 3_600), ("d", 86_400), ("s", 1)]
+    guard let (name, factor) = units.first(where: { argument.hasSuffix($0.0) }),
+      let number = Double(argument.dropLast(name.count)), number > 0, number.isFinite
+    else { return nil }
+    seconds = number * factor
+  }
+}
+
+/// How one table stands, in words.
+enum StatusText {
+  static func text(_ feed: FeedStatus, maximumAge: Double?) -> String {
+    var line = feed.isGood(maximumAge: maximumAge) ? "ok    " : "FAIL  "
+    line += feed.table.escapedForTerminal
+    if let goodAt = feed.goodAt, let age = feed.age {
+      line += ": in step \(Self.age(age)) ago (\(goodAt))"
+    } else {
+      line += ": never in step yet"
+    }
+    if let count = feed.recordCount { line += ", \(Words.count(count, "record"))" }
+    if let deliveredAt = feed.deliveredAt { line += ", delivered \(deliveredAt)" }
+    if feed.failureCount > 0 {
+      let runs = feed.failureCount == 1 ? "the last run" : "the last \(feed.failureCount) runs"
+      line += "\n      \(runs) failed, exit code \(feed.exitCode) at \(feed.checkedAt)"
+      if let message = feed.message { line += ": \(message)" }
+    } else if let maximumAge, let age = feed.age, age > maximumAge {
+      line += "\n      that is longer ago than \(Self.age(maximumAge))"
+    }
+    return line
+  }
+
+  /// `3 min`, `26 h`, `4 d`: the largest unit of which there are at least two.
+  static func age(_ seconds: Double) -> String {
+    for (name, factor) in [("d", 86_400.0), ("h", 3_600), ("min", 60)] where seconds >= 2 * factor {
+      return "\(Int(seconds / factor)) \(name)"
+    }
+    return "\(Int(seconds)) s"
+  }
+}

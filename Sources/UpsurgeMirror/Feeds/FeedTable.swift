@@ -1,0 +1,98 @@
+import UpsurgeRecords
+import UpsurgeStorage
+
+/// The table of feeds: one row for each mirrored table; users may read it, and delete from it what is to begin anew.
+enum FeedTable {
+  static let name = "upsurge_feeds"
+
+  private static let columns = [
+    "table", "feed", "files", "records", "checked_at", "good_at", "delivered_at", "failures", "exit_code",
+    "message",
+  ]
+
+  private static let sql = """
+    CREATE TABLE main.upsurge_feeds (
+      "table" TEXT PRIMARY KEY COLLATE NOCASE,
+      feed TEXT NOT NULL,
+      files TEXT NOT NULL,
+      records INTEGER,
+      checked_at TEXT NOT NULL,
+      good_at TEXT,
+      delivered_at TEXT,
+      failures INTEGER NOT NULL,
+      exit_code INTEGER NOT NULL,
+      message TEXT
+    )
+    """
+
+  static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    try OwnTable.exists(
+      name, columns: columns, purpose: "feeds are kept in one of this name", on: connection)
+  }
+
+  static func all(_ connection: Connection) throws(UpsurgeError) -> [FeedRecord] {
+    guard try exists(connection) else { return [] }
+    return try read(connection.prepare("\(selection) ORDER BY \"table\""))
+  }
+
+  static func read(_ table: String, on connection: Connection) throws(UpsurgeError) -> FeedRecord? {
+    guard try exists(connection) else { return nil }
+    let statement = try connection.prepare("\(selection) WHERE \"table\" = ?1")
+    try statement.bind(table, at: 1)
+    return try read(statement).first
+  }
+
+  /// Writes a record, in a transaction of its own.
+  static func write(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
+    try connection.beginWriting()
+    do throws(UpsurgeError) {
+      if try !exists(connection) { try connection.execute(sql) }
+      let statement = try connection.prepare(
+        """
+        INSERT INTO main.upsurge_feeds
+          ("table", feed, files, records, checked_at, good_at, delivered_at, failures, exit_code, message)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT ("table") DO UPDATE SET feed = excluded.feed, files = excluded.files, records = excluded.records,
+          checked_at = excluded.checked_at, good_at = excluded.good_at,
+          delivered_at = excluded.delivered_at, failures = excluded.failures,
+          exit_code = excluded.exit_code, message = excluded.message
+        """)
+      let values: [SQLValue] = [
+        .text(record.table), .text(FeedText.encode(record.identity)), .text(FeedText.encode(record.files)),
+        record.recordCount.map { .integer(Int64(clamping: $0)) } ?? .null, .text(record.checkedAt),
+        record.goodAt.map { .text($0) } ?? .null, record.deliveredAt.map { .text($0) } ?? .null,
+        .integer(Int64(record.failureCount)), .integer(Int64(record.exitCode)),
+        record.message.map { .text($0) } ?? .null,
+      ]
+      for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+      _ = try statement.step()
+      statement.reset()
+      try connection.execute("COMMIT")
+    } catch {
+      try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  private static let selection = """
+    SELECT "table", feed, files, records, checked_at, good_at, delivered_at, failures, exit_code, message FROM main.upsurge_feeds
+    """
+
+  private static func read(_ statement: Statement) throws(UpsurgeError) -> [FeedRecord] {
+    var records: [FeedRecord] = []
+    while try statement.step() {
+      var record = FeedRecord(
+        table: statement.text(at: 0) ?? "", identity: try FeedText.identity(statement.text(at: 1) ?? ""))
+      record.files = try FeedText.files(statement.text(at: 2) ?? "[]")
+      if !statement.isNull(at: 3) { record.recordCount = UInt64(clamping: statement.integer(at: 3)) }
+      record.checkedAt = statement.text(at: 4) ?? ""
+      record.goodAt = statement.text(at: 5)
+      record.deliveredAt = statement.text(at: 6)
+      record.failureCount = Int(clamping: statement.integer(at: 7))
+      record.exitCode = Int32(clamping: statement.integer(at: 8))
+      record.message = statement.text(at: 9)
+      records.append(record)
+    }
+    return records
+  }
+}

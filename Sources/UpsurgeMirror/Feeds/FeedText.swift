@@ -1,0 +1,77 @@
+import UpsurgeRecords
+
+/// What a feed's record holds as JSON.
+enum FeedText {
+  static func encode(_ identity: FeedIdentity) -> String {
+    var out = JSONText()
+    out.beginObject()
+    out.key("kind")
+    out.string(identity.kind)
+    out.key("source")
+    out.strings(identity.sources)
+    out.key("key")
+    out.strings(identity.key)
+    if let scope = identity.scope {
+      out.key("scope")
+      out.string(scope)
+    }
+    out.endObject()
+    return String(decoding: out.bytes, as: UTF8.self)
+  }
+
+  static func identity(_ text: String) throws(UpsurgeError) -> FeedIdentity {
+    let value = try JSONValue(text)
+    guard let kind = value["kind"]?.text, let sources = value["source"]?.texts, let key = value["key"]?.texts
+    else { throw unreadable }
+    return FeedIdentity(kind: kind, sources: sources, key: key, scope: value["scope"]?.text)
+  }
+
+  static func encode(_ files: [DeliveredFile]) -> String {
+    var out = JSONText()
+    out.beginArray()
+    for file in files {
+      out.beginObject()
+      out.key("name")
+      out.string(file.name)
+      out.key("bytes")
+      out.number(file.byteCount)
+      out.key("hash")
+      out.string(String(file.hash, radix: 16))
+      out.key("stamp")
+      out.beginArray()
+      for part in [file.stamp.modified, file.stamp.changed, Int64(bitPattern: file.stamp.inode)] {
+        out.number(part)
+      }
+      out.endArray()
+      out.endObject()
+    }
+    out.endArray()
+    return String(decoding: out.bytes, as: UTF8.self)
+  }
+
+  static func files(_ text: String) throws(UpsurgeError) -> [DeliveredFile] {
+    guard case .array(let values) = try JSONValue(text) else { throw unreadable }
+    var files: [DeliveredFile] = []
+    for value in values {
+      guard let name = value["name"]?.text, case .integer(let bytes)? = value["bytes"],
+        let hash = value["hash"]?.text.flatMap({ UInt64($0, radix: 16) }),
+        case .array(let parts)? = value["stamp"],
+        case .integer(let modified)? = parts.first, parts.count == 3, case .integer(let changed) = parts[1],
+        case .integer(let inode) = parts[2]
+      else { throw unreadable }
+      files.append(
+        DeliveredFile(
+          name: name, byteCount: UInt64(clamping: bytes), hash: hash,
+          stamp: DeliveredFile.Stamp(
+            modified: modified, changed: changed, inode: UInt64(bitPattern: inode),
+            byteCount: UInt64(clamping: bytes))))
+    }
+    return files
+  }
+
+  private static var unreadable: UpsurgeError {
+    UpsurgeError(
+      .guardRefused, "the table upsurge_feeds holds what this version cannot read",
+      hint: "use the version that wrote it, or delete the row to begin anew")
+  }
+}

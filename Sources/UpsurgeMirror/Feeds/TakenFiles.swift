@@ -1,0 +1,61 @@
+import UpsurgeRecords
+import UpsurgeStorage
+
+/// The table of files that were taken once and for all: those of drop folders and of deltas.
+enum TakenFiles {
+  static let name = "upsurge_files"
+
+  private static let columns = ["table", "hash", "bytes", "name", "stamp", "taken_at"]
+
+  private static let sql = """
+    CREATE TABLE main.upsurge_files (
+      "table" TEXT NOT NULL COLLATE NOCASE,
+      hash TEXT NOT NULL,
+      bytes INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      stamp TEXT NOT NULL,
+      taken_at TEXT NOT NULL,
+      PRIMARY KEY ("table", hash, bytes)
+    ) WITHOUT ROWID
+    """
+
+  static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    try OwnTable.exists(
+      name, columns: columns, purpose: "taken files are kept in one of this name", on: connection)
+  }
+
+  /// The files that a table has taken.
+  static func all(of table: String, on connection: Connection) throws(UpsurgeError) -> [DeliveredFile] {
+    guard try exists(connection) else { return [] }
+    let statement = try connection.prepare("SELECT stamp FROM main.upsurge_files WHERE \"table\" = ?1")
+    try statement.bind(table, at: 1)
+    var files: [DeliveredFile] = []
+    while try statement.step() { files += try FeedText.files(statement.text(at: 0) ?? "[]") }
+    return files
+  }
+
+  /// Notes one; the last name and place of a content count.
+  static func add(_ file: DeliveredFile, of table: String, on connection: Connection) throws(UpsurgeError) {
+    try connection.beginWriting()
+    do throws(UpsurgeError) {
+      if try !exists(connection) { try connection.execute(sql) }
+      let statement = try connection.prepare(
+        """
+        INSERT INTO main.upsurge_files ("table", hash, bytes, name, stamp, taken_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
+        ON CONFLICT DO UPDATE SET name = excluded.name, stamp = excluded.stamp
+        """)
+      let values: [SQLValue] = [
+        .text(table), .text(String(file.hash, radix: 16)), .integer(Int64(clamping: file.byteCount)),
+        .text(file.name), .text(FeedText.encode([file])),
+      ]
+      for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+      _ = try statement.step()
+      statement.reset()
+      try connection.execute("COMMIT")
+    } catch {
+      try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
+
+extension MirrorJob {
+  /// Brings every table in step with its feed, as far as the feeds and their guards allow; blocks the calling thread.
+  ///
+  /// A table that fails does not keep the others from their turn.
+  /// - Parameters:
+  ///   - control: shows the progress of the table at work to, and takes a cancellation from, any thread.
+  ///   - note: is told what people want to know, on any thread.
+  ///   - tick: is called on the calling thread about ten times a second.
+  ///   - report: is given what became of each table as soon as it is known.
+  public func run(
+    control: RunControl = RunControl(),
+    note: @escaping @Sendable (RunNote) -> Void = { _ in },
+    tick: (RunControl.Progress) -> Void = { _ in },
+    report: (MirrorSummary.Table) -> Void = { _ in }
+  ) -> MirrorSummary {
+    let start = MonotonicClock.seconds
+    var summary = MirrorSummary(database: database)
+    do throws(UpsurgeError) {
+      try validate()
+      for table in try inOrder() {
+        if control.cancellationSignal != nil { break }
+        let mirror = TableMirror(job: self, table: table, control: control, note: note)
+        let done = mirror.run(tick: tick)
+        summary.tables.append(done)
+        report(done)
+      }
+    } catch {
+      summary.error = error
+    }
+    summary.signal = control.cancellationSignal
+    summary.seconds = MonotonicClock.seconds - start
+    return summary
+  }
+
+  /// - Throws: `usage` for what cannot be.
+  func validate() throws(UpsurgeError) {
+    if tables.isEmpty {
+      throw UpsurgeError(.usage, "the job has no table", hint: "tables: names them, each with its source")
+    }
+    var names: Set<String> = []
+    for table in tables where !names.insert(SQLName.folded(table.name)).inserted {
+      throw UpsurgeError(
+        .usage, "the job names table \(table.name.escapedForTerminal) twice", hint: "give it one feed")
+    }
+    for table in tables { try table.validate() }
+  }
+
+  /// The tables, those to which others refer first.
+  private func inOrder() throws(UpsurgeError) -> [MirrorTable] {
+    guard tables.count > 1, let connection = try? Connection.looking(at: database) else { return tables }
+    var parents: [String: Set<String>] = [:]
+    for table in tables {
+      let schema = try TableSchema.read(connection, table: table.name)
+      parents[SQLName.folded(table.name)] = Set(
+        schema?.foreignKeys.map { SQLName.folded($0.parentTable) } ?? [])
+    }
+    var rest = tables
+    var ordered: [MirrorTable] = []
+    while !rest.isEmpty {
+      let waiting = Set(rest.map { SQLName.folded($0.name) })
+      let next = rest.firstIndex { table in
+        let name = SQLName.folded(table.name)
+        return (parents[name] ?? []).subtracting([name]).isDisjoint(with: waiting)
+      }
+      // In a circle, the order is that of the job.
+      ordered.append(rest.remove(at: next ?? 0))
+    }
+    return ordered
+  }
+}
+
+extension MirrorTable {
+  fileprivate func validate() throws(UpsurgeError) {
+    let shown = name.escapedForTerminal
+    if sources.isEmpty {
+      throw UpsurgeError(
+        .usage, "table \(shown) has no source", hint: "source: names a file, glob, folder or URL")
+    }
+    if sweep != .none {
+      if kind == .delta {
+        throw UpsurgeError(
+          .usage, "table \(shown): a delta holds only changes, so what it does not have is not gone",
+          hint: "kind: snapshot, or leave out sweep")
+      }
+      if options.rules.mode == .insert || options.rules.mode == .delete {
+        throw UpsurgeError(
+          .usage, "table \(shown): mode \(options.rules.mode?.rawValue ?? "") cannot be swept",
+          hint: "leave out mode: with a key it is upsert")
+      }
+    } else if scope != nil {
+      throw UpsurgeError(
+        .usage, "table \(shown): scope says which rows may be swept, and nothing is",
+        hint: "sweep: hard, or leave out scope")
+    }
+  }
+}

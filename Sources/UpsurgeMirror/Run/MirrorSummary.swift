@@ -1,0 +1,110 @@
+import Upsurge
+import UpsurgeRecords
+
+/// What a run of a job did.
+public struct MirrorSummary: Sendable {
+  public var database: String
+  public var tables: [Table] = []
+  /// Why the job as a whole came to nothing.
+  public var error: UpsurgeError?
+  public var seconds = 0.0
+  /// The signal that ended the run, if one did.
+  public var signal: Int32?
+
+  public init(database: String) { self.database = database }
+
+  /// What became of one table.
+  public struct Table: Sendable {
+    public var name: String
+    /// One for each delivery that was loaded, the oldest first.
+    public var loads: [RunSummary] = []
+    /// Since when the last delivery has been the same, where nothing was read for that; UTC, ISO 8601.
+    public var unchangedSince: String?
+    /// What spoke against the table before anything was read of its feed.
+    public var error: UpsurgeError?
+
+    public init(name: String) { self.name = name }
+
+    /// Of all its deliveries.
+    public var ledger: Ledger {
+      var sum = Ledger()
+      for load in loads { sum += load.ledger }
+      return sum
+    }
+
+    /// Whether something of this run is in the database.
+    var hasCommitted: Bool { loads.contains { $0.committedCount > 0 || $0.ledger.swept > 0 } }
+
+    /// Why the table is not in step with its feed; nil where it is.
+    public var failure: UpsurgeError? {
+      error ?? loads.lazy.compactMap { $0.error ?? $0.guardRefusal }.first
+    }
+
+    public var exitCode: Int32 {
+      if let error { return error.exitCode(hasCommittedWork: hasCommitted) }
+      return MirrorSummary.mostSevere(loads.map(\.exitCode))
+    }
+  }
+
+  /// Of all tables.
+  public var ledger: Ledger {
+    var sum = Ledger()
+    for table in tables { sum += table.ledger }
+    return sum
+  }
+
+  /// The first that applies of the documented exit codes.
+  public var exitCode: Int32 {
+    if let signal { return 128 + signal }
+    let hasCommitted = tables.contains(where: \.hasCommitted)
+    if let error { return error.exitCode(hasCommittedWork: hasCommitted) }
+    let code = MirrorSummary.mostSevere(tables.map(\.exitCode))
+    // Where one table has come to nothing and another one has not, the job has stopped part way.
+    return hasCommitted && MirrorSummary.meansNothing.contains(code) ? 3 : code
+  }
+
+  private static let meansNothing: [Int32] = [65, 66, 73, 75, 1]
+
+  /// The first that applies.
+  private static func mostSevere(_ codes: [Int32]) -> Int32 {
+    if let signal = codes.first(where: { $0 > 128 }) { return signal }
+    return ([64, 4, 3] + meansNothing + [2]).first { codes.contains($0) } ?? codes.max() ?? 0
+  }
+}
+
+extension MirrorSummary {
+  /// The summary as one JSON object with a line end.
+  public var json: [UInt8] {
+    var out = JSONText()
+    out.beginObject()
+    out.key("database")
+    out.string(database)
+    out.member(ledger)
+    out.key("tables")
+    out.beginObject()
+    for table in tables { write(table, to: &out) }
+    out.endObject()
+    out.key("seconds")
+    out.number(seconds)
+    out.ending(error, exitCode: exitCode)
+    out.endObject()
+    out.newline()
+    return out.bytes
+  }
+
+  private func write(_ table: Table, to out: inout JSONText) {
+    out.key(table.name)
+    out.beginObject()
+    out.member(table.ledger)
+    if let since = table.unchangedSince {
+      out.key("unchanged_since")
+      out.string(since)
+    }
+    out.key("loads")
+    out.beginArray()
+    for load in table.loads { load.write(to: &out) }
+    out.endArray()
+    out.ending(table.error, exitCode: table.exitCode)
+    out.endObject()
+  }
+}

@@ -1,0 +1,91 @@
+import UpsurgeRecords
+import UpsurgeStorage
+
+/// How a mirrored table stands: what its last runs have noted, for people and for monitoring.
+///
+///     for feed in try FeedStatus.all(database: "app.db") { print(feed.table, feed.failureCount) }
+public struct FeedStatus: Sendable {
+  public var table: String
+  /// When the table was last found in step with its feed, or brought there: UTC, ISO 8601; nil where it never was.
+  public var goodAt: String?
+  /// The same in seconds since 1970, and how long ago that is.
+  public var goodTime: Double?
+  public var age: Double?
+  /// When a delivery has come into the table last.
+  public var deliveredAt: String?
+  /// Records of that delivery.
+  public var recordCount: UInt64?
+  /// When the last run was.
+  public var checkedAt: String
+  /// Runs that did not go well, one after the other, up to now.
+  public var failureCount: Int
+  /// Of the last run.
+  public var exitCode: Int32
+  /// Why the last run did not go well.
+  public var message: String?
+
+  /// Whether the last run went well, and not longer ago than so many seconds.
+  public func isGood(maximumAge: Double?) -> Bool {
+    guard failureCount == 0, let age else { return false }
+    return maximumAge.map { age <= $0 } ?? true
+  }
+
+  /// Every mirrored table of a database, by name; changes nothing.
+  /// - Throws: `unreadableInput` where there is no database, `database` where it is none.
+  public static func all(database: String) throws(UpsurgeError) -> [FeedStatus] {
+    let connection = try Connection.looking(at: database)
+    let now = try connection.integer("SELECT CAST(strftime('%s', 'now') AS INTEGER)") ?? 0
+    var list: [FeedStatus] = []
+    for record in try FeedTable.all(connection) {
+      let good = try record.goodAt.flatMap { (time) throws(UpsurgeError) -> Int64? in
+        try connection.integer("SELECT CAST(strftime('%s', \(SQLName.literal(time))) AS INTEGER)")
+      }
+      list.append(
+        FeedStatus(
+          table: record.table, goodAt: record.goodAt, goodTime: good.map { Double($0) },
+          age: good.map { Double(max(now - $0, 0)) },
+          deliveredAt: record.deliveredAt, recordCount: record.recordCount, checkedAt: record.checkedAt,
+          failureCount: record.failureCount, exitCode: record.exitCode, message: record.message))
+    }
+    return list
+  }
+}
+
+extension FeedStatus {
+  /// The list as a JSON array with a line end.
+  public static func json(_ list: [FeedStatus], maximumAge: Double?) -> [UInt8] {
+    var out = JSONText()
+    out.beginArray()
+    for feed in list {
+      out.beginObject()
+      out.key("table")
+      out.string(feed.table)
+      out.key("good")
+      out.bool(feed.isGood(maximumAge: maximumAge))
+      for (name, text) in [
+        ("good_at", feed.goodAt), ("delivered_at", feed.deliveredAt), ("checked_at", feed.checkedAt),
+        ("message", feed.message),
+      ] {
+        guard let text else { continue }
+        out.key(name)
+        out.string(text)
+      }
+      if let age = feed.age {
+        out.key("age_seconds")
+        out.number(age)
+      }
+      if let count = feed.recordCount {
+        out.key("records")
+        out.number(count)
+      }
+      out.key("failures")
+      out.number(Int64(feed.failureCount))
+      out.key("exit_code")
+      out.number(Int64(feed.exitCode))
+      out.endObject()
+    }
+    out.endArray()
+    out.newline()
+    return out.bytes
+  }
+}

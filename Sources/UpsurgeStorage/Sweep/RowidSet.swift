@@ -1,0 +1,69 @@
+/// A set of rowids: a bit each, in pages of neighbours, as rowids mostly are.
+final class RowidSet {
+  private typealias Words = UnsafeMutablePointer<UInt64>
+
+  private static let rowidsPerPage = 1 << 16
+  private static let wordsPerPage = rowidsPerPage / 64
+
+  private var pages: [Int64: Words] = [:]
+  /// The page that was asked for last.
+  private var last: (number: Int64, words: Words)?
+
+  deinit { removeAll() }
+
+  func removeAll() {
+    for words in pages.values { words.deallocate() }
+    pages = [:]
+    last = nil
+  }
+
+  /// Memory of the pages.
+  var byteCount: Int { pages.count * RowidSet.wordsPerPage * MemoryLayout<UInt64>.stride }
+
+  func insert(_ rowid: Int64) {
+    let words = page(of: rowid) ?? addPage(of: rowid)
+    words[RowidSet.word(rowid)] |= RowidSet.bit(rowid)
+  }
+
+  func contains(_ rowid: Int64) -> Bool {
+    guard let words = page(of: rowid) else { return false }
+    return words[RowidSet.word(rowid)] & RowidSet.bit(rowid) != 0
+  }
+
+  /// Gives away each rowid, in ascending order.
+  func visit<E>(_ body: (Int64) throws(E) -> Void) throws(E) {
+    for number in pages.keys.sorted() {
+      guard let words = pages[number] else { continue }
+      for index in 0..<RowidSet.wordsPerPage {
+        var word = words[index]
+        while word != 0 {
+          try body(number << 16 | Int64(index << 6 | word.trailingZeroBitCount))
+          word &= word - 1
+        }
+      }
+    }
+  }
+
+  @inline(__always)
+  private func page(of rowid: Int64) -> Words? {
+    let number = rowid >> 16
+    if let last, last.number == number { return last.words }
+    guard let words = pages[number] else { return nil }
+    last = (number, words)
+    return words
+  }
+
+  private func addPage(of rowid: Int64) -> Words {
+    let words = Words.allocate(capacity: RowidSet.wordsPerPage)
+    words.initialize(repeating: 0, count: RowidSet.wordsPerPage)
+    pages[rowid >> 16] = words
+    last = (rowid >> 16, words)
+    return words
+  }
+
+  @inline(__always)
+  private static func word(_ rowid: Int64) -> Int { Int(rowid & 0xFFFF) >> 6 }
+
+  @inline(__always)
+  private static func bit(_ rowid: Int64) -> UInt64 { 1 << UInt64(rowid & 63) }
+}

@@ -1,0 +1,105 @@
+import UpsurgeRecords
+
+/// What a snapshot means for rows that it does not have, and what must hold before one of them is removed.
+package struct SnapshotRules: Sendable {
+  package enum Sweep: Sendable, Equatable {
+    case none
+    case hard
+    /// The column says which rows are gone.
+    case soft(column: String)
+  }
+
+  package var sweep = Sweep.none
+  /// SQL over the table: only rows for which it is true belong to the feed.
+  package var scope: String?
+  /// Of the rows in scope before the run, so many may go.
+  package var maximumDeletes = RowLimit.percent(10)
+  package var leastRows: UInt64 = 1
+  package var leastRatio = 0.5
+  package var allowsEmpty = false
+  package var expectedCount: UInt64?
+  /// Records of the last delivery that was whole.
+  package var lastCount: UInt64?
+  /// Numbers of records at which a source cuts its deliveries off.
+  package var suspiciousCounts: [UInt64] = []
+
+  /// What the bits of rows that were seen may take; for tests, the result does not depend on it.
+  package var bitsByteLimit = 8 << 20
+
+  package init() {}
+}
+
+/// What is known of a delivery before a row is removed because of it.
+struct SnapshotFacts {
+  var readCount: UInt64
+  /// Records of which nobody knows which row they are about.
+  var unreadableCount: UInt64
+  /// Rows in scope before the run.
+  var rowsBefore: UInt64
+  /// Those among them that no record was about.
+  var unseenCount: UInt64
+}
+
+extension SnapshotRules {
+  /// Why nothing may be swept; nil where nothing speaks against it.
+  func refusal(_ facts: SnapshotFacts, table: String) -> UpsurgeError? {
+    completenessRefusal(facts, table: table) ?? deletesRefusal(facts, table: table)
+  }
+
+  private func completenessRefusal(_ facts: SnapshotFacts, table: String) -> UpsurgeError? {
+    let count = facts.readCount
+    if let expectedCount, expectedCount != count {
+      return refusal(
+        "the delivery has \(count) records, and \(expectedCount) were expected",
+        hint: "deliver it again, or correct expect-count")
+    }
+    if facts.unreadableCount > 0 {
+      return refusal(
+        "\(facts.unreadableCount) of \(count) records could not be read, so the rows they are about cannot be told from "
+          + "rows that are gone",
+        hint: "mend the delivery and run the job again")
+    }
+    if count == 0 {
+      if allowsEmpty { return nil }
+      return refusal(
+        "the delivery has no record", hint: "allow-empty: true in the guards, if that is the whole truth")
+    }
+    if count < leastRows {
+      return refusal(
+        "the delivery has \(count) records, less than the min-rows of \(leastRows)",
+        hint: "deliver it again, or lower min-rows")
+    }
+    if let lastCount, Double(count) < leastRatio * Double(lastCount) {
+      return refusal(
+        "the delivery has \(count) records, and the last one had \(lastCount): less than the min-ratio of "
+          + "\(leastRatio)", hint: "deliver it again, or lower min-ratio")
+    }
+    if suspiciousCounts.contains(count) {
+      return refusal(
+        "the delivery has exactly \(count) records, which suspicious names: its source may cut it off there",
+        hint: "ask the source for more; take \(count) out of suspicious, if that is the whole truth")
+    }
+    return nil
+  }
+
+  private func deletesRefusal(_ facts: SnapshotFacts, table: String) -> UpsurgeError? {
+    if facts.unseenCount == 0 { return nil }
+    let limit: String
+    switch maximumDeletes {
+    case .count(let most):
+      if facts.unseenCount <= most { return nil }
+      limit = "\(most)"
+    case .percent(let share):
+      if Double(facts.unseenCount) * 100 <= share * Double(facts.rowsBefore) { return nil }
+      limit = "\(share == share.rounded() ? "\(Int(share))" : "\(share)")%"
+    }
+    return refusal(
+      "\(facts.unseenCount) of \(facts.rowsBefore) rows of table \(table.escapedForTerminal) are not in the delivery, more "
+        + "than the max-delete of \(limit)",
+      hint: "look at the delivery; max-delete: \(facts.unseenCount) in the guards lets them go")
+  }
+
+  private func refusal(_ words: String, hint: String) -> UpsurgeError {
+    UpsurgeError(.guardRefused, "nothing is swept: \(words)", hint: hint)
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+@testable import UpsurgeMirror
+
+/// Deliveries that are cut, empty or halved: no row goes because of one.
+@Suite("Mirrors of broken deliveries") struct MirrorGuardTests {
+  let scratch = Scratch()
+
+  enum Form: String, CaseIterable { case csv, ndjson, json, gzip, zstd }
+
+  /// 600 records, and the next delivery of them: one is gone, one changed.
+  private func text(_ form: Form, isNext: Bool) -> [UInt8] {
+    let rows = (0..<600).filter { !isNext || $0 != 77 }.map {
+      (id: $0, v: isNext && $0 == 5 ? "new" : "value \($0)")
+    }
+    switch form {
+    case .csv: return Array(("id,v\n" + rows.map { "\($0.id),\($0.v)\n" }.joined()).utf8)
+    case .ndjson: return Array(rows.map { "{\"id\":\($0.id),\"v\":\"\($0.v)\"}\n" }.joined().utf8)
+    case .json:
+      return Array(
+        ("[" + rows.map { "{\"id\":\($0.id),\"v\":\"\($0.v)\"}" }.joined(separator: ",") + "]").utf8)
+    case .gzip: return Compressing.gzip(text(.csv, isNext: isNext))
+    case .zstd: return Compressing.zstd(text(.csv, isNext: isNext))
+    }
+  }
+
+  private func job(_ form: Form) -> MirrorJob {
+    var table = MirrorTable(name: "feed", sources: [scratch.file("feed")])
+    table.options.key = ["id"]
+    table.options.onError = .reject
+    table.sweep = .hard
+    return MirrorJob(database: scratch.file("a.db"), tables: [table])
+  }
+
+  @Test("Cut at any byte, a delivery takes no row away, and the reason is said", arguments: Form.allCases)
+  func cut(form: Form) throws {
+    let job = job(form)
+    _ = scratch.write(text(form, isNext: false), to: "feed")
+    #expect(job.run().exitCode == 0)
+    let whole = text(form, isNext: true)
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    let original = try readFile(job.database)
+    for _ in 0..<40 {
+      let count = Int.random(in: 1..<whole.count, using: &random)
+      _ = scratch.write(Array(whole.prefix(count)), to: "feed")
+      for suffix in ["-wal", "-shm"] { unlink(job.database + suffix) }
+      _ = scratch.write(original, to: "a.db")
+      let summary = job.run()
+      let found = try Database(job.database).rows("SELECT count(*) FROM feed")
+      let words = "\(form), seed \(seed), \(count) of \(whole.count) bytes: \(summary.exitCode)"
+      // At a border of records near the end, the rest is no more than may go.
+      let mayGo = (form == .csv || form == .ndjson) && whole[count - 1] == 0x0A && summary.ledger.read >= 540
+      if mayGo { continue }
+      #expect(found == ["600"], "\(words)")
+      #expect([3, 4, 65].contains(summary.exitCode), "\(words)")
+      #expect(summary.tables[0].failure?.message.isEmpty == false, "\(words)")
+    }
+    _ = scratch.write(whole, to: "feed")
+    let last = job.run()
+    #expect(
+      last.exitCode == 0 && last.ledger.swept == 1 && last.ledger.updated == 1,
+      "\(last.tables[0].failure?.description ?? "")")
+  }
+
+  @Test("An empty delivery and half of one take no row away", arguments: Form.allCases)
+  func empty(form: Form) throws {
+    let job = job(form)
+    _ = scratch.write(text(form, isNext: false), to: "feed")
+    #expect(job.run().exitCode == 0)
+    var deliveries: [[UInt8]] = [[]]
+    switch form {
+    case .csv: deliveries += [Array("id,v\n".utf8), Array("id,v\n1,value 1\n".utf8)]
+    case .ndjson: deliveries += [Array("\n".utf8), Array("{\"id\":1,\"v\":\"value 1\"}\n".utf8)]
+    case .json: deliveries += [Array("[]".utf8), Array("[{\"id\":1,\"v\":\"value 1\"}]".utf8)]
+    case .gzip: deliveries += [Compressing.gzip([]), Compressing.gzip(Array("id,v\n1,value 1\n".utf8))]
+    case .zstd: deliveries += [Compressing.zstd([]), Compressing.zstd(Array("id,v\n1,value 1\n".utf8))]
+    }
+    for delivery in deliveries {
+      _ = scratch.write(delivery, to: "feed")
+      let summary = job.run()
+      let words =
+        "\(form), \(delivery.count) bytes: \(summary.exitCode) \(summary.tables[0].failure?.description ?? "")"
+      #expect([4, 65].contains(summary.exitCode), "\(words)")
+      #expect(summary.tables[0].failure?.message.isEmpty == false, "\(words)")
+      #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["600"], "\(words)")
+    }
+  }
+
+  @Test("A feed with another key, source, scope or kind is refused until that is confirmed")
+  func changed() throws {
+    var job = job(.csv)
+    _ = scratch.write(text(.csv, isNext: false), to: "feed")
+    #expect(job.run().exitCode == 0)
+    _ = scratch.write(text(.csv, isNext: false), to: "other")
+    job.tables[0].sources = [scratch.file("other")]
+    let refused = job.run()
+    #expect(refused.exitCode == 4)
+    #expect(refused.tables[0].error?.message.contains("source (was ") == true)
+    #expect(refused.tables[0].error?.hint?.contains("--accept-change") == true)
+    job.acceptsChanges = true
+    #expect(job.run().exitCode == 0)
+    job.acceptsChanges = false
+    #expect(job.run().exitCode == 0)
+    job.tables[0].scope = "id < 1000"
+    #expect(job.run().exitCode == 4)
+  }
+
+  @Test("Another table's failure does not keep a table from its turn, and the state of each is noted")
+  func several() throws {
+    var job = job(.csv)
+    _ = scratch.write(text(.csv, isNext: false), to: "feed")
+    var missing = MirrorTable(name: "missing", sources: [scratch.file("nowhere.csv")])
+    missing.options.key = ["id"]
+    job.tables.insert(missing, at: 0)
+    let first = job.run()
+    #expect(first.exitCode == 3)
+    #expect(first.tables.map(\.exitCode) == [66, 0])
+    _ = job.run()
+    let state = "SELECT \"table\", failures, exit_code, good_at IS NULL FROM upsurge_feeds ORDER BY 1"
+    #expect(try Database(job.database).rows(state) == ["'feed'|0|0|0", "'missing'|1|66|1"])
+    #expect(
+      try Database(job.database).rows("SELECT records FROM upsurge_feeds WHERE failures = 0") == ["600"])
+  }
+}
