@@ -44,6 +44,7 @@ class Context:
         self.rounds = arguments.rounds
         self.scale = arguments.rows_scale
         self.seed = arguments.seed
+        self.tries = arguments.tries
         self.features = Features()
         self.database = folder / "bars.db"
         self.checks = []
@@ -56,9 +57,9 @@ class Context:
     def generated(self, shape, record_format, rows, seed=0, changed=0):
         return tools.generated(self.folder, shape, record_format, rows, self.seed + seed, changed)
 
-    def compare(self, title, contenders, reference, rows, rounds=None, tries=3):
+    def compare(self, title, contenders, reference, rows, rounds=None, tries=None):
         """Runs the contenders in turn, again where the reference is not calm; prints and keeps what they took."""
-        best = series.settled(contenders, rounds or self.rounds, reference, tries)
+        best = series.settled(contenders, rounds or self.rounds, reference, tries or self.tries)
         print()
         series.header(f"{title}; seed {self.seed}")
         series.print_runs(best["runs"], rows)

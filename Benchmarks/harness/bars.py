@@ -18,6 +18,9 @@ def add_arguments(parser):
     parser.add_argument(
         "--rows-scale", type=float, default=1.0, metavar="X",
         help="a share of the rows that the bars name: to try the script, not the bars (1.0)")
+    parser.add_argument(
+        "--tries", type=int, default=3,
+        help="so often a comparison runs at most, as long as its reference is not calm (3)")
     parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
     parser.add_argument("--scratch", metavar="FOLDER", help="for data and databases (upsurge-benchmarks in $TMPDIR)")
     results.add_arguments(parser)
