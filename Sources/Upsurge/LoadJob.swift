@@ -41,16 +41,22 @@ public struct LoadJob: Sendable {
     tick: (RunControl.Progress) -> Void = { _ in },
     report: (RunSummary) -> Bool = { _ in true }
   ) -> RunSummary {
+    let end = runToEnd(control: control, note: note, tick: tick)
+    if report(end.summary) { end.acknowledge() }
+    return end.summary
+  }
+
+  /// The same, for who shows the ledger later.
+  package func runToEnd(
+    control: RunControl, note: @escaping @Sendable (RunNote) -> Void, tick: (RunControl.Progress) -> Void
+  ) -> EndedLoad {
     var run = LoadRun(job: self, control: control, note: note)
     perform(run, tick)
     if run.voidSeconds.withLock({ $0 }) != nil {
       run = LoadRun(startingOver: run)
       perform(run, tick)
     }
-    let summary = run.takeSummary()
-    if report(summary) { run.acknowledge() }
-    run.lock.withLock { $0 = nil }
-    return summary
+    return EndedLoad(run)
   }
 
   /// Waits for a run, shows its progress, and passes on a cancellation.
@@ -75,4 +81,20 @@ public struct LoadJob: Sendable {
       run.fail(error)
     }
   }
+}
+
+/// A load that has ended, and whose ledger nobody has seen yet: as long as this is there, nobody starts the job again.
+package final class EndedLoad {
+  package let summary: RunSummary
+  private let run: LoadRun
+
+  init(_ run: LoadRun) {
+    self.run = run
+    summary = run.takeSummary()
+  }
+
+  deinit { run.lock.withLock { $0 = nil } }
+
+  /// Takes the mark of the run away, as its ledger was seen.
+  package func acknowledge() { run.acknowledge() }
 }

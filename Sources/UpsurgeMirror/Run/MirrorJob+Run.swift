@@ -10,29 +10,34 @@ extension MirrorJob {
   ///   - control: shows the progress of the table at work to, and takes a cancellation from, any thread.
   ///   - note: is told what people want to know, on any thread.
   ///   - tick: is called on the calling thread about ten times a second.
-  ///   - report: is given what became of each table as soon as it is known.
+  ///   - tableDone: is given what became of each table as soon as it is known.
+  ///   - report: is given the summary at the end, before the runs are forgotten: when the process ends before that, the
+  ///     same job tells their ledgers again instead of loading twice. False says that nobody has seen it.
   public func run(
     control: RunControl = RunControl(),
     note: @escaping @Sendable (RunNote) -> Void = { _ in },
     tick: (RunControl.Progress) -> Void = { _ in },
-    report: (MirrorSummary.Table) -> Void = { _ in }
+    tableDone: (MirrorSummary.Table) -> Void = { _ in },
+    report: (MirrorSummary) -> Bool = { _ in true }
   ) -> MirrorSummary {
     let start = MonotonicClock.seconds
     var summary = MirrorSummary(database: database)
+    var afterwards = Afterwards()
     do throws(UpsurgeError) {
       try validate()
       for table in try inOrder() {
         if control.cancellationSignal != nil { break }
         let mirror = TableMirror(job: self, table: table, control: control, note: note)
-        let done = mirror.run(tick: tick)
+        let done = mirror.run(&afterwards, tick: tick)
         summary.tables.append(done)
-        report(done)
+        tableDone(done)
       }
     } catch {
       summary.error = error
     }
     summary.signal = control.cancellationSignal
     summary.seconds = MonotonicClock.seconds - start
+    if report(summary) { afterwards.perform(note) }
     return summary
   }
 

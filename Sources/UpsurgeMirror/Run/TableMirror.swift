@@ -10,7 +10,8 @@ struct TableMirror {
   let control: RunControl
   let note: @Sendable (RunNote) -> Void
 
-  func run(tick: (RunControl.Progress) -> Void) -> MirrorSummary.Table {
+  /// - Parameter afterwards: gets what is to be done when the ledgers were seen.
+  func run(_ afterwards: inout Afterwards, tick: (RunControl.Progress) -> Void) -> MirrorSummary.Table {
     var summary = MirrorSummary.Table(name: table.name)
     let identity = FeedIdentity(table)
     var record: FeedRecord?
@@ -21,9 +22,9 @@ struct TableMirror {
       next.identity = identity
       defer { record = next }
       if takesEachOnce {
-        try takeAll(&next, &summary, tick)
+        try takeAll(&next, &summary, &afterwards, tick)
       } else {
-        try takeLast(&next, &summary, tick)
+        try takeLast(&next, &summary, &afterwards, tick)
       }
     } catch {
       summary.error = error
@@ -41,7 +42,8 @@ struct TableMirror {
 
   /// Takes what stands there, unless it is what was taken last.
   private func takeLast(
-    _ record: inout FeedRecord, _ summary: inout MirrorSummary.Table, _ tick: (RunControl.Progress) -> Void
+    _ record: inout FeedRecord, _ summary: inout MirrorSummary.Table, _ afterwards: inout Afterwards,
+    _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) {
     let names = try SourceList.expand(table.sources)
     let files = try look(at: names, known: record.files)
@@ -49,7 +51,7 @@ struct TableMirror {
       summary.unchangedSince = record.deliveredAt
       return
     }
-    let load = load(names, record, tick)
+    let load = load(names, record, &afterwards, tick)
     summary.loads = [load]
     guard load.isWhole, load.guardRefusal == nil else { return }
     note(load, in: &record)
@@ -60,12 +62,14 @@ struct TableMirror {
   /// Takes each file that was not taken before, in order, up to the first that fails: those behind it must not overtake
   /// it.
   private func takeAll(
-    _ record: inout FeedRecord, _ summary: inout MirrorSummary.Table, _ tick: (RunControl.Progress) -> Void
+    _ record: inout FeedRecord, _ summary: inout MirrorSummary.Table, _ afterwards: inout Afterwards,
+    _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) {
-    var taken =
-      try lookingConnection().map { (connection) throws(UpsurgeError) in
-        try TakenFiles.all(of: table.name, on: connection)
-      } ?? []
+    var (taken, unseen): ([DeliveredFile], Set<String>) = ([], [])
+    if let connection = try lookingConnection() {
+      taken = try TakenFiles.all(of: table.name, on: connection)
+      unseen = Set(try RunTable.open(connection, table: table.name).flatMap(\.job.sources))
+    }
     for path in try paths() {
       if control.cancellationSignal != nil { return }
       let file = try DeliveredFile.look(at: path, known: taken) { control.cancellationSignal != nil }
@@ -74,8 +78,9 @@ struct TableMirror {
           .unreadableInput, "\(SourceName.shown(path)) is no regular file, or changes while it is read",
           hint: "write it under a name that ends with .tmp, and rename it")
       }
-      if !taken.contains(where: { $0.hasContent(of: file) }) {
-        let load = load([path], record, tick)
+      // One whose ledger was not shown shows it now.
+      if !taken.contains(where: { $0.hasContent(of: file) }) || unseen.contains(file.name) {
+        let load = load([path], record, &afterwards, tick)
         summary.loads.append(load)
         guard load.isWhole, load.guardRefusal == nil else { return }
         note(load, in: &record)
@@ -88,7 +93,7 @@ struct TableMirror {
         taken.append(file)
         try TakenFiles.add(file, of: table.name, on: connection())
       }
-      if job.dryRun == nil { try table.folder.done.apply(to: path) }
+      if job.dryRun == nil { afterwards.files.append((path, table.folder.done)) }
     }
     if summary.loads.isEmpty { summary.unchangedSince = record.deliveredAt }
   }
@@ -162,15 +167,20 @@ struct TableMirror {
       let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
     else { return false }
+    // One whose ledger was not shown shows it now.
+    if try !RunTable.open(connection, table: table.name).isEmpty { return false }
     if record.recordCount == 0 { return true }
     return try connection.integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") != nil
   }
 
   private func load(
-    _ names: [String], _ record: FeedRecord?, _ tick: (RunControl.Progress) -> Void
+    _ names: [String], _ record: FeedRecord?, _ afterwards: inout Afterwards,
+    _ tick: (RunControl.Progress) -> Void
   ) -> RunSummary {
     let load = LoadJob(database: job.database, table: table.name, sources: names, options: options(record))
-    return load.run(control: control, note: note, tick: tick)
+    let end = load.runToEnd(control: control, note: note, tick: tick)
+    afterwards.loads.append(end)
+    return end.summary
   }
 
   private func options(_ record: FeedRecord?) -> LoadOptions {
