@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeCommand.
+// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeMirror <- UpsurgeCommand.
 let package = Package(
   name: "upsurge",
   platforms: [.macOS(.v15)],
@@ -11,7 +11,8 @@ let package = Package(
     .library(name: "UpsurgeMirror", targets: ["UpsurgeMirror"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
     // C kernels and the system's C libraries.
@@ -38,6 +39,7 @@ let package = Package(
       dependencies: [
         "Upsurge", "UpsurgeMirror",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Yams", package: "Yams"),
       ]),
 
     // Tests.

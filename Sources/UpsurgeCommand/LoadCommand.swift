@@ -56,23 +56,14 @@ struct LoadCommand: ParsableCommand {
 
   @OptionGroup(title: "Table") var schema: SchemaOptions
 
+  @OptionGroup(title: "Bad records") var rejects: RejectOptions
+
+  @OptionGroup(title: "Transactions and bounds") var transactions: TransactionOptions
+
   @OptionGroup(title: "Preview") var preview: PreviewOptions
 
   @Option(help: "Read at most N records, rejected ones included.")
   var stopAfter: UInt64?
-
-  @Option(help: "stop at the first bad record, or reject it and go on.")
-  var onError: ErrorPolicy = .stop
-
-  @Option(
-    help: """
-      Keep rejected records in this file (NDJSON with file, record, line, byte, reason, raw), or with `table` in the \
-      table upsurge_rejects; `upsurge replay` tries them again.
-      """)
-  var rejects: String?
-
-  @Option(help: "End the run when more records are rejected: N, or P% of the records read.")
-  var maxRejects: String?
 
   @Option(
     help:
@@ -90,34 +81,6 @@ struct LoadCommand: ParsableCommand {
     name: .customLong("atomic"),
     help: "All or nothing: one transaction, however large; readers see the old state until its end.")
   var isAtomic = false
-
-  @Option(help: "full, normal, or off (new files only: nothing survives a crash).")
-  var durability: Durability = .normal
-
-  @Option(
-    help: ArgumentHelp(
-      """
-      A transaction's rows (100000), bytes of records (64MiB) or time (500ms, 2s, 1min); auto is 100000 rows, and more \
-      where keys that arrive in no order are sorted.
-      """, valueName: "auto|rows|bytes|time"))
-  var commitEvery: CommitInterval = .auto
-
-  @Option(
-    help:
-      "How large the write-ahead log may get, at least 4MiB; past it only while another program keeps reading it."
-  )
-  var walLimit: ByteSize = .mebibytes(256)
-
-  @Option(help: "Milliseconds to wait for a lock.")
-  var busyTimeout: Int32 = 5_000
-
-  @Flag(
-    name: .customLong("input-order"),
-    help: """
-      Store records as they come. Otherwise they may be sorted by their key where keys arrive in no order, as much as \
-      --memory holds at once; only the hidden rowids of new rows can tell.
-      """)
-  var keepsInputOrder = false
 
   @Option(
     help: """
@@ -190,22 +153,11 @@ struct LoadCommand: ParsableCommand {
     }
     if stopAfter == 0 { throw ValidationError("--stop-after takes at least 1") }
     options.recordLimit = stopAfter
-    options.onError = onError
-    options.rejects = rejects.map { RejectsTarget(text: $0) }
-    if let maxRejects {
-      guard let limit = RowLimit(text: maxRejects) else {
-        throw ValidationError("--max-rejects \(maxRejects): give a number, or a share such as 2%")
-      }
-      options.rejectLimit = limit
-    }
+    try rejects.apply(to: &options, defaultPolicy: .stop)
+    transactions.apply(to: &options)
     options.resume = resume
     options.keepsHistory = keepsHistory
     options.isAtomic = isAtomic
-    options.durability = durability
-    options.commitEvery = commitEvery
-    options.keepsInputOrder = keepsInputOrder
-    options.walLimit = walLimit
-    options.busyTimeout = busyTimeout
     options.rowsPerStatement = rowsPerStatement
     options.direct = direct
   }

@@ -3,14 +3,16 @@
 enum RepeatedOption {
   /// Options with a value that may be given again.
   private static let repeatable: Set<String> = [
-    "--default", "--index", "--merge", "--not-null", "--null", "--rename", "--set", "--type",
+    "--default", "--index", "--merge", "--not-null", "--null", "--rename", "--set", "--source",
+    "--type",
   ]
 
   /// Options without a value, which say the same again.
   private static let flags: Set<String> = [
-    "--alter", "--any-key", "--atomic", "--check", "--create-key", "--explain", "--explain-time", "--help",
+    "--allow-empty", "--alter", "--any-key", "--atomic", "--check", "--check-job", "--create-key",
+    "--explain", "--explain-time", "--help",
     "--history", "--input-order", "--json",
-    "--no-header", "--quiet", "--strict", "--verbose", "--version",
+    "--no-header", "--quiet", "--schema", "--strict", "--verbose", "--version",
   ]
 
   /// The first option that is given again and may not be; nil where there is none, or help is asked for.
@@ -23,6 +25,8 @@ enum RepeatedOption {
     var seen: Set<String> = []
     for word in words where word.hasPrefix("--") {
       let option = String(word.prefix { $0 != "=" })
+      // The tables of a mirror are several, a table's CREATE TABLE is one.
+      if option == "--table" && words.first == "mirror" { continue }
       if repeatable.contains(option) || flags.contains(option) { continue }
       if !seen.insert(option).inserted { return option }
     }

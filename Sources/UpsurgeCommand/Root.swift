@@ -19,20 +19,24 @@ struct Root: ParsableCommand {
         upsurge load app.db people people.csv.zst --key id
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
         upsurge inspect people.csv
+        upsurge mirror init app.db feed.csv --key id
         upsurge runs app.db
         upsurge replay app.db
         upsurge bench
       """,
     version: upsurgeVersion,
     subcommands: [
-      LoadCommand.self, InspectCommand.self, RunsCommand.self, ReplayCommand.self, StatusCommand.self,
-      BenchCommand.self,
+      LoadCommand.self, MirrorCommand.self, MirrorInitCommand.self, InspectCommand.self, RunsCommand.self,
+      ReplayCommand.self, StatusCommand.self, BenchCommand.self,
     ])
 
   /// Parses the words of the command line and runs what they ask for.
   static func main() {
     StandardStreams.fill()
     var arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.starts(with: ["mirror", "init"]) {
+      arguments.replaceSubrange(0..<2, with: [MirrorInitCommand.name])
+    }
     if let option = RepeatedOption.first(in: arguments) {
       fail(RepeatedOption.message(option), command: arguments.first ?? "")
     }
@@ -65,6 +69,7 @@ struct Root: ParsableCommand {
   /// - Parameter command: the subcommand whose help shows the way out.
   private static func fail(_ message: String, command: String) -> Never {
     let known = configuration.subcommands.contains { $0._commandName == command }
+    let command = command == MirrorInitCommand.name ? "mirror init" : command
     Terminal.say(
       "upsurge: \(Terminal.visible(message))\n  see: upsurge \(known ? command + " " : "")--help\n")
     exit(withError: ExitCode.validationFailure)

@@ -105,14 +105,19 @@ struct UpsertOptions: ParsableArguments {
     }
     for set in sets {
       let (column, rule) = try Self.assignment(set, option: "--set", form: "COL=RULE")
-      let words: [String: MergeRule] = [
-        "replace": .replace, "coalesce": .coalesce, "keep": .keep, "min": .min, "max": .max, "sum": .sum,
-      ]
       if merge.columns[column] != nil { throw ValidationError("--set names \(column) twice") }
-      merge.columns[column] = words[rule.lowercased()] ?? .expression(rule)
+      merge.columns[column] = Self.rule(rule)
     }
     merge.condition = updateIf
     return merge
+  }
+
+  /// The rule that a word or SQL means.
+  static func rule(_ text: String) -> MergeRule {
+    let words: [String: MergeRule] = [
+      "replace": .replace, "coalesce": .coalesce, "keep": .keep, "min": .min, "max": .max, "sum": .sum,
+    ]
+    return words[text.lowercased()] ?? .expression(text)
   }
 
   private static func assignment(

@@ -5,6 +5,10 @@ public struct MirrorTable: Sendable {
   public var name: String
   /// Paths, globs, folders, URLs, `exec:COMMAND`, `sqlite:PATH#TABLE`, or `-` for standard input.
   public var sources: [String]
+  /// The sources as they may be shown: as the job file has them, without the secrets that have been put in.
+  public var shownSources: [String]
+  /// What http and https sources are asked with, by the header's name; may hold secrets, so never shown.
+  public var headers: [String: String] = [:]
   public var kind = Kind.snapshot
   public var sweep = Sweep.none
   /// SQL over the table: only rows for which it is true belong to the feed.
@@ -17,6 +21,7 @@ public struct MirrorTable: Sendable {
   public init(name: String, sources: [String], options: LoadOptions = LoadOptions()) {
     self.name = name
     self.sources = sources
+    shownSources = sources
     self.options = options
   }
 

@@ -1,0 +1,95 @@
+import Upsurge
+
+/// A value of a job file, with its place.
+struct JobNode {
+  enum Content {
+    /// As it is written: `007` and `1e3` are texts too, until somebody asks for a number.
+    case text(String)
+    /// An empty value, `~` or `null` without quotes.
+    case nothing
+    case list([JobNode])
+    case mapping([Entry])
+  }
+
+  struct Entry {
+    var key: String
+    var keyPlace: JobPlace
+    var value: JobNode
+  }
+
+  var content: Content
+  /// Whether a text has no quotes, so that `true` is no word but a truth.
+  var isPlain = false
+  var place: JobPlace
+
+  /// Bytes of all texts in it.
+  var byteCount: Int {
+    switch content {
+    case .text(let text): text.utf8.count
+    case .nothing: 0
+    case .list(let nodes): nodes.reduce(0) { $0 + $1.byteCount }
+    case .mapping(let entries): entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount }
+    }
+  }
+
+  /// What it is, for messages.
+  var kind: String {
+    switch content {
+    case .text: "a text"
+    case .nothing: "nothing"
+    case .list: "a list"
+    case .mapping: "a mapping"
+    }
+  }
+}
+
+/// Where in a job file something is, and how an error there is told.
+struct JobPlace: Equatable {
+  var file: String
+  /// From 1.
+  var line: Int
+  /// In Unicode scalars, from 1.
+  var column: Int
+
+  /// `at job.yaml:7:12`, as compilers say it, so that editors find it.
+  /// - Parameter path: the keys that lead there: `tables.members.sweep`; empty for the file as a whole.
+  func error(
+    _ path: String, _ message: String, hint: String? = nil, code: UpsurgeError.Code = .usage
+  ) -> UpsurgeError {
+    let text = path.isEmpty ? message : "\(path): \(message)"
+    return UpsurgeError(
+      code, text.escapedForTerminal,
+      position: Position(file: "\(SourceName.shown(file)):\(line):\(column)"), hint: hint?.escapedForTerminal)
+  }
+}
+
+/// Finds what somebody meant who has mistyped a word.
+enum NearestWord {
+  /// The known word that differs least, if it differs in no more than a third of its letters.
+  static func find(_ word: String, in known: [String]) -> String? {
+    let word = word.lowercased()
+    if word.utf8.count > 40 { return nil }
+    if let start = known.first(where: { word.utf8.count > 2 && $0.hasPrefix(word + "-") }) { return start }
+    let ranked = known.map { ($0, distance(Array(word.utf8), Array($0.utf8))) }
+    guard let best = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
+    return best.1 <= max(1, best.0.utf8.count / 3) ? best.0 : nil
+  }
+
+  /// Letters to insert, delete, replace or swap with their neighbour (Damerau).
+  private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var before: [Int] = []
+    var last = Array(0...right.count)
+    for (i, letter) in left.enumerated() {
+      var row = [i + 1]
+      for (j, other) in right.enumerated() {
+        var least = min(row[j] + 1, last[j + 1] + 1, last[j] + (letter == other ? 0 : 1))
+        if i > 0, j > 0, letter == right[j - 1], left[i - 1] == other {
+          least = min(least, before[j - 1] + 1)
+        }
+        row.append(least)
+      }
+      (before, last) = (last, row)
+    }
+    return last[right.count]
+  }
+}

@@ -1,0 +1,195 @@
+import ArgumentParser
+import Upsurge
+import UpsurgeMirror
+
+/// `upsurge mirror`: tables that are kept in step with feeds.
+struct MirrorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mirror",
+    abstract: "Keep tables in step with feeds, as a job file says (so far: write and check job files).",
+    usage: """
+      upsurge mirror <database> <job> [--table <table> ...] --check-job
+      upsurge mirror <database> --table <table> --source <source> ... [options of the table] --check-job
+      upsurge mirror init <database> <source> [--table <table>] [--key <columns>]
+      upsurge mirror --schema
+      """,
+    discussion: """
+      This version writes job files (`upsurge mirror init`) and checks them (--check-job); it does not run them yet.
+
+      A job file is YAML (or JSON): `defaults`, `atomic: table|job|bounded` and `tables`, a mapping of each table's name \
+      to its settings. A setting is an option below, or of `upsurge load`, without its dashes: `merge: newer:changed`. \
+      --schema prints the JSON Schema of all of them.
+
+        defaults: { rejects: table }
+        tables:
+          members:
+            source: feed.csv
+            key: [Symbol]
+            kind: snapshot
+            sweep: hard
+            scope: tenant = 7
+            guards: { max-delete: 10%, min-ratio: 0.5 }
+
+      Relative paths start at the folder of the job file. Secrets stay out of it: ${env:NAME} and ${file:PATH} in \
+      `source` and `headers` are put in when it is read, and never shown; $${ is the text ${.
+
+      Examples:
+        upsurge mirror init shop.db feed.csv --key id > job.yaml
+        upsurge mirror shop.db job.yaml --check-job
+        upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard --check-job
+      """)
+
+  @Argument(help: "The SQLite database.")
+  var database: String?
+
+  @Argument(help: "The job file.")
+  var job: String?
+
+  @Option(
+    name: .customLong("table"), parsing: .singleValue,
+    help: "Only this table of the job; may be given again. Without a job file: the table.")
+  var tables: [String] = []
+
+  @Option(
+    name: .customLong("source"), parsing: .singleValue,
+    help: """
+      Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or - for standard input; may be \
+      given again.
+      """)
+  var sources: [String] = []
+
+  @Option(help: "Without a job file: what becomes visible at once.")
+  var atomic: MirrorJob.Atomicity?
+
+  @Flag(name: .customLong("schema"), help: "Print the JSON Schema of job files.")
+  var printsSchema = false
+
+  @Flag(name: .customLong("check-job"), help: "Read the job and say in words what it does; touch nothing.")
+  var checksJob = false
+
+  @OptionGroup var options: TableOptions
+
+  func run() throws {
+    if printsSchema {
+      StandardOutput.print(JobSchema.text, terminator: "")
+    } else {
+      let file: JobFile
+      do {
+        file = try readJob(words: CommandLine.arguments)
+      } catch let error as UpsurgeError {
+        Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+        throw ExitCode(error.exitCode(hasCommittedWork: false))
+      }
+      if !checksJob { return try perform(file.job) }
+      StandardOutput.print(JobText.text(file), terminator: "")
+    }
+    if !StandardOutput.finish() { throw ExitCode(73) }
+  }
+
+  /// Runs the job.
+  private func perform(_ job: MirrorJob) throws {
+    throw ValidationError(
+      "this version reads and checks jobs, but does not run them yet; add --check-job, or use upsurge load")
+  }
+
+  /// The job that the command line asks for, from a file or by flags alone.
+  /// - Parameter words: the command line, which tells the options that are given from those that are not.
+  /// - Throws: `UpsurgeError` for the file, `ValidationError` for the command line.
+  func readJob(words: [String]) throws -> JobFile {
+    guard let database else { throw ValidationError("give the database: upsurge mirror DB JOB") }
+    guard let job else { return JobFile(job: try jobOfFlags(database: database), words: [:]) }
+    let given = words.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) }
+    let tableOptions = Set(OptionCatalogue.all.map(\.option) + ["--source", "--atomic"])
+    if let option = given.first(where: tableOptions.contains) {
+      throw ValidationError(
+        "\(option) is said in the job file; on the command line it is for a table without one")
+    }
+    var file = try JobFileReader.read(job, database: database)
+    if tables.isEmpty { return file }
+    let known = file.job.tables
+    for name in tables where !known.contains(where: { SQLName.isSame($0.name, name) }) {
+      let nearest = NearestWord.find(name, in: known.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+      throw ValidationError("--table \(name) is not in the job\(nearest)")
+    }
+    file.job.tables.removeAll { table in !tables.contains { SQLName.isSame($0, table.name) } }
+    return file
+  }
+
+  private func jobOfFlags(database: String) throws -> MirrorJob {
+    guard tables.count == 1, let name = tables.first, !sources.isEmpty else {
+      throw ValidationError("give a job file, or one --table and its --source")
+    }
+    var table = MirrorTable(name: name, sources: sources)
+    try options.apply(to: &table)
+    do throws(UpsurgeError) {
+      try table.options.validate()
+    } catch {
+      throw ValidationError(error.message + (error.hint.map { "\n  fix: \($0)" } ?? ""))
+    }
+    if name.isEmpty || OwnTable.isOwn(name) { throw ValidationError("--table \(name): give another table") }
+    for source in sources {
+      guard let fault = SourceFault.of(source) else { continue }
+      throw ValidationError("--source \(fault.message)" + (fault.hint.map { "\n  fix: \($0)" } ?? ""))
+    }
+    if sources.filter(SourceName.isStandardInput).count > 1 {
+      throw ValidationError("--source names standard input twice, but it can be read only once")
+    }
+    if let conflict = SweepConflict.of(table) {
+      throw ValidationError(
+        "--\(conflict.key): \(conflict.message)" + (conflict.commandHint.map { "\n  fix: \($0)" } ?? ""))
+    }
+    var job = MirrorJob(database: database, tables: [table])
+    job.atomicity = atomic ?? .table
+    return job
+  }
+}
+
+/// `upsurge mirror init`: a first job file, to be read and changed.
+struct MirrorInitCommand: ParsableCommand {
+  /// What the argument parser calls it: to that parser `init` would be the name of a database.
+  static let name = "mirror-init"
+
+  static let configuration = CommandConfiguration(
+    commandName: name,
+    abstract: "Write a commented job file for a source and a database to standard output.",
+    usage: "upsurge mirror init <database> <source> [--table <table>] [--key <columns>]",
+    discussion: """
+      Looks at the source as `upsurge inspect` does, and at the tables and keys of the database, where it is there. \
+      Nothing is changed.
+
+      Example:
+        upsurge mirror init shop.db feed.csv --key id > job.yaml
+      """,
+    shouldDisplay: false)
+
+  @Argument(help: "The SQLite database; need not be there.")
+  var database: String
+
+  @Argument(help: "A file, glob, folder, URL, exec:COMMAND or sqlite:PATH#TABLE.")
+  var source: String
+
+  @Option(
+    help: "The table; if not given, one of the database that has the source's columns, or the file's name.")
+  var table: String?
+
+  @Option(help: "Columns that say which row a record is about: A,B; if not given, a key of the table.")
+  var key: String?
+
+  func run() throws {
+    let names = try key.map { try NameList.parse($0, option: "--key") }
+    if let fault = SourceFault.of(source) {
+      throw ValidationError("the source \(fault.message)" + (fault.hint.map { "; \($0)" } ?? ""))
+    }
+    if SourceName.isStandardInput(source) {
+      throw ValidationError("init looks at the source, and a job reads it again: give a file")
+    }
+    do throws(UpsurgeError) {
+      let draft = try JobDraft(database: database, source: source, table: table, key: names)
+      StandardOutput.print(draft.text, terminator: "")
+      if !StandardOutput.finish() { throw UpsurgeError(.cannotCreate, "the job file was not written") }
+    } catch {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+import UpsurgeMirror
+
+@testable import UpsurgeCommand
+
+/// `upsurge mirror init` writes what the reader reads.
+@Suite("Job drafts")
+struct JobDraftTests {
+  let scratch = Scratch()
+
+  private static let datasets: String = {
+    var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+    parts.removeLast(4)
+    return parts.joined(separator: "/") + "/datasets"
+  }()
+
+  /// The draft's text, and the table that the reader makes of it.
+  private func draft(
+    _ source: String, database: String? = nil, table: String? = nil, key: [String]? = nil
+  ) throws -> (text: String, table: MirrorTable) {
+    let draft = try JobDraft(
+      database: database ?? scratch.file("new.db"), source: source, table: table, key: key)
+    let job: MirrorJob
+    do {
+      job = try JobFileReader(file: "job.yaml") { _ in nil }.read(Array(draft.text.utf8), database: "a.db")
+        .job
+    } catch {
+      Issue.record("\(error)\n\(draft.text)")
+      throw error
+    }
+    #expect(job.tables.count == 1 && job.atomicity == .table)
+    return (draft.text, try #require(job.tables.first))
+  }
+
+  @Test(
+    "The shipped datasets",
+    arguments: [
+      ("sp500_2025-03-28.csv", "sp500_2025-03-28", ["Symbol"]),
+      ("dotgov_2026-08-11.csv.zst", "dotgov_2026-08-11", ["Domain name"]),
+      (
+        "babynames_2008-2010_release2010.csv.zst", "babynames_2008-2010_release2010", ["year", "name", "sex"]
+      ),
+      ("bitly_usagov_1200.ndjson.gz", "bitly_usagov_1200", ["h"]),
+    ])
+  func datasets(file: String, name: String, key: [String]) throws {
+    let source = Self.datasets + "/" + file
+    let (text, table) = try draft(source, key: key)
+    #expect(table.name == name && table.sources == [source] && table.options.key == key)
+    #expect(table.sweep == .none && table.guards == MirrorGuards() && table.options.rejects == .table)
+    let found = try InspectJob(source: source).describe()
+    #expect(table.options.types == Dictionary(uniqueKeysWithValues: found.columns.map { ($0.name, $0.type) }))
+    #expect(text.contains("# \(found.summary.escapedForTerminal)\n"))
+  }
+
+  /// Names that YAML or SQL could take for something else.
+  private static let names = [
+    "a b", "a:b", "a: b", "- a", "#a", "a #b", "'a'", "a\"b", "\\n", "no", "1e3", "null", "~", "true", "007",
+    "0x1F", "=",
+    "<<", "{a}", "[a]", "*a", "&a", "!a", "%a", "@a", "`a`", "|", ">", "?", "-", "é", "名前", "😀",
+    "\u{202E}rtl", "a\u{85}b",
+    "a,b", "a=b", "$x", "${env:X}", "2026-01-01", "y", "on",
+  ]
+
+  @Test("Columns of any name", arguments: ["csv", "ndjson"])
+  func columns(format: String) throws {
+    // Names that are numbers would make the line no header.
+    let names = format == "csv" ? Self.names.filter { !$0.contains { $0.isNumber } } : Self.names
+    let source: String
+    if format == "csv" {
+      let header = names.map { "\"" + $0.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }.joined(
+        separator: ",")
+      let row = names.indices.map { "\($0)" }.joined(separator: ",")
+      source = scratch.write("\(header)\n\(row)\n\(row)\n", to: "feed.csv")
+    } else {
+      let record = Dictionary(uniqueKeysWithValues: names.map { ($0, "x") })
+      let line = try JSONSerialization.data(withJSONObject: record)
+      source = scratch.write(String(decoding: line, as: UTF8.self) + "\n", to: "feed.ndjson")
+    }
+    let key = ["a: b", "no", "a\"b"]
+    let (_, table) = try draft(source, key: key)
+    #expect(table.options.key == key)
+    #expect(Set(table.options.types.keys) == Set(names))
+    let error = #expect(throws: UpsurgeError.self) { try draft(source, key: ["nope", "a,b"]) }
+    #expect(error?.message == "--key: \(source) has no column nope")
+  }
+
+  @Test("Tables and files of any name", arguments: names)
+  func tables(name: String) throws {
+    let (_, table) = try draft(scratch.write("id,a\n1,2\n", to: "a.csv"), table: name)
+    #expect(table.name == name)
+    let file = scratch.write("id,a\n1,2\n", to: "x " + name.replacingOccurrences(of: "/", with: "_"))
+    guard access(file, F_OK) == 0, !name.contains("*"), !name.contains("["), !name.contains("?") else {
+      return
+    }
+    #expect(try draft(file).table.sources == [file])
+  }
+
+  @Test("Leading zeros stay text")
+  func leadingZeros() throws {
+    let (text, table) = try draft(scratch.write("zip,n\n01234,1\n99999,2\n", to: "zips.csv"))
+    #expect(table.options.types == ["zip": "TEXT", "n": "INTEGER"])
+    #expect(text.contains("zip: TEXT    # 01234, 99999"), "\(text)")
+    #expect(text.contains("#key: [zip]") && table.options.rules.target == .primaryKey)
+  }
+
+  @Test("A table of the database gives its name and key")
+  func existing() throws {
+    let path = scratch.file("a.db")
+    try Database(path).rows(
+      """
+      CREATE TABLE "the: members"(id INTEGER, region TEXT, name TEXT, PRIMARY KEY(region, id));
+      CREATE TABLE by_mail(mail TEXT, name TEXT);
+      CREATE UNIQUE INDEX m ON by_mail(lower(mail));
+      CREATE TABLE upsurge_rejects_of_mine(a);
+      """)
+    let source = scratch.write("id,region,name\n1,n,x\n", to: "feed.csv")
+    let (text, table) = try draft(source, database: path)
+    #expect(
+      table.name == "the: members" && table.options.key == ["region", "id"] && table.options.types.isEmpty)
+    #expect(!text.contains("contract"))
+    let (more, other) = try draft(
+      scratch.write("mail,name,new\na,b,c\n", to: "mail.csv"), database: path, table: "BY_MAIL")
+    #expect(other.name == "BY_MAIL" && other.options.key == ["lower(mail)"])
+    #expect(more.contains("# the table has no column new:") && other.options.contract == .freeze)
+  }
+
+  @Test(
+    "What is no file is not looked at",
+    arguments: [
+      ("https://example.org/data/feed.csv.gz?x=${1}", "feed"), ("exec:cat '$x'", "records"),
+      ("sqlite:/a.db#my table", "my table"),
+    ])
+  func others(source: String, name: String) throws {
+    let (text, table) = try draft(source)
+    #expect(table.name == name && table.sources == [source] && text.contains("# not looked at"))
+  }
+
+  @Test("A folder is known by its first file, a glob by its first match")
+  func folders() throws {
+    let folder = scratch.file("in")
+    try FileManager.default.createDirectory(atPath: folder + "/0", withIntermediateDirectories: true)
+    #expect(throws: UpsurgeError.self) { try draft(folder) }
+    for name in ["b.csv", "a.csv", ".hidden"] {
+      _ = FileManager.default.createFile(
+        atPath: "\(folder)/\(name)", contents: Data("\(name.prefix(1)),x\n1,2\n".utf8))
+    }
+    let (_, table) = try draft(folder + "/")
+    #expect(table.name == "in" && table.options.types.keys.contains("a") && table.sources == [folder + "/"])
+    #expect(try draft(folder + "/*.csv").table.name == "records")
+    #expect(throws: UpsurgeError.self) { try draft(folder + "/*.tsv") }
+  }
+}
