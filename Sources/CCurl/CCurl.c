@@ -56,6 +56,10 @@ static void load(void) {
     return;                                                                                                   \
   }
   FUNCTIONS(LOAD)
+  /* A process may end while a thread still fetches: OpenSSL must not take itself apart under it. */
+  int (*init_openssl)(unsigned long long, const void *) =
+      (int (*)(unsigned long long, const void *))dlsym(library, "OPENSSL_init_crypto");
+  if (init_openssl != NULL) init_openssl(0x00080000ULL /* OPENSSL_INIT_NO_ATEXIT */, NULL);
   if (p_curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) failure = "libcurl cannot be set up";
 }
 

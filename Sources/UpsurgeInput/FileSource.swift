@@ -107,6 +107,9 @@ package final class FileSource: ByteSource {
   /// How many bytes there will be, where that is known: also of a feed that has said so.
   package var expectedByteCount: UInt64? { byteCount ?? feed?.expectedByteCount }
 
+  /// Whether a feed's break can be told from its end; true where there is no feed.
+  package var provesEnd: Bool { feed?.provesEnd ?? true }
+
   deinit {
     if isOwner { systemClose(descriptor) }
   }

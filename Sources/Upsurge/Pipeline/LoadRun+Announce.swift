@@ -6,6 +6,13 @@ extension LoadRun {
     if source.isBlank { return note(RunNote(.warning, "\(source.opened.name) is empty and left out")) }
     note(RunNote(.info, source.summary))
     for remark in source.remarks { note(RunNote(.warning, remark)) }
+    if !source.provesEnd {
+      note(
+        RunNote(
+          .warning,
+          "\(source.opened.name): the server tells neither how long it is nor where it ends, so that a broken connection "
+            + "may look like its end"))
+    }
     let words = source.summary
     summary.withLock { $0.dialects.append(words) }
   }

@@ -18,6 +18,7 @@ package final class CommandFeed: Feed {
   private let child: CommandChild
 
   package var expectedByteCount: UInt64? { nil }
+  package var provesEnd: Bool { true }
 
   /// Starts the command.
   /// - Throws: `usage` for an empty one; `unreadableInput` where it cannot be started.

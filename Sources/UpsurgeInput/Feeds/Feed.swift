@@ -9,6 +9,8 @@ package protocol Feed: AnyObject {
   var descriptor: Int32 { get }
   /// How many bytes are to come, where the sender has said so.
   var expectedByteCount: UInt64? { get }
+  /// Whether a break can be told from the end.
+  var provesEnd: Bool { get }
 
   /// Whether all has come; asked when `descriptor` is at its end, and again with the same answer.
   /// - Parameter cancellation: ends the wait for what the sender says last.

@@ -12,9 +12,11 @@ final class HTTPExchange: @unchecked Sendable {
   private var isStopped = false
   private var response: HTTPResponse?
   private var ending: Result<Void, UpsurgeError>?
+  private var isAbandoned = false
 
   /// A cancellation is noticed within so long.
   static let lookMilliseconds = 50
+  private static let patienceSeconds = 0.15
 
   init(name: String, cancellation: ReadCancellation?) {
     self.name = name
@@ -43,6 +45,14 @@ final class HTTPExchange: @unchecked Sendable {
     monitor.lock()
     defer { monitor.unlock() }
     self.ending = ending
+    monitor.notifyAll()
+  }
+
+  /// The thread is about to end: nothing of libcurl's is in use any more.
+  func abandon() {
+    monitor.lock()
+    defer { monitor.unlock() }
+    isAbandoned = true
     monitor.notifyAll()
   }
 
@@ -93,6 +103,15 @@ final class HTTPExchange: @unchecked Sendable {
     defer { monitor.unlock() }
     isStopped = true
     monitor.notifyAll()
+  }
+
+  /// Ends the fetch and waits for its thread; not for ever, as one that looks for a host cannot be hurried.
+  func stopAndWait() {
+    stop()
+    let deadline = MonotonicClock.seconds + Self.patienceSeconds
+    monitor.lock()
+    defer { monitor.unlock() }
+    while !isAbandoned && MonotonicClock.seconds < deadline { _ = monitor.wait(milliseconds: 10) }
   }
 
   /// Locked by the caller.

@@ -13,6 +13,7 @@ package final class HTTPFetch: Feed {
   private let exchange: HTTPExchange
 
   package var expectedByteCount: UInt64? { response.contentLength }
+  package var provesEnd: Bool { response.provesEnd }
 
   /// Sends the request and waits for the answer, and for the first byte of its body. What may pass is tried again.
   /// - Parameter cancellation: ends the fetch within a tenth of a second, also later.
@@ -43,8 +44,8 @@ package final class HTTPFetch: Feed {
     do throws(UpsurgeError) {
       return HTTPFetch(try exchange.waitForResponse(), exchange, descriptor: pipe.readEnd)
     } catch {
-      exchange.stop()
       systemClose(pipe.readEnd)
+      exchange.stopAndWait()
       throw error
     }
   }
@@ -56,8 +57,8 @@ package final class HTTPFetch: Feed {
   }
 
   deinit {
-    exchange.stop()
     systemClose(descriptor)
+    exchange.stopAndWait()
   }
 
   package func checkWhole(cancellation: ReadCancellation?) throws(UpsurgeError) {

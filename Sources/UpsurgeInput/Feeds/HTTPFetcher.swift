@@ -57,6 +57,7 @@ final class HTTPFetcher {
       exchange.end(.failure(error))
     }
     systemClose(writer.descriptor)
+    exchange.abandon()
   }
 
   private var name: String { exchange.name }
@@ -76,7 +77,7 @@ final class HTTPFetcher {
       if failures >= request.retry.mostTries { throw tooOften(tries, reason) }
       let asked = askedSeconds ?? 0
       if asked > request.retry.mostAskedSeconds {
-        throw tooOften(tries, "\(reason) and asks to come again in \(Words.seconds(asked))")
+        throw tooOften(tries, "\(reason) and asks to come again in \(Int(asked)) s")
       }
       if !exchange.pause(seconds: max(wait(behind: failures), asked)) { throw .interrupted(name) }
     }
@@ -145,7 +146,7 @@ final class HTTPFetcher {
     let harmless = ["accept", "accept-language", "user-agent"]
     for header in request.headers {
       if !isSameServer && !harmless.contains(where: { URLText.isSame($0, header.name) }) { continue }
-      fields.removeAll { $0.utf8.prefix { $0 != 0x3A }.elementsEqual(header.name.utf8) }
+      fields.removeAll { URLText.isSame(String($0.prefix { $0 != ":" }), header.name) }
       // A name alone would take a header of libcurl's away.
       fields.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
     }

@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 import UpsurgeInput
@@ -79,34 +80,39 @@ struct FeedStreamTests {
       default: [Server.head("200 OK"), .rep([UInt8](repeating: 65, count: 1 << 20), times: 100_000)]
       }
     }
+    // A busy machine may take its time now and then, but not always.
+    var waits: [Double] = []
+    repeat {
+      waits.append(try cancelled(server.url(), isRead: kind != "nobody reads"))
+    } while waits.count < 5 && waits[waits.count - 1] > 0.25
+    #expect(waits.contains { $0 < 0.25 }, "\(waits)")
+  }
+
+  /// - Returns: seconds from the request for an end to the end.
+  private func cancelled(_ url: String, isRead: Bool) throws -> Double {
     let cancellation = ReadCancellation()
+    let requestedAt = Moment()
     let canceller = BackgroundThread {
       usleep(200_000)
+      requestedAt.note()
       cancellation.request()
     }
-    let start = MonotonicClock.seconds
     var error: UpsurgeError?
     do throws(UpsurgeError) {
-      let request = HTTPRequest(url: server.url())
-      let source = try FileSource(
-        feed: HTTPFetch.open(request, cancellation: cancellation), name: request.shownURL,
-        cancellation: cancellation)
-      if kind == "nobody reads" {
-        canceller.join()
-      } else {
-        error = drain(source).error
-      }
+      let request = HTTPRequest(url: url)
+      let feed = try HTTPFetch.open(request, cancellation: cancellation)
+      let source = try FileSource(feed: feed, name: request.shownURL, cancellation: cancellation)
+      if isRead { error = drain(source).error } else { canceller.join() }
     } catch let failure {
       error = failure
     }
-    if kind != "nobody reads" {
+    let end = MonotonicClock.seconds
+    if isRead {
       canceller.join()
-      let error = try #require(error)
-      #expect(error.code == .interrupted)
-      #expect(error.description == "reading \(server.url()) was interrupted\n  at \(server.url())")
+      #expect(try #require(error).description == "reading \(url) was interrupted\n  at \(url)")
+      #expect(error?.code == .interrupted)
     }
-    // 0.2 s until it is asked for, 0.2 s until it ends; the rest is for a machine that is busy.
-    #expect(MonotonicClock.seconds - start < 1.5)
+    return end - requestedAt.seconds
   }
 
   @Test("A source that is dropped ends its fetch")
@@ -138,4 +144,13 @@ struct FeedStreamTests {
     #expect(sent > 0 && sent < 24 << 20)
     withExtendedLifetime(feed) {}
   }
+}
+
+/// A time that one thread notes for another.
+private final class Moment: Sendable {
+  private let value = Mutex(0.0)
+
+  func note() { value.withLock { $0 = MonotonicClock.seconds } }
+
+  var seconds: Double { value.withLock { $0 } }
 }

@@ -139,7 +139,7 @@ struct HTTPFetchTests {
     #expect(server.requests.count == 3)
     #expect(error.code == .unreadableInput)
     #expect(
-      error.message.hasPrefix("cannot fetch \(server.url()): tried 3 times within 0.")
+      error.message.hasPrefix("cannot fetch \(server.url()): tried 3 times within ")
         && error.message.hasSuffix(" s, and at last the server answered 502 Bad Gateway"), "\(error.message)")
     // Nobody listens behind a port that is free again.
     let url = try Server { _ in [] }.url()
@@ -165,7 +165,7 @@ struct HTTPFetchTests {
     #expect(
       error.message
         == "cannot fetch \(busy.url()): tried once, and at last the server answered 429 Too Many Requests and asks "
-        + "to come again in 1:00:00 min", "\(error)")
+        + "to come again in 3600 s", "\(error)")
     #expect(busy.requests.count == 1)
   }
 
@@ -271,7 +271,9 @@ struct HTTPFetchTests {
     request.url = silent.url()
     let error = try #require(fetch(request).error)
     #expect(error.message.hasSuffix("and at last there was no answer within 0.30 s"), "\(error)")
-    #expect(silent.requests.count == 2)
+    #expect(error.message.contains(": tried 2 times within "))
+    request.timeouts.answer = 20
+    request.timeouts.stall = 1
     let stalling = try Server { _ in Array(Server.whole(Self.body).dropLast()) + [.send([65, 66]), .hold] }
     request.url = stalling.url()
     let stalled = fetch(request)
@@ -282,10 +284,9 @@ struct HTTPFetchTests {
       stalled.error?.message.contains("cut off at byte 2 of 300001: no more than ") == true, "\(stalled)")
     let steady = try Server { _ in
       [Server.head("200 OK", ["Content-Length: 12"])]
-        + (0..<12).flatMap { _ in [.send([65]), .pause(milliseconds: 60)] }
+        + (0..<12).flatMap { _ in [.send([65]), .pause(milliseconds: 110)] }
     }
     request.url = steady.url()
-    request.timeouts.stall = 0.5
     request.timeouts.leastBytesPerSecond = 1
     #expect(fetch(request).bytes.count == 12)
   }
