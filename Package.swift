@@ -23,11 +23,13 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    // The header of libcurl (apt: libcurl4-openssl-dev); the library is loaded when a URL is fetched.
+    .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
 
     // The engine, one stage a module.
     .target(name: "UpsurgeRecords"),
     .target(name: "UpsurgeParsing", dependencies: ["CScan", "UpsurgeRecords"]),
-    .target(name: "UpsurgeInput", dependencies: ["CZlib", "CZstd", "UpsurgeRecords"]),
+    .target(name: "UpsurgeInput", dependencies: ["CCurl", "CZlib", "CZstd", "UpsurgeRecords"]),
     .target(name: "UpsurgeStorage", dependencies: ["CSQLite", "UpsurgeRecords"]),
     .target(
       name: "Upsurge",

@@ -13,7 +13,8 @@ public struct LoadJob: Sendable {
   /// Path of the SQLite database.
   public var database: String
   public var table: String
-  /// Files, globs, or `-` for standard input, in the order in which they are read.
+  /// Files, globs, URLs (`https://…`), commands (`exec:COMMAND`), or `-` for standard input, in the order in which they
+  /// are read.
   public var sources: [String]
   public var options: LoadOptions
   /// The command line that asks for it, and would go on with it.

@@ -22,7 +22,7 @@ struct InspectCommand: ParsableCommand {
         upsurge inspect shop.db
       """)
 
-  @Argument(help: "A file, - for standard input, or an SQLite database.")
+  @Argument(help: "A file, - for standard input, a URL, 'exec:COMMAND', or an SQLite database.")
   var source: String
 
   @OptionGroup(title: "Input") var input: InputOptions
@@ -44,7 +44,9 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     if DatabaseDescription.isDatabase(source) { return try describeDatabase() }
-    if summary != nil { throw ValidationError("--summary is for databases, and \(source) is none") }
+    if summary != nil {
+      throw ValidationError("--summary is for databases, and \(SourceName.shown(source)) is none")
+    }
     var options = LoadOptions()
     try input.apply(to: &options)
     options.key = try key.map { try NameList.parse($0, option: "--key") } ?? []

@@ -22,6 +22,8 @@ struct LoadCommand: ParsableCommand {
         upsurge load shop.db orders 'orders-*.csv' --key region,id
         upsurge load shop.db zips zips.csv --type zip:TEXT --strict
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
+        upsurge load app.db feed https://example.org/feed.csv.gz --key id
+        upsurge load app.db feed 'exec:pg_dump -t feed | my-filter' --key id
         upsurge load app.db items api.json --json-path data.items --flatten
         upsurge load app.db feed dirty.csv --on-error reject --rejects bad.ndjson
         upsurge load app.db feed dirty.csv --on-error reject --rejects table
@@ -32,6 +34,10 @@ struct LoadCommand: ParsableCommand {
         upsurge load app.db users feed.csv --key id --explain
         upsurge load app.db users feed.csv --key id --atomic
         upsurge load app.db users feed.csv --key id --explain-time
+
+      A URL is fetched by libcurl: redirects, retries, the rest behind a break, ~/.netrc and the proxies of the \
+      environment; a body that is cut ends the load as a cut file does. Passwords in it are neither shown nor stored. \
+      The output of exec:COMMAND is whole if COMMAND ends with status 0.
 
       A load that was killed or stopped part way goes on from its last commit when the same command is given again; \
       `upsurge runs DB` lists such runs.
@@ -47,7 +53,11 @@ struct LoadCommand: ParsableCommand {
   @Argument(help: "The table; made if it is not there.")
   var table: String
 
-  @Argument(help: "Files, globs, or - for standard input (the default).")
+  @Argument(
+    help: """
+      Files, globs, http:// and https:// URLs, 'exec:COMMAND' for what a command writes, or - for standard input (the \
+      default).
+      """)
   var sources: [String] = ["-"]
 
   @OptionGroup(title: "Input") var input: InputOptions
@@ -101,7 +111,8 @@ struct LoadCommand: ParsableCommand {
     try apply(to: &options)
     options.summaryPath = output.summary
     var job = LoadJob(database: database, table: table, sources: sources, options: options)
-    job.command = RunCommand(folder: Self.folder, words: CommandLine.arguments).resuming
+    job.command =
+      RunCommand(folder: Self.folder, words: CommandLine.arguments.map(SourceName.redacted)).resuming
     let file: SummaryFile?
     do throws(UpsurgeError) {
       try job.checkOutputs()

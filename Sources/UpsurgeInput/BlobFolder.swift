@@ -7,7 +7,7 @@ import UpsurgeRecords
 #endif
 
 /// The files that records name under `--blob file`: those in a folder and below it, which is that of `--blob-folder`,
-/// else of the input file, else, where the input is a pipe, the working folder.
+/// else of the input file, else, where the input is a pipe, a URL or a command, the working folder.
 ///
 /// What records name comes from elsewhere, so it leads nowhere else: neither by `..` nor by a symbolic link, as each
 /// folder on the way is opened by itself, without following links. A path from the root is taken when it starts with
@@ -25,7 +25,7 @@ package struct BlobFolder: BlobFiles {
     if let given {
       folder = given.utf8.last == UInt8(ascii: "/") || given.isEmpty ? given : given + "/"
     } else {
-      let isFile = !SourceName.isStandardInput(sourceName)
+      let isFile = !SourceName.isStandardInput(sourceName) && !SourceName.isFeed(sourceName)
       let cut = isFile ? sourceName.utf8.lastIndex(of: UInt8(ascii: "/")) : nil
       folder = cut.map { String(sourceName[...$0]) } ?? ""
     }

@@ -45,7 +45,7 @@ extension FileSource {
 extension FileIdentity {
   /// How long a regular file is; nil for what is none.
   package static func byteCount(ofPath path: String) -> UInt64? {
-    guard let info = stat(path: path), info.isRegular else { return nil }
+    guard !SourceName.isFeed(path), let info = stat(path: path), info.isRegular else { return nil }
     return UInt64(max(info.st_size, 0))
   }
 
@@ -53,7 +53,7 @@ extension FileIdentity {
   /// change saves reading it.
   /// - Throws: `unreadableInput`.
   package func isStill(atPath path: String) throws(UpsurgeError) -> Bool {
-    if SourceName.isStandardInput(path) { return false }
+    if SourceName.isStandardInput(path) || SourceName.isFeed(path) { return false }
     guard let info = stat(path: path) else { throw .cannotOpen(path, errno) }
     guard info.isRegular, UInt64(max(info.st_size, 0)) == byteCount else { return false }
     if info.modificationTime == modificationTime { return true }

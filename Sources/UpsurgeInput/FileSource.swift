@@ -6,12 +6,12 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// The bytes of a regular file, a named pipe or standard input, as they are.
+/// The bytes of a regular file, a named pipe, standard input or a feed, as they are.
 ///
 /// Belongs to one thread; only `counter` may be read by others. Pipes and terminals are waited for with
 /// poll(2), so that a cancellation ends the wait, also the wait for a named pipe's first writer.
 package final class FileSource: ByteSource {
-  /// The name as the user gave it.
+  /// The name as the user gave it; without the credentials of a URL.
   package let name: String
   /// Bytes from the first one that is read to the end; nil for what has no size, like a pipe.
   package let byteCount: UInt64?
@@ -22,6 +22,8 @@ package final class FileSource: ByteSource {
 
   let descriptor: Int32
   private let isOwner: Bool
+  /// What writes to the descriptor, where it can tell whether all has come.
+  private let feed: (any Feed)?
   /// Ends reading, when it is asked to.
   let cancellation: ReadCancellation?
   /// Offset in the file of the first byte that is read; not 0 when a shell has read from standard input before.
@@ -37,14 +39,20 @@ package final class FileSource: ByteSource {
   /// A terminal goes on after its end; a source does not.
   private var isAtEnd = false
 
-  /// Opens a file; `-` and `/dev/stdin` are standard input.
-  /// - Throws: `unreadableInput`.
+  /// Opens a file; `-` and `/dev/stdin` are standard input, `http://…` and `https://…` are fetched, and the output of
+  /// COMMAND is what `exec:COMMAND` holds.
+  /// - Throws: `unreadableInput`; `interrupted` while it waits for an answer.
   package convenience init(
     name: String, counter: ByteCounter = ByteCounter(), cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) {
     if SourceName.isStandardInput(name) {
       try self.init(
         descriptor: STDIN_FILENO, isOwner: false, name: name, counter: counter, cancellation: cancellation)
+      return
+    }
+    if let feed = try SourceName.openFeed(name, cancellation: cancellation) {
+      try self.init(
+        feed: feed, name: SourceName.redacted(name), counter: counter, cancellation: cancellation)
       return
     }
     guard let info = stat(path: name) else { throw .cannotOpen(name, errno) }
@@ -58,11 +66,22 @@ package final class FileSource: ByteSource {
       descriptor: opened, isOwner: true, name: name, counter: counter, cancellation: cancellation)
   }
 
+  /// Reads what a feed sends, and asks it at the end whether that is all.
+  /// - Parameter name: as it may be shown.
+  /// - Throws: `unreadableInput`.
+  package convenience init(
+    feed: any Feed, name: String, counter: ByteCounter = ByteCounter(), cancellation: ReadCancellation? = nil
+  ) throws(UpsurgeError) {
+    try self.init(
+      descriptor: feed.descriptor, isOwner: false, name: name, counter: counter, cancellation: cancellation,
+      feed: feed)
+  }
+
   /// Reads an open descriptor, which is closed with the source if it is the owner.
   /// - Throws: `unreadableInput`; the descriptor of an owner is closed then, too.
   package init(
     descriptor: Int32, isOwner: Bool, name: String, counter: ByteCounter = ByteCounter(),
-    cancellation: ReadCancellation? = nil
+    cancellation: ReadCancellation? = nil, feed: (any Feed)? = nil
   ) throws(UpsurgeError) {
     guard let info = stat(descriptor: descriptor) else {
       throw .cannotOpen(name, errno)
@@ -75,6 +94,7 @@ package final class FileSource: ByteSource {
     if info.isRegular { adviseSequentialReading(descriptor) }
     self.descriptor = descriptor
     self.isOwner = isOwner
+    self.feed = feed
     self.name = name
     self.counter = counter
     self.cancellation = cancellation
@@ -83,6 +103,12 @@ package final class FileSource: ByteSource {
     firstOffset = max(offset, 0)
     byteCount = offset >= 0 ? UInt64(max(info.st_size - offset, 0)) : nil
   }
+
+  /// How many bytes there will be, where that is known: also of a feed that has said so.
+  package var expectedByteCount: UInt64? { byteCount ?? feed?.expectedByteCount }
+
+  /// Whether a feed's break can be told from its end; true where there is no feed.
+  package var provesEnd: Bool { feed?.provesEnd ?? true }
 
   deinit {
     if isOwner { systemClose(descriptor) }
@@ -137,6 +163,10 @@ package final class FileSource: ByteSource {
   /// A regular file ends where it ended when it was opened, or later; files of /proc and /sys lie about their
   /// size from the start, and are believed.
   private func checkEnd() throws(UpsurgeError) {
+    if let feed {
+      try feed.checkWhole(cancellation: cancellation)
+      return
+    }
     guard let byteCount, position < byteCount else { return }
     if let info = stat(descriptor: descriptor), info.st_size - firstOffset < off_t(byteCount) {
       throw .becameShorter(name, offset: position, expected: byteCount)
@@ -152,8 +182,8 @@ package final class FileSource: ByteSource {
   /// - Throws: `interrupted`.
   func checkCancellation() throws(UpsurgeError) {
     guard let cancellation, cancellation.isRequested else { return }
-    throw UpsurgeError(
-      .interrupted, "reading \(SourceName.shown(name)) was interrupted", position: Position(file: name))
+    feed?.stop()
+    throw .interrupted(name)
   }
 
   private func waitUntilReadable() throws(UpsurgeError) {

@@ -15,6 +15,10 @@ func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at
   pread(descriptor, buffer.baseAddress, buffer.count, offset)
 }
 
+func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, buffer.baseAddress, buffer.count)
+}
+
 func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
 func systemClose(_ descriptor: Int32) { _ = close(descriptor) }

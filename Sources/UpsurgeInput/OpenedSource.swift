@@ -25,7 +25,7 @@ package final class OpenedSource: ByteSource {
     package init() {}
   }
 
-  /// The name as the user gave it; `-` for standard input.
+  /// The name as the user gave it, without the credentials of a URL; `-` for standard input.
   package let name: String
   /// The compression that was found; never `.auto`.
   package private(set) var compression: Compression
@@ -58,6 +58,11 @@ package final class OpenedSource: ByteSource {
   package var needsLineEnd: Bool
   private var lastByte: UInt8?
 
+  /// How many bytes there will be before decompression, where that is known: also of a feed that has said so.
+  package var expectedByteCount: UInt64? { file.expectedByteCount }
+  /// Whether a cut would be noticed where the bytes are sent: false for an answer of a server that tells neither its
+  /// length nor its end, and is not compressed.
+  package var provesEnd: Bool { file.provesEnd || compression != .none }
   /// Size of the file in bytes; nil for pipes.
   package var fileByteCount: UInt64? { file.byteCount }
   /// Whether `rewind()` works.
@@ -73,7 +78,7 @@ package final class OpenedSource: ByteSource {
 
   /// Opens a source and reads its sample; an input that is cut or corrupt within the sample fails here.
   /// - Parameters:
-  ///   - name: a path; `-` or `/dev/stdin` for standard input.
+  ///   - name: a path; `-` or `/dev/stdin` for standard input; a URL, or `exec:COMMAND`.
   ///   - counter: may be shared by the sources of a run.
   ///   - cancellation: ends waits for a pipe, with the code `interrupted`.
   /// - Throws: `unreadableInput`, `badInput`, `interrupted`.

@@ -10,9 +10,10 @@ import UpsurgeRecords
 package enum SourceList {
   /// Replaces each glob by the files it matches, sorted by name; everything else stays as and where it is.
   ///
-  /// A file whose literal name looks like a glob (`[1].csv`) is that file. `-` and `/dev/stdin` are passed on.
-  /// - Throws: `unreadableInput` for a missing file, a directory or a glob without a match; `usage` when
-  ///   standard input is named twice.
+  /// A file whose literal name looks like a glob (`[1].csv`) is that file. `-`, `/dev/stdin`, `http://…`, `https://…` and
+  /// `exec:…` are passed on.
+  /// - Throws: `unreadableInput` for a missing file, a directory, a glob without a match or a URL that is not fetched;
+  ///   `usage` when standard input is named twice, and for a command that is none.
   package static func expand(_ arguments: [String]) throws(UpsurgeError) -> [String] {
     var names: [String] = []
     var hasStandardInput = false
@@ -24,11 +25,15 @@ package enum SourceList {
         }
         hasStandardInput = true
         names.append(argument)
+      } else if SourceName.isFeed(argument) {
+        try SourceName.checkFeed(argument)
+        names.append(argument)
       } else if let info = stat(path: argument) {
         if info.isDirectory { throw .isDirectory(argument) }
         names.append(argument)
       } else {
         let code = errno
+        if let error = SourceName.unknownScheme(of: argument) { throw error }
         guard code == ENOENT && hasGlobCharacters(argument) else { throw .cannotOpen(argument, code) }
         for match in try matches(of: argument) {
           if let info = stat(path: match), info.isDirectory { throw .isDirectory(match) }

@@ -6,9 +6,10 @@
 
 extension SourceName {
   /// One name for a source, however it was spelled: the path from the root without links. Of a glob, and of what is
-  /// not there, that of the folder with the rest behind it; `-` for standard input.
+  /// not there, that of the folder with the rest behind it; `-` for standard input; a URL or command as it may be shown.
   package static func place(of name: String) -> String {
     if isStandardInput(name) { return standardInput }
+    if isFeed(name) { return redacted(name) }
     var folder = name
     var rest = ""
     while true {
@@ -24,14 +25,14 @@ extension SourceName {
     }
   }
 
-  /// The folder in which a name begins, from the root; nil where it begins at the root or is standard input.
+  /// The folder in which a name begins, from the root; nil where it begins at the root or is no file.
   package static func folder(of name: String) -> String? {
-    isStandardInput(name) || name.utf8.first == UInt8(ascii: "/") ? nil : place(of: ".")
+    isStandardInput(name) || isFeed(name) || name.utf8.first == UInt8(ascii: "/") ? nil : place(of: ".")
   }
 
   /// One name for a source whose name begins in a folder, as `folder(of:)` told it where the name was given.
   package static func place(of name: String, in folder: String?) -> String {
-    guard let folder, !isStandardInput(name), name.utf8.first != UInt8(ascii: "/") else {
+    guard let folder, !isStandardInput(name), !isFeed(name), name.utf8.first != UInt8(ascii: "/") else {
       return place(of: name)
     }
     return place(of: folder + "/" + name)

@@ -10,25 +10,28 @@ package enum SourceName {
     name == standardInput || name == "/dev/stdin" || name == "/dev/fd/0" || name == "/proc/self/fd/0"
   }
 
-  /// The name as it is shown: `standard input`, or the path with control characters made visible.
+  /// The name as it is shown: `standard input`, or the path or URL with control characters made visible.
   package static func shown(_ name: String) -> String {
-    isStandardInput(name) ? "standard input" : name.escapedForTerminal
+    isStandardInput(name) ? "standard input" : redacted(name).escapedForTerminal
   }
 
-  /// The name as an argument that can be pasted into a shell; empty for standard input.
+  /// The name as an argument that can be pasted into a shell; empty for what is no file.
   static func asShellArgument(_ name: String) -> String {
-    if isStandardInput(name) { return "" }
+    if isStandardInput(name) || isFeed(name) { return "" }
     return " " + (name.hasPrefix("-") ? "./" + name : name).quotedForShell
   }
 
   /// The way around a format that is not read here: `bzip2 -dc feed.bz2 | upsurge load DB TABLE -`.
   static func piped(_ command: String, _ name: String) -> String {
-    "\(command)\(asShellArgument(name)) | upsurge load DB TABLE -"
+    if isURL(name) { return "upsurge load DB TABLE 'exec:curl -fsSL URL | \(command)'" }
+    if isFeed(name) { return "upsurge load DB TABLE '\(commandMark)COMMAND | \(command)'" }
+    return "\(command)\(asShellArgument(name)) | upsurge load DB TABLE -"
   }
 
   /// What to do about a file that was damaged on its way: `get it again; zstd -t feed.zst checks it`.
   static func fetchAgain(_ name: String, check: String) -> String {
-    isStandardInput(name) ? "get it again" : "get it again; \(check)\(asShellArgument(name)) checks it"
+    let argument = asShellArgument(name)
+    return argument.isEmpty ? "get it again" : "get it again; \(check)\(argument) checks it"
   }
 }
 

@@ -82,9 +82,9 @@ package struct BenchJob: Sendable {
       }
       return
     }
-    if SourceName.isStandardInput(file) {
+    if SourceName.isStandardInput(file) || SourceName.isFeed(file) {
       throw UpsurgeError(
-        .usage, "--file is read again and again, and standard input can be read once",
+        .usage, "--file is read again and again, and \(SourceName.shown(file)) can be read once",
         hint: "store it in a file first")
     }
     if suite == .changed {

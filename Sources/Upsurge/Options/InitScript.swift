@@ -27,6 +27,11 @@ struct InitScript {
   }
 
   private static func read(_ path: String) throws(UpsurgeError) -> String {
+    if SourceName.isFeed(path) {
+      throw UpsurgeError(
+        .usage, "--init takes a file, and \(SourceName.shown(path)) is none",
+        hint: "store the script in a file first")
+    }
     let source = try FileSource(name: path)
     var bytes: [UInt8] = []
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)

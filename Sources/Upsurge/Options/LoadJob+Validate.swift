@@ -35,7 +35,7 @@ extension LoadJob {
     ]
     try checkStandardOutput(outputs)
     var taken: [(what: String, file: FileNode)] = []
-    for name in sources {
+    for name in sources where !SourceName.isFeed(name) {
       let isInput = SourceName.isStandardInput(name)
       if let file = isInput ? FileNode(descriptor: STDIN_FILENO) : FileNode(name) {
         taken.append(("the input \(SourceName.shown(name))", file))

@@ -2,12 +2,17 @@
 struct LoadInput {
   let runJob: RunJob
   let script: InitScript
-  /// The files that the job's sources stand for.
+  /// The files that the job's sources stand for, as they are opened.
+  let sources: [String]
+  /// The same as they may be shown and stored: without the credentials of URLs.
   let names: [String]
   var beginning: Beginning
 
   /// The first source that is read, and those behind it.
   var remainingNames: ArraySlice<String> { names[beginning.index...] }
+
+  /// Those behind the first one, as they are opened.
+  var otherSources: ArraySlice<String> { sources[beginning.index...].dropFirst() }
 }
 
 /// How a load has ended that was not refused and did not fail.

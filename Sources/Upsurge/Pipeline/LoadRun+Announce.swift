@@ -6,6 +6,13 @@ extension LoadRun {
     if source.isBlank { return note(RunNote(.warning, "\(source.opened.name) is empty and left out")) }
     note(RunNote(.info, source.summary))
     for remark in source.remarks { note(RunNote(.warning, remark)) }
+    if !source.provesEnd {
+      note(
+        RunNote(
+          .warning,
+          "\(source.opened.name): the server tells neither how long it is nor where it ends, so that a broken connection "
+            + "may look like its end"))
+    }
     let words = source.summary
     summary.withLock { $0.dialects.append(words) }
   }
@@ -15,10 +22,15 @@ extension LoadRun {
     if !warnings.isEmpty { summary.withLock { $0.warnings.merge(warnings) } }
   }
 
-  /// Tells the progress line how much there is to read, where every source is a file.
+  /// Tells the progress line how much there is to read, where every source is a file, or the only one says how long it
+  /// is.
   func noteTotal(of names: [String], first: PreparedSource) {
     guard first.opened.fileByteCount != nil else {
-      return note(RunNote(.detail, "\(first.opened.name) is a pipe: its length is not known"))
+      if let total = first.opened.expectedByteCount, names.count == 1 {
+        return control.note(totalBytes: total)
+      }
+      let what = SourceName.isFeed(first.opened.name) ? "a stream" : "a pipe"
+      return note(RunNote(.detail, "\(first.opened.name) is \(what): its length is not known"))
     }
     if let total = totalByteCount(of: names) { control.note(totalBytes: total) }
   }

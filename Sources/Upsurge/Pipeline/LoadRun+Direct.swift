@@ -146,7 +146,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       let connection = try image.connect(pageCacheByteCount: job.options.pageCacheByteCount)
       let table = try PreparedTable.prepare(
-        job.table, for: input.beginning.source, others: input.remainingNames.dropFirst(), on: connection,
+        job.table, for: input.beginning.source, others: input.otherSources, on: connection,
         options: job.options)
       try connection.execute("COMMIT")
       let startedAt = try RunKeeper.now(connection)

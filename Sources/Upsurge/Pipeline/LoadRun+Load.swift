@@ -134,7 +134,7 @@ extension LoadRun {
     }
     let beginning = input.beginning
     let table = try PreparedTable.prepare(
-      job.table, for: beginning.source, others: input.remainingNames.dropFirst(), on: connection,
+      job.table, for: beginning.source, others: input.otherSources, on: connection,
       options: job.options, wasMade: beginning.resumption?.position.madeTable ?? false)
     try checkDoubt(of: beginning, table)
     announce(table, isJSON: beginning.source.isJSON)
@@ -158,7 +158,8 @@ extension LoadRun {
   ) throws(UpsurgeError) -> WorkerThread {
     let beginning = input.beginning
     let stage = ReaderStage(
-      run: self, sourceNames: input.names, firstIndex: beginning.index, table: table, files: beginning.files,
+      run: self, sources: input.sources, sourceNames: input.names, firstIndex: beginning.index, table: table,
+      files: beginning.files,
       resumption: resumption)
     let reading = Reading(stage: stage, first: beginning.source)
     return try WorkerThread { reading.run() }

@@ -35,6 +35,7 @@ extension LoadRun {
   func totalByteCount(of names: some Sequence<String>) -> UInt64? {
     var total: UInt64 = 0
     for name in names {
+      if SourceName.isFeed(name) { return nil }
       var status = stat()
       let isKnown =
         SourceName.isStandardInput(name) ? fstat(STDIN_FILENO, &status) == 0 : stat(name, &status) == 0

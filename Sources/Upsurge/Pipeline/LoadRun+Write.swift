@@ -9,10 +9,10 @@ extension LoadRun {
   func writeAll() {
     do throws(UpsurgeError) {
       try job.validate()
-      let names = try sourceNames()
-      summary.withLock { $0.sources = names }
-      try job.checkOutputs(sources: names)
-      try loadAll(names)
+      let sources = try expandedSources()
+      summary.withLock { $0.sources = sources.map(SourceName.redacted) }
+      try job.checkOutputs(sources: sources)
+      try loadAll(sources)
     } catch {
       fail(goingOn(error))
       tellStanding(isRefused: error.code == .guardRefused || error.code == .usage)
@@ -26,7 +26,7 @@ extension LoadRun {
   }
 
   /// - Throws: `unreadableInput` for a file that is not there; what an earlier run has committed is told then, too.
-  private func sourceNames() throws(UpsurgeError) -> [String] {
+  private func expandedSources() throws(UpsurgeError) -> [String] {
     do throws(UpsurgeError) {
       return try SourceList.expand(job.sources)
     } catch {
@@ -44,7 +44,8 @@ extension LoadRun {
   }
 
   /// Looks for an earlier run of the job, and goes on with it or begins anew.
-  private func loadAll(_ names: [String]) throws(UpsurgeError) {
+  private func loadAll(_ sources: [String]) throws(UpsurgeError) {
+    let names = sources.map(SourceName.redacted)
     let script = try InitScript(options: job.options)
     let runJob = job.runJob(initHash: script.hash)
     var connection: Connection?
@@ -67,15 +68,16 @@ extension LoadRun {
     }
     if job.options.dryRun != nil { noteEarlier(runJob, names) }
     if case .report(let run) = start, let connection { return report(run, on: connection) }
-    let beginning = try prepareFirst(of: names, start: start)
-    var input = LoadInput(runJob: runJob, script: script, names: names, beginning: beginning)
+    let beginning = try prepareFirst(of: sources, start: start)
+    var input = LoadInput(
+      runJob: runJob, script: script, sources: sources, names: names, beginning: beginning)
     guard case .inputChanged(let run) = try load(input, opened: connection) else { return }
     summary.withLock { $0.dialects = [] }
     // On a connection of its own, as --init would find there what it has made already.
     connection = nil
     let doubt = RunStart.Doubt(run: run, change: "\(names[beginning.index].escapedForTerminal) has changed")
     input.beginning = try prepareFirst(
-      of: names, start: .anew(replaced: beginning.replaced + [run], doubt: doubt))
+      of: sources, start: .anew(replaced: beginning.replaced + [run], doubt: doubt))
     _ = try load(input, opened: nil)
   }
 

@@ -71,7 +71,8 @@ final class LoadRun: Sendable {
     note = { if said.take($0) { tell($0) } }
     pool = BatchPool(
       count: LoadRun.batchCount, sizes: job.options.batchSizes, allowance: job.options.largeBatchByteLimit)
-    var summary = RunSummary(database: job.database, table: job.table, sources: job.sources)
+    var summary = RunSummary(
+      database: job.database, table: job.table, sources: job.sources.map(SourceName.redacted))
     summary.command = job.command
     summary.beginsAnew = job.options.resume == .never
     self.summary = Mutex(summary)

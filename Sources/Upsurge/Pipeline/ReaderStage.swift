@@ -1,6 +1,8 @@
 /// The reading thread: every source of the run, one after the other, into batches.
 struct ReaderStage {
   let run: LoadRun
+  /// As they are opened, and as they are shown.
+  private let sources: [String]
   let sourceNames: [String]
   var columns: ColumnRegistry
   let table: TableFacts
@@ -23,12 +25,13 @@ struct ReaderStage {
   private var bytesDecoded: UInt64 = 0
 
   init(
-    run: LoadRun, sourceNames: [String], firstIndex: Int, table: PreparedTable, files: RunFiles,
-    resumption: Resumption?
+    run: LoadRun, sources: [String], sourceNames: [String], firstIndex: Int, table: PreparedTable,
+    files: RunFiles, resumption: Resumption?
   ) {
     self.run = run
     self.files = files
     self.resumption = resumption
+    self.sources = sources
     self.sourceNames = sourceNames
     columns = table.columns
     announcedCount = table.plan.columns.count
@@ -51,7 +54,7 @@ struct ReaderStage {
         if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
         let watch = Stopwatch()
         let source = try PreparedSource.prepare(
-          sourceNames[index], options: run.job.options, cancellation: run.readCancellation)
+          sources[index], options: run.job.options, cancellation: run.readCancellation)
         readSeconds += watch.seconds
         try run.announce(source, files: files, index: index)
         if !source.isBlank { try read(source, index: index) }
@@ -119,7 +122,8 @@ struct ReaderStage {
       waitSeconds += filler.waitSeconds
       parseSeconds += watch.seconds - inputSeconds - filler.waitSeconds
       let (compression, isPipe) = (source.opened.compression, !source.opened.isSeekable)
-      run.summary.withLock { $0.time.note(compression, isPipe: isPipe) }
+      let isFeed = SourceName.isFeed(source.opened.name)
+      run.summary.withLock { $0.time.note(compression, isPipe: isPipe, isFeed: isFeed) }
       bytesRead = bytesBefore + source.opened.counter.count
       bytesDecoded += source.opened.decodedByteCount
     }

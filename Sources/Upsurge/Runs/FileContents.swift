@@ -8,7 +8,9 @@ struct FileContents {
   private static let leastByteCount: UInt64 = 4_096
 
   init(_ names: [String]) {
-    let places = names.map { (SourceName.place(of: $0), $0) }
+    let places = names.filter { !SourceName.isStandardInput($0) && !SourceName.isFeed($0) }.map {
+      (SourceName.place(of: $0), $0)
+    }
     self.names = Dictionary(places, uniquingKeysWith: { first, _ in first })
     self.places = Dictionary(grouping: self.names.keys) { FileIdentity.byteCount(ofPath: $0) ?? .max }
   }

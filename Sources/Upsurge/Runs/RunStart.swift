@@ -64,7 +64,7 @@ enum RunStart {
   /// another.
   private static func sharing(_ runs: [RunRecord], _ names: [String]) throws(UpsurgeError) -> [RunRecord] {
     if runs.isEmpty { return [] }
-    var contents = FileContents(names.filter { !SourceName.isStandardInput($0) })
+    var contents = FileContents(names)
     var sharing: [RunRecord] = []
     for run in runs {
       let isLive = run.livePID != nil
@@ -82,6 +82,9 @@ enum RunStart {
   /// The refusal to start over where that would do something twice.
   static func refusal(_ run: RunRecord, because change: String) -> UpsurgeError {
     let count = run.progress.ledger.read
+    let stream =
+      run.job.sources.contains(where: SourceName.isFeed)
+      ? "a URL or a command may send something else now" : "a pipe cannot be read again"
     let was = run.job.command.map { " ( \($0.lineFromAnywhere.escapedForTerminal) )" } ?? ""
     return UpsurgeError(
       .guardRefused,
@@ -91,7 +94,7 @@ enum RunStart {
       hint: run.isReadable
         ? "bring input and options back as they were\(was); --resume never loads everything, also what is in the table "
           + "already"
-        : "a pipe cannot be read again: delete the rows of that run, or keep them, and forget it (upsurge runs DB "
+        : "\(stream): delete the rows of that run, or keep them, and forget it (upsurge runs DB "
           + "--forget \(run.id)); then load from a file, or with --atomic")
   }
 

@@ -37,16 +37,18 @@ extension PreparedSource {
   private func inferAndRewind(
     options: LoadOptions, isFirstBatchEnough: Bool, why: String
   ) throws(UpsurgeError) -> [InferredColumn] {
-    guard opened.isSeekable else {
-      throw UpsurgeError(
-        .usage, "\(opened.name) cannot be read twice, and that is needed: \(why)",
-        hint: "save it to a file first, or make the table before the load")
-    }
+    guard opened.isSeekable else { throw cannotReadTwice(why: why) }
     let columns = try infer(options: options, isWhole: true, isFirstBatchEnough: isFirstBatchEnough) {
       buffer throws(UpsurgeError) in try opened.read(into: buffer)
     }
     try opened.rewind()
     return try columns.checked()
+  }
+
+  func cannotReadTwice(why: String) -> UpsurgeError {
+    UpsurgeError(
+      .usage, "\(opened.name) cannot be read twice, and that is needed: \(why)",
+      hint: "save it to a file first, or make the table before the load")
   }
 
   /// What a pass over records found.

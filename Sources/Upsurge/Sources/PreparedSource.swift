@@ -105,6 +105,12 @@ package struct PreparedSource {
     ]
   }
 
+  /// Whether a cut would be noticed: by who sends it, by its compression, or as a JSON document that is not closed.
+  package var provesEnd: Bool {
+    if case .json(.json) = shape { return true }
+    return opened.provesEnd
+  }
+
   /// Whether there is neither a header nor a record.
   package var isBlank: Bool {
     switch shape {

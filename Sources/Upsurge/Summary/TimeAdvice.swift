@@ -107,6 +107,8 @@ extension TimeAdvice {
   private mutating func adviseReading(_ facts: TimeFacts) {
     if facts.hasPipe {
       add(nil, "the program that writes the pipe is the limit: the load waits for it")
+    } else if facts.hasFeed {
+      add(nil, "the server or the command that sends the input is the limit: the load waits for it")
     } else {
       add(
         nil,

@@ -11,6 +11,8 @@ package struct TimeFacts: Sendable {
   package var hasZstd = false
   package var hasGzip = false
   package var hasPipe = false
+  /// Whether a source is a URL or a command.
+  package var hasFeed = false
   package var infersFromAll = false
 
   // The table.
@@ -49,10 +51,11 @@ package struct TimeFacts: Sendable {
   }
 
   /// Takes over what the reader knows of a source.
-  mutating func note(_ compression: Compression, isPipe: Bool) {
+  mutating func note(_ compression: Compression, isPipe: Bool, isFeed: Bool) {
     if compression == .zstd { hasZstd = true }
     if compression == .gzip { hasGzip = true }
-    if isPipe { hasPipe = true }
+    if isPipe && !isFeed { hasPipe = true }
+    if isFeed { hasFeed = true }
   }
 
   /// Takes over what the writer knows at the end.

@@ -132,6 +132,7 @@ struct PreparedTable {
   }
 
   /// The columns of the first source, or under `--infer full` of all of them.
+  /// - Throws: `usage` where one behind the first can be read only once.
   private static func infer(
     _ source: PreparedSource, others: ArraySlice<String>, options: LoadOptions
   ) throws(UpsurgeError) -> [InferredColumn] {
@@ -139,6 +140,8 @@ struct PreparedTable {
     guard options.inference == .full else { return columns }
     for name in others {
       let other = try PreparedSource.prepare(name, options: options, cancellation: source.opened.cancellation)
+      // Its records would be gone when they are to be stored.
+      if !other.opened.isSeekable { throw other.cannotReadTwice(why: "--infer full reads the input twice") }
       if other.isBlank { continue }
       for seen in try other.inferColumns(options: options) {
         if let index = columns.firstIndex(where: { SQLName.isSame($0.name, seen.name) }) {

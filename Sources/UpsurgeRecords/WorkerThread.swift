@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// One long-lived thread with a stack of 8 MiB.
+/// One long-lived thread with a stack of 8 MiB; one that nobody joins goes on by itself until its body has ended.
 package final class WorkerThread: @unchecked Sendable {
   // Sendable because `handle` is written once, before anyone else can see it, and only joined by the owner.
 
@@ -40,6 +40,18 @@ package final class WorkerThread: @unchecked Sendable {
         underlyingCode: result)
     }
     handle = thread
+  }
+
+  deinit {
+    if let handle { pthread_detach(handle) }
+  }
+
+  /// Lets no signal be handled on the calling thread. A write to a pipe without a reader then fails with EPIPE and
+  /// ends nothing, whatever the process does about SIGPIPE.
+  package static func blockSignals() {
+    var all = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_BLOCK, &all, nil)
   }
 
   /// Waits until the thread has ended; once only.

@@ -1,0 +1,128 @@
+import CCurl
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What a command writes to its standard output, as a stream; whole if the command says so by its exit status.
+///
+/// `/bin/sh -c` runs it, in a process group of its own, which ends with the feed. Its standard input is empty. What it
+/// says on standard error is passed on, and the last lines are part of the error where it fails.
+package final class CommandFeed: Feed {
+  package let descriptor: Int32
+  private let name: String
+  private let command: String
+  private let child: CommandChild
+
+  package var expectedByteCount: UInt64? { nil }
+  package var provesEnd: Bool { true }
+
+  /// Starts the command.
+  /// - Throws: `usage` for an empty one; `unreadableInput` where it cannot be started.
+  package init(_ command: String) throws(UpsurgeError) {
+    let given = SourceName.commandMark + command
+    try SourceName.checkFeed(given)
+    name = SourceName.redacted(given)
+    self.command = command
+    let output = try FeedPipe(for: name)
+    let talk: FeedPipe
+    do throws(UpsurgeError) {
+      talk = try FeedPipe(for: name)
+    } catch {
+      systemClose(output.readEnd)
+      systemClose(output.writeEnd)
+      throw error
+    }
+    let (process, code) = Self.start(command, output: output.writeEnd, talk: talk.writeEnd)
+    systemClose(output.writeEnd)
+    systemClose(talk.writeEnd)
+    if code != 0 {
+      systemClose(output.readEnd)
+      systemClose(talk.readEnd)
+      throw UpsurgeError(
+        .unreadableInput,
+        "cannot start /bin/sh for \(name.escapedForTerminal): \(String(cString: strerror(code)))",
+        hint: "the system may have no process or memory left", underlyingCode: code)
+    }
+    descriptor = output.readEnd
+    let child = CommandChild(process, talk: talk.readEnd)
+    self.child = child
+    do throws(UpsurgeError) {
+      _ = try WorkerThread { child.attend() }
+    } catch {
+      child.killAtOnce()
+      throw error
+    }
+  }
+
+  deinit {
+    systemClose(descriptor)
+    child.end()
+  }
+
+  package func stop() { child.end() }
+
+  package func checkWhole(cancellation: ReadCancellation?) throws(UpsurgeError) {
+    guard let status = child.waitForEnd(isCancelled: { cancellation?.isRequested ?? false }) else {
+      throw .interrupted(name)
+    }
+    if status != 0 { throw failure(status) }
+  }
+
+  private func failure(_ status: Int32) -> UpsurgeError {
+    let signal = status & 0x7F
+    let exitCode = (status >> 8) & 0xFF
+    var words = "exit status \(exitCode)"
+    if status == CommandChild.unknownStatus {
+      words = "a status that is not known, as this process was started with SIGCHLD ignored"
+    } else if signal != 0 {
+      words = "signal \(signal) (\(String(cString: strsignal(signal))))"
+    }
+    let lines = child.lastLines.map(\.escapedForTerminal)
+    let said = lines.isEmpty ? "; it said nothing" : "; it said: " + lines.joined(separator: " / ")
+    let hint =
+      status == 127 << 8
+      ? "the shell has found no such command; give its path"
+      : "try it by itself: sh -c \(URLText.redacted(within: command).quotedForShell) >/dev/null"
+    return UpsurgeError(
+      .badInput, "\(name.escapedForTerminal) failed with \(words)\(said)", position: Position(file: name),
+      hint: hint, underlyingCode: status)
+  }
+
+  private static func start(_ command: String, output: Int32, talk: Int32) -> (process: pid_t, code: Int32) {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    posix_spawn_file_actions_adddup2(&actions, talk, 2)
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Handlers end with exec; what is ignored stays so, as under nohup, except SIGPIPE, which ends pipelines.
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    var defaults = none
+    sigaddset(&defaults, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &defaults)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+    let texts = ["/bin/sh", "-c", command]
+    var words: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }
+    defer { for word in words { free(word) } }
+    words.append(nil)
+    var process: pid_t = 0
+    let code = posix_spawn(&process, "/bin/sh", &actions, &attributes, words, environ)
+    return (process, code)
+  }
+}

@@ -1,0 +1,136 @@
+import UpsurgeRecords
+
+/// URLs as text, as far as they must be understood to be shown and compared; libcurl reads them to fetch them.
+///
+///     https://user:password@host:8443/path?token=abc&day=1#part
+///     scheme  userinfo      authority      query
+enum URLText {
+  private static let mask = "***"
+
+  /// The URL without its user and password, the values of parameters that are called like secrets, and its fragment.
+  static func redacted(_ url: String) -> String {
+    let bytes = Array(url.utf8)
+    guard let mark = range(of: "://", in: bytes[...]) else { return url }
+    var out = Array(bytes[..<mark.upperBound])
+    var rest = bytes[mark.upperBound...]
+    if let at = endOfCredentials(rest) {
+      out += mask.utf8
+      rest = rest[at...]
+    }
+    if let fragment = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<fragment] }
+    guard let query = rest.firstIndex(of: UInt8(ascii: "?")) else {
+      return String(decoding: out + rest, as: UTF8.self)
+    }
+    out += rest[...query]
+    let parameters = rest[(query + 1)...].split(
+      separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+    for (index, parameter) in parameters.enumerated() {
+      if index > 0 { out.append(UInt8(ascii: "&")) }
+      if let cut = parameter.firstIndex(of: UInt8(ascii: "=")), isSecret(parameter[..<cut]) {
+        out += parameter[...cut]
+        out += mask.utf8
+      } else {
+        out += parameter
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// The same for each URL inside a text, where it ends at a space or a quote.
+  static func redacted(within text: String) -> String {
+    let bytes = Array(text.utf8)
+    var out: [UInt8] = []
+    var rest = bytes[...]
+    while let mark = range(of: "://", in: rest) {
+      var start = mark.lowerBound
+      while start > rest.startIndex, isSchemeByte(rest[start - 1]) { start -= 1 }
+      let end =
+        rest[mark.upperBound...].firstIndex { [0x20, 0x09, 0x0A, 0x22, 0x27].contains($0) } ?? rest.endIndex
+      out += rest[..<start]
+      out += redacted(String(decoding: rest[start..<end], as: UTF8.self)).utf8
+      rest = rest[end...]
+    }
+    return String(decoding: out + rest, as: UTF8.self)
+  }
+
+  /// Where a URL leads: scheme, host and port in one spelling.
+  static func origin(of url: String) -> String {
+    let bytes = url.utf8.map(lowercased)
+    guard let mark = range(of: "://", in: bytes[...]) else { return url }
+    let scheme = String(decoding: bytes[..<mark.lowerBound], as: UTF8.self)
+    var authority = bytes[mark.upperBound...].prefix { !isEndOfAuthority($0) }
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
+    let hasPort =
+      authority.lastIndex(of: UInt8(ascii: ":")).map { authority[($0 + 1)...].allSatisfy(isDigit) } ?? false
+    let host = String(decoding: authority, as: UTF8.self)
+    return "\(scheme)://\(host)" + (hasPort ? "" : scheme == "https" ? ":443" : ":80")
+  }
+
+  /// The host alone, as a line of ~/.netrc names it.
+  static func host(of url: String) -> String {
+    let bytes = Array(origin(of: url).utf8)
+    guard let mark = range(of: "://", in: bytes[...]), let colon = bytes.lastIndex(of: UInt8(ascii: ":"))
+    else {
+      return url
+    }
+    return String(decoding: bytes[mark.upperBound..<max(colon, mark.upperBound)], as: UTF8.self)
+  }
+
+  /// Whether what is sent there is encrypted.
+  static func isSecure(_ url: String) -> Bool { origin(of: url).hasPrefix("https:") }
+
+  /// Where the credentials end, with the `@` behind them; nil where there are none.
+  ///
+  /// A `/`, `?` or `#` in a password should be escaped, and would end the authority. What stands before it is a host
+  /// and a port then, of which the port is no number.
+  private static func endOfCredentials(_ rest: ArraySlice<UInt8>) -> Int? {
+    let authority = rest.prefix { !isEndOfAuthority($0) }
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")) { return at }
+    guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), authority.last != UInt8(ascii: "]"),
+      !authority[(colon + 1)...].allSatisfy(isDigit)
+    else { return nil }
+    return rest.lastIndex(of: UInt8(ascii: "@"))
+  }
+
+  private static let secretWords = [
+    "token", "secret", "signature", "password", "passwd", "apikey", "api_key", "api-key", "credential",
+  ]
+  private static let secretNames = ["sig", "pwd", "pass", "auth", "authorization"]
+
+  private static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
+    let name = name.map(lowercased)
+    return secretNames.contains { name.elementsEqual($0.utf8) }
+      || secretWords.contains { range(of: $0, in: name[...]) != nil }
+  }
+
+  // MARK: - Bytes
+
+  static func isSchemeByte(_ byte: UInt8) -> Bool {
+    let lower = lowercased(byte)
+    return (0x61...0x7A).contains(lower) || isDigit(byte) || byte == 0x2B || byte == 0x2D || byte == 0x2E
+  }
+
+  /// ASCII only.
+  static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+
+  /// Whether two ASCII texts differ in case only.
+  static func isSame(_ text: String, _ other: String) -> Bool {
+    text.utf8.map(lowercased) == other.utf8.map(lowercased)
+  }
+
+  static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  static func range(of text: String, in bytes: ArraySlice<UInt8>) -> Range<Int>? {
+    let wanted = Array(text.utf8)
+    guard bytes.count >= wanted.count else { return nil }
+    for start in bytes.startIndex...(bytes.endIndex - wanted.count)
+    where bytes[start..<start + wanted.count].elementsEqual(wanted) {
+      return start..<start + wanted.count
+    }
+    return nil
+  }
+
+  private static func isEndOfAuthority(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+  }
+}

@@ -1,0 +1,75 @@
+import Testing
+import UpsurgeInput
+import UpsurgeRecords
+
+@Suite("Names of feeds")
+struct FeedNameTests {
+  @Test(
+    "What is shown of a URL",
+    arguments: [
+      ("https://host/feed.csv", "https://host/feed.csv"),
+      ("https://user:pw@host:8443/feed.csv?day=1", "https://***@host:8443/feed.csv?day=1"),
+      ("HTTP://token@host/", "HTTP://***@host/"), ("http://u:p@ss@host/a@b", "http://***@host/a@b"),
+      ("http://host/a@b:c", "http://host/a@b:c"), ("http://u:p/w@host/a", "http://***@host/a"),
+      ("http://u:p?w#@host/a", "http://***@host/a"), ("http://[::1]:80/a@b", "http://[::1]:80/a@b"),
+      (
+        "https://h/a?access_token=abc&x=1&Api-Key=s&sig=z&SIGNATURE=9",
+        "https://h/a?access_token=***&x=1&Api-Key=***&sig=***&SIGNATURE=***"
+      ),
+      (
+        "https://h/a?X-Amz-Signature=ab%20&X-Amz-Credential=c&sigma=1",
+        "https://h/a?X-Amz-Signature=***&X-Amz-Credential=***&sigma=1"
+      ),
+      ("https://h/a?token&x=#part", "https://h/a?token&x="), ("https://h/a#access_token=1", "https://h/a"),
+      (
+        "exec:curl -u a:b 'https://u:p@h/a?token=1' | cat",
+        "exec:curl -u a:b 'https://***@h/a?token=***' | cat"
+      ),
+      ("exec:cat a://b c", "exec:cat a://b c"), ("feed@home:1.csv", "feed@home:1.csv"), ("-", "-"),
+      ("http://", "http://"),
+    ])
+  func redacts(name: String, shown: String) {
+    #expect(SourceName.redacted(name) == shown)
+    #expect(
+      SourceName.place(of: SourceName.redacted(name)) == SourceName.place(of: name)
+        || !SourceName.isFeed(name))
+  }
+
+  @Test("Which names are feeds")
+  func kinds() {
+    for name in ["http://h", "https://h/a b", "HTTPS://H", "exec:x", "exec:"] {
+      #expect(SourceName.isFeed(name))
+    }
+    for name in ["http:/h", "http", "", "-", "./http://h", "ftp://h", "xexec:a", "EXEC:a", "file:///a"] {
+      #expect(!SourceName.isFeed(name), "\(name)")
+    }
+    #expect(SourceName.command(of: "exec:e\u{301}x") == "e\u{301}x")
+    #expect(SourceName.folder(of: "https://h/a") == nil)
+    #expect(SourceName.place(of: "https://u:p@h/a", in: "/tmp") == "https://***@h/a")
+    #expect(SourceName.shown("exec:a\nb") == "exec:a\\nb")
+  }
+
+  @Test("The list of sources takes them as they are, and says what is not fetched")
+  func expands() throws {
+    let names = ["https://h/a?x=[1]*", "exec:ls *.csv | cat", "-"]
+    #expect(try SourceList.expand(names) == names)
+    let ftp = try #require(throws: UpsurgeError.self) { try SourceList.expand(["ftp://u:p@h/*.csv"]) }
+    #expect(
+      ftp.description == "ftp://***@h/*.csv cannot be fetched: only http:// and https:// are, not ftp://\n"
+        + "  fix: let a program fetch it: 'exec:COMMAND' reads what COMMAND writes")
+    let file = try #require(throws: UpsurgeError.self) { try SourceList.expand(["file:///no/such.csv"]) }
+    #expect(
+      file.description
+        == "file:///no/such.csv cannot be fetched: only http:// and https:// are, not file://\n"
+        + "  fix: name the file by its path")
+  }
+
+  @Test("What to do about a format that is not read says how to fetch it")
+  func pipes() throws {
+    let error = try #require(throws: UpsurgeError.self) { try OpenedSource(name: "exec:printf 'BZh91AY&SY'") }
+    #expect(
+      error.description
+        == "exec:printf 'BZh91AY&SY' is bzip2, which is not read here\n  at exec:printf 'BZh91AY&SY', byte 0\n"
+        + "  fix: upsurge load DB TABLE 'exec:COMMAND | bzip2 -dc'")
+  }
+}
