@@ -6,15 +6,15 @@ import UpsurgeMirror
 struct MirrorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mirror",
-    abstract: "Keep tables in step with feeds, as a job file says (so far: write and check job files).",
+    abstract: "Keep tables in step with feeds, as a job file says.",
     usage: """
-      upsurge mirror <database> <job> [--table <table> ...] --check-job
-      upsurge mirror <database> --table <table> --source <source> ... [options of the table] --check-job
+      upsurge mirror <database> <job> [--table <table> ...] [--dry-run[=diff]] [--verify]
+      upsurge mirror <database> --table <table> --source <source> ... [options of the table]
       upsurge mirror init <database> <source> [--table <table>] [--key <columns>]
       upsurge mirror --schema
       """,
     discussion: """
-      This version writes job files (`upsurge mirror init`) and checks them (--check-job); it does not run them yet.
+      Each run brings every table in step with its feed. Rows that already say so are not touched; a delivery that is the       same as the last one is not read. Of a snapshot, rows that it no longer has are swept where `sweep` says so, unless       the delivery is cut, empty, much smaller than the last one, or would take away more than `max-delete` (10%): then the       records stand, no row goes, and the exit code is 4. A run that was killed goes on, or begins anew, when it is started       again. The files of a folder, and of a delta, are taken once each.
 
       A job file is YAML (or JSON): `defaults`, `atomic: table|job|bounded` and `tables`, a mapping of each table's name \
       to its settings. A setting is an option below, or of `upsurge load`, without its dashes: `merge: newer:changed`. \
@@ -36,7 +36,12 @@ struct MirrorCommand: ParsableCommand {
       Examples:
         upsurge mirror init shop.db feed.csv --key id > job.yaml
         upsurge mirror shop.db job.yaml --check-job
-        upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard --check-job
+        upsurge mirror shop.db job.yaml --dry-run=diff
+        upsurge mirror shop.db job.yaml --summary - --metrics /var/lib/node_exporter/shop.prom
+        upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard
+        upsurge status shop.db --max-age 26h
+
+      Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records; 4 a guard refused, which the       message says; 3 stopped part way, some of the job is committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database.")
@@ -67,7 +72,23 @@ struct MirrorCommand: ParsableCommand {
   @Flag(name: .customLong("check-job"), help: "Read the job and say in words what it does; touch nothing.")
   var checksJob = false
 
+  @Option(help: "Do everything and take it back; diff lists each row that would change.")
+  var dryRun: DryRun?
+
+  @Flag(help: "Read and compare every delivery, also one that is the same as the last.")
+  var verify = false
+
+  @Flag(
+    name: .customLong("accept-change"),
+    help: "Go on although a feed has another source, key, scope or kind than the last time.")
+  var acceptsChange = false
+
+  @Option(help: "Write the figures of the run to this file in Prometheus' text format.")
+  var metrics: String?
+
   @OptionGroup var options: TableOptions
+
+  @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
     if printsSchema {
@@ -80,16 +101,48 @@ struct MirrorCommand: ParsableCommand {
         Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
         throw ExitCode(error.exitCode(hasCommittedWork: false))
       }
-      if !checksJob { return try perform(file.job) }
+      if !checksJob { return try perform(file) }
       StandardOutput.print(JobText.text(file), terminator: "")
     }
     if !StandardOutput.finish() { throw ExitCode(73) }
   }
 
   /// Runs the job.
-  private func perform(_ job: MirrorJob) throws {
-    throw ValidationError(
-      "this version reads and checks jobs, but does not run them yet; add --check-job, or use upsurge load")
+  private func perform(_ file: JobFile) throws {
+    var job = file.job
+    job.dryRun = dryRun
+    job.verifiesAll = verify
+    job.acceptsChanges = acceptsChange
+    let summaryFile: SummaryFile?
+    let metricsFile: MetricsFile?
+    do throws(UpsurgeError) {
+      summaryFile = try output.openSummary()
+      metricsFile = try metrics.map { (path) throws(UpsurgeError) in try MetricsFile(path) }
+    } catch {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+    let terminal = Terminal(output: output)
+    let control = RunControl()
+    Signals.forward(to: control)
+    var isReported = true
+    let summary = job.run(
+      control: control, note: terminal.note, tick: { terminal.show($0) },
+      tableDone: {
+        terminal.clearProgress()
+        terminal.show($0, in: job)
+      },
+      report: { summary in
+        isReported = summaryFile?.write(summary.json) ?? true
+        return isReported
+      })
+    terminal.clearProgress()
+    if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
+    if let metricsFile, !metricsFile.write(summary) { isReported = false }
+    var code = summary.exitCode
+    // The rows are committed; only the report of it failed.
+    if !isReported, code == 0 || code == 2 { code = 3 }
+    if code != 0 { throw ExitCode(code) }
   }
 
   /// The job that the command line asks for, from a file or by flags alone.

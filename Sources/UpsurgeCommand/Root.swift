@@ -18,6 +18,7 @@ struct Root: ParsableCommand {
         upsurge load app.db people people.csv
         upsurge load app.db people people.csv.zst --key id
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
+        upsurge mirror app.db job.yaml
         upsurge inspect people.csv
         upsurge mirror init app.db feed.csv --key id
         upsurge runs app.db

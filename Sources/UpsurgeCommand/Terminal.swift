@@ -1,5 +1,6 @@
 import Synchronization
 import Upsurge
+import UpsurgeMirror
 
 #if canImport(Glibc)
   import Glibc
@@ -117,6 +118,22 @@ extension Terminal {
     if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
     guard !isQuiet, summary.error?.code != .usage || summary.ledger.read > 0 else { return }
     Terminal.say(Terminal.visible(ReplayText.text(summary)))
+  }
+}
+
+extension Terminal {
+  /// What became of one table of a job.
+  func show(_ table: MirrorSummary.Table, in job: MirrorJob) {
+    if let error = table.error {
+      Terminal.say("upsurge: \(Terminal.visible("table \(table.name): \(error.description)"))\n")
+    }
+    for load in table.loads { show(load) }
+    if let since = table.unchangedSince, table.loads.isEmpty {
+      let when = since.isEmpty ? "" : " of \(since)"
+      note(
+        RunNote(
+          .info, "\(table.name) in \(job.database): the delivery is still that\(when), nothing was read"))
+    }
   }
 }
 

@@ -43,14 +43,15 @@ package final class FileSource: ByteSource {
   /// COMMAND is what `exec:COMMAND` holds.
   /// - Throws: `unreadableInput`; `interrupted` while it waits for an answer.
   package convenience init(
-    name: String, counter: ByteCounter = ByteCounter(), cancellation: ReadCancellation? = nil
+    name: String, asking question: HTTPQuestion = HTTPQuestion(), counter: ByteCounter = ByteCounter(),
+    cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) {
     if SourceName.isStandardInput(name) {
       try self.init(
         descriptor: STDIN_FILENO, isOwner: false, name: name, counter: counter, cancellation: cancellation)
       return
     }
-    if let feed = try SourceName.openFeed(name, cancellation: cancellation) {
+    if let feed = try SourceName.openFeed(name, asking: question, cancellation: cancellation) {
       try self.init(
         feed: feed, name: SourceName.redacted(name), counter: counter, cancellation: cancellation)
       return
@@ -106,6 +107,9 @@ package final class FileSource: ByteSource {
 
   /// How many bytes there will be, where that is known: also of a feed that has said so.
   package var expectedByteCount: UInt64? { byteCount ?? feed?.expectedByteCount }
+
+  /// What a server has answered; nil for other sources.
+  package var response: HTTPResponse? { (feed as? HTTPFetch)?.response }
 
   /// Whether a feed's break can be told from its end; true where there is no feed.
   package var provesEnd: Bool { feed?.provesEnd ?? true }

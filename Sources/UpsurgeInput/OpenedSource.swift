@@ -21,6 +21,8 @@ package final class OpenedSource: ByteSource {
     package var maximumRatio: Double?
     /// Whether what does not end with a line end counts as cut.
     package var needsLineEnd = false
+    /// What a URL is asked with.
+    package var question = HTTPQuestion()
 
     package init() {}
   }
@@ -71,6 +73,8 @@ package final class OpenedSource: ByteSource {
   package var fileReadSeconds: Double { file.readSeconds }
   /// Whether the file's bytes are not yet what the parser reads: compressed, or not UTF-8.
   package var isDecoded: Bool { compression != .none || encoding != .utf8 }
+  /// What a server has answered; nil for other sources.
+  package var response: HTTPResponse? { file.response }
   /// Ends reading, when it is asked to.
   package var cancellation: ReadCancellation? { file.cancellation }
   /// Compressed bytes read so far.
@@ -86,7 +90,8 @@ package final class OpenedSource: ByteSource {
     name: String, options: Options = Options(), counter: ByteCounter = ByteCounter(),
     cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) {
-    let file = try FileSource(name: name, counter: counter, cancellation: cancellation)
+    let file = try FileSource(
+      name: name, asking: options.question, counter: counter, cancellation: cancellation)
     try self.init(file: file, options: options)
   }
 

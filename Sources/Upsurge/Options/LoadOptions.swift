@@ -1,3 +1,5 @@
+import UpsurgeInput
+
 /// Everything that can be said about a load; the defaults are those of `upsurge load`.
 public struct LoadOptions: Sendable {
   /// What the input is made of; `nil` is found from its content.
@@ -74,6 +76,8 @@ public struct LoadOptions: Sendable {
   package var snapshot: SnapshotRules?
   /// Whether a text that does not end with a line end is taken for cut.
   package var needsLineEnd = false
+  /// What http and https sources are asked with.
+  package var question = HTTPQuestion()
 
   /// What becomes of an earlier run of the same job that ended early.
   public var resume = ResumePolicy.auto

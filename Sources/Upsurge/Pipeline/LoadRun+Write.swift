@@ -69,6 +69,10 @@ extension LoadRun {
     if job.options.dryRun != nil { noteEarlier(runJob, names) }
     if case .report(let run) = start, let connection { return report(run, on: connection) }
     let beginning = try prepareFirst(of: sources, start: start)
+    if let response = beginning.source.opened.response {
+      summary.withLock { $0.response = response }
+      if response.isNotModified { return }
+    }
     var input = LoadInput(
       runJob: runJob, script: script, sources: sources, names: names, beginning: beginning)
     guard case .inputChanged(let run) = try load(input, opened: connection) else { return }

@@ -1,3 +1,5 @@
+import UpsurgeInput
+
 /// What a run did: the ledger and all that is worth knowing beside it.
 public struct RunSummary: Sendable {
   public var database: String
@@ -38,6 +40,8 @@ public struct RunSummary: Sendable {
   public var error: UpsurgeError?
   /// Why rows were not removed that the input no longer has; all else was done.
   public var guardRefusal: UpsurgeError?
+  /// What the server has answered, where the first source that holds something is a URL.
+  package var response: HTTPResponse?
   /// The signal that ended the run, if one did.
   public var signal: Int32?
   /// Where the last commit ended.

@@ -72,6 +72,23 @@ package struct HTTPRequest: Sendable {
   }
 }
 
+/// What http(s) sources are asked with.
+package struct HTTPQuestion: Sendable {
+  /// By name; the values are never shown.
+  package var headers: [String: String] = [:]
+  /// Those of the last answer: the same content need not be sent again.
+  package var validators = HTTPValidators()
+
+  package init() {}
+
+  func request(to url: String) -> HTTPRequest {
+    var request = HTTPRequest(url: url)
+    request.headers = headers.sorted { $0.key < $1.key }.map { HTTPRequest.Header($0.key, $0.value) }
+    request.validators = validators
+    return request
+  }
+}
+
 /// What tells one state of what a URL leads to from another.
 package struct HTTPValidators: Sendable, Equatable {
   /// As the server has sent it, quotes included.

@@ -9,6 +9,8 @@ struct FeedRecord: Sendable, Equatable {
   var identity: FeedIdentity
   /// The files of the last delivery that is in the table; empty for streams.
   var files: [DeliveredFile] = []
+  /// What the server said of the last delivery that is in the table.
+  var validators = HTTPValidators()
   /// Records of the last delivery that was whole; nil before the first.
   var recordCount: UInt64?
   /// When it was looked for a delivery last, and when that went well last: UTC, ISO 8601.

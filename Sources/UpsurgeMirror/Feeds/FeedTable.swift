@@ -1,3 +1,4 @@
+import UpsurgeInput
 import UpsurgeRecords
 import UpsurgeStorage
 
@@ -6,7 +7,8 @@ enum FeedTable {
   static let name = "upsurge_feeds"
 
   private static let columns = [
-    "table", "feed", "files", "records", "checked_at", "good_at", "delivered_at", "failures", "exit_code",
+    "table", "feed", "files", "etag", "last_modified", "records", "checked_at", "good_at", "delivered_at",
+    "failures", "exit_code",
     "message",
   ]
 
@@ -15,6 +17,8 @@ enum FeedTable {
       "table" TEXT PRIMARY KEY COLLATE NOCASE,
       feed TEXT NOT NULL,
       files TEXT NOT NULL,
+      etag TEXT,
+      last_modified TEXT,
       records INTEGER,
       checked_at TEXT NOT NULL,
       good_at TEXT,
@@ -50,15 +54,18 @@ enum FeedTable {
       let statement = try connection.prepare(
         """
         INSERT INTO main.upsurge_feeds
-          ("table", feed, files, records, checked_at, good_at, delivered_at, failures, exit_code, message)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-        ON CONFLICT ("table") DO UPDATE SET feed = excluded.feed, files = excluded.files, records = excluded.records,
+          ("table", feed, files, etag, last_modified, records, checked_at, good_at, delivered_at, failures, exit_code, message)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+        ON CONFLICT ("table") DO UPDATE SET feed = excluded.feed, files = excluded.files, etag = excluded.etag,
+          last_modified = excluded.last_modified, records = excluded.records,
           checked_at = excluded.checked_at, good_at = excluded.good_at,
           delivered_at = excluded.delivered_at, failures = excluded.failures,
           exit_code = excluded.exit_code, message = excluded.message
         """)
       let values: [SQLValue] = [
         .text(record.table), .text(FeedText.encode(record.identity)), .text(FeedText.encode(record.files)),
+        record.validators.etag.map { .text($0) } ?? .null,
+        record.validators.lastModified.map { .text($0) } ?? .null,
         record.recordCount.map { .integer(Int64(clamping: $0)) } ?? .null, .text(record.checkedAt),
         record.goodAt.map { .text($0) } ?? .null, record.deliveredAt.map { .text($0) } ?? .null,
         .integer(Int64(record.failureCount)), .integer(Int64(record.exitCode)),
@@ -75,7 +82,7 @@ enum FeedTable {
   }
 
   private static let selection = """
-    SELECT "table", feed, files, records, checked_at, good_at, delivered_at, failures, exit_code, message FROM main.upsurge_feeds
+    SELECT "table", feed, files, etag, last_modified, records, checked_at, good_at, delivered_at, failures, exit_code, message FROM main.upsurge_feeds
     """
 
   private static func read(_ statement: Statement) throws(UpsurgeError) -> [FeedRecord] {
@@ -84,13 +91,14 @@ enum FeedTable {
       var record = FeedRecord(
         table: statement.text(at: 0) ?? "", identity: try FeedText.identity(statement.text(at: 1) ?? ""))
       record.files = try FeedText.files(statement.text(at: 2) ?? "[]")
-      if !statement.isNull(at: 3) { record.recordCount = UInt64(clamping: statement.integer(at: 3)) }
-      record.checkedAt = statement.text(at: 4) ?? ""
-      record.goodAt = statement.text(at: 5)
-      record.deliveredAt = statement.text(at: 6)
-      record.failureCount = Int(clamping: statement.integer(at: 7))
-      record.exitCode = Int32(clamping: statement.integer(at: 8))
-      record.message = statement.text(at: 9)
+      record.validators = HTTPValidators(etag: statement.text(at: 3), lastModified: statement.text(at: 4))
+      if !statement.isNull(at: 5) { record.recordCount = UInt64(clamping: statement.integer(at: 5)) }
+      record.checkedAt = statement.text(at: 6) ?? ""
+      record.goodAt = statement.text(at: 7)
+      record.deliveredAt = statement.text(at: 8)
+      record.failureCount = Int(clamping: statement.integer(at: 9))
+      record.exitCode = Int32(clamping: statement.integer(at: 10))
+      record.message = statement.text(at: 11)
       records.append(record)
     }
     return records

@@ -52,6 +52,11 @@ extension MirrorJob {
         .usage, "the job names table \(table.name.escapedForTerminal) twice", hint: "give it one feed")
     }
     for table in tables { try table.validate() }
+    if atomicity == .job && tables.count > 1 {
+      throw UpsurgeError(
+        .usage, "atomic: job is for jobs of one table in this version, and this job has \(tables.count)",
+        hint: "atomic: table makes each table visible at once")
+    }
   }
 
   /// The tables, those to which others refer first.
@@ -84,6 +89,11 @@ extension MirrorTable {
     if sources.isEmpty {
       throw UpsurgeError(
         .usage, "table \(shown) has no source", hint: "source: names a file, glob, folder or URL")
+    }
+    if let source = sources.first(where: { $0.hasPrefix("sqlite:") }) {
+      throw UpsurgeError(
+        .usage, "table \(shown): this version does not read \(source.escapedForTerminal)",
+        hint: "exec:sqlite3 -csv -header PATH 'SELECT * FROM TABLE' reads it")
     }
     if sweep != .none {
       if kind == .delta {

@@ -51,12 +51,17 @@ struct TableMirror {
       summary.unchangedSince = record.deliveredAt
       return
     }
-    let load = load(names, record, &afterwards, tick)
+    let load = try load(names, record, &afterwards, tick)
+    if load.response?.isNotModified == true {
+      summary.unchangedSince = record.deliveredAt
+      return
+    }
     summary.loads = [load]
     guard load.isWhole, load.guardRefusal == nil else { return }
     note(load, in: &record)
     let isStill = zip(names, files ?? []).allSatisfy { $1.isStill(atPath: $0) }
     record.files = isStill ? files ?? [] : []
+    record.validators = names.count == 1 ? load.response?.validators ?? HTTPValidators() : HTTPValidators()
   }
 
   /// Takes each file that was not taken before, in order, up to the first that fails: those behind it must not overtake
@@ -80,7 +85,7 @@ struct TableMirror {
       }
       // One whose ledger was not shown shows it now.
       if !taken.contains(where: { $0.hasContent(of: file) }) || unseen.contains(file.name) {
-        let load = load([path], record, &afterwards, tick)
+        let load = try load([path], record, &afterwards, tick)
         summary.loads.append(load)
         guard load.isWhole, load.guardRefusal == nil else { return }
         note(load, in: &record)
@@ -163,8 +168,13 @@ struct TableMirror {
   /// Whether a delivery is the last one, and what that has brought is still there as far as can be seen at once.
   private func isThere(_ record: FeedRecord, _ files: [DeliveredFile]) throws(UpsurgeError) -> Bool {
     guard !job.verifiesAll, !record.files.isEmpty, record.files.count == files.count,
-      zip(record.files, files).allSatisfy({ $0.hasContent(of: $1) }),
-      let connection = try lookingConnection(),
+      zip(record.files, files).allSatisfy({ $0.hasContent(of: $1) })
+    else { return false }
+    return try isThere(record)
+  }
+
+  private func isThere(_ record: FeedRecord) throws(UpsurgeError) -> Bool {
+    guard let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
     else { return false }
     // One whose ledger was not shown shows it now.
@@ -176,19 +186,24 @@ struct TableMirror {
   private func load(
     _ names: [String], _ record: FeedRecord?, _ afterwards: inout Afterwards,
     _ tick: (RunControl.Progress) -> Void
-  ) -> RunSummary {
-    let load = LoadJob(database: job.database, table: table.name, sources: names, options: options(record))
+  ) throws(UpsurgeError) -> RunSummary {
+    let load = LoadJob(
+      database: job.database, table: table.name, sources: names, options: try options(record, names))
     let end = load.runToEnd(control: control, note: note, tick: tick)
     afterwards.loads.append(end)
     return end.summary
   }
 
-  private func options(_ record: FeedRecord?) -> LoadOptions {
+  private func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
     var options = table.options
+    if let record, names.count == 1, !job.verifiesAll, try isThere(record) {
+      options.question.validators = record.validators
+    }
     options.dryRun = job.dryRun ?? options.dryRun
     options.keepsHistory = job.dryRun == nil && options.durability != .off
     options.isAtomic = job.atomicity != .bounded
     options.needsLineEnd = table.guards.needsLineEnd
+    options.question.headers = table.headers
     guard table.kind == .snapshot else { return options }
     var rules = SnapshotRules()
     switch table.sweep {

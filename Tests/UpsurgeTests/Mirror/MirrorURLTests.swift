@@ -1,0 +1,89 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import Upsurge
+
+@testable import UpsurgeMirror
+
+/// Feeds behind a URL.
+@Suite("Mirrors of URLs") struct MirrorURLTests {
+  let scratch = Scratch()
+
+  private static func csv(_ count: Int) -> [UInt8] {
+    Array(("id,v\n" + (0..<count).map { "\($0),value \($0)\n" }.joined()).utf8)
+  }
+
+  private func job(_ server: HTTPTestServer) -> MirrorJob {
+    var table = MirrorTable(name: "feed", sources: [server.url()])
+    table.options.key = ["id"]
+    table.options.onError = .reject
+    table.sweep = .hard
+    table.headers = ["Authorization": "Bearer secret"]
+    return MirrorJob(database: scratch.file("a.db"), tables: [table])
+  }
+
+  @Test("What has not changed is not sent, and touches nothing; --verify asks for all of it")
+  func notModified() throws {
+    let version = Atomic<Int>(1)
+    let server = try HTTPTestServer { request in
+      let tag = "\"v\(version.load(ordering: .relaxed))\""
+      if request.headers["authorization"] != "Bearer secret" {
+        return HTTPTestServer.status("401 Unauthorized")
+      }
+      if request.headers["if-none-match"] == tag {
+        return HTTPTestServer.status("304 Not Modified", ["ETag: \(tag)"])
+      }
+      let count = version.load(ordering: .relaxed) == 1 ? 300 : 290
+      return HTTPTestServer.whole(Self.csv(count), headers: ["ETag: \(tag)"])
+    }
+    var job = job(server)
+    #expect(job.run().ledger.inserted == 300)
+    let database = Database(job.database)
+    let state = "SELECT count(*), total(id) FROM feed; SELECT state, exit_code FROM upsurge_runs"
+    let before = try database.rows(state)
+    let same = job.run()
+    #expect(same.exitCode == 0 && same.tables[0].loads.isEmpty && same.tables[0].unchangedSince != nil)
+    #expect(try database.rows(state) == before)
+    job.verifiesAll = true
+    #expect(job.run().ledger.unchanged == 300)
+    job.verifiesAll = false
+    version.store(2, ordering: .relaxed)
+    let next = job.run()
+    #expect(next.exitCode == 0 && next.ledger.swept == 10 && next.ledger.unchanged == 290)
+    // A table that somebody has emptied is filled again.
+    try database.rows("DELETE FROM feed")
+    #expect(job.run().ledger.inserted == 290)
+    #expect(!String(decoding: try readFile(job.database), as: UTF8.self).contains("secret"))
+  }
+
+  enum Fault: String, CaseIterable { case cutLength, cutChunked, cutInRecord, empty, gone, server }
+
+  @Test("A body that is cut, empty or refused takes no row away", arguments: Fault.allCases)
+  func faults(fault: Fault) throws {
+    let isBroken = Atomic<Bool>(false)
+    let whole = Self.csv(300)
+    // In front of a record.
+    let half = Array(whole.prefix(1 + (whole.prefix(2_000).lastIndex(of: 0x0A) ?? 0)))
+    let server = try HTTPTestServer { _ in
+      if !isBroken.load(ordering: .relaxed) { return HTTPTestServer.whole(whole) }
+      switch fault {
+      case .cutLength: return HTTPTestServer.whole(half, length: whole.count)
+      case .cutChunked: return HTTPTestServer.chunked(half, isWhole: false)
+      case .cutInRecord: return [HTTPTestServer.head("200 OK"), .send(Array(whole.dropLast(3)))]
+      case .empty: return HTTPTestServer.whole([])
+      case .gone: return HTTPTestServer.status("410 Gone")
+      case .server: return HTTPTestServer.status("404 Not Found")
+      }
+    }
+    let job = job(server)
+    #expect(job.run().exitCode == 0)
+    isBroken.store(true, ordering: .relaxed)
+    let summary = job.run()
+    #expect([3, 4, 65, 66].contains(summary.exitCode), "\(fault): \(summary.exitCode)")
+    #expect(summary.tables[0].failure?.message.isEmpty == false)
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["300"], "\(fault)")
+    isBroken.store(false, ordering: .relaxed)
+    #expect(job.run().exitCode == 0)
+  }
+}
