@@ -51,12 +51,18 @@ struct TableMirror {
       summary.unchangedSince = record.deliveredAt
       return
     }
-    let load = try load(names, record, &afterwards, tick)
+    var load = try load(names, record, &afterwards, tick)
+    if load.resumedCount > 0, load.isWhole, load.guardRefusal != nil {
+      // It went on behind a commit. All of it is read once more, to see which rows are gone.
+      load.guardRefusal = nil
+      summary.loads.append(load)
+      load = try self.load(names, record, &afterwards, tick, resume: .never)
+    }
     if load.response?.isNotModified == true {
       summary.unchangedSince = record.deliveredAt
       return
     }
-    summary.loads = [load]
+    summary.loads.append(load)
     guard load.isWhole, load.guardRefusal == nil else { return }
     note(load, in: &record)
     let isStill = zip(names, files ?? []).allSatisfy { $1.isStill(atPath: $0) }
@@ -185,10 +191,11 @@ struct TableMirror {
 
   private func load(
     _ names: [String], _ record: FeedRecord?, _ afterwards: inout Afterwards,
-    _ tick: (RunControl.Progress) -> Void
+    _ tick: (RunControl.Progress) -> Void, resume: ResumePolicy = .auto
   ) throws(UpsurgeError) -> RunSummary {
-    let load = LoadJob(
+    var load = LoadJob(
       database: job.database, table: table.name, sources: names, options: try options(record, names))
+    load.options.resume = resume
     let end = load.runToEnd(control: control, note: note, tick: tick)
     afterwards.loads.append(end)
     return end.summary

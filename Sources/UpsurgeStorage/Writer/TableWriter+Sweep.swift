@@ -12,6 +12,13 @@ extension TableWriter {
     do throws(UpsurgeError) {
       try begin()
       try checkScope(rules)
+      if earlier.ledger.read > 0 && rowsBefore > 0 {
+        guardRefusal = RunProgress.GuardRefusal(
+          message:
+            "nothing is swept: \(earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
+            + "knows any more which rows they were about", hint: "run the job again: it compares all of them")
+        return
+      }
       let scope = try rules.liveScope(of: plan.schema)
       let unseen = try unseenTerm()
       let facts = SnapshotFacts(
