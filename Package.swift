@@ -39,7 +39,7 @@ let package = Package(
     .executableTarget(
       name: "UpsurgeCommand",
       dependencies: [
-        "Upsurge", "UpsurgeMirror",
+        "CScan", "Upsurge", "UpsurgeMirror",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Yams", package: "Yams"),
       ]),

@@ -87,15 +87,28 @@ public struct LoadJob: Sendable {
 /// A load that has ended, and whose ledger nobody has seen yet: as long as this is there, nobody starts the job again.
 package final class EndedLoad {
   package let summary: RunSummary
-  private let run: LoadRun
+  private let ending: RunEnding?
+  private let lock: JobLock?
+  private let note: @Sendable (RunNote) -> Void
 
   init(_ run: LoadRun) {
-    self.run = run
     summary = run.takeSummary()
+    ending = run.ending.withLock { $0.take() }
+    lock = run.lock.withLock { $0.take() }
+    note = run.note
   }
 
-  deinit { run.lock.withLock { $0 = nil } }
-
   /// Takes the mark of the run away, as its ledger was seen.
-  package func acknowledge() { run.acknowledge() }
+  package func acknowledge() {
+    guard summary.isWhole, let ending else { return }
+    do throws(UpsurgeError) {
+      try ending.acknowledge(exitCode: summary.exitCode)
+    } catch {
+      note(
+        RunNote(
+          .warning,
+          "the run is complete, but its mark could not be removed (\(error.message)); the same command shows its ledger "
+            + "again and loads nothing"))
+    }
+  }
 }

@@ -44,6 +44,14 @@ struct GuardOptions: ParsableArguments {
   var expectCount: UInt64?
 
   @Option(
+    parsing: .singleValue,
+    help: """
+      A number of records at which the source cuts its deliveries off: one with exactly as many is not swept; may be \
+      given again.
+      """)
+  var suspicious: [UInt64] = []
+
+  @Option(
     help: """
       Whether the last line of a file must end with a line end, without which nobody knows whether the file is whole: \
       required or any.
@@ -59,6 +67,7 @@ struct GuardOptions: ParsableArguments {
     guards.leastRatio = minRatio
     guards.allowsEmpty = allowEmpty
     guards.expectedCount = expectCount
+    guards.suspiciousCounts = suspicious
     guards.needsLineEnd = lineEnd == .required
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CScan
 import Upsurge
 
 #if canImport(Glibc)
@@ -34,6 +35,7 @@ struct Root: ParsableCommand {
   /// Parses the words of the command line and runs what they ask for.
   static func main() {
     StandardStreams.fill()
+    upsurge_return_freed_memory()
     var arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.starts(with: ["mirror", "init"]) {
       arguments.replaceSubrange(0..<2, with: [MirrorInitCommand.name])

@@ -36,11 +36,14 @@ import UpsurgeRecords
       ("CREATE TABLE t(k TEXT PRIMARY KEY, v NOT NULL)", ["k"]),
     ]
     let (table, key) = tables[Int(seed % UInt64(tables.count))]
+    let isValueInKey = key.contains("v")
     let isNumber = table.contains("k INTEGER")
     let isSparse = isNumber && Bool.random(using: &random)
     let count = [3, 60, 700].randomElement(using: &random) ?? 3
     let first = (0..<count).map { row($0, isNumber, isSparse) }
     let next = next(after: first, isNumber, isSparse, &random).map { row in
+      // A record without a key would keep all rows.
+      if isValueInKey && row[1] == .null { return [row[0], .integer(77)] }
       // The same key in another spelling.
       guard case .text(let key) = row[0], table.contains("NOCASE"), Bool.random(using: &random) else {
         return row

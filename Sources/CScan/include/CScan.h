@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "json.h"
+#include "memory.h"
 #include "number.h"
 #include "structural.h"
 #include "utf8.h"

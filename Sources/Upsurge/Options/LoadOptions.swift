@@ -76,6 +76,8 @@ public struct LoadOptions: Sendable {
   package var snapshot: SnapshotRules?
   /// Whether a text that does not end with a line end is taken for cut.
   package var needsLineEnd = false
+  /// Whether the job comes again and again, and so says once and for all what a new table is to be.
+  package var isRepeated = false
   /// What http and https sources are asked with.
   package var question = HTTPQuestion()
 

@@ -113,8 +113,7 @@ extension LoadRun {
   private func configure(_ connection: Connection, isPacked: Bool) throws(UpsurgeError) {
     try connection.configure(
       durability: job.options.durability, pageCacheByteCount: job.options.pageCacheByteCount,
-      defersForeignKeys: job.options.foreignKeys == .deferred,
-      seesRows: job.options.snapshot.map { $0.sweep != .none } ?? false)
+      defersForeignKeys: job.options.foreignKeys == .deferred)
     if connection.didSwitchToWAL && !isPacked {
       note(RunNote(.info, "\(job.database) is now in WAL mode"))
     }

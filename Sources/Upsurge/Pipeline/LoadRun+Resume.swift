@@ -143,21 +143,6 @@ extension LoadRun {
     }
     ending.withLock { $0 = RunEnding(run, on: connection, keepsHistory: job.options.keepsHistory) }
   }
-
-  /// The last act, when the ledger was seen: a run that is whole leaves no mark.
-  func acknowledge() {
-    let (exitCode, isWhole) = summary.withLock { ($0.exitCode, $0.isWhole) }
-    guard isWhole, let ending = ending.withLock({ $0 }) else { return }
-    do throws(UpsurgeError) {
-      try ending.acknowledge(exitCode: exitCode)
-    } catch {
-      note(
-        RunNote(
-          .warning,
-          "the run is complete, but its mark could not be removed (\(error.message)); the same command shows its ledger "
-            + "again and loads nothing"))
-    }
-  }
 }
 
 extension RunSummary {

@@ -69,8 +69,9 @@ extension DeliveredFile.Stamp {
       let (modification, change) = (info.st_mtim, info.st_ctim)
     #endif
     self.init(
-      modified: Int64(modification.tv_sec) * 1_000_000_000 + Int64(modification.tv_nsec),
-      changed: Int64(change.tv_sec) * 1_000_000_000 + Int64(change.tv_nsec), inode: UInt64(info.st_ino),
+      // Times beyond 2262 are told from others all the same.
+      modified: Int64(modification.tv_sec) &* 1_000_000_000 &+ Int64(modification.tv_nsec),
+      changed: Int64(change.tv_sec) &* 1_000_000_000 &+ Int64(change.tv_nsec), inode: UInt64(info.st_ino),
       byteCount: UInt64(max(info.st_size, 0)))
   }
 }

@@ -11,6 +11,8 @@ struct FeedRecord: Sendable, Equatable {
   var files: [DeliveredFile] = []
   /// What the server said of the last delivery that is in the table.
   var validators = HTTPValidators()
+  /// What decided how that came into the table.
+  var settings: String?
   /// Records of the last delivery that was whole; nil before the first.
   var recordCount: UInt64?
   /// When it was looked for a delivery last, and when that went well last: UTC, ISO 8601.
@@ -34,7 +36,8 @@ struct FeedIdentity: Sendable, Equatable {
 
   init(_ table: MirrorTable) {
     kind = table.kind.rawValue
-    sources = table.sources.map(SourceName.place)
+    // As they may be shown: they are stored, and told when they change.
+    sources = table.shownSources.map(SourceName.place)
     key = table.options.key.map { SQLName.folded($0) }
     scope = table.scope
   }

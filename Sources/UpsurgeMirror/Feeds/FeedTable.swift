@@ -7,7 +7,8 @@ enum FeedTable {
   static let name = "upsurge_feeds"
 
   private static let columns = [
-    "table", "feed", "files", "etag", "last_modified", "records", "checked_at", "good_at", "delivered_at",
+    "table", "feed", "files", "etag", "last_modified", "settings", "records", "checked_at", "good_at",
+    "delivered_at",
     "failures", "exit_code",
     "message",
   ]
@@ -19,6 +20,7 @@ enum FeedTable {
       files TEXT NOT NULL,
       etag TEXT,
       last_modified TEXT,
+      settings TEXT,
       records INTEGER,
       checked_at TEXT NOT NULL,
       good_at TEXT,
@@ -54,10 +56,10 @@ enum FeedTable {
       let statement = try connection.prepare(
         """
         INSERT INTO main.upsurge_feeds
-          ("table", feed, files, etag, last_modified, records, checked_at, good_at, delivered_at, failures, exit_code, message)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+          ("table", feed, files, etag, last_modified, settings, records, checked_at, good_at, delivered_at, failures, exit_code, message)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
         ON CONFLICT ("table") DO UPDATE SET feed = excluded.feed, files = excluded.files, etag = excluded.etag,
-          last_modified = excluded.last_modified, records = excluded.records,
+          last_modified = excluded.last_modified, settings = excluded.settings, records = excluded.records,
           checked_at = excluded.checked_at, good_at = excluded.good_at,
           delivered_at = excluded.delivered_at, failures = excluded.failures,
           exit_code = excluded.exit_code, message = excluded.message
@@ -66,6 +68,7 @@ enum FeedTable {
         .text(record.table), .text(FeedText.encode(record.identity)), .text(FeedText.encode(record.files)),
         record.validators.etag.map { .text($0) } ?? .null,
         record.validators.lastModified.map { .text($0) } ?? .null,
+        record.settings.map { .text($0) } ?? .null,
         record.recordCount.map { .integer(Int64(clamping: $0)) } ?? .null, .text(record.checkedAt),
         record.goodAt.map { .text($0) } ?? .null, record.deliveredAt.map { .text($0) } ?? .null,
         .integer(Int64(record.failureCount)), .integer(Int64(record.exitCode)),
@@ -82,7 +85,7 @@ enum FeedTable {
   }
 
   private static let selection = """
-    SELECT "table", feed, files, etag, last_modified, records, checked_at, good_at, delivered_at, failures, exit_code, message FROM main.upsurge_feeds
+    SELECT "table", feed, files, etag, last_modified, settings, records, checked_at, good_at, delivered_at, failures, exit_code, message FROM main.upsurge_feeds
     """
 
   private static func read(_ statement: Statement) throws(UpsurgeError) -> [FeedRecord] {
@@ -92,13 +95,14 @@ enum FeedTable {
         table: statement.text(at: 0) ?? "", identity: try FeedText.identity(statement.text(at: 1) ?? ""))
       record.files = try FeedText.files(statement.text(at: 2) ?? "[]")
       record.validators = HTTPValidators(etag: statement.text(at: 3), lastModified: statement.text(at: 4))
-      if !statement.isNull(at: 5) { record.recordCount = UInt64(clamping: statement.integer(at: 5)) }
-      record.checkedAt = statement.text(at: 6) ?? ""
-      record.goodAt = statement.text(at: 7)
-      record.deliveredAt = statement.text(at: 8)
-      record.failureCount = Int(clamping: statement.integer(at: 9))
-      record.exitCode = Int32(clamping: statement.integer(at: 10))
-      record.message = statement.text(at: 11)
+      record.settings = statement.text(at: 5)
+      if !statement.isNull(at: 6) { record.recordCount = UInt64(clamping: statement.integer(at: 6)) }
+      record.checkedAt = statement.text(at: 7) ?? ""
+      record.goodAt = statement.text(at: 8)
+      record.deliveredAt = statement.text(at: 9)
+      record.failureCount = Int(clamping: statement.integer(at: 10))
+      record.exitCode = Int32(clamping: statement.integer(at: 11))
+      record.message = statement.text(at: 12)
       records.append(record)
     }
     return records

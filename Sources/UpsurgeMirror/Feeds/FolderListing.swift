@@ -42,27 +42,47 @@ enum FolderListing {
 }
 
 extension DropFolder.Done {
-  /// Does with a file what is to be done when its records are in the table.
+  /// Does with a file what is to be done when its records are in the table. A file that has taken its name meanwhile
+  /// stays: it is looked at under a name of its own.
   /// - Throws: `cannotCreate`; the file stays where it is then.
-  func apply(to path: String) throws(UpsurgeError) {
+  func apply(to path: String, if content: DeliveredFile) throws(UpsurgeError) {
+    if self == .leave { return }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let held = String(path.dropLast(name.count)) + ".upsurge-\(getpid())-" + name
+    guard rename(path, held) == 0 else {
+      if errno == ENOENT { return }
+      throw refusal(path, errno)
+    }
+    let stamp = DeliveredFile.Stamp(path: held)
+    // Renaming it has changed the time of the file itself.
+    guard let stamp, stamp.inode == content.stamp.inode, stamp.modified == content.stamp.modified,
+      stamp.byteCount == content.byteCount
+    else {
+      if link(held, path) == 0 { unlink(held) }
+      return
+    }
     switch self {
-    case .leave: return
-    case .delete:
-      if unlink(path) != 0 && errno != ENOENT { throw refusal(path, "delete", errno) }
+    case .leave: break
+    case .delete: if unlink(held) != 0 { throw refusal(path, errno) }
     case .move(let folder):
-      let name = path.split(separator: "/").last.map(String.init) ?? path
       var target = folder + "/" + name
       var number = 1
-      while access(target, F_OK) == 0 {
+      while link(held, target) != 0 {
+        let code = errno
+        guard code == EEXIST else {
+          rename(held, path)
+          throw refusal(path, code)
+        }
         number += 1
         target = "\(folder)/\(number)-\(name)"
       }
-      if rename(path, target) != 0 { throw refusal(path, "move", errno) }
+      unlink(held)
     }
   }
 
-  private func refusal(_ path: String, _ verb: String, _ code: Int32) -> UpsurgeError {
-    UpsurgeError(
+  private func refusal(_ path: String, _ code: Int32) -> UpsurgeError {
+    let verb = self == .delete ? "delete" : "move"
+    return UpsurgeError(
       .cannotCreate,
       "cannot \(verb) \(SourceName.shown(path)), whose records are in the table: \(String(cString: strerror(code)))",
       hint: code == EXDEV

@@ -6,7 +6,11 @@ public struct MirrorTable: Sendable {
   /// Paths, globs, folders, URLs, `exec:COMMAND`, `sqlite:PATH#TABLE`, or `-` for standard input.
   public var sources: [String]
   /// The sources as they may be shown: as the job file has them, without the secrets that have been put in.
-  public var shownSources: [String]
+  public var shownSources: [String] {
+    get { shown ?? sources }
+    set { shown = newValue == sources ? nil : newValue }
+  }
+  private var shown: [String]?
   /// What http and https sources are asked with, by the header's name; may hold secrets, so never shown.
   public var headers: [String: String] = [:]
   public var kind = Kind.snapshot
@@ -21,7 +25,6 @@ public struct MirrorTable: Sendable {
   public init(name: String, sources: [String], options: LoadOptions = LoadOptions()) {
     self.name = name
     self.sources = sources
-    shownSources = sources
     self.options = options
   }
 

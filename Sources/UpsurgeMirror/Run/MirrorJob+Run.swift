@@ -95,6 +95,14 @@ extension MirrorTable {
         .usage, "table \(shown): this version does not read \(source.escapedForTerminal)",
         hint: "exec:sqlite3 -csv -header PATH 'SELECT * FROM TABLE' reads it")
     }
+    if case .file(let path)? = options.rejects,
+      sources.contains(where: FolderListing.isFolder) || kind == .delta
+    {
+      throw UpsurgeError(
+        .usage,
+        "table \(shown): each file of a folder or delta is a load of its own, and would begin \(path.escapedForTerminal) anew",
+        hint: "rejects: table keeps those of all of them")
+    }
     if sweep != .none {
       if kind == .delta {
         throw UpsurgeError(

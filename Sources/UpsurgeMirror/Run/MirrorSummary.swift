@@ -20,6 +20,8 @@ public struct MirrorSummary: Sendable {
     public var loads: [RunSummary] = []
     /// Since when the last delivery has been the same, where nothing was read for that; UTC, ISO 8601.
     public var unchangedSince: String?
+    /// Whether that delivery has left rejects.
+    var hadRejects = false
     /// What spoke against the table before anything was read of its feed.
     public var error: UpsurgeError?
 
@@ -33,7 +35,9 @@ public struct MirrorSummary: Sendable {
     }
 
     /// Whether something of this run is in the database.
-    var hasCommitted: Bool { loads.contains { $0.committedCount > 0 || $0.ledger.swept > 0 } }
+    var hasCommitted: Bool {
+      loads.contains { !$0.isDryRun && ($0.committedCount > 0 || $0.ledger.swept > 0) }
+    }
 
     /// Why the table is not in step with its feed; nil where it is.
     public var failure: UpsurgeError? {
@@ -42,7 +46,7 @@ public struct MirrorSummary: Sendable {
 
     public var exitCode: Int32 {
       if let error { return error.exitCode(hasCommittedWork: hasCommitted) }
-      return MirrorSummary.mostSevere(loads.map(\.exitCode))
+      return loads.isEmpty && hadRejects ? 2 : MirrorSummary.mostSevere(loads.map(\.exitCode))
     }
   }
 

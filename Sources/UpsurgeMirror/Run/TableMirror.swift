@@ -13,6 +13,13 @@ struct TableMirror {
   /// - Parameter afterwards: gets what is to be done when the ledgers were seen.
   func run(_ afterwards: inout Afterwards, tick: (RunControl.Progress) -> Void) -> MirrorSummary.Table {
     var summary = MirrorSummary.Table(name: table.name)
+    do throws(UpsurgeError) {
+      if job.dryRun == nil, let lock = try lock() { afterwards.locks.append(lock) }
+    } catch {
+      // The one that is at work notes how it goes.
+      summary.error = error
+      return summary
+    }
     let identity = FeedIdentity(table)
     var record: FeedRecord?
     do throws(UpsurgeError) {
@@ -34,10 +41,16 @@ struct TableMirror {
     return summary
   }
 
+  /// Held as long as the table is at work, so that two runs do not take the same files.
+  private func lock() throws(UpsurgeError) -> JobLock? {
+    let mark = RunJob(table: table.name, sources: ["upsurge mirror"], options: [])
+    return try JobLock.take(mark, database: SourceName.place(of: job.database))
+  }
+
   /// Whether a file is a delivery of its own, and never taken again: of a delta, whose files would set rows back.
   private var takesEachOnce: Bool {
-    table.kind == .delta && !table.sources.contains(where: SourceName.isStandardInput)
-      || table.sources.contains(where: FolderListing.isFolder)
+    let isFiles = !table.sources.contains { SourceName.isStandardInput($0) || SourceName.isFeed($0) }
+    return table.kind == .delta && isFiles || table.sources.contains(where: FolderListing.isFolder)
   }
 
   /// Takes what stands there, unless it is what was taken last.
@@ -47,27 +60,31 @@ struct TableMirror {
   ) throws(UpsurgeError) {
     let names = try SourceList.expand(table.sources)
     let files = try look(at: names, known: record.files)
-    if let files, try isThere(record, files) {
-      summary.unchangedSince = record.deliveredAt
-      return
-    }
-    var load = try load(names, record, &afterwards, tick)
+    if let files, try isThere(record, files) { return noteUnchanged(record, &summary) }
+    var end = try load(names, record, tick)
+    var load = end.summary
     if load.resumedCount > 0, load.isWhole, load.guardRefusal != nil {
-      // It went on behind a commit. All of it is read once more, to see which rows are gone.
-      load.guardRefusal = nil
-      summary.loads.append(load)
-      load = try self.load(names, record, &afterwards, tick, resume: .never)
+      // It went on behind a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
+      // the records.
+      end.acknowledge()
+      end = try self.load(names, record, tick, resume: .never)
+      load.guardRefusal = end.summary.guardRefusal
+      load.error = end.summary.error
+      load.signal = end.summary.signal
+      load.ledger.swept += end.summary.ledger.swept
     }
-    if load.response?.isNotModified == true {
-      summary.unchangedSince = record.deliveredAt
-      return
-    }
+    afterwards.loads.append(end)
+    if load.response?.isNotModified == true { return noteUnchanged(record, &summary) }
     summary.loads.append(load)
     guard load.isWhole, load.guardRefusal == nil else { return }
-    note(load, in: &record)
     let isStill = zip(names, files ?? []).allSatisfy { $1.isStill(atPath: $0) }
-    record.files = isStill ? files ?? [] : []
+    try note(load, isStill ? files ?? [] : [], in: &record)
     record.validators = names.count == 1 ? load.response?.validators ?? HTTPValidators() : HTTPValidators()
+  }
+
+  private func noteUnchanged(_ record: FeedRecord, _ summary: inout MirrorSummary.Table) {
+    summary.unchangedSince = record.deliveredAt ?? record.checkedAt
+    summary.hadRejects = record.exitCode == 2
   }
 
   /// Takes each file that was not taken before, in order, up to the first that fails: those behind it must not overtake
@@ -82,31 +99,52 @@ struct TableMirror {
       unseen = Set(try RunTable.open(connection, table: table.name).flatMap(\.job.sources))
     }
     for path in try paths() {
-      if control.cancellationSignal != nil { return }
-      let file = try DeliveredFile.look(at: path, known: taken) { control.cancellationSignal != nil }
-      guard let file else {
-        throw UpsurgeError(
-          .unreadableInput, "\(SourceName.shown(path)) is no regular file, or changes while it is read",
-          hint: "write it under a name that ends with .tmp, and rename it")
+      if control.cancellationSignal != nil {
+        throw UpsurgeError(.interrupted, "interrupted in front of \(SourceName.shown(path))")
       }
+      let file = try delivered(path, known: taken)
       // One whose ledger was not shown shows it now.
-      if !taken.contains(where: { $0.hasContent(of: file) }) || unseen.contains(file.name) {
-        let load = try load([path], record, &afterwards, tick)
+      if !isTaken(file, taken, last: record.files.first) || unseen.contains(file.name) {
+        let end = try load([path], record, tick)
+        let load = end.summary
         summary.loads.append(load)
-        guard load.isWhole, load.guardRefusal == nil else { return }
-        note(load, in: &record)
-        if job.dryRun != nil { continue }
-        guard file.isStill(atPath: path) else {
+        guard load.isWhole, load.guardRefusal == nil, job.dryRun == nil else {
+          afterwards.loads.append(end)
+          if load.isWhole, load.guardRefusal == nil { continue }
+          return
+        }
+        // Its mark stays until the file is noted, so that it is not loaded again.
+        guard try delivered(path, known: []).hasContent(of: file) else {
           throw UpsurgeError(
             .badInput, "\(SourceName.shown(path)) was changed while it was loaded",
-            hint: "write it under a name that ends with .tmp, and rename it; the next run takes it again")
+            hint: "write it under a name that ends with .tmp, and rename it")
         }
-        taken.append(file)
         try TakenFiles.add(file, of: table.name, on: connection())
+        try note(load, [file], in: &record)
+        taken.append(file)
+        afterwards.add(end)
       }
-      if job.dryRun == nil { afterwards.files.append((path, table.folder.done)) }
+      afterwards.files.append((path, file, table.folder.done))
     }
-    if summary.loads.isEmpty { summary.unchangedSince = record.deliveredAt }
+    if summary.loads.isEmpty { noteUnchanged(record, &summary) }
+  }
+
+  private func delivered(_ path: String, known: [DeliveredFile]) throws(UpsurgeError) -> DeliveredFile {
+    let file = try DeliveredFile.look(at: path, known: known) { control.cancellationSignal != nil }
+    if let file { return file }
+    throw UpsurgeError(
+      .unreadableInput, "\(SourceName.shown(path)) is no regular file, or changes while it is read",
+      hint: "write it under a name that ends with .tmp, and rename it")
+  }
+
+  /// Whether a file was taken before. Changes that come again would set rows back; a snapshot that comes again behind
+  /// another one is the truth again.
+  private func isTaken(_ file: DeliveredFile, _ taken: [DeliveredFile], last: DeliveredFile?) -> Bool {
+    if table.kind == .delta { return taken.contains { $0.hasContent(of: file) } }
+    return last.map { $0.hasContent(of: file) } ?? false
+      || taken.contains {
+        $0.name == file.name && $0.stamp.modified == file.stamp.modified && $0.hasContent(of: file)
+      }
   }
 
   /// The files of a delta or a drop folder, in order.
@@ -122,9 +160,25 @@ struct TableMirror {
     return paths
   }
 
-  private func note(_ load: RunSummary, in record: inout FeedRecord) {
+  private func note(
+    _ load: RunSummary, _ files: [DeliveredFile], in record: inout FeedRecord
+  ) throws(UpsurgeError) {
     warnOfRoundCount(load.ledger.read, last: record.recordCount)
     record.recordCount = load.ledger.read
+    record.files = files
+    record.settings = try settings()
+  }
+
+  /// What decides, beside its content, how a delivery comes into the table: the table's options and columns.
+  private func settings() throws(UpsurgeError) -> String? {
+    guard let connection = try lookingConnection(),
+      let schema = try TableSchema.read(connection, table: table.name)
+    else { return nil }
+    let load = LoadJob(database: job.database, table: table.name, sources: [], options: table.options)
+    let text =
+      RunText.encode(load.runJob(initHash: nil)) + "\(table.sweep)" + (table.scope ?? "")
+      + schema.columns.map { "\n\($0.name) \($0.declaredType)" }.joined()
+    return String(Array(text.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
   }
 
   private func connection() throws(UpsurgeError) -> Connection {
@@ -185,20 +239,19 @@ struct TableMirror {
     else { return false }
     // One whose ledger was not shown shows it now.
     if try !RunTable.open(connection, table: table.name).isEmpty { return false }
+    if try settings() != record.settings { return false }
     if record.recordCount == 0 { return true }
     return try connection.integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") != nil
   }
 
   private func load(
-    _ names: [String], _ record: FeedRecord?, _ afterwards: inout Afterwards,
-    _ tick: (RunControl.Progress) -> Void, resume: ResumePolicy = .auto
-  ) throws(UpsurgeError) -> RunSummary {
+    _ names: [String], _ record: FeedRecord?, _ tick: (RunControl.Progress) -> Void,
+    resume: ResumePolicy = .auto
+  ) throws(UpsurgeError) -> EndedLoad {
     var load = LoadJob(
       database: job.database, table: table.name, sources: names, options: try options(record, names))
     load.options.resume = resume
-    let end = load.runToEnd(control: control, note: note, tick: tick)
-    afterwards.loads.append(end)
-    return end.summary
+    return load.runToEnd(control: control, note: note, tick: tick)
   }
 
   private func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
@@ -209,6 +262,9 @@ struct TableMirror {
     options.dryRun = job.dryRun ?? options.dryRun
     options.keepsHistory = job.dryRun == nil && options.durability != .off
     options.isAtomic = job.atomicity != .bounded
+    options.isRepeated = true
+    // What is packed is stored by the time the first row could be seen.
+    if table.sweep != .none { options.direct = .never }
     options.needsLineEnd = table.guards.needsLineEnd
     options.question.headers = table.headers
     guard table.kind == .snapshot else { return options }

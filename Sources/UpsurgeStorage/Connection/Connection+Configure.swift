@@ -20,11 +20,10 @@ extension Connection {
   ///   - pageCacheByteCount: upper bound of SQLite's page cache.
   ///   - newDatabasePageSize: page size of a database that has no page yet; a power of two, 512...65536.
   ///   - defersForeignKeys: whether records may have to be taken back at the end of a transaction.
-  ///   - seesRows: whether the rows that records are about may be noted in a TEMP table.
   /// - Throws: `usage` for `off` on an existing database; `databaseBusy`; `database`.
   package func configure(
     durability: Durability, pageCacheByteCount: Int, newDatabasePageSize: Int = 16384,
-    defersForeignKeys: Bool = false, seesRows: Bool = false
+    defersForeignKeys: Bool = false
   ) throws(UpsurgeError) {
     if durability == .off && !isNewDatabase {
       throw UpsurgeError(
@@ -33,9 +32,9 @@ extension Connection {
     }
     if isNewDatabase { try execute("PRAGMA page_size=\(newDatabasePageSize)") }
     // Statement journals stay in memory; they are a few pages. A sort would too: nothing here sorts. What takes records
-    // back at the end of a transaction is a savepoint, whose journal may hold every page, and rows that were seen may be
-    // all rows: those go to a file. This cannot be changed later, as SQLite then forgets what is in `temp`.
-    var mayHold = defersForeignKeys || seesRows
+    // back at the end of a transaction is a savepoint, whose journal may hold every page: that goes to a file. This
+    // cannot be changed later, as SQLite then forgets what is in `temp`.
+    var mayHold = defersForeignKeys
     if !mayHold { mayHold = try hasDeferredForeignKeys }
     try execute(
       """

@@ -36,8 +36,6 @@ package final class Connection {
   /// What `upsurge_is_synchronizing()` says; SQLite frees it with the handle.
   let synchronizingFlag: UnsafeMutablePointer<Bool>
 
-  /// Rows of TEMP tables that were changed (see `totalChanges`).
-  var changesElsewhere: Int64 = 0
   /// How many `SeenRows` there were.
   var seenCount = 0
 

@@ -4,142 +4,159 @@ import UpsurgeRecords
 /// The rows of a table that records of a snapshot were about, so that the others can be swept.
 ///
 /// Rows are told by their rowid, a bit each. Where rowids lie so far apart that the bits would take too much memory, and
-/// in WITHOUT ROWID tables, they go to a TEMP table. SQLite itself finds the row of a record, so collations, affinities
-/// and expressions of the key mean here what they mean there.
+/// in WITHOUT ROWID tables, they go to a temporary database, which no rollback of the table's own touches. SQLite itself
+/// finds the row of a record, so collations, affinities and expressions of the key mean here what they mean there.
 final class SeenRows {
-  private let connection: Connection
-  private let schema: TableSchema
   /// The columns that tell a row, by index.
-  private let identity: [Int]
-  private var bits: RowidSet?
+  let columns: [Int]
+  private let store: Store
+  private let function: String
+  private let schema: TableSchema
   /// 8 MiB have room for 60 million neighbours.
   private let byteLimit: Int
-  private var insertion: Statement?
-  /// Tells those of one connection apart.
-  private let number: Int
 
-  /// - Throws: `usage` for what has no rows of its own.
-  init(
-    _ plan: UpsertPlan, on connection: Connection, byteLimit: Int
-  ) throws(UpsurgeError) {
+  /// - Throws: `usage` for what has no rows of its own, and where a stored record need not be found by its key.
+  init(_ plan: UpsertPlan, on connection: Connection, byteLimit: Int) throws(UpsurgeError) {
     let schema = plan.schema
-    guard schema.kind == .table, schema.isWithoutRowid || schema.rowidName != nil else {
+    try Self.check(plan)
+    self.schema = schema
+    self.byteLimit = byteLimit
+    columns = plan.identityColumns
+    store = Store()
+    if schema.isWithoutRowid {
+      try store.makeTable(columns.map { "COLLATE \(schema.columns[$0].collation)" })
+    }
+    connection.seenCount += 1
+    function = "upsurge_has_seen_\(connection.seenCount)"
+    try connection.define(function, columnCount: columns.count, asking: store)
+  }
+
+  private static func check(_ plan: UpsertPlan) throws(UpsurgeError) {
+    let name = plan.schema.name.escapedForTerminal
+    guard plan.schema.kind == .table, plan.schema.isWithoutRowid || plan.schema.rowidName != nil else {
       throw UpsurgeError(
-        .usage, "\(schema.name.escapedForTerminal) cannot be swept: its rows cannot be told apart",
+        .usage, "\(name) cannot be swept: its rows cannot be told apart",
         hint: "sweep: none leaves rows alone")
     }
     guard !plan.lookUpKeys.isEmpty else {
       throw UpsurgeError(
-        .usage, "a sweep needs a key, and table \(schema.name.escapedForTerminal) has none in the input",
+        .usage, "a sweep needs a key, and table \(name) has none in the input",
         hint: "key: [COLS] names the columns that say which row a record is about")
     }
-    self.connection = connection
-    self.schema = schema
-    self.byteLimit = byteLimit
-    identity = plan.identityColumns
-    connection.seenCount += 1
-    number = connection.seenCount
-    if schema.isWithoutRowid {
-      try makeTable()
-    } else {
-      let set = RowidSet()
-      try connection.define(function, asking: set)
-      bits = set
+    if plan.rules.nullKeys == .insert || plan.lookUpKeys.contains(where: \.isPartial) {
+      throw UpsurgeError(
+        .usage,
+        "table \(name) cannot be swept: not every record that is stored can be found by its key again",
+        hint: "leave out null-keys: insert and key-where, or sweep: none")
     }
   }
 
-  /// The columns to read of a row that was found.
-  var columns: [Int] { identity }
-
-  /// Whether a row is known by its rowid alone.
-  var knowsRowids: Bool { !schema.isWithoutRowid }
-
   func insert(_ rowid: Int64) throws(UpsurgeError) {
-    guard let bits else {
-      guard let insertion else { return }
-      defer { insertion.reset() }
-      try insertion.bind(rowid, at: 1)
-      return try count { () throws(UpsurgeError) in _ = try insertion.step() }
-    }
+    guard let bits = store.bits else { return try store.insert(rowid) }
     bits.insert(rowid)
-    if bits.byteCount > byteLimit { try spill(bits) }
+    if bits.byteCount > byteLimit { try store.spill() }
   }
 
   /// Inserts the row whose `columns` a statement stands on.
   func insert(rowOf handle: OpaquePointer) throws(UpsurgeError) {
-    if knowsRowids { return try insert(sqlite3_column_int64(handle, 0)) }
-    guard let insertion else { return }
-    defer { insertion.reset() }
-    for index in 0..<Int32(identity.count) {
-      sqlite3_bind_value(insertion.handle, index + 1, sqlite3_column_value(handle, index))
-    }
-    try count { () throws(UpsurgeError) in _ = try insertion.step() }
+    if schema.isWithoutRowid { return try store.insert(rowOf: handle, columnCount: columns.count) }
+    try insert(sqlite3_column_int64(handle, 0))
   }
 
   /// SQL that is true of a row of the table that no record was about.
-  func unseenTerm() throws(UpsurgeError) -> String {
-    if bits != nil { return "NOT \(function)(\(schema.rowidName ?? "rowid"))" }
-    var conditions: [String] = []
-    let name = try SQLName.quote(schema.name)
-    for (place, index) in identity.enumerated() {
-      conditions.append("s.k\(place) IS \(name).\(try schema.terms([index]))")
+  func unseenTerm() throws(UpsurgeError) -> String { "NOT \(function)(\(try schema.terms(columns)))" }
+
+  /// What holds the rows; the SQL function keeps it as long as the connection lives.
+  fileprivate final class Store {
+    private(set) var bits: RowidSet? = RowidSet()
+    private var database: Connection?
+    private var insertion: Statement?
+    private var question: Statement?
+
+    /// - Parameter kinds: what stands behind the name of each column.
+    func makeTable(_ kinds: [String]) throws(UpsurgeError) {
+      bits = nil
+      let made = try Connection(path: "the temporary database", createIfMissing: true, isTemporary: true)
+      let names = kinds.indices.map { "k\($0)" }
+      let columns = zip(names, kinds).map { "\($0) \($1)" }.joined(separator: ", ")
+      let isRowid = kinds == [Self.rowidKind]
+      try made.execute(
+        """
+        PRAGMA page_size=16384; PRAGMA temp_store=FILE; PRAGMA cache_size=-2048; PRAGMA synchronous=OFF; BEGIN;
+        CREATE TABLE seen(\(columns)\(isRowid ? "" : ", PRIMARY KEY (\(names.joined(separator: ", ")))"))
+        \(isRowid ? "" : "WITHOUT ROWID");
+        """)
+      let places = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+      insertion = try made.prepare("INSERT OR IGNORE INTO seen VALUES (\(places))", isPersistent: true)
+      let conditions = names.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: " AND ")
+      question = try made.prepare("SELECT 1 FROM seen WHERE \(conditions)", isPersistent: true)
+      database = made
     }
-    return "NOT EXISTS (SELECT 1 FROM temp.\(table) AS s WHERE \(conditions.joined(separator: " AND ")))"
-  }
 
-  /// Takes back what it has left on the connection.
-  func remove() throws(UpsurgeError) {
-    insertion = nil
-    if let bits { return bits.removeAll() }
-    try connection.execute("DROP TABLE IF EXISTS temp.\(table)")
-  }
+    private static let rowidKind = "INTEGER PRIMARY KEY"
 
-  // MARK: - The table
+    func spill() throws(UpsurgeError) {
+      guard let full = bits else { return }
+      try makeTable([Self.rowidKind])
+      try full.visit { rowid throws(UpsurgeError) in try insert(rowid) }
+    }
 
-  private var table: String { "upsurge_seen_\(number)" }
-  private var function: String { "upsurge_has_seen_\(number)" }
+    func insert(_ rowid: Int64) throws(UpsurgeError) {
+      guard let insertion else { return }
+      defer { insertion.reset() }
+      try insertion.bind(rowid, at: 1)
+      _ = try insertion.step()
+    }
 
-  private func makeTable() throws(UpsurgeError) {
-    if knowsRowids {
-      try connection.execute("CREATE TEMP TABLE \(table) (k0 INTEGER PRIMARY KEY)")
-    } else {
-      let parts = identity.enumerated().map { place, index in
-        "k\(place) COLLATE \(schema.columns[index].collation)"
+    func insert(rowOf handle: OpaquePointer, columnCount: Int) throws(UpsurgeError) {
+      guard let insertion else { return }
+      defer { insertion.reset() }
+      for index in 0..<Int32(columnCount) {
+        sqlite3_bind_value(insertion.handle, index + 1, sqlite3_column_value(handle, index))
       }
-      let names = identity.indices.map { "k\($0)" }.joined(separator: ", ")
-      try connection.execute(
-        "CREATE TEMP TABLE \(table) (\(parts.joined(separator: ", ")), PRIMARY KEY (\(names))) WITHOUT ROWID")
+      _ = try insertion.step()
     }
-    let places = identity.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-    insertion = try connection.prepare(
-      "INSERT OR IGNORE INTO temp.\(table) VALUES (\(places))", isPersistent: true)
+
+    /// - Returns: nil when the temporary database cannot be read.
+    func contains(_ values: UnsafeMutablePointer<OpaquePointer?>, count: Int32) -> Bool? {
+      if let bits { return bits.contains(sqlite3_value_int64(values[0])) }
+      guard let question else { return nil }
+      for index in 0..<count { sqlite3_bind_value(question.handle, index + 1, values[Int(index)]) }
+      defer { question.reset() }
+      switch sqlite3_step(question.handle) {
+      case SQLITE_ROW: return true
+      case SQLITE_DONE: return false
+      default: return nil
+      }
+    }
+
+    func clear() {
+      (insertion, question, database) = (nil, nil, nil)
+      bits = RowidSet()
+    }
   }
 
-  private func spill(_ full: RowidSet) throws(UpsurgeError) {
-    bits = nil
-    try makeTable()
-    try full.visit { rowid throws(UpsurgeError) in try insert(rowid) }
-    full.removeAll()
-  }
-
-  /// What is written here is no change of the database.
-  private func count(_ body: () throws(UpsurgeError) -> Void) throws(UpsurgeError) {
-    let before = sqlite3_total_changes64(connection.handle)
-    try body()
-    connection.changesElsewhere += sqlite3_total_changes64(connection.handle) - before
-  }
+  /// Gives the memory back; nothing may be asked any more.
+  func remove() { store.clear() }
 }
 
 extension Connection {
-  /// Registers a function that says whether a rowid is in a set.
-  fileprivate func define(_ name: String, asking set: RowidSet) throws(UpsurgeError) {
+  /// Registers a function that says whether a row is among those that were seen.
+  fileprivate func define(
+    _ name: String, columnCount: Int, asking store: SeenRows.Store
+  ) throws(UpsurgeError) {
     let code = sqlite3_create_function_v2(
-      handle, name, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, Unmanaged.passRetained(set).toOpaque(),
-      { context, _, values in
-        guard let user = sqlite3_user_data(context), let value = values?[0] else { return }
-        let set = Unmanaged<RowidSet>.fromOpaque(user).takeUnretainedValue()
-        sqlite3_result_int(context, set.contains(sqlite3_value_int64(value)) ? 1 : 0)
-      }, nil, nil, { user in user.map { Unmanaged<RowidSet>.fromOpaque($0).release() } })
+      handle, name, Int32(columnCount), SQLITE_UTF8 | SQLITE_DIRECTONLY,
+      Unmanaged.passRetained(store).toOpaque(),
+      { context, count, values in
+        guard let user = sqlite3_user_data(context), let values else { return }
+        let store = Unmanaged<SeenRows.Store>.fromOpaque(user).takeUnretainedValue()
+        switch store.contains(values, count: count) {
+        case true?: sqlite3_result_int(context, 1)
+        case false?: sqlite3_result_int(context, 0)
+        case nil: sqlite3_result_error(context, "the temporary database cannot be read", -1)
+        }
+      }, nil, nil, { user in user.map { Unmanaged<SeenRows.Store>.fromOpaque($0).release() } })
     try check(code, sql: name)
   }
 }

@@ -41,23 +41,25 @@ struct SnapshotFacts {
 }
 
 extension SnapshotRules {
-  /// Why nothing may be swept; nil where nothing speaks against it.
+  /// Why the delivery is not taken for whole, or nothing may be swept; nil where nothing speaks against it.
   func refusal(_ facts: SnapshotFacts, table: String) -> UpsurgeError? {
-    completenessRefusal(facts, table: table) ?? deletesRefusal(facts, table: table)
+    if let refusal = completenessRefusal(facts) { return refusal }
+    return sweep == .none ? nil : unreadableRefusal(facts) ?? deletesRefusal(facts, table: table)
   }
 
-  private func completenessRefusal(_ facts: SnapshotFacts, table: String) -> UpsurgeError? {
+  private func unreadableRefusal(_ facts: SnapshotFacts) -> UpsurgeError? {
+    if facts.unreadableCount == 0 { return nil }
+    return refusal(
+      "\(facts.unreadableCount) of \(facts.readCount) records could not be read, or have no key, so the rows they are about cannot be told "
+        + "from rows that are gone", hint: "mend the delivery and run the job again")
+  }
+
+  private func completenessRefusal(_ facts: SnapshotFacts) -> UpsurgeError? {
     let count = facts.readCount
     if let expectedCount, expectedCount != count {
       return refusal(
         "the delivery has \(count) records, and \(expectedCount) were expected",
         hint: "deliver it again, or correct expect-count")
-    }
-    if facts.unreadableCount > 0 {
-      return refusal(
-        "\(facts.unreadableCount) of \(count) records could not be read, so the rows they are about cannot be told from "
-          + "rows that are gone",
-        hint: "mend the delivery and run the job again")
     }
     if count == 0 {
       if allowsEmpty { return nil }
@@ -100,6 +102,6 @@ extension SnapshotRules {
   }
 
   private func refusal(_ words: String, hint: String) -> UpsurgeError {
-    UpsurgeError(.guardRefused, "nothing is swept: \(words)", hint: hint)
+    UpsurgeError(.guardRefused, (sweep == .none ? "" : "nothing is swept: ") + words, hint: hint)
   }
 }

@@ -35,6 +35,6 @@ extension Connection {
     while try statement.step() {}
   }
 
-  /// Rows of the database that statements of this connection have changed since it was opened, triggers included.
-  var totalChanges: Int64 { sqlite3_total_changes64(handle) - changesElsewhere }
+  /// Rows that statements of this connection have changed since it was opened, triggers included.
+  var totalChanges: Int64 { sqlite3_total_changes64(handle) }
 }

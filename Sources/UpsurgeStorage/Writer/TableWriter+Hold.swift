@@ -125,7 +125,7 @@ extension TableWriter {
       while next < batch.recordCount, batch.records[next].number < number, hold.ordinal(of: next) < limit {
         next += 1
       }
-      try storeRun(batch, from: record, to: next)
+      try storeSeen(batch, in: .input, from: record, to: next)
       record = next
     }
   }

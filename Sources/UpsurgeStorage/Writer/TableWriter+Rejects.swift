@@ -4,8 +4,10 @@ import UpsurgeRecords
 extension TableWriter {
   /// Keeps a record that cannot be stored, or ends the run with it, as the settings say.
   func take(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
-    unreadableCount += 1
+    // In a later pass over held records it is counted already.
+    let count = unreadableCount + (hold.pass == .first ? 1 : 0)
     try self.reject(reject, in: batch)
+    unreadableCount = count
   }
 
   func reject(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
@@ -13,6 +15,7 @@ extension TableWriter {
       gathering.refusals?.note(reject)
       return
     }
+    if isAboutNoKnownRow(reject) { unreadableCount += 1 }
     var reject = reject
     reject.sourceIndex = batch.sourceIndex
     if settings.onError == .stop {
@@ -89,5 +92,15 @@ extension TableWriter {
       error.hint = "RAISE(ABORT) in the trigger would refuse only the record"
     }
     return error
+  }
+
+  /// Whether the key of a record cannot be one of any row.
+  private func isAboutNoKnownRow(_ reject: Reject) -> Bool {
+    if reject.code == .nullKey { return true }
+    guard reject.code == .typeMismatch || reject.code == .wouldChange || reject.code == .notNull else {
+      return false
+    }
+    guard let column = reject.column, let index = plan.schema.columnIndex(column) else { return true }
+    return plan.lookUpKeys.contains { $0.speaks(of: index, in: plan.schema) }
   }
 }

@@ -7,7 +7,13 @@ extension TableWriter {
   /// `guardRefusal` is what does.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   package func sweep() throws(UpsurgeError) {
-    guard let rules = settings.snapshot, rules.sweep != .none else { return }
+    guard let rules = settings.snapshot else { return }
+    if rules.sweep == .none {
+      let facts = SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
+      let refusal = rules.refusal(facts, table: plan.schema.name)
+      guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      return
+    }
     try storeGathered()
     do throws(UpsurgeError) {
       try begin()
@@ -27,8 +33,9 @@ extension TableWriter {
       var refusal = rules.refusal(facts, table: plan.schema.name)
       if refusal == nil { refusal = try remove(rules, scope, unseen) }
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
-      try seen?.remove()
+      seen?.remove()
       seen = nil
+      equalRecords?.seen = nil
     } catch {
       throw fail(error)
     }
@@ -44,14 +51,18 @@ extension TableWriter {
     _ rules: SnapshotRules, _ scope: String, _ unseen: String
   ) throws(UpsurgeError) -> UpsurgeError? {
     let table = "main.\(try SQLName.quote(plan.schema.name))"
+    let isReferredToByItself = plan.schema.referencingTables.contains { SQLName.isSame($0, plan.schema.name) }
+    let rowCount = isReferredToByItself ? try count(rowsIn: "1") : 0
     try connection.execute("SAVEPOINT upsurge_sweep")
     do throws(UpsurgeError) {
       switch rules.sweep {
       case .none: break
       case .hard:
+        try show("(\(scope)) AND \(unseen)", mark: nil)
         ledger.swept += try change("DELETE FROM \(table) WHERE (\(scope)) AND \(unseen)")
       case .soft(let name):
         let mark = try SoftMark(name, in: plan.schema)
+        try show("(\(scope)) AND \(unseen)", mark: mark)
         ledger.swept += try change(
           "UPDATE \(table) SET \(mark.name) = \(mark.gone) WHERE (\(scope)) AND \(unseen)")
         if seen != nil {
@@ -63,16 +74,45 @@ extension TableWriter {
       }
     } catch {
       guard error.isConstraintViolation, !connection.isInAutocommit else { throw error }
-      try connection.execute("ROLLBACK TO upsurge_sweep; RELEASE upsurge_sweep")
+      try takeBackSweep()
       return refused(error)
     }
-    if connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) != 0 {
-      ledger.swept = 0
-      try connection.execute("ROLLBACK TO upsurge_sweep; RELEASE upsurge_sweep")
+    let swept = rules.sweep == .hard ? ledger.swept - earlier.ledger.swept : 0
+    let isBeyond = isReferredToByItself ? try count(rowsIn: "1") + swept != rowCount : false
+    if connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) != 0 || isBeyond {
+      try takeBackSweep()
       return refused(nil)
     }
     try connection.execute("RELEASE upsurge_sweep")
     return nil
+  }
+
+  private func takeBackSweep() throws(UpsurgeError) {
+    ledger.swept = earlier.ledger.swept
+    try connection.execute("ROLLBACK TO upsurge_sweep; RELEASE upsurge_sweep")
+    try observer?.didTakeBack()
+  }
+
+  /// Shows the observer the rows that are about to go, or to be marked.
+  private func show(_ condition: String, mark: SoftMark?) throws(UpsurgeError) {
+    guard let observer else { return }
+    observer.didHold()
+    let table = try SQLName.quote(plan.schema.name)
+    let terms = try plan.schema.terms(observedColumns)
+    let rows = try connection.prepare(
+      "SELECT \(terms), \(mark?.gone ?? "NULL") FROM main.\(table) WHERE \(condition)")
+    let position = Position(file: sourceName(max(sourceNames.count - 1, 0)))
+    while try rows.step() {
+      let values = (0..<sqlite3_column_count(rows.handle)).map { SQLValue(rows.handle, column: $0) }
+      let before = Array(values.dropLast())
+      guard let mark, let gone = values.last else {
+        try observer.observe(.deleted, at: position, before: before, after: nil)
+        continue
+      }
+      var after = before
+      for (place, column) in observedColumns.enumerated() where column == mark.column { after[place] = gone }
+      try observer.observe(.updated, at: position, before: before, after: after)
+    }
   }
 
   private func refused(_ error: UpsurgeError?) -> UpsurgeError {
@@ -84,18 +124,20 @@ extension TableWriter {
       .guardRefused, "nothing is swept from table \(plan.schema.name.escapedForTerminal): \(cause)",
       hint: children.isEmpty
         ? "look at the triggers and constraints of the table"
-        : "mirror \(children) in the same job, or ON DELETE CASCADE",
+        : "rows of \(children) go first: mirror that table, too, and run the job again",
       underlyingCode: error?.underlyingCode)
   }
 
   /// A feed writes only what belongs to it.
   private func checkScope(_ rules: SnapshotRules) throws(UpsurgeError) {
     guard let scope = rules.scope, let seen else { return }
-    let outside = try count(rowsIn: "(\(scope)) IS NOT 1 AND NOT (\(try seen.unseenTerm()))")
-    if outside == 0 { return }
+    let outside = "(\(scope)) IS NOT TRUE"
+    let strays = try count(rowsIn: "\(outside) AND NOT (\(try seen.unseenTerm()))")
+    // One that a record has brought into the scope was another's, too.
+    if strays == 0, try count(rowsIn: outside) == rowsOutside { return }
     throw UpsurgeError(
       .guardRefused,
-      "\(outside) records of the delivery are about rows outside of the scope (\(scope.escapedForTerminal))",
+      "records of the delivery are about rows outside of the scope (\(scope.escapedForTerminal))",
       hint: "correct the scope, or leave such records out of the feed")
   }
 
@@ -117,6 +159,8 @@ extension TableWriter {
 
 /// How a column says that its row is gone.
 struct SoftMark {
+  /// The index of the column.
+  let column: Int
   /// Quoted.
   let name: String
   /// SQL for a row that is gone.
@@ -134,6 +178,7 @@ struct SoftMark {
         "sweep: soft: table \(schema.name.escapedForTerminal) has no column \(column.escapedForTerminal)",
         hint: "ALTER TABLE adds one such as deleted_at TEXT")
     }
+    self.column = index
     let found = schema.columns[index]
     name = try SQLName.quote(found.name)
     switch found.affinity {

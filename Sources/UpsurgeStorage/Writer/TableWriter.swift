@@ -94,6 +94,8 @@ package final class TableWriter {
   var seen: SeenRows?
   /// Rows that a sweep may be about, before the first record.
   var rowsBefore: UInt64 = 0
+  /// Rows outside of the feed's scope, before the first record.
+  var rowsOutside: UInt64 = 0
   /// Records of which nobody knows which row they are about.
   var unreadableCount: UInt64 = 0
   /// Why nothing was swept.

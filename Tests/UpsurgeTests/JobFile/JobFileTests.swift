@@ -270,7 +270,7 @@ struct JobFileTests {
     #expect(table.headers == ["Authorization": "Bearer s3cret-token", "X-Price": "5$"])
     let shown = JobText.text(file)
     #expect(!shown.contains("hunter2") && !shown.contains("s3cret"), "\(shown)")
-    #expect(shown.contains("Authorization, X-Price") && shown.contains("${env:PASS}"))
+    #expect(shown.contains("Authorization, X-Price") && shown.contains("${env:DIR}"))
     let missing = #expect(throws: UpsurgeError.self) {
       try reader.read(Array("tables: {t: {source: '${file:nope}'}}".utf8), database: "a.db")
     }

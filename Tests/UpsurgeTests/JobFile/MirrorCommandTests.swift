@@ -39,7 +39,8 @@ struct MirrorCommandTests {
       "soft:gone", "--scope",
       "a = 1", "--max-delete", "7", "--min-rows", "3", "--min-ratio", "0", "--allow-empty", "--expect-count",
       "9",
-      "--line-end", "any", "--folder-order", "time", "--folder-done", "move:done", "--merge", "newer:ts",
+      "--suspicious", "500", "--suspicious", "2000", "--line-end", "any", "--folder-order", "time",
+      "--folder-done", "move:done", "--merge", "newer:ts",
       "--atomic",
       "bounded",
     ]
@@ -52,7 +53,9 @@ struct MirrorCommandTests {
           key: id
           sweep: {soft: gone}
           scope: a = 1
-          guards: {max-delete: 7, min-rows: 3, min-ratio: 0, allow-empty: true, expect-count: 9, line-end: any}
+          guards:
+            {max-delete: 7, min-rows: 3, min-ratio: 0, allow-empty: true, expect-count: 9, suspicious: [500, 2000],
+            line-end: any}
           folder: {order: time, done: {move: done}}
           merge: newer:ts
       """

@@ -90,6 +90,21 @@ import Upsurge
     }
   }
 
+  @Test("An empty delivery is told, also where nothing is swept")
+  func emptyWithoutSweep() throws {
+    var job = job(.csv)
+    job.tables[0].sweep = .none
+    _ = scratch.write(text(.csv, isNext: false), to: "feed")
+    #expect(job.run().exitCode == 0)
+    for delivery in ["", "id,v\n"] {
+      _ = scratch.write(delivery, to: "feed")
+      let summary = job.run()
+      #expect(summary.exitCode == 4)
+      #expect(summary.tables[0].failure?.message == "the delivery has no record")
+    }
+    #expect(try Database(job.database).rows("SELECT failures, records FROM upsurge_feeds") == ["2|600"])
+  }
+
   @Test("A feed with another key, source, scope or kind is refused until that is confirmed")
   func changed() throws {
     var job = job(.csv)
@@ -124,5 +139,26 @@ import Upsurge
     #expect(try Database(job.database).rows(state) == ["'feed'|0|0|0", "'missing'|1|66|1"])
     #expect(
       try Database(job.database).rows("SELECT records FROM upsurge_feeds WHERE failures = 0") == ["600"])
+  }
+
+  @Test("What is swept is listed by a dry run, and is there afterwards; --changes lists it, too")
+  func changes() throws {
+    var job = job(.csv)
+    let changes = scratch.file("changes.ndjson")
+    job.tables[0].options.changesPath = changes
+    _ = scratch.write(text(.csv, isNext: false), to: "feed")
+    #expect(job.run().exitCode == 0)
+    _ = scratch.write(text(.csv, isNext: true), to: "feed")
+    job.dryRun = .count
+    let trial = job.run()
+    #expect(trial.exitCode == 0 && trial.ledger.swept == 1 && trial.ledger.updated == 1)
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["600"])
+    job.dryRun = nil
+    #expect(job.run().ledger.swept == 1)
+    let lines = String(decoding: try readFile(changes), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 2, "\(lines)")
+    #expect(
+      lines.last?.hasPrefix(
+        #"{"op":"delete","table":"feed","key":{"id":77},"before":{"id":77,"v":"value 77"}"#) == true)
   }
 }
