@@ -237,6 +237,72 @@ import UpsurgeRecords
     }
   }
 
+  @Test(
+    "Records that wait for parents in vain keep their rows, in every kind of table",
+    arguments: ["", " WITHOUT ROWID"])
+  func heldBack(kind: String) throws {
+    let connection = try TemporaryDatabase().open(
+      """
+      CREATE TABLE p(id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1);
+      CREATE TABLE t(k INTEGER PRIMARY KEY, p REFERENCES p(id) DEFERRABLE INITIALLY DEFERRED)\(kind);
+      """)
+    let rows = (0..<100).map { [Value.integer($0 * 1_000_003), .integer(1)] }
+    _ = try load(connection, "t", ["k", "p"], rows)
+    var feed = rows
+    feed[90][1] = .integer(77)
+    feed.insert([.integer(5), .integer(1)], at: 95)
+    var given = settings()
+    // Beyond a page, the rows go to the temporary database.
+    given.snapshot?.bitsByteLimit = 1 << 14
+    let (writer, rejects) = try load(
+      connection, "t", ["k", "p"], Array(feed.dropLast()), cut: Cut(batchSize: 7), settings: given)
+    #expect(rejects.count == 1 && writer.guardRefusal == nil, "\(writer.guardRefusal?.message ?? "")")
+    #expect(writer.ledger.swept == 1 && writer.ledger.inserted == 1)
+    #expect(try connection.integer("SELECT count(*) FROM t") == 100)
+  }
+
+  @Test("A record that says nothing of its row keeps all rows", arguments: [Value.null, .text("12x")])
+  func nameless(key: Value) throws {
+    let connection = try TemporaryDatabase().open("CREATE TABLE t(k INTEGER PRIMARY KEY, v)")
+    _ = try load(connection, "t", ["k", "v"], Self.rows)
+    let feed = Array(Self.rows.prefix(99)) + [[key, .text("v")]]
+    let (writer, _) = try load(connection, "t", ["k", "v"], feed, settings: settings())
+    #expect(writer.guardRefusal?.message.contains("have no key") == true && writer.ledger.swept == 0)
+    #expect(try connection.integer("SELECT count(*) FROM t") ?? 0 >= 100)
+  }
+
+  @Test("A feed takes no row of another's into its scope, also where it has none itself")
+  func stolen() throws {
+    let connection = try TemporaryDatabase().open("CREATE TABLE t(k INTEGER PRIMARY KEY, tenant)")
+    _ = try load(connection, "t", ["k", "tenant"], [[.integer(1), .integer(8)]])
+    for tenant: Value in [.integer(7), .integer(8)] {
+      let error = #expect(throws: UpsurgeError.self) {
+        _ = try load(
+          connection, "t", ["k", "tenant"], [[.integer(1), tenant]], settings: settings(scope: "tenant = 7"))
+      }
+      #expect(error?.message.contains("outside of the scope") == true || tenant == .integer(8))
+    }
+    // Any number that is not zero is true.
+    _ = try load(
+      connection, "t", ["k", "tenant"], [[.integer(4), .integer(4)]], settings: settings(scope: "tenant & 4"))
+    #expect(
+      try connection.rows("SELECT * FROM t ORDER BY 1") == [
+        [.integer(1), .integer(8)], [.integer(4), .integer(4)],
+      ])
+  }
+
+  @Test("Rows that would take delivered ones with them stay")
+  func cascade() throws {
+    let connection = try TemporaryDatabase().open(
+      "CREATE TABLE t(k INTEGER PRIMARY KEY, p REFERENCES t(k) ON DELETE CASCADE)")
+    try connection.execute("PRAGMA foreign_keys=ON")
+    let rows: [[Value]] = [[.integer(1), .null], [.integer(2), .integer(1)], [.integer(3), .null]]
+    _ = try load(connection, "t", ["k", "p"], rows)
+    let (writer, _) = try load(connection, "t", ["k", "p"], Array(rows.dropFirst()), settings: settings())
+    #expect(writer.guardRefusal != nil && writer.ledger.swept == 0)
+    #expect(try connection.integer("SELECT count(*) FROM t") == 3)
+  }
+
   // MARK: - Soft
 
   @Test(

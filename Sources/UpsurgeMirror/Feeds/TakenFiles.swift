@@ -15,7 +15,7 @@ enum TakenFiles {
       name TEXT NOT NULL,
       stamp TEXT NOT NULL,
       taken_at TEXT NOT NULL,
-      PRIMARY KEY ("table", hash, bytes)
+      PRIMARY KEY ("table", hash, bytes, name)
     ) WITHOUT ROWID
     """
 
@@ -34,7 +34,7 @@ enum TakenFiles {
     return files
   }
 
-  /// Notes one; the last name and place of a content count.
+  /// Notes one; of a name and content, the last time counts.
   static func add(_ file: DeliveredFile, of table: String, on connection: Connection) throws(UpsurgeError) {
     try connection.beginWriting()
     do throws(UpsurgeError) {
@@ -43,7 +43,7 @@ enum TakenFiles {
         """
         INSERT INTO main.upsurge_files ("table", hash, bytes, name, stamp, taken_at)
         VALUES (?1, ?2, ?3, ?4, ?5, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
-        ON CONFLICT DO UPDATE SET name = excluded.name, stamp = excluded.stamp
+        ON CONFLICT DO UPDATE SET stamp = excluded.stamp, taken_at = excluded.taken_at
         """)
       let values: [SQLValue] = [
         .text(table), .text(String(file.hash, radix: 16)), .integer(Int64(clamping: file.byteCount)),

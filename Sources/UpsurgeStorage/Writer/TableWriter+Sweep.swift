@@ -14,7 +14,7 @@ extension TableWriter {
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
       return
     }
-    try storeGathered()
+    try settle()
     do throws(UpsurgeError) {
       try begin()
       try checkScope(rules)

@@ -108,4 +108,52 @@ import Upsurge
     #expect(job.run().exitCode == 0)
     #expect(try Database(job.database).rows("SELECT v FROM feed") == [order == .name ? "'b.csv'" : "'a.csv'"])
   }
+
+  @Test("A snapshot that comes again behind another one is the truth again")
+  func again() throws {
+    let job = try job(.snapshot)
+    for (day, value) in [(1, "a"), (2, "b"), (3, "a"), (4, "b")] {
+      _ = scratch.write("id,v\n1,\(value)\n", to: "drop/\(day).csv")
+      #expect(job.run().ledger.read == 1)
+      #expect(try Database(job.database).rows("SELECT v FROM feed") == ["'\(value)'"])
+      #expect(job.run().ledger.read == 0)
+    }
+  }
+
+  @Test("A file that has taken the name of one that is done stays, whatever is to be done with that")
+  func replaced() throws {
+    var job = try job()
+    job.tables[0].folder.done = .delete
+    _ = scratch.write("id,v\n1,a\n", to: "drop/1.csv")
+    _ = scratch.write("id,v\n2,b\n", to: "next")
+    let (from, to) = (scratch.file("next"), scratch.file("drop/1.csv"))
+    #expect(job.run(report: { _ in rename(from, to) == 0 }).exitCode == 0)
+    #expect(access(to, F_OK) == 0)
+    #expect(job.run().ledger.inserted == 1)
+    #expect(access(to, F_OK) != 0)
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["2"])
+  }
+
+  @Test("A file from a far future, and one that is read while others come, are files like others")
+  func times() throws {
+    let job = try job()
+    let path = scratch.write("id,v\n1,a\n", to: "drop/1.csv")
+    var times = [timeval(tv_sec: 13_569_465_600, tv_usec: 0), timeval(tv_sec: 13_569_465_600, tv_usec: 0)]
+    utimes(path, &times)
+    #expect(job.run().ledger.inserted == 1)
+    chmod(path, 0o600)
+    #expect(job.run().ledger.read == 0)
+  }
+
+  @Test("A folder of hundreds of files needs no more than a few descriptors")
+  func many() throws {
+    let job = try job()
+    for number in 0..<150 { _ = scratch.write("id,v\n\(number),x\n", to: "drop/\(1_000 + number).csv") }
+    let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    let most = job.run(tableDone: { _ in
+      let count = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+      #expect(count < before + 120, "\(count) descriptors")
+    })
+    #expect(most.exitCode == 0 && most.ledger.inserted == 150)
+  }
 }

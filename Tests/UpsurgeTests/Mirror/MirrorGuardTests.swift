@@ -161,4 +161,38 @@ import Upsurge
       lines.last?.hasPrefix(
         #"{"op":"delete","table":"feed","key":{"id":77},"before":{"id":77,"v":"value 77"}"#) == true)
   }
+
+  @Test("The same file under other options, or for a table with other columns, is read again")
+  func options() throws {
+    var job = job(.csv)
+    job.tables[0].sweep = .none
+    _ = scratch.write(text(.csv, isNext: false), to: "feed")
+    #expect(job.run().exitCode == 0)
+    #expect(job.run().ledger.read == 0)
+    job.tables[0].sweep = .hard
+    #expect(job.run().ledger.unchanged == 600)
+    #expect(job.run().ledger.read == 0)
+    try Database(job.database).rows("ALTER TABLE feed ADD COLUMN extra")
+    #expect(job.run().ledger.unchanged == 600)
+  }
+
+  @Test("A run in bounded transactions that was cut goes on, and sweeps nothing that it has not seen")
+  func resumed() throws {
+    var job = job(.csv)
+    job.atomicity = .bounded
+    job.tables[0].options.commitEvery = .records(100)
+    _ = scratch.write(text(.csv, isNext: false), to: "feed")
+    #expect(job.run().exitCode == 0)
+    // The next delivery changes every row; it is cut behind some commits, and then whole.
+    let next = "id,v\n" + (1..<600).map { "\($0),next \($0)\n" }.joined()
+    _ = scratch.write(next.replacing("\n400,", with: "\n\"400,"), to: "feed")
+    job.tables[0].options.onError = .stop
+    let first = job.run()
+    #expect(first.exitCode == 3, "\(first.exitCode)")
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["600"])
+    _ = scratch.write(next, to: "feed")
+    let second = job.run()
+    #expect(second.exitCode == 0, "\(second.tables[0].failure?.description ?? "")")
+    #expect(try Database(job.database).rows("SELECT count(*), min(id) FROM feed") == ["599|1"])
+  }
 }
