@@ -145,7 +145,7 @@ extension JobTableReader {
     let nodes: [JobNode]
     if case .list(let list) = own.value.content { nodes = list } else { nodes = [own.value] }
     if nodes.isEmpty { throw own.value.place.error(own.path, "the list is empty", hint: "name a file") }
-    (table.sources, table.shownSources) = ([], [])
+    var (sources, shownSources): ([String], [String]) = ([], [])
     for node in nodes {
       guard case .text(let shown) = node.content else {
         throw node.place.error(own.path, "is \(node.kind); it takes a text or a list of texts")
@@ -156,9 +156,11 @@ extension JobTableReader {
         throw node.place.error(own.path, fault.message, hint: fault.hint)
       }
       let resolved = reader.paths.resolve(source: source, shown: shown)
-      table.sources.append(resolved.source)
-      table.shownSources.append(resolved.shown)
+      sources.append(resolved.source)
+      shownSources.append(resolved.shown)
     }
+    table.sources = sources
+    table.shownSources = shownSources
   }
 
   /// A password in the text of a URL would be shown wherever the source is.
