@@ -84,11 +84,11 @@ public struct LoadJob: Sendable {
   }
 }
 
-/// A load that has ended, and whose ledger nobody has seen yet: as long as this is there, nobody starts the job again.
+/// A load that has ended, and whose ledger nobody has seen yet: until somebody has, nobody starts the job again.
 package final class EndedLoad {
   package let summary: RunSummary
   private let ending: RunEnding?
-  private let lock: JobLock?
+  private var lock: JobLock?
   private let note: @Sendable (RunNote) -> Void
 
   init(_ run: LoadRun) {
@@ -100,6 +100,7 @@ package final class EndedLoad {
 
   /// Takes the mark of the run away, as its ledger was seen.
   package func acknowledge() {
+    defer { lock = nil }
     guard summary.isWhole, let ending else { return }
     do throws(UpsurgeError) {
       try ending.acknowledge(exitCode: summary.exitCode)

@@ -50,8 +50,7 @@ enum FeedTable {
 
   /// Writes a record, in a transaction of its own.
   static func write(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
-    try connection.beginWriting()
-    do throws(UpsurgeError) {
+    try connection.writing { () throws(UpsurgeError) in
       if try !exists(connection) { try connection.execute(sql) }
       let statement = try connection.prepare(
         """
@@ -77,10 +76,6 @@ enum FeedTable {
       for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
       _ = try statement.step()
       statement.reset()
-      try connection.execute("COMMIT")
-    } catch {
-      try? connection.execute("ROLLBACK")
-      throw error
     }
   }
 

@@ -48,7 +48,8 @@ extension DropFolder.Done {
   func apply(to path: String, if content: DeliveredFile) throws(UpsurgeError) {
     if self == .leave { return }
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    let held = String(path.dropLast(name.count)) + ".upsurge-\(getpid())-" + name
+    let folder = String(path.dropLast(name.count))
+    let held = folder + ".upsurge-\(getpid())-" + name
     guard rename(path, held) == 0 else {
       if errno == ENOENT { return }
       throw refusal(path, errno)
@@ -57,27 +58,27 @@ extension DropFolder.Done {
     // Renaming it has changed the time of the file itself.
     guard let stamp, stamp.inode == content.stamp.inode, stamp.modified == content.stamp.modified,
       stamp.byteCount == content.byteCount
-    else {
-      if link(held, path) == 0 { unlink(held) }
-      return
-    }
+    else { return try put(held, of: path, in: folder) }
     switch self {
     case .leave: break
     case .delete: if unlink(held) != 0 { throw refusal(path, errno) }
-    case .move(let folder):
-      var target = folder + "/" + name
-      var number = 1
-      while link(held, target) != 0 {
-        let code = errno
-        guard code == EEXIST else {
-          rename(held, path)
-          throw refusal(path, code)
-        }
-        number += 1
-        target = "\(folder)/\(number)-\(name)"
-      }
-      unlink(held)
+    case .move(let target): try put(held, of: path, in: target + "/")
     }
+  }
+
+  /// Gives a file its name in a folder, or one beside it where that is taken; where that cannot be, its old place.
+  private func put(_ held: String, of path: String, in folder: String) throws(UpsurgeError) {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    var number = 1
+    while link(held, folder + (number == 1 ? "" : "\(number)-") + name) != 0 {
+      let code = errno
+      guard code == EEXIST else {
+        rename(held, path)
+        throw refusal(path, code)
+      }
+      number += 1
+    }
+    unlink(held)
   }
 
   private func refusal(_ path: String, _ code: Int32) -> UpsurgeError {

@@ -36,8 +36,7 @@ enum TakenFiles {
 
   /// Notes one; of a name and content, the last time counts.
   static func add(_ file: DeliveredFile, of table: String, on connection: Connection) throws(UpsurgeError) {
-    try connection.beginWriting()
-    do throws(UpsurgeError) {
+    try connection.writing { () throws(UpsurgeError) in
       if try !exists(connection) { try connection.execute(sql) }
       let statement = try connection.prepare(
         """
@@ -52,10 +51,6 @@ enum TakenFiles {
       for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
       _ = try statement.step()
       statement.reset()
-      try connection.execute("COMMIT")
-    } catch {
-      try? connection.execute("ROLLBACK")
-      throw error
     }
   }
 }

@@ -26,6 +26,18 @@ extension Connection {
       hint: "nothing more was written; run again")
   }
 
+  /// Does what is to be committed as a whole or not at all.
+  package func writing(_ body: () throws(UpsurgeError) -> Void) throws(UpsurgeError) {
+    try beginWriting()
+    do throws(UpsurgeError) {
+      try body()
+      try execute("COMMIT")
+    } catch {
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+
   private static let longWaitSeconds = 0.05
   private static let courtesySeconds = 0.08
 

@@ -146,17 +146,12 @@ package final class RunKeeper {
     _ progress: RunProgress, _ position: RunPosition, exitCode: Int32
   ) throws(UpsurgeError) {
     guard hasTrace else { return }
-    try connection.beginWriting()
-    do throws(UpsurgeError) {
+    try connection.writing { () throws(UpsurgeError) in
       if keepsHistory { try write(progress, position, isComplete: true) }
       var ended = replaced.map { (id: $0.id, owner: $0.owner) }
       let own = runID.map { (id: $0, owner: isRecorded ? owner.text : resumed?.owner ?? "") }
       if !keepsHistory, let own { ended.append(own) }
       try Self.end(ended, on: connection, done: keepsHistory ? own : nil, exitCode: exitCode)
-      try connection.execute("COMMIT")
-    } catch {
-      try? connection.execute("ROLLBACK")
-      throw error
     }
   }
 
@@ -190,14 +185,9 @@ package final class RunKeeper {
   package static func forget(
     _ run: (id: Int64, owner: String), keepsHistory: Bool, exitCode: Int32, on connection: Connection
   ) throws(UpsurgeError) {
-    try connection.beginWriting()
-    do throws(UpsurgeError) {
+    try connection.writing { () throws(UpsurgeError) in
       try end(
         keepsHistory ? [] : [run], on: connection, done: keepsHistory ? run : nil, exitCode: exitCode)
-      try connection.execute("COMMIT")
-    } catch {
-      try? connection.execute("ROLLBACK")
-      throw error
     }
   }
 

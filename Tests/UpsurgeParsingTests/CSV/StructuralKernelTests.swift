@@ -22,10 +22,9 @@ import Testing
           let count = bytes.withUnsafeBufferPointer {
             upsurge_structural(level, $0.baseAddress! + alignment, length, needles, 1000, &positions)
           }
-          if Array(positions[..<count]) != expected {
-            Issue.record("seed \(seed), length \(length), alignment \(alignment)")
-            return
-          }
+          let isSame = Array(positions[..<count]) == expected
+          #expect(isSame, "seed \(seed), length \(length), alignment \(alignment)")
+          if !isSame { return }
         }
       }
     }
