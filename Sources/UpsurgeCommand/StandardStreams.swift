@@ -1,4 +1,4 @@
-import Synchronization
+import UpsurgeRecords
 
 #if canImport(Glibc)
   import Glibc
@@ -22,7 +22,7 @@ enum StandardStreams {
 /// Text on standard output whose loss is noticed.
 enum StandardOutput {
   /// What waits to be written, and why writing failed.
-  private static let state = Mutex<(text: [UInt8], failure: Int32?)>(([], nil))
+  private static let state = Guarded<(text: [UInt8], failure: Int32?)>(([], nil))
 
   /// Appends a line, or with another end a text.
   static func print(_ text: String, terminator: String = "\n") {

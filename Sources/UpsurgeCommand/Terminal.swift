@@ -1,6 +1,6 @@
-import Synchronization
 import Upsurge
 import UpsurgeMirror
+import UpsurgeRecords
 
 #if canImport(Glibc)
   import Glibc
@@ -15,7 +15,7 @@ final class Terminal: Sendable {
   private let showsProgress: Bool
   private let watch = Stopwatch()
   /// Whether a progress line stands on the screen, and when the last one was drawn.
-  private let state = Mutex<(isDrawn: Bool, drawnAt: Double)>((false, -1))
+  private let state = Guarded<(isDrawn: Bool, drawnAt: Double)>((false, -1))
 
   init(output: OutputOptions) {
     isQuiet = output.isQuiet

@@ -76,6 +76,23 @@ struct PipelineRaceTests {
     #expect(summary.committedCount <= 20_000)
   }
 
+  @Test("The log is brought into the database beside the writer")
+  func checkpointBeside() throws {
+    let rows = (0..<60_000).reduce(into: "id,a\n") {
+      $0 += "\($1 * 7919 % 60_000),\(String(repeating: "x", count: 150))\n"
+    }
+    let source = folder.write(rows, "1.csv")
+    var options = LoadOptions()
+    options.key = ["id"]
+    options.direct = .never
+    options.walLimit = .mebibytes(32)
+    options.commitEvery = .records(5_000)
+    let summary = LoadJob(database: folder.path + "/a.db", table: "t", sources: [source], options: options)
+      .run()
+    #expect(summary.error == nil && summary.ledger.inserted == 60_000)
+    #expect(summary.timeFacts.checkpointCount > 2)
+  }
+
   @Test(
     "Rows that are packed, in two loads that make one database, one of which is cancelled",
     arguments: 1...4 as ClosedRange<UInt64>)

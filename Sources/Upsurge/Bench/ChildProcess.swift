@@ -1,5 +1,3 @@
-import Synchronization
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -50,7 +48,7 @@ package enum ChildProcess {
     }
     let watch = Stopwatch()
     let child = try start(words, inputPath: inputPath ?? "/dev/null", talkPath: talkPath)
-    let ended = Mutex<(status: Int32, seconds: Double)>((0, 0))
+    let ended = Guarded<(status: Int32, seconds: Double)>((0, 0))
     let completion = Completion()
     let waiter = try WorkerThread {
       var status: Int32 = 0

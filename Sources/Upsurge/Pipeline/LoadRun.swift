@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One run of a load: what its threads share.
 ///
 ///     reading thread   sources -> decompress -> parse -> full batches
@@ -15,23 +13,23 @@ final class LoadRun: Sendable {
   /// Ends waits for a pipe.
   let readCancellation = ReadCancellation()
   /// Why the reading thread ended early.
-  let readError = Mutex<UpsurgeError?>(nil)
-  let summary: Mutex<RunSummary>
+  let readError = Guarded<UpsurgeError?>(nil)
+  let summary: Guarded<RunSummary>
   /// The earlier part of the run, or the run that this one would start over.
-  let standing = Mutex<RunRecord?>(nil)
+  let standing = Guarded<RunRecord?>(nil)
   /// What is left to do when the ledger was seen.
-  let ending = Mutex<RunEnding?>(nil)
+  let ending = Guarded<RunEnding?>(nil)
   /// What its record in the database calls it.
   let owner = RunOwner()
   /// Held until the run has ended.
-  let lock: Mutex<JobLock?>
+  let lock: Guarded<JobLock?>
   /// Runs from the start of the run.
   let watch: Stopwatch
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
   /// Seconds spent in packing rows that came to nothing; set where the run must start over, through SQLite. Nothing of
   /// it is in the database then.
-  let voidSeconds = Mutex<Double?>(nil)
+  let voidSeconds = Guarded<Double?>(nil)
   /// The same of the run that this one starts over.
   let lostSeconds: Double
 
@@ -66,7 +64,7 @@ final class LoadRun: Sendable {
     self.said = said
     self.tell = tell
     self.watch = watch
-    self.lock = Mutex(lock)
+    self.lock = Guarded(lock)
     self.lostSeconds = lostSeconds
     note = { if said.take($0) { tell($0) } }
     pool = BatchPool(
@@ -75,7 +73,7 @@ final class LoadRun: Sendable {
       database: job.database, table: job.table, sources: job.sources.map(SourceName.redacted))
     summary.command = job.command
     summary.beginsAnew = job.options.resume == .never
-    self.summary = Mutex(summary)
+    self.summary = Guarded(summary)
   }
 
   /// Lets the writer finish with what was parsed so far.

@@ -1,8 +1,6 @@
-import Synchronization
-
 /// What a run has said, so that it is not said again when the run starts over.
 final class SaidNotes: Sendable {
-  private let texts = Mutex<(now: [String], before: [String])>(([], []))
+  private let texts = Guarded<(now: [String], before: [String])>(([], []))
 
   /// Takes in a note.
   /// - Returns: whether it is new.

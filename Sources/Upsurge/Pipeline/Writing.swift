@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The writing side of a run: connection, table, writer and the rejects file; belongs to the writing thread.
 final class Writing {
   let connection: Connection
@@ -178,7 +176,7 @@ final class Writing {
   }
 
   /// Puts what the writer knows into the summary.
-  func record(in summary: borrowing Mutex<RunSummary>) {
+  func record(in summary: Guarded<RunSummary>) {
     let statistics = writer.statistics
     let (indexSeconds, fullTextSeconds) = (upkeep.indexSeconds, upkeep.fullTextSeconds)
     let decisions = upkeep.decisions

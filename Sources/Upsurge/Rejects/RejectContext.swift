@@ -1,5 +1,3 @@
-import Synchronization
-
 /// How rejected records were read and were to be stored: all that is needed to try their raw bytes again.
 ///
 /// As JSON it is the line that stands above them in a file of rejects:
@@ -79,7 +77,7 @@ final class RejectContexts: Sendable {
     var text: String?
   }
 
-  private let entries = Mutex<[String: Entry]>([:])
+  private let entries = Guarded<[String: Entry]>([:])
 
   /// Notes how the records of a source are read, before the first of them is.
   /// - Parameter names: how positions may name the source.

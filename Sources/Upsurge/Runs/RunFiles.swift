@@ -1,11 +1,9 @@
-import Synchronization
-
 /// The files of a run, each with its identity as soon as it was opened; shared by its threads.
 final class RunFiles: Sendable {
-  private let files: Mutex<[RunFile]>
+  private let files: Guarded<[RunFile]>
 
   init(_ names: [String]) {
-    files = Mutex(names.map { RunFile(name: SourceName.place(of: $0), identity: nil) })
+    files = Guarded(names.map { RunFile(name: SourceName.place(of: $0), identity: nil) })
   }
 
   /// Takes over what an earlier part of the run knew of the files that are done.

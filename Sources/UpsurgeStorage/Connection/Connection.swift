@@ -16,6 +16,8 @@ package final class Connection {
   package let handle: OpaquePointer
   /// The database file as the user named it.
   package let path: String
+  /// The SQLite VFS that it was opened with; nil is the system's own.
+  let vfsName: String?
   /// How long SQLite waits for a lock held by another connection.
   package var busyTimeoutMilliseconds: Int32 { lockWait.milliseconds }
   /// Whether nothing may be left behind: the journal mode stays, and a missing file is not made, a temporary database
@@ -87,6 +89,7 @@ package final class Connection {
     }
     self.handle = handle
     self.path = path
+    vfsName = vfs
     self.isTrial = isTrial
     lockWait = wait
     guardedHandle = Interrupter(handle)

@@ -1,13 +1,13 @@
 import CSQLite
-import Synchronization
+import UpsurgeRecords
 
 /// A handle to stop a connection's running statement from another thread or a signal's thread.
 package final class Interrupter: @unchecked Sendable {
-  // Sendable because the handle is only touched while the mutex is held, and is nil once it is closed.
+  // Sendable because the handle is only touched while the lock is held, and is nil once it is closed.
 
-  private let handle: Mutex<UInt>
+  private let handle: Guarded<UInt>
 
-  init(_ handle: OpaquePointer) { self.handle = Mutex(UInt(bitPattern: handle)) }
+  init(_ handle: OpaquePointer) { self.handle = Guarded(UInt(bitPattern: handle)) }
 
   /// Makes the running statement end with `interrupted` (`sqlite3_interrupt`).
   package func interrupt() {

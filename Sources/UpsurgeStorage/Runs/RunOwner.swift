@@ -1,4 +1,3 @@
-import Synchronization
 import UpsurgeRecords
 
 #if canImport(Glibc)
@@ -16,7 +15,7 @@ package final class RunOwner: Sendable {
   package let text: String
   private let number: UInt64
 
-  private static let live = Mutex<(last: UInt64, numbers: Set<UInt64>)>((0, []))
+  private static let live = Guarded<(last: UInt64, numbers: Set<UInt64>)>((0, []))
 
   /// A run of this process, as long as the object lives.
   package init() {

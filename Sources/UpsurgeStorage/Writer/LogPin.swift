@@ -27,4 +27,8 @@ struct LogState {
   var lastPages = 0
   /// Pages of the database before the transaction that is open.
   var pageCount = 0
+  /// Copies the log beside the writer; nil before it is first of use.
+  var thread: CheckpointThread?
+  /// Whether there is none to be had.
+  var hasNoThread = false
 }

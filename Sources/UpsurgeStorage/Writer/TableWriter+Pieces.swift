@@ -62,10 +62,11 @@ extension TableWriter {
 
   private static let pieceSavepoint = "upsurge_piece"
 
-  /// Empties a log that holds much, so that the piece has all of its limit.
+  /// Empties a log in which a piece may have too little room, if it is twice as large as the last one.
   private func makeRoomInLog() throws(UpsurgeError) {
     let bytes = log.frames * frameByteCount
-    if bytes <= settings.walLimitByteCount / 8 { return }
+    let limit = settings.walLimitByteCount
+    if bytes <= limit / 8 || bytes + 2 * log.lastPages * frameByteCount <= limit / 2 { return }
     if try checkpoint(SQLITE_CHECKPOINT_PASSIVE) { _ = try empty(bytes) }
   }
 

@@ -58,7 +58,7 @@ extension TableWriter {
         isDone = true
         return
       }
-      try commitNow(isLast: !isInterrupted)
+      try commitNow(isLast: !isInterrupted, isEnd: true)
       if statistics.pagesWritten > 0 && connection.durability != .off {
         try finishLog(isInterrupted: isInterrupted)
       }
@@ -77,7 +77,7 @@ extension TableWriter {
     isDone = true
   }
 
-  private func commitNow(isLast: Bool = false) throws(UpsurgeError) {
+  private func commitNow(isLast: Bool = false, isEnd: Bool = false) throws(UpsurgeError) {
     if !transaction.isOpen && connection.isInAutocommit {
       guard isLast, let keeper, keeper.isMarked else { return }
       return try markComplete(keeper)
@@ -104,7 +104,7 @@ extension TableWriter {
     try observer?.didCommit()
     statistics.commitCount += 1
     statistics.commitSeconds += MonotonicClock.seconds - start
-    try governWAL()
+    try governWAL(isEnd: isEnd)
   }
 
   /// A COMMIT that the disk has failed: it may stand in the log all the same, whole and unsynced, for who opens the

@@ -7,7 +7,8 @@ import UpsurgeRecords
 /// SQLite tells how many frames the log holds; when they are enough, a passive checkpoint brings them into the
 /// database, and the next transaction writes from the log's start again, unless somebody still reads from it. So
 /// with more than half the limit a checkpoint waits for readers, up to the busy timeout, and makes sure of the
-/// start. Within a transaction the log grows by what SQLite has written plus, at most, what its cache holds; before
+/// start. Much of the copying is done by a thread of its own while the writer goes on (see `CheckpointThread`). Within a
+/// transaction the log grows by what SQLite has written plus, at most, what its cache holds; before
 /// that passes the limit, the transaction ends early:
 ///
 ///     begun behind <= 1/2     written before it is looked at <= 1/4     cache <= 1/4 (`Connection.configure`)
@@ -46,14 +47,17 @@ extension TableWriter {
   }
 
   /// Notes what a commit has written, and checkpoints when the log holds enough.
-  func governWAL() throws(UpsurgeError) {
+  /// - Parameter isEnd: whether the last checkpoint comes next.
+  func governWAL(isEnd: Bool) throws(UpsurgeError) {
     let bytes = connection.notes.pointee.walFrames * frameByteCount
     log.frames = connection.notes.pointee.walFrames
     log.lastPages = pagesWritten - transaction.startPages
     statistics.walBytesPeak = max(statistics.walBytesPeak, bytes)
     statistics.pagesWritten = pagesWritten
     statistics.walBytesWritten = pagesWritten * frameByteCount
-    if connection.durability == .off || bytes < checkpointByteCount { return }
+    if isEnd || connection.durability == .off || checkpointsBeside(bytes) || bytes < checkpointByteCount {
+      return
+    }
     let isInDatabase = try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
     notePin(isPinned: !isInDatabase, bytes)
     let limit = settings.walLimitByteCount
@@ -63,6 +67,35 @@ extension TableWriter {
       if try empty(bytes) { return }
     }
     if bytes > limit { try waitForReader(bytes) }
+  }
+
+  /// Leaves the copying to the thread beside, as long as there is much to copy and room in the log.
+  private func checkpointsBeside(_ bytes: Int) -> Bool {
+    guard checkpointByteCount >= settings.leastCheckpointBeside,
+      bytes >= checkpointByteCount / 2, bytes <= settings.walLimitByteCount / 2, let thread = threadBeside()
+    else { return false }
+    guard let result = thread.lastResult else { return true }
+    if result.hasFailed || result.isPinned { return false }
+    let rest = bytes - min(bytes, result.frameCount * frameByteCount)
+    if bytes >= checkpointByteCount, rest <= bytes / 4 { return false }
+    thread.start()
+    statistics.checkpointCount += 1
+    return true
+  }
+
+  private func threadBeside() -> CheckpointThread? {
+    if log.thread == nil, !log.hasNoThread {
+      log.thread = connection.filePath.flatMap { try? CheckpointThread(path: $0, vfs: connection.vfsName) }
+      log.hasNoThread = log.thread == nil
+    }
+    return log.thread
+  }
+
+  /// Ends the thread beside, with its connection.
+  func endBeside() {
+    log.thread?.end()
+    log.thread = nil
+    log.hasNoThread = true
   }
 
   /// Brings all of the log into the database, and has the next transaction begin at its start; gives the disk back
@@ -84,6 +117,7 @@ extension TableWriter {
   @discardableResult
   func checkpoint(_ mode: Int32) throws(UpsurgeError) -> Bool {
     let start = MonotonicClock.seconds
+    log.thread?.wait()
     var frames: Int32 = 0
     var done: Int32 = 0
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &frames, &done)
@@ -93,6 +127,8 @@ extension TableWriter {
       throw error
     }
     statistics.isCheckpointComplete = code == SQLITE_OK && frames == done
+    // The next transaction begins the log anew.
+    if statistics.isCheckpointComplete { log.thread?.logDidRestart() }
     statistics.checkpointCount += 1
     statistics.checkpointSeconds += MonotonicClock.seconds - start
     return statistics.isCheckpointComplete

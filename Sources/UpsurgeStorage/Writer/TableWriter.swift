@@ -40,7 +40,7 @@ package final class TableWriter {
   var transaction = OpenTransaction()
   /// When others last had time to write.
   var turns = Turns()
-  var isDone = false
+  var isDone = false { didSet { if isDone { endBeside() } } }
   /// Whether a record was a delete by `--delete-when`.
   package internal(set) var hasMetTombstone = false
   /// Bytes of a page of the database.
@@ -141,6 +141,8 @@ package final class TableWriter {
     try beginSeeing()
     try beginWalking()
   }
+
+  deinit { endBeside() }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
   /// - Throws: as `UpsertPlan.init`; columns that the table lacks are added where the settings say so.

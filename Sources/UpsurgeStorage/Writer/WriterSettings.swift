@@ -24,6 +24,9 @@ package struct WriterSettings: Sendable {
   package var walLimitByteCount = 256 << 20
   /// A checkpoint runs after a commit that leaves more than this in the WAL; at most a quarter of the limit.
   package var checkpointByteCount = 40 << 20
+  /// Where that is at least so much, a thread of its own does most of it while the next records are stored; less is done
+  /// sooner than a thread wakes.
+  package var leastCheckpointBeside = 8 << 20
   /// Past the limit a commit waits at most so long for the reader that pins the log.
   package var longestPauseSeconds = 5.0
   /// Whether the run was told to end, which ends such waits; asked on the writer's thread.
