@@ -6,7 +6,8 @@ import UpsurgeRecords
 /// no order, batches are put together to one, in as much memory as there is, and its records are stored sorted:
 ///
 ///     gather    copies a batch, which goes back to its pool
-///     store     when the memory is full, the input pauses or ends, or a batch cannot be appended
+///     store     when the memory is full or more would gain nothing, the input pauses or ends, or a batch cannot be
+///               appended
 ///     a piece   the part of them that goes into one transaction: sorted, stored, its rejects given away in the order
 ///               of the input, committed. Its end is a place in the input like that of any other commit
 ///
@@ -16,6 +17,10 @@ struct Gathering {
   var key: SortKey?
   /// The records; nil where no memory is held.
   var run: Run?
+  /// Bytes of input that are gathered at most. Each piece changes the pages of an index once, so one that is large beside
+  /// the database gains little; smaller ones stay in the processor's cache, and are stored while the next is parsed.
+  var mostBytes = Int.max
+  static let worthBytes = 32 << 20
   /// Records of a piece at most, as far as the log's limit has told.
   var pieceLimit = Int.max
   /// What comes of looking at records before they are stored; means nothing.

@@ -39,9 +39,8 @@ extension TableWriter {
     guard batch.newColumns.isEmpty, batch.columnCount <= plan.columns.count, key.fits(batch) else {
       return false
     }
-    let mostBytes = settings.commitEveryBytes ?? .max
     if let run = gathering.run, !run.isEmpty {
-      if run.take(batch, mostBytes: mostBytes) { return true }
+      if run.take(batch, mostBytes: gathering.mostBytes) { return true }
       try storeWaiting()
     }
     guard !isGatheringPaused, !settlesKept, isBehindCommitted(batch), canTakeBack,
@@ -51,7 +50,15 @@ extension TableWriter {
       return false
     }
     guard let run = try runOfMemory() else { return false }
-    return run.take(batch, mostBytes: mostBytes)
+    gathering.mostBytes = min(
+      settings.commitEveryBytes ?? .max, max(Gathering.worthBytes, try databaseByteCount / 2))
+    return run.take(batch, mostBytes: gathering.mostBytes)
+  }
+
+  private var databaseByteCount: Int {
+    get throws(UpsurgeError) {
+      Int(try connection.integer("PRAGMA main.page_count") ?? 0) * pageByteCount
+    }
   }
 
   /// Whether a piece can be taken back when it turns out to be too large for the log: together with a table that is new
@@ -116,8 +123,7 @@ extension TableWriter {
 
   private func paysToSort(_ batch: borrowing Batch) throws(UpsurgeError) -> Bool {
     guard gathering.key != nil, batch.recordCount >= settings.sorting.fewestRecords else { return false }
-    let pageCount = Int(try connection.integer("PRAGMA main.page_count") ?? 0)
-    return pageCount * pageByteCount + batch.parsedByteCount
+    return try databaseByteCount + batch.parsedByteCount
       > settings.sorting.fewestBytes ?? connection.pageCacheByteCount / 2
   }
 }
