@@ -10,6 +10,7 @@ struct MirrorCommand: ParsableCommand {
     usage: """
       upsurge mirror <database> <job> [--table <table> ...] [--dry-run[=diff]] [--verify]
       upsurge mirror <database> --table <table> --source <source> ... [options of the table]
+      upsurge mirror <database> <job> --systemd|--cron [--at <time>]
       upsurge mirror init <database> <source> [--table <table>] [--key <columns>]
       upsurge mirror --schema
       """,
@@ -39,6 +40,7 @@ struct MirrorCommand: ParsableCommand {
         upsurge mirror shop.db job.yaml --dry-run=diff
         upsurge mirror shop.db job.yaml --summary - --metrics /var/lib/node_exporter/shop.prom
         upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard
+        upsurge mirror shop.db job.yaml --systemd --at 04:30
         upsurge status shop.db --max-age 26h
 
       Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records; 4 a guard refused, which the       message says; 3 stopped part way, some of the job is committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
@@ -86,6 +88,8 @@ struct MirrorCommand: ParsableCommand {
   @Option(help: "Write the figures of the run to this file in Prometheus' text format.")
   var metrics: String?
 
+  @OptionGroup(title: "Schedulers") var schedule: ScheduleOptions
+
   @OptionGroup var options: TableOptions
 
   @OptionGroup(title: "Output") var output: OutputOptions
@@ -97,12 +101,16 @@ struct MirrorCommand: ParsableCommand {
       let file: JobFile
       do {
         file = try readJob(words: CommandLine.arguments)
+        if schedule.isAsked { try printSchedule() }
       } catch let error as UpsurgeError {
         Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
         throw ExitCode(error.exitCode(hasCommittedWork: false))
       }
-      if !checksJob { return try perform(file) }
-      StandardOutput.print(JobText.text(file), terminator: "")
+      if checksJob {
+        StandardOutput.print(JobText.text(file), terminator: "")
+      } else if !schedule.isAsked {
+        return try perform(file)
+      }
     }
     if !StandardOutput.finish() { throw ExitCode(73) }
   }
