@@ -261,6 +261,7 @@ struct TableMirror {
     }
     options.dryRun = job.dryRun ?? options.dryRun
     options.keepsHistory = job.dryRun == nil && options.durability != .off
+    options.keptRunCount = table.unattended.keptRunCount
     options.isAtomic = job.atomicity != .bounded
     options.isRepeated = true
     // What is packed is stored by the time the first row could be seen.

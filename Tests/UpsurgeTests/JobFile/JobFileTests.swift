@@ -124,6 +124,7 @@ struct JobFileTests {
       wal-limit: 8MiB
       busy-timeout: 100
       input-order: true
+      keep-runs: all
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -140,6 +141,7 @@ struct JobFileTests {
       "--blob-folder=jobs/blobs",
       "--init=jobs/setup.sql", "--on-error=stop", "--rejects=jobs/bad.ndjson", "--durability=full",
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
+      "--keep-runs=all",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
