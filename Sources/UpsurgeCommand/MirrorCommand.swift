@@ -40,6 +40,7 @@ struct MirrorCommand: ParsableCommand {
         upsurge mirror shop.db job.yaml --dry-run=diff
         upsurge mirror shop.db job.yaml --summary - --metrics /var/lib/node_exporter/shop.prom
         upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard
+        upsurge mirror shop.db job.yaml --deadline 2h
         upsurge mirror shop.db job.yaml --systemd --at 04:30
         upsurge status shop.db --max-age 26h
 
@@ -161,11 +162,12 @@ struct MirrorCommand: ParsableCommand {
     guard let job else { return JobFile(job: try jobOfFlags(database: database), words: [:]) }
     let given = words.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) }
     let tableOptions = Set(OptionCatalogue.all.map(\.option) + ["--source", "--atomic"])
-    if let option = given.first(where: tableOptions.contains) {
+    if let option = given.first(where: { tableOptions.contains($0) && $0 != "--deadline" }) {
       throw ValidationError(
         "\(option) is said in the job file; on the command line it is for a table without one")
     }
     var file = try JobFileReader.read(job, database: database)
+    if let deadline = options.unattended.deadline { file.job.deadline = deadline.seconds }
     if tables.isEmpty { return file }
     let known = file.job.tables
     for name in tables where !known.contains(where: { SQLName.isSame($0.name, name) }) {

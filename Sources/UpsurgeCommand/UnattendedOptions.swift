@@ -11,13 +11,38 @@ struct UnattendedOptions: ParsableArguments {
       """)
   var keepRuns: RunCount = RunCount(UnattendedRules().keptRunCount)
 
-  func apply(to rules: inout UnattendedRules) {
+  @Option(
+    help: ArgumentHelp(
+      """
+      End a run that takes longer, as a signal would, at a commit: 30m, 2h. In a job file, at the top for the whole job, \
+      or for a table.
+      """, valueName: "time"))
+  var deadline: TimeLength?
+
+  @Option(
+    help: """
+      Try a table again, so often, where its source was unreadable, its stream broke or the database was busy; never where a guard refused or \
+      the input is bad.
+      """)
+  var retries: Int = 0
+
+  @Option(
+    help: ArgumentHelp(
+      "Wait so long before a table is tried again; each further wait is twice as long, up to an hour.",
+      valueName: "time"))
+  var retryAfter: TimeLength = TimeLength(seconds: UnattendedRules().retryPause)
+
+  func apply(to rules: inout UnattendedRules) throws {
+    guard (0...1_000).contains(retries) else { throw ValidationError("--retries takes 0 to 1000") }
     rules.keptRunCount = keepRuns.count
+    rules.deadline = deadline?.seconds
+    rules.retryCount = retries
+    rules.retryPause = retryAfter.seconds
   }
 }
 
 extension UnattendedOptions: TableOptionGroup {
-  func apply(to table: inout MirrorTable) { apply(to: &table.unattended) }
+  func apply(to table: inout MirrorTable) throws { try apply(to: &table.unattended) }
 }
 
 /// A number of runs, or `all`.

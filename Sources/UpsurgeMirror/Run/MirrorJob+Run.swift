@@ -23,17 +23,29 @@ extension MirrorJob {
     let start = MonotonicClock.seconds
     var summary = MirrorSummary(database: database)
     var afterwards = Afterwards()
+    var job = self
+    job.end = deadline.map { start + $0 }
+    var clock: Deadline?
     do throws(UpsurgeError) {
       try validate()
+      clock = try deadline.map { (seconds) throws(UpsurgeError) in
+        try Deadline(seconds: seconds, control: control)
+      }
       for table in try inOrder() {
         if control.cancellationSignal != nil { break }
-        let mirror = TableMirror(job: self, table: table, control: control, note: note)
+        let mirror = TableAttempts(job: job, table: table, control: control, note: note)
         let done = mirror.run(&afterwards, tick: tick)
         summary.tables.append(done)
         tableDone(done)
       }
     } catch {
       summary.error = error
+    }
+    clock?.stop()
+    if control.takeExpiry(), summary.tables.count < tables.count {
+      let seconds = deadline ?? 0
+      summary.error = Deadline.error(
+        "the job", seconds: seconds, hasCommitted: summary.tables.contains(where: \.hasCommitted))
     }
     summary.signal = control.cancellationSignal
     summary.seconds = MonotonicClock.seconds - start

@@ -125,6 +125,9 @@ struct JobFileTests {
       busy-timeout: 100
       input-order: true
       keep-runs: all
+      deadline: 2h
+      retries: 3
+      retry-after: 10s
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -141,7 +144,7 @@ struct JobFileTests {
       "--blob-folder=jobs/blobs",
       "--init=jobs/setup.sql", "--on-error=stop", "--rejects=jobs/bad.ndjson", "--durability=full",
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
-      "--keep-runs=all",
+      "--keep-runs=all", "--deadline=120m", "--retries=3", "--retry-after=10s",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
