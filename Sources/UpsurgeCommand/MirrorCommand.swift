@@ -41,6 +41,7 @@ struct MirrorCommand: ParsableCommand {
         upsurge mirror shop.db job.yaml --summary - --metrics /var/lib/node_exporter/shop.prom
         upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard
         upsurge mirror shop.db job.yaml --deadline 2h
+        upsurge mirror shop.db job.yaml --log json 2>> /var/log/shop.ndjson
         upsurge mirror shop.db job.yaml --systemd --at 04:30
         upsurge status shop.db --max-age 26h
 
@@ -95,7 +96,10 @@ struct MirrorCommand: ParsableCommand {
 
   @OptionGroup(title: "Output") var output: OutputOptions
 
+  @OptionGroup(title: "Output") var logging: LogOptions
+
   func run() throws {
+    let terminal = Terminal(output: output, log: logging.log)
     if printsSchema {
       StandardOutput.print(JobSchema.text, terminator: "")
     } else {
@@ -104,20 +108,20 @@ struct MirrorCommand: ParsableCommand {
         file = try readJob(words: CommandLine.arguments)
         if schedule.isAsked { try printSchedule() }
       } catch let error as UpsurgeError {
-        Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+        terminal.show(error)
         throw ExitCode(error.exitCode(hasCommittedWork: false))
       }
       if checksJob {
         StandardOutput.print(JobText.text(file), terminator: "")
       } else if !schedule.isAsked {
-        return try perform(file)
+        return try perform(file, terminal)
       }
     }
     if !StandardOutput.finish() { throw ExitCode(73) }
   }
 
   /// Runs the job.
-  private func perform(_ file: JobFile) throws {
+  private func perform(_ file: JobFile, _ terminal: Terminal) throws {
     var job = file.job
     job.dryRun = dryRun
     job.verifiesAll = verify
@@ -128,10 +132,9 @@ struct MirrorCommand: ParsableCommand {
       summaryFile = try output.openSummary()
       metricsFile = try metrics.map { (path) throws(UpsurgeError) in try MetricsFile(path) }
     } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      terminal.show(error)
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
-    let terminal = Terminal(output: output)
     let control = RunControl()
     Signals.forward(to: control)
     var isReported = true
@@ -146,7 +149,7 @@ struct MirrorCommand: ParsableCommand {
         return isReported
       })
     terminal.clearProgress()
-    if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
+    terminal.show(summary)
     if let metricsFile, !metricsFile.write(summary) { isReported = false }
     var code = summary.exitCode
     // The rows are committed; only the report of it failed.

@@ -28,6 +28,10 @@ extension MirrorCommand {
     for (option, path) in [("--metrics", metrics), ("--summary", output.summary)] {
       if let path { words += [option, path == "-" ? path : ScheduledRun.absolute(path)] }
     }
+    if logging.log != .text { words += ["--log", logging.log.rawValue] }
+    if let deadline = options.unattended.deadline {
+      words += ["--deadline", "\(Int(deadline.seconds.rounded(.up)))s"]
+    }
     if output.isVerbose { words.append("-v") }
     if output.isQuiet { words.append("-q") }
     return words

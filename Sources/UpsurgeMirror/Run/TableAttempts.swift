@@ -12,7 +12,19 @@ struct TableAttempts {
   let job: MirrorJob
   let table: MirrorTable
   let control: RunControl
+  /// Says things of this table.
   let note: @Sendable (RunNote) -> Void
+
+  init(
+    job: MirrorJob, table: MirrorTable, control: RunControl, note: @escaping @Sendable (RunNote) -> Void
+  ) {
+    (self.job, self.table, self.control) = (job, table, control)
+    self.note = { [name = table.name] words in
+      var words = words
+      words.table = name
+      note(words)
+    }
+  }
 
   private var shown: String { table.name.escapedForTerminal }
   private var rules: UnattendedRules { table.unattended }
