@@ -37,6 +37,7 @@ struct MirrorCommand: ParsableCommand {
       Examples:
         upsurge mirror init shop.db feed.csv --key id > job.yaml
         upsurge mirror shop.db job.yaml --check-job
+        upsurge mirror shop.db job.yaml --check
         upsurge mirror shop.db job.yaml --dry-run=diff
         upsurge mirror shop.db job.yaml --summary - --metrics /var/lib/node_exporter/shop.prom
         upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard
@@ -45,7 +46,7 @@ struct MirrorCommand: ParsableCommand {
         upsurge mirror shop.db job.yaml --systemd --at 04:30
         upsurge status shop.db --max-age 26h
 
-      Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records; 4 a guard refused, which the       message says; 3 stopped part way, some of the job is committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
+      Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records, or --check has warnings; 4 a guard refused, which the       message says; 3 stopped part way, some of the job is committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database.")
@@ -75,6 +76,14 @@ struct MirrorCommand: ParsableCommand {
 
   @Flag(name: .customLong("check-job"), help: "Read the job and say in words what it does; touch nothing.")
   var checksJob = false
+
+  @Flag(
+    name: .customLong("check"),
+    help: """
+      Look at the database's schema for what the job's feeds cannot follow, and say what helps; no feed is read, nothing is \
+      changed. --check-job looks at the job file alone.
+      """)
+  var checksSchema = false
 
   @Option(help: "Do everything and take it back; diff lists each row that would change.")
   var dryRun: DryRun?
@@ -113,11 +122,32 @@ struct MirrorCommand: ParsableCommand {
       }
       if checksJob {
         StandardOutput.print(JobText.text(file), terminator: "")
+      } else if checksSchema {
+        return try check(file, terminal)
       } else if !schedule.isAsked {
         return try perform(file, terminal)
       }
     }
     if !StandardOutput.finish() { throw ExitCode(73) }
+  }
+
+  /// Says what of the schema the feeds cannot follow.
+  private func check(_ file: JobFile, _ terminal: Terminal) throws {
+    let warnings: [SchemaWarning]
+    do throws(UpsurgeError) {
+      warnings = try file.job.check()
+    } catch {
+      terminal.show(error)
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+    for warning in warnings { StandardOutput.print(warning.description) }
+    if warnings.isEmpty {
+      let count = Words.count(UInt64(file.job.tables.count), "table")
+      StandardOutput.print(
+        "nothing speaks against the job: \(count) of \(file.job.database.escapedForTerminal)")
+    }
+    if !StandardOutput.finish() { throw ExitCode(73) }
+    if !warnings.isEmpty { throw ExitCode(2) }
   }
 
   /// Runs the job.
