@@ -11,6 +11,7 @@ struct MirrorCommand: ParsableCommand {
       upsurge mirror <database> <job> [--table <table> ...] [--dry-run[=diff]] [--verify]
       upsurge mirror <database> --table <table> --source <source> ... [options of the table]
       upsurge mirror <database> <job> --systemd|--cron [--at <time>]
+      upsurge mirror <database> --forget <table> [--yes|--dry-run]
       upsurge mirror init <database> <source> [--table <table>] [--key <columns>]
       upsurge mirror --schema
       """,
@@ -44,6 +45,7 @@ struct MirrorCommand: ParsableCommand {
         upsurge mirror shop.db job.yaml --deadline 2h
         upsurge mirror shop.db job.yaml --log json 2>> /var/log/shop.ndjson
         upsurge mirror shop.db job.yaml --systemd --at 04:30
+        upsurge mirror shop.db --forget members --dry-run
         upsurge status shop.db --max-age 26h
 
       Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records, or --check has warnings; 4 a guard refused, which the       message says; 3 stopped part way, some of the job is committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
@@ -99,6 +101,8 @@ struct MirrorCommand: ParsableCommand {
   @Option(help: "Write the figures of the run to this file in Prometheus' text format.")
   var metrics: String?
 
+  @OptionGroup(title: "Forgetting") var forgetting: ForgetOptions
+
   @OptionGroup(title: "Schedulers") var schedule: ScheduleOptions
 
   @OptionGroup var options: TableOptions
@@ -109,6 +113,7 @@ struct MirrorCommand: ParsableCommand {
 
   func run() throws {
     let terminal = Terminal(output: output, log: logging.log)
+    if let table = forgetting.forget { return try forget(table, terminal) }
     if printsSchema {
       StandardOutput.print(JobSchema.text, terminator: "")
     } else {
