@@ -102,11 +102,6 @@ extension MirrorTable {
       throw UpsurgeError(
         .usage, "table \(shown) has no source", hint: "source: names a file, glob, folder or URL")
     }
-    if let source = sources.first(where: { $0.hasPrefix("sqlite:") }) {
-      throw UpsurgeError(
-        .usage, "table \(shown): this version does not read \(source.escapedForTerminal)",
-        hint: "exec:sqlite3 -csv -header PATH 'SELECT * FROM TABLE' reads it")
-    }
     if case .file(let path)? = options.rejects,
       sources.contains(where: FolderListing.isFolder) || kind == .delta
     {

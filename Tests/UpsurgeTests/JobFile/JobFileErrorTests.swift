@@ -253,8 +253,8 @@ struct JobFileErrorTests {
       "tables: {t: {source: 'exec: '}}\n", "1:22", "tables.t.source: exec: has no command",
       "write exec:COMMAND"),
     Wrong(
-      "tables: {t: {source: 'sqlite:a.db'}}\n", "1:22", "tables.t.source: sqlite: takes a path and a table",
-      "write sqlite:PATH#TABLE"),
+      "tables: {t: {source: 'sqlite:a.db'}}\n", "1:22", "tables.t.source: sqlite: takes a path and a table or query",
+      "write sqlite:PATH#TABLE, or 'sqlite:PATH?query=SELECT …'"),
     Wrong(
       "tables: {t: {source: 'https://me:hunter2@a/b'}}\n", "1:22",
       "tables.t.source: a password in the job file",

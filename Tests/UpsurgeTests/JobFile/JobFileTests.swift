@@ -240,6 +240,7 @@ struct JobFileTests {
       ("jobs/job.yaml", "exec:cat x", "exec:cat x"), ("jobs/job.yaml", "HTTPS://a.b/c", "HTTPS://a.b/c"),
       ("jobs/job.yaml", "sqlite:a.db#t", "sqlite:jobs/a.db#t"),
       ("jobs/job.yaml", "sqlite:/a.db#t", "sqlite:/a.db#t"),
+      ("jobs/job.yaml", "sqlite:a.db?query=SELECT '#' AS a", "sqlite:jobs/a.db?query=SELECT '#' AS a"),
       ("jobs/job.yaml", "a:b.csv", "jobs/a:b.csv"), ("-", "feed.csv", "feed.csv"),
       ("jobs/job.yaml", "2026-01-01", "jobs/2026-01-01"),
     ])
