@@ -81,6 +81,8 @@ extension LogLine {
   init(_ progress: RunControl.Progress, seconds: Double) {
     let message = ProgressLine.text(progress, seconds: seconds)
     self.init(.info, "progress", message, table: progress.table)
+    json.key("stage")
+    json.string("\(progress.stage)")
     let counts = [
       ("records", progress.records), ("rejects", progress.rejects), ("bytes", progress.bytes),
       ("total_bytes", progress.totalBytes),
