@@ -8,6 +8,8 @@ public struct RunNote: Sendable {
   public var level: Level
   /// One line or, for a statement, several; without a line end.
   public var text: String
+  /// The table that it is about, of a job that has several.
+  public var table: String?
 
   public init(_ level: Level, _ text: String) {
     self.level = level

@@ -22,7 +22,7 @@ struct InspectCommand: ParsableCommand {
         upsurge inspect shop.db
       """)
 
-  @Argument(help: "A file, - for standard input, a URL, 'exec:COMMAND', or an SQLite database.")
+  @Argument(help: "A file, - for standard input, a URL, 'exec:COMMAND', sqlite:PATH#TABLE, or an SQLite database.")
   var source: String
 
   @OptionGroup(title: "Input") var input: InputOptions

@@ -24,6 +24,8 @@ struct LoadCommand: ParsableCommand {
         zcat feed.ndjson.gz | upsurge load app.db events - --key id
         upsurge load app.db feed https://example.org/feed.csv.gz --key id
         upsurge load app.db feed 'exec:pg_dump -t feed | my-filter' --key id
+        upsurge load app.db orders sqlite:shop.db#orders --key id
+        upsurge load app.db feed 'sqlite:shop.db?query=SELECT id, total FROM orders WHERE open' --key id
         upsurge load app.db items api.json --json-path data.items --flatten
         upsurge load app.db feed dirty.csv --on-error reject --rejects bad.ndjson
         upsurge load app.db feed dirty.csv --on-error reject --rejects table
@@ -37,7 +39,8 @@ struct LoadCommand: ParsableCommand {
 
       A URL is fetched by libcurl: redirects, retries, the rest behind a break, ~/.netrc and the proxies of the \
       environment; a body that is cut ends the load as a cut file does. Passwords in it are neither shown nor stored. \
-      The output of exec:COMMAND is whole if COMMAND ends with status 0.
+      The output of exec:COMMAND is whole if COMMAND ends with status 0. Rows of another SQLite database are read in one \
+      read transaction, and every value stays what it is.
 
       A load that was killed or stopped part way goes on from its last commit when the same command is given again; \
       `upsurge runs DB` lists such runs.
@@ -55,7 +58,8 @@ struct LoadCommand: ParsableCommand {
 
   @Argument(
     help: """
-      Files, globs, http:// and https:// URLs, 'exec:COMMAND' for what a command writes, or - for standard input (the \
+      Files, globs, http:// and https:// URLs, 'exec:COMMAND' for what a command writes, sqlite:PATH#TABLE or \
+      'sqlite:PATH?query=SELECT …' for rows of another database, or - for standard input (the \
       default).
       """)
   var sources: [String] = ["-"]

@@ -10,6 +10,8 @@ struct MirrorCommand: ParsableCommand {
     usage: """
       upsurge mirror <database> <job> [--table <table> ...] [--dry-run[=diff]] [--verify]
       upsurge mirror <database> --table <table> --source <source> ... [options of the table]
+      upsurge mirror <database> <job> --systemd|--cron [--at <time>]
+      upsurge mirror <database> --forget <table> [--yes|--dry-run]
       upsurge mirror init <database> <source> [--table <table>] [--key <columns>]
       upsurge mirror --schema
       """,
@@ -36,12 +38,17 @@ struct MirrorCommand: ParsableCommand {
       Examples:
         upsurge mirror init shop.db feed.csv --key id > job.yaml
         upsurge mirror shop.db job.yaml --check-job
+        upsurge mirror shop.db job.yaml --check
         upsurge mirror shop.db job.yaml --dry-run=diff
         upsurge mirror shop.db job.yaml --summary - --metrics /var/lib/node_exporter/shop.prom
         upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard
+        upsurge mirror shop.db job.yaml --deadline 2h
+        upsurge mirror shop.db job.yaml --log json 2>> /var/log/shop.ndjson
+        upsurge mirror shop.db job.yaml --systemd --at 04:30
+        upsurge mirror shop.db --forget members --dry-run
         upsurge status shop.db --max-age 26h
 
-      Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records; 4 a guard refused, which the       message says; 3 stopped part way, some of the job is committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
+      Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records, or --check has warnings; 4 a guard refused, which the       message says; 3 stopped part way, by --deadline for one, some of the job is committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database.")
@@ -72,6 +79,14 @@ struct MirrorCommand: ParsableCommand {
   @Flag(name: .customLong("check-job"), help: "Read the job and say in words what it does; touch nothing.")
   var checksJob = false
 
+  @Flag(
+    name: .customLong("check"),
+    help: """
+      Look at the database's schema for what the job's feeds cannot follow, and say what helps; no feed is read, nothing is \
+      changed. --check-job looks at the job file alone.
+      """)
+  var checksSchema = false
+
   @Option(help: "Do everything and take it back; diff lists each row that would change.")
   var dryRun: DryRun?
 
@@ -86,29 +101,62 @@ struct MirrorCommand: ParsableCommand {
   @Option(help: "Write the figures of the run to this file in Prometheus' text format.")
   var metrics: String?
 
+  @OptionGroup(title: "Forgetting") var forgetting: ForgetOptions
+
+  @OptionGroup(title: "Schedulers") var schedule: ScheduleOptions
+
   @OptionGroup var options: TableOptions
 
   @OptionGroup(title: "Output") var output: OutputOptions
 
+  @OptionGroup(title: "Output") var logging: LogOptions
+
   func run() throws {
+    let terminal = Terminal(output: output, log: logging.log)
+    if let table = forgetting.forget { return try forget(table, terminal) }
     if printsSchema {
       StandardOutput.print(JobSchema.text, terminator: "")
     } else {
       let file: JobFile
       do {
         file = try readJob(words: CommandLine.arguments)
+        if schedule.isAsked { try printSchedule() }
       } catch let error as UpsurgeError {
-        Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+        terminal.show(error)
         throw ExitCode(error.exitCode(hasCommittedWork: false))
       }
-      if !checksJob { return try perform(file) }
-      StandardOutput.print(JobText.text(file), terminator: "")
+      if checksJob {
+        StandardOutput.print(JobText.text(file), terminator: "")
+      } else if checksSchema {
+        return try check(file, terminal)
+      } else if !schedule.isAsked {
+        return try perform(file, terminal)
+      }
     }
     if !StandardOutput.finish() { throw ExitCode(73) }
   }
 
+  /// Says what of the schema the feeds cannot follow.
+  private func check(_ file: JobFile, _ terminal: Terminal) throws {
+    let warnings: [SchemaWarning]
+    do throws(UpsurgeError) {
+      warnings = try file.job.check()
+    } catch {
+      terminal.show(error)
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+    for warning in warnings { StandardOutput.print(warning.description) }
+    if warnings.isEmpty {
+      let count = Words.count(UInt64(file.job.tables.count), "table")
+      StandardOutput.print(
+        "nothing speaks against the job: \(count) of \(file.job.database.escapedForTerminal)")
+    }
+    if !StandardOutput.finish() { throw ExitCode(73) }
+    if !warnings.isEmpty { throw ExitCode(2) }
+  }
+
   /// Runs the job.
-  private func perform(_ file: JobFile) throws {
+  private func perform(_ file: JobFile, _ terminal: Terminal) throws {
     var job = file.job
     job.dryRun = dryRun
     job.verifiesAll = verify
@@ -119,10 +167,9 @@ struct MirrorCommand: ParsableCommand {
       summaryFile = try output.openSummary()
       metricsFile = try metrics.map { (path) throws(UpsurgeError) in try MetricsFile(path) }
     } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      terminal.show(error)
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
-    let terminal = Terminal(output: output)
     let control = RunControl()
     Signals.forward(to: control)
     var isReported = true
@@ -137,7 +184,7 @@ struct MirrorCommand: ParsableCommand {
         return isReported
       })
     terminal.clearProgress()
-    if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
+    terminal.show(summary)
     if let metricsFile, !metricsFile.write(summary) { isReported = false }
     var code = summary.exitCode
     // The rows are committed; only the report of it failed.
@@ -153,11 +200,12 @@ struct MirrorCommand: ParsableCommand {
     guard let job else { return JobFile(job: try jobOfFlags(database: database), words: [:]) }
     let given = words.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) }
     let tableOptions = Set(OptionCatalogue.all.map(\.option) + ["--source", "--atomic"])
-    if let option = given.first(where: tableOptions.contains) {
+    if let option = given.first(where: { tableOptions.contains($0) && $0 != "--deadline" }) {
       throw ValidationError(
         "\(option) is said in the job file; on the command line it is for a table without one")
     }
     var file = try JobFileReader.read(job, database: database)
+    if let deadline = options.unattended.deadline { file.job.deadline = deadline.seconds }
     if tables.isEmpty { return file }
     let known = file.job.tables
     for name in tables where !known.contains(where: { SQLName.isSame($0.name, name) }) {
@@ -194,55 +242,5 @@ struct MirrorCommand: ParsableCommand {
     var job = MirrorJob(database: database, tables: [table])
     job.atomicity = atomic ?? .table
     return job
-  }
-}
-
-/// `upsurge mirror init`: a first job file, to be read and changed.
-struct MirrorInitCommand: ParsableCommand {
-  /// What the argument parser calls it: to that parser `init` would be the name of a database.
-  static let name = "mirror-init"
-
-  static let configuration = CommandConfiguration(
-    commandName: name,
-    abstract: "Write a commented job file for a source and a database to standard output.",
-    usage: "upsurge mirror init <database> <source> [--table <table>] [--key <columns>]",
-    discussion: """
-      Looks at the source as `upsurge inspect` does, and at the tables and keys of the database, where it is there. \
-      Nothing is changed.
-
-      Example:
-        upsurge mirror init shop.db feed.csv --key id > job.yaml
-      """,
-    shouldDisplay: false)
-
-  @Argument(help: "The SQLite database; need not be there.")
-  var database: String
-
-  @Argument(help: "A file, glob, folder, URL, exec:COMMAND or sqlite:PATH#TABLE.")
-  var source: String
-
-  @Option(
-    help: "The table; if not given, one of the database that has the source's columns, or the file's name.")
-  var table: String?
-
-  @Option(help: "Columns that say which row a record is about: A,B; if not given, a key of the table.")
-  var key: String?
-
-  func run() throws {
-    let names = try key.map { try NameList.parse($0, option: "--key") }
-    if let fault = SourceFault.of(source) {
-      throw ValidationError("the source \(fault.message)" + (fault.hint.map { "; \($0)" } ?? ""))
-    }
-    if SourceName.isStandardInput(source) {
-      throw ValidationError("init looks at the source, and a job reads it again: give a file")
-    }
-    do throws(UpsurgeError) {
-      let draft = try JobDraft(database: database, source: source, table: table, key: names)
-      StandardOutput.print(draft.text, terminator: "")
-      if !StandardOutput.finish() { throw UpsurgeError(.cannotCreate, "the job file was not written") }
-    } catch {
-      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
-      throw ExitCode(error.exitCode(hasCommittedWork: false))
-    }
   }
 }

@@ -9,10 +9,10 @@ enum RepeatedOption {
 
   /// Options without a value, which say the same again.
   private static let flags: Set<String> = [
-    "--allow-empty", "--alter", "--any-key", "--atomic", "--check", "--check-job", "--create-key",
+    "--allow-empty", "--alter", "--any-key", "--atomic", "--check", "--check-job", "--create-key", "--cron",
     "--explain", "--explain-time", "--help",
     "--history", "--input-order", "--json",
-    "--no-header", "--quiet", "--schema", "--strict", "--verbose", "--version",
+    "--no-header", "--quiet", "--schema", "--strict", "--systemd", "--verbose", "--version", "--yes",
   ]
 
   /// The first option that is given again and may not be; nil where there is none, or help is asked for.

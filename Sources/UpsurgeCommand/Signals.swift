@@ -31,7 +31,8 @@ enum Signals {
   /// Only what is safe in a signal handler.
   private static func receive(_ number: Int32) {
     guard let control else { return }
-    if control.cancellationSignal == nil { return control.cancel(signal: number) }
+    // Where only time was over, this is the first one.
+    if control.cancellationSignal == nil || control.isExpired { return control.cancel(signal: number) }
     if number == SIGHUP { return }
     if isProgressDrawn.load(ordering: .relaxed) { _ = write(STDERR_FILENO, "\r\u{1B}[K", 4) }
     signal(number, SIG_DFL)

@@ -23,7 +23,7 @@ struct StatusCommand: ParsableCommand {
   var database: String
 
   @Option(help: ArgumentHelp("The last good run may be so old: 90min, 26h, 2d.", valueName: "time"))
-  var maxAge: AgeLimit?
+  var maxAge: TimeLength?
 
   @Flag(name: .customLong("json"), help: "Print a JSON array.")
   var isJSON = false
@@ -50,19 +50,6 @@ struct StatusCommand: ParsableCommand {
     }
     guard StandardOutput.finish() else { throw ExitCode(73) }
     if feeds.isEmpty || !feeds.allSatisfy({ $0.isGood(maximumAge: limit) }) { throw ExitCode(1) }
-  }
-}
-
-/// `90min`, `26h`, `2d`.
-struct AgeLimit: ExpressibleByArgument {
-  var seconds: Double
-
-  init?(argument: String) {
-    let units: [(String, Double)] = [("min", 60), ("h", 3_600), ("d", 86_400), ("s", 1)]
-    guard let (name, factor) = units.first(where: { argument.hasSuffix($0.0) }),
-      let number = Double(argument.dropLast(name.count)), number > 0, number.isFinite
-    else { return nil }
-    seconds = number * factor
   }
 }
 

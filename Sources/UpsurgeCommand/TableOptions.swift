@@ -10,6 +10,8 @@ struct TableOptions: ParsableArguments {
 
   @OptionGroup(title: "Folders") var folder: FolderOptions
 
+  @OptionGroup(title: "Unattended runs") var unattended: UnattendedOptions
+
   @OptionGroup(title: "Input") var input: InputOptions
 
   @OptionGroup(title: "Key and merge") var upsert: UpsertOptions
@@ -23,15 +25,15 @@ struct TableOptions: ParsableArguments {
   /// The groups, each of which a job file hands its own words: to parse all of them for each table would take long.
   static var groups: [any TableOptionGroup.Type] {
     [
-      FeedOptions.self, GuardOptions.self, FolderOptions.self, InputOptions.self, UpsertOptions.self,
-      SchemaOptions.self, RejectOptions.self, TransactionOptions.self,
+      FeedOptions.self, GuardOptions.self, FolderOptions.self, UnattendedOptions.self, InputOptions.self,
+      UpsertOptions.self, SchemaOptions.self, RejectOptions.self, TransactionOptions.self,
     ]
   }
 
   /// - Throws: `ValidationError` that names the option.
   func apply(to table: inout MirrorTable) throws {
     let groups: [any TableOptionGroup] = [
-      feed, guards, folder, input, upsert, schema, rejects, transactions,
+      feed, guards, folder, unattended, input, upsert, schema, rejects, transactions,
     ]
     for group in groups { try group.apply(to: &table) }
   }

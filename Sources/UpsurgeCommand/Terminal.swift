@@ -13,16 +13,23 @@ final class Terminal: Sendable {
   private let isQuiet: Bool
   private let isVerbose: Bool
   private let showsProgress: Bool
+  private let log: LogFormat
+  /// Seconds between two lines of progress.
+  private let progressPause: Double
+  /// Whether everything that is said is JSON, also what is said where no terminal is at hand.
+  private static let saysJSON = Atomic<Bool>(false)
   private let watch = Stopwatch()
   /// Whether a progress line stands on the screen, and when the last one was drawn.
   private let state = Guarded<(isDrawn: Bool, drawnAt: Double)>((false, -1))
 
-  init(output: OutputOptions) {
+  init(output: OutputOptions, log: LogFormat = .text) {
     isQuiet = output.isQuiet
     isVerbose = output.isVerbose
-    showsProgress =
-      !output.isQuiet
-      && (output.progress == .always || output.progress == .auto && isatty(STDERR_FILENO) == 1)
+    self.log = log
+    let isWatched = log == .json || isatty(STDERR_FILENO) == 1
+    showsProgress = !output.isQuiet && (output.progress == .always || output.progress == .auto && isWatched)
+    progressPause = log == .text ? 0.2 : output.progress == .always ? 1 : 10
+    Terminal.saysJSON.store(log == .json, ordering: .relaxed)
   }
 
   /// The text with the control characters of names and data made visible; line ends stay.
@@ -31,8 +38,18 @@ final class Terminal: Sendable {
       .joined(separator: "\n")
   }
 
-  /// Writes to standard error as it is.
-  static func say(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+  /// Writes to standard error as it is; where JSON is asked for, as an error's line.
+  static func say(_ text: String) {
+    guard saysJSON.load(ordering: .relaxed) else {
+      _ = write(Array(text.utf8), to: STDERR_FILENO)
+      return
+    }
+    let words = text.hasPrefix("upsurge: ") ? text.dropFirst("upsurge: ".utf8.count) : text[...]
+    let lines = words.split(separator: "\n").map { $0.drop { $0 == " " } }
+    if !lines.isEmpty { say(LogLine(.error, "error", lines.joined(separator: "; "))) }
+  }
+
+  private static func say(_ line: LogLine) { _ = write(line.bytes, to: STDERR_FILENO) }
 
   /// Writes all of `bytes`.
   /// - Returns: false when the system refuses; `errno` says why.
@@ -57,6 +74,7 @@ final class Terminal: Sendable {
   var note: @Sendable (RunNote) -> Void {
     { [self] note in
       guard !isQuiet, isVerbose || note.level != .detail else { return }
+      if log == .json { return Terminal.say(LogLine(note)) }
       clearProgress()
       Terminal.say((note.level == .warning ? "note: " : "") + Terminal.visible(note.text) + "\n")
     }
@@ -67,7 +85,11 @@ final class Terminal: Sendable {
     guard showsProgress else { return }
     let seconds = watch.seconds
     state.withLock { state in
-      guard seconds - state.drawnAt >= 0.2 else { return }
+      guard seconds - state.drawnAt >= progressPause else { return }
+      if log == .json {
+        state.drawnAt = seconds
+        return Terminal.say(LogLine(progress, seconds: seconds))
+      }
       state = (true, seconds)
       Signals.isProgressDrawn.store(true, ordering: .relaxed)
       Terminal.say("\r\u{1B}[K" + ProgressLine.text(progress, seconds: seconds))
@@ -124,6 +146,9 @@ extension Terminal {
 extension Terminal {
   /// What became of one table of a job.
   func show(_ table: MirrorSummary.Table, in job: MirrorJob) {
+    if log == .json {
+      return isQuiet && [0, 2].contains(table.exitCode) ? () : Terminal.say(LogLine(table))
+    }
     if let error = table.error {
       Terminal.say("upsurge: \(Terminal.visible("table \(table.name): \(error.description)"))\n")
     }
@@ -134,6 +159,22 @@ extension Terminal {
         RunNote(
           .info, "\(table.name) in \(job.database): the delivery is still that\(when), nothing was read"))
     }
+  }
+}
+
+extension Terminal {
+  /// Why a run came to nothing.
+  func show(_ error: UpsurgeError) {
+    if log == .json { return Terminal.say(LogLine(error)) }
+    Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+  }
+
+  /// The end of a job.
+  func show(_ summary: MirrorSummary) {
+    if log == .json {
+      return isQuiet && [0, 2].contains(summary.exitCode) ? () : Terminal.say(LogLine(summary))
+    }
+    if let error = summary.error { show(error) }
   }
 }
 

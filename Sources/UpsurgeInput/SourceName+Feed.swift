@@ -4,8 +4,10 @@ extension SourceName {
   /// What stands in front of a command whose output is read.
   package static let commandMark = "exec:"
 
-  /// Whether the name is no file but a stream that somebody else sends: a URL or a command.
-  package static func isFeed(_ name: String) -> Bool { isURL(name) || command(of: name) != nil }
+  /// Whether the name is no file but a stream that is sent: what a URL leads to, what a command writes, rows of a database.
+  package static func isFeed(_ name: String) -> Bool {
+    isURL(name) || command(of: name) != nil || isDatabase(name)
+  }
 
   /// Whether the name is a URL that is fetched: `http://…` or `https://…`.
   package static func isURL(_ name: String) -> Bool {
@@ -22,6 +24,7 @@ extension SourceName {
   /// values of parameters that are called like secrets (`?token=***`).
   package static func redacted(_ name: String) -> String {
     if isURL(name) { return URLText.redacted(name) }
+    if isDatabase(name) { return name }
     return command(of: name) == nil ? name : URLText.redacted(within: name)
   }
 
@@ -35,8 +38,9 @@ extension SourceName {
     return nil
   }
 
-  /// - Throws: `usage` for a command that is none.
+  /// - Throws: `usage` for a command that is none, and for no rows of a database.
   static func checkFeed(_ name: String) throws(UpsurgeError) {
+    _ = try database(of: name)
     guard let command = command(of: name), command.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else {
       return
     }

@@ -9,6 +9,8 @@ extension SourceName {
   /// not there, that of the folder with the rest behind it; `-` for standard input; a URL or command as it may be shown.
   package static func place(of name: String) -> String {
     if isStandardInput(name) { return standardInput }
+    // Of a database the rows are part of the name.
+    if let source = DatabaseSource(name) { return source.name(path: place(of: source.path)) }
     if isFeed(name) { return redacted(name) }
     var folder = name
     var rest = ""

@@ -19,6 +19,8 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
     public static let guardRefused = Code(rawValue: "guard-refused")
     /// SQLite failed, or the file is not a database: exit 1.
     public static let database = Code(rawValue: "database")
+    /// The time that the run was given is over: exit 3 or 1.
+    public static let deadline = Code(rawValue: "deadline")
     /// A signal ended the run: exit 130 or 143.
     public static let interrupted = Code(rawValue: "interrupted")
   }

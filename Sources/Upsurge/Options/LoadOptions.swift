@@ -85,6 +85,8 @@ public struct LoadOptions: Sendable {
   public var resume = ResumePolicy.auto
   /// Whether the run stays listed after it has ended.
   public var keepsHistory = false
+  /// So many past runs of the table stay, the newest, where this one does; nil is all of them.
+  package var keptRunCount: UInt64?
   /// Whether all of the run is one transaction.
   public var isAtomic = false
   /// A compressed source may become so many times larger, behind its first 64 MiB; nil is no bound.

@@ -198,7 +198,9 @@ extension LoadRun {
       writing.abandon()
       throw readError
     }
-    try writing.finish(isInterrupted: control.cancellationSignal != nil)
+    let isInterrupted = control.cancellationSignal != nil
+    if job.options.snapshot != nil && !isInterrupted { control.note(stage: .sweeping) }
+    try writing.finish(isInterrupted: isInterrupted)
   }
 
   private func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {

@@ -34,8 +34,14 @@ extension LoadRun {
 
   /// Says what follows from a signal.
   func noteSignal(_ signal: Int32) {
-    let name = [1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"][signal] ?? "signal \(signal)"
     let isVoid = job.options.isTrial || job.options.isAtomic
+    if signal == RunControl.deadlineSignal {
+      return note(
+        RunNote(
+          .info,
+          "the deadline is reached: " + (isVoid ? "rolling everything back" : "ending at the next commit")))
+    }
+    let name = [1: "SIGHUP", 2: "SIGINT", 15: "SIGTERM"][signal] ?? "signal \(signal)"
     note(
       RunNote(
         .info,

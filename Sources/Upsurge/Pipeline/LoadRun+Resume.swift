@@ -92,6 +92,7 @@ extension LoadRun {
     let keeper = try RunKeeper(
       connection: connection, job: runJob, resumed: beginning.resumption, replaced: beginning.replaced,
       keepsHistory: job.options.keepsHistory, startedAt: startedAt, owner: owner)
+    keeper.keptRunCount = job.options.keptRunCount
     let files = beginning.files
     keeper.files = { files.all }
     if table.createdSQL != nil { keeper.madeTable = true }
@@ -141,7 +142,7 @@ extension LoadRun {
       $0.tell(run)
       $0.hasBegunToWrite = true
     }
-    ending.withLock { $0 = RunEnding(run, on: connection, keepsHistory: job.options.keepsHistory) }
+    ending.withLock { $0 = RunEnding(run, on: connection, options: job.options) }
   }
 }
 

@@ -7,8 +7,16 @@ public final class RunControl: Sendable {
   private let bytes = Atomic<UInt64>(0)
   private let totalBytes = Atomic<UInt64>(0)
   private let rejects = Atomic<UInt64>(0)
+  /// The table at work, of a job that has several.
+  private let table = Mutex<String?>(nil)
+  private let stage = Atomic<UInt8>(Stage.fetching.rawValue)
 
-  public init() {}
+  /// Is told of each new stage of a table, on the thread that begins it.
+  private let observer: (@Sendable (_ table: String, Stage) -> Void)?
+
+  public init() { observer = nil }
+
+  package init(observer: @escaping @Sendable (_ table: String, Stage) -> Void) { self.observer = observer }
 
   /// Asks the run to end at a commit. Safe in a signal handler.
   /// - Parameter signal: its number decides the exit code: 128 + signal.
@@ -22,8 +30,37 @@ public final class RunControl: Sendable {
     return signal == 0 ? nil : signal
   }
 
+  /// In the place of a signal, where the time is over; nobody forwards SIGALRM.
+  package static let deadlineSignal: Int32 = 14
+
+  /// Asks the run to end at a commit because its time is over, unless a signal has asked before.
+  package func expire() {
+    _ = stop.compareExchange(expected: 0, desired: Self.deadlineSignal, ordering: .relaxed)
+  }
+
+  /// Whether the run was asked to end because its time is over.
+  package var isExpired: Bool { stop.load(ordering: .relaxed) == Self.deadlineSignal }
+
+  /// Lets go on what comes next, where time was over for what came before.
+  /// - Returns: whether it was.
+  package func takeExpiry() -> Bool {
+    stop.compareExchange(expected: Self.deadlineSignal, desired: 0, ordering: .relaxed).exchanged
+  }
+
+  /// What a run is doing.
+  public enum Stage: UInt8, Sendable {
+    /// No record is stored yet.
+    case fetching
+    case applying
+    /// Rows that a snapshot no longer has are removed.
+    case sweeping
+  }
+
   /// How far the run is.
   public struct Progress: Sendable {
+    /// The table at work, of a job that has several.
+    public var table: String?
+    public var stage: Stage
     /// Records that the writer is done with.
     public var records: UInt64
     /// Bytes read of the files as they lie there, compressed or not.
@@ -36,13 +73,27 @@ public final class RunControl: Sendable {
   public var progress: Progress {
     let total = totalBytes.load(ordering: .relaxed)
     return Progress(
+      table: table.withLock { $0 }, stage: Stage(rawValue: stage.load(ordering: .relaxed)) ?? .fetching,
       records: records.load(ordering: .relaxed), bytes: bytes.load(ordering: .relaxed),
       totalBytes: total == 0 ? nil : total, rejects: rejects.load(ordering: .relaxed))
+  }
+
+  package func note(table name: String?) {
+    table.withLock { $0 = name }
+    stage.store(Stage.fetching.rawValue, ordering: .relaxed)
+    if let name { observer?(name, .fetching) }
+  }
+
+  package func note(stage: Stage) {
+    let before = self.stage.exchange(stage.rawValue, ordering: .relaxed)
+    guard before != stage.rawValue, let observer, let name = table.withLock({ $0 }) else { return }
+    observer(name, stage)
   }
 
   package func note(bytes count: UInt64) { bytes.store(count, ordering: .relaxed) }
   package func note(totalBytes count: UInt64) { totalBytes.store(count, ordering: .relaxed) }
   package func note(records count: UInt64, rejects rejectCount: UInt64) {
+    if count > 0 { note(stage: .applying) }
     records.store(count, ordering: .relaxed)
     rejects.store(rejectCount, ordering: .relaxed)
   }

@@ -71,11 +71,12 @@ final class RunEnding: @unchecked Sendable {
   }
 
   /// Of a run that had ended before.
-  init(_ run: RunRecord, on connection: Connection, keepsHistory: Bool) {
+  init(_ run: RunRecord, on connection: Connection, options: LoadOptions) {
     self.connection = connection
     act = { exitCode throws(UpsurgeError) in
       try RunKeeper.forget(
-        (run.id, run.owner), keepsHistory: keepsHistory, exitCode: exitCode, on: connection)
+        (run.id, run.owner), keepsHistory: options.keepsHistory, keeping: options.keptRunCount,
+        exitCode: exitCode, on: connection)
     }
   }
 

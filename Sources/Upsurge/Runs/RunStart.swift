@@ -83,7 +83,9 @@ enum RunStart {
   static func refusal(_ run: RunRecord, because change: String) -> UpsurgeError {
     let count = run.progress.ledger.read
     let stream =
-      run.job.sources.contains(where: SourceName.isFeed)
+      run.job.sources.contains(where: SourceName.isDatabase)
+      ? "a database may have other rows now"
+      : run.job.sources.contains(where: SourceName.isFeed)
       ? "a URL or a command may send something else now" : "a pipe cannot be read again"
     let was = run.job.command.map { " ( \($0.lineFromAnywhere.escapedForTerminal) )" } ?? ""
     return UpsurgeError(

@@ -12,6 +12,7 @@ extension PreparedSource {
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+    if let declared { return try selected(declared, options: options) }
     if options.inference == .full && !opened.isSampleWhole {
       return try inferAndRewind(
         options: options, isFirstBatchEnough: false, why: "--infer full reads the input twice")

@@ -2,6 +2,8 @@
 package struct PreparedSource {
   package let opened: OpenedSource
   package let shape: Shape
+  /// The columns as a database declares them; nil where only the records say what they are.
+  var declared: [InferredColumn]?
 
   /// How the bytes become records.
   package enum Shape: Sendable {
@@ -18,6 +20,9 @@ package struct PreparedSource {
     _ name: String, options: LoadOptions, counter: ByteCounter = ByteCounter(),
     cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) -> PreparedSource {
+    if let source = try SourceName.database(of: name) {
+      return try prepare(source, options: options, counter: counter, cancellation: cancellation)
+    }
     var opening = OpenedSource.Options()
     opening.compression = options.compression
     opening.encoding = options.encoding

@@ -57,7 +57,7 @@ struct JobFileReader {
     guard case .mapping(let entries) = root.content else {
       throw root.place.error("", "the file is \(root.kind); it takes the keys \(Self.topKeys)")
     }
-    var known = Set(["defaults", "atomic", "tables"])
+    var known = Set(["defaults", "atomic", "deadline", "tables"])
     var job = MirrorJob(database: database, tables: [])
     job.file = file
     var defaults = JobSettings()
@@ -66,6 +66,7 @@ struct JobFileReader {
       guard known.remove(entry.key) != nil else { throw unknownTopKey(entry) }
       switch entry.key {
       case "atomic": job.atomicity = try atomicity(entry.value)
+      case "deadline": job.deadline = try deadline(entry.value)
       case "defaults": defaults = try readDefaults(entry.value)
       default: tables = entry.value
       }
@@ -78,7 +79,7 @@ struct JobFileReader {
     return read
   }
 
-  private static let topKeys = "defaults, atomic and tables"
+  private static let topKeys = "defaults, atomic, deadline and tables"
 
   private func notText(_ bytes: [UInt8]) -> UpsurgeError {
     var place = JobPlace(file: file, line: 1, column: 1)
@@ -101,7 +102,7 @@ struct JobFileReader {
       return entry.keyPlace.error(
         "", "the key \(entry.key) is of a table", hint: "put it under tables.NAME, or under defaults")
     }
-    let nearest = NearestWord.find(entry.key, in: ["defaults", "atomic", "tables"])
+    let nearest = NearestWord.find(entry.key, in: ["defaults", "atomic", "deadline", "tables"])
     return entry.keyPlace.error(
       "", "the key \(entry.key) is not known; known: \(Self.topKeys)",
       hint: nearest.map { "did you mean \($0)?" })
@@ -119,6 +120,17 @@ struct JobFileReader {
         hint: NearestWord.find(text, in: words).map { "did you mean \($0)?" })
     }
     return atomicity
+  }
+
+  private func deadline(_ node: JobNode) throws(UpsurgeError) -> Double {
+    let hint = "write a time such as 30m or 2h"
+    guard case .text(let text) = node.content else {
+      throw node.place.error("deadline", "is \(node.kind); it takes a time", hint: hint)
+    }
+    guard let length = TimeLength(argument: text) else {
+      throw node.place.error("deadline", "\(text) is no time", hint: hint)
+    }
+    return length.seconds
   }
 
   private func readDefaults(_ node: JobNode) throws(UpsurgeError) -> JobSettings {

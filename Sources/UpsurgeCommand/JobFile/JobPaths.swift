@@ -73,9 +73,10 @@ struct SourceFault {
       if !source.dropFirst(5).allSatisfy(\.isWhitespace) { return nil }
       return SourceFault(message: "exec: has no command", hint: "write exec:COMMAND")
     case .database:
-      let parts = source.dropFirst(7).split(separator: "#", omittingEmptySubsequences: false)
-      if parts.count > 1, parts.last != "", parts[0] != "" { return nil }
-      return SourceFault(message: "sqlite: takes a path and a table", hint: "write sqlite:PATH#TABLE")
+      if DatabaseSource(source) != nil { return nil }
+      return SourceFault(
+        message: "sqlite: takes a path and a table or query",
+        hint: "write sqlite:PATH#TABLE, or 'sqlite:PATH?query=SELECT …'")
     case .url:
       let host = source.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
       if !host.isEmpty && !source.contains(where: \.isWhitespace) { return nil }

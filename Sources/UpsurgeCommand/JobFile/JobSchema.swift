@@ -11,7 +11,7 @@ enum JobSchema {
     ("type", "object"),
     ("required", ["tables"]),
     ("additionalProperties", false),
-    ("properties", .object([("atomic", atomic), ("defaults", reference("defaults")), ("tables", tables)])),
+    ("properties", .object([("atomic", atomic), ("deadline", deadline), ("defaults", reference("defaults")), ("tables", tables)])),
     ("$defs", definitions),
   ])
 
@@ -21,6 +21,11 @@ enum JobSchema {
       "What becomes visible at once: all of the job, each delivery of a table, or transactions."
     ),
     ("enum", .list(MirrorJob.Atomicity.allCases.map { .text($0.rawValue) })),
+  ])
+
+  private static let deadline = Value.object([
+    ("description", "After this time the run ends at a commit, whatever table it is at: 30m, 2h."),
+    ("type", "string"), ("pattern", "^[0-9.]+(s|m|min|h|d)$"),
   ])
 
   private static let tables = Value.object([

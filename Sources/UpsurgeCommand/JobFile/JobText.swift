@@ -8,6 +8,7 @@ enum JobText {
     let count = Words.count(UInt64(job.tables.count), "table")
     var lines = [
       "\(job.file.map(SourceName.shown) ?? "this job"): \(count) of \(job.database); \(job.atomicity.words)"
+        + (job.deadline.map { "; ended after \(Words.seconds($0))" } ?? "")
     ]
     for table in job.tables {
       lines += ["", "table \(table.name)"] + text(table, words: file.words[table.name] ?? [])

@@ -20,6 +20,10 @@ public struct MirrorJob: Sendable {
   public var verifiesAll = false
   /// Whether a feed may have another key, scope or source than the last time.
   public var acceptsChanges = false
+  /// After so many seconds the run ends at a commit, whatever table it is at; nil is never.
+  public var deadline: Double?
+  /// When that is, by the monotonic clock.
+  var end: Double?
   /// Whether nothing is to be changed in the end.
   public var dryRun: DryRun?
 

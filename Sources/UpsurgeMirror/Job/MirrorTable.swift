@@ -19,6 +19,7 @@ public struct MirrorTable: Sendable {
   public var scope: String?
   public var guards = MirrorGuards()
   public var folder = DropFolder()
+  public var unattended = UnattendedRules()
   /// How the records are read and stored; `rejects`, `onError` and the like of the table.
   public var options: LoadOptions
 

@@ -23,17 +23,29 @@ extension MirrorJob {
     let start = MonotonicClock.seconds
     var summary = MirrorSummary(database: database)
     var afterwards = Afterwards()
+    var job = self
+    job.end = deadline.map { start + $0 }
+    var clock: Deadline?
     do throws(UpsurgeError) {
       try validate()
+      clock = try deadline.map { (seconds) throws(UpsurgeError) in
+        try Deadline(seconds: seconds, control: control)
+      }
       for table in try inOrder() {
         if control.cancellationSignal != nil { break }
-        let mirror = TableMirror(job: self, table: table, control: control, note: note)
+        let mirror = TableAttempts(job: job, table: table, control: control, note: note)
         let done = mirror.run(&afterwards, tick: tick)
         summary.tables.append(done)
         tableDone(done)
       }
     } catch {
       summary.error = error
+    }
+    clock?.stop()
+    if control.takeExpiry(), summary.tables.count < tables.count {
+      let seconds = deadline ?? 0
+      summary.error = Deadline.error(
+        "the job", seconds: seconds, hasCommitted: summary.tables.contains(where: \.hasCommitted))
     }
     summary.signal = control.cancellationSignal
     summary.seconds = MonotonicClock.seconds - start
@@ -89,11 +101,6 @@ extension MirrorTable {
     if sources.isEmpty {
       throw UpsurgeError(
         .usage, "table \(shown) has no source", hint: "source: names a file, glob, folder or URL")
-    }
-    if let source = sources.first(where: { $0.hasPrefix("sqlite:") }) {
-      throw UpsurgeError(
-        .usage, "table \(shown): this version does not read \(source.escapedForTerminal)",
-        hint: "exec:sqlite3 -csv -header PATH 'SELECT * FROM TABLE' reads it")
     }
     if case .file(let path)? = options.rejects,
       sources.contains(where: FolderListing.isFolder) || kind == .delta

@@ -9,6 +9,8 @@ struct TableMirror {
   let table: MirrorTable
   let control: RunControl
   let note: @Sendable (RunNote) -> Void
+  /// Is given what became of the table in front of that being noted; whether the table is tried again.
+  var judge: (inout MirrorSummary.Table) -> Bool = { _ in false }
 
   /// - Parameter afterwards: gets what is to be done when the ledgers were seen.
   func run(_ afterwards: inout Afterwards, tick: (RunControl.Progress) -> Void) -> MirrorSummary.Table {
@@ -37,7 +39,8 @@ struct TableMirror {
       summary.error = error
       if record == nil, error.code != .usage { record = FeedRecord(table: table.name, identity: identity) }
     }
-    if let record, job.dryRun == nil { keep(record, summary) }
+    let isTriedAgain = judge(&summary)
+    if let record, job.dryRun == nil { keep(record, summary, isTriedAgain: isTriedAgain) }
     return summary
   }
 
@@ -261,6 +264,7 @@ struct TableMirror {
     }
     options.dryRun = job.dryRun ?? options.dryRun
     options.keepsHistory = job.dryRun == nil && options.durability != .off
+    options.keptRunCount = table.unattended.keptRunCount
     options.isAtomic = job.atomicity != .bounded
     options.isRepeated = true
     // What is packed is stored by the time the first row could be seen.
@@ -299,7 +303,7 @@ struct TableMirror {
   }
 
   /// Notes how it went, for the next run and for whoever watches.
-  private func keep(_ record: FeedRecord, _ summary: MirrorSummary.Table) {
+  private func keep(_ record: FeedRecord, _ summary: MirrorSummary.Table, isTriedAgain: Bool) {
     var record = record
     do throws(UpsurgeError) {
       guard job.databaseIsThere else { return }
@@ -311,7 +315,7 @@ struct TableMirror {
         record.goodAt = record.checkedAt
         if !summary.loads.isEmpty { record.deliveredAt = record.checkedAt }
         record.failureCount = 0
-      } else {
+      } else if !isTriedAgain {
         record.failureCount += 1
       }
       try FeedTable.write(record, on: connection)

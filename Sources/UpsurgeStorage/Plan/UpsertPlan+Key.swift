@@ -206,6 +206,18 @@ extension TableSchema {
     }
   }
 
+  /// The key on exactly these columns and expressions, as `ConflictTarget.columns` means it; nil where there is none, or
+  /// several partial ones could be meant.
+  package func key(_ names: [String], where predicate: String?) -> Key? {
+    let fitting = keys.filter { $0.hasParts(names.map { rowidColumn($0) ?? $0 }) }
+    if let predicate, !predicate.isEmpty {
+      let fragment = SQLFragment(predicate)
+      return fitting.first { $0.predicate.map { SQLFragment($0).isSame(fragment) } ?? false }
+    }
+    let partial = predicate == nil ? fitting.filter(\.isPartial) : []
+    return fitting.first { !$0.isPartial } ?? (partial.count == 1 ? partial[0] : nil)
+  }
+
   /// The column that `rowid`, `oid` or `_rowid_` means, where no column is named so.
   func rowidColumn(_ name: String) -> String? {
     guard columnIndex(name) == nil, let rowidAlias,

@@ -16,6 +16,8 @@ package final class RunKeeper {
   package var files: () -> [RunFile] = { [] }
   /// Whether the run stays listed after it has ended.
   package let keepsHistory: Bool
+  /// So many past runs of the table stay, the newest, where this one does; nil is all of them.
+  package var keptRunCount: UInt64?
   /// Whether the run has made the table.
   package var madeTable = false
   /// What the run's outputs are at a commit, by option; asked after they were written out.
@@ -151,7 +153,8 @@ package final class RunKeeper {
       var ended = replaced.map { (id: $0.id, owner: $0.owner) }
       let own = runID.map { (id: $0, owner: isRecorded ? owner.text : resumed?.owner ?? "") }
       if !keepsHistory, let own { ended.append(own) }
-      try Self.end(ended, on: connection, done: keepsHistory ? own : nil, exitCode: exitCode)
+      try Self.end(
+        ended, on: connection, done: keepsHistory ? own : nil, keeping: keptRunCount, exitCode: exitCode)
     }
   }
 
@@ -159,13 +162,14 @@ package final class RunKeeper {
   /// run's by now, which its owner tells.
   static func end(
     _ runs: [(id: Int64, owner: String)], on connection: Connection,
-    done: (id: Int64, owner: String)? = nil,
+    done: (id: Int64, owner: String)? = nil, keeping keptRunCount: UInt64? = nil,
     exitCode: Int32 = 0
   ) throws(UpsurgeError) {
     guard try RunTable.exists(connection) else { return }
     for run in runs { try change("DELETE FROM main.upsurge_runs", run, on: connection) }
     if let done {
       try change("UPDATE main.upsurge_runs SET state = 'done', exit_code = \(exitCode)", done, on: connection)
+      if let keptRunCount { try RunTable.prune(tableOf: done.id, keeping: keptRunCount, on: connection) }
     }
     if try connection.integer("SELECT 1 FROM main.upsurge_runs LIMIT 1") == nil {
       try connection.execute("DROP TABLE main.upsurge_runs")
@@ -183,11 +187,13 @@ package final class RunKeeper {
 
   /// Removes the record of a run that has ended, in a transaction of its own; with history, keeps it as such.
   package static func forget(
-    _ run: (id: Int64, owner: String), keepsHistory: Bool, exitCode: Int32, on connection: Connection
+    _ run: (id: Int64, owner: String), keepsHistory: Bool, keeping keptRunCount: UInt64? = nil,
+    exitCode: Int32, on connection: Connection
   ) throws(UpsurgeError) {
     try connection.writing { () throws(UpsurgeError) in
       try end(
-        keepsHistory ? [] : [run], on: connection, done: keepsHistory ? run : nil, exitCode: exitCode)
+        keepsHistory ? [] : [run], on: connection, done: keepsHistory ? run : nil, keeping: keptRunCount,
+        exitCode: exitCode)
     }
   }
 

@@ -33,3 +33,25 @@ extension RunTable {
         + "command loads from the first record")
   }
 }
+
+extension RunTable {
+  /// Removes the runs into a table that have not ended, or whose ledger may not have been seen, so that nothing goes on
+  /// there; part of the transaction that is open. Past runs stay.
+  /// - Throws: `guardRefused` where a process is at work on one.
+  package static func forgetOpen(_ table: String, on connection: Connection) throws(UpsurgeError) {
+    guard try exists(connection) else { return }
+    for run in try open(connection, table: table) {
+      guard let pid = run.livePID else { continue }
+      throw UpsurgeError(
+        .guardRefused, "run \(run.id) into table \(table.escapedForTerminal) is at work: process \(pid)",
+        hint: "wait until it has ended, or end it: kill \(pid)")
+    }
+    let statement = try connection.prepare(
+      "DELETE FROM main.upsurge_runs WHERE state IN ('running', 'complete') AND \"table\" = ?1")
+    try statement.bind(table, at: 1)
+    _ = try statement.step()
+    if try connection.integer("SELECT 1 FROM main.upsurge_runs LIMIT 1") == nil {
+      try connection.execute("DROP TABLE main.upsurge_runs")
+    }
+  }
+}

@@ -1,11 +1,11 @@
 import UpsurgeRecords
 
 /// SQL text that a person or a schema gave, looked at without knowing its grammar.
-struct SQLFragment {
+package struct SQLFragment {
   let text: String
   let tokens: [SQLScanner.Token]
 
-  init(_ text: String) {
+  package init(_ text: String) {
     self.text = text
     tokens = SQLScanner.tokens(of: text)
   }
@@ -39,7 +39,7 @@ struct SQLFragment {
   }
 
   /// - Throws: `usage` when it could be anything but one expression: it must not end the statement or bring parameters.
-  func checkIsExpression(option: String) throws(UpsurgeError) {
+  package func checkIsExpression(option: String) throws(UpsurgeError) {
     var depth = 0
     var isBalanced = !tokens.isEmpty
     for token in tokens {

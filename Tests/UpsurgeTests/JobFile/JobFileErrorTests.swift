@@ -35,8 +35,9 @@ struct JobFileErrorTests {
       "", "1:1", "there is nothing in the job file", "upsurge mirror init DB SOURCE writes one"),
     Wrong(
       "# nothing\n", "1:1", "there is nothing in the job file", "upsurge mirror init DB SOURCE writes one"),
-    Wrong("just words\n", "1:1", "the file is a text; it takes the keys defaults, atomic and tables"),
-    Wrong("- a\n", "1:1", "the file is a list; it takes the keys defaults, atomic and tables"),
+    Wrong(
+      "just words\n", "1:1", "the file is a text; it takes the keys defaults, atomic, deadline and tables"),
+    Wrong("- a\n", "1:1", "the file is a list; it takes the keys defaults, atomic, deadline and tables"),
     Wrong(
       "tables:\n\tt:\n", "2:1",
       "this is no YAML: found character that cannot start any token (while scanning for the next token, line 2)",
@@ -83,9 +84,14 @@ struct JobFileErrorTests {
   ]
 
   static let top = [
+    Wrong(
+      "deadline: 7\ntables: {}\n", "1:11", "deadline: 7 is no time", "write a time such as 30m or 2h"),
+    Wrong(
+      "deadline: [2h]\ntables: {}\n", "1:11", "deadline: is a list; it takes a time",
+      "write a time such as 30m or 2h"),
     Wrong("atomic: table\n", "1:1", "there is no key tables", "add tables: with a key for each table"),
     Wrong(
-      "tabels: {}\n", "1:1", "the key tabels is not known; known: defaults, atomic and tables",
+      "tabels: {}\n", "1:1", "the key tabels is not known; known: defaults, atomic, deadline and tables",
       "did you mean tables?"),
     Wrong(
       "source: a\n", "1:1", "the key source is of a table", "put it under tables.NAME, or under defaults"),
@@ -247,8 +253,8 @@ struct JobFileErrorTests {
       "tables: {t: {source: 'exec: '}}\n", "1:22", "tables.t.source: exec: has no command",
       "write exec:COMMAND"),
     Wrong(
-      "tables: {t: {source: 'sqlite:a.db'}}\n", "1:22", "tables.t.source: sqlite: takes a path and a table",
-      "write sqlite:PATH#TABLE"),
+      "tables: {t: {source: 'sqlite:a.db'}}\n", "1:22", "tables.t.source: sqlite: takes a path and a table or query",
+      "write sqlite:PATH#TABLE, or 'sqlite:PATH?query=SELECT …'"),
     Wrong(
       "tables: {t: {source: 'https://me:hunter2@a/b'}}\n", "1:22",
       "tables.t.source: a password in the job file",

@@ -124,6 +124,10 @@ struct JobFileTests {
       wal-limit: 8MiB
       busy-timeout: 100
       input-order: true
+      keep-runs: all
+      deadline: 2h
+      retries: 3
+      retry-after: 10s
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -140,6 +144,7 @@ struct JobFileTests {
       "--blob-folder=jobs/blobs",
       "--init=jobs/setup.sql", "--on-error=stop", "--rejects=jobs/bad.ndjson", "--durability=full",
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
+      "--keep-runs=all", "--deadline=120m", "--retries=3", "--retry-after=10s",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
@@ -235,6 +240,7 @@ struct JobFileTests {
       ("jobs/job.yaml", "exec:cat x", "exec:cat x"), ("jobs/job.yaml", "HTTPS://a.b/c", "HTTPS://a.b/c"),
       ("jobs/job.yaml", "sqlite:a.db#t", "sqlite:jobs/a.db#t"),
       ("jobs/job.yaml", "sqlite:/a.db#t", "sqlite:/a.db#t"),
+      ("jobs/job.yaml", "sqlite:a.db?query=SELECT '#' AS a", "sqlite:jobs/a.db?query=SELECT '#' AS a"),
       ("jobs/job.yaml", "a:b.csv", "jobs/a:b.csv"), ("-", "feed.csv", "feed.csv"),
       ("jobs/job.yaml", "2026-01-01", "jobs/2026-01-01"),
     ])

@@ -42,7 +42,7 @@ struct JobSchemaTests {
     }
     let top = try self.keys("properties")
     for key in top { #expect(!(try complaint("{\"\(key)\": 7}")).contains("the key"), "\(key)") }
-    #expect(top == ["atomic", "defaults", "tables"])
+    #expect(top == ["atomic", "deadline", "defaults", "tables"])
   }
 
   @Test("Every option of load is a key, or refused with a reason")
@@ -62,6 +62,7 @@ struct JobSchemaTests {
 
   private static let good = [
     #"{"tables": {"t": {"source": "a.csv"}}}"#,
+    #"{"deadline": "2h", "tables": {"t": {"source": "a", "deadline": "90min", "retries": 3, "retry-after": "1m", "keep-runs": "all"}}}"#,
     #"{"atomic": "job", "defaults": {"rejects": "table", "guards": {"min-rows": 5}}, "tables": {"t": {"source": ["a", "b"], "key": ["id"], "sweep": "hard", "scope": "a = 1", "guards": {"max-delete": "10%", "allow-empty": true}}}}"#,
     #"{"tables": {"t": {"source": "https://a/b", "headers": {"A": "b"}, "key": "a,b", "sweep": {"soft": "gone"}, "kind": "snapshot"}}}"#,
     #"{"tables": {"t": {"source": "in/", "folder": {"order": "time", "done": {"move": "done"}}, "null": ["-", "NA"], "flatten": true, "index": [["a", "b"], "c"], "type": {"a": "TEXT"}, "delete-when": {"op": null}, "merge": ["keep", "newer:a"]}}}"#,
@@ -75,6 +76,7 @@ struct JobSchemaTests {
     #"{"tables": {"t": {"source": "a", "strict": "yes"}}}"#,
     #"{"tables": {"t": {"source": "a", "guards": {"x": 1}}}}"#,
     #"{"defaults": {"source": "a"}, "tables": {"t": {"source": "a"}}}"#,
+    #"{"deadline": "soon", "tables": {"t": {"source": "a"}}}"#,
     #"{"atomic": "all", "tables": {"t": {"source": "a"}}}"#,
     #"{"tables": {"t": {"source": "a", "atomic": true}}}"#,
     #"{"tables": {"t": {"source": "a", "rename": ["a"]}}}"#,

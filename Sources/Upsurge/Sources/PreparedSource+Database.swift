@@ -1,0 +1,131 @@
+extension PreparedSource {
+  /// Opens rows of another database, as records that keep their types: a thread reads them in one read transaction and
+  /// writes them as NDJSON into a pipe.
+  /// - Throws: `unreadableInput` where there is no such database or table, `usage` for a query that is none and for
+  ///   options that fit no rows.
+  static func prepare(
+    _ source: DatabaseSource, options: LoadOptions, counter: ByteCounter, cancellation: ReadCancellation?
+  ) throws(UpsurgeError) -> PreparedSource {
+    if let format = options.format, format != .ndjson {
+      throw UpsurgeError(
+        .usage, "--format \(format.rawValue) is for text, and \(source.name.escapedForTerminal) has rows",
+        hint: "leave out --format")
+    }
+    let (feed, columns) = try Self.feed(source, options: options)
+    _ = try FieldSelection(options: options).columnNames(of: columns.map(\.name), file: source.name)
+    let file = try FileSource(
+      feed: feed, name: source.name, counter: counter,
+      cancellation: cancellation)
+    var opening = OpenedSource.Options()
+    opening.compression = .none
+    opening.encoding = .utf8
+    opening.allowsSingleByteEncodings = false
+    return PreparedSource(
+      opened: try OpenedSource(file: file, options: opening), shape: .json(.ndjson), declared: columns)
+  }
+
+  /// The columns that a database has declared, as far as they are wanted and under their new names.
+  func selected(_ declared: [InferredColumn], options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+    let names = try FieldSelection(options: options).columnNames(
+      of: declared.map(\.name), file: opened.name)
+    return zip(declared, names).compactMap { column, name in
+      guard let name else { return nil }
+      var column = column
+      column.name = name
+      if options.inference == .none { column.type = .text }
+      return column
+    }
+  }
+
+  private static func feed(
+    _ source: DatabaseSource, options: LoadOptions
+  ) throws(UpsurgeError) -> (ProducedFeed, [InferredColumn]) {
+    do throws(UpsurgeError) {
+      let connection = try Connection.looking(at: source.path)
+      let sql: String
+      switch source.rows {
+      case .query(let query): sql = query
+      case .table(let table):
+        try checkTable(table, of: source, on: connection)
+        sql = "SELECT * FROM \(try SQLName.quote(table))"
+      }
+      let rows = try RowText(sql, on: connection, valueByteLimit: options.recordByteLimit)
+      let columns = rows.columns.map {
+        InferredColumn(name: $0.name, type: columnType($0.declaredType), examples: [], nullCount: 0)
+      }
+      let handover = Handover(connection: connection, rows: rows)
+      let interrupter = connection.interrupter
+      let feed = try ProducedFeed(
+        name: source.name, interrupt: { interrupter.interrupt() },
+        produce: { output throws(UpsurgeError) in
+          do throws(UpsurgeError) {
+            try handover.write(to: output)
+          } catch {
+            throw failure(error, of: source, isReading: true)
+          }
+        })
+      return (feed, columns)
+    } catch {
+      throw failure(error, of: source)
+    }
+  }
+
+  /// What keeps the values of a column as they are: of a type that is neither of whole numbers, reals, text nor BLOBs,
+  /// such as DECIMAL or DATE, no conversion at all.
+  private static func columnType(_ declaredType: String) -> ColumnType {
+    switch Affinity(declaredType: declaredType) {
+    case .integer: .integer
+    case .real: .real
+    case .text: .text
+    case .numeric: .any
+    case .none: declaredType.isEmpty ? .any : .blob
+    }
+  }
+
+  private static func checkTable(
+    _ table: String, of source: DatabaseSource, on connection: Connection
+  ) throws(UpsurgeError) {
+    if try TableSchema.read(connection, table: table) != nil { return }
+    let known = try TableList.names(connection).filter { !OwnTable.isOwn($0) }.prefix(20)
+    throw UpsurgeError(
+      .unreadableInput, "there is no table \(table.escapedForTerminal) in \(source.path.escapedForTerminal)",
+      hint: known.isEmpty
+        ? nil : "it has: \(known.map(\.escapedForTerminal).joined(separator: ", "))")
+  }
+
+  /// A failure of the source is none of the database that is written.
+  /// - Parameter isReading: whether rows were read; before that, an error is one of the query.
+  private static func failure(
+    _ error: UpsurgeError, of source: DatabaseSource, isReading: Bool = false
+  ) -> UpsurgeError {
+    var error = error
+    let name = source.name.escapedForTerminal
+    if error.code == .interrupted || error.message.contains(name) { return error }
+    if error.code == .cannotCreate { error.code = .unreadableInput }
+    if error.code == .database {
+      error.code = error.snippet != nil && source.isQuery && !isReading ? .usage : .badInput
+      if error.isTooLarge {
+        error.hint = "--memory BYTES: a record may take a quarter of it; or leave the column out by a query"
+      }
+    }
+    error.message = "reading \(name): \(error.message)"
+    return error
+  }
+
+  /// Takes a connection and its statement from the thread that has opened them to the one that reads.
+  private final class Handover: @unchecked Sendable {
+    // Sendable because the thread that has made it only starts the one that uses it, and forgets it.
+    private let connection: Connection
+    private let rows: RowText
+
+    init(connection: Connection, rows: RowText) {
+      self.connection = connection
+      self.rows = rows
+    }
+
+    func write(to output: ProducedFeed.Output) throws(UpsurgeError) {
+      connection.moveToCurrentThread()
+      try rows.write { output.write($0) && !output.isStopped }
+    }
+  }
+}

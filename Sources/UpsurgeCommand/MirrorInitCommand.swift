@@ -1,0 +1,52 @@
+import ArgumentParser
+import Upsurge
+
+/// `upsurge mirror init`: a first job file, to be read and changed.
+struct MirrorInitCommand: ParsableCommand {
+  /// What the argument parser calls it: to that parser `init` would be the name of a database.
+  static let name = "mirror-init"
+
+  static let configuration = CommandConfiguration(
+    commandName: name,
+    abstract: "Write a commented job file for a source and a database to standard output.",
+    usage: "upsurge mirror init <database> <source> [--table <table>] [--key <columns>]",
+    discussion: """
+      Looks at the source as `upsurge inspect` does, and at the tables and keys of the database, where it is there. \
+      Nothing is changed.
+
+      Example:
+        upsurge mirror init shop.db feed.csv --key id > job.yaml
+      """,
+    shouldDisplay: false)
+
+  @Argument(help: "The SQLite database; need not be there.")
+  var database: String
+
+  @Argument(help: "A file, glob, folder, URL, exec:COMMAND or sqlite:PATH#TABLE.")
+  var source: String
+
+  @Option(
+    help: "The table; if not given, one of the database that has the source's columns, or the file's name.")
+  var table: String?
+
+  @Option(help: "Columns that say which row a record is about: A,B; if not given, a key of the table.")
+  var key: String?
+
+  func run() throws {
+    let names = try key.map { try NameList.parse($0, option: "--key") }
+    if let fault = SourceFault.of(source) {
+      throw ValidationError("the source \(fault.message)" + (fault.hint.map { "; \($0)" } ?? ""))
+    }
+    if SourceName.isStandardInput(source) {
+      throw ValidationError("init looks at the source, and a job reads it again: give a file")
+    }
+    do throws(UpsurgeError) {
+      let draft = try JobDraft(database: database, source: source, table: table, key: names)
+      StandardOutput.print(draft.text, terminator: "")
+      if !StandardOutput.finish() { throw UpsurgeError(.cannotCreate, "the job file was not written") }
+    } catch {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+  }
+}

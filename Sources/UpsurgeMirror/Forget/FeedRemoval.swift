@@ -1,0 +1,113 @@
+import Upsurge
+import UpsurgeInput
+import UpsurgeRecords
+import UpsurgeStorage
+
+/// Takes back what a feed has delivered into a table, and what is known of the feed: what `upsurge mirror DB --forget
+/// TABLE` does.
+///
+///     let removal = try FeedRemoval(database: "app.db", table: "members")
+///     print(removal.rowCount, removal.scope ?? "all rows")
+///     try removal.perform()
+///
+/// Rejected and quarantined records, and past runs in `upsurge_runs`, stay.
+public struct FeedRemoval: Sendable {
+  public let database: String
+  /// As the schema spells it, where the table is there.
+  public let table: String
+  /// Which rows belong to the feed, as the job said in its last run; nil for all rows of the table.
+  public let scope: String?
+  /// How many rows that are now.
+  public let rowCount: UInt64
+  /// Milliseconds to wait for a lock.
+  public var busyTimeout: Int32 = 5_000
+
+  /// Tables of notes, each with a column `table`.
+  private static let notes = ["upsurge_feeds", "upsurge_files", "upsurge_chunks", "upsurge_rows"]
+
+  /// Looks at the database; changes nothing.
+  /// - Throws: `unreadableInput` where there is no database, `usage` where no feed has delivered into the table.
+  public init(database: String, table: String) throws(UpsurgeError) {
+    let connection = try Connection.looking(at: database)
+    self.database = database
+    guard let record = try FeedTable.read(table, on: connection) else {
+      let known = try FeedTable.all(connection).map { $0.table.escapedForTerminal }
+      throw UpsurgeError(
+        .usage,
+        "no feed has delivered into table \(table.escapedForTerminal) of \(database.escapedForTerminal)",
+        hint: known.isEmpty
+          ? "upsurge mirror brings tables in step with feeds"
+          : "its mirrors: \(known.joined(separator: ", "))")
+    }
+    let schema = try TableSchema.read(connection, table: table)
+    self.table = schema?.name ?? table
+    scope = record.identity.scope
+    guard let schema, schema.kind == .table else {
+      rowCount = 0
+      return
+    }
+    let rows = try Self.rows(of: schema.name, scope)
+    rowCount = UInt64(clamping: try connection.integer("SELECT count(*) FROM \(rows)") ?? 0)
+  }
+
+  /// Deletes the rows and the notes, all or nothing.
+  /// - Parameter isTrial: whether it is all taken back in the end.
+  /// - Returns: how many rows went.
+  /// - Throws: `guardRefused` where a run is at work on the table, or other tables refer to a row; `databaseBusy`.
+  @discardableResult
+  public func perform(isTrial: Bool = false) throws(UpsurgeError) -> UInt64 {
+    let mark = RunJob(table: table, sources: ["upsurge mirror"], options: [])
+    let lock = try JobLock.take(mark, database: SourceName.place(of: database))
+    defer { withExtendedLifetime(lock) {} }
+    let connection = try Connection(
+      path: database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
+    try connection.execute("PRAGMA foreign_keys=ON")
+    try connection.beginWriting()
+    do throws(UpsurgeError) {
+      let count = try remove(on: connection)
+      try connection.execute(isTrial ? "ROLLBACK" : "COMMIT")
+      return count
+    } catch {
+      try? connection.execute("ROLLBACK")
+      throw error.isConstraintViolation ? refusal(error) : error
+    }
+  }
+
+  private func remove(on connection: Connection) throws(UpsurgeError) -> UInt64 {
+    try RunTable.forgetOpen(table, on: connection)
+    for name in Self.notes { try forget(name, on: connection) }
+    guard let schema = try TableSchema.read(connection, table: table), schema.kind == .table else { return 0 }
+    let rows = try Self.rows(of: schema.name, scope)
+    let count = try connection.integer("SELECT count(*) FROM \(rows)") ?? 0
+    try connection.execute("DELETE FROM \(rows)")
+    return UInt64(clamping: count)
+  }
+
+  /// Removes what a table of notes holds of the table, and the table of notes with the last of it.
+  private func forget(_ name: String, on connection: Connection) throws(UpsurgeError) {
+    guard try OwnTable.exists(name, columns: ["table"], purpose: "feeds are noted in it", on: connection)
+    else {
+      return
+    }
+    let statement = try connection.prepare("DELETE FROM main.\(name) WHERE \"table\" = ?1 COLLATE NOCASE")
+    try statement.bind(table, at: 1)
+    _ = try statement.step()
+    statement.reset()
+    if try connection.integer("SELECT 1 FROM main.\(name) LIMIT 1") == nil {
+      try connection.execute("DROP TABLE main.\(name)")
+    }
+  }
+
+  private static func rows(of table: String, _ scope: String?) throws(UpsurgeError) -> String {
+    if let scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
+    return "main.\(try SQLName.quote(table))" + (scope.map { " WHERE (\($0))" } ?? "")
+  }
+
+  private func refusal(_ error: UpsurgeError) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused,
+      "nothing is forgotten: the rows of table \(table.escapedForTerminal) cannot be deleted: \(error.message)",
+      hint: "delete first what refers to them, or let it go with them: ON DELETE CASCADE",
+      underlyingCode: error.underlyingCode)
+  }
+}

@@ -1,0 +1,131 @@
+import Upsurge
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Brings one table in step with its feed, within its deadline, and tries again where that may help.
+struct TableAttempts {
+  let job: MirrorJob
+  let table: MirrorTable
+  let control: RunControl
+  /// Says things of this table.
+  let note: @Sendable (RunNote) -> Void
+
+  init(
+    job: MirrorJob, table: MirrorTable, control: RunControl, note: @escaping @Sendable (RunNote) -> Void
+  ) {
+    (self.job, self.table, self.control) = (job, table, control)
+    self.note = { [name = table.name] words in
+      var words = words
+      words.table = name
+      note(words)
+    }
+  }
+
+  private var shown: String { table.name.escapedForTerminal }
+  private var rules: UnattendedRules { table.unattended }
+
+  /// - Parameter afterwards: gets what is to be done when the ledgers were seen.
+  func run(_ afterwards: inout Afterwards, tick: (RunControl.Progress) -> Void) -> MirrorSummary.Table {
+    control.note(table: table.name)
+    defer { control.note(table: nil) }
+    var deadline: Deadline?
+    do throws(UpsurgeError) {
+      deadline = try rules.deadline.map { (seconds) throws(UpsurgeError) in
+        try Deadline(seconds: seconds, control: control)
+      }
+    } catch {
+      var summary = MirrorSummary.Table(name: table.name)
+      summary.error = error
+      return summary
+    }
+    defer {
+      deadline?.stop()
+      // The job's own ends the job.
+      if deadline != nil, !isOutOfJobTime { _ = control.takeExpiry() }
+    }
+    return runAll(&afterwards, tick)
+  }
+
+  /// Whether it is the whole job whose time is over.
+  private var isOutOfJobTime: Bool { job.end.map { MonotonicClock.seconds >= $0 } ?? false }
+
+  private func runAll(
+    _ afterwards: inout Afterwards, _ tick: (RunControl.Progress) -> Void
+  ) -> MirrorSummary.Table {
+    var whole: [RunSummary] = []
+    var number = 0
+    while true {
+      let begun = afterwards
+      let isLast = number >= rules.retryCount || table.sources.contains(where: SourceName.isStandardInput)
+      var mirror = TableMirror(job: job, table: table, control: control, note: note)
+      mirror.judge = { summary in
+        settle(&summary)
+        return !isLast && control.cancellationSignal == nil && rules.isWorthTrying(summary.failure)
+      }
+      var summary = mirror.run(&afterwards, tick: tick)
+      if isLast || control.cancellationSignal != nil || !rules.isWorthTrying(summary.failure) {
+        summary.loads = whole + summary.loads
+        return summary
+      }
+      number += 1
+      whole += summary.loads.filter { $0.isWhole && $0.guardRefusal == nil }
+      afterwards.giveBack(since: begun)
+      if !wait(summary.failure, number, tick) {
+        settle(&summary, isWaiting: true)
+        summary.loads = whole + summary.loads.filter { !$0.isWhole }
+        return summary
+      }
+    }
+  }
+
+  /// Says of a run whose time was over that it was.
+  private func settle(_ summary: inout MirrorSummary.Table, isWaiting: Bool = false) {
+    guard control.isExpired else { return }
+    let (place, seconds) =
+      isOutOfJobTime ? ("the job", job.deadline ?? 0) : ("table \(shown)", rules.deadline ?? 0)
+    if isWaiting {
+      // What it waited for is the better reason.
+      note(
+        RunNote(
+          .warning, "\(place) has reached its deadline of \(Words.seconds(seconds)) and is not tried again"))
+    }
+    summary.expire(place, seconds: seconds)
+  }
+
+  /// - Returns: false where the run was told to end meanwhile.
+  private func wait(
+    _ error: UpsurgeError?, _ number: Int, _ tick: (RunControl.Progress) -> Void
+  ) -> Bool {
+    let pause = rules.pause(before: number)
+    note(
+      RunNote(
+        .warning,
+        "table \(shown): \(error?.message ?? "it failed"); it is tried again in \(Words.seconds(pause)) "
+          + "(\(number) of \(rules.retryCount))"))
+    let end = MonotonicClock.seconds + pause
+    while control.cancellationSignal == nil {
+      let rest = end - MonotonicClock.seconds
+      if rest <= 0 { return true }
+      usleep(UInt32(min(rest, 0.1) * 1_000_000) + 1)
+      tick(control.progress)
+    }
+    return false
+  }
+}
+
+extension Afterwards {
+  /// Takes the locks and marks of a try that has failed away, so that the next one is not kept out by this process itself.
+  fileprivate mutating func giveBack(since begun: Afterwards) {
+    locks.removeSubrange(begun.locks.count...)
+    // The next try finds them again.
+    files = begun.files
+    // What came into the table before it failed is noted, and in the history.
+    for load in loads where !begun.loads.contains(where: { $0 === load }) { load.acknowledge() }
+    loads.removeAll { load in !begun.loads.contains { $0 === load } }
+  }
+}

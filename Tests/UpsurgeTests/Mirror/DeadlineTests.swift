@@ -1,0 +1,221 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import Upsurge
+
+@testable import UpsurgeMirror
+
+/// Runs that take too long, and runs that are tried again.
+@Suite("Deadlines and retries of mirrors") struct DeadlineTests {
+  let scratch = Scratch()
+
+  private func job(_ sources: [String: String]) -> MirrorJob {
+    let tables = sources.sorted { $0.key < $1.key }.map { name, source in
+      var table = MirrorTable(name: name, sources: [source])
+      table.options.key = ["id"]
+      table.options.onError = .reject
+      table.options.busyTimeout = 50
+      table.unattended.retryPause = 0.01
+      return table
+    }
+    return MirrorJob(database: scratch.file("a.db"), tables: tables)
+  }
+
+  private func run(
+    _ job: MirrorJob, onNote: @escaping @Sendable (String) -> Void = { _ in }
+  ) -> (summary: MirrorSummary, notes: [String]) {
+    let notes = RunNotes()
+    let summary = job.run(note: { note in
+      notes.add(note.text)
+      onNote(note.text)
+    })
+    return (summary, notes.all)
+  }
+
+  /// What a feed writes that begins well and then hangs.
+  private static let hanging = "exec:echo id; seq 1 200000; exec sleep 60"
+
+  @Test("A table that hangs is ended, leaves nothing or what is committed, and the next one has its turn")
+  func table() throws {
+    _ = scratch.write("id\n7\n", to: "b.csv")
+    for (atomicity, code) in [(MirrorJob.Atomicity.table, Int32(1)), (.bounded, 3)] {
+      var job = job(["a": Self.hanging, "b": scratch.file("b.csv")])
+      job.database = scratch.file("\(atomicity).db")
+      job.atomicity = atomicity
+      // What becomes of a table is noted where there is a database; no time is spent on types.
+      try Database(job.database).rows("CREATE TABLE a(id INTEGER PRIMARY KEY)")
+      job.tables[0].unattended.deadline = 3
+      job.tables[0].options.commitEvery = .records(1_000)
+      job.tables[0].unattended.retryCount = 5
+      let start = ContinuousClock.now
+      let (summary, notes) = run(job)
+      #expect(ContinuousClock.now - start < .seconds(40))
+      #expect(summary.tables.map(\.exitCode) == [code, 0], "\(atomicity): \(notes)")
+      #expect(summary.exitCode == 3 && summary.signal == nil && summary.error == nil)
+      let failure = try #require(summary.tables[0].failure)
+      #expect(failure.code == .deadline)
+      #expect(failure.message == "table a was not done by its deadline of 3.00 s and was ended")
+      #expect(notes.contains { $0.hasPrefix("the deadline is reached: ") }, "\(notes)")
+      let database = Database(job.database)
+      #expect(try database.rows("SELECT * FROM b") == ["7"])
+      let found = try database.rows("SELECT count(*) FROM a").first.flatMap { UInt64($0) } ?? 0
+      #expect(atomicity == .table ? found == 0 : found > 0 && found == summary.tables[0].ledger.read, "\(found)")
+      let state = try database.rows(
+        "SELECT \"table\", failures, exit_code, message LIKE '%deadline%' FROM upsurge_feeds ORDER BY 1")
+      #expect(state == ["'a'|1|\(code)|1", "'b'|0|0|NULL"])
+    }
+  }
+
+  @Test("A job that hangs is ended, and what has not begun does not begin")
+  func whole() throws {
+    _ = scratch.write("id\n7\n", to: "b.csv")
+    var job = job(["a": Self.hanging, "b": scratch.file("b.csv")])
+    job.deadline = 1
+    // The table's own is longer.
+    job.tables[0].unattended.deadline = 50
+    let (summary, notes) = run(job)
+    #expect(summary.tables.map(\.name) == ["a"] && summary.exitCode == 1, "\(notes)")
+    #expect(summary.error?.code == .deadline && summary.tables[0].failure?.code == .deadline)
+    #expect(summary.error?.message == "the job was not done by its deadline of 1.00 s and was ended")
+    #expect(String(decoding: summary.json, as: UTF8.self).contains("\"deadline\""))
+    // Where it is long enough, nothing is said of it.
+    job.tables.removeFirst()
+    job.deadline = 3_000
+    #expect(run(job).summary.exitCode == 0)
+  }
+
+  @Test("A signal is told as such, also behind a deadline, and what comes next is not ended")
+  func signals() {
+    let control = RunControl()
+    control.expire()
+    #expect(control.isExpired && control.cancellationSignal != nil)
+    #expect(control.takeExpiry() && control.cancellationSignal == nil && !control.takeExpiry())
+    control.expire()
+    control.cancel(signal: 15)
+    control.expire()
+    #expect(!control.isExpired && !control.takeExpiry() && control.cancellationSignal == 15)
+  }
+
+  @Test("A source that is not there is tried again until it is")
+  func unreadable() throws {
+    var job = job(["a": scratch.file("late.csv")])
+    job.tables[0].unattended.retryCount = 3
+    let folder = scratch.path
+    let tries = Atomic<Int>(0)
+    let (summary, notes) = run(job) { text in
+      guard text.contains("it is tried again in") else { return }
+      // It comes before the third try.
+      if tries.add(1, ordering: .relaxed).newValue == 2 {
+        try? Data("id\n7\n".utf8).write(to: URL(fileURLWithPath: folder + "/late.csv"))
+      }
+    }
+    #expect(summary.exitCode == 0 && summary.ledger.inserted == 1, "\(notes)")
+    #expect(tries.load(ordering: .relaxed) == 2)
+    #expect(notes.contains { $0.contains("late.csv") && $0.contains("(2 of 3)") }, "\(notes)")
+    #expect(try Database(job.database).rows("SELECT failures, exit_code FROM upsurge_feeds") == ["0|0"])
+    // One that never comes is one failure, not four.
+    unlink(scratch.file("late.csv"))
+    let last = run(job)
+    #expect(last.summary.exitCode == 66 && last.notes.filter { $0.contains("tried again") }.count == 3)
+    #expect(try Database(job.database).rows("SELECT failures, exit_code FROM upsurge_feeds") == ["1|66"])
+  }
+
+  @Test("A database that is busy is tried again, and each file of a folder is taken once all the same")
+  func busy() throws {
+    try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
+    for name in ["1", "2"] { _ = scratch.write("id,n\n\(name),1\n", to: "in/\(name).csv") }
+    var job = job(["a": scratch.file("in")])
+    job.tables[0].unattended.retryCount = 2
+    let database = Database(scratch.file("a.db"))
+    try database.rows(
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY, n);
+      PRAGMA journal_mode = WAL; BEGIN IMMEDIATE
+      """)
+    let blocker = Blocker(database)
+    let (summary, notes) = run(job) { text in
+      if text.contains("it is tried again in") { blocker.end() }
+    }
+    #expect(summary.exitCode == 0 && summary.ledger.inserted == 2, "\(notes)")
+    #expect(summary.tables[0].loads.count == 2)
+    #expect(notes.filter { $0.contains("it is tried again in") }.count == 1, "\(notes)")
+    #expect(try Database(job.database).rows("SELECT id FROM a") == ["1", "2"])
+    #expect(run(job).summary.ledger.read == 0)
+  }
+
+  #if os(Linux)
+    @Test("A file of a folder that fails is tried again, and those before it are not stored twice")
+    func folder() throws {
+      try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
+      for name in ["1", "2"] { _ = scratch.write("id,n\n\(name),1\n", to: "in/\(name).csv") }
+      // Can be opened, and not read.
+      symlink("/proc/self/mem", scratch.file("in/3.csv"))
+      var job = job(["a": scratch.file("in")])
+      job.tables[0].unattended.retryCount = 2
+      job.tables[0].options.key = []
+      job.tables[0].folder.done = .delete
+      let path = scratch.file("in/3.csv")
+      let (summary, notes) = run(job) { text in
+        guard text.contains("it is tried again in") else { return }
+        unlink(path)
+        try? Data("id,n\n3,1\n".utf8).write(to: URL(fileURLWithPath: path))
+      }
+      #expect(summary.exitCode == 0 && summary.ledger.inserted == 3, "\(notes)")
+      #expect(summary.tables[0].loads.count == 3)
+      #expect(try Database(job.database).rows("SELECT id FROM a ORDER BY 1") == ["1", "2", "3"])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.file("in")) == [])
+      #expect(
+        try Database(job.database).rows("SELECT state, count(*) FROM upsurge_runs GROUP BY 1") == ["'done'|3"]
+      )
+    }
+  #endif
+
+  @Test("A command that fails is tried again, as what it sent was not all")
+  func command() throws {
+    let tries = scratch.file("tries")
+    var job = job(["a": "exec:echo x >> '\(tries)'; echo id; echo 7; [ $(wc -l < '\(tries)') -eq 3 ]"])
+    job.tables[0].unattended.retryCount = 1
+    #expect(run(job).summary.exitCode == 65)
+    let (summary, notes) = run(job)
+    #expect(summary.exitCode == 0 && summary.ledger.inserted == 1, "\(notes)")
+    #expect(try readFile(tries).count == 6)
+  }
+
+  @Test("What another try would not mend is not tried again", arguments: ["guard", "bad", "usage"])
+  func never(kind: String) throws {
+    _ = scratch.write("id\n7\n", to: "a.csv")
+    var job = job(["a": scratch.file("a.csv")])
+    job.tables[0].unattended.retryCount = 3
+    if kind != "usage" { #expect(run(job).summary.exitCode == 0) }
+    switch kind {
+    case "guard": _ = scratch.write("id\n", to: "a.csv")
+    case "bad":
+      job.tables[0].options.onError = .stop
+      _ = scratch.write("id\n8,9\n", to: "a.csv")
+    default: job.tables[0].options.key = ["nope"]
+    }
+    let (summary, notes) = run(job)
+    #expect(["guard": 4, "bad": 65, "usage": 64][kind] == summary.exitCode)
+    #expect(!notes.contains { $0.contains("tried again") }, "\(notes)")
+  }
+
+  @Test("Waits grow, to an hour at most")
+  func pauses() {
+    var rules = UnattendedRules()
+    #expect((1...9).map(rules.pause) == [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600])
+    rules.retryPause = 7_200
+    #expect((1...2).map(rules.pause) == [7_200, 7_200])
+    #expect(rules.pause(before: .max) == 7_200)
+  }
+}
+
+/// Another program that holds the write lock.
+private final class Blocker: @unchecked Sendable {
+  // Sendable because only one thread at a time uses it: SQLite's own lock is the connection's.
+  private let database: Database
+
+  init(_ database: Database) { self.database = database }
+
+  func end() { _ = try? database.rows("COMMIT") }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+@testable import UpsurgeMirror
+
+/// A feed that is forgotten takes its rows with it, and nothing else.
+@Suite("Forgetting feeds") struct ForgetTests {
+  let scratch = Scratch()
+  private var database: String { scratch.file("a.db") }
+
+  private func job(scope: String? = nil) -> MirrorJob {
+    let tables = ["Members", "other"].map { name in
+      var table = MirrorTable(name: name, sources: [scratch.file("\(name).csv")])
+      table.options.key = ["id"]
+      table.options.onError = .reject
+      table.options.rejects = .table
+      table.sweep = .hard
+      table.scope = name == "Members" ? scope : nil
+      table.kind = .snapshot
+      return table
+    }
+    return MirrorJob(database: database, tables: tables)
+  }
+
+  private func deliver() {
+    for name in ["Members", "other"] {
+      _ = scratch.write("id,tenant\n1,7\n2,7\n3\n", to: "\(name).csv")
+    }
+  }
+
+  private let notes = """
+    SELECT 'feeds', group_concat("table") FROM upsurge_feeds UNION ALL
+    SELECT 'runs', group_concat("table" || state) FROM (SELECT * FROM upsurge_runs ORDER BY run) UNION ALL
+    SELECT 'rejects', count(*) FROM upsurge_rejects
+    """
+
+  @Test(
+    "The rows of the scope go, and what is known of the feed; the next run begins anew",
+    arguments: [nil, "tenant = 7"])
+  func scope(scope: String?) throws {
+    deliver()
+    let plain = Database(database)
+    try plain.rows(
+      "CREATE TABLE Members(id INTEGER PRIMARY KEY, tenant INT); INSERT INTO Members VALUES (8, 8)")
+    var job = job(scope: scope)
+    job.tables[0].guards.maximumDeletes = .count(1)
+    // Bad records keep rows from being swept: exit code 4, the records stand.
+    #expect([2, 4].contains(job.run().exitCode))
+    let before = try plain.rows("SELECT * FROM Members ORDER BY id")
+    let notesBefore = try plain.rows(notes)
+    #expect(before.contains("1|7"))
+
+    let removal = try FeedRemoval(database: database, table: "mEMBERS")
+    #expect(
+      removal.table == "Members" && removal.scope == scope
+        && removal.rowCount == (scope == nil ? UInt64(before.count) : 2))
+    #expect(try removal.perform(isTrial: true) == removal.rowCount)
+    #expect(try plain.rows("SELECT * FROM Members ORDER BY id") == before)
+    #expect(try plain.rows(notes) == notesBefore)
+
+    #expect(try removal.perform() == removal.rowCount)
+    #expect(try plain.rows("SELECT * FROM Members") == (scope == nil ? [] : ["8|8"]))
+    #expect(try plain.rows("SELECT * FROM other ORDER BY id") == ["1|7", "2|7"])
+    #expect(try plain.rows("SELECT \"table\" FROM upsurge_feeds") == ["'other'"])
+    // Rejects and past runs are the history of the database.
+    #expect(try plain.rows("SELECT count(*) FROM upsurge_rejects") == ["2"])
+    #expect(try plain.rows("SELECT DISTINCT state FROM upsurge_runs") == ["'done'"])
+    #expect(throws: UpsurgeError.self) { try FeedRemoval(database: database, table: "Members") }
+    // The same delivery is read again, and no longer for another feed.
+    let again = job.run()
+    #expect(again.tables[0].ledger.inserted == 2 && again.tables[1].ledger.read <= 3, "\(again.exitCode)")
+    #expect(try plain.rows("PRAGMA integrity_check") == ["'ok'"])
+  }
+
+  @Test("Files that were taken, and tables of notes with nothing in them, go as well")
+  func files() throws {
+    try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
+    _ = scratch.write("id\n1\n", to: "in/1.csv")
+    var table = MirrorTable(name: "t", sources: [scratch.file("in")])
+    table.options.key = ["id"]
+    let job = MirrorJob(database: database, tables: [table])
+    #expect(job.run().ledger.inserted == 1)
+    let plain = Database(database)
+    try plain.rows(
+      "CREATE TABLE upsurge_chunks(\"table\" TEXT, n); INSERT INTO upsurge_chunks VALUES ('T', 1), ('u', 2)")
+    #expect(try FeedRemoval(database: database, table: "t").perform() == 1)
+    #expect(try plain.rows("SELECT * FROM upsurge_chunks") == ["'u'|2"])
+    #expect(
+      try plain.rows("SELECT name FROM sqlite_schema WHERE name IN ('upsurge_feeds', 'upsurge_files')") == [])
+    #expect(job.run().ledger.inserted == 1)
+  }
+
+  @Test("A run that has stopped on its way is not gone on with")
+  func stopped() throws {
+    deliver()
+    _ = scratch.write("id,tenant\n" + (1...500).map { "\($0),7\n" }.joined() + "x\n", to: "Members.csv")
+    var job = job()
+    job.tables.removeLast()
+    job.atomicity = .bounded
+    job.tables[0].options.commitEvery = .records(100)
+    job.tables[0].options.onError = .stop
+    job.tables[0].options.rejects = nil
+    #expect(job.run().exitCode == 3)
+    let plain = Database(database)
+    #expect(try plain.rows("SELECT state FROM upsurge_runs") == ["'running'"])
+    #expect(try FeedRemoval(database: database, table: "Members").perform() >= 100)
+    #expect(try plain.rows("SELECT name FROM sqlite_schema WHERE name = 'upsurge_runs'") == [])
+    _ = scratch.write("id,tenant\n" + (1...500).map { "\($0),7\n" }.joined(), to: "Members.csv")
+    #expect(job.run().ledger.inserted == 500)
+  }
+
+  @Test("Rows that others refer to keep all of it from being forgotten; those that go with them go")
+  func references() throws {
+    deliver()
+    let plain = Database(database)
+    try plain.rows(
+      "CREATE TABLE Members(id INTEGER PRIMARY KEY, tenant INT); CREATE TABLE child(m REFERENCES Members)")
+    _ = job().run()
+    try plain.rows("INSERT INTO child VALUES (2)")
+    let before = try plain.rows(notes)
+    let removal = try FeedRemoval(database: database, table: "members")
+    for isTrial in [true, false] {
+      let error = #expect(throws: UpsurgeError.self) { try removal.perform(isTrial: isTrial) }
+      #expect(
+        error?.code == .guardRefused && error?.message.contains("FOREIGN KEY") == true,
+        "\(String(describing: error))")
+    }
+    #expect(try plain.rows("SELECT count(*) FROM Members") == ["2"])
+    #expect(try plain.rows(notes) == before)
+    try plain.rows(
+      "DROP TABLE child; CREATE TABLE child(m REFERENCES Members ON DELETE CASCADE); INSERT INTO child VALUES (2)"
+    )
+    #expect(try removal.perform() == 2)
+    #expect(try plain.rows("SELECT count(*) FROM child") == ["0"])
+  }
+
+  @Test("The command asks first, counts in a dry run, and knows the tables")
+  func command() throws {
+    deliver()
+    _ = job(scope: "tenant = 7").run()
+    let plain = Database(database)
+    let asks = try Command.run(["mirror", database, "--forget", "members"])
+    #expect(
+      asks.exitCode == 4
+        && asks.talk.contains("--forget would delete 2 rows of table Members where tenant = 7"),
+      "\(asks.talk)")
+    let trial = try Command.run(["mirror", database, "--forget", "members", "--dry-run"])
+    #expect(
+      trial.exitCode == 0 && trial.talk.contains("2 rows of table Members where tenant = 7 would be deleted"),
+      "\(trial.talk)")
+    #expect(try plain.rows("SELECT count(*) FROM Members") == ["2"])
+    let done = try Command.run(["mirror", database, "--forget", "members", "--yes"])
+    #expect(done.exitCode == 0 && done.talk.contains("begins anew"), "\(done.talk)")
+    #expect(try plain.rows("SELECT count(*) FROM Members") == ["0"])
+    for (words, code, message) in [
+      (["--forget", "members", "--yes"], 64, "its mirrors: other"),
+      (["--forget", "t", "job.yaml"], 64, "no job"), (["--yes"], 64, "--yes answers"),
+    ] as [([String], Int32, String)] {
+      let outcome = try Command.run(["mirror", database] + words)
+      #expect(outcome.exitCode == code && outcome.talk.contains(message), "\(outcome.talk)")
+    }
+    let missing = try Command.run(["mirror", scratch.file("no.db"), "--forget", "t"])
+    #expect(missing.exitCode == 66)
+  }
+}

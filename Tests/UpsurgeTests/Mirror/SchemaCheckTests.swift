@@ -1,0 +1,168 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+@testable import UpsurgeCommand
+@testable import UpsurgeMirror
+
+/// What `--check` says of a schema comes true in a run, and it is silent where a run goes well.
+@Suite("Checks of a schema") struct SchemaCheckTests {
+  let scratch = Scratch()
+
+  /// A schema and a job's table that do not fit, and what is said of it.
+  struct Case: CustomTestStringConvertible, Sendable {
+    var name: String
+    var sql: String
+    var table: String
+    var codes: [SchemaWarning.Code]
+    /// Parts of what is said.
+    var words: [String] = []
+
+    var testDescription: String { name }
+  }
+
+  static let cases = [
+    Case(name: "fits", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT)", table: "key: id", codes: []),
+    Case(
+      name: "missing table", sql: "CREATE TABLE u(a)", table: "key: id", codes: [.missingTable],
+      words: ["the first run makes it"]),
+    Case(
+      name: "missing table, create: never", sql: "CREATE TABLE u(a)", table: "key: id, create: never",
+      codes: [.missingTable], words: ["create: never makes none"]),
+    Case(
+      name: "no index for the key", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, code TEXT)",
+      table: "key: code",
+      codes: [.keyWithoutIndex],
+      words: ["(code) has no PRIMARY KEY", "CREATE UNIQUE INDEX \"t_code_key\" ON \"t\" (\"code\")"]),
+    Case(
+      name: "the index is made", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, code TEXT)",
+      table: "key: code, create-key: true", codes: []),
+    Case(
+      name: "a partial index is not the key",
+      sql: "CREATE TABLE t(code TEXT, a INT); CREATE UNIQUE INDEX i ON t(code) WHERE a",
+      table: "key: code, key-where: a = 2", codes: [.keyWithoutIndex]),
+    Case(
+      name: "a partial index is the key",
+      sql: "CREATE TABLE t(code TEXT, a INT); CREATE UNIQUE INDEX i ON t(code) WHERE a",
+      table: "key: code", codes: []),
+    Case(
+      name: "no key at all", sql: "CREATE TABLE t(a, b)", table: "merge: keep", codes: [.keyWithoutIndex],
+      words: ["every run adds all records anew"]),
+    Case(name: "no key, inserting", sql: "CREATE TABLE t(a, b)", table: "mode: insert", codes: []),
+    Case(
+      name: "no such index", sql: "CREATE TABLE t(a); CREATE UNIQUE INDEX i ON t(a)", table: "key-index: j",
+      codes: [.keyWithoutIndex], words: ["has no UNIQUE index j", "key-index takes one of: i"]),
+    Case(
+      name: "a second key", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, email TEXT UNIQUE, n INT)",
+      table: "key: id",
+      codes: [.otherKey], words: ["UNIQUE (email) is a second key"]),
+    Case(
+      name: "a second key that is not fed",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, email TEXT UNIQUE, n INT)",
+      table: "key: id, columns: [id, n]", codes: []),
+    Case(
+      name: "a second key that is fed under another name",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, email TEXT UNIQUE, n INT)",
+      table: "key: id, columns: [id, mail], rename: {Mail: EMAIL}", codes: [.otherKey]),
+    Case(
+      name: "a second key that holds the first",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, n INT, UNIQUE(n, id))",
+      table: "key: id", codes: []),
+    Case(
+      name: "any key", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, email TEXT UNIQUE)",
+      table: "any-key: true",
+      codes: []),
+    Case(
+      name: "a row number that nobody brings",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, code TEXT UNIQUE)",
+      table: "key: code", codes: []),
+    Case(
+      name: "NOT NULL",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT NOT NULL, b INT NOT NULL DEFAULT 1, c INT NOT NULL)",
+      table: "key: id, columns: [id, a]", codes: [.missingValue], words: ["c is NOT NULL, has no default"]),
+    Case(
+      name: "NOT NULL, and nobody knows the fields",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT NOT NULL)",
+      table: "key: id", codes: []),
+    Case(
+      name: "references",
+      sql: """
+        CREATE TABLE t(id INTEGER PRIMARY KEY, up INT REFERENCES t);
+        CREATE TABLE a(t_id REFERENCES t); CREATE TABLE b(x REFERENCES t(id) ON DELETE RESTRICT);
+        CREATE TABLE c(x REFERENCES t(id) ON DELETE CASCADE)
+        """, table: "key: id, sweep: hard", codes: [.keptByReferences, .keptByReferences],
+      words: [
+        "a (t_id) refers to them with ON DELETE NO ACTION", "b (x) refers to them with ON DELETE RESTRICT",
+      ]),
+    Case(
+      name: "references, and nothing is deleted",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, gone TEXT); CREATE TABLE a(t_id REFERENCES t)",
+      table: "key: id, sweep: {soft: gone}", codes: []),
+    Case(
+      name: "computed", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT AS (a + 1))",
+      table: "key: id",
+      codes: [.generatedColumn], words: ["b is computed by SQLite"]),
+    Case(
+      name: "computed, and left out", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT AS (a + 1))",
+      table: "key: id, columns: [id, a]", codes: []),
+    Case(
+      name: "no mark", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY)", table: "key: id, sweep: {soft: gone}",
+      codes: [.missingMark], words: ["ALTER TABLE \"t\" ADD COLUMN \"gone\" TEXT"]),
+    Case(
+      name: "scope", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY)",
+      table: "key: id, sweep: hard, scope: tenant = 7",
+      codes: [.badScope], words: ["no such column: tenant"]),
+    Case(
+      name: "scope that would do more", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY)",
+      table: "key: id, sweep: hard, scope: \"1); DROP TABLE t; --\"", codes: [.badScope]),
+    Case(
+      name: "two feeds of one count", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, v TEXT)",
+      table: "key: id, source: [a.csv, b.csv]", codes: [.sharedNumbers], words: ["2 sources"]),
+    Case(
+      name: "one feed of a count", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, v TEXT)",
+      table: "key: id", codes: []),
+    Case(
+      name: "a view", sql: "CREATE TABLE u(id); CREATE VIEW t AS SELECT * FROM u", table: "key: id", codes: []
+    ),
+  ]
+
+  private func job(_ table: String) -> String {
+    let source = table.contains("source:") ? "" : "source: a.csv, "
+    return scratch.write("tables: {t: {\(source)\(table)}}", to: "job.yaml")
+  }
+
+  @Test("What is said of a schema", arguments: cases)
+  func said(one: Case) throws {
+    let path = scratch.file("a.db")
+    try Database(path).rows(one.sql)
+    let before = try readFile(path)
+    let warnings = try JobFileReader.read(job(one.table), database: path).job.check()
+    #expect(warnings.map(\.code) == one.codes, "\(warnings)")
+    let text = warnings.map(\.description).joined(separator: "\n")
+    for words in one.words { #expect(text.contains(words), "\(text)") }
+    #expect(warnings.allSatisfy { $0.table == "t" && !$0.fix.isEmpty })
+    #expect(try readFile(path) == before)
+  }
+
+  @Test("Every kind of warning has a case")
+  func all() {
+    #expect(Set(Self.cases.flatMap(\.codes)) == Set(SchemaWarning.Code.allCases))
+  }
+
+  @Test("The command: 0 and a word where nothing is wrong, 2 with warnings; no feed is read")
+  func command() throws {
+    let path = scratch.file("a.db")
+    let missing = try Command.run(["mirror", path, job("key: id"), "--check"])
+    #expect(missing.exitCode == 2 && missing.output.hasPrefix("table t: it is not there"), "\(missing.talk)")
+    #expect((try? readFile(path)) == nil)
+    try Database(path).rows("CREATE TABLE t(id INTEGER PRIMARY KEY)")
+    let good = try Command.run(["mirror", path, job("key: id"), "--check"])
+    #expect(good.exitCode == 0 && good.output == "nothing speaks against the job: 1 table of \(path)\n")
+    #expect(good.talk.isEmpty)
+    let text = try Command.run([
+      "mirror", scratch.write("no database", to: "x.db"), job("key: id"), "--check",
+    ])
+    #expect(text.exitCode == 1 && text.talk.contains("x.db"), "\(text.talk)")
+  }
+}
