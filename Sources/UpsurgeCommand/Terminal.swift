@@ -1,3 +1,4 @@
+import Synchronization
 import Upsurge
 import UpsurgeMirror
 import UpsurgeRecords

@@ -8,7 +8,7 @@ public final class RunControl: Sendable {
   private let totalBytes = Atomic<UInt64>(0)
   private let rejects = Atomic<UInt64>(0)
   /// The table at work, of a job that has several.
-  private let table = Mutex<String?>(nil)
+  private let table = Guarded<String?>(nil)
   private let stage = Atomic<UInt8>(Stage.fetching.rawValue)
 
   /// Is told of each new stage of a table, on the thread that begins it.

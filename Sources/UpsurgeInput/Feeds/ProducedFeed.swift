@@ -1,4 +1,3 @@
-import Synchronization
 import UpsurgeRecords
 
 /// What this program itself writes, on a thread of its own, as a stream; whole if the writing comes to its end.
