@@ -59,6 +59,7 @@ final class Writing {
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
     settings.isDryRun = isDryRun
     settings.snapshot = options.snapshot
+    settings.chunks = run.chunks.withLock { $0 }
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     settings.quarantinesUnknown = table.facts.quarantinesUnknown
     let preview = try Preview(
@@ -110,6 +111,7 @@ final class Writing {
     do throws(UpsurgeError) {
       // The last rejects may come only now.
       if !isInterrupted || !options.isAtomic { try writer.settle() }
+      if !isInterrupted { countSkipped() }
       if !isInterrupted {
         try checkRejectShare()
         try writer.sweep()
@@ -157,6 +159,16 @@ final class Writing {
     if options.dryRun != nil { try? rejects?.flush() }
   }
 
+  private func countSkipped() {
+    writer.countSkipped()
+    if writer.skippedRecordCount == 0 { return }
+    note(
+      RunNote(
+        .info,
+        "\(writer.skippedRecordCount) of \(writer.ledger.read) records stand in parts that the last delivery had, too; they "
+          + "were not compared (--verify does)"))
+  }
+
   private func checkRejectShare() throws(UpsurgeError) {
     guard case .percent(let limit) = options.rejectLimit else { return }
     let ledger = writer.ledger
@@ -200,6 +212,7 @@ final class Writing {
       settings.append(("sorted_records", UInt64(statistics.sortedRecordCount)))
       settings.append(("sorted_at_once", UInt64(statistics.mostSortedRecords)))
     }
+    if writer.skippedRecordCount > 0 { settings.append(("skipped_records", writer.skippedRecordCount)) }
     if statistics.equalRecordCount > 0 {
       settings.append(("equal_beside_rows", UInt64(statistics.equalRecordCount)))
     }

@@ -285,6 +285,11 @@ struct TableMirror {
     rules.suspiciousCounts = table.guards.suspiciousCounts
     rules.lastCount = record?.recordCount
     options.snapshot = rules
+    if table.sweep != .none, options.isAtomic, names.count == 1 {
+      var isKnown = false
+      if let record, !job.verifiesAll { isKnown = try isThere(record) }
+      options.chunks = isKnown ? .use : .remember
+    }
     return options
   }
 

@@ -20,9 +20,13 @@ final class RowidSet {
   /// Memory of the pages.
   var byteCount: Int { pages.count * RowidSet.wordsPerPage * MemoryLayout<UInt64>.stride }
 
-  func insert(_ rowid: Int64) {
+  /// - Returns: whether it is new.
+  @discardableResult
+  func insert(_ rowid: Int64) -> Bool {
     let words = page(of: rowid) ?? addPage(of: rowid)
-    words[RowidSet.word(rowid)] |= RowidSet.bit(rowid)
+    let (word, bit) = (words[RowidSet.word(rowid)], RowidSet.bit(rowid))
+    words[RowidSet.word(rowid)] = word | bit
+    return word & bit == 0
   }
 
   func contains(_ rowid: Int64) -> Bool {
