@@ -38,7 +38,8 @@ package final class ChunkSearch {
   private var isAtLineStart = true
   /// Whether the source has no more bytes.
   private var isAtEnd = false
-  private var isOff: Bool
+  /// Whether no more chunks are looked for.
+  package private(set) var isOff: Bool
   /// Chunks before this one are behind us.
   private var nextIndex = 0
   private var deliveredByteCount = 0

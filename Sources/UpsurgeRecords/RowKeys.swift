@@ -8,18 +8,25 @@ package enum RowKeys {
   package struct Writer: Sendable {
     package private(set) var bytes: [UInt8] = []
     private let cells: [Int]
+    /// The one cell of a key that has no other.
+    private let onlyCell: Int?
     /// The last integer of each part.
     private var last: [Int64]
 
     /// - Parameter cells: the cells of a record that make its key, in the key's order.
     package init(cells: [Int]) {
       self.cells = cells
+      onlyCell = cells.count == 1 ? cells[0] : nil
       last = Array(repeating: 0, count: cells.count)
     }
 
     /// - Returns: false for a record that lacks a part of its key; nothing is written then.
     package mutating func add(_ record: Int, of batch: borrowing Batch) -> Bool {
       let row = batch.cells + record * batch.columnCount
+      if let onlyCell, onlyCell < batch.columnCount, row[onlyCell].kind == .integer {
+        addInteger(Int64(bitPattern: row[onlyCell].payload), part: 0)
+        return true
+      }
       for index in cells {
         if index >= batch.columnCount || row[index].kind == .absent || row[index].kind == .null {
           return false
@@ -32,12 +39,7 @@ package enum RowKeys {
     private mutating func add(_ cell: Cell, part: Int, of batch: borrowing Batch) {
       switch cell.kind {
       case .absent, .null: bytes.append(1)
-      case .integer:
-        let value = Int64(bitPattern: cell.payload)
-        let step = value &- last[part]
-        last[part] = value
-        bytes.append(2)
-        addVarint(UInt64(bitPattern: (step << 1) ^ (step >> 63)))
+      case .integer: addInteger(Int64(bitPattern: cell.payload), part: part)
       case .real:
         bytes.append(3)
         withUnsafeBytes(of: cell.payload.littleEndian) { bytes.append(contentsOf: $0) }
@@ -48,6 +50,15 @@ package enum RowKeys {
       }
     }
 
+    @inline(__always)
+    private mutating func addInteger(_ value: Int64, part: Int) {
+      let step = value &- last[part]
+      last[part] = value
+      bytes.append(2)
+      addVarint(UInt64(bitPattern: (step << 1) ^ (step >> 63)))
+    }
+
+    @inline(__always)
     private mutating func addVarint(_ value: UInt64) {
       var rest = value
       while rest >= 0x80 {

@@ -16,6 +16,7 @@ struct ChunkReading {
   /// - Returns: false where reading on is in vain, as all must be read anew.
   mutating func add(_ batch: borrowing Batch) -> Bool {
     maker.add(batch, isPlain: batch.warnings.isEmpty && batch.rejects.isEmpty, to: &done)
+    if search?.isOff == true { chunks.noteReadingAll() }
     return handOver()
   }
 

@@ -110,7 +110,13 @@ extension LoadRun {
       }
     } catch {
       // Nothing was committed: it is a run in one transaction.
-      if chunks?.isVoid == true, error.code != .interrupted { return .void }
+      if chunks?.isVoid == true, error.code != .interrupted {
+        note(
+          RunNote(
+            .info, "what is known of the last delivery does not fit this one; all of it is read and compared")
+        )
+        return .void
+      }
       throw error
     }
     if let keeper, keeper.hasTrace {

@@ -86,6 +86,8 @@ final class Writing {
 
   /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
   func reconsiderUpkeep() throws(UpsurgeError) {
+    // Of a delivery that is known in parts, how many rows change says nothing of the rest.
+    if writer.settings.chunks?.maySkip == true { return }
     let isAllCommitted = writer.hasCommittedAll
     do throws(UpsurgeError) {
       for decision in try upkeep.reconsider(writer) { note(decision.note) }

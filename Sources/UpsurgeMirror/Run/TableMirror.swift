@@ -59,8 +59,15 @@ struct TableMirror {
     _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) {
     let names = try SourceList.expand(table.sources)
-    let files = try look(at: names, known: record.files)
-    if let files, try isThere(record, files) { return noteUnchanged(record, &summary) }
+    var files: [DeliveredFile]?
+    var looking: BackgroundLook?
+    defer { looking?.wait() }
+    if mayBeThere(record, names) {
+      files = try look(at: names, known: record.files)
+      if let files, try isThere(record, files) { return noteUnchanged(record, &summary) }
+    } else {
+      looking = try BackgroundLook(names, control: control)
+    }
     var end = try load(names, record, tick)
     var load = end.summary
     if load.resumedCount > 0, load.isWhole, load.guardRefusal != nil {
@@ -77,6 +84,7 @@ struct TableMirror {
     if load.response?.isNotModified == true { return noteUnchanged(record, &summary) }
     summary.loads.append(load)
     guard load.isWhole, load.guardRefusal == nil else { return }
+    files = looking?.files() ?? files
     let isStill = zip(names, files ?? []).allSatisfy { $1.isStill(atPath: $0) }
     try note(load, isStill ? files ?? [] : [], in: &record)
     record.validators = names.count == 1 ? load.response?.validators ?? HTTPValidators() : HTTPValidators()
@@ -223,6 +231,12 @@ struct TableMirror {
       files.append(file)
     }
     return files
+  }
+
+  /// Whether the sizes of files allow that they are the last delivery; else they are not.
+  private func mayBeThere(_ record: FeedRecord, _ names: [String]) -> Bool {
+    if job.verifiesAll || record.files.count != names.count { return false }
+    return zip(record.files, names).allSatisfy { $0.byteCount == DeliveredFile.Stamp(path: $1)?.byteCount }
   }
 
   /// Whether a delivery is the last one, and what that has brought is still there as far as can be seen at once.

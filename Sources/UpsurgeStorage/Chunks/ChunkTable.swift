@@ -61,7 +61,11 @@ package enum ChunkTable {
       let (bytes, lines, records) = (
         statement.integer(at: 3), statement.integer(at: 4), statement.integer(at: 5)
       )
-      guard bytes > 0, bytes < 1 << 40, lines >= 0, records >= 0 else { return nil }
+      // Others are not ours, and must not make numbers overflow.
+      let possible = Int64(0)..<1 << 40
+      guard bytes > 0, possible.contains(bytes), possible.contains(lines), possible.contains(records),
+        statement.integer(at: 0) < 1 << 62
+      else { return nil }
       let chunk = SnapshotChunk(
         place: statement.integer(at: 0), byteCount: Int(bytes),
         head: UInt64(bitPattern: statement.integer(at: 1)), hash: pair(statement),

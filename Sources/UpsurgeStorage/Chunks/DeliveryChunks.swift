@@ -39,6 +39,7 @@ package final class DeliveryChunks: Sendable {
     var details: String?
     var isIncomplete = false
     var isVoid = false
+    var readsAll = false
   }
 
   private let state = Mutex(State())
@@ -96,6 +97,12 @@ package final class DeliveryChunks: Sendable {
       }
     }
   }
+
+  /// Says that no known chunk is looked for any more.
+  package func noteReadingAll() { state.withLock { $0.readsAll = true } }
+
+  /// Whether records may be skipped from here on, or were.
+  package var maySkip: Bool { manifest != nil && state.withLock { !$0.readsAll } }
 
   /// Says that a record has no key that could be remembered.
   package func noteUnkeyed() { state.withLock { $0.isIncomplete = true } }

@@ -63,6 +63,16 @@ final class SeenRows {
     if bits.byteCount > byteLimit { try store.spill() }
   }
 
+  /// Inserts many rows by their rowids, which `rowid` gives away.
+  func insert(count rowCount: Int, _ rowid: (Int) -> Int64) throws(UpsurgeError) {
+    guard let bits = store.bits else {
+      for index in 0..<rowCount { try insert(rowid(index)) }
+      return
+    }
+    count += UInt64(bits.insert(count: rowCount, rowid))
+    if bits.byteCount > byteLimit { try store.spill() }
+  }
+
   /// Whether a row is one of them, in a table with rowids.
   func contains(_ rowid: Int64) throws(UpsurgeError) -> Bool { try store.contains(rowid) }
 

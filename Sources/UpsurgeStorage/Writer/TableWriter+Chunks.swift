@@ -53,7 +53,8 @@ extension TableWriter {
   }
 
   /// The keys of the new chunks.
-  /// - Returns: nil where one is about a row that was there before, and is none of the gone ones.
+  /// - Returns: nil where one is about a row that was there before, and is none of the gone ones, and where nobody can
+  ///   tell.
   private func newKeys(
     _ chunkWriter: ChunkWriter, gone: HashSet, count: Int
   ) throws(UpsurgeError) -> HashSet? {
@@ -64,20 +65,27 @@ extension TableWriter {
       let hash = key.hash
       made.insert(hash)
       if !isClean || gone.contains(hash) { return }
-      if before == nil { before = try searchBefore() }
-      if try before?.rowid(of: key) != nil { isClean = false }
+      if before == nil { before = searchBefore() }
+      if try before.map({ search throws(UpsurgeError) in try search.rowid(of: key) == nil }) != true {
+        isClean = false
+      }
     }
     return isWhole && isClean ? made : nil
   }
 
   /// Looks rows up as they were before the transaction; rows that a feed has marked as gone are none.
-  private func searchBefore() throws(UpsurgeError) -> KeySearch {
-    let looking = try Connection.looking(at: connection.path)
-    var condition: String?
-    if case .soft(let column)? = settings.snapshot?.sweep {
-      condition = try SoftMark(column, in: plan.schema).isThere
+  /// - Returns: nil where the database cannot be opened once more.
+  private func searchBefore() -> KeySearch? {
+    do throws(UpsurgeError) {
+      let looking = try Connection.looking(at: connection.path)
+      var condition: String?
+      if case .soft(let column)? = settings.snapshot?.sweep {
+        condition = try SoftMark(column, in: plan.schema).isThere
+      }
+      return try KeySearch(plan, condition: condition, on: looking)
+    } catch {
+      return nil
     }
-    return try KeySearch(plan, condition: condition, on: looking)
   }
 
   private func void(_ chunkWriter: ChunkWriter) -> UpsurgeError {

@@ -80,21 +80,13 @@ extension TableWriter {
   private func note(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, as seen: SeenRows
   ) throws(UpsurgeError) {
+    if try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
     let mayDiffer = batch.hasAbsentCells || batch.columnCount < plan.columns.count
     let role = ShapeStatements.Role.find(seen.columns)
-    let alias = plan.slots.first { $0.isKey && $0.columnIndex == plan.schema.rowidAlias }?.cellIndex
-    // Where the rowid itself is the key, a record tells it.
-    let rowidCell = plan.targets.count == 1 && plan.targets[0].isRowidAlias ? alias : nil
+    let alias = rowidCell
     var shape = fullShape
     for place in start..<end {
       let record = order[place]
-      if let rowidCell, rowidCell < batch.columnCount {
-        let cell = batch.cells[record * batch.columnCount + rowidCell]
-        if cell.kind == .integer {
-          try seen.insert(Int64(bitPattern: cell.payload))
-          continue
-        }
-      }
       if mayDiffer {
         shape = self.shape(
           of: batch.cells + record * batch.columnCount, cellCount: batch.columnCount, last: shape)
@@ -113,5 +105,25 @@ extension TableWriter {
       default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
       }
     }
+  }
+
+  /// Notes the rows of records whose key is the rowid itself.
+  /// - Returns: false where SQLite must look for them.
+  private func noteRowids(
+    _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, as seen: SeenRows
+  ) throws(UpsurgeError) -> Bool {
+    let cellCount = batch.columnCount
+    guard plan.targets.count == 1, plan.targets[0].isRowidAlias, let cell = rowidCell, cell < cellCount else {
+      return false
+    }
+    let cells = batch.cells + cell
+    for place in start..<end where cells[order[place] * cellCount].kind != .integer { return false }
+    try seen.insert(count: end - start) { Int64(bitPattern: cells[order[start + $0] * cellCount].payload) }
+    return true
+  }
+
+  /// The cell of the column that is another name of the rowid, where that is the key.
+  private var rowidCell: Int? {
+    plan.slots.first { $0.isKey && $0.columnIndex == plan.schema.rowidAlias }?.cellIndex
   }
 }

@@ -27,9 +27,10 @@ extension TableWriter {
       }
       let scope = try rules.liveScope(of: plan.schema)
       let rows = try sweptRows(rules, scope)
+      // How many rows there were is only asked where some are to go.
       let facts = SnapshotFacts(
-        readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: try countRowsBefore(rules),
-        unseenCount: rows.count)
+        readCount: ledger.read, unreadableCount: unreadableCount,
+        rowsBefore: rows.count == 0 ? 0 : try countRowsBefore(rules), unseenCount: rows.count)
       var refusal = rules.refusal(facts, table: plan.schema.name)
       if refusal == nil { refusal = try remove(rules, scope, rows) }
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }

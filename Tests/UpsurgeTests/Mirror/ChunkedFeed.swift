@@ -50,7 +50,8 @@ struct ChunkedFeed {
     // Half of them are tables of which chunks are remembered whatever comes.
     let place = Int.random(in: 0..<2 * Self.tables.count, using: &random)
     var table = Self.tables[place < Self.tables.count ? place : place % 5]
-    let isSoft = Int.random(in: 0..<4, using: &random) == 0
+    // To NDJSON every column of a table that is there belongs to the feed.
+    let isSoft = Int.random(in: 0..<4, using: &random) == 0 && form != .ndjson
     if isSoft, !table.sql.isEmpty {
       table.sql = table.sql.replacing(" w", with: " w, gone INTEGER", maxReplacements: 1)
     }
@@ -152,7 +153,8 @@ struct ChunkedFeed {
   }
 
   private func quoted(_ field: String) -> String {
-    field.contains { "\",\r\n\r\n".contains($0) } ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
+    field.utf8.contains { "\",\r\n".utf8.contains($0) }
+      ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
   }
 
   private func ndjson() -> String {

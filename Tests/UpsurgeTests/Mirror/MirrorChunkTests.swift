@@ -75,6 +75,27 @@ import Upsurge
     if isAny { #expect(try Database(database).rows(sums) == ["1"], "\(words)") }
   }
 
+  @Test("What is remembered does not depend on how the bytes come", arguments: 0..<20)
+  func batches(seed: UInt64) throws {
+    let feed = ChunkedFeed(seed: seed)
+    _ = scratch.write(feed.bytes(), to: "feed")
+    var found: [String]?
+    for (number, byteCount) in [256 << 10, 700, 5_000].enumerated() {
+      var job = feed.job(database: scratch.file("\(number).db"), source: scratch.file("feed"))
+      job.tables[0].options.batchSizes = Batch.Sizes(
+        arenaByteCount: byteCount, cellCount: byteCount / 8, recordCount: byteCount / 16)
+      if !feed.schema.isEmpty { try Database(job.database).rows(feed.schema) }
+      _ = job.run()
+      guard FileManager.default.fileExists(atPath: job.database) else { return }
+      let database = Database(job.database)
+      if try database.rows("SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_chunks'").isEmpty { return }
+      let rows = try database.rows(
+        "SELECT place, head, hex(hash), bytes, lines, records, hex(keys) FROM upsurge_chunks ORDER BY place")
+      if let found { #expect(rows == found, "seed \(seed), batches of \(byteCount) bytes") }
+      found = rows
+    }
+  }
+
   // MARK: - By example
 
   private func job(key: [String] = ["id"]) -> MirrorJob {
