@@ -62,6 +62,9 @@ import Upsurge
       #expect([3, 4, 65].contains(summary.exitCode), "\(words)")
       #expect(summary.tables[0].failure?.message.isEmpty == false, "\(words)")
     }
+    // What stands of the last cut one is taken back, too.
+    for suffix in ["-wal", "-shm"] { unlink(job.database + suffix) }
+    _ = scratch.write(original, to: "a.db")
     _ = scratch.write(whole, to: "feed")
     let last = job.run()
     #expect(
