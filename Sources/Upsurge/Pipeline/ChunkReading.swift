@@ -5,6 +5,8 @@ struct ChunkReading {
   let search: ChunkSearch?
   private var maker: ChunkMaker
   private var done: [DeliveryChunks.Made] = []
+  /// Whether what is read is not to be known in the next run.
+  private var isForgetting = false
 
   init(_ chunks: DeliveryChunks, sizes: SnapshotChunk.Sizes, offset: UInt64) {
     self.chunks = chunks
@@ -15,9 +17,16 @@ struct ChunkReading {
   /// Takes a batch as the parser has left it.
   /// - Returns: false where reading on is in vain, as all must be read anew.
   mutating func add(_ batch: borrowing Batch) -> Bool {
+    if isForgetting { return true }
     maker.add(batch, isPlain: batch.warnings.isEmpty && batch.rejects.isEmpty, to: &done)
-    if search?.isOff == true { chunks.noteReadingAll() }
+    if search?.isOff == true { stopLooking() }
     return handOver()
+  }
+
+  /// A delivery that has changed everywhere is not remembered: as likely as not, the next one has, too. That one is.
+  private mutating func stopLooking() {
+    chunks.noteReadingAll()
+    isForgetting = true
   }
 
   /// Ends a stretch that was read, and takes the parser behind the known chunks that come next.

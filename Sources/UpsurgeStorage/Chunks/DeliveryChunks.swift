@@ -98,8 +98,14 @@ package final class DeliveryChunks: Sendable {
     }
   }
 
-  /// Says that no known chunk is looked for any more.
-  package func noteReadingAll() { state.withLock { $0.readsAll = true } }
+  /// Says that no known chunk is looked for any more, and that the delivery is not to be remembered.
+  package func noteReadingAll() {
+    state.withLock {
+      $0.readsAll = true
+      $0.isIncomplete = true
+      $0.waiting = []
+    }
+  }
 
   /// Whether records may be skipped from here on, or were.
   package var maySkip: Bool { manifest != nil && state.withLock { !$0.readsAll } }

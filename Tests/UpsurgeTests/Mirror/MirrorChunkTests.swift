@@ -185,6 +185,28 @@ import Upsurge
     #expect(Self.skipped(job.run()) > 0)
   }
 
+  @Test(
+    "A delivery that has changed everywhere is compared as a whole, and the one behind it is remembered again"
+  )
+  func everywhere() throws {
+    var job = job()
+    job.tables[0].options.chunkSizes.patience = 5_000
+    deliver([:])
+    #expect(job.run().exitCode == 0)
+    let rows = Dictionary(uniqueKeysWithValues: stride(from: 0, to: 2_000, by: 10).map { ($0, "new") })
+    deliver(rows, leavingOut: [77])
+    let summary = job.run()
+    #expect(summary.ledger.updated == 200 && summary.ledger.unchanged == 1_799 && summary.ledger.swept == 1)
+    #expect(Self.skipped(summary) == 0)
+    let count = "SELECT count(*) FROM upsurge_chunks"
+    #expect(try Database(job.database).rows(count) == ["0"])
+    deliver(rows, leavingOut: [77, 78])
+    #expect(job.run().ledger.swept == 1)
+    deliver(rows, leavingOut: [77, 78, 1_999])
+    let last = job.run()
+    #expect(last.ledger.swept == 1 && last.ledger.unchanged == 1_997 && Self.skipped(last) > 1_500)
+  }
+
   @Test("Guards count the records that were not read")
   func guards() throws {
     var job = job()
