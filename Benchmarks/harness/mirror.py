@@ -44,6 +44,7 @@ def run(arguments):
             tools.remove_database(work)
             if not is_new:
                 series.fresh_copy(filled, work)
+                os.sync()  # the copy is not what is measured
             done, ledger = command(words, work, path)
             wrong = {word: ledger[word] for word, count in expected.items() if ledger[word] != count}
             if wrong:

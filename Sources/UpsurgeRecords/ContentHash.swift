@@ -19,6 +19,31 @@ package enum ContentHash {
     return finish(start, UnsafeRawBufferPointer(rebasing: bytes[offset...]), byteCount: UInt64(bytes.count))
   }
 
+  /// Two hashes of the same bytes, for places where one of 64 bits is too small a proof that they are the same.
+  package struct Pair: Sendable, Hashable {
+    /// XXH64.
+    package var first: UInt64
+    /// The same lanes, merged in another way.
+    package var second: UInt64
+
+    package init(first: UInt64, second: UInt64) { (self.first, self.second) = (first, second) }
+  }
+
+  /// Both hashes of all the bytes.
+  package static func pair(_ bytes: UnsafeRawBufferPointer) -> Pair {
+    var lanes = Lanes()
+    let offset = lanes.add(bytes)
+    let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+    return pair(lanes, rest, byteCount: UInt64(bytes.count))
+  }
+
+  private static func pair(_ lanes: Lanes, _ rest: UnsafeRawBufferPointer, byteCount: UInt64) -> Pair {
+    let isLong = byteCount >= 32
+    return Pair(
+      first: finish(isLong ? lanes.merged : prime5, rest, byteCount: byteCount),
+      second: finish(isLong ? lanes.mergedOtherwise : prime3, rest, byteCount: byteCount))
+  }
+
   /// The hash of bytes that come in parts.
   package struct Stream: Sendable {
     private var lanes = Lanes()
@@ -48,6 +73,11 @@ package enum ContentHash {
       let start = byteCount >= 32 ? lanes.merged : prime5
       return rest.withUnsafeBytes { finish(start, $0, byteCount: byteCount) }
     }
+
+    /// Both hashes of all bytes so far.
+    package var pair: Pair {
+      rest.withUnsafeBytes { ContentHash.pair(lanes, $0, byteCount: byteCount) }
+    }
   }
 
   /// Takes the bytes by 32, as far as they go.
@@ -73,6 +103,12 @@ package enum ContentHash {
     var merged: UInt64 {
       var hash = rotate(a, 1) &+ rotate(b, 7) &+ rotate(c, 12) &+ rotate(d, 18)
       for lane in [a, b, c, d] { hash = (hash ^ round(0, lane)) &* prime1 &+ prime4 }
+      return hash
+    }
+
+    var mergedOtherwise: UInt64 {
+      var hash = rotate(d, 1) &+ rotate(a, 7) &+ rotate(b, 12) &+ rotate(c, 18)
+      for lane in [c, a, d, b] { hash = (hash ^ round(prime3, lane)) &* prime2 &+ prime5 }
       return hash
     }
   }

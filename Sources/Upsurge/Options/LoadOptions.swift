@@ -74,6 +74,10 @@ public struct LoadOptions: Sendable {
 
   /// What the input says of rows that it does not have; nil where it says nothing.
   package var snapshot: SnapshotRules?
+  /// What the run has to do with the chunks of deliveries.
+  package var chunks = ChunkUse.none
+  /// For tests, the result does not depend on it.
+  package var chunkSizes = SnapshotChunk.Sizes()
   /// Whether a text that does not end with a line end is taken for cut.
   package var needsLineEnd = false
   /// Whether the job comes again and again, and so says once and for all what a new table is to be.

@@ -10,6 +10,8 @@ package struct BatchFiller {
   package let sourceIndex: Int
   /// Seconds spent waiting for a free batch.
   package private(set) var waitSeconds = 0.0
+  /// Bytes behind the last record that the parser was done with, where a stream has ended that is not whole.
+  package private(set) var leftByteCount = 0
 
   package init(pool: BatchPool, recordByteLimit: Int, sourceIndex: Int) {
     self.pool = pool
@@ -21,12 +23,12 @@ package struct BatchFiller {
   ///
   /// - Parameters:
   ///   - startOffset: offset of the first byte in the decoded stream.
-  ///   - isWhole: false for a sample that may end inside a record, which is then left out.
+  ///   - isWhole: false for a sample that may end inside a record, which is then left out; asked when the stream has ended.
   ///   - anchor: as `OpenedSource.anchor(before:)`.
   ///   - read: as `ByteSource.read(into:)`.
   ///   - emit: takes each batch that holds something, and gives it back to the pool in the end; false stops.
   package mutating func run<Parser: RecordParser>(
-    _ parser: inout Parser, startOffset: UInt64, isWhole: Bool,
+    _ parser: inout Parser, startOffset: UInt64, isWhole: @autoclosure () -> Bool,
     anchor: (UInt64) -> SourceAnchor = { _ in SourceAnchor() },
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int,
     emit: (consuming sending Batch) -> Bool
@@ -52,7 +54,7 @@ package struct BatchFiller {
         isAtEnd = true
       }
       do throws(UpsurgeError) {
-        try parser.parse(&batch, isFinal: isAtEnd && isWhole && readError == nil)
+        try parser.parse(&batch, isFinal: isAtEnd && isWhole() && readError == nil)
       } catch {
         // Whoever stopped in front of the fault does not hear of it.
         if !handOn(batch, emit: emit) { return }
@@ -69,8 +71,9 @@ package struct BatchFiller {
         }
         continue
       }
-      let isPartialEnd = isAtEnd && (!isWhole || readError != nil) && madeNoProgress(batch)
+      let isPartialEnd = isAtEnd && (!isWhole() || readError != nil) && madeNoProgress(batch)
       if isAtEnd && batch.parsedByteCount == batch.arenaByteCount || isPartialEnd {
+        leftByteCount = batch.arenaByteCount - batch.parsedByteCount
         let goesOn = handOn(batch, emit: emit)
         if let readError, goesOn { throw readError }
         return

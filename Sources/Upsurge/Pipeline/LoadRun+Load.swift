@@ -89,6 +89,9 @@ extension LoadRun {
       }
       announce(beginning)
     }
+    let chunks = try deliveryChunks(
+      of: beginning.source, for: table, names: input.names, on: connection)
+    self.chunks.withLock { $0 = chunks }
     let keeper = try keeper(for: beginning, table: table, runJob: input.runJob, on: connection)
     let writing = try Writing(
       connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
@@ -99,10 +102,22 @@ extension LoadRun {
     writing.noteStart(seconds: (packed?.prepareSeconds ?? watch.seconds) - lostSeconds)
     var rest: Batch?
     if packed != nil { rest = packed!.rest.take() }
-    if let reader = packed?.reader {
-      try run(writing, reader, rest: rest)
-    } else {
-      try run(writing, start(input, table: table, resumption: resumption), rest: rest)
+    do throws(UpsurgeError) {
+      if let reader = packed?.reader {
+        try run(writing, reader, rest: rest)
+      } else {
+        try run(writing, start(input, table: table, resumption: resumption), rest: rest)
+      }
+    } catch {
+      // Nothing was committed: it is a run in one transaction.
+      if chunks?.isVoid == true, error.code != .interrupted {
+        note(
+          RunNote(
+            .info, "what is known of the last delivery does not fit this one; all of it is read and compared")
+        )
+        return .void
+      }
+      throw error
     }
     if let keeper, keeper.hasTrace {
       ending.withLock { $0 = RunEnding(keeper, writing.writer) }
@@ -193,6 +208,10 @@ extension LoadRun {
     }
     stopReading()
     reader.join()
+    if chunks.withLock({ $0?.isVoid }) == true {
+      writing.abandon()
+      throw UpsurgeError(.guardRefused, "all of the delivery must be read")
+    }
     let readError = readError.withLock { $0 }
     if let readError, readError.code != .interrupted {
       writing.abandon()
@@ -206,6 +225,7 @@ extension LoadRun {
   private func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       try writing.writer.write(&batch)
+      try writing.writer.storeChunks()
     } catch {
       pool.giveBack(batch)
       throw error

@@ -27,6 +27,8 @@ final class LoadRun: Sendable {
   let watch: Stopwatch
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
+  /// What its threads tell each other of the chunks of a delivery.
+  let chunks = Mutex<DeliveryChunks?>(nil)
   /// Seconds spent in packing rows that came to nothing; set where the run must start over, through SQLite. Nothing of
   /// it is in the database then.
   let voidSeconds = Guarded<Double?>(nil)
@@ -43,15 +45,18 @@ final class LoadRun: Sendable {
     self.init(job, control, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0)
   }
 
-  /// A run from the first record in place of one that has packed rows for nothing; nothing is said twice.
+  /// A run from the first record in place of one that has packed rows, or skipped records, for nothing; nothing is said
+  /// twice.
   convenience init(startingOver run: LoadRun) {
     var job = run.job
     job.options.direct = .never
+    if job.options.chunks == .use { job.options.chunks = .remember }
     run.said.startOver()
     let lock = run.lock.withLock { $0.take() }
     let lostSeconds = run.voidSeconds.withLock { $0 } ?? 0
     self.init(
       job, run.control, run.tell, said: run.said, watch: run.watch, lock: lock, lostSeconds: lostSeconds)
+    if run.chunks.withLock({ $0?.isVoid }) == true { return }
     summary.withLock { $0.stages.append((RunStage.pack, lostSeconds)) }
   }
 

@@ -135,39 +135,63 @@ struct ReaderStage {
     var warnings =
       startOffset == source.opened.startOffset ? source.warnings(options: run.job.options) : WarningLog()
     defer { run.addWarnings(warnings) }
-    try filler.run(
-      &parser, startOffset: startOffset, isWhole: true, anchor: source.opened.anchor,
-      read: { buffer throws(UpsurgeError) in
-        let start = Stopwatch()
-        defer { inputSeconds += start.seconds }
-        if !block.isEmpty {
-          let count = min(block.count, buffer.count)
-          block.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-          block = block.dropFirst(count)
-          return count
-        }
-        let count = try source.opened.read(into: buffer)
-        run.control.note(bytes: bytesBefore + source.opened.counter.count)
-        return count
-      },
-      emit: { batch in
-        var batch = batch
-        if !batch.elementNames.isEmpty {
-          run.contexts.note(header: batch.elementNames, of: source.opened.name)
-        }
-        if !warnings.isEmpty {
-          warnings.merge(batch.warnings)
-          batch.warnings = warnings
-          warnings = WarningLog()
-        }
-        if batch.columnCount > announced {
-          // Columns of this or an earlier source that no batch has told of; the parser's own come after them.
-          batch.newColumns = known.dropFirst(announced) + batch.newColumns
-          announced = batch.columnCount
-        }
-        if limit < .max { rest = limit - min(batch.trim(toRecord: limit), limit) }
-        return run.full.send(batch) && rest > 0
-      })
+    var chunks = run.chunks.withLock { $0 }.flatMap { chunks in
+      chunks.fingerprint == nil
+        ? nil : ChunkReading(chunks, sizes: run.job.options.chunkSizes, offset: startOffset)
+    }
+    let search = chunks?.search
+    let next: ChunkSearch.Read = { buffer throws(UpsurgeError) in
+      let count = try source.opened.read(into: buffer)
+      run.control.note(bytes: bytesBefore + source.opened.counter.count)
+      return count
+    }
+    var (byte, goesOn) = (startOffset, true)
+    while goesOn {
+      try filler.run(
+        &parser, startOffset: byte, isWhole: search?.isEnded ?? true, anchor: source.opened.anchor,
+        read: { buffer throws(UpsurgeError) in
+          let start = Stopwatch()
+          defer { inputSeconds += start.seconds }
+          if !block.isEmpty {
+            let count = min(block.count, buffer.count)
+            block.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+            block = block.dropFirst(count)
+            return count
+          }
+          if let search { return try search.read(into: buffer, from: next) }
+          return try next(buffer)
+        },
+        emit: { batch in
+          var batch = batch
+          if chunks?.add(batch) == false {
+            goesOn = false
+            return false
+          }
+          if !batch.elementNames.isEmpty {
+            run.contexts.note(header: batch.elementNames, of: source.opened.name)
+          }
+          if !warnings.isEmpty {
+            warnings.merge(batch.warnings)
+            batch.warnings = warnings
+            warnings = WarningLog()
+          }
+          if batch.columnCount > announced {
+            // Columns of this or an earlier source that no batch has told of; the parser's own come after them.
+            batch.newColumns = known.dropFirst(announced) + batch.newColumns
+            announced = batch.columnCount
+          }
+          if limit < .max { rest = limit - min(batch.trim(toRecord: limit), limit) }
+          goesOn = run.full.send(batch) && rest > 0
+          return goesOn
+        })
+      let start = Stopwatch()
+      defer { inputSeconds += start.seconds }
+      byte = search?.offset ?? source.opened.decodedByteCount
+      let left = filler.leftByteCount
+      if !goesOn { break }
+      goesOn = try chunks?.goOn(&parser, at: byte - UInt64(left), leftByteCount: left, from: next) ?? false
+      byte = search?.offset ?? byte
+    }
     if source.opened.hasChanged {
       run.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
     }

@@ -57,6 +57,7 @@ final class Writing {
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
     settings.isDryRun = isDryRun
     settings.snapshot = options.snapshot
+    settings.chunks = run.chunks.withLock { $0 }
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     settings.quarantinesUnknown = table.facts.quarantinesUnknown
     let preview = try Preview(
@@ -83,6 +84,8 @@ final class Writing {
 
   /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.
   func reconsiderUpkeep() throws(UpsurgeError) {
+    // Of a delivery that is known in parts, how many rows change says nothing of the rest.
+    if writer.settings.chunks?.maySkip == true { return }
     let isAllCommitted = writer.hasCommittedAll
     do throws(UpsurgeError) {
       for decision in try upkeep.reconsider(writer) { note(decision.note) }
@@ -108,6 +111,7 @@ final class Writing {
     do throws(UpsurgeError) {
       // The last rejects may come only now.
       if !isInterrupted || !options.isAtomic { try writer.settle() }
+      if !isInterrupted { countSkipped() }
       if !isInterrupted {
         try checkRejectShare()
         try writer.sweep()
@@ -155,6 +159,16 @@ final class Writing {
     if options.dryRun != nil { try? rejects?.flush() }
   }
 
+  private func countSkipped() {
+    writer.countSkipped()
+    if writer.skippedRecordCount == 0 { return }
+    note(
+      RunNote(
+        .info,
+        "\(writer.skippedRecordCount) of \(writer.ledger.read) records stand in parts that the last delivery had, too; they "
+          + "were not compared (--verify does)"))
+  }
+
   private func checkRejectShare() throws(UpsurgeError) {
     guard case .percent(let limit) = options.rejectLimit else { return }
     let ledger = writer.ledger
@@ -198,6 +212,7 @@ final class Writing {
       settings.append(("sorted_records", UInt64(statistics.sortedRecordCount)))
       settings.append(("sorted_at_once", UInt64(statistics.mostSortedRecords)))
     }
+    if writer.skippedRecordCount > 0 { settings.append(("skipped_records", writer.skippedRecordCount)) }
     if statistics.equalRecordCount > 0 {
       settings.append(("equal_beside_rows", UInt64(statistics.equalRecordCount)))
     }

@@ -62,8 +62,15 @@ struct TableMirror {
     _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) {
     let names = try SourceList.expand(table.sources)
-    let files = try look(at: names, known: record.files)
-    if let files, try isThere(record, files) { return noteUnchanged(record, &summary) }
+    var files: [DeliveredFile]?
+    var looking: BackgroundLook?
+    defer { looking?.wait() }
+    if mayBeThere(record, names) {
+      files = try look(at: names, known: record.files)
+      if let files, try isThere(record, files) { return noteUnchanged(record, &summary) }
+    } else {
+      looking = try BackgroundLook(names, control: control)
+    }
     var end = try load(names, record, tick)
     var load = end.summary
     if load.resumedCount > 0, load.isWhole, load.guardRefusal != nil {
@@ -80,6 +87,7 @@ struct TableMirror {
     if load.response?.isNotModified == true { return noteUnchanged(record, &summary) }
     summary.loads.append(load)
     guard load.isWhole, load.guardRefusal == nil else { return }
+    files = looking?.files() ?? files
     let isStill = zip(names, files ?? []).allSatisfy { $1.isStill(atPath: $0) }
     try note(load, isStill ? files ?? [] : [], in: &record)
     record.validators = names.count == 1 ? load.response?.validators ?? HTTPValidators() : HTTPValidators()
@@ -228,6 +236,12 @@ struct TableMirror {
     return files
   }
 
+  /// Whether the sizes of files allow that they are the last delivery; else they are not.
+  private func mayBeThere(_ record: FeedRecord, _ names: [String]) -> Bool {
+    if job.verifiesAll || record.files.count != names.count { return false }
+    return zip(record.files, names).allSatisfy { $0.byteCount == DeliveredFile.Stamp(path: $1)?.byteCount }
+  }
+
   /// Whether a delivery is the last one, and what that has brought is still there as far as can be seen at once.
   private func isThere(_ record: FeedRecord, _ files: [DeliveredFile]) throws(UpsurgeError) -> Bool {
     guard !job.verifiesAll, !record.files.isEmpty, record.files.count == files.count,
@@ -289,6 +303,11 @@ struct TableMirror {
     rules.suspiciousCounts = table.guards.suspiciousCounts
     rules.lastCount = record?.recordCount
     options.snapshot = rules
+    if table.sweep != .none, options.isAtomic, names.count == 1 {
+      var isKnown = false
+      if let record, !job.verifiesAll { isKnown = try isThere(record) }
+      options.chunks = isKnown ? .use : .remember
+    }
     return options
   }
 

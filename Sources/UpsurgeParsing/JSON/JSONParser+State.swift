@@ -9,6 +9,9 @@ import UpsurgeRecords
 ///     {"shape":"arrays","header":["a","b"],"left_out":["c"],
 ///      "document":{"machine":[...],"open":"{[","matched":1,"found":true,"started":true,"records":2}}
 extension JSONParser {
+  /// The details of a state behind the first object.
+  package static let objectsDetails = #"{"shape":"objects"}"#
+
   package var state: ParserState? {
     if droppedLine != nil { return nil }
     return ParserState(line: line, recordCount: recordNumber, details: details)

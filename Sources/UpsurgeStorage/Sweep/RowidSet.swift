@@ -20,9 +20,33 @@ final class RowidSet {
   /// Memory of the pages.
   var byteCount: Int { pages.count * RowidSet.wordsPerPage * MemoryLayout<UInt64>.stride }
 
-  func insert(_ rowid: Int64) {
+  /// - Returns: whether it is new.
+  @discardableResult
+  func insert(_ rowid: Int64) -> Bool {
     let words = page(of: rowid) ?? addPage(of: rowid)
-    words[RowidSet.word(rowid)] |= RowidSet.bit(rowid)
+    let (word, bit) = (words[RowidSet.word(rowid)], RowidSet.bit(rowid))
+    words[RowidSet.word(rowid)] = word | bit
+    return word & bit == 0
+  }
+
+  /// Inserts many, mostly neighbours.
+  /// - Parameter rowid: gives each of them away.
+  /// - Returns: how many are new.
+  func insert(count: Int, _ rowid: (Int) -> Int64) -> Int {
+    var (newCount, number): (Int, Int64) = (0, 0)
+    var words: Words?
+    for index in 0..<count {
+      let rowid = rowid(index)
+      if words == nil || rowid >> 16 != number {
+        words = page(of: rowid) ?? addPage(of: rowid)
+        number = rowid >> 16
+      }
+      guard let words else { continue }
+      let (word, bit) = (words[RowidSet.word(rowid)], RowidSet.bit(rowid))
+      words[RowidSet.word(rowid)] = word | bit
+      if word & bit == 0 { newCount += 1 }
+    }
+    return newCount
   }
 
   func contains(_ rowid: Int64) -> Bool {

@@ -14,6 +14,8 @@ final class SeenRows {
   private let schema: TableSchema
   /// 8 MiB have room for 60 million neighbours.
   private let byteLimit: Int
+  /// How many they are.
+  private(set) var count: UInt64 = 0
 
   /// - Throws: `usage` for what has no rows of its own, and where a stored record need not be found by its key.
   init(_ plan: UpsertPlan, on connection: Connection, byteLimit: Int) throws(UpsurgeError) {
@@ -52,14 +54,37 @@ final class SeenRows {
   }
 
   func insert(_ rowid: Int64) throws(UpsurgeError) {
-    guard let bits = store.bits else { return try store.insert(rowid) }
-    bits.insert(rowid)
+    guard let bits = store.bits else {
+      if try store.insert(rowid) { count += 1 }
+      return
+    }
+    if !bits.insert(rowid) { return }
+    count += 1
     if bits.byteCount > byteLimit { try store.spill() }
   }
 
+  /// Inserts many rows by their rowids, which `rowid` gives away.
+  func insert(count rowCount: Int, _ rowid: (Int) -> Int64) throws(UpsurgeError) {
+    guard let bits = store.bits else {
+      for index in 0..<rowCount { try insert(rowid(index)) }
+      return
+    }
+    count += UInt64(bits.insert(count: rowCount, rowid))
+    if bits.byteCount > byteLimit { try store.spill() }
+  }
+
+  /// Whether a row is one of them, in a table with rowids.
+  func contains(_ rowid: Int64) throws(UpsurgeError) -> Bool { try store.contains(rowid) }
+
+  /// All of them, in a table with rowids.
+  func rowids() throws(UpsurgeError) -> [Int64] { try store.rowids() }
+
   /// Inserts the row whose `columns` a statement stands on.
   func insert(rowOf handle: OpaquePointer) throws(UpsurgeError) {
-    if schema.isWithoutRowid { return try store.insert(rowOf: handle, columnCount: columns.count) }
+    if schema.isWithoutRowid {
+      if try store.insert(rowOf: handle, columnCount: columns.count) { count += 1 }
+      return
+    }
     try insert(sqlite3_column_int64(handle, 0))
   }
 
@@ -98,23 +123,45 @@ final class SeenRows {
     func spill() throws(UpsurgeError) {
       guard let full = bits else { return }
       try makeTable([Self.rowidKind])
-      try full.visit { rowid throws(UpsurgeError) in try insert(rowid) }
+      try full.visit { rowid throws(UpsurgeError) in _ = try insert(rowid) }
     }
 
-    func insert(_ rowid: Int64) throws(UpsurgeError) {
-      guard let insertion else { return }
+    /// - Returns: whether it is new.
+    func insert(_ rowid: Int64) throws(UpsurgeError) -> Bool {
+      guard let insertion else { return false }
       defer { insertion.reset() }
       try insertion.bind(rowid, at: 1)
       _ = try insertion.step()
+      return sqlite3_changes(insertion.connection.handle) > 0
     }
 
-    func insert(rowOf handle: OpaquePointer, columnCount: Int) throws(UpsurgeError) {
-      guard let insertion else { return }
+    func contains(_ rowid: Int64) throws(UpsurgeError) -> Bool {
+      if let bits { return bits.contains(rowid) }
+      guard let question else { return false }
+      defer { question.reset() }
+      try question.bind(rowid, at: 1)
+      return try question.step()
+    }
+
+    func rowids() throws(UpsurgeError) -> [Int64] {
+      var list: [Int64] = []
+      if let bits {
+        bits.visit { list.append($0) }
+      } else if let all = try database?.prepare("SELECT k0 FROM seen ORDER BY 1") {
+        while try all.step() { list.append(all.integer(at: 0)) }
+      }
+      return list
+    }
+
+    /// - Returns: whether it is new.
+    func insert(rowOf handle: OpaquePointer, columnCount: Int) throws(UpsurgeError) -> Bool {
+      guard let insertion else { return false }
       defer { insertion.reset() }
       for index in 0..<Int32(columnCount) {
         sqlite3_bind_value(insertion.handle, index + 1, sqlite3_column_value(handle, index))
       }
       _ = try insertion.step()
+      return sqlite3_changes(insertion.connection.handle) > 0
     }
 
     /// - Returns: nil when the temporary database cannot be read.

@@ -10,12 +10,62 @@ extension TableWriter {
       return
     }
     if let scope = rules.scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
-    rowsBefore = try count(rowsIn: try rules.liveScope(of: plan.schema))
+    let scope = try rules.liveScope(of: plan.schema)
+    rowsBefore = countsRowsLater(rules) ? nil : try count(rowsIn: scope)
     if let scope = rules.scope { rowsOutside = try count(rowsIn: "(\(scope)) IS NOT TRUE") }
     // Rows of a table that has none before are all in the delivery.
-    if rowsBefore > 0 || rules.scope != nil {
+    let isAny = try isAny(rowIn: scope)
+    if rules.scope != nil || isAny {
       seen = try SeenRows(plan, on: connection, byteLimit: rules.bitsByteLimit)
+    } else {
+      rowsBefore = 0
     }
+  }
+
+  /// Whether the rows before the first record can be told at the end, by what was done to them.
+  private func countsRowsLater(_ rules: SnapshotRules) -> Bool {
+    guard rules.scope == nil, settings.commitsOnce, !settings.isDryRun, earlier.ledger.read == 0 else {
+      return false
+    }
+    return settings.chunks?.manifest != nil || rules.sweep == .hard && hasPlainRows
+  }
+
+  /// Whether records are all that adds rows to the table or takes rows from it.
+  private var hasPlainRows: Bool {
+    let schema = plan.schema
+    return plan.mode == .upsert && plan.tombstoneCell == nil && schema.triggers.isEmpty
+      && schema.foreignKeys.isEmpty
+      && !schema.referencingTables.contains { SQLName.isSame($0, schema.name) }
+  }
+
+  /// Rows that a sweep may be about, before the first record.
+  func countRowsBefore(_ rules: SnapshotRules) throws(UpsurgeError) -> UInt64 {
+    if let rowsBefore { return rowsBefore }
+    if let chunks = settings.chunks, chunks.skippedRecordCount > 0, let manifest = chunks.manifest {
+      return manifest.recordCount
+    }
+    if rules.sweep == .hard && hasPlainRows {
+      let now = try count(rowsIn: "1")
+      return now - min(now, ledger.inserted)
+    }
+    let table = try SQLName.quote(plan.schema.name)
+    let count = try Connection.looking(at: connection.path).integer(
+      "SELECT count(*) FROM main.\(table) WHERE \(try rules.liveScope(of: plan.schema))")
+    return UInt64(count ?? 0)
+  }
+
+  /// The rows that no record was about, where their number is known without looking at them.
+  func countUnseen(_ rules: SnapshotRules) throws(UpsurgeError) -> UInt64? {
+    guard let seen, rules.sweep == .hard, rules.scope == nil, hasPlainRows, unreadableCount == 0,
+      ledger.rejected + ledger.quarantined + ledger.ignored + ledger.deleted == 0
+    else { return nil }
+    let now = try count(rowsIn: "1")
+    return now - min(now, seen.count)
+  }
+
+  private func isAny(rowIn condition: String) throws(UpsurgeError) -> Bool {
+    let table = try SQLName.quote(plan.schema.name)
+    return try connection.integer("SELECT 1 FROM main.\(table) WHERE \(condition) LIMIT 1") != nil
   }
 
   /// Stores records as `storeRun` does, and notes their rows; also those of records that were refused, which stand in
@@ -30,9 +80,10 @@ extension TableWriter {
   private func note(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, as seen: SeenRows
   ) throws(UpsurgeError) {
+    if try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
     let mayDiffer = batch.hasAbsentCells || batch.columnCount < plan.columns.count
     let role = ShapeStatements.Role.find(seen.columns)
-    let alias = plan.slots.first { $0.isKey && $0.columnIndex == plan.schema.rowidAlias }?.cellIndex
+    let alias = rowidCell
     var shape = fullShape
     for place in start..<end {
       let record = order[place]
@@ -54,5 +105,25 @@ extension TableWriter {
       default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
       }
     }
+  }
+
+  /// Notes the rows of records whose key is the rowid itself.
+  /// - Returns: false where SQLite must look for them.
+  private func noteRowids(
+    _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, as seen: SeenRows
+  ) throws(UpsurgeError) -> Bool {
+    let cellCount = batch.columnCount
+    guard plan.targets.count == 1, plan.targets[0].isRowidAlias, let cell = rowidCell, cell < cellCount else {
+      return false
+    }
+    let cells = batch.cells + cell
+    for place in start..<end where cells[order[place] * cellCount].kind != .integer { return false }
+    try seen.insert(count: end - start) { Int64(bitPattern: cells[order[start + $0] * cellCount].payload) }
+    return true
+  }
+
+  /// The cell of the column that is another name of the rowid, where that is the key.
+  private var rowidCell: Int? {
+    plan.slots.first { $0.isKey && $0.columnIndex == plan.schema.rowidAlias }?.cellIndex
   }
 }

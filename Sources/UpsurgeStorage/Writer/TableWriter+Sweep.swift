@@ -18,27 +18,54 @@ extension TableWriter {
     do throws(UpsurgeError) {
       try begin()
       try checkScope(rules)
-      if earlier.ledger.read > 0 && rowsBefore > 0 {
+      if earlier.ledger.read > 0 && (rowsBefore ?? 1) > 0 {
         guardRefusal = RunProgress.GuardRefusal(
           message:
             "nothing is swept: \(earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
             + "knows any more which rows they were about", hint: "run the job again: it compares all of them")
-        return
+        return try finishChunks()
       }
       let scope = try rules.liveScope(of: plan.schema)
-      let unseen = try unseenTerm()
+      let rows = try sweptRows(rules, scope)
+      // How many rows there were is only asked where some are to go.
       let facts = SnapshotFacts(
-        readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: rowsBefore,
-        unseenCount: try count(rowsIn: "(\(scope)) AND \(unseen)"))
+        readCount: ledger.read, unreadableCount: unreadableCount,
+        rowsBefore: rows.count == 0 ? 0 : try countRowsBefore(rules), unseenCount: rows.count)
       var refusal = rules.refusal(facts, table: plan.schema.name)
-      if refusal == nil { refusal = try remove(rules, scope, unseen) }
+      if refusal == nil { refusal = try remove(rules, scope, rows) }
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      try finishChunks()
       seen?.remove()
       seen = nil
       equalRecords?.seen = nil
     } catch {
       throw fail(error)
     }
+  }
+
+  /// The rows that no record was about.
+  private struct SweptRows {
+    /// SQL that is true of them.
+    var unseen: String
+    /// SQL that is true of rows that a record was about, if not of all of them: those that were not read are as they were.
+    var seen: String
+    /// How many of the first ones are in scope.
+    var count: UInt64
+  }
+
+  private func sweptRows(_ rules: SnapshotRules, _ scope: String) throws(UpsurgeError) -> SweptRows {
+    if let chunkWriter, chunkWriter.chunks.skippedRecordCount > 0 {
+      let rowid = plan.schema.rowidName ?? "rowid"
+      let gone = try RowList(goneRows(chunkWriter), rowidName: rowid, on: connection)
+      let isSoft = rules.sweep != .hard
+      let seen = try RowList(isSoft ? seen?.rowids() ?? [] : [], rowidName: rowid, on: connection)
+      return SweptRows(
+        unseen: gone.term, seen: seen.term, count: try count(rowsIn: "(\(scope)) AND \(gone.term)"))
+    }
+    let unseen = try unseenTerm()
+    var unseenCount = try countUnseen(rules)
+    if unseenCount == nil { unseenCount = try count(rowsIn: "(\(scope)) AND \(unseen)") }
+    return SweptRows(unseen: unseen, seen: "NOT (\(unseen))", count: unseenCount ?? 0)
   }
 
   private func unseenTerm() throws(UpsurgeError) -> String {
@@ -48,8 +75,9 @@ extension TableWriter {
 
   /// - Returns: why the rows could not be removed; then none is.
   private func remove(
-    _ rules: SnapshotRules, _ scope: String, _ unseen: String
+    _ rules: SnapshotRules, _ scope: String, _ rows: SweptRows
   ) throws(UpsurgeError) -> UpsurgeError? {
+    let unseen = rows.unseen
     let table = "main.\(try SQLName.quote(plan.schema.name))"
     let isReferredToByItself = plan.schema.referencingTables.contains { SQLName.isSame($0, plan.schema.name) }
     let rowCount = isReferredToByItself ? try count(rowsIn: "1") : 0
@@ -58,6 +86,7 @@ extension TableWriter {
       switch rules.sweep {
       case .none: break
       case .hard:
+        if rows.count == 0 { break }
         try show("(\(scope)) AND \(unseen)", mark: nil)
         ledger.swept += try change("DELETE FROM \(table) WHERE (\(scope)) AND \(unseen)")
       case .soft(let name):
@@ -68,7 +97,7 @@ extension TableWriter {
         if seen != nil {
           let whole = rules.scope.map { "(\($0)) AND " } ?? ""
           _ = try change(
-            "UPDATE \(table) SET \(mark.name) = \(mark.there) WHERE \(whole)NOT (\(mark.isThere)) AND NOT (\(unseen))"
+            "UPDATE \(table) SET \(mark.name) = \(mark.there) WHERE \(whole)NOT (\(mark.isThere)) AND \(rows.seen)"
           )
         }
       }
@@ -144,7 +173,9 @@ extension TableWriter {
   func count(rowsIn condition: String) throws(UpsurgeError) -> UInt64 {
     let table = try SQLName.quote(plan.schema.name)
     return try connection.interruptible { () throws(UpsurgeError) in
-      let count = try connection.integer("SELECT count(*) FROM main.\(table) WHERE \(condition)")
+      // Without a condition SQLite counts the entries of pages.
+      let filter = condition == "1" ? "" : " WHERE \(condition)"
+      let count = try connection.integer("SELECT count(*) FROM main.\(table)\(filter)")
       return UInt64(count ?? 0)
     }
   }

@@ -22,6 +22,7 @@ extension TableWriter {
     transaction.startPages = pagesWritten
     transaction.startFrames = log.frames
     try lookForKept()
+    try chunkWriter?.didBegin()
   }
 
   /// Makes everything stored so far durable (as `durability` says) and visible to other connections.

@@ -92,8 +92,10 @@ package final class TableWriter {
   var equalRecords: EqualRecords?
   /// The rows that records were about, where others may be swept.
   var seen: SeenRows?
-  /// Rows that a sweep may be about, before the first record.
-  var rowsBefore: UInt64 = 0
+  /// Rows that a sweep may be about, before the first record; nil where that is found out at the end.
+  var rowsBefore: UInt64? = 0
+  /// Keeps what the delivery is made of; nil where nothing is to be known of it.
+  let chunkWriter: ChunkWriter?
   /// Rows outside of the feed's scope, before the first record.
   var rowsOutside: UInt64 = 0
   /// Records of which nobody knows which row they are about.
@@ -132,6 +134,7 @@ package final class TableWriter {
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     keeping = Quarantine(plan, on: connection)
+    chunkWriter = settings.chunks.map { ChunkWriter($0, table: plan.schema.name, on: connection) }
     if let resumed { goOn(resumed) }
     try beginStatistics()
     try checkFreeSQL()

@@ -27,17 +27,20 @@ import Upsurge
     }
   }
 
-  private func job(_ form: Form) -> MirrorJob {
+  private func job(_ form: Form, isChunked: Bool = false) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed")])
+    if isChunked { (table.options.chunkSizes.usual, table.options.chunkSizes.least) = (500, 100) }
     table.options.key = ["id"]
     table.options.onError = .reject
     table.sweep = .hard
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }
 
-  @Test("Cut at any byte, a delivery takes no row away, and the reason is said", arguments: Form.allCases)
-  func cut(form: Form) throws {
-    let job = job(form)
+  @Test(
+    "Cut at any byte, a delivery takes no row away, and the reason is said", arguments: Form.allCases,
+    [false, true])
+  func cut(form: Form, isChunked: Bool) throws {
+    let job = job(form, isChunked: isChunked)
     _ = scratch.write(text(form, isNext: false), to: "feed")
     #expect(job.run().exitCode == 0)
     let whole = text(form, isNext: true)
@@ -59,6 +62,9 @@ import Upsurge
       #expect([3, 4, 65].contains(summary.exitCode), "\(words)")
       #expect(summary.tables[0].failure?.message.isEmpty == false, "\(words)")
     }
+    // What stands of the last cut one is taken back, too.
+    for suffix in ["-wal", "-shm"] { unlink(job.database + suffix) }
+    _ = scratch.write(original, to: "a.db")
     _ = scratch.write(whole, to: "feed")
     let last = job.run()
     #expect(

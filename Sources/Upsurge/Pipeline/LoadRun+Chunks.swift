@@ -1,0 +1,65 @@
+/// What a run knows of the chunks of a delivery, and when it may trust that.
+extension LoadRun {
+  /// What its threads tell each other of chunks; nil where the run has to do with none.
+  /// - Parameter source: the delivery.
+  func deliveryChunks(
+    of source: PreparedSource, for table: PreparedTable, names: [String], on connection: Connection
+  ) throws(UpsurgeError) -> DeliveryChunks? {
+    let options = job.options
+    if options.snapshot == nil || options.isTrial || options.durability == .off { return nil }
+    guard options.chunks != .none, names.count == 1, options.isAtomic, options.recordLimit == nil,
+      source.opened.isSeekable, let shape = source.shapeWords, let cells = table.plan.rememberedKeyCells,
+      try !table.plan.isWritten(by: TriggerText.read(connection)),
+      try !KeptTable.isAny(for: job.table, on: connection)
+    else { return try ChunkTable.exists(connection) ? DeliveryChunks(forgetting: ()) : nil }
+    let words = "1 \(shape) \(source.opened.encoding.rawValue) \(table.plan.keyWords)"
+    let fingerprint = String(Array(words.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
+    let chunkLimit = options.memory.byteCount / 512
+    var manifest: ChunkManifest?
+    if options.chunks == .use, options.changesPath == nil, options.emitPath == nil,
+      !(options.rejects?.isFile ?? false)
+    {
+      manifest = try ChunkTable.read(job.table, limit: chunkLimit, on: connection)
+      let isLast = manifest?.recordCount == options.snapshot?.lastCount
+      if manifest?.fingerprint != fingerprint || !isLast { manifest = nil }
+    }
+    return DeliveryChunks(
+      manifest: manifest, fingerprint: fingerprint, keyCells: cells, chunkLimit: chunkLimit,
+      keyLimit: options.memory.byteCount / 128)
+  }
+}
+
+extension PreparedSource {
+  /// What decides how bytes become records; nil for a JSON document, whose records end where brackets say so.
+  fileprivate var shapeWords: String? {
+    switch shape {
+    case .json(.json): return nil
+    case .json(.ndjson): return "ndjson"
+    case .csv(let sniffed):
+      let dialect = sniffed.dialect
+      return
+        "\(dialect.delimiter) \(dialect.quote ?? 0) \(dialect.escape ?? 0) \(dialect.commentPrefix ?? []) "
+        + "\(dialect.nullSpellings) \(dialect.ragged) \(dialect.headerLineCount) \(dialect.skippedLineCount) "
+        + "\(sniffed.headerNames)"
+    }
+  }
+}
+
+extension RejectsTarget {
+  fileprivate var isFile: Bool {
+    if case .file = self { return true }
+    return false
+  }
+}
+
+extension LoadOptions {
+  /// What a run has to do with the chunks of deliveries.
+  package enum ChunkUse: Sendable {
+    /// Nothing; what is known is forgotten.
+    case none
+    /// All is read, and remembered for the next run.
+    case remember
+    /// What the last delivery had is not read again.
+    case use
+  }
+}

@@ -1,0 +1,46 @@
+import Synchronization
+import Upsurge
+import UpsurgeRecords
+
+/// Finds out what the files of a delivery are while they are loaded: to hash them first would read them twice, one time
+/// after the other.
+final class BackgroundLook: Sendable {
+  private let stamps: [DeliveredFile.Stamp?]
+  private let found = Mutex<[DeliveredFile]?>(nil)
+  private let thread = Mutex<WorkerThread?>(nil)
+
+  /// - Parameter names: paths of files.
+  init(_ names: [String], control: RunControl) throws(UpsurgeError) {
+    stamps = names.map { DeliveredFile.Stamp(path: $0) }
+    if stamps.contains(nil) { return }
+    let worker = try WorkerThread { [self] in
+      let found = Self.look(at: names) { control.cancellationSignal != nil }
+      self.found.withLock { $0 = found }
+    }
+    thread.withLock { $0 = worker }
+  }
+
+  /// Waits for it.
+  /// - Returns: nil where they are none that can be read twice, where they are not what they were at the start, and where
+  ///   they could not be read to their end: the next run reads them again.
+  func files() -> [DeliveredFile]? {
+    wait()
+    return found.withLock { $0 }.flatMap { $0.map(\.stamp) == stamps ? $0 : nil }
+  }
+
+  /// Waits for the thread; nothing is left behind then.
+  func wait() {
+    let worker = thread.withLock { $0.take() }
+    worker?.join()
+  }
+
+  private static func look(at names: [String], isCancelled: () -> Bool) -> [DeliveredFile]? {
+    var files: [DeliveredFile] = []
+    for name in names {
+      let file = try? DeliveredFile.look(at: name, known: [], isCancelled: isCancelled)
+      guard let file else { return nil }
+      files.append(file)
+    }
+    return files
+  }
+}

@@ -1,0 +1,271 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+@testable import UpsurgeMirror
+
+/// Nights that read only what has changed.
+@Suite("Mirrors that skip what they know") struct MirrorChunkTests {
+  let scratch = Scratch()
+
+  /// Groups of ten random feeds; more with `UPSURGE_FEEDS`.
+  private static let groupCount =
+    ProcessInfo.processInfo.environment["UPSURGE_FEEDS"].flatMap { UInt64($0) } ?? 12
+
+  private static func skipped(_ summary: MirrorSummary) -> UInt64 {
+    summary.tables[0].loads.first?.settings.first { $0.name == "skipped_records" }?.value ?? 0
+  }
+
+  private func copy(_ database: String, to other: String) throws {
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: other + suffix)
+      if FileManager.default.fileExists(atPath: database + suffix) {
+        try FileManager.default.copyItem(atPath: database + suffix, toPath: other + suffix)
+      }
+    }
+  }
+
+  @Test("Tables and ledgers are those of nights that compare everything", arguments: 0..<groupCount)
+  func equal(group: UInt64) throws {
+    var skipped: UInt64 = 0
+    for seed in group * 10..<group * 10 + 10 {
+      var feed = ChunkedFeed(seed: seed)
+      let job = feed.job(database: scratch.file("\(seed).db"), source: scratch.file("feed"))
+      var other = feed.job(database: scratch.file("\(seed)-all.db"), source: scratch.file("feed"))
+      other.verifiesAll = true
+      if !feed.schema.isEmpty { try Database(job.database).rows(feed.schema) }
+      for night in 0..<4 {
+        let words = "seed \(seed), night \(night), \(feed.form), \(feed.schema)"
+        _ = scratch.write(feed.bytes(), to: "feed")
+        if FileManager.default.fileExists(atPath: job.database) { try copy(job.database, to: other.database) }
+        let summary = job.run()
+        let whole = other.run()
+        skipped += Self.skipped(summary)
+        if summary.tables[0].unchangedSince == nil {
+          #expect(summary.ledger == whole.ledger, "\(words)")
+          #expect(summary.exitCode == whole.exitCode, "\(words)")
+          #expect(summary.tables[0].failure?.message == whole.tables[0].failure?.message, "\(words)")
+        }
+        guard FileManager.default.fileExists(atPath: job.database) else { break }
+        try expectEqual(job.database, other.database, feed, words)
+        if Int.random(in: 0..<4) == 0 { try Database(job.database).rows("VACUUM") }
+        feed.change()
+      }
+    }
+    #expect(skipped > 0, "group \(group)")
+  }
+
+  private func expectEqual(_ database: String, _ other: String, _ feed: ChunkedFeed, _ words: String) throws {
+    let tables = "SELECT name FROM sqlite_schema WHERE name = 'feed'"
+    if try Database(database).rows(tables).isEmpty { return }
+    var columns = "id, typeof(id), part, typeof(part), v, typeof(v), w, typeof(w)"
+    if feed.sweep != .hard { columns += ", gone" }
+    let rows = "SELECT \(columns) FROM feed ORDER BY id, part"
+    #expect(try Database(database).rows(rows) == Database(other).rows(rows), "\(words)")
+    #expect(try Database(database).rows("PRAGMA integrity_check") == ["'ok'"], "\(words)")
+    if try Database(database).rows("SELECT name FROM sqlite_schema WHERE name = 'upsurge_chunks'").isEmpty {
+      return
+    }
+    // What is remembered is what the table holds.
+    let sums =
+      "SELECT max(records) FILTER (WHERE place = 0) IS sum(records) FILTER (WHERE place > 0) FROM upsurge_chunks"
+    let isAny = try !Database(database).rows("SELECT 1 FROM upsurge_chunks WHERE place = 0 AND records > 0")
+      .isEmpty
+    if isAny { #expect(try Database(database).rows(sums) == ["1"], "\(words)") }
+  }
+
+  @Test("What is remembered does not depend on how the bytes come", arguments: 0..<20)
+  func batches(seed: UInt64) throws {
+    let feed = ChunkedFeed(seed: seed)
+    _ = scratch.write(feed.bytes(), to: "feed")
+    var found: [String]?
+    for (number, byteCount) in [256 << 10, 700, 5_000].enumerated() {
+      var job = feed.job(database: scratch.file("\(number).db"), source: scratch.file("feed"))
+      job.tables[0].options.batchSizes = Batch.Sizes(
+        arenaByteCount: byteCount, cellCount: byteCount / 8, recordCount: byteCount / 16)
+      if !feed.schema.isEmpty { try Database(job.database).rows(feed.schema) }
+      _ = job.run()
+      guard FileManager.default.fileExists(atPath: job.database) else { return }
+      let database = Database(job.database)
+      if try database.rows("SELECT 1 FROM sqlite_schema WHERE name = 'upsurge_chunks'").isEmpty { return }
+      let rows = try database.rows(
+        "SELECT place, head, hex(hash), bytes, lines, records, hex(keys) FROM upsurge_chunks ORDER BY place")
+      if let found { #expect(rows == found, "seed \(seed), batches of \(byteCount) bytes") }
+      found = rows
+    }
+  }
+
+  // MARK: - By example
+
+  private func job(key: [String] = ["id"]) -> MirrorJob {
+    var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
+    table.options.key = key
+    table.options.onError = .reject
+    table.sweep = .hard
+    (table.options.chunkSizes.usual, table.options.chunkSizes.least) = (1_000, 100)
+    return MirrorJob(database: scratch.file("a.db"), tables: [table])
+  }
+
+  private func deliver(_ rows: [Int: String], leavingOut gone: Set<Int> = [], more: String = "") {
+    let text = (0..<2_000).filter { !gone.contains($0) }.map { "\($0),\(rows[$0] ?? "value \($0)")\n" }
+      .joined()
+    _ = scratch.write("id,v\n" + text + more, to: "feed.csv")
+  }
+
+  @Test("A night with few changes reads little, writes the changed rows alone, and sweeps what is gone")
+  func few() throws {
+    let job = job()
+    deliver([:])
+    #expect(job.run().ledger.inserted == 2_000)
+    try Database(job.database).rows(
+      """
+      CREATE TABLE log(n);
+      CREATE TRIGGER i AFTER INSERT ON feed BEGIN INSERT INTO log VALUES (new.id); END;
+      CREATE TRIGGER u AFTER UPDATE ON feed BEGIN INSERT INTO log VALUES (new.id); END;
+      CREATE TRIGGER d AFTER DELETE ON feed BEGIN INSERT INTO log VALUES (-old.id); END
+      """)
+    deliver([500: "new", 1_500: "new"], leavingOut: [77, 78], more: "5000,more\n")
+    let summary = job.run()
+    var expected = Ledger()
+    (expected.read, expected.inserted, expected.updated, expected.unchanged, expected.swept) = (
+      1_999, 1, 2, 1_996, 2
+    )
+    #expect(summary.ledger == expected && summary.exitCode == 0)
+    #expect(Self.skipped(summary) > 1_500, "\(Self.skipped(summary))")
+    #expect(
+      try Database(job.database).rows("SELECT n FROM log ORDER BY n") == [
+        "-78", "-77", "500", "1500", "5000",
+      ])
+    // And once more, from what is remembered now.
+    deliver([500: "newer", 1_500: "new"], leavingOut: [77, 78], more: "5000,more\n")
+    let again = job.run()
+    #expect(again.ledger.updated == 1 && again.ledger.unchanged == 1_998 && Self.skipped(again) > 1_800)
+  }
+
+  @Test("Rows that others have changed are found by --verify, and where their part of the delivery changes")
+  func local() throws {
+    var job = job()
+    deliver([:])
+    #expect(job.run().exitCode == 0)
+    try Database(job.database).rows(
+      "UPDATE feed SET v = 'local' WHERE id = 3; DELETE FROM feed WHERE id = 1000; INSERT INTO feed VALUES (-1, 'local')"
+    )
+    deliver([1_001: "new"])
+    let summary = job.run()
+    #expect(summary.ledger.inserted == 1 && summary.ledger.updated == 1 && Self.skipped(summary) > 0)
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed WHERE v = 'local'") == ["2"])
+    job.verifiesAll = true
+    let verified = job.run()
+    #expect(verified.ledger.updated == 1 && verified.ledger.swept == 1 && verified.exitCode == 0)
+    job.verifiesAll = false
+    deliver([1_001: "newer"])
+    let next = job.run()
+    #expect(next.ledger.updated == 1 && next.ledger.unchanged == 1_999 && Self.skipped(next) > 1_500)
+  }
+
+  @Test(
+    "A row that is there already, and that the last delivery did not have, has the whole delivery compared")
+  func known() throws {
+    let job = job()
+    deliver([:], leavingOut: [5])
+    #expect(job.run().exitCode == 0)
+    try Database(job.database).rows("INSERT INTO feed VALUES (5, 'local')")
+    deliver([:])
+    let summary = job.run()
+    #expect(summary.ledger.updated == 1 && summary.ledger.unchanged == 1_999 && Self.skipped(summary) == 0)
+    // A record twice: the later one counts, wherever it stands.
+    deliver([:], more: "7,again\n")
+    let twice = job.run()
+    #expect(twice.ledger.read == 2_001 && twice.ledger.updated == 1 && Self.skipped(twice) == 0)
+    #expect(try Database(job.database).rows("SELECT v FROM feed WHERE id = 7") == ["'again'"])
+    deliver([:])
+    #expect(job.run().ledger.updated == 1)
+    deliver([9: "new"])
+    #expect(Self.skipped(job.run()) > 0)
+  }
+
+  @Test(
+    "A delivery that has changed everywhere is compared as a whole, and the one behind it is remembered again"
+  )
+  func everywhere() throws {
+    var job = job()
+    job.tables[0].options.chunkSizes.patience = 5_000
+    deliver([:])
+    #expect(job.run().exitCode == 0)
+    let rows = Dictionary(uniqueKeysWithValues: stride(from: 0, to: 2_000, by: 10).map { ($0, "new") })
+    deliver(rows, leavingOut: [77])
+    let summary = job.run()
+    #expect(summary.ledger.updated == 200 && summary.ledger.unchanged == 1_799 && summary.ledger.swept == 1)
+    #expect(Self.skipped(summary) == 0)
+    let count = "SELECT count(*) FROM upsurge_chunks"
+    #expect(try Database(job.database).rows(count) == ["0"])
+    deliver(rows, leavingOut: [77, 78])
+    #expect(job.run().ledger.swept == 1)
+    deliver(rows, leavingOut: [77, 78, 1_999])
+    let last = job.run()
+    #expect(last.ledger.swept == 1 && last.ledger.unchanged == 1_997 && Self.skipped(last) > 1_500)
+  }
+
+  @Test("Guards count the records that were not read")
+  func guards() throws {
+    var job = job()
+    deliver([:])
+    #expect(job.run().exitCode == 0)
+    deliver([:], leavingOut: Set(100..<400))
+    let refused = job.run()
+    #expect(refused.exitCode == 4 && refused.ledger.read == 1_700 && refused.ledger.swept == 0)
+    #expect(refused.tables[0].failure?.message.contains("300 of 2000 rows") == true)
+    #expect(Self.skipped(refused) > 0)
+    // Nothing is known of the table now.
+    let again = job.run()
+    #expect(again.exitCode == 4 && Self.skipped(again) == 0)
+    job.tables[0].guards.expectedCount = 1_999
+    deliver([:], leavingOut: [1])
+    #expect(job.run().exitCode == 0)
+    deliver([:], leavingOut: [1, 2])
+    #expect(job.run().tables[0].failure?.message.contains("1998 records, and 1999 were expected") == true)
+  }
+
+  @Test(
+    "Nothing is skipped under other options, for another header, in bounded transactions, or of what was taken away",
+    arguments: 0..<5)
+  func notTrusted(change: Int) throws {
+    var job = job()
+    deliver([:])
+    #expect(job.run().exitCode == 0)
+    deliver([3: "new"])
+    switch change {
+    case 0: job.tables[0].options.renames = ["v": "w"]
+    case 1:
+      let text = String(decoding: try readFile(scratch.file("feed.csv")), as: UTF8.self)
+      _ = scratch.write(text.replacing("id,v\n", with: "id, v\n"), to: "feed.csv")
+      job.tables[0].options.contract = .evolve
+    case 2: job.atomicity = .bounded
+    case 3: try Database(job.database).rows("DELETE FROM upsurge_chunks WHERE place > 0 AND place % 2 = 0")
+    default: try Database(job.database).rows("UPDATE upsurge_chunks SET keys = x'09' WHERE place > 0")
+    }
+    if change == 0 { try Database(job.database).rows("ALTER TABLE feed RENAME v TO w") }
+    let summary = job.run()
+    #expect(summary.exitCode == 0, "\(summary.tables[0].failure?.description ?? "")")
+    #expect(Self.skipped(summary) == 0)
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["2000"])
+    if change == 2 {
+      #expect(try Database(job.database).rows("SELECT count(*) FROM upsurge_chunks") == ["0"])
+    }
+  }
+
+  @Test("A quote that stays open in front of a known part has all of it read")
+  func openQuote() throws {
+    let job = job()
+    deliver([:])
+    #expect(job.run().exitCode == 0)
+    deliver([500: "\"open", 1_500: "close\""])
+    let summary = job.run()
+    var fresh = job
+    fresh.database = scratch.file("fresh.db")
+    let other = fresh.run()
+    #expect(summary.ledger.read == other.ledger.read && summary.ledger.rejected == other.ledger.rejected)
+    #expect(Self.skipped(summary) == 0)
+  }
+}
