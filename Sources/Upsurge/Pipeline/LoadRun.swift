@@ -8,6 +8,8 @@ import Synchronization
 final class LoadRun: Sendable {
   let job: LoadJob
   let control: RunControl
+  /// The loads with which it shares a transaction.
+  let group: LoadGroup?
   let note: @Sendable (RunNote) -> Void
   let pool: BatchPool
   /// Parsed batches on their way to the writer.
@@ -41,8 +43,10 @@ final class LoadRun: Sendable {
   /// One being filled, one being written, two waiting.
   private static let batchCount = 4
 
-  convenience init(job: LoadJob, control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
-    self.init(job, control, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0)
+  convenience init(
+    job: LoadJob, control: RunControl, group: LoadGroup?, note: @escaping @Sendable (RunNote) -> Void
+  ) {
+    self.init(job, control, group, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0)
   }
 
   /// A run from the first record in place of one that has packed rows for nothing; nothing is said twice.
@@ -53,16 +57,18 @@ final class LoadRun: Sendable {
     let lock = run.lock.withLock { $0.take() }
     let lostSeconds = run.voidSeconds.withLock { $0 } ?? 0
     self.init(
-      job, run.control, run.tell, said: run.said, watch: run.watch, lock: lock, lostSeconds: lostSeconds)
+      job, run.control, nil, run.tell, said: run.said, watch: run.watch, lock: lock, lostSeconds: lostSeconds)
     summary.withLock { $0.stages.append((RunStage.pack, lostSeconds)) }
   }
 
   private init(
-    _ job: LoadJob, _ control: RunControl, _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
+    _ job: LoadJob, _ control: RunControl, _ group: LoadGroup?,
+    _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
     watch: Stopwatch, lock: JobLock?, lostSeconds: Double
   ) {
     self.job = job
     self.control = control
+    self.group = group
     self.said = said
     self.tell = tell
     self.watch = watch
