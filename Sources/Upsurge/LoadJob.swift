@@ -48,16 +48,20 @@ public struct LoadJob: Sendable {
   }
 
   /// The same, for who shows the ledger later.
+  /// - Parameter group: loads with which this one shares a transaction; it has ended only with them.
   package func runToEnd(
-    control: RunControl, note: @escaping @Sendable (RunNote) -> Void, tick: (RunControl.Progress) -> Void
+    control: RunControl, in group: LoadGroup? = nil, note: @escaping @Sendable (RunNote) -> Void,
+    tick: (RunControl.Progress) -> Void
   ) -> EndedLoad {
-    var run = LoadRun(job: self, control: control, note: note)
+    var run = LoadRun(job: self, control: control, group: group, note: note)
     perform(run, tick)
     if run.voidSeconds.withLock({ $0 }) != nil {
       run = LoadRun(startingOver: run)
       perform(run, tick)
     }
-    return EndedLoad(run)
+    let end = EndedLoad(run)
+    group?.note(end, of: run)
+    return end
   }
 
   /// Waits for a run, shows its progress, and passes on a cancellation.
@@ -86,8 +90,9 @@ public struct LoadJob: Sendable {
 
 /// A load that has ended, and whose ledger nobody has seen yet: until somebody has, nobody starts the job again.
 package final class EndedLoad {
-  package let summary: RunSummary
-  private let ending: RunEnding?
+  /// Of a load in a group, what is known before that has ended: whether it has failed.
+  package private(set) var summary: RunSummary
+  private var ending: RunEnding?
   private var lock: JobLock?
   private let note: @Sendable (RunNote) -> Void
 
@@ -96,6 +101,20 @@ package final class EndedLoad {
     ending = run.ending.withLock { $0.take() }
     lock = run.lock.withLock { $0.take() }
     note = run.note
+  }
+
+  /// Makes the ledger that of an earlier part of the run, all of which was read once more.
+  package func takeOver(_ first: RunSummary) {
+    var whole = first
+    (whole.guardRefusal, whole.error, whole.signal) = (summary.guardRefusal, summary.error, summary.signal)
+    whole.ledger.swept += summary.ledger.swept
+    summary = whole
+  }
+
+  /// Takes over what has become of the load with its group.
+  func end(_ run: LoadRun) {
+    summary = run.takeSummary()
+    ending = run.ending.withLock { $0.take() } ?? ending
   }
 
   /// Takes the mark of the run away, as its ledger was seen.

@@ -18,6 +18,11 @@ struct MirrorCommand: ParsableCommand {
     discussion: """
       Each run brings every table in step with its feed. Rows that already say so are not touched; a delivery that is the       same as the last one is not read. Of a snapshot, rows that it no longer has are swept where `sweep` says so, unless       the delivery is cut, empty, much smaller than the last one, or would take away more than `max-delete` (10%): then the       records stand, no row goes, and the exit code is 4. A run that was killed goes on, or begins anew, when it is started       again. The files of a folder, and of a delta, are taken once each.
 
+      Tables that refer to each other are stored in one transaction, those to which others refer first, and swept in the \
+      opposite order; circles are no matter. A record whose parent is not there waits in the quarantine, and is stored by \
+      the run that finds the parent. With `atomic: job` all tables are one transaction: readers see all of the old or all of \
+      the new, and a table that fails takes the others back. `atomic: bounded` stores each table by itself.
+
       A job file is YAML (or JSON): `defaults`, `atomic: table|job|bounded` and `tables`, a mapping of each table's name \
       to its settings. A setting is an option below, or of `upsurge load`, without its dashes: `merge: newer:changed`. \
       --schema prints the JSON Schema of all of them.

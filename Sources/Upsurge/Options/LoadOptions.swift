@@ -82,6 +82,8 @@ public struct LoadOptions: Sendable {
   package var needsLineEnd = false
   /// Whether the job comes again and again, and so says once and for all what a new table is to be.
   package var isRepeated = false
+  /// Whether records whose parents are not there wait for them in the quarantine.
+  package var quarantinesOrphans = false
   /// What http and https sources are asked with.
   package var question = HTTPQuestion()
 

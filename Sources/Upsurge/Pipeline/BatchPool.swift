@@ -86,6 +86,9 @@ package final class BatchPool: @unchecked Sendable {
     monitor.unlock()
   }
 
+  /// Frees the batches that nobody has; the pool is closed.
+  package func discard() { while free.receive() != nil {} }
+
   /// - Parameter held: bytes of other batches that the caller holds and that cannot come back while it waits.
   private func acquire(_ byteCount: Int, for batch: inout Batch, beside held: Int = 0) {
     let more = byteCount - batch.permittedByteCount

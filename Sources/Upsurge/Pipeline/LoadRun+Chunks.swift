@@ -7,7 +7,7 @@ extension LoadRun {
   ) throws(UpsurgeError) -> DeliveryChunks? {
     let options = job.options
     if options.snapshot == nil || options.isTrial || options.durability == .off { return nil }
-    guard options.chunks != .none, names.count == 1, options.isAtomic, options.recordLimit == nil,
+    guard group == nil, options.chunks != .none, names.count == 1, options.isAtomic, options.recordLimit == nil,
       source.opened.isSeekable, let shape = source.shapeWords, let cells = table.plan.rememberedKeyCells,
       try !table.plan.isWritten(by: TriggerText.read(connection)),
       try !KeptTable.isAny(for: job.table, on: connection)

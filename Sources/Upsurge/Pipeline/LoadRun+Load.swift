@@ -44,6 +44,7 @@ extension LoadRun {
   }
 
   func open() throws(UpsurgeError) -> Connection {
+    if let group { return try group.openedConnection() }
     do throws(UpsurgeError) {
       return try Connection(
         path: job.database, createIfMissing: true, busyTimeoutMilliseconds: job.options.busyTimeout,
@@ -63,8 +64,11 @@ extension LoadRun {
     var beginning = input.beginning
     let record = packed?.record
     if let record { beginning.resumption = record }
-    try configure(connection, isPacked: record != nil)
-    try input.script.run(on: connection)
+    if group == nil {
+      try connection.configure(for: job.options, isPacked: record != nil, database: job.database, note: note)
+      try input.script.run(on: connection)
+    }
+    connection.isSynchronizing = job.options.triggers == .guarded
     let upkeep = TableUpkeep(connection, request: UpkeepRequest(job.options))
     try upkeep.prepare(table: job.table)
     let made = packed?.table
@@ -84,7 +88,7 @@ extension LoadRun {
     if made == nil {
       resumption = try goThere(beginning)
       if let run = beginning.resumption, resumption == nil {
-        if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
+        if !connection.isInAutocommit { try connection.rollBackWriting() }
         return .inputChanged(run)
       }
       announce(beginning)
@@ -93,10 +97,11 @@ extension LoadRun {
       of: beginning.source, for: table, names: input.names, on: connection)
     self.chunks.withLock { $0 = chunks }
     let keeper = try keeper(for: beginning, table: table, runJob: input.runJob, on: connection)
+    let lastKept = group == nil ? 0 : try KeptTable.lastID(connection)
     let writing = try Writing(
       connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
       resumed: beginning.resumption)
-    defer { writing.record(in: summary) }
+    defer { if !writing.isSuspended { writing.record(in: summary) } }
     if record != nil { writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog()) }
     writing.waitSeconds = packed?.waitSeconds ?? 0
     writing.noteStart(seconds: (packed?.prepareSeconds ?? watch.seconds) - lostSeconds)
@@ -119,21 +124,18 @@ extension LoadRun {
       }
       throw error
     }
-    if let keeper, keeper.hasTrace {
-      ending.withLock { $0 = RunEnding(keeper, writing.writer) }
+    if let group, writing.isSuspended {
+      group.add(LoadGroup.Part(run: self, writing: writing, keeper: keeper, lastKept: lastKept))
+    } else {
+      noteEnding(keeper, writing)
     }
     return .done
   }
 
-  private func configure(_ connection: Connection, isPacked: Bool) throws(UpsurgeError) {
-    try connection.configure(
-      durability: job.options.durability, pageCacheByteCount: job.options.pageCacheByteCount,
-      defersForeignKeys: job.options.foreignKeys == .deferred)
-    if connection.didSwitchToWAL && !isPacked {
-      note(RunNote(.info, "\(job.database) is now in WAL mode"))
-    }
-    if !job.options.isTrial { try connection.endImage() }
-    connection.isSynchronizing = job.options.triggers == .guarded
+  /// Notes what is left to do when the ledger was seen.
+  func noteEnding(_ keeper: RunKeeper?, _ writing: Writing) {
+    guard let keeper, keeper.hasTrace else { return }
+    ending.withLock { $0 = RunEnding(keeper, writing.writer) }
   }
 
   /// The table of the run: found, made, or made in an image and packed.
@@ -219,7 +221,10 @@ extension LoadRun {
     }
     let isInterrupted = control.cancellationSignal != nil
     if job.options.snapshot != nil && !isInterrupted { control.note(stage: .sweeping) }
-    try writing.finish(isInterrupted: isInterrupted)
+    if group == nil { return try writing.finish(isInterrupted: isInterrupted) }
+    try writing.suspend(isInterrupted: isInterrupted)
+    pool.discard()
+    summary.withLock { $0.guardRefusal = writing.writer.guardRefusal?.error }
   }
 
   private func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {

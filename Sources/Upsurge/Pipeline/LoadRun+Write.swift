@@ -55,7 +55,15 @@ extension LoadRun {
         runJob, files: names.map(SourceName.place), database: SourceName.place(of: job.database))
       self.lock.withLock { $0 = lock }
     }
-    if !job.options.isTrial && job.options.durability != .off {
+    if let group {
+      let opened = try group.openedConnection()
+      connection = opened
+      if !job.options.isTrial {
+        start = try RunStart.decide(runJob, policy: job.options.resume, names: names, on: opened) { run in
+          standing.withLock { $0 = run }
+        }
+      }
+    } else if !job.options.isTrial && job.options.durability != .off {
       if access(job.database, F_OK) == 0 {
         let opened = try open()
         connection = opened

@@ -6,6 +6,8 @@
 final class LoadRun: Sendable {
   let job: LoadJob
   let control: RunControl
+  /// The loads with which it shares a transaction.
+  let group: LoadGroup?
   let note: @Sendable (RunNote) -> Void
   let pool: BatchPool
   /// Parsed batches on their way to the writer.
@@ -28,7 +30,7 @@ final class LoadRun: Sendable {
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
   /// What its threads tell each other of the chunks of a delivery.
-  let chunks = Mutex<DeliveryChunks?>(nil)
+  let chunks = Guarded<DeliveryChunks?>(nil)
   /// Seconds spent in packing rows that came to nothing; set where the run must start over, through SQLite. Nothing of
   /// it is in the database then.
   let voidSeconds = Guarded<Double?>(nil)
@@ -41,8 +43,10 @@ final class LoadRun: Sendable {
   /// One being filled, one being written, two waiting.
   private static let batchCount = 4
 
-  convenience init(job: LoadJob, control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
-    self.init(job, control, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0)
+  convenience init(
+    job: LoadJob, control: RunControl, group: LoadGroup?, note: @escaping @Sendable (RunNote) -> Void
+  ) {
+    self.init(job, control, group, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0)
   }
 
   /// A run from the first record in place of one that has packed rows, or skipped records, for nothing; nothing is said
@@ -55,17 +59,19 @@ final class LoadRun: Sendable {
     let lock = run.lock.withLock { $0.take() }
     let lostSeconds = run.voidSeconds.withLock { $0 } ?? 0
     self.init(
-      job, run.control, run.tell, said: run.said, watch: run.watch, lock: lock, lostSeconds: lostSeconds)
+      job, run.control, nil, run.tell, said: run.said, watch: run.watch, lock: lock, lostSeconds: lostSeconds)
     if run.chunks.withLock({ $0?.isVoid }) == true { return }
     summary.withLock { $0.stages.append((RunStage.pack, lostSeconds)) }
   }
 
   private init(
-    _ job: LoadJob, _ control: RunControl, _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
+    _ job: LoadJob, _ control: RunControl, _ group: LoadGroup?,
+    _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
     watch: Stopwatch, lock: JobLock?, lostSeconds: Double
   ) {
     self.job = job
     self.control = control
+    self.group = group
     self.said = said
     self.tell = tell
     self.watch = watch

@@ -3,14 +3,18 @@ final class Writing {
   let connection: Connection
   let table: PreparedTable
   let writer: TableWriter
-  private let upkeep: TableUpkeep
-  private let note: @Sendable (RunNote) -> Void
+  let upkeep: TableUpkeep
+  let note: @Sendable (RunNote) -> Void
   /// nil where rejects are only counted.
-  private let rejects: (any RejectSink)?
-  private let options: LoadOptions
+  let rejects: (any RejectSink)?
+  let options: LoadOptions
   private let cacheByteCount: Int
   /// Known once everything is committed.
-  private var supersededCount: UInt64 = 0
+  var supersededCount: UInt64 = 0
+  /// Whether the records are stored in a transaction that other loads go on with.
+  var isSuspended = false
+  /// Whether nothing is left to be swept when those are stored.
+  var hasSwept = false
   private var hasTooManyRejects = false
   /// Seconds before the reader was started, and those spent waiting for its batches.
   private var prepareSeconds = 0.0
@@ -58,6 +62,7 @@ final class Writing {
     settings.isDryRun = isDryRun
     settings.snapshot = options.snapshot
     settings.chunks = run.chunks.withLock { $0 }
+    settings.quarantinesOrphans = options.quarantinesOrphans
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns
     settings.quarantinesUnknown = table.facts.quarantinesUnknown
     let preview = try Preview(
@@ -135,13 +140,17 @@ final class Writing {
       throw error
     }
     supersededCount = writer.supersededCount
+    if !isInterrupted { noteTombstone() }
+  }
+
+  /// Says so where no record was a delete, and some might have been.
+  func noteTombstone() {
     let ledger = writer.ledger
-    if let tombstone = options.rules.tombstone, !isInterrupted, !writer.hasMetTombstone,
+    guard let tombstone = options.rules.tombstone, !writer.hasMetTombstone,
       ledger.read > ledger.rejected + ledger.quarantined
-    {
-      let words = "\(tombstone.column) = \(tombstone.value)".escapedForTerminal
-      note(RunNote(.info, "no record had \(words)"))
-    }
+    else { return }
+    let words = "\(tombstone.column) = \(tombstone.value)".escapedForTerminal
+    note(RunNote(.info, "no record had \(words)"))
   }
 
   /// The error of a run whose last record is committed.
@@ -169,7 +178,7 @@ final class Writing {
           + "were not compared (--verify does)"))
   }
 
-  private func checkRejectShare() throws(UpsurgeError) {
+  func checkRejectShare() throws(UpsurgeError) {
     guard case .percent(let limit) = options.rejectLimit else { return }
     let ledger = writer.ledger
     guard ledger.read > 0, Double(ledger.rejected) * 100 > limit * Double(ledger.read) else { return }

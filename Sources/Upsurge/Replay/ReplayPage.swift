@@ -44,7 +44,7 @@ struct ReplayPage {
     guard let (rules, kept) = readAll(schema), !kept.isEmpty else {
       return try connection.execute("ROLLBACK")
     }
-    let names = Self.columnNames(kept, rules: rules, schema: schema)
+    let names = KeptRecord.columnNames(kept, rules: rules, schema: schema)
     let sink = RejectList()
     let writer: TableWriter
     do throws(UpsurgeError) {
@@ -60,7 +60,10 @@ struct ReplayPage {
     try writer.commit()
     ledger += writer.committedLedger
     note(writer.statistics)
-    settle(kept, rejected: sink.rejects, homeless: writer.stillKept, schema: schema)
+    // Those that came for want of their parents still wait for them.
+    let refused = sink.rejects.filter { $0.code == .foreignKey }.compactMap(\.position.record)
+    let orphans = try KeptRecord.orphans(among: refused.map { Int64(clamping: $0) }, connection)
+    settle(kept, rejected: sink.rejects, orphans: orphans, homeless: writer.stillKept, schema: schema)
   }
 
   private typealias Kept = [(record: KeptRecord, fields: [KeptRecord.Field])]
@@ -91,21 +94,6 @@ struct ReplayPage {
     return (rules, kept)
   }
 
-  /// The names of the cells: all fields, and the columns that the rules speak of.
-  private static func columnNames(_ kept: Kept, rules: UpsertRules, schema: TableSchema) -> [String] {
-    var names: [String] = []
-    var seen: Set<String> = []
-    for (_, fields) in kept {
-      for field in fields where seen.insert(SQLName.folded(field.name)).inserted { names.append(field.name) }
-    }
-    var spokenOf = rules.target.columnNames + rules.merge.columns.keys.sorted()
-    if let newer = rules.merge.newer { spokenOf.append(newer.column) }
-    spokenOf = spokenOf.filter { schema.columnIndex($0) != nil }
-    if let tombstone = rules.tombstone { spokenOf.append(tombstone.column) }
-    for name in spokenOf where seen.insert(SQLName.folded(name)).inserted { names.append(name) }
-    return names
-  }
-
   private func makeWriter(
     _ schema: TableSchema, rules: UpsertRules, names: [String], sink: RejectList, on connection: Connection
   ) throws(UpsurgeError) -> TableWriter {
@@ -128,12 +116,18 @@ struct ReplayPage {
 
   /// Says of each record that was not stored why: the rejected ones under their places in the input.
   private mutating func settle(
-    _ kept: Kept, rejected: [Reject], homeless: [Int64], schema: TableSchema
+    _ kept: Kept, rejected: [Reject], orphans: Set<Int64>, homeless: [Int64], schema: TableSchema
   ) {
     var positions: [UInt64: Position] = [:]
     for (record, _) in kept { positions[UInt64(clamping: record.id)] = record.position }
     for var reject in rejected {
       let id = reject.position.record ?? 0
+      if orphans.contains(Int64(clamping: id)) {
+        ledger.rejected -= 1
+        ledger.quarantined += 1
+        waiting.append(("rows to which records of table \(table.escapedForTerminal) refer are not there", []))
+        continue
+      }
       if let position = positions[id] { reject.position = position }
       rejects.append(reject)
     }

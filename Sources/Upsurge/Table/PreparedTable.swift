@@ -54,7 +54,7 @@ struct PreparedTable {
     try connection.beginWriting()
     if let schema = try TableSchema.read(connection, table: name) {
       // Another process was faster.
-      try connection.execute("ROLLBACK")
+      try connection.rollBackWriting()
       return try existing(
         schema, on: connection, for: source, isOnlySource: others.isEmpty, options: options)
     }

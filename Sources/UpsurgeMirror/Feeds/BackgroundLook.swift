@@ -1,4 +1,3 @@
-import Synchronization
 import Upsurge
 import UpsurgeRecords
 
@@ -6,8 +5,8 @@ import UpsurgeRecords
 /// after the other.
 final class BackgroundLook: Sendable {
   private let stamps: [DeliveredFile.Stamp?]
-  private let found = Mutex<[DeliveredFile]?>(nil)
-  private let thread = Mutex<WorkerThread?>(nil)
+  private let found = Guarded<[DeliveredFile]?>(nil)
+  private let thread = Guarded<WorkerThread?>(nil)
 
   /// - Parameter names: paths of files.
   init(_ names: [String], control: RunControl) throws(UpsurgeError) {

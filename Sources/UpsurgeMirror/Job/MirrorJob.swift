@@ -38,7 +38,7 @@ public struct MirrorJob: Sendable {
   public enum Atomicity: String, Sendable, CaseIterable {
     /// The whole job: readers never see a mix of old and new.
     case job
-    /// Each delivery of each table.
+    /// Each delivery of a table; of tables that refer to each other, all of them.
     case table
     /// Transactions of `--commit-every`, as in a load; what is swept comes last.
     case bounded

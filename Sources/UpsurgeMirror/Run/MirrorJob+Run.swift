@@ -31,12 +31,18 @@ extension MirrorJob {
       clock = try deadline.map { (seconds) throws(UpsurgeError) in
         try Deadline(seconds: seconds, control: control)
       }
-      for table in try inOrder() {
+      for group in try groups(note) {
         if control.cancellationSignal != nil { break }
-        let mirror = TableAttempts(job: job, table: table, control: control, note: note)
-        let done = mirror.run(&afterwards, tick: tick)
-        summary.tables.append(done)
-        tableDone(done)
+        let done: [MirrorSummary.Table]
+        if sharesTransaction(group) {
+          let mirror = GroupMirror(job: job, group: group, control: control, note: note)
+          done = mirror.run(&afterwards, tick: tick)
+        } else {
+          let mirror = TableAttempts(job: job, table: group.tables[0], control: control, note: note)
+          done = [mirror.run(&afterwards, tick: tick)]
+        }
+        summary.tables += done
+        for table in done { tableDone(table) }
       }
     } catch {
       summary.error = error
@@ -64,34 +70,37 @@ extension MirrorJob {
         .usage, "the job names table \(table.name.escapedForTerminal) twice", hint: "give it one feed")
     }
     for table in tables { try table.validate() }
-    if atomicity == .job && tables.count > 1 {
+    if atomicity == .job && tables.count > 1, let reason = LoadGroup.unfit(tables.map(\.options)) {
       throw UpsurgeError(
-        .usage, "atomic: job is for jobs of one table in this version, and this job has \(tables.count)",
+        .usage, "atomic: job makes one transaction of all tables, and \(reason)",
         hint: "atomic: table makes each table visible at once")
     }
   }
 
-  /// The tables, those to which others refer first.
-  private func inOrder() throws(UpsurgeError) -> [MirrorTable] {
-    guard tables.count > 1, let connection = try? Connection.looking(at: database) else { return tables }
-    var parents: [String: Set<String>] = [:]
-    for table in tables {
-      let schema = try TableSchema.read(connection, table: table.name)
-      parents[SQLName.folded(table.name)] = Set(
-        schema?.foreignKeys.map { SQLName.folded($0.parentTable) } ?? [])
-    }
-    var rest = tables
-    var ordered: [MirrorTable] = []
-    while !rest.isEmpty {
-      let waiting = Set(rest.map { SQLName.folded($0.name) })
-      let next = rest.firstIndex { table in
-        let name = SQLName.folded(table.name)
-        return (parents[name] ?? []).subtracting([name]).isDisjoint(with: waiting)
+  /// The tables that become visible at once, those to which others refer first.
+  private func groups(_ note: (RunNote) -> Void) throws(UpsurgeError) -> [TableGroup] {
+    let connection = databaseIsThere ? try? Connection.looking(at: database) : nil
+    var found: [TableGroup] = []
+    for group in try TableGroup.groups(of: tables, on: connection, isOne: atomicity != .table) {
+      let reason = atomicity == .table ? LoadGroup.unfit(group.tables.map(\.options)) : nil
+      if group.tables.count > 1, let reason {
+        let names = group.tables.map(\.name).joined(separator: ", ").escapedForTerminal
+        note(
+          RunNote(
+            .warning,
+            "the tables \(names) refer to each other, and are stored one by one all the same: \(reason)"))
       }
-      // In a circle, the order is that of the job.
-      ordered.append(rest.remove(at: next ?? 0))
+      if reason == nil && atomicity != .bounded {
+        found.append(group)
+      } else {
+        found += group.tables.map { TableGroup(circles: [[$0]], hasReferences: false) }
+      }
     }
-    return ordered
+    return found
+  }
+
+  private func sharesTransaction(_ group: TableGroup) -> Bool {
+    atomicity != .bounded && (group.hasReferences || group.tables.count > 1)
   }
 }
 

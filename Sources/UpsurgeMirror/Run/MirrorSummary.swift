@@ -18,6 +18,8 @@ public struct MirrorSummary: Sendable {
     public var name: String
     /// One for each delivery that was loaded, the oldest first.
     public var loads: [RunSummary] = []
+    /// What became of records of earlier runs that have waited for rows they refer to; no part of `ledger`.
+    public var replayed = Ledger()
     /// Since when the last delivery has been the same, where nothing was read for that; UTC, ISO 8601.
     public var unchangedSince: String?
     /// Whether that delivery has left rejects.
@@ -36,7 +38,7 @@ public struct MirrorSummary: Sendable {
 
     /// Whether something of this run is in the database.
     var hasCommitted: Bool {
-      loads.contains { !$0.isDryRun && ($0.committedCount > 0 || $0.ledger.swept > 0) }
+      replayed.read > 0 || loads.contains { !$0.isDryRun && ($0.committedCount > 0 || $0.ledger.swept > 0) }
     }
 
     /// Why the table is not in step with its feed; nil where it is.
@@ -103,6 +105,15 @@ extension MirrorSummary {
     if let since = table.unchangedSince {
       out.key("unchanged_since")
       out.string(since)
+    }
+    if table.replayed.read > 0 {
+      out.key("replayed")
+      out.beginObject()
+      for (word, count) in table.replayed.entries where count > 0 {
+        out.key(word)
+        out.number(count)
+      }
+      out.endObject()
     }
     out.key("loads")
     out.beginArray()

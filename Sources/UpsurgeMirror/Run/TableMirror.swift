@@ -11,37 +11,94 @@ struct TableMirror {
   let note: @Sendable (RunNote) -> Void
   /// Is given what became of the table in front of that being noted; whether the table is tried again.
   var judge: (inout MirrorSummary.Table) -> Bool = { _ in false }
+  /// The loads with which those of the table share a transaction; nil where each has its own.
+  var group: LoadGroup?
 
+  /// What has come of a table so far.
+  struct Turn {
+    var summary: MirrorSummary.Table
+    var record: FeedRecord?
+    /// Loads that are still to be noted.
+    var deliveries: [Delivery] = []
+
+    init(_ table: MirrorTable) { summary = MirrorSummary.Table(name: table.name) }
+
+    /// Why the table is not in step with its feed, as far as that is known; a guard that has spoken is no failure.
+    var failure: UpsurgeError? { summary.error ?? deliveries.lazy.compactMap { $0.load.summary.error }.first }
+  }
+
+  /// A load, and what it was of.
+  struct Delivery {
+    var load: EndedLoad
+    var names: [String]
+    /// Of streams, nil.
+    var files: [DeliveredFile]?
+    /// Whether the file is never taken again.
+    var isTakenOnce = false
+
+    var isWhole: Bool { load.summary.isWhole && load.summary.guardRefusal == nil }
+  }
+
+  /// Brings the table in step, in transactions of its own.
   /// - Parameter afterwards: gets what is to be done when the ledgers were seen.
   func run(_ afterwards: inout Afterwards, tick: (RunControl.Progress) -> Void) -> MirrorSummary.Table {
-    var summary = MirrorSummary.Table(name: table.name)
+    var turn = Turn(table)
+    read(&turn, &afterwards, tick: tick)
+    end(&turn, &afterwards)
+    return turn.summary
+  }
+
+  /// Loads what the feed has.
+  func read(_ turn: inout Turn, _ afterwards: inout Afterwards, tick: (RunControl.Progress) -> Void) {
     do throws(UpsurgeError) {
       if job.dryRun == nil, let lock = try lock() { afterwards.locks.append(lock) }
     } catch {
       // The one that is at work notes how it goes.
-      summary.error = error
-      return summary
+      turn.summary.error = error
+      return
     }
     let identity = FeedIdentity(table)
-    var record: FeedRecord?
     do throws(UpsurgeError) {
-      record = try known()
-      if let record { try check(record.identity, identity) }
-      var next = record ?? FeedRecord(table: table.name, identity: identity)
-      next.identity = identity
-      defer { record = next }
+      let known = try known()
+      turn.record = known
+      if let known { try check(known.identity, identity) }
+      turn.record = known ?? FeedRecord(table: table.name, identity: identity)
+      turn.record?.identity = identity
       if takesEachOnce {
-        try takeAll(&next, &summary, &afterwards, tick)
+        try takeAll(&turn, &afterwards, tick)
       } else {
-        try takeLast(&next, &summary, &afterwards, tick)
+        try takeLast(&turn, tick)
       }
     } catch {
-      summary.error = error
-      if record == nil, error.code != .usage { record = FeedRecord(table: table.name, identity: identity) }
+      turn.summary.error = error
+      if turn.record == nil, error.code != .usage {
+        turn.record = FeedRecord(table: table.name, identity: identity)
+      }
     }
-    let isTriedAgain = judge(&summary)
-    if let record, job.dryRun == nil { keep(record, summary, isTriedAgain: isTriedAgain) }
-    return summary
+  }
+
+  /// Reads nothing, as another table has failed.
+  func leaveOut(_ turn: inout Turn, because error: UpsurgeError) {
+    turn.summary.error = error
+    turn.record = (try? known()) ?? FeedRecord(table: table.name, identity: FeedIdentity(table))
+  }
+
+  /// Notes what has come of the loads.
+  func end(_ turn: inout Turn, _ afterwards: inout Afterwards) {
+    for delivery in turn.deliveries {
+      do throws(UpsurgeError) {
+        try take(delivery, &turn, &afterwards)
+      } catch {
+        turn.summary.error = turn.summary.error ?? error
+      }
+    }
+    if turn.summary.unchangedSince != nil, turn.summary.replayed.read > 0, hasNothingLeft() {
+      turn.summary.hadRejects = false
+    }
+    let isTriedAgain = judge(&turn.summary)
+    if let record = turn.record, job.dryRun == nil {
+      keep(record, turn.summary, isTriedAgain: isTriedAgain)
+    }
   }
 
   /// Held as long as the table is at work, so that two runs do not take the same files.
@@ -50,128 +107,7 @@ struct TableMirror {
     return try JobLock.take(mark, database: SourceName.place(of: job.database))
   }
 
-  /// Whether a file is a delivery of its own, and never taken again: of a delta, whose files would set rows back.
-  private var takesEachOnce: Bool {
-    let isFiles = !table.sources.contains { SourceName.isStandardInput($0) || SourceName.isFeed($0) }
-    return table.kind == .delta && isFiles || table.sources.contains(where: FolderListing.isFolder)
-  }
-
-  /// Takes what stands there, unless it is what was taken last.
-  private func takeLast(
-    _ record: inout FeedRecord, _ summary: inout MirrorSummary.Table, _ afterwards: inout Afterwards,
-    _ tick: (RunControl.Progress) -> Void
-  ) throws(UpsurgeError) {
-    let names = try SourceList.expand(table.sources)
-    var files: [DeliveredFile]?
-    var looking: BackgroundLook?
-    defer { looking?.wait() }
-    if mayBeThere(record, names) {
-      files = try look(at: names, known: record.files)
-      if let files, try isThere(record, files) { return noteUnchanged(record, &summary) }
-    } else {
-      looking = try BackgroundLook(names, control: control)
-    }
-    var end = try load(names, record, tick)
-    var load = end.summary
-    if load.resumedCount > 0, load.isWhole, load.guardRefusal != nil {
-      // It went on behind a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
-      // the records.
-      end.acknowledge()
-      end = try self.load(names, record, tick, resume: .never)
-      load.guardRefusal = end.summary.guardRefusal
-      load.error = end.summary.error
-      load.signal = end.summary.signal
-      load.ledger.swept += end.summary.ledger.swept
-    }
-    afterwards.loads.append(end)
-    if load.response?.isNotModified == true { return noteUnchanged(record, &summary) }
-    summary.loads.append(load)
-    guard load.isWhole, load.guardRefusal == nil else { return }
-    files = looking?.files() ?? files
-    let isStill = zip(names, files ?? []).allSatisfy { $1.isStill(atPath: $0) }
-    try note(load, isStill ? files ?? [] : [], in: &record)
-    record.validators = names.count == 1 ? load.response?.validators ?? HTTPValidators() : HTTPValidators()
-  }
-
-  private func noteUnchanged(_ record: FeedRecord, _ summary: inout MirrorSummary.Table) {
-    summary.unchangedSince = record.deliveredAt ?? record.checkedAt
-    summary.hadRejects = record.exitCode == 2
-  }
-
-  /// Takes each file that was not taken before, in order, up to the first that fails: those behind it must not overtake
-  /// it.
-  private func takeAll(
-    _ record: inout FeedRecord, _ summary: inout MirrorSummary.Table, _ afterwards: inout Afterwards,
-    _ tick: (RunControl.Progress) -> Void
-  ) throws(UpsurgeError) {
-    var (taken, unseen): ([DeliveredFile], Set<String>) = ([], [])
-    if let connection = try lookingConnection() {
-      taken = try TakenFiles.all(of: table.name, on: connection)
-      unseen = Set(try RunTable.open(connection, table: table.name).flatMap(\.job.sources))
-    }
-    for path in try paths() {
-      if control.cancellationSignal != nil {
-        throw UpsurgeError(.interrupted, "interrupted in front of \(SourceName.shown(path))")
-      }
-      let file = try delivered(path, known: taken)
-      // One whose ledger was not shown shows it now.
-      if !isTaken(file, taken, last: record.files.first) || unseen.contains(file.name) {
-        let end = try load([path], record, tick)
-        let load = end.summary
-        summary.loads.append(load)
-        guard load.isWhole, load.guardRefusal == nil, job.dryRun == nil else {
-          afterwards.loads.append(end)
-          if load.isWhole, load.guardRefusal == nil { continue }
-          return
-        }
-        // Its mark stays until the file is noted, so that it is not loaded again.
-        guard try delivered(path, known: []).hasContent(of: file) else {
-          throw UpsurgeError(
-            .badInput, "\(SourceName.shown(path)) was changed while it was loaded",
-            hint: "write it under a name that ends with .tmp, and rename it")
-        }
-        try TakenFiles.add(file, of: table.name, on: connection())
-        try note(load, [file], in: &record)
-        taken.append(file)
-        afterwards.add(end)
-      }
-      afterwards.files.append((path, file, table.folder.done))
-    }
-    if summary.loads.isEmpty { noteUnchanged(record, &summary) }
-  }
-
-  private func delivered(_ path: String, known: [DeliveredFile]) throws(UpsurgeError) -> DeliveredFile {
-    let file = try DeliveredFile.look(at: path, known: known) { control.cancellationSignal != nil }
-    if let file { return file }
-    throw UpsurgeError(
-      .unreadableInput, "\(SourceName.shown(path)) is no regular file, or changes while it is read",
-      hint: "write it under a name that ends with .tmp, and rename it")
-  }
-
-  /// Whether a file was taken before. Changes that come again would set rows back; a snapshot that comes again behind
-  /// another one is the truth again.
-  private func isTaken(_ file: DeliveredFile, _ taken: [DeliveredFile], last: DeliveredFile?) -> Bool {
-    if table.kind == .delta { return taken.contains { $0.hasContent(of: file) } }
-    return last.map { $0.hasContent(of: file) } ?? false
-      || taken.contains {
-        $0.name == file.name && $0.stamp.modified == file.stamp.modified && $0.hasContent(of: file)
-      }
-  }
-
-  /// The files of a delta or a drop folder, in order.
-  private func paths() throws(UpsurgeError) -> [String] {
-    var paths: [String] = []
-    for source in table.sources {
-      if FolderListing.isFolder(source) {
-        paths += try FolderListing.files(in: source, order: table.folder.order)
-      } else {
-        paths += try SourceList.expand([source])
-      }
-    }
-    return paths
-  }
-
-  private func note(
+  func note(
     _ load: RunSummary, _ files: [DeliveredFile], in record: inout FeedRecord
   ) throws(UpsurgeError) {
     warnOfRoundCount(load.ledger.read, last: record.recordCount)
@@ -192,19 +128,19 @@ struct TableMirror {
     return String(Array(text.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
   }
 
-  private func connection() throws(UpsurgeError) -> Connection {
+  func connection() throws(UpsurgeError) -> Connection {
     try Connection(
       path: job.database, createIfMissing: false, busyTimeoutMilliseconds: table.options.busyTimeout)
   }
 
   /// What earlier runs have noted of the feed.
-  private func known() throws(UpsurgeError) -> FeedRecord? {
+  func known() throws(UpsurgeError) -> FeedRecord? {
     guard let connection = try lookingConnection() else { return nil }
     return try FeedTable.read(table.name, on: connection)
   }
 
   /// nil where there is no database yet.
-  private func lookingConnection() throws(UpsurgeError) -> Connection? {
+  func lookingConnection() throws(UpsurgeError) -> Connection? {
     if !job.databaseIsThere { return nil }
     return try Connection.looking(at: job.database)
   }
@@ -224,7 +160,7 @@ struct TableMirror {
   }
 
   /// What the files of a delivery are; nil where one is none that can be read twice.
-  private func look(
+  func look(
     at names: [String], known: [DeliveredFile]
   ) throws(UpsurgeError) -> [DeliveredFile]? {
     var files: [DeliveredFile] = []
@@ -237,20 +173,20 @@ struct TableMirror {
   }
 
   /// Whether the sizes of files allow that they are the last delivery; else they are not.
-  private func mayBeThere(_ record: FeedRecord, _ names: [String]) -> Bool {
+  func mayBeThere(_ record: FeedRecord, _ names: [String]) -> Bool {
     if job.verifiesAll || record.files.count != names.count { return false }
     return zip(record.files, names).allSatisfy { $0.byteCount == DeliveredFile.Stamp(path: $1)?.byteCount }
   }
 
   /// Whether a delivery is the last one, and what that has brought is still there as far as can be seen at once.
-  private func isThere(_ record: FeedRecord, _ files: [DeliveredFile]) throws(UpsurgeError) -> Bool {
+  func isThere(_ record: FeedRecord, _ files: [DeliveredFile]) throws(UpsurgeError) -> Bool {
     guard !job.verifiesAll, !record.files.isEmpty, record.files.count == files.count,
       zip(record.files, files).allSatisfy({ $0.hasContent(of: $1) })
     else { return false }
     return try isThere(record)
   }
 
-  private func isThere(_ record: FeedRecord) throws(UpsurgeError) -> Bool {
+  func isThere(_ record: FeedRecord) throws(UpsurgeError) -> Bool {
     guard let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
     else { return false }
@@ -261,28 +197,35 @@ struct TableMirror {
     return try connection.integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") != nil
   }
 
-  private func load(
+  func load(
     _ names: [String], _ record: FeedRecord?, _ tick: (RunControl.Progress) -> Void,
     resume: ResumePolicy = .auto
   ) throws(UpsurgeError) -> EndedLoad {
     var load = LoadJob(
       database: job.database, table: table.name, sources: names, options: try options(record, names))
     load.options.resume = resume
-    return load.runToEnd(control: control, note: note, tick: tick)
+    return load.runToEnd(control: control, in: group, note: note, tick: tick)
   }
 
   private func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
-    var options = table.options
+    var options = job.options(of: table)
     if let record, names.count == 1, !job.verifiesAll, try isThere(record) {
       options.question.validators = record.validators
     }
-    options.dryRun = job.dryRun ?? options.dryRun
     options.keepsHistory = job.dryRun == nil && options.durability != .off
     options.keptRunCount = table.unattended.keptRunCount
     options.isAtomic = job.atomicity != .bounded
     options.isRepeated = true
     // What is packed is stored by the time the first row could be seen.
     if table.sweep != .none { options.direct = .never }
+    if group != nil {
+      options.direct = .never
+      // What is built anew would be so for each table that another one takes back.
+      (options.indexUpkeep, options.fullTextUpkeep) = (.keep, .keep)
+      // A record whose parent comes later waits for it.
+      options.foreignKeys = .auto
+      options.quarantinesOrphans = true
+    }
     options.needsLineEnd = table.guards.needsLineEnd
     options.question.headers = table.headers
     guard table.kind == .snapshot else { return options }

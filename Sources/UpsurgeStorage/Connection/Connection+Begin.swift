@@ -11,6 +11,11 @@ extension Connection {
   /// run that took back its new file for example, would be lost without a word.
   /// - Throws: `databaseBusy`, `interrupted`, `database`.
   package func beginWriting() throws(UpsurgeError) {
+    if shared != nil { return try beginPart() }
+    try beginAlone()
+  }
+
+  func beginAlone() throws(UpsurgeError) {
     lockWait.waitedSeconds = 0
     try execute("BEGIN IMMEDIATE")
     if lockWait.waitedSeconds > Self.longWaitSeconds {
@@ -31,11 +36,23 @@ extension Connection {
     try beginWriting()
     do throws(UpsurgeError) {
       try body()
-      try execute("COMMIT")
+      try commitWriting()
     } catch {
-      try? execute("ROLLBACK")
+      try? rollBackWriting()
       throw error
     }
+  }
+
+  /// Ends what `beginWriting` began; where loads share a transaction, what was done becomes part of that.
+  package func commitWriting() throws(UpsurgeError) {
+    if shared != nil { return try endPart(isKept: true) }
+    try execute("COMMIT")
+  }
+
+  /// Takes back what was done since `beginWriting`.
+  package func rollBackWriting() throws(UpsurgeError) {
+    if shared != nil { return try endPart(isKept: false) }
+    try execute("ROLLBACK")
   }
 
   private static let longWaitSeconds = 0.05

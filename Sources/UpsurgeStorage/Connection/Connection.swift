@@ -38,6 +38,9 @@ package final class Connection {
   /// What `upsurge_is_synchronizing()` says; SQLite frees it with the handle.
   let synchronizingFlag: UnsafeMutablePointer<Bool>
 
+  /// The transaction that loads share; nil where each has its own.
+  var shared: SharedTransaction?
+
   /// How many `SeenRows` there were.
   var seenCount = 0
 
@@ -111,8 +114,10 @@ package final class Connection {
   /// The most columns of a table.
   package var columnLimit: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1)) }
 
-  /// Whether no transaction is open.
-  package var isInAutocommit: Bool { sqlite3_get_autocommit(handle) != 0 }
+  /// Whether no transaction is open; of loads that share one, whether none of them is at work in it.
+  package var isInAutocommit: Bool {
+    sqlite3_get_autocommit(handle) != 0 || shared.map { !$0.hasPart } ?? false
+  }
 
   /// Debug builds: traps when called on another thread than the connection's.
   @inline(__always)

@@ -88,6 +88,56 @@ package struct KeptRecord: Sendable, Equatable {
     return page
   }
 
+  /// The next records that wait for their parents, of any table, in the order of arrival; the table has `reason`.
+  static func orphans(_ connection: Connection, after: Int64, through: Int64) throws(UpsurgeError)
+    -> [KeptRecord]
+  {
+    let statement = try connection.prepare(
+      "\(selection) WHERE reason IS NOT NULL AND id > ?1 AND id <= ?2 ORDER BY id LIMIT 1000")
+    try statement.bind(after, at: 1)
+    try statement.bind(through, at: 2)
+    var page: [KeptRecord] = []
+    var bytes = 0
+    while bytes < 1 << 20, try statement.step() {
+      page.append(KeptRecord(row: statement))
+      bytes += page[page.count - 1].text.utf8.count
+    }
+    return page
+  }
+
+  /// Which of some kept records wait for their parents.
+  package static func orphans(
+    among ids: [Int64], _ connection: Connection
+  ) throws(UpsurgeError) -> Set<Int64> {
+    guard !ids.isEmpty, try KeptTable.hasReason(connection) else { return [] }
+    let question = try connection.prepare(
+      "SELECT 1 FROM main.upsurge_quarantine WHERE id = ?1 AND reason IS NOT NULL")
+    var found: Set<Int64> = []
+    for id in ids {
+      try question.bind(id, at: 1)
+      if try question.step() { found.insert(id) }
+      question.reset()
+    }
+    return found
+  }
+
+  /// The names of the cells of kept records: all fields, and the columns that their rules speak of.
+  package static func columnNames(
+    _ kept: [(record: KeptRecord, fields: [Field])], rules: UpsertRules, schema: TableSchema
+  ) -> [String] {
+    var names: [String] = []
+    var seen: Set<String> = []
+    for (_, fields) in kept {
+      for field in fields where seen.insert(SQLName.folded(field.name)).inserted { names.append(field.name) }
+    }
+    var spokenOf = rules.target.columnNames + rules.merge.columns.keys.sorted()
+    if let newer = rules.merge.newer { spokenOf.append(newer.column) }
+    spokenOf = spokenOf.filter { schema.columnIndex($0) != nil }
+    if let tombstone = rules.tombstone { spokenOf.append(tombstone.column) }
+    for name in spokenOf where seen.insert(SQLName.folded(name)).inserted { names.append(name) }
+    return names
+  }
+
   private static let selection = selection(text: "record")
 
   private static func selection(text: String) -> String {

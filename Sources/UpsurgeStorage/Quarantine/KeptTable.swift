@@ -9,6 +9,7 @@ import UpsurgeRecords
 /// - `key_columns`: the columns of `key` and how they are compared.
 /// - `version`: its value of the column that `newer:COL` names.
 /// - `file`, `number`, `line`, `byte`: where it stood in the input.
+/// - `reason`: the foreign key whose parent it waits for; NULL where it waits for columns.
 package enum KeptTable {
   package static let name = "upsurge_quarantine"
 
@@ -33,10 +34,43 @@ package enum KeptTable {
       number INTEGER,
       line INTEGER,
       byte INTEGER,
+      reason TEXT,
       added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
     );
     CREATE INDEX main.upsurge_quarantine_key ON upsurge_quarantine ("table", key)
     """
+
+  /// Adds what tables of earlier versions lack.
+  static let addReason = "ALTER TABLE main.upsurge_quarantine ADD COLUMN reason TEXT"
+
+  /// Whether the table that is there has the column `reason`; without it, no record waits for its parent.
+  package static func hasReason(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    try connection.integer(
+      "SELECT 1 FROM pragma_table_info('upsurge_quarantine', 'main') WHERE name = 'reason'") != nil
+  }
+
+  /// The largest id that is there; 0 where nothing is kept.
+  package static func lastID(_ connection: Connection) throws(UpsurgeError) -> Int64 {
+    // What is not ours is told when a record must be kept.
+    guard (try? exists(connection)) == true else { return 0 }
+    return try KeptRecord.lastID(connection)
+  }
+
+  /// Whether any record is kept for a table.
+  package static func holds(_ table: String, _ connection: Connection) throws(UpsurgeError) -> Bool {
+    guard try exists(connection) else { return false }
+    let statement = try connection.prepare(
+      "SELECT 1 FROM main.upsurge_quarantine WHERE \"table\" = ?1 LIMIT 1")
+    try statement.bind(table, at: 1)
+    return try statement.step()
+  }
+
+  /// Whether any record waits for its parent.
+  package static func holdsOrphans(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    guard try exists(connection), try hasReason(connection) else { return false }
+    return try connection.integer(
+      "SELECT 1 FROM main.upsurge_quarantine WHERE reason IS NOT NULL LIMIT 1") != nil
+  }
 
   /// Whether the database holds the table.
   /// - Throws: `guardRefused` when a table of that name is not ours.

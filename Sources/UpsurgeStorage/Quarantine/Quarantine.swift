@@ -27,7 +27,11 @@ final class Quarantine {
   /// How keys are read; made when it is first needed, and nil where nothing says which row a record is about.
   private var madeReader: KeyReader??
   private var tableExists = false
+  /// Whether it has the column `reason`, which earlier versions have not made.
+  private var hasReason = false
   private var seenVersion: Int64 = -1
+  /// The largest id that was there at any time, as far as it is known: what arrives later gets a larger one.
+  private var lastID: Int64?
   private var dataVersion: Statement?
   private var insertion: Statement?
   private var deletion: Statement?
@@ -46,12 +50,15 @@ final class Quarantine {
   /// Begins again from a place to which everything was rolled back.
   func begin(supersededCount: UInt64) throws(UpsurgeError) {
     self.supersededCount = supersededCount
-    (tableExists, holdsRecords, seenVersion) = (false, false, -1)
+    (tableExists, hasReason, holdsRecords, seenVersion) = (false, false, false, -1)
     try look()
   }
 
   /// What was counted and seen before the plan changed.
-  func takeOver(from other: Quarantine) { supersededCount += other.supersededCount }
+  func takeOver(from other: Quarantine) {
+    supersededCount += other.supersededCount
+    lastID = other.lastID
+  }
 
   /// Looks whether records are kept for the table; called when a transaction has begun.
   func look() throws(UpsurgeError) {
@@ -66,6 +73,7 @@ final class Quarantine {
       if error.code != .guardRefused { throw error }
       tableExists = false
     }
+    lastID = max(lastID ?? 0, tableExists ? try KeptRecord.lastID(connection) : 0)
     if !tableExists { return }
     let statement = try connection.prepare(
       "SELECT EXISTS (SELECT 1 FROM main.upsurge_quarantine WHERE \"table\" = ?1)")
@@ -75,14 +83,20 @@ final class Quarantine {
   }
 
   /// Keeps a record whole, in the place of what was kept of the same row.
-  /// - Parameter homeless: the cells with a value for which the table has no column.
+  /// - Parameters:
+  ///   - homeless: the cells with a value for which the table has no column.
+  ///   - parent: what the record refers to that is not there, in words.
   /// - Throws: `guardRefused` when the table of kept records is not ours; `database`.
   func keep(
-    _ batch: borrowing Batch, _ record: Int, homeless: [Int], file: String
+    _ batch: borrowing Batch, _ record: Int, homeless: [Int], file: String, waitingFor parent: String? = nil
   ) throws(UpsurgeError) {
     if !tableExists {
       if try !KeptTable.exists(connection) { try connection.execute(KeptTable.sql) }
       tableExists = true
+    }
+    if !hasReason {
+      if try !KeptTable.hasReason(connection) { try connection.execute(KeptTable.addReason) }
+      hasReason = true
     }
     let reader = try reader()
     let key = try reader?.key(batch, record)
@@ -99,6 +113,10 @@ final class Quarantine {
     try insertion.bind(position.record, at: 9)
     try insertion.bind(position.line, at: 10)
     try insertion.bind(position.byte, at: 11)
+    try insertion.bind(parent, at: 12)
+    // The id of one that has gone is not given again.
+    if let id = lastID { lastID = id + 1 }
+    try insertion.bind(lastID.map { .integer($0) } ?? .null, at: 13)
     defer { insertion.reset() }
     _ = try insertion.step()
     holdsRecords = true
@@ -161,12 +179,29 @@ final class Quarantine {
     return try statement.step()
   }
 
+  /// Forgets records of the table that waited for their parents, up to one.
+  /// - Parameter files: only those that came from one of these; nil for all.
+  func forgetOrphans(through id: Int64, of files: [String]?) throws(UpsurgeError) {
+    guard id > 0, try KeptTable.exists(connection), try KeptTable.hasReason(connection) else { return }
+    var sql = "DELETE FROM main.upsurge_quarantine WHERE reason IS NOT NULL AND \"table\" = ?1 AND id <= ?2"
+    if let files {
+      var names: [String] = []
+      for file in files { names.append(try SQLName.literal(file)) }
+      sql += " AND file IN (\(names.joined(separator: ", ")))"
+    }
+    let statement = try connection.prepare(sql)
+    try statement.bind(table, at: 1)
+    try statement.bind(id, at: 2)
+    _ = try statement.step()
+    supersededCount += UInt64(sqlite3_changes(connection.handle))
+  }
+
   // MARK: - Statements
 
   private static let insertionSQL = """
     INSERT INTO main.upsurge_quarantine
-      ("table", key, key_columns, version, rules, columns, record, file, number, line, byte)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      ("table", key, key_columns, version, rules, columns, record, file, number, line, byte, reason, id)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
     """
 
   private func bind(

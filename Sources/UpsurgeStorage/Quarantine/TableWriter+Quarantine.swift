@@ -8,7 +8,10 @@ extension TableWriter {
   package func keepsRecords() throws(UpsurgeError) -> Bool { try keeping.keepsAny() }
 
   /// Keeps a record for which the table has no place yet.
-  func quarantine(_ batch: borrowing Batch, _ record: Int) throws(UpsurgeError) {
+  /// - Parameter parent: what it refers to that is not there; nil where the table lacks columns of it.
+  func quarantine(
+    _ batch: borrowing Batch, _ record: Int, waitingFor parent: String? = nil
+  ) throws(UpsurgeError) {
     count(.quarantined)
     let file = sourceName(batch.sourceIndex)
     if settings.replaysKept {
@@ -18,7 +21,7 @@ extension TableWriter {
       let homeless = plan.homelessCells.filter {
         $0 < batch.columnCount && row[$0].kind != .absent && row[$0].kind != .null
       }
-      try keeping.keep(batch, record, homeless: homeless, file: file)
+      try keeping.keep(batch, record, homeless: homeless, file: file, waitingFor: parent)
     }
     try observer?.observe(
       .quarantined, at: batch.position(of: record, file: file), before: nil, after: nil)

@@ -88,6 +88,15 @@ final class SeenRows {
     try insert(sqlite3_column_int64(handle, 0))
   }
 
+  /// Inserts a row by what names it.
+  func insert(_ row: [SQLValue]) throws(UpsurgeError) {
+    if schema.isWithoutRowid { return try store.insert(row) }
+    if case .integer(let rowid)? = row.first { try insert(rowid) }
+  }
+
+  /// Hands what is in a temporary database over to the calling thread.
+  func moveToCurrentThread() { store.moveToCurrentThread() }
+
   /// SQL that is true of a row of the table that no record was about.
   func unseenTerm() throws(UpsurgeError) -> String { "NOT \(function)(\(try schema.terms(columns)))" }
 
@@ -163,6 +172,15 @@ final class SeenRows {
       _ = try insertion.step()
       return sqlite3_changes(insertion.connection.handle) > 0
     }
+
+    func insert(_ row: [SQLValue]) throws(UpsurgeError) {
+      guard let insertion else { return }
+      defer { insertion.reset() }
+      for (index, value) in row.enumerated() { try insertion.bind(value, at: Int32(index + 1)) }
+      _ = try insertion.step()
+    }
+
+    func moveToCurrentThread() { database?.moveToCurrentThread() }
 
     /// - Returns: nil when the temporary database cannot be read.
     func contains(_ values: UnsafeMutablePointer<OpaquePointer?>, count: Int32) -> Bool? {

@@ -15,6 +15,8 @@ extension Connection {
   /// only. Nothing where there are TEMP objects.
   /// - Throws: `database` within a transaction.
   package func sortInFiles() throws(UpsurgeError) {
+    // A transaction that loads share was begun that way.
+    if shared != nil { return }
     guard isInAutocommit else {
       throw UpsurgeError(.database, "SQLite changes the place of sorts only outside transactions")
     }

@@ -56,19 +56,7 @@ extension TableWriter {
 
   /// Counts one record.
   @inline(__always)
-  func count(_ outcome: Outcome) {
-    ledger.read += 1
-    switch outcome {
-    case .inserted: ledger.inserted += 1
-    case .updated: ledger.updated += 1
-    case .unchanged: ledger.unchanged += 1
-    case .stale: ledger.stale += 1
-    case .ignored: ledger.ignored += 1
-    case .deleted: ledger.deleted += 1
-    case .rejected: ledger.rejected += 1
-    case .quarantined: ledger.quarantined += 1
-    }
-  }
+  func count(_ outcome: Outcome) { ledger.count(outcome) }
 
   /// What became of the record whose INSERT of one row succeeded.
   @inline(__always)

@@ -14,7 +14,7 @@ extension TableWriter {
     let sorting = settings.sorting
     let isPossible =
       sorting.byteCount > 0 && observer == nil && references == nil && !settings.isDryRun
-      && !settings.quarantinesUnknown
+      && !settings.quarantinesUnknown && !settings.quarantinesOrphans
       && !settings.replaysKept && settings.commitEverySeconds == nil && pieceLimit >= sorting.fewestRecords
       && plan.homelessCells.isEmpty
     gathering.key = isPossible ? SortKey(plan) : nil

@@ -115,7 +115,11 @@ extension TableWriter {
         continue
       }
       if let found = culprit, found.ordinal == hold.ordinal(of: record) {
-        try self.reject(missingParent(batch, record, found.key), in: batch)
+        if settings.quarantinesOrphans {
+          try quarantine(batch, record, waitingFor: orphanWords(batch, record, key: found.key))
+        } else {
+          try self.reject(missingParent(batch, record, found.key), in: batch)
+        }
         culprit = try setters.culprit(from: found.ordinal + 1)
         record += 1
         continue

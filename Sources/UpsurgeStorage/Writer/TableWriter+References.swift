@@ -16,7 +16,8 @@ extension TableWriter {
   /// Begins to keep track where the schema or the settings put the look off.
   func beginReferences() throws(UpsurgeError) {
     let isDeferred = settings.defersForeignKeys || plan.schema.hasDeferredForeignKeys
-    references = isDeferred ? try OpenReferences(connection, plan.schema) : nil
+    references =
+      isDeferred && !settings.leavesReferencesOpen ? try OpenReferences(connection, plan.schema) : nil
   }
 
   /// The row of a record as it was: what names it, and behind that the watched columns; nil when nothing is tracked or
@@ -185,7 +186,7 @@ extension TableWriter {
 
   /// Whether the run ends at the first record whose parent never came.
   var endsAtOpenReference: Bool {
-    settings.onError == .stop || connection.durability == .off
+    settings.onError == .stop && !settings.quarantinesOrphans || connection.durability == .off
   }
 
   private func endOfRun(_ culprit: ReferenceSetters.Culprit) throws(UpsurgeError) -> UpsurgeError? {

@@ -179,6 +179,9 @@ extension TableWriter {
     if statements.needsSavepoint {
       try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
     }
+    if !isDelete, let parent = try missingParent(of: record, in: batch, after: refusal) {
+      return try quarantine(batch, record, waitingFor: parent)
+    }
     try reject(self.refused(batch, record, refusal, isDelete: isDelete), in: batch)
   }
 

@@ -5,8 +5,10 @@ import UpsurgeRecords
 extension TableWriter {
   /// Sweeps, in the transaction of the last records, unless something speaks against it.
   /// `guardRefusal` is what does.
+  /// - Parameter leavesOpen: whether rows elsewhere may refer to rows that go, because they are swept next, too; then
+  ///   `refuseSweep` tells of those that stay.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
-  package func sweep() throws(UpsurgeError) {
+  package func sweep(leavesOpen: Bool = false) throws(UpsurgeError) {
     guard let rules = settings.snapshot else { return }
     if rules.sweep == .none {
       let facts = SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
@@ -17,7 +19,7 @@ extension TableWriter {
     try settle()
     do throws(UpsurgeError) {
       try begin()
-      try checkScope(rules)
+      if !isSuspended { try checkScope(rules) }
       if earlier.ledger.read > 0 && (rowsBefore ?? 1) > 0 {
         guardRefusal = RunProgress.GuardRefusal(
           message:
@@ -32,7 +34,7 @@ extension TableWriter {
         readCount: ledger.read, unreadableCount: unreadableCount,
         rowsBefore: rows.count == 0 ? 0 : try countRowsBefore(rules), unseenCount: rows.count)
       var refusal = rules.refusal(facts, table: plan.schema.name)
-      if refusal == nil { refusal = try remove(rules, scope, rows) }
+      if refusal == nil { refusal = try remove(rules, scope, rows, leavesOpen: leavesOpen) }
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
       try finishChunks()
       seen?.remove()
@@ -75,7 +77,7 @@ extension TableWriter {
 
   /// - Returns: why the rows could not be removed; then none is.
   private func remove(
-    _ rules: SnapshotRules, _ scope: String, _ rows: SweptRows
+    _ rules: SnapshotRules, _ scope: String, _ rows: SweptRows, leavesOpen: Bool
   ) throws(UpsurgeError) -> UpsurgeError? {
     let unseen = rows.unseen
     let table = "main.\(try SQLName.quote(plan.schema.name))"
@@ -104,13 +106,13 @@ extension TableWriter {
     } catch {
       guard error.isConstraintViolation, !connection.isInAutocommit else { throw error }
       try takeBackSweep()
-      return refused(error)
+      return sweepRefusal(error)
     }
     let swept = rules.sweep == .hard ? ledger.swept - earlier.ledger.swept : 0
     let isBeyond = isReferredToByItself ? try count(rowsIn: "1") + swept != rowCount : false
-    if connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) != 0 || isBeyond {
+    if !leavesOpen && connection.hasOpenReferences || isBeyond {
       try takeBackSweep()
-      return refused(nil)
+      return sweepRefusal(nil)
     }
     try connection.execute("RELEASE upsurge_sweep")
     return nil
@@ -144,7 +146,7 @@ extension TableWriter {
     }
   }
 
-  private func refused(_ error: UpsurgeError?) -> UpsurgeError {
+  func sweepRefusal(_ error: UpsurgeError?) -> UpsurgeError {
     let children = plan.schema.referencingTables.joined(separator: ", ").escapedForTerminal
     let cause =
       children.isEmpty
@@ -158,7 +160,7 @@ extension TableWriter {
   }
 
   /// A feed writes only what belongs to it.
-  private func checkScope(_ rules: SnapshotRules) throws(UpsurgeError) {
+  func checkScope(_ rules: SnapshotRules) throws(UpsurgeError) {
     guard let scope = rules.scope, let seen else { return }
     let outside = "(\(scope)) IS NOT TRUE"
     let strays = try count(rowsIn: "\(outside) AND NOT (\(try seen.unseenTerm()))")

@@ -83,6 +83,20 @@ extension TableWriter {
       guard isLast, let keeper, keeper.isMarked else { return }
       return try markComplete(keeper)
     }
+    let start = try prepareCommit(isLast: isLast)
+    let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
+    if code == ResultCode.constraintForeignKey { throw openForeignKeys(isLast: isLast) }
+    if ResultCode.primary(code) == SQLITE_IOERR { throw failedCommit(code) }
+    try connection.check(code, sql: "COMMIT")
+    try noteCommit()
+    statistics.commitSeconds += MonotonicClock.seconds - start
+    try governWAL(isEnd: isEnd)
+  }
+
+  /// Does all that must be done, and noted, in the transaction before it is committed.
+  /// - Returns: when the records were settled, and committing began.
+  @discardableResult
+  func prepareCommit(isLast: Bool) throws(UpsurgeError) -> Double {
     try settleReferences(isLast: isLast)
     try applySettlements()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
@@ -90,10 +104,11 @@ extension TableWriter {
     try transactionObserver?.willCommit()
     try observer?.willCommit()
     try keeper?.willCommit(progress(isWhole: isLast), position, isLast: isLast)
-    let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
-    if code == ResultCode.constraintForeignKey { throw openForeignKeys(isLast: isLast) }
-    if ResultCode.primary(code) == SQLITE_IOERR { throw failedCommit(code) }
-    try connection.check(code, sql: "COMMIT")
+    return start
+  }
+
+  /// Notes that all records so far are committed.
+  func noteCommit() throws(UpsurgeError) {
     transaction.isOpen = false
     if hold.isSet { try dropHeld() }
     keeper?.didCommit()
@@ -104,8 +119,6 @@ extension TableWriter {
     try transactionObserver?.didCommit()
     try observer?.didCommit()
     statistics.commitCount += 1
-    statistics.commitSeconds += MonotonicClock.seconds - start
-    try governWAL(isEnd: isEnd)
   }
 
   /// A COMMIT that the disk has failed: it may stand in the log all the same, whole and unsynced, for who opens the
@@ -153,7 +166,7 @@ extension TableWriter {
 
   /// Rolls back to the last commit.
   func undo() {
-    if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
+    if !connection.isInAutocommit { try? connection.rollBackWriting() }
     transaction.isOpen = false
     forgetGathered()
     hold = RecordHold()

@@ -41,6 +41,10 @@ package final class TableWriter {
   /// When others last had time to write.
   var turns = Turns()
   var isDone = false { didSet { if isDone { endBeside() } } }
+  /// Whether the records are part of a transaction that others go on with.
+  var isSuspended = false
+  /// Looks for the parents of records that were refused, by foreign key.
+  var parentProbes: [Int: Statement] = [:]
   /// Whether a record was a delete by `--delete-when`.
   package internal(set) var hasMetTombstone = false
   /// Bytes of a page of the database.
@@ -203,6 +207,7 @@ package final class TableWriter {
     }
     plan = try plan.replanned(
       schema: schema, columns: columns, toleratesUnknownColumns: settings.quarantinesUnknown)
+    parentProbes = [:]
     try adoptQuarantine()
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginObserving()

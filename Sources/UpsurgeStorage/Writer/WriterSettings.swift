@@ -59,6 +59,10 @@ package struct WriterSettings: Sendable {
   package var addsColumns = false
   /// Whether records with a value in a column that the table lacks are kept in the quarantine.
   package var quarantinesUnknown = false
+  /// Whether records whose parents are not there are kept in the quarantine until they are.
+  package var quarantinesOrphans = false
+  /// Whether references that are open when the transaction ends are the caller's to look at.
+  package var leavesReferencesOpen = false
   /// Whether the records come from the quarantine, their numbers being their ids; those that are stored leave it.
   package var replaysKept = false
 

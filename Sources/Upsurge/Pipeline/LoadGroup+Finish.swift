@@ -1,0 +1,180 @@
+extension LoadGroup {
+  /// A table of the group, and what is known of it beside its loads.
+  package typealias Table = WaitingRecords.Table
+
+  /// What was done behind the loads.
+  package struct Outcome {
+    /// Why nothing of the group is committed; nil where all is.
+    package var error: UpsurgeError?
+    /// What became of records that earlier runs had put into the quarantine, by table.
+    package var replayed: [String: Ledger] = [:]
+  }
+
+  /// Stores what waits for other records, sweeps, and commits; the loads' summaries are whole then.
+  /// - Parameters:
+  ///   - tables: those to which others refer first; the tables of one list refer to each other in a circle.
+  ///   - failure: why nothing of the group is to be committed.
+  package func finish(_ tables: [[Table]], failure: UpsurgeError?) -> Outcome {
+    var outcome = Outcome()
+    do throws(UpsurgeError) {
+      if let failure = failure ?? fault { throw failure }
+      if control.cancellationSignal != nil { throw UpsurgeError(.interrupted, "interrupted") }
+      if try hasWork() {
+        _ = try openedConnection()
+        for part in parts { part.writing.writer.moveToCurrentThread() }
+        try storeWaiting(tables.flatMap { $0 }, &outcome)
+        for circle in tables.reversed() { try sweep(circle) }
+        for part in parts { try part.writing.prepareSharedCommit() }
+        try commit(hasStored: !outcome.replayed.isEmpty)
+      } else {
+        end()
+      }
+    } catch {
+      takeBack(because: error)
+      outcome = Outcome(error: error)
+    }
+    tellAll()
+    return outcome
+  }
+
+  /// Sweeps what the last delivery of a table no longer has, as another one follows.
+  package func sweepNow(_ table: String) throws(UpsurgeError) {
+    do throws(UpsurgeError) {
+      for part in parts where part.isOf(table) && part.sweepsLater {
+        let connection = try openedConnection()
+        part.writing.writer.moveToCurrentThread()
+        try connection.beginWriting()
+        try part.sweep(leavesOpen: false)
+        try part.writing.writer.forgetOrphans(through: part.lastKept)
+        try connection.commitWriting()
+        part.writing.hasSwept = true
+        part.run.summary.withLock { $0.guardRefusal = part.writing.writer.guardRefusal?.error }
+        tell([part.run])
+      }
+    } catch {
+      fault = error
+      throw error
+    }
+  }
+
+  /// Whether anything was loaded, or records wait for others.
+  private func hasWork() throws(UpsurgeError) -> Bool {
+    if !parts.isEmpty { return true }
+    if connection?.hasLostShared == true { return true }
+    guard let looking = try? Connection.looking(at: database) else { return false }
+    return try KeptTable.holdsOrphans(looking)
+  }
+
+  /// Tries the records that wait in the quarantine for the rows they refer to.
+  private func storeWaiting(_ tables: [Table], _ outcome: inout Outcome) throws(UpsurgeError) {
+    let connection = try openedConnection()
+    guard try KeptTable.holdsOrphans(connection) else { return }
+    let parts = self.parts
+    let waiting = try WaitingRecords(connection, tables: tables) { record in
+      // What a delivery that is the whole truth no longer has is not stored any more.
+      guard let last = parts.last(where: { $0.isOf(record.table) && $0.sweepsLater }) else { return false }
+      return record.id <= last.lastKept && last.writing.writer.hasReplaced(record)
+    }
+    guard try waiting.store() else { return }
+    var replayed: [String: Ledger] = [:]
+    try waiting.visit { (stored) throws(UpsurgeError) in
+      if let part = parts.last(where: { $0.isOf(stored.table) && $0.lastKept < stored.id }) {
+        return try part.writing.writer.noteStored(stored.outcome, row: stored.row)
+      }
+      replayed[stored.table, default: Ledger()].count(stored.outcome)
+    }
+    outcome.replayed = replayed
+    for (table, ledger) in replayed.sorted(by: { $0.key < $1.key }) {
+      note(
+        RunNote(
+          .info,
+          "table \(table.escapedForTerminal): \(ledger.read) record\(ledger.read == 1 ? "" : "s") of earlier runs "
+            + "waited for other rows, and \(ledger.read == 1 ? "is" : "are") stored now"))
+    }
+  }
+
+  /// Sweeps tables that refer to each other: all of their rows that are gone, or, where rows that stay refer to them,
+  /// none.
+  private func sweep(_ circle: [Table]) throws(UpsurgeError) {
+    let swept = parts.filter { part in part.sweepsLater && circle.contains { part.isOf($0.name) } }
+    if swept.isEmpty { return }
+    let connection = try openedConnection()
+    try connection.beginWriting()
+    // A row that is marked is still there for those that refer to it.
+    let deleted = circle.count == 1 ? [] : swept.filter { $0.run.job.options.snapshot?.sweep == .hard }
+    for part in swept where !deleted.contains(where: { $0.run === part.run }) {
+      try part.sweep(leavesOpen: false)
+    }
+    try delete(deleted, on: connection)
+    for part in swept { try part.writing.writer.forgetOrphans(through: part.lastKept) }
+    try connection.commitWriting()
+  }
+
+  private func delete(_ swept: [Part], on connection: Connection) throws(UpsurgeError) {
+    if swept.isEmpty { return }
+    try connection.execute("SAVEPOINT upsurge_circle")
+    try connection.deferringReferences { () throws(UpsurgeError) in
+      for part in swept { try part.sweep(leavesOpen: true) }
+      if !connection.hasOpenReferences { return }
+      try connection.execute("ROLLBACK TO upsurge_circle")
+      for part in swept { try part.writing.writer.refuseSweep() }
+    }
+    try connection.execute("RELEASE upsurge_circle")
+  }
+
+  private func commit(hasStored: Bool) throws(UpsurgeError) {
+    let connection = try openedConnection()
+    if options.isTrial || parts.isEmpty && !hasStored {
+      connection.rollBackShared()
+    } else {
+      try connection.commitShared()
+    }
+    for (index, part) in parts.enumerated() {
+      do throws(UpsurgeError) {
+        try part.writing.finishShared(isLast: index == parts.count - 1)
+      } catch {
+        // What is committed is; so is what its files tell of.
+        part.run.fail(options.isTrial ? error : Writing.behindTheLast(error))
+      }
+      part.writing.record(in: part.run.summary)
+      part.run.noteEnding(part.keeper, part.writing)
+    }
+  }
+
+  /// Takes everything back.
+  private func takeBack(because error: UpsurgeError) {
+    connection?.moveToCurrentThread()
+    connection?.rollBackShared()
+    for part in parts {
+      part.writing.writer.moveToCurrentThread()
+      part.writing.abandon()
+      part.writing.record(in: part.run.summary)
+      if error.code == .interrupted, let signal = control.cancellationSignal {
+        part.run.summary.withLock { $0.signal = signal }
+      } else {
+        part.run.fail(error)
+      }
+    }
+    if !options.isTrial { connection?.discardNewFile() }
+  }
+
+  /// There was nothing to do.
+  private func end() {
+    connection?.moveToCurrentThread()
+    connection?.rollBackShared()
+    if !options.isTrial { connection?.discardNewFile() }
+  }
+}
+
+extension LoadGroup.Part {
+  func isOf(_ table: String) -> Bool { SQLName.isSame(writing.table.facts.name, table) }
+
+  /// Whether rows that are gone go when all loads are stored.
+  var sweepsLater: Bool { !writing.hasSwept }
+
+  /// Sweeps, unless something speaks against it.
+  func sweep(leavesOpen: Bool) throws(UpsurgeError) {
+    writing.connection.isSynchronizing = run.job.options.triggers == .guarded
+    try writing.writer.sweep(leavesOpen: leavesOpen)
+  }
+}

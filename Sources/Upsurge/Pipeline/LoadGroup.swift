@@ -1,0 +1,97 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Loads that share one transaction, one after the other, so that all of them become visible at once.
+///
+///     load     reader and writer as ever; the writer ends behind its last record, and the transaction stays open
+///     finish   records that wait for others are stored, rows that are gone are swept, and all of it is committed
+///
+/// A load that fails takes back only itself; whether the others go on is for the caller to say. The connection goes from
+/// thread to thread with the work, so only one thread may be at work at a time.
+package final class LoadGroup: @unchecked Sendable {
+  // Sendable because its loads follow each other: each ends before the next one begins, and all before `finish`.
+
+  /// A load whose records are stored and not committed.
+  struct Part {
+    let run: LoadRun
+    let writing: Writing
+    let keeper: RunKeeper?
+    /// The last record that was in the quarantine before.
+    let lastKept: Int64
+  }
+
+  let database: String
+  let options: LoadOptions
+  let control: RunControl
+  let note: @Sendable (RunNote) -> Void
+  /// Why nothing of the group may stay, although it goes on.
+  var fault: UpsurgeError?
+  var connection: Connection?
+  var parts: [Part] = []
+  /// Who is to hear what has become of a load in the end.
+  private var ended: [(load: EndedLoad, run: LoadRun)] = []
+
+  /// - Parameter options: of each table; `unfit` has nothing against them.
+  package init(
+    database: String, options: [LoadOptions], control: RunControl,
+    note: @escaping @Sendable (RunNote) -> Void
+  ) {
+    precondition(!options.isEmpty, "a group has a load")
+    self.database = database
+    self.control = control
+    self.note = note
+    // What they share is no more than each of them may take, and waits as long as the most patient of them.
+    var shared = options[0]
+    shared.memory = options.map(\.memory).min { $0.byteCount < $1.byteCount } ?? shared.memory
+    shared.walLimit = options.map(\.walLimit).min { $0.byteCount < $1.byteCount } ?? shared.walLimit
+    shared.busyTimeout = options.map(\.busyTimeout).max() ?? shared.busyTimeout
+    if options.contains(where: { $0.durability == .full }) { shared.durability = .full }
+    self.options = shared
+  }
+
+  /// Why loads cannot share a connection; nil where they can.
+  package static func unfit(_ options: [LoadOptions]) -> String? {
+    if options.contains(where: { $0.durability == .off }) {
+      return "durability: off keeps nothing to roll back to"
+    }
+    guard let first = options.first else { return nil }
+    let isSame = options.allSatisfy { $0.initPath == first.initPath && $0.initSQL == first.initSQL }
+    return isSame ? nil : "init is not the same for all of them"
+  }
+
+  /// The connection of all loads, for the calling thread.
+  func openedConnection() throws(UpsurgeError) -> Connection {
+    if let connection {
+      connection.moveToCurrentThread()
+      return connection
+    }
+    let made = try Connection(
+      path: database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
+      isTrial: options.isTrial, vfs: options.vfsName,
+      isCancelled: { [control] in control.cancellationSignal != nil })
+    try made.configure(for: options, isPacked: false, holds: true, database: database, note: note)
+    try InitScript(options: options).run(on: made)
+    made.shareTransaction()
+    connection = made
+    return made
+  }
+
+  func add(_ part: Part) { parts.append(part) }
+
+  func note(_ end: EndedLoad, of run: LoadRun) { ended.append((end, run)) }
+
+  /// Tells loads what has become of them.
+  func tell(_ runs: [LoadRun]) {
+    for (load, run) in ended where runs.contains(where: { $0 === run }) { load.end(run) }
+  }
+
+  /// Tells each load what has become of it, and forgets them.
+  func tellAll() {
+    for (load, run) in ended { load.end(run) }
+    ended = []
+    parts = []
+  }
+}

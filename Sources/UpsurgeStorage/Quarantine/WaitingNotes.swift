@@ -1,0 +1,97 @@
+import UpsurgeRecords
+
+/// What became of each record, in a temporary database.
+final class WaitingNotes {
+  private let store: Connection
+  private let insertion: Statement
+  private let refusal: Statement
+  private let question: Statement
+  private let all: Statement
+  private let rowValueCount: Int
+
+  init(rowValueCount: Int) throws(UpsurgeError) {
+    self.rowValueCount = rowValueCount
+    store = try Connection(path: "the temporary database", createIfMissing: true, isTemporary: true)
+    let values = (0..<rowValueCount).map { "k\($0)" }.joined(separator: ", ")
+    try store.execute(
+      """
+      PRAGMA page_size=16384; PRAGMA temp_store=FILE; PRAGMA cache_size=-512; PRAGMA synchronous=OFF; BEGIN;
+      CREATE TABLE stored(id INTEGER PRIMARY KEY, place, outcome, value_count, \(values));
+      CREATE TABLE refused(id INTEGER PRIMARY KEY);
+      """)
+    let places = (1...rowValueCount + 4).map { "?\($0)" }.joined(separator: ", ")
+    insertion = try store.prepare("INSERT OR REPLACE INTO stored VALUES(\(places))", isPersistent: true)
+    refusal = try store.prepare("INSERT OR IGNORE INTO refused VALUES(?1)", isPersistent: true)
+    question = try store.prepare("SELECT 1 FROM refused WHERE id = ?1", isPersistent: true)
+    all = try store.prepare("SELECT * FROM stored ORDER BY id", isPersistent: true)
+  }
+
+  func clear() throws(UpsurgeError) { try store.execute("DELETE FROM stored") }
+
+  func holdsAny() throws(UpsurgeError) -> Bool { try store.integer("SELECT 1 FROM stored LIMIT 1") != nil }
+
+  func add(_ id: Int64, table: Int, _ outcome: Outcome, row: [SQLValue]?) throws(UpsurgeError) {
+    defer { insertion.reset() }
+    try insertion.bind(id, at: 1)
+    try insertion.bind(Int64(table), at: 2)
+    try insertion.bind(outcome.rawValue, at: 3)
+    try insertion.bind(Int64(row?.count ?? 0), at: 4)
+    for index in 0..<rowValueCount {
+      let value = row.flatMap { index < $0.count ? $0[index] : nil } ?? .null
+      try insertion.bind(value, at: Int32(index + 5))
+    }
+    _ = try insertion.step()
+  }
+
+  func refuse(_ id: Int64) throws(UpsurgeError) {
+    defer { refusal.reset() }
+    try refusal.bind(id, at: 1)
+    _ = try refusal.step()
+  }
+
+  func isRefused(_ id: Int64) throws(UpsurgeError) -> Bool {
+    defer { question.reset() }
+    try question.bind(id, at: 1)
+    return try question.step()
+  }
+
+  func visit(
+    _ body: (Int64, _ table: Int, Outcome, _ row: [SQLValue]?) throws(UpsurgeError) -> Void
+  ) throws(UpsurgeError) {
+    defer { all.reset() }
+    while try all.step() {
+      let outcome = Outcome(rawValue: all.text(at: 2) ?? "") ?? .unchanged
+      let row = (0..<all.integer(at: 3)).map { SQLValue(all.handle, column: Int32($0 + 4)) }
+      try body(all.integer(at: 0), Int(all.integer(at: 1)), outcome, row.isEmpty ? nil : row)
+    }
+  }
+}
+
+/// Notes what becomes of records of the quarantine, whose numbers are their ids.
+final class WaitingObserver: RecordObserver {
+  private let notes: WaitingNotes
+  private let table: Int
+  /// Where the values that name a row stand among those that are observed.
+  private var places: [Int] = []
+
+  let wantedRows = ObservedRows.after
+  let wantsRowid = true
+
+  init(_ notes: WaitingNotes, table: Int) { (self.notes, self.table) = (notes, table) }
+
+  func begin(_ plan: UpsertPlan, columns: [Int]) {
+    // The rowid comes behind all columns.
+    places =
+      plan.schema.isWithoutRowid
+      ? plan.identityColumns.compactMap { columns.firstIndex(of: $0) } : [columns.count]
+  }
+
+  func observe(
+    _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
+  ) throws(UpsurgeError) {
+    // What is refused, or has no place, stays where it is.
+    guard outcome != .rejected, outcome != .quarantined, let id = position.record else { return }
+    let row = after.map { row in places.compactMap { $0 < row.count ? row[$0] : nil } }
+    try notes.add(Int64(clamping: id), table: table, outcome, row: row)
+  }
+}

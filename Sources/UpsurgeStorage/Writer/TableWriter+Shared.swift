@@ -1,0 +1,103 @@
+import CSQLite
+import UpsurgeRecords
+
+/// A writer whose records are a part of a transaction that it shares with others (`SharedTransaction`).
+///
+///     suspend             behind the last record: the part ends, and others follow
+///     sweep               when all of them are stored
+///     prepareSharedCommit in front of the COMMIT of all
+///     noteSharedCommit    behind it
+extension TableWriter {
+  /// Ends the part behind the last record. What is taken back from now on takes back all parts.
+  package func suspend() throws(UpsurgeError) {
+    try settle()
+    // Where nothing is swept, the guards speak at once.
+    if settings.snapshot?.sweep == SnapshotRules.Sweep.none { try sweep() }
+    if let rules = settings.snapshot, rules.sweep != .none, rules.scope != nil {
+      do throws(UpsurgeError) {
+        try begin()
+        try checkScope(rules)
+      } catch {
+        throw fail(error)
+      }
+    }
+    statistics.pagesWritten = pagesWritten
+    statistics.walBytesWritten = pagesWritten * frameByteCount
+    do throws(UpsurgeError) {
+      try connection.commitWriting()
+      // The savepoint in front of what is held has gone with the part.
+      if hold.isSet { try dropHeld() }
+    } catch {
+      throw fail(error)
+    }
+    isSuspended = true
+  }
+
+  /// Hands the writer over to the calling thread; its connection is handed over by its owner.
+  package func moveToCurrentThread() {
+    held?.moveToCurrentThread()
+    seen?.moveToCurrentThread()
+  }
+
+  /// Takes back what a sweep has done since a place to which the caller has rolled back, because rows elsewhere still
+  /// refer to rows that it has removed.
+  package func refuseSweep() throws(UpsurgeError) {
+    guard let rules = settings.snapshot, rules.sweep != .none, guardRefusal == nil else { return }
+    if ledger.swept == earlier.ledger.swept { return }
+    ledger.swept = earlier.ledger.swept
+    try observer?.didTakeBack()
+    let error = sweepRefusal(nil)
+    guardRefusal = RunProgress.GuardRefusal(message: error.message, hint: error.hint)
+  }
+
+  /// Counts a record of this load, which has waited in the quarantine, as what has become of it now.
+  /// - Parameter row: what names its row; nil where it has none.
+  package func noteStored(_ outcome: Outcome, row: [SQLValue]?) throws(UpsurgeError) {
+    guard ledger.quarantined > 0, outcome != .quarantined, outcome != .rejected else { return }
+    ledger.quarantined -= 1
+    ledger.read -= 1
+    count(outcome)
+    if let row { try seen?.insert(row) }
+  }
+
+  /// Does all that must be done, and noted, in the shared transaction before it is committed.
+  package func prepareSharedCommit() throws(UpsurgeError) {
+    if transaction.isOpen { try prepareCommit(isLast: true) }
+  }
+
+  /// Notes that the shared transaction is committed. The writer is done then.
+  /// - Parameter isLast: whether no other writer of the transaction comes behind this one.
+  package func noteSharedCommit(isLast: Bool) throws(UpsurgeError) {
+    isDone = true
+    guard transaction.isOpen else { return }
+    try noteCommit()
+    if isLast {
+      try governWAL(isEnd: true)
+      if statistics.pagesWritten > 0 { try finishLog(isInterrupted: false) }
+    }
+  }
+
+  /// Keeps the ledger of what would have been, when a trial has been taken back. The writer is done then.
+  package func noteSharedTrial() throws(UpsurgeError) {
+    let (ledger, reasons) = (self.ledger, rejectsByReason)
+    try transactionObserver?.didCommit()
+    try observer?.didCommit()
+    undo()
+    self.ledger = ledger
+    rejectsByReason = reasons
+    isDone = true
+  }
+
+  /// Forgets kept records of earlier deliveries that this one, which is the whole truth, no longer has.
+  /// - Parameter id: the last one that was kept before this delivery.
+  package func forgetOrphans(through id: Int64) throws(UpsurgeError) {
+    guard let rules = settings.snapshot, rules.sweep != .none, guardRefusal == nil else { return }
+    try keeping.forgetOrphans(through: id, of: rules.scope == nil ? nil : sourceNames)
+  }
+
+  /// Whether a kept record of an earlier delivery is one that this delivery would have, were it still true.
+  package func hasReplaced(_ record: KeptRecord) -> Bool {
+    guard let rules = settings.snapshot, rules.sweep != .none else { return false }
+    return rules.scope == nil || sourceNames.contains(record.position.file)
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Jobs whose tables become visible at once, looked at while they run, and killed.
+@Suite("Jobs of one transaction") struct MirrorGroupKillTests {
+  let scratch = Scratch()
+
+  /// Three tables of as many rows, the second one with references to the first.
+  private static let rowCount = 20_000
+
+  private func deliver(_ version: Int) throws {
+    for name in ["one", "two", "three"] {
+      var text = "id,v\n"
+      for id in 0..<Self.rowCount { text += "\(id),\(version)\n" }
+      try Data(text.utf8).write(to: URL(fileURLWithPath: scratch.file("\(name).csv")), options: .atomic)
+    }
+  }
+
+  private func writeJob() throws -> String {
+    try Database(scratch.file("a.db")).rows(
+      """
+      PRAGMA journal_mode=WAL;
+      CREATE TABLE one(id INTEGER PRIMARY KEY, v INTEGER);
+      CREATE TABLE two(id INTEGER PRIMARY KEY REFERENCES one(id), v INTEGER);
+      CREATE TABLE three(id INTEGER PRIMARY KEY, v INTEGER);
+      """)
+    return scratch.write(
+      """
+      defaults: { rejects: table, key: [id], kind: snapshot, sweep: hard }
+      atomic: job
+      tables:
+        two: { source: two.csv }
+        one: { source: one.csv }
+        three: { source: three.csv }
+      """, to: "job.yaml")
+  }
+
+  /// Of one moment: the versions of all rows, and how many there are.
+  private static let state = """
+    SELECT group_concat(DISTINCT v), count(*) FROM
+      (SELECT v FROM one UNION ALL SELECT v FROM two UNION ALL SELECT v FROM three)
+    """
+
+  private func expected(_ version: Int) -> String { "'\(version)'|\(3 * Self.rowCount)" }
+
+  @Test("Readers never see a mix of old and new")
+  func readers() throws {
+    let job = try writeJob()
+    let database = scratch.file("a.db")
+    try deliver(1)
+    #expect(try Command.run(["mirror", database, job]).exitCode == 0)
+    let reader = Database(database)
+    #expect(try reader.rows(Self.state) == [expected(1)])
+    for version in 2...3 {
+      try deliver(version)
+      let child = try Command.start(["mirror", database, job])
+      var looks = 0
+      while child.isRunning {
+        let state = try reader.rows(Self.state)
+        #expect(state == [expected(version - 1)] || state == [expected(version)])
+        looks += 1
+      }
+      let outcome = try child.finish()
+      #expect(outcome.exitCode == 0, "\(outcome.talk)")
+      #expect(looks > 0)
+      #expect(try reader.rows(Self.state) == [expected(version)])
+    }
+  }
+
+  @Test("Killed at any moment, a job leaves all of the old or all of the new, and ends as if it had not been")
+  func killed() throws {
+    let job = try writeJob()
+    let database = scratch.file("a.db")
+    try deliver(1)
+    #expect(try Command.run(["mirror", database, job]).exitCode == 0)
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    var kills = 0
+    for version in 2...7 {
+      try deliver(version)
+      let summary = scratch.file("summary.json")
+      try? FileManager.default.removeItem(atPath: summary)
+      for _ in 0..<3 {
+        let child = try Command.start(["mirror", database, job, "--summary", summary])
+        usleep(UInt32.random(in: 1_000...900_000, using: &random))
+        child.send(signal: SIGKILL)
+        let outcome = try child.finish()
+        let state = try Database(database).rows(Self.state)
+        let words = "seed \(seed), version \(version): \(outcome.talk)"
+        #expect(state == [expected(version - 1)] || state == [expected(version)], "\(words)")
+        #expect(try Database(database).rows("PRAGMA foreign_key_check").isEmpty)
+        if outcome.exitCode == 0 { break }
+        #expect(outcome.exitCode == 1_000 + SIGKILL, "\(words)")
+        kills += 1
+        try? FileManager.default.removeItem(atPath: summary)
+      }
+      if !FileManager.default.fileExists(atPath: summary) {
+        let last = try Command.run(["mirror", database, job, "--summary", summary])
+        #expect(last.exitCode == 0, "seed \(seed), version \(version): \(last.talk)")
+      }
+      let json = try JSONSerialization.jsonObject(with: Data(try readFile(summary))) as? [String: Any]
+      let ledger = json?["ledger"] as? [String: Any] ?? [:]
+      let counts = ["read", "updated"].map { (ledger[$0] as? NSNumber)?.intValue ?? -1 }
+      #expect(
+        counts == [3 * Self.rowCount, 3 * Self.rowCount], "seed \(seed), version \(version), \(kills) kills")
+      #expect(try Database(database).rows(Self.state) == [expected(version)])
+    }
+    #expect(kills > 0)
+  }
+}
