@@ -108,7 +108,12 @@ package enum ChildProcess {
     defer { for text in texts { free(text) } }
     texts.append(nil)
     var child: pid_t = 0
-    let code = posix_spawn(&child, words[0], &actions, &attributes, texts, environ)
+    var code = posix_spawn(&child, words[0], &actions, &attributes, texts, environ)
+    // A program that was just written: another thread's child may hold it open for a moment.
+    for _ in 0..<20 where code == ETXTBSY {
+      usleep(10_000)
+      code = posix_spawn(&child, words[0], &actions, &attributes, texts, environ)
+    }
     if code != 0 {
       throw UpsurgeError(
         .unreadableInput, "cannot start \(words[0].escapedForTerminal): \(String(cString: strerror(code)))",

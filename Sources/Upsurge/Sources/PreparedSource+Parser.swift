@@ -30,8 +30,14 @@ extension PreparedSource {
   ) throws(UpsurgeError) -> SourceParser {
     switch shape {
     case .json(let format):
-      // JSON names its columns as it goes; those that the table has are known from the start.
-      for column in table.columns where columns.slot(named: column.name) == nil { columns.add(column) }
+      // JSON names its columns as it goes; those that the table has are known from the start. The mark of rows that are
+      // gone is the sweep's.
+      for column in table.columns
+      where columns.slot(named: column.name) == nil
+        && !SQLName.isSame(column.name, options.rules.softColumn ?? "")
+      {
+        columns.add(column)
+      }
       return .json(
         JSONParser(
           dialect: JSONDialect(

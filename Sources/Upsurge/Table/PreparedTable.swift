@@ -199,8 +199,11 @@ struct PreparedTable {
     facts.leavesOutUnknown = options.mode == .delete && options.contract != .quarantine
     var columns = ColumnRegistry()
     if source.isJSON {
-      // JSON names its columns as it goes; all that the table has are known from the start.
-      for column in facts.columns { columns.add(column) }
+      // JSON names its columns as it goes; all that the table has are known from the start. The mark of rows that are gone
+      // is the sweep's.
+      for column in facts.columns where !SQLName.isSame(column.name, options.rules.softColumn ?? "") {
+        columns.add(column)
+      }
     }
     let isInTable = { (name: String) in schema.columnIndex(name) != nil }
     let control = try control(

@@ -87,6 +87,7 @@ import Upsurge
       "CREATE TABLE upsurge_chunks(\"table\" TEXT, n); INSERT INTO upsurge_chunks VALUES ('T', 1), ('u', 2)")
     #expect(try FeedRemoval(database: database, table: "t").perform() == 1)
     #expect(try plain.rows("SELECT * FROM upsurge_chunks") == ["'u'|2"])
+    try plain.rows("DROP TABLE upsurge_chunks")
     #expect(
       try plain.rows("SELECT name FROM sqlite_schema WHERE name IN ('upsurge_feeds', 'upsurge_files')") == [])
     #expect(job.run().ledger.inserted == 1)

@@ -209,3 +209,32 @@ import Upsurge
     #expect(job.run().ledger.read == 0)
   }
 }
+
+/// Rows that are marked as gone, by feeds whose records name their columns.
+@Suite("Soft sweeps of NDJSON") struct SoftNDJSONTests {
+  let scratch = Scratch()
+
+  private func run(_ lines: [String]) -> MirrorSummary {
+    var table = MirrorTable(
+      name: "t", sources: [scratch.write(lines.map { $0 + "\n" }.joined(), to: "t.ndjson")])
+    table.options.key = ["id"]
+    table.sweep = .soft(column: "gone")
+    table.guards.maximumDeletes = .percent(100)
+    return MirrorJob(database: scratch.file("a.db"), tables: [table]).run()
+  }
+
+  @Test("rows that are gone are marked, come back, and the mark is the sweep's alone")
+  func marks() throws {
+    let database = Database(scratch.file("a.db"))
+    try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, n TEXT, gone INTEGER)")
+    #expect(run(["{\"id\":1,\"n\":\"a\"}", "{\"id\":2,\"n\":\"b\"}"]).exitCode == 0)
+    #expect(run(["{\"id\":1,\"n\":\"a\"}"]).exitCode == 0)
+    #expect(try database.rows("SELECT id || n || ifnull(gone, 0) FROM t") == ["'1a0'", "'2b1'"])
+    #expect(run(["{\"id\":2,\"n\":\"c\"}"]).exitCode == 0)
+    #expect(try database.rows("SELECT id || n || ifnull(gone, 0) FROM t") == ["'1a1'", "'2c0'"])
+    let named = run(["{\"id\":2,\"n\":\"d\",\"gone\":1}"])
+    #expect(named.exitCode == 4)
+    #expect(named.tables[0].failure?.message.contains("\"gone\"") == true)
+    #expect(try database.rows("SELECT id || n || ifnull(gone, 0) FROM t") == ["'1a1'", "'2c0'"])
+  }
+}

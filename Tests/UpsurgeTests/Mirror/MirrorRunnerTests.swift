@@ -89,7 +89,7 @@ import Upsurge
 
   @Test("Stopping ends what is at work, and what waits for its turn")
   func stopped() async throws {
-    let runner = MirrorRunner(job("exec:echo id; echo 1; exec sleep 100"))
+    let runner = MirrorRunner(job("exec:echo id; echo 1; exec sleep 3000"))
     let events = runner.events
     async let first = runner.runNow()
     for await event in events { if case .state(.fetching) = event { break } }
@@ -104,7 +104,7 @@ import Upsurge
 
   @Test("One that nobody holds any more ends its run and its events")
   func released() async throws {
-    var runner: MirrorRunner? = MirrorRunner(job("exec:echo id; echo 1; exec sleep 100"))
+    var runner: MirrorRunner? = MirrorRunner(job("exec:echo id; echo 1; exec sleep 3000"))
     let events = try #require(runner).events
     try runner?.start(every: .seconds(1_000))
     var last: MirrorSummary?
