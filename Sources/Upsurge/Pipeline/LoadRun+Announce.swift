@@ -3,6 +3,7 @@ extension LoadRun {
   /// Says what a source is and what was changed of its header.
   func announce(_ source: PreparedSource, files: RunFiles, index: Int) throws(UpsurgeError) {
     try files.note(source, index: index)
+    if source.opened.response?.isNotModified == true { return }
     if source.isBlank { return note(RunNote(.warning, "\(source.opened.name) is empty and left out")) }
     note(RunNote(.info, source.summary))
     for remark in source.remarks { note(RunNote(.warning, remark)) }

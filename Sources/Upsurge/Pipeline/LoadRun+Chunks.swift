@@ -7,12 +7,13 @@ extension LoadRun {
   ) throws(UpsurgeError) -> DeliveryChunks? {
     let options = job.options
     if options.snapshot == nil || options.isTrial || options.durability == .off { return nil }
-    guard group == nil, options.chunks != .none, names.count == 1, options.isAtomic, options.recordLimit == nil,
+    guard group == nil, options.chunks != .none, names.count == 1, options.isAtomic,
+      options.recordLimit == nil,
       source.opened.isSeekable, let shape = source.shapeWords, let cells = table.plan.rememberedKeyCells,
       try !table.plan.isWritten(by: TriggerText.read(connection)),
       try !KeptTable.isAny(for: job.table, on: connection)
     else { return try ChunkTable.exists(connection) ? DeliveryChunks(forgetting: ()) : nil }
-    let words = "1 \(shape) \(source.opened.encoding.rawValue) \(table.plan.keyWords)"
+    let words = "2 \(shape) \(source.opened.encoding.rawValue) \(table.plan.keyWords) \(cells)"
     let fingerprint = String(Array(words.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
     let chunkLimit = options.memory.byteCount / 512
     var manifest: ChunkManifest?

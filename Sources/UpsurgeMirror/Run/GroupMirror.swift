@@ -22,7 +22,12 @@ struct GroupMirror {
     for table in group.tables {
       if control.cancellationSignal != nil { break }
       control.note(table: table.name)
-      var mirror = TableMirror(job: job, table: table, control: control, note: note, group: loads)
+      let said: @Sendable (RunNote) -> Void = { [note] words in
+        var words = words
+        words.table = table.name
+        note(words)
+      }
+      var mirror = TableMirror(job: job, table: table, control: control, note: said, group: loads)
       mirror.judge = { summary in
         if control.isExpired { summary.expire("the job", seconds: job.deadline ?? 0) }
         return false
@@ -58,8 +63,9 @@ struct GroupMirror {
       note(
         RunNote(
           .warning,
-          "table \(table.name.escapedForTerminal) shares a transaction with the tables it refers to, so its deadline and "
-            + "retries do not count; the job's deadline does"))
+          "table \(table.name.escapedForTerminal) has foreign keys, or the job is atomic, so that it is stored in one "
+            + "transaction with what it refers to; its own deadline and retries do not count, the job's deadline does"
+        ))
     }
   }
 

@@ -64,6 +64,11 @@ struct TableMirror {
       if let known { try check(known.identity, identity) }
       turn.record = known ?? FeedRecord(table: table.name, identity: identity)
       turn.record?.identity = identity
+      if let known, known.identity.sources != identity.sources {
+        // What the former source has said of its delivery means nothing to this one.
+        turn.record?.validators = HTTPValidators()
+        turn.record?.files = []
+      }
       if takesEachOnce {
         try takeAll(&turn, &afterwards, tick)
       } else {

@@ -16,6 +16,7 @@ final class ChunkWriter {
   private var keptCount = 0
   private var isLockstep: Bool
   private var insertion: Statement?
+  private var keysStatement: Statement?
   private var madeCount: Int64 = 0
   private var hasBegun = false
 
@@ -46,7 +47,7 @@ final class ChunkWriter {
   /// Writes the new chunks that have come so far.
   func store() throws(UpsurgeError) {
     for made in chunks.takeMade() {
-      if isLockstep, keptCount < known.count, isSame(made.chunk, known[keptCount]) {
+      if isLockstep, keptCount < known.count, try isSame(made, known[keptCount]) {
         keptCount += 1
         continue
       }
@@ -56,10 +57,31 @@ final class ChunkWriter {
     }
   }
 
-  private func isSame(_ chunk: SnapshotChunk, _ other: SnapshotChunk) -> Bool {
-    guard let hash = chunk.hash, hash == other.hash else { return false }
-    return chunk.byteCount == other.byteCount && chunk.recordCount == other.recordCount
-      && chunk.lineCount == other.lineCount && chunk.head == other.head
+  /// Whether a chunk that was read stands in the table as it is: the same bytes, read in another way, have other keys.
+  private func isSame(_ made: DeliveryChunks.Made, _ other: SnapshotChunk) throws(UpsurgeError) -> Bool {
+    let chunk = made.chunk
+    guard let hash = chunk.hash, hash == other.hash, chunk.byteCount == other.byteCount,
+      chunk.recordCount == other.recordCount, chunk.lineCount == other.lineCount, chunk.head == other.head
+    else { return false }
+    return try storedKeys(at: other.place) == made.keys
+  }
+
+  /// The keys of a chunk as they stand in the table; nil where it is gone.
+  private func storedKeys(at place: Int64) throws(UpsurgeError) -> [UInt8]? {
+    let statement: Statement
+    if let keysStatement {
+      statement = keysStatement
+    } else {
+      statement = try connection.prepare(
+        "SELECT keys FROM main.upsurge_chunks WHERE \"table\" = ?1 AND place = ?2", isPersistent: true)
+      keysStatement = statement
+    }
+    defer { statement.reset() }
+    try statement.bind(table, at: 1)
+    try statement.bind(place, at: 2)
+    guard try statement.step() else { return nil }
+    let count = Int(sqlite3_column_bytes(statement.handle, 0))
+    return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement.handle, 0), count: count))
   }
 
   /// Behind it come the new ones.
@@ -118,16 +140,9 @@ final class ChunkWriter {
   private func visit(
     _ places: [Int64], _ body: (RowKeys.Reader) throws(UpsurgeError) -> Void
   ) throws(UpsurgeError) -> Bool {
-    let statement = try connection.prepare(
-      "SELECT keys FROM main.upsurge_chunks WHERE \"table\" = ?1 AND place = ?2")
-    try statement.bind(table, at: 1)
     for place in places {
-      try statement.bind(place, at: 2)
-      defer { statement.reset() }
-      guard try statement.step() else { return false }
-      let count = Int(sqlite3_column_bytes(statement.handle, 0))
-      let bytes = UnsafeRawBufferPointer(start: sqlite3_column_blob(statement.handle, 0), count: count)
-      var reader = RowKeys.Reader(Array(bytes), partCount: chunks.keyCells.count)
+      guard let keys = try storedKeys(at: place) else { return false }
+      var reader = RowKeys.Reader(keys, partCount: chunks.keyCells.count)
       while reader.next() { try body(reader) }
       if reader.isDamaged { return false }
     }
@@ -141,7 +156,7 @@ final class ChunkWriter {
   func finish(recordCount: UInt64?) throws(UpsurgeError) {
     if chunks.fingerprint == nil { return }
     try store()
-    insertion = nil
+    (insertion, keysStatement) = (nil, nil)
     let result = chunks.result
     guard let recordCount, let details = result.details, let fingerprint = chunks.fingerprint,
       try chunks.skippedRecordCount == 0 ? endRead() : endSkipped(result.entries)

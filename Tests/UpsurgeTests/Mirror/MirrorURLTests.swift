@@ -57,6 +57,23 @@ import Upsurge
     #expect(!String(decoding: try readFile(job.database), as: UTF8.self).contains("secret"))
   }
 
+  @Test("What the server has said of one URL is not asked of another")
+  func otherURL() throws {
+    // Of the other one it would say that nothing has changed.
+    let server = try HTTPTestServer { request in
+      if request.headers["if-none-match"] != nil || request.headers["if-modified-since"] != nil {
+        return HTTPTestServer.status("304 Not Modified", ["ETag: \"v\""])
+      }
+      return HTTPTestServer.whole(Self.csv(request.path.hasSuffix("b") ? 7 : 5), headers: ["ETag: \"v\""])
+    }
+    var job = job(server)
+    #expect(job.run().ledger.inserted == 5)
+    job.tables[0].sources = [server.url() + "b"]
+    #expect(job.run().exitCode == 4)
+    job.acceptsChanges = true
+    #expect(job.run().ledger.inserted == 2)
+  }
+
   enum Fault: String, CaseIterable { case cutLength, cutChunked, cutInRecord, empty, gone, server }
 
   @Test("A body that is cut, empty or refused takes no row away", arguments: Fault.allCases)
