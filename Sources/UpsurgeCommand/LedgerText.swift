@@ -42,7 +42,8 @@ enum LedgerText {
     if summary.committedCount > 0 && summary.ledger.quarantined > 0 && summary.keepsRecords {
       lines.append(
         "  quarantined records are kept in the table upsurge_quarantine; once table \(summary.table) has a place for"
-          + " them, `upsurge replay \(summary.database.quotedForShell)` stores them")
+          + " them, or the rows they refer to are there, `upsurge replay \(summary.database.quotedForShell)` stores them"
+      )
     }
     if summary.supersededCount > 0 {
       lines.append(

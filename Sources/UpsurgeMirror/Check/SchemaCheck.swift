@@ -164,11 +164,16 @@ struct SchemaCheck {
 
   // MARK: - References
 
+  /// Whether the rows of another table go in the same transaction.
+  private func isSweptFirst(_ name: String) -> Bool {
+    job.atomicity != .bounded && job.tables.contains { SQLName.isSame($0.name, name) && $0.sweep == .hard }
+  }
+
   private func referenceWarnings(_ schema: TableSchema) -> [SchemaWarning] {
     guard table.sweep == .hard else { return [] }
     return schema.referencingKeys.filter { key in
-      // Rows that refer to each other go together.
-      key.keepsParent && !SQLName.isSame(key.table, schema.name)
+      // Rows that refer to each other go together, and children that are swept, too, go first.
+      key.keepsParent && !SQLName.isSame(key.table, schema.name) && !isSweptFirst(key.table)
     }.map { key in
       warning(
         .keptByReferences,

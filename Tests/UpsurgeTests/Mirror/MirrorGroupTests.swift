@@ -320,4 +320,13 @@ import Upsurge
     #expect(run.tables.allSatisfy { $0.failure != nil })
     #expect(try database.rows("SELECT count(*) FROM a UNION ALL SELECT count(*) FROM b") == ["0", "0"])
   }
+
+  @Test("Children that are swept in the same transaction keep no parent", arguments: [true, false])
+  func checkOfReferences(isShared: Bool) throws {
+    try Database(scratch.file("a.db")).rows(
+      "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY, a INT REFERENCES a(id))"
+    )
+    let warnings = try job(["a", "b"], isShared ? .table : .bounded).check()
+    #expect(warnings.map(\.code) == (isShared ? [] : [.keptByReferences]))
+  }
 }
