@@ -15,4 +15,15 @@ public struct RunNote: Sendable {
     self.level = level
     self.text = text
   }
+
+  /// Passes on what is said, as about a table.
+  package static func of(
+    table: String, to note: @escaping @Sendable (RunNote) -> Void
+  ) -> @Sendable (RunNote) -> Void {
+    { said in
+      var said = said
+      said.table = table
+      note(said)
+    }
+  }
 }

@@ -22,12 +22,8 @@ struct GroupMirror {
     for table in group.tables {
       if control.cancellationSignal != nil { break }
       control.note(table: table.name)
-      let said: @Sendable (RunNote) -> Void = { [note] words in
-        var words = words
-        words.table = table.name
-        note(words)
-      }
-      var mirror = TableMirror(job: job, table: table, control: control, note: said, group: loads)
+      var mirror = TableMirror(
+        job: job, table: table, control: control, note: RunNote.of(table: table.name, to: note), group: loads)
       mirror.judge = { summary in
         if control.isExpired { summary.expire("the job", seconds: job.deadline ?? 0) }
         return false

@@ -19,11 +19,7 @@ struct TableAttempts {
     job: MirrorJob, table: MirrorTable, control: RunControl, note: @escaping @Sendable (RunNote) -> Void
   ) {
     (self.job, self.table, self.control) = (job, table, control)
-    self.note = { [name = table.name] words in
-      var words = words
-      words.table = name
-      note(words)
-    }
+    self.note = RunNote.of(table: table.name, to: note)
   }
 
   private var shown: String { table.name.escapedForTerminal }

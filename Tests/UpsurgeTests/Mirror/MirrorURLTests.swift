@@ -42,7 +42,9 @@ import Upsurge
     let database = Database(job.database)
     let state = "SELECT count(*), total(id) FROM feed; SELECT state, exit_code FROM upsurge_runs"
     let before = try database.rows(state)
-    let same = job.run()
+    let notes = RunNotes()
+    let same = job.run(note: { notes.add($0.text) })
+    #expect(!notes.all.contains { $0.contains("is empty") }, "\(notes.all)")
     #expect(same.exitCode == 0 && same.tables[0].loads.isEmpty && same.tables[0].unchangedSince != nil)
     #expect(try database.rows(state) == before)
     job.verifiesAll = true
