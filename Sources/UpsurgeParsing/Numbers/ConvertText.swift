@@ -17,10 +17,8 @@ package func convertText(
   if affinity.isNumeric {
     var bits: UInt64 = 0
     let found = Int(upsurge_number_scan(start, count, &bits))
-    if found == UPSURGE_NUMBER_INTEGER && (affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits))
-    {
-      cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
-      return .none
+    if found == UPSURGE_NUMBER_INTEGER {
+      return storeInteger(bits, affinity: affinity, into: cell)
     }
     if found == UPSURGE_NUMBER_REAL {
       cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
@@ -47,10 +45,8 @@ package func convertNumber(
   if affinity.rawValue != Affinity.text.rawValue {
     var bits: UInt64 = 0
     let found = Int(upsurge_number_scan_json(start, count, &bits))
-    if found == UPSURGE_NUMBER_INTEGER && (affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits))
-    {
-      cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
-      return .none
+    if found == UPSURGE_NUMBER_INTEGER {
+      return storeInteger(bits, affinity: affinity, into: cell)
     }
     if found == UPSURGE_NUMBER_REAL {
       cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
@@ -59,6 +55,23 @@ package func convertNumber(
   }
   cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
   return affinity.isNumeric ? .spellingChanges : .none
+}
+
+/// Makes the cell of an integer for a column of the given affinity.
+///
+/// A REAL column holds the nearest double. Left to SQLite, an integer that is none would be compared exactly with
+/// the rounded value in the table, so that the same record would change its row every time.
+@inline(__always)
+private func storeInteger(
+  _ bits: UInt64, affinity: Affinity, into cell: UnsafeMutablePointer<Cell>
+) -> ConversionNote {
+  if affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits) {
+    cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
+    return .none
+  }
+  let nearest = Double(Int64(bitPattern: bits))
+  cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: nearest.bitPattern)
+  return .spellingChanges
 }
 
 /// Whether the integer with these bits is a double without rounding.

@@ -41,9 +41,11 @@ struct ConvertNumberTests {
     #expect(asText.cell.kind == .text && asText.note == .none)
   }
 
-  @Test("an integer that is no double stays text in a REAL column")
+  @Test("an integer that is no double becomes the nearest one in a REAL column")
   func integerInRealColumn() {
-    #expect(convert("9007199254740993", .real).note == .spellingChanges)
+    let rounded = convert("9007199254740993", .real)
+    #expect(rounded.note == .spellingChanges && rounded.cell.kind == .real)
+    #expect(Double(bitPattern: rounded.cell.payload) == 9_007_199_254_740_992)
     #expect(convert("9007199254740992", .real).cell.kind == .integer)
   }
 }

@@ -71,11 +71,11 @@ struct ConvertTextTests {
     }
   }
 
-  @Test("a REAL column takes integers that a double holds")
+  @Test("a REAL column takes integers that a double holds, and the nearest double of others")
   func integersInRealColumn() {
     #expect(converted(Array("9007199254740992".utf8), .real).note == .none)
     #expect(converted(Array("9007199254740993".utf8), .real).note == .spellingChanges)
-    #expect(converted(Array("9007199254740993".utf8), .real).cell.kind == .text)
+    #expect(converted(Array("9007199254740993".utf8), .real).cell.kind == .real)
     #expect(converted(Array("9223372036854775807".utf8), .real).note == .spellingChanges)
     #expect(converted(Array("-9223372036854775808".utf8), .real).note == .none)
     #expect(converted(Array("9007199254740994".utf8), .real).note == .none)

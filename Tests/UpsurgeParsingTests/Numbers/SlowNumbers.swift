@@ -62,7 +62,8 @@ enum SlowNumbers {
     if affinity == .text { return .text }
     if isPlainInteger(text) {
       guard let value = integer(text) else { return .text }
-      return affinity == .real && Int64(exactly: Double(value)) != value ? .text : .integer(value)
+      let isHeld = affinity != .real || Int64(exactly: Double(value)) == value
+      return isHeld ? .integer(value) : .real(Double(value).bitPattern)
     }
     let value = nearestDouble(text)
     return isHeld(text, by: value) ? .real(value.bitPattern) : .text
