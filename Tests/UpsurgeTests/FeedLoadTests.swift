@@ -227,7 +227,7 @@ struct FeedLoadTests {
     child.waitForHandlers()
     // What has come is committed while nothing else does.
     var count = 0
-    for _ in 0..<500 where count == 0 {
+    for _ in 0..<3_000 where count == 0 {
       usleep(20_000)
       if FileManager.default.fileExists(atPath: path) {
         count = (try? Database(path).rows("SELECT id FROM t").count) ?? 0
@@ -239,6 +239,50 @@ struct FeedLoadTests {
     let outcome = try child.finish()
     #expect(outcome.exitCode == 143, "\(outcome.talk)")
     #expect(Date().timeIntervalSince(start) < 20)
+  }
+
+  /// `UPSURGE_FEED_MIB=10240` streams as much as that.
+  private static let mebibytes = getenv("UPSURGE_FEED_MIB").flatMap { Int(String(cString: $0)) } ?? 1_024
+
+  @Test("A large body takes no more memory than a small one", arguments: ["length", "chunked", "exec"])
+  func boundsMemory(kind: String) throws {
+    // One record on each side of lines that are only read.
+    let (first, last) = (Array("id,n\n1,a\n".utf8), Array("2,b\n".utf8))
+    let line = Array("#".utf8) + [UInt8](repeating: 0x78, count: (1 << 20) - 2) + Array("\n".utf8)
+    var peaks: [Int] = []
+    for count in [16, Self.mebibytes] {
+      let server = try Server { _ in
+        if kind == "length" {
+          let total = first.count + count * line.count + last.count
+          return [
+            Server.head("200 OK", ["Content-Length: \(total)"]), .send(first), .rep(line, times: count),
+            .send(last),
+          ]
+        }
+        func chunk(_ bytes: [UInt8]) -> [UInt8] {
+          Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
+        }
+        return [
+          Server.head("200 OK", ["Transfer-Encoding: chunked"]), .send(chunk(first)),
+          .rep(chunk(line), times: count), .send(chunk(last) + Array("0\r\n\r\n".utf8)),
+        ]
+      }
+      let piece = scratch.write(line, to: "line")
+      let source =
+        kind == "exec"
+        ? "exec:echo id,n; echo 1,a; for i in $(seq \(count)); do cat '\(piece)'; done; echo 2,b"
+        : server.url()
+      let outcome = try Command.start(
+        ["load", scratch.file("\(count).db"), "t", source, "--comment", "#", "--summary", "-"]
+      ).finish(seconds: 1_200)
+      let summary =
+        try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+      let read = try #require(summary?["bytes_read"] as? Int, "\(outcome.talk)")
+      #expect(outcome.exitCode == 0 && read == first.count + count * line.count + last.count)
+      #expect(try Database(scratch.file("\(count).db")).rows("SELECT * FROM t") == ["1|'a'", "2|'b'"])
+      peaks.append(try #require(summary?["peak_memory_bytes"] as? Int))
+    }
+    #expect(peaks[1] <= peaks[0] + 24 << 20, "\(peaks)")
   }
 
   @Test("inspect reads them, too")

@@ -12,62 +12,8 @@ import UpsurgeRecords
 
 private typealias Server = HTTPTestServer
 
-@Suite("Feeds: memory and cancellation", .serialized)
+@Suite("Feeds: cancellation and back pressure", .serialized)
 struct FeedStreamTests {
-  /// `UPSURGE_FEED_MIB=10240` streams as much as that.
-  static let mebibytes = getenv("UPSURGE_FEED_MIB").flatMap { Int(String(cString: $0)) } ?? 1_024
-  static let mostGrowth = 32 << 20
-
-  @Test("A large body takes no more memory than a small one", arguments: ["length", "chunked", "exec"])
-  func boundsMemory(kind: String) throws {
-    // Other tests run beside this one in the same process, and take memory too, but not for ever.
-    var growths: [Int] = []
-    repeat {
-      growths.append(try growth(kind))
-    } while growths.count < 4 && growths[growths.count - 1] >= Self.mostGrowth
-    #expect(growths.contains { $0 < Self.mostGrowth }, "bytes more: \(growths)")
-  }
-
-  /// Streams a body and looks at the memory now and then.
-  private func growth(_ kind: String) throws -> Int {
-    let piece =
-      Array("1234567,some text,0.5\n".utf8) + [UInt8](repeating: 0x30, count: (1 << 20) - 23) + [0x0A]
-    #expect(piece.count == 1 << 20)
-    let total = Self.mebibytes << 20
-    let server = try Server { _ in
-      if kind == "length" {
-        return [Server.head("200 OK", ["Content-Length: \(total)"]), .rep(piece, times: Self.mebibytes)]
-      }
-      let chunk = Array("100000\r\n".utf8) + piece + Array("\r\n".utf8)
-      return [
-        Server.head("200 OK", ["Transfer-Encoding: chunked"]), .rep(chunk, times: Self.mebibytes),
-        .send(Array("0\r\n\r\n".utf8)),
-      ]
-    }
-    let name = kind == "exec" ? "exec:head -c \(total) /dev/zero" : server.url()
-    // What the first fetch of the process loads counts for none.
-    if kind != "exec" { _ = fetch(quick(try Server { _ in Server.whole([]) }.url())) }
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-    defer { buffer.deallocate() }
-    buffer.initializeMemory(as: UInt8.self, repeating: 0)
-    let before = residentByteCount() ?? 0
-    var peak = before
-    let source = try FileSource(name: name)
-    var count = 0
-    var looked = 0
-    while true {
-      let more = try source.read(into: buffer)
-      if more == 0 { break }
-      count += more
-      if count - looked > 8 << 20 {
-        looked = count
-        peak = max(peak, residentByteCount() ?? 0)
-      }
-    }
-    #expect(count == total && source.counter.count == UInt64(total))
-    return peak - before
-  }
-
   @Test(
     "A cancellation ends a fetch wherever it is",
     arguments: ["no answer", "a body that stalls", "between tries", "nobody reads"])
@@ -84,8 +30,8 @@ struct FeedStreamTests {
     var waits: [Double] = []
     repeat {
       waits.append(try cancelled(server.url(), isRead: kind != "nobody reads"))
-    } while waits.count < 5 && waits[waits.count - 1] > 0.25
-    #expect(waits.contains { $0 < 0.25 }, "\(waits)")
+    } while waits.count < 5 && waits[waits.count - 1] > 1
+    #expect(waits.contains { $0 < 1 }, "\(waits)")
   }
 
   /// - Returns: seconds from the request for an end to the end.
@@ -124,7 +70,7 @@ struct FeedStreamTests {
       let source = try OpenedSource(name: server.url())
       #expect(source.sample.count > 0)
     }
-    let end = MonotonicClock.seconds + 5
+    let end = MonotonicClock.seconds + 30
     while server.openCount > 0 && MonotonicClock.seconds < end { usleep(10_000) }
     #expect(server.openCount == 0 && server.requests.count == 1)
   }

@@ -3,12 +3,6 @@ import Testing
 import UpsurgeInput
 import UpsurgeRecords
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// A request that does not wait long for its next try.
 func quick(_ url: String, tries: Int = 4) -> HTTPRequest {
   var request = HTTPRequest(url: url)
@@ -43,15 +37,4 @@ func fetch(_ request: HTTPRequest, cancellation: ReadCancellation? = nil) -> Fet
   }
   fetched.seconds = MonotonicClock.seconds - start
   return fetched
-}
-
-/// Memory of this process that is resident, in bytes; nil where the system does not tell.
-func residentByteCount() -> Int? {
-  guard let file = fopen("/proc/self/statm", "r") else { return nil }
-  defer { fclose(file) }
-  var buffer = [CChar](repeating: 0, count: 256)
-  guard fgets(&buffer, 256, file) != nil else { return nil }
-  let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  let words = text.split(separator: " ")
-  return words.count > 1 ? Int(words[1]).map { $0 * Int(getpagesize()) } : nil
 }

@@ -72,7 +72,7 @@ enum Command {
     }
 
     /// Waits for the end; a child that runs longer than `seconds` is killed.
-    func finish(seconds: Int = 60) throws -> Outcome {
+    func finish(seconds: Int = 300) throws -> Outcome {
       for _ in 0..<seconds * 100 where isRunning { usleep(10_000) }
       if isRunning {
         kill(identifier, SIGKILL)
