@@ -16,7 +16,11 @@ struct MirrorCommand: ParsableCommand {
       upsurge mirror --schema
       """,
     discussion: """
-      Each run brings every table in step with its feed. Rows that already say so are not touched; a delivery that is the       same as the last one is not read. Of a snapshot, rows that it no longer has are swept where `sweep` says so, unless       the delivery is cut, empty, much smaller than the last one, or would take away more than `max-delete` (10%): then the       records stand, no row goes, and the exit code is 4. A run that was killed goes on, or begins anew, when it is started       again. The files of a folder, and of a delta, are taken once each.
+      Each run brings every table in step with its feed. Rows that already say so are not touched; a delivery that is \
+      the same as the last one is not read. Of a snapshot, rows that it no longer has are swept where `sweep` says so, \
+      unless the delivery is cut, empty, much smaller than the last one, or would take away more than `max-delete` \
+      (10%): then the records stand, no row goes, and the exit code is 4. A run that was killed goes on, or begins \
+      anew, when it is started again. The files of a folder, and of a delta, are taken once each.
 
       Tables that refer to each other are stored in one transaction, those to which others refer first, and swept in the \
       opposite order; circles are no matter. A record whose parent is not there waits in the quarantine, and is stored by \
@@ -53,7 +57,10 @@ struct MirrorCommand: ParsableCommand {
         upsurge mirror shop.db --forget members --dry-run
         upsurge status shop.db --max-age 26h
 
-      Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records, or --check has warnings; 4 a guard refused, which the       message says; 3 stopped part way, by --deadline for one, some of the job is committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
+      Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records, or --check has warnings; \
+      4 a guard refused, which the message says; 3 stopped part way, by --deadline for one, some of the job is \
+      committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, \
+      130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database.")

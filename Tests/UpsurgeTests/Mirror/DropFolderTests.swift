@@ -149,11 +149,10 @@ import Upsurge
   func many() throws {
     let job = try job()
     for number in 0..<150 { _ = scratch.write("id,v\n\(number),x\n", to: "drop/\(1_000 + number).csv") }
-    let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-    let most = job.run(tableDone: { _ in
-      let count = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
-      #expect(count < before + 120, "\(count) descriptors")
-    })
-    #expect(most.exitCode == 0 && most.ledger.inserted == 150)
+    let outcome = try Command.run(
+      [job.database, "--table", "feed", "--source", scratch.file("drop"), "--key", "id", "--kind", "delta"],
+      script: #"ulimit -n $(($(ls /dev/fd | sort -n | tail -n 1) + 40)); exec "$0" mirror "$@""#)
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["150"])
   }
 }
