@@ -68,6 +68,9 @@ struct TableMirror {
         // What the former source has said of its delivery means nothing to this one.
         turn.record?.validators = HTTPValidators()
         turn.record?.files = []
+      } else if let known, !identity.changedHeaders(from: known.identity).isEmpty {
+        // To who asks now, the server may deliver other rows.
+        turn.record?.validators = HTTPValidators()
       }
       if takesEachOnce {
         try takeAll(&turn, &afterwards, tick)
