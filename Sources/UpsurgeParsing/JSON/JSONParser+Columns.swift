@@ -115,7 +115,7 @@ extension JSONParser {
       switch Int(upsurge_number_scan_json(token.start, token.end - token.start, &bits)) {
       case UPSURGE_NUMBER_INTEGER: return .integer
       case UPSURGE_NUMBER_REAL: return .real
-      default: return .text
+      default: return infinity(token.start, count: token.end - token.start) == nil ? .text : .real
       }
     default: return .text
     }
