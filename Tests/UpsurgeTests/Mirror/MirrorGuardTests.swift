@@ -140,9 +140,13 @@ import Upsurge
     let first = job.run()
     #expect(first.exitCode == 3)
     #expect(first.tables.map(\.exitCode) == [66, 0])
-    _ = job.run()
+    // Also of one that has failed before there was a database.
     let state = "SELECT \"table\", failures, exit_code, good_at IS NULL FROM upsurge_feeds ORDER BY 1"
     #expect(try Database(job.database).rows(state) == ["'feed'|0|0|0", "'missing'|1|66|1"])
+    let status = try FeedStatus.all(database: job.database)
+    #expect(status.map(\.table) == ["feed", "missing"] && status[1].message?.contains("nowhere.csv") == true)
+    _ = job.run()
+    #expect(try Database(job.database).rows(state) == ["'feed'|0|0|0", "'missing'|2|66|1"])
     #expect(
       try Database(job.database).rows("SELECT records FROM upsurge_feeds WHERE failures = 0") == ["600"])
   }
@@ -241,7 +245,6 @@ import Upsurge
     #expect(named.tables[0].failure?.position?.line == 1)
     #expect(try database.rows("SELECT id || n || ifnull(gone, 0) FROM t") == ["'1a1'", "'2c0'"])
   }
-}
 
   @Test(
     "A record that names the mark is refused wherever it comes, unless its key is left out",
@@ -268,3 +271,4 @@ import Upsurge
     job.tables[0].options.columns = ["id"]
     if isThere || contract != .quarantine { #expect(job.run().ledger.inserted == 3) }
   }
+}
