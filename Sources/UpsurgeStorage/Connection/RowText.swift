@@ -5,7 +5,8 @@ import UpsurgeRecords
 ///
 ///     {"id":9007199254740993,"price":1.0,"name":"Ann","note":null,"photo":{"$base64":true,"encoded":"AQI="}}
 ///
-/// A number with a point or an exponent is REAL, any other INTEGER; `9e999` is infinity. A BLOB is an object, as sqlite-utils spells it.
+/// A number with a point or an exponent is REAL, any other INTEGER; `9e999` is infinity. A BLOB is an object,
+/// as sqlite-utils spells it.
 /// Belongs to the connection's thread.
 package final class RowText {
   private let statement: Statement
