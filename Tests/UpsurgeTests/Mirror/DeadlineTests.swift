@@ -160,6 +160,21 @@ import Upsurge
     #expect(run(job).summary.ledger.read == 0)
   }
 
+  @Test("What is not stored after all is not read to its end to be known again")
+  func vainLook() throws {
+    // A hole that takes minutes to read, behind a header that has no key.
+    let path = scratch.write("id\n7\n", to: "a.csv")
+    #expect(truncate(path, 1 << 43) == 0)
+    let look = try BackgroundLook([path], control: RunControl())
+    look.giveUp()
+    let start = ContinuousClock.now
+    #expect(look.files() == nil)
+    var job = job(["a": path])
+    job.tables[0].options.key = ["nope"]
+    #expect(run(job).summary.exitCode == 64)
+    #expect(ContinuousClock.now - start < .seconds(300))
+  }
+
   @Test("A database that is busy is tried again, and each file of a folder is taken once all the same")
   func busy() throws {
     try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
