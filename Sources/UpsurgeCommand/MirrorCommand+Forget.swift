@@ -7,8 +7,8 @@ struct ForgetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Delete the rows that the feed of this table has delivered (those of the job's scope, else all) and what is known of \
-      it; needs --yes. --dry-run only counts.
+      Delete the rows that the feed of this table has delivered (those of the job's scope, else all), its records that wait \
+      for the rows they refer to, and what is known of it; needs --yes. --dry-run only counts.
       """, valueName: "table"))
   var forget: String?
 
@@ -30,16 +30,14 @@ extension MirrorCommand {
     do throws(UpsurgeError) {
       var removal = try FeedRemoval(database: database, table: table)
       removal.busyTimeout = options.transactions.busyTimeout
-      let scope = removal.scope.map { " where \($0)" } ?? ""
-      let rows = "\(Words.count(removal.rowCount, "row")) of table \(removal.table)\(scope)"
-        .escapedForTerminal
       if dryRun == nil && !forgetting.isSure {
+        let what = words(
+          FeedRemoval.Removed(rowCount: removal.rowCount, waitingCount: removal.waitingCount), of: removal)
         throw UpsurgeError(
-          .guardRefused, "--forget would delete \(rows), and what is known of its feed",
+          .guardRefused, "--forget would delete \(what), and what is known of its feed",
           hint: "--yes does it; --dry-run tries it and takes it back")
       }
-      let count = try removal.perform(isTrial: dryRun != nil)
-      let what = "\(Words.count(count, "row")) of table \(removal.table)\(scope)".escapedForTerminal
+      let what = words(try removal.perform(isTrial: dryRun != nil), of: removal)
       terminal.note(
         RunNote(
           .info,
@@ -50,5 +48,13 @@ extension MirrorCommand {
       terminal.show(error)
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
+  }
+
+  private func words(_ removed: FeedRemoval.Removed, of removal: FeedRemoval) -> String {
+    let scope = removal.scope.map { " where \($0)" } ?? ""
+    let rows = "\(Words.count(removed.rowCount, "row")) of table \(removal.table)\(scope)".escapedForTerminal
+    if removed.waitingCount == 0 { return rows }
+    let waiting = Words.count(removed.waitingCount, "record")
+    return "\(rows) and \(waiting) of it that \(removed.waitingCount == 1 ? "waits" : "wait") for other rows"
   }
 }

@@ -22,7 +22,9 @@ extension LoadRun {
     {
       manifest = try ChunkTable.read(job.table, limit: chunkLimit, on: connection)
       let isLast = manifest?.recordCount == options.snapshot?.lastCount
-      if manifest?.fingerprint != fingerprint || !isLast { manifest = nil }
+      // Where no chunk can be found again, as in a small delivery, there is nothing to look for, and all is remembered anew.
+      let isAnyFit = manifest?.chunks.contains { $0.hash != nil } ?? false
+      if manifest?.fingerprint != fingerprint || !isLast || !isAnyFit { manifest = nil }
     }
     return DeliveryChunks(
       manifest: manifest, fingerprint: fingerprint, keyCells: cells, chunkLimit: chunkLimit,

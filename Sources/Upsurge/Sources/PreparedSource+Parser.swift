@@ -46,7 +46,8 @@ extension PreparedSource {
           file: opened.name, columns: columns.targets,
           policy: JSONKeyPolicy(
             unknown: table.unknownKeys,
-            wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames),
+            wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames,
+            mark: table.isForInference ? nil : options.rules.softColumn),
           blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit))
     case .csv(let sniffed):
       let names = try FieldSelection(options: options).columnNames(

@@ -7,13 +7,15 @@ final class BackgroundLook: Sendable {
   private let stamps: [DeliveredFile.Stamp?]
   private let found = Guarded<[DeliveredFile]?>(nil)
   private let thread = Guarded<WorkerThread?>(nil)
+  /// Whether nobody asks any more.
+  private let isVain = Guarded(false)
 
   /// - Parameter names: paths of files.
   init(_ names: [String], control: RunControl) throws(UpsurgeError) {
     stamps = names.map { DeliveredFile.Stamp(path: $0) }
     if stamps.contains(nil) { return }
     let worker = try WorkerThread { [self] in
-      let found = Self.look(at: names) { control.cancellationSignal != nil }
+      let found = Self.look(at: names) { control.cancellationSignal != nil || isVain.withLock { $0 } }
       self.found.withLock { $0 = found }
     }
     thread.withLock { $0 = worker }
@@ -26,6 +28,9 @@ final class BackgroundLook: Sendable {
     wait()
     return found.withLock { $0 }.flatMap { $0.map(\.stamp) == stamps ? $0 : nil }
   }
+
+  /// Ends it: the load has failed, so that nobody asks what was loaded. What was found before stays found.
+  func giveUp() { isVain.withLock { $0 = true } }
 
   /// Waits for the thread; nothing is left behind then.
   func wait() {

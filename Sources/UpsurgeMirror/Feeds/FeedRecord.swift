@@ -33,6 +33,9 @@ struct FeedIdentity: Sendable, Equatable {
   var sources: [String]
   var key: [String]
   var scope: String?
+  /// What stands for the value of each header that http and https sources are asked with, by its name in lower case; nil
+  /// where an earlier version has noted none.
+  var headers: [String: String]?
 
   init(_ table: MirrorTable) {
     kind = table.kind.rawValue
@@ -40,10 +43,21 @@ struct FeedIdentity: Sendable, Equatable {
     sources = table.shownSources.map(SourceName.place)
     key = table.options.key.map { SQLName.folded($0) }
     scope = table.scope
+    var headers: [String: String] = [:]
+    for (name, value) in table.headers.sorted(by: { $0.key < $1.key }) {
+      headers[name.lowercased(), default: ""] += Self.mark(of: value)
+    }
+    self.headers = headers
   }
 
-  init(kind: String, sources: [String], key: [String], scope: String?) {
-    (self.kind, self.sources, self.key, self.scope) = (kind, sources, key, scope)
+  init(kind: String, sources: [String], key: [String], scope: String?, headers: [String: String]?) {
+    (self.kind, self.sources, self.key, self.scope, self.headers) = (kind, sources, key, scope, headers)
+  }
+
+  /// 32 bits that change with a value: enough to notice that, and too few to find a secret by trying.
+  private static func mark(of value: String) -> String {
+    let hash = Array(value.utf8).withUnsafeBytes { ContentHash.hash($0) }
+    return String(UInt32(truncatingIfNeeded: hash), radix: 16)
   }
 
   /// What is not as it was, in the words of a job file.
@@ -53,6 +67,21 @@ struct FeedIdentity: Sendable, Equatable {
     if sources != other.sources { words.append("source (was \(other.sources.joined(separator: ", ")))") }
     if key != other.key { words.append("key (was \(other.key.joined(separator: ", ")))") }
     if scope != other.scope { words.append("scope (was \(other.scope ?? "none"))") }
+    let names = changedHeaders(from: other).filter { !Self.isRenewed($0) }
+    if !names.isEmpty { words.append("headers (other \(names.joined(separator: ", ")))") }
     return words
+  }
+
+  /// The headers that have come, gone or changed, by name; none where it is not known what they were.
+  func changedHeaders(from other: FeedIdentity) -> [String] {
+    guard let headers, let last = other.headers else { return [] }
+    return Set(headers.keys).union(last.keys).filter { headers[$0] != last[$0] }.sorted()
+  }
+
+  /// Whether a header may change from run to run without being about other rows: credentials that expire, and what the
+  /// client says of itself.
+  private static func isRenewed(_ name: String) -> Bool {
+    ["authorization", "proxy-authorization", "cookie", "user-agent"].contains(name)
+      || ["token", "session", "signature"].contains { name.contains($0) }
   }
 }

@@ -15,6 +15,15 @@ enum FeedText {
       out.key("scope")
       out.string(scope)
     }
+    if let headers = identity.headers {
+      out.key("headers")
+      out.beginObject()
+      for (name, mark) in headers.sorted(by: { $0.key < $1.key }) {
+        out.key(name)
+        out.string(mark)
+      }
+      out.endObject()
+    }
     out.endObject()
     return String(decoding: out.bytes, as: UTF8.self)
   }
@@ -23,7 +32,12 @@ enum FeedText {
     let value = try JSONValue(text)
     guard let kind = value["kind"]?.text, let sources = value["source"]?.texts, let key = value["key"]?.texts
     else { throw unreadable }
-    return FeedIdentity(kind: kind, sources: sources, key: key, scope: value["scope"]?.text)
+    var headers: [String: String]?
+    if case .object(let members)? = value["headers"] {
+      headers = Dictionary(members.map { ($0.name, $0.value.text ?? "") }) { _, last in last }
+    }
+    return FeedIdentity(
+      kind: kind, sources: sources, key: key, scope: value["scope"]?.text, headers: headers)
   }
 
   static func encode(_ files: [DeliveredFile]) -> String {

@@ -10,7 +10,8 @@ import UpsurgeStorage
 ///     print(removal.rowCount, removal.scope ?? "all rows")
 ///     try removal.perform()
 ///
-/// Rejected and quarantined records, and past runs in `upsurge_runs`, stay.
+/// Records of the feed that wait in `upsurge_quarantine` for the rows they refer to go as well: they would be stored later.
+/// Rejects, records that wait there for columns, and past runs in `upsurge_runs` stay.
 public struct FeedRemoval: Sendable {
   public let database: String
   /// As the schema spells it, where the table is there.
@@ -19,8 +20,22 @@ public struct FeedRemoval: Sendable {
   public let scope: String?
   /// How many rows that are now.
   public let rowCount: UInt64
+  /// How many records of the feed wait for the rows they refer to.
+  public let waitingCount: UInt64
   /// Milliseconds to wait for a lock.
   public var busyTimeout: Int32 = 5_000
+
+  /// What has gone.
+  public struct Removed: Sendable, Equatable {
+    /// Rows of the table.
+    public var rowCount: UInt64
+    /// Records that have waited for the rows they refer to.
+    public var waitingCount: UInt64
+
+    public init(rowCount: UInt64, waitingCount: UInt64 = 0) {
+      (self.rowCount, self.waitingCount) = (rowCount, waitingCount)
+    }
+  }
 
   /// Tables of notes, each with a column `table`.
   private static let notes = ["upsurge_feeds", "upsurge_files", "upsurge_chunks", "upsurge_rows"]
@@ -42,6 +57,7 @@ public struct FeedRemoval: Sendable {
     let schema = try TableSchema.read(connection, table: table)
     self.table = schema?.name ?? table
     scope = record.identity.scope
+    waitingCount = try KeptTable.orphanCount(of: table, on: connection)
     guard let schema, schema.kind == .table else {
       rowCount = 0
       return
@@ -52,10 +68,10 @@ public struct FeedRemoval: Sendable {
 
   /// Deletes the rows and the notes, all or nothing.
   /// - Parameter isTrial: whether it is all taken back in the end.
-  /// - Returns: how many rows went.
+  /// - Returns: how much went.
   /// - Throws: `guardRefused` where a run is at work on the table, or other tables refer to a row; `databaseBusy`.
   @discardableResult
-  public func perform(isTrial: Bool = false) throws(UpsurgeError) -> UInt64 {
+  public func perform(isTrial: Bool = false) throws(UpsurgeError) -> Removed {
     let mark = RunJob(table: table, sources: ["upsurge mirror"], options: [])
     let lock = try JobLock.take(mark, database: SourceName.place(of: database))
     defer { withExtendedLifetime(lock) {} }
@@ -64,23 +80,27 @@ public struct FeedRemoval: Sendable {
     try connection.execute("PRAGMA foreign_keys=ON")
     try connection.beginWriting()
     do throws(UpsurgeError) {
-      let count = try remove(on: connection)
+      let removed = try remove(on: connection)
       try connection.execute(isTrial ? "ROLLBACK" : "COMMIT")
-      return count
+      return removed
     } catch {
       try? connection.execute("ROLLBACK")
       throw error.isConstraintViolation ? refusal(error) : error
     }
   }
 
-  private func remove(on connection: Connection) throws(UpsurgeError) -> UInt64 {
+  private func remove(on connection: Connection) throws(UpsurgeError) -> Removed {
     try RunTable.forgetOpen(table, on: connection)
     for name in Self.notes { try forget(name, on: connection) }
-    guard let schema = try TableSchema.read(connection, table: table), schema.kind == .table else { return 0 }
+    var removed = Removed(rowCount: 0, waitingCount: try KeptTable.orphanCount(of: table, on: connection))
+    try KeptTable.removeOrphans(of: table, on: connection)
+    guard let schema = try TableSchema.read(connection, table: table), schema.kind == .table else {
+      return removed
+    }
     let rows = try Self.rows(of: schema.name, scope)
-    let count = try connection.integer("SELECT count(*) FROM \(rows)") ?? 0
+    removed.rowCount = UInt64(clamping: try connection.integer("SELECT count(*) FROM \(rows)") ?? 0)
     try connection.execute("DELETE FROM \(rows)")
-    return UInt64(clamping: count)
+    return removed
   }
 
   /// Removes what a table of notes holds of the table, and the table of notes with the last of it.

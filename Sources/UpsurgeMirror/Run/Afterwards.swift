@@ -1,4 +1,5 @@
 import Upsurge
+import UpsurgeRecords
 import UpsurgeStorage
 
 /// What is left to do when the ledgers of a run were seen.
@@ -7,6 +8,8 @@ struct Afterwards {
   var loads: [EndedLoad] = []
   /// Files whose records are in the table.
   var files: [(path: String, content: DeliveredFile, done: DropFolder.Done)] = []
+  /// How it went with tables that have failed before there was a database to note that in.
+  var failures: [(record: FeedRecord, busyTimeout: Int32)] = []
   /// Keep other runs from the tables.
   var locks: [JobLock] = []
 
@@ -17,6 +20,25 @@ struct Afterwards {
   mutating func add(_ load: EndedLoad) {
     if loads.count >= Self.loadLimit { loads.removeFirst().acknowledge() }
     loads.append(load)
+  }
+
+  /// Notes those failures, where another table has made the database since, and nobody has noted anything newer.
+  mutating func noteFailures(in job: MirrorJob, _ note: (RunNote) -> Void) {
+    defer { failures = [] }
+    guard job.databaseIsThere else { return }
+    for (record, busyTimeout) in failures {
+      var record = record
+      do throws(UpsurgeError) {
+        let connection = try Connection(
+          path: job.database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
+        if try FeedTable.read(record.table, on: connection) != nil { continue }
+        record.checkedAt = try RunKeeper.now(connection)
+        record.failureCount = max(record.failureCount, 1)
+        try FeedTable.write(record, on: connection)
+      } catch {
+        note(.unnoted(record.table, error, "upsurge status does not know the table"))
+      }
+    }
   }
 
   func perform(_ note: (RunNote) -> Void) {

@@ -48,6 +48,7 @@ extension MirrorJob {
       summary.error = error
     }
     clock?.stop()
+    afterwards.noteFailures(in: job, note)
     if control.takeExpiry(), summary.tables.count < tables.count {
       let seconds = deadline ?? 0
       summary.error = Deadline.error(

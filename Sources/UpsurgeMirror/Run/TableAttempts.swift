@@ -70,9 +70,12 @@ struct TableAttempts {
       }
       number += 1
       whole += summary.loads.filter { $0.isWhole && $0.guardRefusal == nil }
+      let failures = afterwards.failures
       afterwards.giveBack(since: begun)
       if !wait(summary.failure, number, tick) {
         settle(&summary, isWaiting: true)
+        // There is no other try whose end would be noted.
+        afterwards.failures = failures
         summary.loads = whole + summary.loads.filter { !$0.isWhole }
         return summary
       }
@@ -119,7 +122,7 @@ extension Afterwards {
   fileprivate mutating func giveBack(since begun: Afterwards) {
     locks.removeSubrange(begun.locks.count...)
     // The next try finds them again.
-    files = begun.files
+    (files, failures) = (begun.files, begun.failures)
     // What came into the table before it failed is noted, and in the history.
     for load in loads where !begun.loads.contains(where: { $0 === load }) { load.acknowledge() }
     loads.removeAll { load in !begun.loads.contains { $0 === load } }

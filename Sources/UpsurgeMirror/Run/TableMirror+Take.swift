@@ -17,7 +17,10 @@ extension TableMirror {
     let names = try SourceList.expand(table.sources)
     var files: [DeliveredFile]?
     var looking: BackgroundLook?
-    defer { looking?.wait() }
+    defer {
+      looking?.giveUp()
+      looking?.wait()
+    }
     if mayBeThere(record, names) {
       files = try look(at: names, known: record.files)
       if let files, try isThere(record, files) { return noteUnchanged(record, &turn.summary) }
@@ -25,6 +28,7 @@ extension TableMirror {
       looking = try BackgroundLook(names, control: control)
     }
     let end = try load(names, record, tick)
+    if end.summary.error != nil || end.summary.signal != nil { looking?.giveUp() }
     files = looking?.files() ?? files
     turn.deliveries.append(Delivery(load: end, names: names, files: files))
     let load = end.summary

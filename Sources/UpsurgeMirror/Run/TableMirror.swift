@@ -68,6 +68,9 @@ struct TableMirror {
         // What the former source has said of its delivery means nothing to this one.
         turn.record?.validators = HTTPValidators()
         turn.record?.files = []
+      } else if let known, !identity.changedHeaders(from: known.identity).isEmpty {
+        // To who asks now, the server may deliver other rows.
+        turn.record?.validators = HTTPValidators()
       }
       if takesEachOnce {
         try takeAll(&turn, &afterwards, tick)
@@ -102,7 +105,7 @@ struct TableMirror {
     }
     let isTriedAgain = judge(&turn.summary)
     if let record = turn.record, job.dryRun == nil {
-      keep(record, turn.summary, isTriedAgain: isTriedAgain)
+      keep(record, turn.summary, isTriedAgain: isTriedAgain, &afterwards)
     }
   }
 
@@ -269,29 +272,42 @@ struct TableMirror {
           + "there, suspicious: [\(count)] in the guards keeps rows from being swept"))
   }
 
-  /// Notes how it went, for the next run and for whoever watches.
-  private func keep(_ record: FeedRecord, _ summary: MirrorSummary.Table, isTriedAgain: Bool) {
+  /// Notes how it went, for the next run and for whoever watches; where there is no database, at the end of the run.
+  private func keep(
+    _ record: FeedRecord, _ summary: MirrorSummary.Table, isTriedAgain: Bool, _ afterwards: inout Afterwards
+  ) {
     var record = record
+    record.exitCode = summary.exitCode
+    record.message = summary.failure?.message
+    let isGood = summary.exitCode == 0 || summary.exitCode == 2
+    record.failureCount = isGood ? 0 : record.failureCount + (isTriedAgain ? 0 : 1)
+    guard job.databaseIsThere else {
+      if !isGood { afterwards.failures.append((record, table.options.busyTimeout)) }
+      return
+    }
     do throws(UpsurgeError) {
-      guard job.databaseIsThere else { return }
       let connection = try connection()
       record.checkedAt = try RunKeeper.now(connection)
-      record.exitCode = summary.exitCode
-      record.message = summary.failure?.message
-      if summary.exitCode == 0 || summary.exitCode == 2 {
+      if isGood {
         record.goodAt = record.checkedAt
         if !summary.loads.isEmpty { record.deliveredAt = record.checkedAt }
-        record.failureCount = 0
-      } else if !isTriedAgain {
-        record.failureCount += 1
       }
       try FeedTable.write(record, on: connection)
     } catch {
-      note(
-        RunNote(
-          .warning,
-          "how this run of table \(table.name.escapedForTerminal) went could not be noted (\(error.message)); the next one "
-            + "reads everything"))
+      // What was read of files that are taken once is noted beside this.
+      let isReadAgain = !takesEachOnce && summary.loads.contains { $0.isWhole && $0.guardRefusal == nil }
+      note(.unnoted(table.name, error, isReadAgain ? "the next one reads everything" : nil))
     }
+  }
+}
+
+extension RunNote {
+  /// Says that nobody will see how a run went.
+  /// - Parameter consequence: what else comes of it.
+  static func unnoted(_ table: String, _ error: UpsurgeError, _ consequence: String?) -> RunNote {
+    RunNote(
+      .warning,
+      "how this run of table \(table.escapedForTerminal) went could not be noted (\(error.message)); "
+        + (consequence ?? "upsurge status tells of the one before it"))
   }
 }

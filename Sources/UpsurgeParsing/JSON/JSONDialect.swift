@@ -61,10 +61,15 @@ package struct JSONKeyPolicy: Sendable, Equatable {
   package var wanted: [String]?
   /// Names of columns by the key they are read from.
   package var renames: [String: String]
+  /// A column of the table that marks rows as gone: a record that names it stops the run (`usage`).
+  package var mark: String?
 
-  package init(unknown: UnknownKey, wanted: [String]? = nil, renames: [String: String] = [:]) {
+  package init(
+    unknown: UnknownKey, wanted: [String]? = nil, renames: [String: String] = [:], mark: String? = nil
+  ) {
     self.unknown = unknown
     self.wanted = wanted
     self.renames = renames
+    self.mark = mark
   }
 }

@@ -115,19 +115,20 @@ extension JSONParser {
       switch Int(upsurge_number_scan_json(token.start, token.end - token.start, &bits)) {
       case UPSURGE_NUMBER_INTEGER: return .integer
       case UPSURGE_NUMBER_REAL: return .real
-      default: return .text
+      default: return infinity(token.start, count: token.end - token.start) == nil ? .text : .real
       }
     default: return .text
     }
   }
 
   /// Makes the columns that a good record asked for.
-  /// - Throws: `guardRefused` when the policy says that the columns are frozen.
+  /// - Throws: `guardRefused` when the policy says that the columns are frozen, `usage` for the column of a sweep.
   mutating func addPendingColumns(at position: Position) throws(UpsurgeError) {
     for pending in pendingColumns {
       let name = shape == .arrays ? header[pending.key] : keyName(pending.key)
       if slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
       let column = renames[name.nameKey] ?? name
+      if let mark = policy.mark, column.nameKey == mark.nameKey { throw markRefusal(of: name, at: position) }
       let target: ColumnTarget
       switch policy.unknown {
       case .add(let spelling):
@@ -163,6 +164,14 @@ extension JSONParser {
       .guardRefused,
       "the input has a key \"\(name.escapedForTerminal)\" for which table \(table) has no column",
       position: position, hint: "--alter adds the column; --columns A,B leaves it out")
+  }
+
+  private func markRefusal(of name: String, at position: Position) -> UpsurgeError {
+    UpsurgeError(
+      .usage,
+      "sweep: soft: the input has a key \"\(name.escapedForTerminal)\" for the column that marks rows as gone, and only the "
+        + "sweep may set it", position: position,
+      hint: "name another one, or leave it out of the feed: columns: [...]")
   }
 
   /// Notes a key that the options leave out; it is counted once, with the record in which it was met first.

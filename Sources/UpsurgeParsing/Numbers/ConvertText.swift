@@ -52,9 +52,26 @@ package func convertNumber(
       cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
       return .none
     }
+    if let infinity = infinity(start, count: count) {
+      cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: infinity.bitPattern)
+      return .none
+    }
   }
   cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
   return affinity.isNumeric ? .spellingChanges : .none
+}
+
+/// What `9e999` and `-9e999` say: JSON has no other word for infinity, and changes, kept records and rows of a database
+/// are written so. Other numbers beyond all doubles keep their digits.
+func infinity(_ start: UnsafePointer<UInt8>, count: Int) -> Double? {
+  let spelling: StaticString = "9e999"
+  let isNegative = start.pointee == UInt8(ascii: "-")
+  let sign = isNegative ? 1 : 0
+  guard count == spelling.utf8CodeUnitCount + sign else { return nil }
+  for index in 0..<spelling.utf8CodeUnitCount where start[sign + index] != spelling.utf8Start[index] {
+    return nil
+  }
+  return isNegative ? -.infinity : .infinity
 }
 
 /// Makes the cell of an integer for a column of the given affinity.

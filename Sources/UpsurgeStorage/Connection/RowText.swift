@@ -5,7 +5,8 @@ import UpsurgeRecords
 ///
 ///     {"id":9007199254740993,"price":1.0,"name":"Ann","note":null,"photo":{"$base64":true,"encoded":"AQI="}}
 ///
-/// A number with a point or an exponent is REAL, any other INTEGER. A BLOB is an object, as sqlite-utils spells it.
+/// A number with a point or an exponent is REAL, any other INTEGER; `9e999` is infinity. A BLOB is an object,
+/// as sqlite-utils spells it.
 /// Belongs to the connection's thread.
 package final class RowText {
   private let statement: Statement
@@ -15,6 +16,7 @@ package final class RowText {
   /// With the types that their table declares; empty for what is computed.
   package let columns: [(name: String, declaredType: String)]
   private var rowCount: UInt64 = 0
+  private let valueByteLimit: Int
 
   /// Begins a read transaction, in which the SELECT is compiled and run: what it gives is one state of the database.
   /// - Parameter valueByteLimit: larger values, and rows of them, are an error.
@@ -26,6 +28,7 @@ package final class RowText {
         .usage, "a query is one SELECT, and this is more", snippet: sql.escapedForTerminal,
         hint: "leave out what stands behind the ;")
     }
+    self.valueByteLimit = valueByteLimit
     sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, Int32(clamping: valueByteLimit))
     try connection.execute("BEGIN")
     let statement = try connection.prepare(sql)
@@ -58,11 +61,11 @@ package final class RowText {
 
   /// Writes all rows, each with a line end.
   /// - Parameter send: takes the text in pieces, whose borders may lie anywhere; false ends it.
-  /// - Throws: `badInput` for a number that is infinite; what reading the database throws.
+  /// - Throws: what reading the database throws; of a row that is too large, with its number.
   package func write(to send: ([UInt8]) -> Bool) throws(UpsurgeError) {
     var piece: [UInt8] = []
     piece.reserveCapacity(2 * Self.pieceByteCount)
-    while try statement.step() {
+    while try step() {
       rowCount += 1
       for column in keys.indices {
         piece += keys[column]
@@ -72,6 +75,19 @@ package final class RowText {
       if piece.count >= Self.pieceByteCount, !flush(&piece, send) { return }
     }
     _ = piece.isEmpty || send(piece)
+  }
+
+  private func step() throws(UpsurgeError) -> Bool {
+    do throws(UpsurgeError) {
+      return try statement.step()
+    } catch {
+      guard error.isTooLarge else { throw error }
+      var named = error
+      named.message =
+        "row \(rowCount + 1) is larger than the \(Words.bytes(Double(valueByteLimit))) that a record may have: "
+        + error.message
+      throw named
+    }
   }
 
   /// A multiple of 3, so that the pieces of a BLOB join to one base64 text.
@@ -91,13 +107,7 @@ package final class RowText {
     case SQLITE_INTEGER: Self.append(sqlite3_column_int64(handle, column), to: &piece)
     case SQLITE_FLOAT:
       let value = sqlite3_column_double(handle, column)
-      guard value.isFinite else {
-        throw UpsurgeError(
-          .badInput,
-          "row \(rowCount) has an infinite number in column \(names[Int(column)].escapedForTerminal), which no record can "
-            + "hold", hint: "leave such values out by a query: ?query=SELECT …")
-      }
-      piece += "\(value)".utf8
+      piece += (value.isFinite ? "\(value)" : value < 0 ? "-9e999" : "9e999").utf8
     case SQLITE_TEXT:
       let start = sqlite3_column_text(handle, column)
       let text = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))

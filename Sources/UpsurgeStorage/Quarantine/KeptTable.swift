@@ -72,6 +72,28 @@ package enum KeptTable {
       "SELECT 1 FROM main.upsurge_quarantine WHERE reason IS NOT NULL LIMIT 1") != nil
   }
 
+  /// How many records of a table wait for their parents.
+  package static func orphanCount(of table: String, on connection: Connection) throws(UpsurgeError) -> UInt64
+  {
+    // What is not ours holds none.
+    guard (try? exists(connection)) == true, try holdsOrphans(connection) else { return 0 }
+    let statement = try connection.prepare(
+      "SELECT count(*) FROM main.upsurge_quarantine WHERE \"table\" = ?1 AND reason IS NOT NULL")
+    try statement.bind(table, at: 1)
+    return try statement.step() ? UInt64(clamping: statement.integer(at: 0)) : 0
+  }
+
+  /// Removes the records of a table that wait for their parents, and leaves those that wait for columns; part of the
+  /// transaction that is open.
+  package static func removeOrphans(of table: String, on connection: Connection) throws(UpsurgeError) {
+    guard (try? exists(connection)) == true, try holdsOrphans(connection) else { return }
+    let statement = try connection.prepare(
+      "DELETE FROM main.upsurge_quarantine WHERE \"table\" = ?1 AND reason IS NOT NULL")
+    try statement.bind(table, at: 1)
+    _ = try statement.step()
+    statement.reset()
+  }
+
   /// Whether the database holds the table.
   /// - Throws: `guardRefused` when a table of that name is not ours.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {

@@ -27,6 +27,8 @@ struct ConvertNumberTests {
       ("5e-324", .real(.leastNonzeroMagnitude)),
       ("1.7976931348623157e308", .real(.greatestFiniteMagnitude)), ("1.7976931348623159e308", nil),
       ("0.000000000000000000000000000000000001", .real(1e-36)), ("1000000000000000000000000.0", .real(1e24)),
+      ("9e999", .real(.infinity)), ("-9e999", .real(-.infinity)), ("9e9999", nil), ("9E999", nil),
+      ("8e999", nil),
     ] as [(String, Cell?)])
   func table(text: String, expected: Cell?) {
     let found = convert(text, .none)

@@ -60,7 +60,8 @@ import Upsurge
       let database = Database(job.database)
       #expect(try database.rows("SELECT * FROM b") == ["7"])
       let found = try database.rows("SELECT count(*) FROM a").first.flatMap { UInt64($0) } ?? 0
-      #expect(atomicity == .table ? found == 0 : found > 0 && found == summary.tables[0].ledger.read, "\(found)")
+      #expect(
+        atomicity == .table ? found == 0 : found > 0 && found == summary.tables[0].ledger.read, "\(found)")
       let state = try database.rows(
         "SELECT \"table\", failures, exit_code, message LIKE '%deadline%' FROM upsurge_feeds ORDER BY 1")
       #expect(state == ["'a'|1|\(code)|1", "'b'|0|0|NULL"])
@@ -119,6 +120,59 @@ import Upsurge
     let last = run(job)
     #expect(last.summary.exitCode == 66 && last.notes.filter { $0.contains("tried again") }.count == 3)
     #expect(try Database(job.database).rows("SELECT failures, exit_code FROM upsurge_feeds") == ["1|66"])
+  }
+
+  @Test(
+    "What failed before there was a database is noted with its last try, and a good try is not overwritten",
+    arguments: [false, true])
+  func beforeDatabase(comes: Bool) throws {
+    _ = scratch.write("id\n7\n", to: "b.csv")
+    var job = job(["a": scratch.file("late.csv"), "b": scratch.file("b.csv")])
+    job.tables[0].unattended.retryCount = 2
+    let folder = scratch.path
+    let (summary, notes) = run(job) { text in
+      guard comes, text.contains("(2 of 2)") else { return }
+      try? Data("id\n7\n".utf8).write(to: URL(fileURLWithPath: folder + "/late.csv"))
+    }
+    #expect(summary.tables.map(\.exitCode) == [comes ? 0 : 66, 0], "\(notes)")
+    let state =
+      "SELECT \"table\", failures, exit_code, good_at IS NULL, message IS NULL FROM upsurge_feeds ORDER BY 1"
+    #expect(
+      try Database(job.database).rows(state) == [comes ? "'a'|0|0|0|1" : "'a'|1|66|1|0", "'b'|0|0|0|1"])
+    // Where no table has made one, there is none.
+    job.database = scratch.file("none.db")
+    job.tables = [MirrorTable(name: "c", sources: [scratch.file("nowhere.csv")])]
+    #expect(run(job).summary.exitCode == 66 && !FileManager.default.fileExists(atPath: job.database))
+  }
+
+  @Test("A run that cannot be noted says what comes of that: nothing is read again that has not changed")
+  func unnoted() throws {
+    _ = scratch.write("id\n7\n", to: "a.csv")
+    let job = job(["a": scratch.file("a.csv")])
+    #expect(run(job).summary.exitCode == 0)
+    let database = Database(job.database)
+    try database.rows("BEGIN IMMEDIATE")
+    let (same, notes) = run(job)
+    try database.rows("COMMIT")
+    #expect(same.tables[0].unchangedSince != nil)
+    let note = notes.first { $0.contains("could not be noted") } ?? ""
+    #expect(note.hasSuffix("; upsurge status tells of the one before it"), "\(notes)")
+    #expect(run(job).summary.ledger.read == 0)
+  }
+
+  @Test("What is not stored after all is not read to its end to be known again")
+  func vainLook() throws {
+    // A hole that takes minutes to read, behind a header that has no key.
+    let path = scratch.write("id\n7\n", to: "a.csv")
+    #expect(truncate(path, 1 << 43) == 0)
+    let look = try BackgroundLook([path], control: RunControl())
+    look.giveUp()
+    let start = ContinuousClock.now
+    #expect(look.files() == nil)
+    var job = job(["a": path])
+    job.tables[0].options.key = ["nope"]
+    #expect(run(job).summary.exitCode == 64)
+    #expect(ContinuousClock.now - start < .seconds(300))
   }
 
   @Test("A database that is busy is tried again, and each file of a folder is taken once all the same")

@@ -241,6 +241,28 @@ import Upsurge
     #expect(last.ledger.swept == 1 && last.ledger.unchanged == 1_997 && Self.skipped(last) > 1_500)
   }
 
+  @Test("A small table is remembered every night, so that it is known in part as soon as it has grown")
+  func small() throws {
+    var job = job()
+    (job.tables[0].options.chunkSizes.usual, job.tables[0].options.chunkSizes.least) = (2_000, 1_000)
+    let write = { (count: Int, value: Int) in
+      let lines = (0..<count).map { "\($0),\($0 == 3 ? "value \(value)" : "value")\n" }
+      _ = scratch.write("id,v\n" + lines.joined(), to: "feed.csv")
+    }
+    let known = "SELECT count(*), sum(records), max(hash IS NOT NULL) FROM upsurge_chunks WHERE place > 0"
+    for night in 0..<4 {
+      write(20, night)
+      let summary = job.run()
+      #expect(summary.exitCode == 0 && summary.ledger.updated == (night > 0 ? 1 : 0))
+      #expect(try Database(job.database).rows(known) == ["1|20|0"], "night \(night)")
+    }
+    write(2_000, 4)
+    #expect(job.run().ledger.inserted == 1_980)
+    write(2_000, 5)
+    let grown = job.run()
+    #expect(grown.ledger.updated == 1 && Self.skipped(grown) > 1_500)
+  }
+
   @Test("Guards count the records that were not read")
   func guards() throws {
     var job = job()

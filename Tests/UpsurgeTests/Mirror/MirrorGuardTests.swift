@@ -140,9 +140,13 @@ import Upsurge
     let first = job.run()
     #expect(first.exitCode == 3)
     #expect(first.tables.map(\.exitCode) == [66, 0])
-    _ = job.run()
+    // Also of one that has failed before there was a database.
     let state = "SELECT \"table\", failures, exit_code, good_at IS NULL FROM upsurge_feeds ORDER BY 1"
     #expect(try Database(job.database).rows(state) == ["'feed'|0|0|0", "'missing'|1|66|1"])
+    let status = try FeedStatus.all(database: job.database)
+    #expect(status.map(\.table) == ["feed", "missing"] && status[1].message?.contains("nowhere.csv") == true)
+    _ = job.run()
+    #expect(try Database(job.database).rows(state) == ["'feed'|0|0|0", "'missing'|2|66|1"])
     #expect(
       try Database(job.database).rows("SELECT records FROM upsurge_feeds WHERE failures = 0") == ["600"])
   }
@@ -233,8 +237,38 @@ import Upsurge
     #expect(run(["{\"id\":2,\"n\":\"c\"}"]).exitCode == 0)
     #expect(try database.rows("SELECT id || n || ifnull(gone, 0) FROM t") == ["'1a1'", "'2c0'"])
     let named = run(["{\"id\":2,\"n\":\"d\",\"gone\":1}"])
-    #expect(named.exitCode == 4)
-    #expect(named.tables[0].failure?.message.contains("\"gone\"") == true)
+    #expect(named.exitCode == 64)
+    #expect(
+      named.tables[0].failure?.message
+        == "sweep: soft: the input has a key \"gone\" for the column that marks rows as gone, and only the sweep may set it"
+    )
+    #expect(named.tables[0].failure?.position?.line == 1)
     #expect(try database.rows("SELECT id || n || ifnull(gone, 0) FROM t") == ["'1a1'", "'2c0'"])
+  }
+
+  @Test(
+    "A record that names the mark is refused wherever it comes, unless its key is left out",
+    arguments: [SchemaContract.freeze, .evolve, .quarantine], [false, true])
+  func named(contract: SchemaContract, isThere: Bool) throws {
+    let lines = ["{\"id\":1}", "{\"id\":2}", "{\"id\":3,\"GONE\":1}"]
+    var table = MirrorTable(
+      name: "t", sources: [scratch.write(lines.map { $0 + "\n" }.joined(), to: "t.ndjson")])
+    table.options.key = ["id"]
+    table.options.contract = contract
+    table.sweep = .soft(column: "gone")
+    var job = MirrorJob(database: scratch.file("a.db"), tables: [table])
+    if isThere { try Database(job.database).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, gone INTEGER)") }
+    let refused = job.run()
+    let failure = refused.tables[0].failure
+    if !isThere && contract == .quarantine {
+      // Without a table every record waits, as it is.
+      #expect(refused.exitCode != 0)
+    } else {
+      #expect(
+        refused.exitCode == 64 && failure?.message.hasSuffix("only the sweep may set it") == true,
+        "\(failure?.description ?? "")")
+    }
+    job.tables[0].options.columns = ["id"]
+    if isThere || contract != .quarantine { #expect(job.run().ledger.inserted == 3) }
   }
 }

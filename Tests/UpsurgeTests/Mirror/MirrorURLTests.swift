@@ -76,6 +76,72 @@ import Upsurge
     #expect(job.run().ledger.inserted == 2)
   }
 
+  @Test("Other headers ask for all of it; those that name another feed are refused until that is confirmed")
+  func otherHeaders() throws {
+    // Each account has its own rows, and one tag for all of them.
+    let server = try HTTPTestServer { request in
+      if request.headers["if-none-match"] != nil {
+        return HTTPTestServer.status("304 Not Modified", ["ETag: \"v\""])
+      }
+      let isOther = request.headers["authorization"] == "Bearer other" || request.headers["x-account"] == "2"
+      return HTTPTestServer.whole(Self.csv(isOther ? 98 : 100), headers: ["ETag: \"v\""])
+    }
+    var job = job(server)
+    job.tables[0].headers = ["Authorization": "Bearer one", "X-Account": "1"]
+    #expect(job.run().ledger.inserted == 100)
+    #expect(job.run().tables[0].unchangedSince != nil)
+    // Spelled otherwise it is the same.
+    job.tables[0].headers = ["authorization": "Bearer one", "x-account": "1"]
+    #expect(job.run().tables[0].unchangedSince != nil)
+    // A credential may be a new one, and is asked with anew.
+    job.tables[0].headers["authorization"] = "Bearer other"
+    let renewed = job.run()
+    #expect(renewed.exitCode == 0 && renewed.ledger.swept == 2 && renewed.ledger.unchanged == 98)
+    #expect(job.run().tables[0].unchangedSince != nil)
+    job.tables[0].headers["authorization"] = "Bearer one"
+    #expect(job.run().ledger.inserted == 2)
+    // Another account is another feed.
+    let database = Database(job.database)
+    for value in ["2", nil] {
+      job.tables[0].headers["x-account"] = value
+      let refused = job.run()
+      #expect(refused.exitCode == 4)
+      #expect(
+        refused.tables[0].error?.message
+          == "the feed of table feed is not what it was: headers (other x-account)")
+      #expect(try database.rows("SELECT count(*) FROM feed") == ["100"])
+    }
+    job.tables[0].headers["x-account"] = "2"
+    job.acceptsChanges = true
+    #expect(job.run().ledger.swept == 2)
+    job.acceptsChanges = false
+    #expect(job.run().tables[0].unchangedSince != nil)
+    let file = String(decoding: try readFile(job.database), as: UTF8.self)
+    #expect(!file.contains("Bearer"))
+  }
+
+  @Test("A feed that an earlier version has noted, without its headers, is the same feed")
+  func earlierVersion() throws {
+    let server = try HTTPTestServer { request in
+      if request.headers["if-none-match"] != nil {
+        return HTTPTestServer.status("304 Not Modified", ["ETag: \"v\""])
+      }
+      return HTTPTestServer.whole(Self.csv(100), headers: ["ETag: \"v\""])
+    }
+    var job = job(server)
+    job.tables[0].headers["X-Account"] = "1"
+    #expect(job.run().exitCode == 0)
+    let database = Database(job.database)
+    try database.rows("UPDATE upsurge_feeds SET feed = json_remove(feed, '$.headers')")
+    let headers = "SELECT json_extract(feed, '$.headers') IS NULL FROM upsurge_feeds"
+    #expect(try database.rows(headers) == ["1"])
+    let next = job.run()
+    #expect(next.exitCode == 0 && next.tables[0].unchangedSince != nil)
+    #expect(try database.rows(headers) == ["0"])
+    job.tables[0].headers["X-Account"] = "2"
+    #expect(job.run().exitCode == 4)
+  }
+
   enum Fault: String, CaseIterable { case cutLength, cutChunked, cutInRecord, empty, gone, server }
 
   @Test("A body that is cut, empty or refused takes no row away", arguments: Fault.allCases)
