@@ -51,7 +51,7 @@ final class OpenReferences {
       "SELECT \(values), \(try Self.openKeys(schema)) FROM \(table) WHERE \(place)", isPersistent: true)
     var parents: [Statement?] = []
     for key in schema.foreignKeys {
-      let sql = try Self.parent(schema, key, place: place)
+      let sql = SQLName.isSame(key.parentTable, schema.name) ? try Self.parent(schema, key, in: schema) : nil
       parents.append(try sql.map { (sql) throws(UpsurgeError) in try connection.prepare(sql) })
     }
     self.parents = parents
@@ -99,23 +99,22 @@ final class OpenReferences {
     return identity.indices.map { SQLValue(find.handle, column: Int32($0)) }
   }
 
-  /// SQL that finds the parent of a row in the same table; nil for a key that refers to another table.
-  private static func parent(
-    _ schema: TableSchema, _ key: TableSchema.ForeignKey, place: String
+  /// SQL that finds what names the parent of a row, by what names the row; nil where either has no name.
+  static func parent(
+    _ schema: TableSchema, _ key: TableSchema.ForeignKey, in parent: TableSchema
   ) throws(UpsurgeError) -> String? {
-    let parents = key.referredColumns
-    guard SQLName.isSame(key.parentTable, schema.name), parents.count == key.columns.count else { return nil }
-    let table = try SQLName.quote(schema.name)
+    guard let place = try place(schema), key.referredColumns.count == key.columns.count else { return nil }
     var names: [String] = []
-    if schema.isWithoutRowid {
-      for column in schema.primaryKeyColumns { names.append(try SQLName.quote(column)) }
-    } else if let rowid = schema.rowidName {
+    if parent.isWithoutRowid {
+      for column in parent.primaryKeyColumns { names.append(try SQLName.quote(column)) }
+    } else if let rowid = parent.rowidName {
       names = [rowid]
     }
+    if names.isEmpty { return nil }
     return """
       SELECT \(names.map { "\"upsurge_parent\".\($0)" }.joined(separator: ", ")) \
-      FROM \(table) CROSS JOIN \(table) AS "upsurge_parent" \
-      WHERE \(place) AND \(try matches(schema, key, parents))
+      FROM \(try SQLName.quote(schema.name)) CROSS JOIN \(try SQLName.quote(parent.name)) AS "upsurge_parent" \
+      WHERE \(place) AND \(try matches(schema, key, key.referredColumns))
       """
   }
 
