@@ -79,7 +79,14 @@ package final class LoadGroup: @unchecked Sendable {
     return made
   }
 
-  func add(_ part: Part) { parts.append(part) }
+  func add(_ part: Part) {
+    // Of the deliveries of a table, the last one says which rows are gone.
+    if let before = parts.last(where: { $0.isOf(part.writing.table.facts.name) && $0.sweepsLater }) {
+      part.writing.writer.takeOverSweep(of: before.writing.writer)
+      before.writing.hasSwept = true
+    }
+    parts.append(part)
+  }
 
   func note(_ end: EndedLoad, of run: LoadRun) { ended.append((end, run)) }
 
