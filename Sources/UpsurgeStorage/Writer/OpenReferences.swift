@@ -23,8 +23,8 @@ final class OpenReferences {
   let watchedColumns: [Int]
   /// Where the columns of each foreign key stand in `watchedColumns`.
   private let places: [[Int]]
-  /// Where those stand that rows of the table refer to.
-  private let referredPlaces: [Int]
+  /// Where those stand that rows of the same table refer to by each of them; of one to another table, none.
+  private let referredPlaces: [[Int]]
 
   /// nil where the table has no foreign key, or no row of it can be named.
   init?(_ connection: Connection, _ schema: TableSchema) throws(UpsurgeError) {
@@ -42,8 +42,9 @@ final class OpenReferences {
       }
     }
     self.places = schema.foreignKeys.map { places($0.columns) }
-    referredPlaces = schema.foreignKeys.filter { SQLName.isSame($0.parentTable, schema.name) }
-      .flatMap { places($0.referredColumns) }
+    referredPlaces = schema.foreignKeys.map {
+      SQLName.isSame($0.parentTable, schema.name) ? places($0.referredColumns) : []
+    }
     watchedColumns = watched
     let table = try SQLName.quote(schema.name)
     let values = try schema.terms(watched)
@@ -83,7 +84,14 @@ final class OpenReferences {
 
   /// Whether the row lets others refer to it by other values than before.
   func hasMoved(from before: [SQLValue], to now: [SQLValue]) -> Bool {
-    referredPlaces.contains { before[$0] != now[$0] }
+    referredPlaces.contains { $0.contains { before[$0] != now[$0] } }
+  }
+
+  /// Whether the row was its own parent by a foreign key.
+  func wasOwnParent(_ key: Int, _ before: [SQLValue]) -> Bool {
+    let parents = referredPlaces[key]
+    return !parents.isEmpty && parents.count == places[key].count
+      && zip(places[key], parents).allSatisfy { before[$0] == before[$1] }
   }
 
   /// Whether a foreign key refers to nothing, because one of its columns is NULL.
