@@ -73,6 +73,32 @@ import UpsurgeRecords
     #expect(try connection.rows("SELECT * FROM t") == [[12, "e", "e", 1]])
   }
 
+  @Test(
+    "A record that only changes what its own row refers to is to blame for that",
+    arguments: [
+      // The row was its own parent before.
+      ("'e'", [[1, "a", nil, 1], [12, "f", .absent, 2]], "read 2 inserted 1 rejected 1", [2]),
+      ("'e'", [[12, "f", .absent, 2], [13, "e", nil, 2]], "read 2 inserted 1 updated 1", []),
+      ("'e'", [[12, "f", "f", 2]], "read 1 updated 1", []),
+      // Another record has opened it.
+      ("NULL", [[12, "e", "z", 1], [12, "g", .absent, 2]], "read 2 updated 1 rejected 1", [1]),
+      ("NULL", [[12, "e", "e", 1], [12, "g", .absent, 2]], "read 2 updated 1 rejected 1", [2]),
+    ] as [(String, [[Value]], String, [UInt64])])
+  func aRowThatWasItsOwnParent(
+    parent: String, rows: [[Value]], ledger: String, rejected: [UInt64]
+  ) throws {
+    let connection = try TemporaryDatabase().open(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, c TEXT UNIQUE, p TEXT REFERENCES t(c), v INT); "
+        + "INSERT INTO t VALUES(12, 'e', \(parent), 3)")
+    var settings = WriterSettings()
+    settings.defersForeignKeys = true
+    let (writer, rejects) = try UpsurgeStorageTests.load(
+      connection, "t", ["id", "c", "p", "v"], rows, key: ["id"], onError: .reject, settings: settings)
+    #expect(writer.ledger.text == ledger)
+    #expect(rejects.compactMap(\.position.record) == rejected)
+    #expect(try connection.rows("PRAGMA foreign_key_check").isEmpty)
+  }
+
   @Test func anInitiallyDeferredKeyIsFollowedWithoutBeingAsked() throws {
     let setup =
       "CREATE TABLE p(a, b, PRIMARY KEY (a, b)) WITHOUT ROWID; INSERT INTO p VALUES(1, 'x');"

@@ -119,7 +119,7 @@ import UpsurgeRecords
     var random = SeededGenerator(seed: seed)
     let ranges: [ClosedRange<Int64>] = [0...300, -70_000...70_000, .min ... .max, Int64.max - 5...Int64.max]
     let range = ranges[Int(seed) % ranges.count]
-    let set = RowidSet()
+    let set = RowidSet(SeenMemory(byteLimit: .max))
     var expected: Set<Int64> = []
     for _ in 0..<500 {
       let rowid = Int64.random(in: range, using: &random)
@@ -133,6 +133,20 @@ import UpsurgeRecords
     var found: [Int64] = []
     set.visit { found.append($0) }
     #expect(found == expected.sorted(), "seed \(seed)")
+  }
+
+  @Test("Rowids that lie far apart take no more memory than they may, and give it back")
+  func memory() {
+    let memory = SeenMemory(byteLimit: 1 << 16)
+    do {
+      let sets = [RowidSet(memory), RowidSet(memory)]
+      let (newCount, count) = sets[0].insert(count: 3) { Int64($0) << 20 }
+      #expect(newCount == 3 && count == 3 && !memory.isFull)
+      let (moreCount, more) = sets[1].insert(count: 1_000) { Int64($0) << 20 }
+      #expect(moreCount == 5 && more == 5 && memory.isFull)
+      #expect(sets[0].insert(7 << 20) == nil && sets[0].insert(1) == true && sets[0].insert(1) == false)
+    }
+    #expect(memory.byteCount == 0 && memory.peakByteCount == 1 << 16)
   }
 
   // MARK: - Guards

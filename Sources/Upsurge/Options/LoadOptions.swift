@@ -183,6 +183,9 @@ public struct LoadOptions: Sendable {
   /// What batches with large records may take, all together: such a record as it stands and as it is stored.
   package var largeBatchByteLimit: Int { memory.byteCount / 2 }
 
+  /// What may be kept in memory of which rows a snapshot's records were about, for all tables of a transaction together.
+  package var seenByteLimit: Int { min(memory.byteCount / 8, 8 << 20) }
+
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
     try validatePreview()

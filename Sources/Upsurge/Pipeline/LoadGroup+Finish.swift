@@ -37,17 +37,18 @@ extension LoadGroup {
     return outcome
   }
 
-  /// Sweeps what the last delivery of a table no longer has, as another one follows.
-  package func sweepNow(_ table: String) throws(UpsurgeError) {
+  /// Judges the sweep of the last delivery of a table, as another one follows, which takes it over: by then rows of tables
+  /// that are read later may refer to others. Rows that are only marked are marked at once.
+  package func closeDelivery(of table: String) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       for part in parts where part.isOf(table) && part.sweepsLater {
-        let connection = try openedConnection()
+        _ = try openedConnection()
         part.writing.writer.moveToCurrentThread()
-        try connection.beginWriting()
-        try part.sweep(leavesOpen: false)
-        try part.writing.writer.forgetOrphans(through: part.lastKept)
-        try connection.commitWriting()
-        part.writing.hasSwept = true
+        if part.run.job.options.snapshot?.sweep == .hard {
+          try part.writing.writer.judgeSweep()
+        } else {
+          try sweepNow(part)
+        }
         part.run.summary.withLock { $0.guardRefusal = part.writing.writer.guardRefusal?.error }
         tell([part.run])
       }
@@ -55,6 +56,15 @@ extension LoadGroup {
       fault = error
       throw error
     }
+  }
+
+  private func sweepNow(_ part: Part) throws(UpsurgeError) {
+    let connection = try openedConnection()
+    try connection.beginWriting()
+    try part.sweep(leavesOpen: false)
+    try part.writing.writer.forgetOrphans(through: part.lastKept)
+    try connection.commitWriting()
+    part.writing.hasSwept = true
   }
 
   /// Whether anything was loaded, or records wait for others.

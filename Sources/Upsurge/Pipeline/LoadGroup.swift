@@ -31,6 +31,8 @@ package final class LoadGroup: @unchecked Sendable {
   var fault: UpsurgeError?
   var connection: Connection?
   var parts: [Part] = []
+  /// What the rows that are not to be swept may take, of all tables.
+  package let seenMemory: SeenMemory
   /// Who is to hear what has become of a load in the end.
   private var ended: [(load: EndedLoad, run: LoadRun)] = []
 
@@ -50,6 +52,7 @@ package final class LoadGroup: @unchecked Sendable {
     shared.busyTimeout = options.map(\.busyTimeout).max() ?? shared.busyTimeout
     if options.contains(where: { $0.durability == .full }) { shared.durability = .full }
     self.options = shared
+    seenMemory = SeenMemory(byteLimit: shared.seenByteLimit)
   }
 
   /// Why loads cannot share a connection; nil where they can.
@@ -79,7 +82,14 @@ package final class LoadGroup: @unchecked Sendable {
     return made
   }
 
-  func add(_ part: Part) { parts.append(part) }
+  func add(_ part: Part) {
+    // Of the deliveries of a table, the last one says which rows are gone.
+    if let before = parts.last(where: { $0.isOf(part.writing.table.facts.name) && $0.sweepsLater }) {
+      part.writing.writer.takeOverSweep(of: before.writing.writer)
+      before.writing.hasSwept = true
+    }
+    parts.append(part)
+  }
 
   func note(_ end: EndedLoad, of run: LoadRun) { ended.append((end, run)) }
 

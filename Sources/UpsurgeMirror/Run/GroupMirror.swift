@@ -9,9 +9,13 @@ struct GroupMirror {
   let control: RunControl
   let note: @Sendable (RunNote) -> Void
 
-  /// - Parameter afterwards: gets what is to be done when the ledgers were seen.
+  /// - Parameters:
+  ///   - afterwards: gets what is to be done when the ledgers were seen.
+  ///   - judge: is given what became of a table in front of that being noted; whether the table is tried again. Without
+  ///     it none is, and only the job has a deadline.
   func run(
-    _ afterwards: inout Afterwards, tick: (RunControl.Progress) -> Void
+    _ afterwards: inout Afterwards, judge: ((inout MirrorSummary.Table) -> Bool)? = nil,
+    tick: (RunControl.Progress) -> Void
   ) -> [MirrorSummary.Table] {
     let loads = LoadGroup(
       database: job.database, options: group.tables.map { job.options(of: $0) }, control: control, note: note)
@@ -24,10 +28,11 @@ struct GroupMirror {
       control.note(table: table.name)
       var mirror = TableMirror(
         job: job, table: table, control: control, note: RunNote.of(table: table.name, to: note), group: loads)
-      mirror.judge = { summary in
-        if control.isExpired { summary.expire("the job", seconds: job.deadline ?? 0) }
-        return false
-      }
+      mirror.judge =
+        judge ?? { summary in
+          if control.isExpired { summary.expire("the job", seconds: job.deadline ?? 0) }
+          return false
+        }
       var turn = TableMirror.Turn(table)
       if let failure {
         mirror.leaveOut(&turn, because: failure)
@@ -53,15 +58,20 @@ struct GroupMirror {
     }
   }
 
+  private func judgeByJob(_ summary: inout MirrorSummary.Table) -> Bool {
+    if control.isExpired { summary.expire("the job", seconds: job.deadline ?? 0) }
+    return false
+  }
+
   /// What a table is to do by itself it cannot do in a transaction with others.
   private func warnOfOwnRules() {
+    if group.tables.count == 1 { return }
     for table in group.tables where table.unattended.deadline != nil || table.unattended.retryCount > 0 {
       note(
         RunNote(
           .warning,
-          "table \(table.name.escapedForTerminal) has foreign keys, or the job is atomic, so that it is stored in one "
-            + "transaction with what it refers to; its own deadline and retries do not count, the job's deadline does"
-        ))
+          "table \(table.name.escapedForTerminal) is stored in one transaction with other tables of the job; its own "
+            + "deadline and retries do not count, the job's deadline does"))
     }
   }
 

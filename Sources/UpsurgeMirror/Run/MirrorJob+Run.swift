@@ -34,11 +34,13 @@ extension MirrorJob {
       for group in try groups(note) {
         if control.cancellationSignal != nil { break }
         let done: [MirrorSummary.Table]
-        if sharesTransaction(group) {
+        if group.tables.count > 1 {
           let mirror = GroupMirror(job: job, group: group, control: control, note: note)
           done = mirror.run(&afterwards, tick: tick)
         } else {
-          let mirror = TableAttempts(job: job, table: group.tables[0], control: control, note: note)
+          let mirror = TableAttempts(
+            job: job, table: group.tables[0], group: sharesTransaction(group) ? group : nil, control: control,
+            note: note)
           done = [mirror.run(&afterwards, tick: tick)]
         }
         summary.tables += done
@@ -100,9 +102,8 @@ extension MirrorJob {
     return found
   }
 
-  private func sharesTransaction(_ group: TableGroup) -> Bool {
-    atomicity != .bounded && (group.hasReferences || group.tables.count > 1)
-  }
+  /// Whether records of a table may wait for others, so that its loads share a transaction with those that wait.
+  private func sharesTransaction(_ group: TableGroup) -> Bool { atomicity != .bounded && group.hasReferences }
 }
 
 extension MirrorTable {

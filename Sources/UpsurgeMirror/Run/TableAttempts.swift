@@ -11,15 +11,20 @@ import UpsurgeRecords
 struct TableAttempts {
   let job: MirrorJob
   let table: MirrorTable
+  /// The table alone, where it shares a transaction with records that wait; else nil.
+  let group: TableGroup?
   let control: RunControl
   /// Says things of this table.
   let note: @Sendable (RunNote) -> Void
+  private let tell: @Sendable (RunNote) -> Void
 
   init(
-    job: MirrorJob, table: MirrorTable, control: RunControl, note: @escaping @Sendable (RunNote) -> Void
+    job: MirrorJob, table: MirrorTable, group: TableGroup? = nil, control: RunControl,
+    note: @escaping @Sendable (RunNote) -> Void
   ) {
-    (self.job, self.table, self.control) = (job, table, control)
+    (self.job, self.table, self.group, self.control) = (job, table, group, control)
     self.note = RunNote.of(table: table.name, to: note)
+    tell = note
   }
 
   private var shown: String { table.name.escapedForTerminal }
@@ -54,16 +59,20 @@ struct TableAttempts {
     _ afterwards: inout Afterwards, _ tick: (RunControl.Progress) -> Void
   ) -> MirrorSummary.Table {
     var whole: [RunSummary] = []
+    var replayed = Ledger()
     var number = 0
     while true {
       let begun = afterwards
       let isLast = number >= rules.retryCount || table.sources.contains(where: SourceName.isStandardInput)
-      var mirror = TableMirror(job: job, table: table, control: control, note: note)
-      mirror.judge = { summary in
+      var summary = attempt(&afterwards, tick) { summary in
         settle(&summary)
         return !isLast && control.cancellationSignal == nil && rules.isWorthTrying(summary.failure)
       }
-      var summary = mirror.run(&afterwards, tick: tick)
+      // What an earlier try has stored of it is not told again.
+      if job.dryRun == nil {
+        replayed += summary.replayed
+        summary.replayed = replayed
+      }
       if isLast || control.cancellationSignal != nil || !rules.isWorthTrying(summary.failure) {
         summary.loads = whole + summary.loads
         return summary
@@ -80,6 +89,24 @@ struct TableAttempts {
         return summary
       }
     }
+  }
+
+  private func attempt(
+    _ afterwards: inout Afterwards, _ tick: (RunControl.Progress) -> Void,
+    judge: @escaping (inout MirrorSummary.Table) -> Bool
+  ) -> MirrorSummary.Table {
+    guard let group else {
+      var mirror = TableMirror(job: job, table: table, control: control, note: note)
+      mirror.judge = judge
+      return mirror.run(&afterwards, tick: tick)
+    }
+    let mirror = GroupMirror(job: job, group: group, control: control, note: tell)
+    if let summary = mirror.run(&afterwards, judge: judge, tick: tick).first { return summary }
+    // It was told to end before it began.
+    var summary = MirrorSummary.Table(name: table.name)
+    summary.error = UpsurgeError(.interrupted, "interrupted")
+    settle(&summary)
+    return summary
   }
 
   /// Says of a run whose time was over that it was.

@@ -71,11 +71,14 @@ extension TableMirror {
       }
       isUnchanged = false
       if let group, let before = turn.deliveries.last {
-        try group.sweepNow(table.name)
+        try group.closeDelivery(of: table.name)
         if !before.isWhole { return }
       }
+      var record = turn.record
+      // Those of a group are noted when all of it is stored.
+      if let before = turn.deliveries.last { record?.recordCount = before.load.summary.ledger.read }
       let delivery = Delivery(
-        load: try load([path], turn.record, tick), names: [path], files: [file], isTakenOnce: true)
+        load: try load([path], record, tick), names: [path], files: [file], isTakenOnce: true)
       if group == nil {
         try take(delivery, &turn, &afterwards)
       } else {

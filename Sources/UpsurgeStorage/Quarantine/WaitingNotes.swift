@@ -2,12 +2,15 @@ import UpsurgeRecords
 
 /// What became of each record, in a temporary database.
 final class WaitingNotes {
-  private let store: Connection
+  let store: Connection
   private let insertion: Statement
   private let refusal: Statement
   private let question: Statement
   private let all: Statement
-  private let rowValueCount: Int
+  /// So many values name a row, at most.
+  let rowValueCount: Int
+  /// Whether each record has stored its row, or would be none to be stored without the others, too.
+  var isPlain = true
 
   init(rowValueCount: Int) throws(UpsurgeError) {
     self.rowValueCount = rowValueCount
@@ -17,16 +20,21 @@ final class WaitingNotes {
       """
       PRAGMA page_size=16384; PRAGMA temp_store=FILE; PRAGMA cache_size=-512; PRAGMA synchronous=OFF; BEGIN;
       CREATE TABLE stored(id INTEGER PRIMARY KEY, place, outcome, value_count, \(values));
-      CREATE TABLE refused(id INTEGER PRIMARY KEY);
+      CREATE TABLE refused(id INTEGER PRIMARY KEY, level INTEGER);
+      CREATE INDEX refused_level ON refused(level);
       """)
     let places = (1...rowValueCount + 4).map { "?\($0)" }.joined(separator: ", ")
     insertion = try store.prepare("INSERT OR REPLACE INTO stored VALUES(\(places))", isPersistent: true)
-    refusal = try store.prepare("INSERT OR IGNORE INTO refused VALUES(?1)", isPersistent: true)
+    refusal = try store.prepare("INSERT OR IGNORE INTO refused VALUES(?1, 0)", isPersistent: true)
     question = try store.prepare("SELECT 1 FROM refused WHERE id = ?1", isPersistent: true)
     all = try store.prepare("SELECT * FROM stored ORDER BY id", isPersistent: true)
   }
 
-  func clear() throws(UpsurgeError) { try store.execute("DELETE FROM stored") }
+  /// Forgets what became of the records; those that are refused stay so.
+  func clear() throws(UpsurgeError) {
+    try store.execute("DELETE FROM stored")
+    isPlain = true
+  }
 
   func holdsAny() throws(UpsurgeError) -> Bool { try store.integer("SELECT 1 FROM stored LIMIT 1") != nil }
 
@@ -37,11 +45,13 @@ final class WaitingNotes {
     try insertion.bind(outcome.rawValue, at: 3)
     try insertion.bind(Int64(row?.count ?? 0), at: 4)
     for index in 0..<rowValueCount {
-      let value = row.flatMap { index < $0.count ? $0[index] : nil } ?? .null
-      try insertion.bind(value, at: Int32(index + 5))
+      try insertion.bind(row.map { value(index, of: $0) } ?? .null, at: Int32(index + 5))
     }
     _ = try insertion.step()
   }
+
+  /// A value that names a row; behind the last one there are others, so that all rows have equally many.
+  func value(_ index: Int, of row: [SQLValue]) -> SQLValue { index < row.count ? row[index] : .integer(0) }
 
   func refuse(_ id: Int64) throws(UpsurgeError) {
     defer { refusal.reset() }
@@ -89,6 +99,8 @@ final class WaitingObserver: RecordObserver {
   func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError) {
+    // Without the record that was in its way, it might be stored.
+    if outcome == .rejected || outcome == .ignored { notes.isPlain = false }
     // What is refused, or has no place, stays where it is.
     guard outcome != .rejected, outcome != .quarantined, let id = position.record else { return }
     let row = after.map { row in places.compactMap { $0 < row.count ? row[$0] : nil } }

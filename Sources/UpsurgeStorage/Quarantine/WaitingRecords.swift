@@ -4,10 +4,11 @@ import UpsurgeRecords
 /// Stores records that wait in the quarantine for the rows that they refer to: as many of them as find their parents in
 /// the end, also where they refer to each other in circles.
 ///
-/// All of them are stored while foreign keys are put off. Those that have no parent then are left out, everything is taken
-/// back, and the others are stored once more, until none is without:
+/// All of them are stored while foreign keys are put off. Those that have no parent then are left out, and those whose
+/// parents are their rows (`WaitingChains`); everything is taken back, and the others are stored once more, until none is
+/// without:
 ///
-///     1 -> 2, 2 -> 1, 3 -> 4, 4 -> 9 (nowhere)      all   without 4   without 3 and 4
+///     1 -> 2, 2 -> 1, 3 -> 4, 4 -> 9 (nowhere)      all   without 3 and 4
 ///
 /// What was stored is noted in a temporary database, so that it takes no memory. Belongs to the connection's thread.
 package final class WaitingRecords {
@@ -42,8 +43,14 @@ package final class WaitingRecords {
   private let schemas: [TableSchema?]
   private var references: [Int: OpenReferences] = [:]
 
-  /// Longer chains of records that wait for each other, and in the end for a row that is not there, are not followed.
-  private static let longestSettlement = 500
+  /// How often all that is not refused was stored.
+  private(set) var roundCount = 0
+
+  /// So often at most, each time without more of them.
+  private static let mostRounds = 500
+  /// So often only those are refused that have no parent, where without them others might fare better than before: one
+  /// that was in the way of another.
+  private static let exactRounds = 8
 
   /// - Parameter isLeftOut: whether a record is not to be tried.
   package init(
@@ -86,14 +93,20 @@ package final class WaitingRecords {
 
   private func settle() throws(UpsurgeError) -> Bool {
     let last = try KeptRecord.lastID(connection)
-    for _ in 0..<Self.longestSettlement {
+    for round in 1...Self.mostRounds {
+      roundCount = round
       try connection.execute("SAVEPOINT upsurge_waiting")
       try notes.clear()
       try storeAll(through: last)
-      let hasAccused = try accuse()
+      var hasAccused = try accuse()
       if !hasAccused && !connection.hasOpenReferences {
         try connection.execute("RELEASE upsurge_waiting")
         return try notes.holdsAny()
+      }
+      if hasAccused {
+        if isPlain || round > Self.exactRounds { try follow() }
+      } else {
+        hasAccused = try accuseMovers()
       }
       try connection.execute("ROLLBACK TO upsurge_waiting; RELEASE upsurge_waiting")
       // Something else is open, and nobody knows because of which record.
@@ -102,6 +115,9 @@ package final class WaitingRecords {
     try notes.clear()
     return false
   }
+
+  /// Whether a row that refused records alone have made is not there without them.
+  private var isPlain: Bool { notes.isPlain && schemas.allSatisfy { $0?.triggers.isEmpty ?? true } }
 
   /// Stores all that is not refused.
   private func storeAll(through last: Int64) throws(UpsurgeError) {
@@ -160,6 +176,53 @@ package final class WaitingRecords {
     try notes.visit { (id, table, _, row) throws(UpsurgeError) in
       guard let row, let references = references[table],
         try references.look(at: row)?.isOpen.contains(true) ?? false
+      else { return }
+      try notes.refuse(id)
+      hasAccused = true
+    }
+    return hasAccused
+  }
+
+  /// Refuses those too whose parents are rows of refused ones, and theirs in turn, which would otherwise take a round
+  /// each.
+  private func follow() throws(UpsurgeError) {
+    let questions = try parentQuestions()
+    if questions.isEmpty { return }
+    let chains = try WaitingChains(notes)
+    try notes.visit { (id, table, _, row) throws(UpsurgeError) in
+      guard let row, let asked = questions[table] else { return }
+      for (place, question) in asked {
+        for (index, value) in row.enumerated() { try question.bind(value, at: Int32(index + 1)) }
+        defer { question.reset() }
+        guard try question.step() else { continue }
+        let parent = (0..<sqlite3_column_count(question.handle)).map { SQLValue(question.handle, column: $0) }
+        try chains.note(id, parent: parent, of: place)
+      }
+    }
+    try chains.follow()
+  }
+
+  /// What finds the parents of a row in tables whose records are tried, by the place of its table, with their places.
+  private func parentQuestions() throws(UpsurgeError) -> [Int: [(place: Int, question: Statement)]] {
+    var questions: [Int: [(place: Int, question: Statement)]] = [:]
+    for (index, schema) in schemas.enumerated() {
+      for key in schema?.foreignKeys ?? [] {
+        guard let schema, let place = tables.firstIndex(where: { SQLName.isSame($0.name, key.parentTable) }),
+          let parent = schemas[place], let sql = try OpenReferences.parent(schema, key, in: parent)
+        else { continue }
+        questions[index, default: []].append((place, try connection.prepare(sql, isPersistent: true)))
+      }
+    }
+    return questions
+  }
+
+  /// Refuses records that may have taken from other rows what those refer to: all that have changed or deleted a row of a
+  /// table that is referred to.
+  /// - Returns: whether there are any.
+  private func accuseMovers() throws(UpsurgeError) -> Bool {
+    var hasAccused = false
+    try notes.visit { (id, table, outcome, _) throws(UpsurgeError) in
+      guard outcome == .updated || outcome == .deleted, schemas[table]?.referencingTables.isEmpty == false
       else { return }
       try notes.refuse(id)
       hasAccused = true

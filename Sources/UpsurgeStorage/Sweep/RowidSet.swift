@@ -8,37 +8,50 @@ final class RowidSet {
   private var pages: [Int64: Words] = [:]
   /// The page that was asked for last.
   private var last: (number: Int64, words: Words)?
+  /// Of which the pages are taken.
+  private let memory: SeenMemory
+
+  init(_ memory: SeenMemory) { self.memory = memory }
 
   deinit { removeAll() }
 
   func removeAll() {
     for words in pages.values { words.deallocate() }
+    memory.giveBack(byteCount)
     pages = [:]
     last = nil
   }
 
   /// Memory of the pages.
-  var byteCount: Int { pages.count * RowidSet.wordsPerPage * MemoryLayout<UInt64>.stride }
+  var byteCount: Int { pages.count * RowidSet.pageByteCount }
 
-  /// - Returns: whether it is new.
+  private static let pageByteCount = wordsPerPage * MemoryLayout<UInt64>.stride
+
+  /// - Returns: whether it is new; nil where the memory is full, and it was not inserted.
   @discardableResult
-  func insert(_ rowid: Int64) -> Bool {
-    let words = page(of: rowid) ?? addPage(of: rowid)
+  func insert(_ rowid: Int64) -> Bool? {
+    var found = page(of: rowid)
+    if found == nil && !memory.isFull { found = addPage(of: rowid) }
+    guard let words = found else { return nil }
     let (word, bit) = (words[RowidSet.word(rowid)], RowidSet.bit(rowid))
     words[RowidSet.word(rowid)] = word | bit
     return word & bit == 0
   }
 
-  /// Inserts many, mostly neighbours.
+  /// Inserts many, mostly neighbours, as long as the memory is not full.
   /// - Parameter rowid: gives each of them away.
-  /// - Returns: how many are new.
-  func insert(count: Int, _ rowid: (Int) -> Int64) -> Int {
+  /// - Returns: how many are new, and how many were inserted.
+  func insert(count: Int, _ rowid: (Int) -> Int64) -> (newCount: Int, count: Int) {
     var (newCount, number): (Int, Int64) = (0, 0)
     var words: Words?
     for index in 0..<count {
       let rowid = rowid(index)
       if words == nil || rowid >> 16 != number {
-        words = page(of: rowid) ?? addPage(of: rowid)
+        words = page(of: rowid)
+        if words == nil {
+          if memory.isFull { return (newCount, index) }
+          words = addPage(of: rowid)
+        }
         number = rowid >> 16
       }
       guard let words else { continue }
@@ -46,7 +59,7 @@ final class RowidSet {
       words[RowidSet.word(rowid)] = word | bit
       if word & bit == 0 { newCount += 1 }
     }
-    return newCount
+    return (newCount, count)
   }
 
   func contains(_ rowid: Int64) -> Bool {
@@ -80,6 +93,7 @@ final class RowidSet {
   private func addPage(of rowid: Int64) -> Words {
     let words = Words.allocate(capacity: RowidSet.wordsPerPage)
     words.initialize(repeating: 0, count: RowidSet.wordsPerPage)
+    memory.take(RowidSet.pageByteCount)
     pages[rowid >> 16] = words
     last = (rowid >> 16, words)
     return words

@@ -3,28 +3,26 @@ import UpsurgeRecords
 
 /// The rows of a table that records of a snapshot were about, so that the others can be swept.
 ///
-/// Rows are told by their rowid, a bit each. Where rowids lie so far apart that the bits would take too much memory, and
-/// in WITHOUT ROWID tables, they go to a temporary database, which no rollback of the table's own touches. SQLite itself
-/// finds the row of a record, so collations, affinities and expressions of the key mean here what they mean there.
+/// Rows are told by their rowid, a bit each: 8 MiB have room for 60 million neighbours. Where rowids lie so far apart that
+/// the bits would take too much memory, and in WITHOUT ROWID tables, they go to a temporary database, which no rollback of
+/// the table's own touches. SQLite itself finds the row of a record, so collations, affinities and expressions of the key
+/// mean here what they mean there.
 final class SeenRows {
   /// The columns that tell a row, by index.
   let columns: [Int]
   private let store: Store
   private let function: String
   private let schema: TableSchema
-  /// 8 MiB have room for 60 million neighbours.
-  private let byteLimit: Int
   /// How many they are.
   private(set) var count: UInt64 = 0
 
   /// - Throws: `usage` for what has no rows of its own, and where a stored record need not be found by its key.
-  init(_ plan: UpsertPlan, on connection: Connection, byteLimit: Int) throws(UpsurgeError) {
+  init(_ plan: UpsertPlan, on connection: Connection, memory: SeenMemory) throws(UpsurgeError) {
     let schema = plan.schema
     try Self.check(plan)
     self.schema = schema
-    self.byteLimit = byteLimit
     columns = plan.identityColumns
-    store = Store()
+    store = Store(memory)
     if schema.isWithoutRowid {
       try store.makeTable(columns.map { "COLLATE \(schema.columns[$0].collation)" })
     }
@@ -58,9 +56,12 @@ final class SeenRows {
       if try store.insert(rowid) { count += 1 }
       return
     }
-    if !bits.insert(rowid) { return }
-    count += 1
-    if bits.byteCount > byteLimit { try store.spill() }
+    if let isNew = bits.insert(rowid) {
+      if isNew { count += 1 }
+      return
+    }
+    try store.spill()
+    try insert(rowid)
   }
 
   /// Inserts many rows by their rowids, which `rowid` gives away.
@@ -69,8 +70,11 @@ final class SeenRows {
       for index in 0..<rowCount { try insert(rowid(index)) }
       return
     }
-    count += UInt64(bits.insert(count: rowCount, rowid))
-    if bits.byteCount > byteLimit { try store.spill() }
+    let inserted = bits.insert(count: rowCount, rowid)
+    count += UInt64(inserted.newCount)
+    if inserted.count == rowCount { return }
+    try store.spill()
+    for index in inserted.count..<rowCount { try insert(rowid(index)) }
   }
 
   /// Whether a row is one of them, in a table with rowids.
@@ -102,28 +106,33 @@ final class SeenRows {
 
   /// What holds the rows; the SQL function keeps it as long as the connection lives.
   fileprivate final class Store {
-    private(set) var bits: RowidSet? = RowidSet()
+    private(set) var bits: RowidSet?
+    private let memory: SeenMemory
+    /// The temporary database, and the name of the table in it.
     private var database: Connection?
+    private var table = ""
     private var insertion: Statement?
     private var question: Statement?
+
+    init(_ memory: SeenMemory) {
+      self.memory = memory
+      bits = RowidSet(memory)
+    }
 
     /// - Parameter kinds: what stands behind the name of each column.
     func makeTable(_ kinds: [String]) throws(UpsurgeError) {
       bits = nil
-      let made = try Connection(path: "the temporary database", createIfMissing: true, isTemporary: true)
       let names = kinds.indices.map { "k\($0)" }
       let columns = zip(names, kinds).map { "\($0) \($1)" }.joined(separator: ", ")
       let isRowid = kinds == [Self.rowidKind]
-      try made.execute(
-        """
-        PRAGMA page_size=16384; PRAGMA temp_store=FILE; PRAGMA cache_size=-2048; PRAGMA synchronous=OFF; BEGIN;
-        CREATE TABLE seen(\(columns)\(isRowid ? "" : ", PRIMARY KEY (\(names.joined(separator: ", ")))"))
-        \(isRowid ? "" : "WITHOUT ROWID");
-        """)
+      let (made, table) = try memory.makeTable(
+        columns: isRowid ? columns : "\(columns), PRIMARY KEY (\(names.joined(separator: ", ")))",
+        options: isRowid ? "" : "WITHOUT ROWID")
+      self.table = table
       let places = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-      insertion = try made.prepare("INSERT OR IGNORE INTO seen VALUES (\(places))", isPersistent: true)
+      insertion = try made.prepare("INSERT OR IGNORE INTO \(table) VALUES (\(places))", isPersistent: true)
       let conditions = names.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: " AND ")
-      question = try made.prepare("SELECT 1 FROM seen WHERE \(conditions)", isPersistent: true)
+      question = try made.prepare("SELECT 1 FROM \(table) WHERE \(conditions)", isPersistent: true)
       database = made
     }
 
@@ -156,7 +165,7 @@ final class SeenRows {
       var list: [Int64] = []
       if let bits {
         bits.visit { list.append($0) }
-      } else if let all = try database?.prepare("SELECT k0 FROM seen ORDER BY 1") {
+      } else if let all = try database?.prepare("SELECT k0 FROM \(table) ORDER BY 1") {
         while try all.step() { list.append(all.integer(at: 0)) }
       }
       return list
@@ -196,8 +205,11 @@ final class SeenRows {
     }
 
     func clear() {
-      (insertion, question, database) = (nil, nil, nil)
-      bits = RowidSet()
+      (insertion, question) = (nil, nil)
+      // What cannot be dropped goes with the temporary database.
+      try? database?.execute("DROP TABLE \(table)")
+      database = nil
+      bits = RowidSet(memory)
     }
   }
 

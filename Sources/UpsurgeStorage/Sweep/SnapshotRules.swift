@@ -23,7 +23,7 @@ package struct SnapshotRules: Sendable {
   /// Numbers of records at which a source cuts its deliveries off.
   package var suspiciousCounts: [UInt64] = []
 
-  /// What the bits of rows that were seen may take; for tests, the result does not depend on it.
+  /// What the bits of rows that were seen may take where no memory is shared; the result does not depend on it.
   package var bitsByteLimit = 8 << 20
 
   package init() {}

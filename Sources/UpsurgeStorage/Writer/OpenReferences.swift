@@ -23,8 +23,8 @@ final class OpenReferences {
   let watchedColumns: [Int]
   /// Where the columns of each foreign key stand in `watchedColumns`.
   private let places: [[Int]]
-  /// Where those stand that rows of the table refer to.
-  private let referredPlaces: [Int]
+  /// Where those stand that rows of the same table refer to by each of them; of one to another table, none.
+  private let referredPlaces: [[Int]]
 
   /// nil where the table has no foreign key, or no row of it can be named.
   init?(_ connection: Connection, _ schema: TableSchema) throws(UpsurgeError) {
@@ -42,8 +42,9 @@ final class OpenReferences {
       }
     }
     self.places = schema.foreignKeys.map { places($0.columns) }
-    referredPlaces = schema.foreignKeys.filter { SQLName.isSame($0.parentTable, schema.name) }
-      .flatMap { places($0.referredColumns) }
+    referredPlaces = schema.foreignKeys.map {
+      SQLName.isSame($0.parentTable, schema.name) ? places($0.referredColumns) : []
+    }
     watchedColumns = watched
     let table = try SQLName.quote(schema.name)
     let values = try schema.terms(watched)
@@ -51,7 +52,7 @@ final class OpenReferences {
       "SELECT \(values), \(try Self.openKeys(schema)) FROM \(table) WHERE \(place)", isPersistent: true)
     var parents: [Statement?] = []
     for key in schema.foreignKeys {
-      let sql = try Self.parent(schema, key, place: place)
+      let sql = SQLName.isSame(key.parentTable, schema.name) ? try Self.parent(schema, key, in: schema) : nil
       parents.append(try sql.map { (sql) throws(UpsurgeError) in try connection.prepare(sql) })
     }
     self.parents = parents
@@ -83,7 +84,14 @@ final class OpenReferences {
 
   /// Whether the row lets others refer to it by other values than before.
   func hasMoved(from before: [SQLValue], to now: [SQLValue]) -> Bool {
-    referredPlaces.contains { before[$0] != now[$0] }
+    referredPlaces.contains { $0.contains { before[$0] != now[$0] } }
+  }
+
+  /// Whether the row was its own parent by a foreign key.
+  func wasOwnParent(_ key: Int, _ before: [SQLValue]) -> Bool {
+    let parents = referredPlaces[key]
+    return !parents.isEmpty && parents.count == places[key].count
+      && zip(places[key], parents).allSatisfy { before[$0] == before[$1] }
   }
 
   /// Whether a foreign key refers to nothing, because one of its columns is NULL.
@@ -99,23 +107,22 @@ final class OpenReferences {
     return identity.indices.map { SQLValue(find.handle, column: Int32($0)) }
   }
 
-  /// SQL that finds the parent of a row in the same table; nil for a key that refers to another table.
-  private static func parent(
-    _ schema: TableSchema, _ key: TableSchema.ForeignKey, place: String
+  /// SQL that finds what names the parent of a row, by what names the row; nil where either has no name.
+  static func parent(
+    _ schema: TableSchema, _ key: TableSchema.ForeignKey, in parent: TableSchema
   ) throws(UpsurgeError) -> String? {
-    let parents = key.referredColumns
-    guard SQLName.isSame(key.parentTable, schema.name), parents.count == key.columns.count else { return nil }
-    let table = try SQLName.quote(schema.name)
+    guard let place = try place(schema), key.referredColumns.count == key.columns.count else { return nil }
     var names: [String] = []
-    if schema.isWithoutRowid {
-      for column in schema.primaryKeyColumns { names.append(try SQLName.quote(column)) }
-    } else if let rowid = schema.rowidName {
+    if parent.isWithoutRowid {
+      for column in parent.primaryKeyColumns { names.append(try SQLName.quote(column)) }
+    } else if let rowid = parent.rowidName {
       names = [rowid]
     }
+    if names.isEmpty { return nil }
     return """
       SELECT \(names.map { "\"upsurge_parent\".\($0)" }.joined(separator: ", ")) \
-      FROM \(table) CROSS JOIN \(table) AS "upsurge_parent" \
-      WHERE \(place) AND \(try matches(schema, key, parents))
+      FROM \(try SQLName.quote(schema.name)) CROSS JOIN \(try SQLName.quote(parent.name)) AS "upsurge_parent" \
+      WHERE \(place) AND \(try matches(schema, key, key.referredColumns))
       """
   }
 

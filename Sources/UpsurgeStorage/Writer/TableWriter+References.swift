@@ -61,7 +61,10 @@ extension TableWriter {
     let setters = try setters()
     if old != nil, hold.hasSetters { try setters.noteOther(identity) }
     for key in now.isOpen.indices {
-      if let old, !references.isSet(key, from: old, to: now.values) { continue }
+      if let old, !references.isSet(key, from: old, to: now.values) {
+        // What it has set may be what its own row refers to.
+        guard now.isOpen[key], references.wasOwnParent(key, old) else { continue }
+      }
       if references.isNull(key, now.values) {
         if hold.hasSetters { try setters.forget(identity, key: key) }
         continue

@@ -16,7 +16,8 @@ extension TableWriter {
     // Rows of a table that has none before are all in the delivery.
     let isAny = try isAny(rowIn: scope)
     if rules.scope != nil || isAny {
-      seen = try SeenRows(plan, on: connection, byteLimit: rules.bitsByteLimit)
+      let memory = settings.seenMemory ?? SeenMemory(byteLimit: rules.bitsByteLimit)
+      seen = try SeenRows(plan, on: connection, memory: memory)
     } else {
       rowsBefore = 0
     }

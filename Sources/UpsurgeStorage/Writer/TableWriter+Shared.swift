@@ -37,15 +37,18 @@ extension TableWriter {
   package func moveToCurrentThread() {
     held?.moveToCurrentThread()
     seen?.moveToCurrentThread()
+    seenBefore?.moveToCurrentThread()
   }
 
   /// Takes back what a sweep has done since a place to which the caller has rolled back, because rows elsewhere still
   /// refer to rows that it has removed.
   package func refuseSweep() throws(UpsurgeError) {
-    guard let rules = settings.snapshot, rules.sweep != .none, guardRefusal == nil else { return }
-    if ledger.swept == earlier.ledger.swept { return }
+    guard let rules = settings.snapshot, rules.sweep != .none else { return }
+    if ledger.swept == earlier.ledger.swept && (writerBefore?.ledger.swept ?? 0) == 0 { return }
     ledger.swept = earlier.ledger.swept
+    writerBefore?.ledger.swept = 0
     try observer?.didTakeBack()
+    if guardRefusal != nil { return }
     let error = sweepRefusal(nil)
     guardRefusal = RunProgress.GuardRefusal(message: error.message, hint: error.hint)
   }

@@ -29,20 +29,83 @@ extension TableWriter {
       }
       let scope = try rules.liveScope(of: plan.schema)
       let rows = try sweptRows(rules, scope)
-      // How many rows there were is only asked where some are to go.
-      let facts = SnapshotFacts(
-        readCount: ledger.read, unreadableCount: unreadableCount,
-        rowsBefore: rows.count == 0 ? 0 : try countRowsBefore(rules), unseenCount: rows.count)
-      var refusal = rules.refusal(facts, table: plan.schema.name)
-      if refusal == nil { refusal = try remove(rules, scope, rows, leavesOpen: leavesOpen) }
+      var refusal = guardRefusal?.error
+      if refusal == nil && !isJudged { refusal = try self.refusal(rules, scope, rows) }
+      if refusal == nil {
+        refusal = try remove(rules, scope, rows, leavesOpen: leavesOpen)
+      } else {
+        try removeForBefore(rules, scope, rows, leavesOpen: leavesOpen)
+      }
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
       try finishChunks()
-      seen?.remove()
-      seen = nil
-      equalRecords?.seen = nil
+      forgetSeen()
+      seenBefore?.remove()
+      seenBefore = nil
     } catch {
       throw fail(error)
     }
+  }
+
+  /// Looks whether anything speaks against the sweep, which the next delivery of the table takes over, or which is done
+  /// later; `guardRefusal` is what does.
+  package func judgeSweep() throws(UpsurgeError) {
+    guard let rules = settings.snapshot, rules.sweep != .none, !isJudged, guardRefusal == nil else { return }
+    do throws(UpsurgeError) {
+      let scope = try rules.liveScope(of: plan.schema)
+      let refusal = try refusal(rules, scope, sweptRows(rules, scope))
+      guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      isJudged = refusal == nil
+      if !isJudged { return }
+      seenBefore?.remove()
+      seenBefore = nil
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  /// Takes over the sweep of the delivery in front of this one, which was judged: what goes is what this one does not
+  /// have.
+  package func takeOverSweep(of before: TableWriter) {
+    writerBefore = before
+    // Records of it that still wait are noted in it, too.
+    seenBefore = before.seen
+  }
+
+  /// Sweeps for the delivery in front of this one, as this one is not taken for whole: rows that neither of them has.
+  private func removeForBefore(
+    _ rules: SnapshotRules, _ scope: String, _ rows: SweptRows, leavesOpen: Bool
+  ) throws(UpsurgeError) {
+    guard let seenBefore, let writerBefore else { return }
+    var rows = rows
+    rows.unseen = "\(rows.unseen) AND \(try seenBefore.unseenTerm())"
+    rows.count = try count(rowsIn: "(\(scope)) AND \(rows.unseen)")
+    _ = try remove(rules, scope, rows, leavesOpen: leavesOpen)
+    writerBefore.ledger.swept += ledger.swept
+    ledger.swept = 0
+  }
+
+  private func forgetSeen() {
+    seen?.remove()
+    seen = nil
+    equalRecords?.seen = nil
+  }
+
+  /// Why the delivery is not taken for whole, or too many rows would go.
+  private func refusal(
+    _ rules: SnapshotRules, _ scope: String, _ rows: SweptRows
+  ) throws(UpsurgeError) -> UpsurgeError? {
+    // How many rows there were is only asked where some are to go.
+    var facts = SnapshotFacts(
+      readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: 0, unseenCount: rows.count)
+    if rows.count > 0, let seenBefore {
+      // The rows that the delivery in front had not were judged with it.
+      let there = "(\(scope)) AND NOT (\(try seenBefore.unseenTerm()))"
+      facts.rowsBefore = try count(rowsIn: there)
+      facts.unseenCount = try count(rowsIn: "\(there) AND \(rows.unseen)")
+    } else if rows.count > 0 {
+      facts.rowsBefore = try countRowsBefore(rules)
+    }
+    return rules.refusal(facts, table: plan.schema.name)
   }
 
   /// The rows that no record was about.

@@ -96,6 +96,12 @@ package final class TableWriter {
   var equalRecords: EqualRecords?
   /// The rows that records were about, where others may be swept.
   var seen: SeenRows?
+  /// The same of the delivery in front of this one, whose sweep this one takes over.
+  var seenBefore: SeenRows?
+  /// Its writer, which counts the rows that go because of it.
+  var writerBefore: TableWriter?
+  /// Whether nothing has spoken against the sweep of this delivery.
+  var isJudged = false
   /// Rows that a sweep may be about, before the first record; nil where that is found out at the end.
   var rowsBefore: UInt64? = 0
   /// Keeps what the delivery is made of; nil where nothing is to be known of it.

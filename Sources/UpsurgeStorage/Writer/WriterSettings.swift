@@ -51,6 +51,8 @@ package struct WriterSettings: Sendable {
   package var defersForeignKeys = false
   /// What a snapshot means for rows that it does not have; nil where the records are none.
   package var snapshot: SnapshotRules?
+  /// What the rows that its records are about may take; nil where the writer is alone with the bound of `snapshot`.
+  package var seenMemory: SeenMemory?
   /// What is known of the delivery beside its records; nil where that is nothing.
   package var chunks: DeliveryChunks?
   /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.

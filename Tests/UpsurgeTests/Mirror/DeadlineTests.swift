@@ -68,6 +68,59 @@ import Upsurge
     }
   }
 
+  @Test("A table whose foreign keys lead out of the job, or to itself, has its own deadline and retries")
+  func alone() throws {
+    _ = scratch.write("id\n7\n", to: "b.csv")
+    for atomicity in [MirrorJob.Atomicity.table, .job] {
+      var job = job(["a": Self.hanging])
+      job.database = scratch.file("alone-\(atomicity).db")
+      job.atomicity = atomicity
+      let database = Database(job.database)
+      try database.rows(
+        "CREATE TABLE o(id INTEGER PRIMARY KEY); CREATE TABLE a(id INTEGER PRIMARY KEY, o REFERENCES o, up REFERENCES a)"
+      )
+      job.tables[0].unattended.deadline = 1
+      let (hanging, hangingNotes) = run(job)
+      #expect(hanging.exitCode == 1 && hanging.signal == nil, "\(atomicity): \(hangingNotes)")
+      #expect(hanging.tables[0].failure?.code == .deadline)
+      #expect(
+        hanging.tables[0].failure?.message == "table a was not done by its deadline of 1.00 s and was ended")
+      #expect(try database.rows("SELECT count(*) FROM a") == ["0"])
+      job.tables[0].unattended.deadline = nil
+      // It comes before the second try.
+      let late = scratch.file("late-\(atomicity).csv")
+      job.tables[0].sources = [late]
+      job.acceptsChanges = true
+      job.tables[0].unattended.retryCount = 2
+      let (retried, notes) = run(job) { text in
+        guard text.contains("it is tried again in") else { return }
+        try? Data("id,o\n1,\n2,5\n".utf8).write(to: URL(fileURLWithPath: late))
+      }
+      #expect(retried.exitCode == 2, "\(atomicity): \(notes)")
+      #expect(retried.ledger.inserted == 1 && retried.ledger.quarantined == 1, "\(atomicity): \(notes)")
+      #expect(notes.filter { $0.contains("it is tried again in") }.count == 1, "\(notes)")
+      #expect(!notes.contains { $0.contains("do not count") })
+      let state = "SELECT failures, exit_code FROM upsurge_feeds"
+      #expect(try database.rows(state) == ["0|2"])
+    }
+  }
+
+  @Test("Tables of one transaction are told that their own deadlines and retries do not count")
+  func together() throws {
+    var job = job([
+      "a": scratch.write("id,b\n1,7\n", to: "a.csv"), "b": scratch.write("id\n7\n", to: "b.csv"),
+    ])
+    try Database(job.database).rows(
+      "CREATE TABLE b(id INTEGER PRIMARY KEY); CREATE TABLE a(id INTEGER PRIMARY KEY, b REFERENCES b)")
+    job.tables[0].unattended.retryCount = 1
+    let (summary, notes) = run(job)
+    #expect(summary.exitCode == 0, "\(notes)")
+    #expect(
+      notes.contains(
+        "table a is stored in one transaction with other tables of the job; its own deadline and retries do not count, "
+          + "the job's deadline does"), "\(notes)")
+  }
+
   @Test("A job that hangs is ended, and what has not begun does not begin")
   func whole() throws {
     _ = scratch.write("id\n7\n", to: "b.csv")

@@ -297,7 +297,7 @@ import Upsurge
     let run = job.run()
     #expect(run.exitCode == 2, "\(run.tables.map { $0.failure?.description })")
     let child = run.tables[1]
-    #expect(child.loads.map(\.ledger.swept) == [0, 1, 1] && child.ledger.quarantined == 1)
+    #expect(child.loads.map(\.ledger.swept) == [0, 0, 2] && child.ledger.quarantined == 1)
     #expect(try database.rows("SELECT * FROM child") == ["3|1"])
     #expect(try database.rows("SELECT count(*) FROM upsurge_files") == ["3"])
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.file("drop")).isEmpty)
