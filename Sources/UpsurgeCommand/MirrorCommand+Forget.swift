@@ -7,7 +7,7 @@ struct ForgetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Delete the rows that the feed of this table has delivered (those of the job's scope, else all) and what is known of \
+      Delete the rows that the feed of this table has delivered (those of its owned-by, else of its scope, else all) and what is known of \
       it; needs --yes. --dry-run only counts.
       """, valueName: "table"))
   var forget: String?
@@ -30,7 +30,10 @@ extension MirrorCommand {
     do throws(UpsurgeError) {
       var removal = try FeedRemoval(database: database, table: table)
       removal.busyTimeout = options.transactions.busyTimeout
-      let scope = removal.scope.map { " where \($0)" } ?? ""
+      let scope =
+        removal.owners.isEmpty
+        ? removal.scope.map { " where \($0)" } ?? ""
+        : " that \(removal.owners.joined(separator: ", ")) delivered"
       let rows = "\(Words.count(removal.rowCount, "row")) of table \(removal.table)\(scope)"
         .escapedForTerminal
       if dryRun == nil && !forgetting.isSure {

@@ -61,6 +61,7 @@ final class Writing {
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
     settings.isDryRun = isDryRun
     settings.snapshot = options.snapshot
+    settings.rowState = options.rowState
     settings.chunks = run.chunks.withLock { $0 }
     settings.quarantinesOrphans = options.quarantinesOrphans
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns

@@ -5,6 +5,8 @@ import UpsurgeStorage
 /// What is known of a table's feed from run to run.
 struct FeedRecord: Sendable, Equatable {
   var table: String
+  /// The feed's name among those of the table; empty where it has none.
+  var ownedBy = ""
   /// What the job said that decides which rows the feed is about.
   var identity: FeedIdentity
   /// The files of the last delivery that is in the table; empty for streams.

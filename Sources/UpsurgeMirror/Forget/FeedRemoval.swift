@@ -17,6 +17,8 @@ public struct FeedRemoval: Sendable {
   public let table: String
   /// Which rows belong to the feed, as the job said in its last run; nil for all rows of the table.
   public let scope: String?
+  /// The names of the table's feeds, where they have some: the rows that they have delivered go, and no others.
+  public let owners: [String]
   /// How many rows that are now.
   public let rowCount: UInt64
   /// Milliseconds to wait for a lock.
@@ -30,7 +32,8 @@ public struct FeedRemoval: Sendable {
   public init(database: String, table: String) throws(UpsurgeError) {
     let connection = try Connection.looking(at: database)
     self.database = database
-    guard let record = try FeedTable.read(table, on: connection) else {
+    let records = try FeedTable.all(of: table, on: connection)
+    guard let record = records.last else {
       let known = try FeedTable.all(connection).map { $0.table.escapedForTerminal }
       throw UpsurgeError(
         .usage,
@@ -41,12 +44,13 @@ public struct FeedRemoval: Sendable {
     }
     let schema = try TableSchema.read(connection, table: table)
     self.table = schema?.name ?? table
-    scope = record.identity.scope
+    owners = records.map(\.ownedBy).filter { !$0.isEmpty }
+    scope = owners.isEmpty ? record.identity.scope : nil
     guard let schema, schema.kind == .table else {
       rowCount = 0
       return
     }
-    let rows = try Self.rows(of: schema.name, scope)
+    let rows = try Self.rows(of: schema, scope, isOwned: !owners.isEmpty, on: connection)
     rowCount = UInt64(clamping: try connection.integer("SELECT count(*) FROM \(rows)") ?? 0)
   }
 
@@ -75,11 +79,13 @@ public struct FeedRemoval: Sendable {
 
   private func remove(on connection: Connection) throws(UpsurgeError) -> UInt64 {
     try RunTable.forgetOpen(table, on: connection)
+    var count: Int64 = 0
+    if let schema = try TableSchema.read(connection, table: table), schema.kind == .table {
+      let rows = try Self.rows(of: schema, scope, isOwned: !owners.isEmpty, on: connection)
+      count = try connection.integer("SELECT count(*) FROM \(rows)") ?? 0
+      try connection.execute("DELETE FROM \(rows)")
+    }
     for name in Self.notes { try forget(name, on: connection) }
-    guard let schema = try TableSchema.read(connection, table: table), schema.kind == .table else { return 0 }
-    let rows = try Self.rows(of: schema.name, scope)
-    let count = try connection.integer("SELECT count(*) FROM \(rows)") ?? 0
-    try connection.execute("DELETE FROM \(rows)")
     return UInt64(clamping: count)
   }
 
@@ -98,9 +104,13 @@ public struct FeedRemoval: Sendable {
     }
   }
 
-  private static func rows(of table: String, _ scope: String?) throws(UpsurgeError) -> String {
+  private static func rows(
+    of schema: TableSchema, _ scope: String?, isOwned: Bool, on connection: Connection
+  ) throws(UpsurgeError) -> String {
+    let table = "main.\(try SQLName.quote(schema.name))"
+    if isOwned { return "\(table) WHERE \(try RowStateTable.deliveredTerm(schema, on: connection))" }
     if let scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
-    return "main.\(try SQLName.quote(table))" + (scope.map { " WHERE (\($0))" } ?? "")
+    return table + (scope.map { " WHERE (\($0))" } ?? "")
   }
 
   private func refusal(_ error: UpsurgeError) -> UpsurgeError {

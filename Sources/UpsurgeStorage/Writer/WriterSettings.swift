@@ -51,6 +51,8 @@ package struct WriterSettings: Sendable {
   package var defersForeignKeys = false
   /// What a snapshot means for rows that it does not have; nil where the records are none.
   package var snapshot: SnapshotRules?
+  /// What is noted of each row that is delivered; nil where nothing is.
+  package var rowState: RowStateRules?
   /// What is known of the delivery beside its records; nil where that is nothing.
   package var chunks: DeliveryChunks?
   /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.
