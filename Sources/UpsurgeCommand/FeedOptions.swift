@@ -18,8 +18,28 @@ struct FeedOptions: ParsableArguments {
   @Option(help: "SQL over the table: only rows for which it is true may be swept, as in 'tenant = 7'.")
   var scope: String?
 
+  @Flag(
+    help: """
+      Keep a table upsurge_rows that queries can join: of each row that the feed delivers its source and the last run \
+      that had it. Costs a write for each record and run.
+      """)
+  var rowState = false
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The feed's name: sweep only rows that this feed once delivered, so that rows made locally or by feeds of other names \
+      stay. Guards count only those, and row state is kept.
+      """, valueName: "name"))
+  var ownedBy: String?
+
   func apply(to table: inout MirrorTable) throws {
     table.kind = kind
+    table.keepsRowState = rowState
+    table.ownedBy = ownedBy
+    if let ownedBy, ownedBy.allSatisfy(\.isWhitespace) || ["true", "false"].contains(ownedBy) {
+      throw ValidationError("--owned-by takes a name of the feed, such as crm")
+    }
     table.sweep = sweep
     if scope?.allSatisfy(\.isWhitespace) == true { throw ValidationError("--scope is empty: give SQL") }
     table.scope = scope

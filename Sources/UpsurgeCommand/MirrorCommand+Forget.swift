@@ -7,8 +7,8 @@ struct ForgetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Delete the rows that the feed of this table has delivered (those of the job's scope, else all), its records that wait \
-      for the rows they refer to, and what is known of it; needs --yes. --dry-run only counts.
+      Delete the rows that the feed of this table has delivered (those of its owned-by, else of its scope, else all), its \
+      records that wait for the rows they refer to, and what is known of it; needs --yes. --dry-run only counts.
       """, valueName: "table"))
   var forget: String?
 
@@ -51,7 +51,9 @@ extension MirrorCommand {
   }
 
   private func words(_ removed: FeedRemoval.Removed, of removal: FeedRemoval) -> String {
-    let scope = removal.scope.map { " where \($0)" } ?? ""
+    let scope =
+      removal.owners.isEmpty
+      ? removal.scope.map { " where \($0)" } ?? "" : " that \(removal.owners.joined(separator: ", ")) delivered"
     let rows = "\(Words.count(removed.rowCount, "row")) of table \(removal.table)\(scope)".escapedForTerminal
     if removed.waitingCount == 0 { return rows }
     let waiting = Words.count(removed.waitingCount, "record")

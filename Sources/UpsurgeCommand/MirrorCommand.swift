@@ -22,6 +22,10 @@ struct MirrorCommand: ParsableCommand {
       (10%): then the records stand, no row goes, and the exit code is 4. A run that was killed goes on, or begins \
       anew, when it is started again. The files of a folder, and of a delta, are taken once each.
 
+      With `owned-by: NAME` only rows that this feed once delivered are swept: rows made locally, and those of other feeds \
+      into the same table, stay. `row-state: true` notes in `upsurge_rows`, for queries to join, which source and run had each \
+      row last.
+
       Tables that refer to each other are stored in one transaction, those to which others refer first, and swept in the \
       opposite order; circles are no matter. A record whose parent is not there waits in the quarantine, and is stored by \
       the run that finds the parent. With `atomic: job` all tables are one transaction: readers see all of the old or all of \

@@ -58,6 +58,7 @@ enum StatusText {
   static func text(_ feed: FeedStatus, maximumAge: Double?) -> String {
     var line = feed.isGood(maximumAge: maximumAge) ? "ok    " : "FAIL  "
     line += feed.table.escapedForTerminal
+    if let owner = feed.ownedBy { line += " (\(owner.escapedForTerminal))" }
     if let goodAt = feed.goodAt, let age = feed.age {
       line += ": in step \(Self.age(age)) ago (\(goodAt))"
     } else {

@@ -74,6 +74,8 @@ public struct LoadOptions: Sendable {
 
   /// What the input says of rows that it does not have; nil where it says nothing.
   package var snapshot: SnapshotRules?
+  /// What is noted of each row that is delivered; nil where nothing is.
+  package var rowState: RowStateRules?
   /// What the run has to do with the chunks of deliveries.
   package var chunks = ChunkUse.none
   /// For tests, the result does not depend on it.

@@ -44,7 +44,9 @@ extension LoadGroup {
       for part in parts where part.isOf(table) && part.sweepsLater {
         _ = try openedConnection()
         part.writing.writer.moveToCurrentThread()
-        if part.run.job.options.snapshot?.sweep == .hard {
+        let options = part.run.job.options
+        // The state of rows is that of the delivery which was stored last, so it is brought in step with each.
+        if options.snapshot?.sweep == .hard && options.rowState == nil {
           try part.writing.writer.judgeSweep()
         } else {
           try sweepNow(part)

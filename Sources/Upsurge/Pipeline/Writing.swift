@@ -62,6 +62,7 @@ final class Writing {
     settings.isDryRun = isDryRun
     settings.snapshot = options.snapshot
     settings.seenMemory = run.group?.seenMemory ?? SeenMemory(byteLimit: options.seenByteLimit)
+    settings.rowState = options.rowState
     settings.chunks = run.chunks.withLock { $0 }
     settings.quarantinesOrphans = options.quarantinesOrphans
     settings.addsColumns = table.facts.isNew || table.facts.addsColumns

@@ -49,6 +49,7 @@ extension LoadOptions {
     for index in indexes { list.append(Option("--index", index.joined(separator: ","))) }
     if triggers != .run { list.append(Option("--triggers", triggers.rawValue)) }
     if foreignKeys != .auto { list.append(Option("--foreign-keys", foreignKeys.rawValue)) }
+    if let rowState { list.append(Option("row-state", rowState.owner)) }
     if isAtomic { list.append(Option("--atomic", "")) }
     return list
   }

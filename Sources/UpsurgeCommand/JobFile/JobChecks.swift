@@ -58,7 +58,7 @@ struct JobChecks {
     let options = settings.options
     guard let setting = options[conflict.key] ?? options["sweep"] else { return }
     // A scope of the defaults is for the tables that are swept.
-    if conflict.key == "scope" && setting.isDefault { return }
+    if (conflict.key == "scope" || conflict.key == "owned-by") && setting.isDefault { return }
     if conflict.key == "kind", let sweep = options["sweep"] {
       let inherited = sweep.isDefault ? " (sweep is set in line \(sweep.keyPlace.line))" : ""
       throw (setting.isDefault ? sweep : setting).error(conflict.message + inherited, hint: conflict.fileHint)
@@ -96,6 +96,12 @@ struct SweepConflict {
 
   static func of(_ table: MirrorTable) -> SweepConflict? {
     if table.sweep == .none {
+      if table.ownedBy != nil {
+        return SweepConflict(
+          key: "owned-by", message: "says which rows may be swept, and nothing is swept",
+          fileHint: "add sweep: hard, or write row-state: true in its place",
+          commandHint: "add --sweep hard, or give --row-state in its place")
+      }
       if table.scope == nil { return nil }
       return SweepConflict(
         key: "scope", message: "says which rows may be swept, and nothing is swept",

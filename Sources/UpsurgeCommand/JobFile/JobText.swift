@@ -36,7 +36,7 @@ enum JobText {
       facts.append(("folder", folder(table.folder)))
     }
     let told = OptionCatalogue.all.filter {
-      $0.group != nil || ["kind", "sweep", "scope", "key"].contains($0.key)
+      $0.group != nil || ["kind", "sweep", "scope", "key", "owned-by"].contains($0.key)
     }
     let others = words.filter { word in !told.contains { $0.option == word.prefix { $0 != " " && $0 != "=" } }
     }
@@ -56,7 +56,9 @@ enum JobText {
   }
 
   private static func sweep(_ table: MirrorTable) -> String {
-    let scope = table.scope.map { ", of those where \($0)" } ?? ""
+    let scope =
+      (table.ownedBy.map { ", of those that \($0) has delivered (owned-by)" } ?? "")
+      + (table.scope.map { ", of those where \($0)" } ?? "")
     return switch table.sweep {
     case .none: "none: rows that the feed no longer has stay"
     case .hard: "hard: rows that a snapshot no longer has are deleted\(scope)"

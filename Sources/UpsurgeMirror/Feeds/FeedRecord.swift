@@ -5,6 +5,8 @@ import UpsurgeStorage
 /// What is known of a table's feed from run to run.
 struct FeedRecord: Sendable, Equatable {
   var table: String
+  /// The feed's name among those of the table; empty where it has none.
+  var ownedBy = ""
   /// What the job said that decides which rows the feed is about.
   var identity: FeedIdentity
   /// The files of the last delivery that is in the table; empty for streams.
@@ -45,7 +47,8 @@ struct FeedIdentity: Sendable, Equatable {
     scope = table.scope
     var headers: [String: String] = [:]
     for (name, value) in table.headers.sorted(by: { $0.key < $1.key }) {
-      headers[name.lowercased(), default: ""] += Self.mark(of: value)
+      let name = name.lowercased()
+      headers[name, default: ""] += Self.mark(of: value, bitCount: Self.isRenewed(name) ? 8 : 32)
     }
     self.headers = headers
   }
@@ -54,10 +57,10 @@ struct FeedIdentity: Sendable, Equatable {
     (self.kind, self.sources, self.key, self.scope, self.headers) = (kind, sources, key, scope, headers)
   }
 
-  /// 32 bits that change with a value: enough to notice that, and too few to find a secret by trying.
-  private static func mark(of value: String) -> String {
+  /// Bits that change with a value: eight of credentials, which say next to nothing about them, else 32.
+  private static func mark(of value: String, bitCount: Int) -> String {
     let hash = Array(value.utf8).withUnsafeBytes { ContentHash.hash($0) }
-    return String(UInt32(truncatingIfNeeded: hash), radix: 16)
+    return String(UInt64(hash) & (1 << UInt64(bitCount) - 1), radix: 16)
   }
 
   /// What is not as it was, in the words of a job file.

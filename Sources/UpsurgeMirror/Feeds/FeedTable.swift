@@ -7,7 +7,8 @@ enum FeedTable {
   static let name = "upsurge_feeds"
 
   private static let columns = [
-    "table", "feed", "files", "etag", "last_modified", "settings", "records", "checked_at", "good_at",
+    "table", "owned_by", "feed", "files", "etag", "last_modified", "settings", "records", "checked_at",
+    "good_at",
     "delivered_at",
     "failures", "exit_code",
     "message",
@@ -15,7 +16,8 @@ enum FeedTable {
 
   private static let sql = """
     CREATE TABLE main.upsurge_feeds (
-      "table" TEXT PRIMARY KEY COLLATE NOCASE,
+      "table" TEXT NOT NULL COLLATE NOCASE,
+      owned_by TEXT NOT NULL,
       feed TEXT NOT NULL,
       files TEXT NOT NULL,
       etag TEXT,
@@ -27,7 +29,8 @@ enum FeedTable {
       delivered_at TEXT,
       failures INTEGER NOT NULL,
       exit_code INTEGER NOT NULL,
-      message TEXT
+      message TEXT,
+      PRIMARY KEY ("table", owned_by)
     )
     """
 
@@ -38,14 +41,19 @@ enum FeedTable {
 
   static func all(_ connection: Connection) throws(UpsurgeError) -> [FeedRecord] {
     guard try exists(connection) else { return [] }
-    return try read(connection.prepare("\(selection) ORDER BY \"table\""))
+    return try read(connection.prepare("\(selection) ORDER BY \"table\", owned_by"))
   }
 
-  static func read(_ table: String, on connection: Connection) throws(UpsurgeError) -> FeedRecord? {
-    guard try exists(connection) else { return nil }
-    let statement = try connection.prepare("\(selection) WHERE \"table\" = ?1")
-    try statement.bind(table, at: 1)
-    return try read(statement).first
+  /// The feeds of a table, one without a name first.
+  static func all(of table: String, on connection: Connection) throws(UpsurgeError) -> [FeedRecord] {
+    try all(connection).filter { SQLName.isSame($0.table, table) }
+  }
+
+  /// - Parameter owner: the feed's name; empty for one that has none.
+  static func read(
+    _ table: String, ownedBy owner: String, on connection: Connection
+  ) throws(UpsurgeError) -> FeedRecord? {
+    try all(of: table, on: connection).first { $0.ownedBy == owner }
   }
 
   /// Writes a record, in a transaction of its own.
@@ -55,9 +63,9 @@ enum FeedTable {
       let statement = try connection.prepare(
         """
         INSERT INTO main.upsurge_feeds
-          ("table", feed, files, etag, last_modified, settings, records, checked_at, good_at, delivered_at, failures, exit_code, message)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-        ON CONFLICT ("table") DO UPDATE SET feed = excluded.feed, files = excluded.files, etag = excluded.etag,
+          ("table", feed, files, etag, last_modified, settings, records, checked_at, good_at, delivered_at, failures, exit_code, message, owned_by)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+        ON CONFLICT ("table", owned_by) DO UPDATE SET feed = excluded.feed, files = excluded.files, etag = excluded.etag,
           last_modified = excluded.last_modified, settings = excluded.settings, records = excluded.records,
           checked_at = excluded.checked_at, good_at = excluded.good_at,
           delivered_at = excluded.delivered_at, failures = excluded.failures,
@@ -71,16 +79,26 @@ enum FeedTable {
         record.recordCount.map { .integer(Int64(clamping: $0)) } ?? .null, .text(record.checkedAt),
         record.goodAt.map { .text($0) } ?? .null, record.deliveredAt.map { .text($0) } ?? .null,
         .integer(Int64(record.failureCount)), .integer(Int64(record.exitCode)),
-        record.message.map { .text($0) } ?? .null,
+        record.message.map { .text($0) } ?? .null, .text(record.ownedBy),
       ]
       for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
       _ = try statement.step()
       statement.reset()
+      if !record.ownedBy.isEmpty { try forgetUnnamed(record, on: connection) }
     }
   }
 
+  /// The same feed, before it had a name.
+  private static func forgetUnnamed(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
+    let statement = try connection.prepare(
+      "DELETE FROM main.upsurge_feeds WHERE \"table\" = ?1 AND owned_by = '' AND feed = ?2")
+    try statement.bind(record.table, at: 1)
+    try statement.bind(FeedText.encode(record.identity), at: 2)
+    _ = try statement.step()
+  }
+
   private static let selection = """
-    SELECT "table", feed, files, etag, last_modified, settings, records, checked_at, good_at, delivered_at, failures, exit_code, message FROM main.upsurge_feeds
+    SELECT "table", feed, files, etag, last_modified, settings, records, checked_at, good_at, delivered_at, failures, exit_code, message, owned_by FROM main.upsurge_feeds
     """
 
   private static func read(_ statement: Statement) throws(UpsurgeError) -> [FeedRecord] {
@@ -98,6 +116,7 @@ enum FeedTable {
       record.failureCount = Int(clamping: statement.integer(at: 10))
       record.exitCode = Int32(clamping: statement.integer(at: 11))
       record.message = statement.text(at: 12)
+      record.ownedBy = statement.text(at: 13) ?? ""
       records.append(record)
     }
     return records

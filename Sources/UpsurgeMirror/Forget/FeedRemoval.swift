@@ -18,6 +18,8 @@ public struct FeedRemoval: Sendable {
   public let table: String
   /// Which rows belong to the feed, as the job said in its last run; nil for all rows of the table.
   public let scope: String?
+  /// The names of the table's feeds, where they have some: the rows that they have delivered go, and no others.
+  public let owners: [String]
   /// How many rows that are now.
   public let rowCount: UInt64
   /// How many records of the feed wait for the rows they refer to.
@@ -45,7 +47,8 @@ public struct FeedRemoval: Sendable {
   public init(database: String, table: String) throws(UpsurgeError) {
     let connection = try Connection.looking(at: database)
     self.database = database
-    guard let record = try FeedTable.read(table, on: connection) else {
+    let records = try FeedTable.all(of: table, on: connection)
+    guard let record = records.last else {
       let known = try FeedTable.all(connection).map { $0.table.escapedForTerminal }
       throw UpsurgeError(
         .usage,
@@ -56,13 +59,14 @@ public struct FeedRemoval: Sendable {
     }
     let schema = try TableSchema.read(connection, table: table)
     self.table = schema?.name ?? table
-    scope = record.identity.scope
+    owners = records.map(\.ownedBy).filter { !$0.isEmpty }
+    scope = owners.isEmpty ? record.identity.scope : nil
     waitingCount = try KeptTable.orphanCount(of: table, on: connection)
     guard let schema, schema.kind == .table else {
       rowCount = 0
       return
     }
-    let rows = try Self.rows(of: schema.name, scope)
+    let rows = try Self.rows(of: schema, scope, isOwned: !owners.isEmpty, on: connection)
     rowCount = UInt64(clamping: try connection.integer("SELECT count(*) FROM \(rows)") ?? 0)
   }
 
@@ -91,15 +95,14 @@ public struct FeedRemoval: Sendable {
 
   private func remove(on connection: Connection) throws(UpsurgeError) -> Removed {
     try RunTable.forgetOpen(table, on: connection)
-    for name in Self.notes { try forget(name, on: connection) }
     var removed = Removed(rowCount: 0, waitingCount: try KeptTable.orphanCount(of: table, on: connection))
-    try KeptTable.removeOrphans(of: table, on: connection)
-    guard let schema = try TableSchema.read(connection, table: table), schema.kind == .table else {
-      return removed
+    if let schema = try TableSchema.read(connection, table: table), schema.kind == .table {
+      let rows = try Self.rows(of: schema, scope, isOwned: !owners.isEmpty, on: connection)
+      removed.rowCount = UInt64(clamping: try connection.integer("SELECT count(*) FROM \(rows)") ?? 0)
+      try connection.execute("DELETE FROM \(rows)")
     }
-    let rows = try Self.rows(of: schema.name, scope)
-    removed.rowCount = UInt64(clamping: try connection.integer("SELECT count(*) FROM \(rows)") ?? 0)
-    try connection.execute("DELETE FROM \(rows)")
+    for name in Self.notes { try forget(name, on: connection) }
+    try KeptTable.removeOrphans(of: table, on: connection)
     return removed
   }
 
@@ -118,9 +121,13 @@ public struct FeedRemoval: Sendable {
     }
   }
 
-  private static func rows(of table: String, _ scope: String?) throws(UpsurgeError) -> String {
+  private static func rows(
+    of schema: TableSchema, _ scope: String?, isOwned: Bool, on connection: Connection
+  ) throws(UpsurgeError) -> String {
+    let table = "main.\(try SQLName.quote(schema.name))"
+    if isOwned { return "\(table) WHERE \(try RowStateTable.deliveredTerm(schema, on: connection))" }
     if let scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
-    return "main.\(try SQLName.quote(table))" + (scope.map { " WHERE (\($0))" } ?? "")
+    return table + (scope.map { " WHERE (\($0))" } ?? "")
   }
 
   private func refusal(_ error: UpsurgeError) -> UpsurgeError {

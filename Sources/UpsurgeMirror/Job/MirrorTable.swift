@@ -17,6 +17,11 @@ public struct MirrorTable: Sendable {
   public var sweep = Sweep.none
   /// SQL over the table: only rows for which it is true belong to the feed.
   public var scope: String?
+  /// Whether `upsurge_rows` says of each row that the feed has delivered when that was, and from where.
+  public var keepsRowState = false
+  /// The feed's name among those of the table: only rows that it has delivered are swept, and none that another feed
+  /// delivers; nil where all rows are the feed's. Needs a sweep, and keeps the state of rows.
+  public var ownedBy: String?
   public var guards = MirrorGuards()
   public var folder = DropFolder()
   public var unattended = UnattendedRules()

@@ -31,7 +31,7 @@ struct Afterwards {
       do throws(UpsurgeError) {
         let connection = try Connection(
           path: job.database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
-        if try FeedTable.read(record.table, on: connection) != nil { continue }
+        if try FeedTable.read(record.table, ownedBy: record.ownedBy, on: connection) != nil { continue }
         record.checkedAt = try RunKeeper.now(connection)
         record.failureCount = max(record.failureCount, 1)
         try FeedTable.write(record, on: connection)

@@ -107,6 +107,33 @@ extension MirrorJob {
 }
 
 extension MirrorTable {
+  /// Whether anything is noted of each row.
+  var hasRowState: Bool { keepsRowState || ownedBy != nil }
+
+  private func validateRowState() throws(UpsurgeError) {
+    let shown = name.escapedForTerminal
+    if let ownedBy, ownedBy.isEmpty || ownedBy.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+      throw UpsurgeError(
+        .usage, "table \(shown): owned-by takes a name without control characters", hint: "owned-by: crm")
+    }
+    if ownedBy != nil, sweep == .none {
+      throw UpsurgeError(
+        .usage, "table \(shown): owned-by says which rows may be swept, and nothing is",
+        hint: "sweep: hard, or row-state: true in its place")
+    }
+    if hasRowState, let mode = options.rules.mode, mode != .upsert {
+      throw UpsurgeError(
+        .usage,
+        "table \(shown): row-state notes rows of records that are upserted, not those of mode \(mode.rawValue)",
+        hint: "leave out mode, or row-state and owned-by")
+    }
+    if hasRowState, options.durability == .off {
+      throw UpsurgeError(
+        .usage, "table \(shown): durability: off keeps no runs that row-state could name",
+        hint: "leave out durability: off")
+    }
+  }
+
   fileprivate func validate() throws(UpsurgeError) {
     let shown = name.escapedForTerminal
     if sources.isEmpty {
@@ -121,6 +148,7 @@ extension MirrorTable {
         "table \(shown): each file of a folder or delta is a load of its own, and would begin \(path.escapedForTerminal) anew",
         hint: "rejects: table keeps those of all of them")
     }
+    try validateRowState()
     if sweep != .none {
       if kind == .delta {
         throw UpsurgeError(

@@ -62,7 +62,8 @@ struct TableMirror {
       let known = try known()
       turn.record = known
       if let known { try check(known.identity, identity) }
-      turn.record = known ?? FeedRecord(table: table.name, identity: identity)
+      try checkOwners()
+      turn.record = known ?? newRecord
       turn.record?.identity = identity
       if let known, known.identity.sources != identity.sources {
         // What the former source has said of its delivery means nothing to this one.
@@ -80,15 +81,19 @@ struct TableMirror {
     } catch {
       turn.summary.error = error
       if turn.record == nil, error.code != .usage {
-        turn.record = FeedRecord(table: table.name, identity: identity)
+        turn.record = newRecord
       }
     }
+  }
+
+  private var newRecord: FeedRecord {
+    FeedRecord(table: table.name, ownedBy: table.ownedBy ?? "", identity: FeedIdentity(table))
   }
 
   /// Reads nothing, as another table has failed.
   func leaveOut(_ turn: inout Turn, because error: UpsurgeError) {
     turn.summary.error = error
-    turn.record = (try? known()) ?? FeedRecord(table: table.name, identity: FeedIdentity(table))
+    turn.record = (try? known()) ?? newRecord
   }
 
   /// Notes what has come of the loads.
@@ -130,8 +135,9 @@ struct TableMirror {
       let schema = try TableSchema.read(connection, table: table.name)
     else { return nil }
     let load = LoadJob(database: job.database, table: table.name, sources: [], options: table.options)
+    let rowState = table.hasRowState ? "row-state \(table.ownedBy ?? "")" : ""
     let text =
-      RunText.encode(load.runJob(initHash: nil)) + "\(table.sweep)" + (table.scope ?? "")
+      RunText.encode(load.runJob(initHash: nil)) + "\(table.sweep)" + (table.scope ?? "") + rowState
       + schema.columns.map { "\n\($0.name) \($0.declaredType)" }.joined()
     return String(Array(text.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
   }
@@ -144,7 +150,33 @@ struct TableMirror {
   /// What earlier runs have noted of the feed.
   func known() throws(UpsurgeError) -> FeedRecord? {
     guard let connection = try lookingConnection() else { return nil }
-    return try FeedTable.read(table.name, on: connection)
+    if let record = try FeedTable.read(table.name, ownedBy: table.ownedBy ?? "", on: connection) {
+      return record
+    }
+    var record = try unnamed(on: connection)
+    record?.ownedBy = table.ownedBy ?? ""
+    return record
+  }
+
+  /// What is known of the same feed from before it had a name.
+  private func unnamed(on connection: Connection) throws(UpsurgeError) -> FeedRecord? {
+    guard table.ownedBy != nil, let record = try FeedTable.read(table.name, ownedBy: "", on: connection),
+      FeedIdentity(table).changes(from: record.identity).isEmpty
+    else { return nil }
+    return record
+  }
+
+  /// - Throws: `guardRefused` where a sweep would take away what feeds with a name deliver.
+  private func checkOwners() throws(UpsurgeError) {
+    guard table.ownedBy == nil, table.sweep != .none, let connection = try lookingConnection() else { return }
+    let owners = try RowStateTable.owners(of: table.name, on: connection)
+    if owners.isEmpty { return }
+    let (name, names) = (table.name.escapedForTerminal, owners.joined(separator: ", ").escapedForTerminal)
+    throw UpsurgeError(
+      .guardRefused,
+      "rows of table \(name) are owned by \(names), and a sweep without owned-by is about all rows",
+      hint: "give this feed a name, owned-by: NAME, so that it sweeps only its own rows; where \(names) is no more, "
+        + "delete its rows of upsurge_rows")
   }
 
   /// nil where there is no database yet.
@@ -236,6 +268,10 @@ struct TableMirror {
     }
     options.needsLineEnd = table.guards.needsLineEnd
     options.question.headers = table.headers
+    if table.hasRowState {
+      options.direct = .never
+      options.rowState = try rowState()
+    }
     guard table.kind == .snapshot else { return options }
     var rules = SnapshotRules()
     switch table.sweep {
@@ -254,12 +290,21 @@ struct TableMirror {
     rules.suspiciousCounts = table.guards.suspiciousCounts
     rules.lastCount = record?.recordCount
     options.snapshot = rules
-    if table.sweep != .none, options.isAtomic, names.count == 1 {
+    if table.sweep != .none, !table.hasRowState, options.isAtomic, names.count == 1 {
       var isKnown = false
       if let record, !job.verifiesAll { isKnown = try isThere(record) }
       options.chunks = isKnown ? .use : .remember
     }
     return options
+  }
+
+  private func rowState() throws(UpsurgeError) -> RowStateRules {
+    var rules = RowStateRules()
+    rules.owner = table.ownedBy ?? ""
+    // What stands in the place of secrets is in no name that is stored.
+    if table.shownSources != table.sources { rules.source = table.shownSources.joined(separator: ", ") }
+    if let connection = try lookingConnection() { rules.adoptsUnnamed = try unnamed(on: connection) != nil }
+    return rules
   }
 
   /// A source that cuts its answers off ends them at the same round number again and again.

@@ -6,6 +6,8 @@ import UpsurgeStorage
 ///     for feed in try FeedStatus.all(database: "app.db") { print(feed.table, feed.failureCount) }
 public struct FeedStatus: Sendable {
   public var table: String
+  /// The feed's name among those of the table; nil where it has none.
+  public var ownedBy: String?
   /// When the table was last found in step with its feed, or brought there: UTC, ISO 8601; nil where it never was.
   public var goodAt: String?
   /// The same in seconds since 1970, and how long ago that is.
@@ -42,7 +44,8 @@ public struct FeedStatus: Sendable {
       }
       list.append(
         FeedStatus(
-          table: record.table, goodAt: record.goodAt, goodTime: good.map { Double($0) },
+          table: record.table, ownedBy: record.ownedBy.isEmpty ? nil : record.ownedBy, goodAt: record.goodAt,
+          goodTime: good.map { Double($0) },
           age: good.map { Double(max(now - $0, 0)) },
           deliveredAt: record.deliveredAt, recordCount: record.recordCount, checkedAt: record.checkedAt,
           failureCount: record.failureCount, exitCode: record.exitCode, message: record.message))
@@ -63,7 +66,8 @@ extension FeedStatus {
       out.key("good")
       out.bool(feed.isGood(maximumAge: maximumAge))
       for (name, text) in [
-        ("good_at", feed.goodAt), ("delivered_at", feed.deliveredAt), ("checked_at", feed.checkedAt),
+        ("owned_by", feed.ownedBy), ("good_at", feed.goodAt), ("delivered_at", feed.deliveredAt),
+        ("checked_at", feed.checkedAt),
         ("message", feed.message),
       ] {
         guard let text else { continue }

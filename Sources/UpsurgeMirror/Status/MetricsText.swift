@@ -19,17 +19,21 @@ public enum MetricsText {
       summary.tables.map { ("table=\(quoted($0.name))", Double($0.exitCode)) }
     }
     family(&out, "upsurge_mirror_failures", "gauge", "Runs that did not go well, one after the other.") {
-      feeds.map { ("table=\(quoted($0.table))", Double($0.failureCount)) }
+      feeds.map { (labels(of: $0), Double($0.failureCount)) }
     }
     family(
       &out, "upsurge_mirror_good_timestamp_seconds", "gauge", "When the table was last in step with its feed."
     ) {
-      feeds.compactMap { feed in feed.goodTime.map { ("table=\(quoted(feed.table))", $0) } }
+      feeds.compactMap { feed in feed.goodTime.map { (labels(of: feed), $0) } }
     }
     family(&out, "upsurge_mirror_duration_seconds", "gauge", "Seconds of the last run.") {
       [("", summary.seconds)]
     }
     return out
+  }
+
+  private static func labels(of feed: FeedStatus) -> String {
+    "table=\(quoted(feed.table))" + (feed.ownedBy.map { ",owned_by=\(quoted($0))" } ?? "")
   }
 
   private static func family(

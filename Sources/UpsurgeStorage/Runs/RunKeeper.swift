@@ -31,6 +31,8 @@ package final class RunKeeper {
   private let replaced: [RunRecord]
   /// Whether the table holds the run under this process's name.
   private var isRecorded = false
+  /// Whether that was written in front of the records, in a transaction that is still open.
+  private var isReserved = false
   private var runID: Int64?
   private let startedAt: String
   /// Kept for the next transaction, once the run is recorded.
@@ -80,6 +82,7 @@ package final class RunKeeper {
   /// Looks, under the write lock, whether another process has taken up the job meanwhile.
   /// - Throws: `guardRefused`.
   package func didBegin() throws(UpsurgeError) {
+    didRollBack()
     if isRecorded {
       // Nobody else takes the job up while it is recorded as ours; it may have been taken for dead, or forgotten.
       let now = try recordedOwner()
@@ -122,6 +125,34 @@ package final class RunKeeper {
     }
   }
 
+  /// Writes the run's record in front of the records of the transaction, so that rows can name the run.
+  /// - Parameter others: the largest number that rows name; runs that are no more may have had it.
+  /// - Returns: the run's number.
+  func reserve(
+    above others: () throws(UpsurgeError) -> Int64, _ progress: @autoclosure () -> RunProgress,
+    _ position: @autoclosure () -> RunPosition
+  ) throws(UpsurgeError) -> Int64 {
+    if !isRecorded {
+      if runID == nil {
+        let last =
+          try RunTable.exists(connection)
+          ? connection.integer("SELECT max(run) FROM main.upsurge_runs") ?? 0 : 0
+        runID = max(last, try others()) + 1
+      }
+      try write(progress(), position(), isComplete: false)
+      isReserved = true
+    }
+    return runID ?? 0
+  }
+
+  /// Forgets a record that has gone with its transaction.
+  func didRollBack() {
+    if !isReserved { return }
+    (isReserved, isRecorded) = (false, false)
+    runID = resumed?.id
+    ownerStatement = nil
+  }
+
   /// Writes position and progress, where the transaction that is about to be committed has changed a row, or has given
   /// rejects to a file: what a replay of them stores must not be read again.
   /// - Parameter isLast: marks the run complete, where anything of it is recorded.
@@ -136,6 +167,7 @@ package final class RunKeeper {
   }
 
   package func didCommit() {
+    isReserved = false
     changesBefore = connection.totalChanges
     keptRejectsBefore = keptRejectCount()
   }

@@ -6,7 +6,7 @@ package enum OwnTable {
   package static func isOwn(_ name: String) -> Bool {
     let names = [
       RunTable.name, KeptTable.name, RejectTable.name, "upsurge_reject_contexts", "upsurge_replays",
-      "upsurge_feeds", "upsurge_files", "upsurge_chunks",
+      "upsurge_feeds", "upsurge_files", "upsurge_chunks", RowStateTable.name,
     ]
     return names.contains(SQLName.folded(name))
   }

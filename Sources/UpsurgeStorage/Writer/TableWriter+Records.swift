@@ -51,8 +51,10 @@ extension TableWriter {
     let mayDiffer = batch.hasAbsentCells || cellCount < plan.columns.count
     let mayFlag =
       mayDiffer && statements.flagged != nil && observer == nil && references == nil && !settlesKept
+      && claims == nil
     let cells = batch.cells
     let isTracking = references != nil
+    let goesAlone = observer != nil || references != nil || settlesKept || tellsOutcomes
     var shape = fullShape
     var place = start
     while place < end {
@@ -61,6 +63,7 @@ extension TableWriter {
       let row = cells + record * cellCount
       switch verdict(batch, record, guards) {
       case .nullKey:
+        if claims != nil { unstored.insert(record) }
         try reject(nullKey(batch, record), in: batch)
         place += 1
         continue
@@ -75,6 +78,7 @@ extension TableWriter {
         place += 1
         continue
       case .homeless:
+        if claims != nil { unstored.insert(record) }
         try quarantine(batch, record)
         place += 1
         continue
@@ -92,7 +96,7 @@ extension TableWriter {
       } else if mayDiffer {
         shape = self.shape(of: row, cellCount: cellCount, last: shape)
       }
-      if shape.form == .singleRow || observer != nil || references != nil || settlesKept {
+      if shape.form == .singleRow || goesAlone {
         try storeAlone(batch, record, shape)
         place += 1
         continue

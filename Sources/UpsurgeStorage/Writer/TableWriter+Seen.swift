@@ -5,18 +5,24 @@ import UpsurgeRecords
 extension TableWriter {
   /// Begins to note them, where rows that no record is about may be swept.
   func beginSeeing() throws(UpsurgeError) {
-    guard let rules = settings.snapshot, rules.sweep != .none, seen == nil, !plan.schema.columns.isEmpty
-    else {
-      return
+    guard seen == nil, !plan.schema.columns.isEmpty else { return }
+    let byteLimit = (settings.snapshot ?? SnapshotRules()).bitsByteLimit
+    let memory = settings.seenMemory ?? SeenMemory(byteLimit: byteLimit)
+    if let state = settings.rowState {
+      claims = try RowClaims(state, plan, on: connection)
+      seen = try SeenRows(plan, on: connection, memory: memory)
     }
+    guard let rules = settings.snapshot, rules.sweep != .none else { return }
     if let scope = rules.scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
+    if let scope = rules.scope { rowsOutside = try count(rowsIn: "(\(scope)) IS NOT TRUE") }
+    // Those that the feed has delivered are counted when the first transaction begins.
+    if settings.rowState?.isOwned == true { return }
     let scope = try rules.liveScope(of: plan.schema)
     rowsBefore = countsRowsLater(rules) ? nil : try count(rowsIn: scope)
-    if let scope = rules.scope { rowsOutside = try count(rowsIn: "(\(scope)) IS NOT TRUE") }
     // Rows of a table that has none before are all in the delivery.
     let isAny = try isAny(rowIn: scope)
+    if seen != nil { return }
     if rules.scope != nil || isAny {
-      let memory = settings.seenMemory ?? SeenMemory(byteLimit: rules.bitsByteLimit)
       seen = try SeenRows(plan, on: connection, memory: memory)
     } else {
       rowsBefore = 0
@@ -32,7 +38,7 @@ extension TableWriter {
   }
 
   /// Whether records are all that adds rows to the table or takes rows from it.
-  private var hasPlainRows: Bool {
+  var hasPlainRows: Bool {
     let schema = plan.schema
     return plan.mode == .upsert && plan.tombstoneCell == nil && schema.triggers.isEmpty
       && schema.foreignKeys.isEmpty
@@ -58,6 +64,7 @@ extension TableWriter {
   /// The rows that no record was about, where their number is known without looking at them.
   func countUnseen(_ rules: SnapshotRules) throws(UpsurgeError) -> UInt64? {
     guard let seen, rules.sweep == .hard, rules.scope == nil, hasPlainRows, unreadableCount == 0,
+      settings.rowState?.isOwned != true,
       ledger.rejected + ledger.quarantined + ledger.ignored + ledger.deleted == 0
     else { return nil }
     let now = try count(rowsIn: "1")
@@ -74,6 +81,7 @@ extension TableWriter {
   func storeSeen(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
   ) throws(UpsurgeError) {
+    unstored.removeAll(keepingCapacity: true)
     try storeRun(batch, in: order, from: start, to: end)
     if let seen { try note(batch, in: order, from: start, to: end, as: seen) }
   }
@@ -81,7 +89,7 @@ extension TableWriter {
   private func note(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, as seen: SeenRows
   ) throws(UpsurgeError) {
-    if try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
+    if claims == nil, try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
     let mayDiffer = batch.hasAbsentCells || batch.columnCount < plan.columns.count
     let role = ShapeStatements.Role.find(seen.columns)
     let alias = rowidCell
@@ -101,7 +109,11 @@ extension TableWriter {
       let code = step(handle, batch, record, shape)
       defer { sqlite3_reset(handle) }
       switch code {
-      case SQLITE_ROW: try seen.insert(rowOf: handle)
+      case SQLITE_ROW:
+        try seen.insert(rowOf: handle)
+        if let claims, !unstored.contains(record) {
+          try claims.note(rowOf: handle, source: sourceName(batch.sourceIndex))
+        }
       case SQLITE_DONE: break
       default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
       }

@@ -12,7 +12,7 @@ extension TableWriter {
   package func suspend() throws(UpsurgeError) {
     try settle()
     // Where nothing is swept, the guards speak at once.
-    if settings.snapshot?.sweep == SnapshotRules.Sweep.none { try sweep() }
+    if (settings.snapshot?.sweep ?? .none) == SnapshotRules.Sweep.none { try sweep() }
     if let rules = settings.snapshot, rules.sweep != .none, rules.scope != nil {
       do throws(UpsurgeError) {
         try begin()
@@ -60,7 +60,11 @@ extension TableWriter {
     ledger.quarantined -= 1
     ledger.read -= 1
     count(outcome)
-    if let row { try seen?.insert(row) }
+    guard let row else { return }
+    try seen?.insert(row)
+    if outcome == .inserted || outcome == .updated || outcome == .unchanged {
+      try claims?.note(row, source: sourceName(max(sourceNames.count - 1, 0)))
+    }
   }
 
   /// Does all that must be done, and noted, in the shared transaction before it is committed.
@@ -95,12 +99,17 @@ extension TableWriter {
   /// - Parameter id: the last one that was kept before this delivery.
   package func forgetOrphans(through id: Int64) throws(UpsurgeError) {
     guard let rules = settings.snapshot, rules.sweep != .none, guardRefusal == nil else { return }
-    try keeping.forgetOrphans(through: id, of: rules.scope == nil ? nil : sourceNames)
+    try keeping.forgetOrphans(through: id, of: sweepsAllRows(rules) ? nil : sourceNames)
   }
 
   /// Whether a kept record of an earlier delivery is one that this delivery would have, were it still true.
   package func hasReplaced(_ record: KeptRecord) -> Bool {
     guard let rules = settings.snapshot, rules.sweep != .none else { return false }
-    return rules.scope == nil || sourceNames.contains(record.position.file)
+    return sweepsAllRows(rules) || sourceNames.contains(record.position.file)
+  }
+
+  /// Whether no other feed brings rows into the table.
+  private func sweepsAllRows(_ rules: SnapshotRules) -> Bool {
+    rules.scope == nil && settings.rowState?.isOwned != true
   }
 }

@@ -15,6 +15,8 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool = false
   ) throws(UpsurgeError) {
     if isTombstone { hasMetTombstone = true }
+    // Until it is known to be stored.
+    if claims != nil { unstored.insert(record) }
     if try isKeyNull(batch, record, shape, isTombstone: isTombstone) {
       return try reject(nullKey(batch, record), in: batch)
     }
@@ -30,6 +32,7 @@ extension TableWriter {
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
+      if claims != nil { noteStored(outcome, record) }
       if settlesKept {
         try settle(outcome, batch, record, isDelete: isTombstone || plan.mode == .delete)
       }

@@ -9,12 +9,12 @@ extension TableWriter {
   ///   `refuseSweep` tells of those that stay.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   package func sweep(leavesOpen: Bool = false) throws(UpsurgeError) {
-    guard let rules = settings.snapshot else { return }
+    guard let rules = settings.snapshot else { return try endClaims() }
     if rules.sweep == .none {
       let facts = SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
       let refusal = rules.refusal(facts, table: plan.schema.name)
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
-      return
+      return try endClaims()
     }
     try settle()
     do throws(UpsurgeError) {
@@ -25,9 +25,11 @@ extension TableWriter {
           message:
             "nothing is swept: \(earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
             + "knows any more which rows they were about", hint: "run the job again: it compares all of them")
+        try finishClaims(unseen: nil)
         return try finishChunks()
       }
-      let scope = try rules.liveScope(of: plan.schema)
+      var scope = try rules.liveScope(of: plan.schema)
+      if let claims, claims.rules.isOwned { scope = "(\(scope)) AND \(claims.sweptTerm)" }
       let rows = try sweptRows(rules, scope)
       var refusal = guardRefusal?.error
       if refusal == nil && !isJudged { refusal = try self.refusal(rules, scope, rows) }
@@ -37,6 +39,7 @@ extension TableWriter {
         try removeForBefore(rules, scope, rows, leavesOpen: leavesOpen)
       }
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      try finishClaims(unseen: refusal == nil ? rows.unseen : nil)
       try finishChunks()
       forgetSeen()
       seenBefore?.remove()

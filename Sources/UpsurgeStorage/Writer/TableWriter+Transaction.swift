@@ -23,6 +23,7 @@ extension TableWriter {
     transaction.startFrames = log.frames
     try lookForKept()
     try chunkWriter?.didBegin()
+    try openClaims()
   }
 
   /// Makes everything stored so far durable (as `durability` says) and visible to other connections.
@@ -112,6 +113,7 @@ extension TableWriter {
     transaction.isOpen = false
     if hold.isSet { try dropHeld() }
     keeper?.didCommit()
+    claims?.isSettled = true
     turns.endSeconds = MonotonicClock.seconds
     committedLedger = ledger
     committedRejects = rejectsByReason
@@ -168,6 +170,7 @@ extension TableWriter {
   func undo() {
     if !connection.isInAutocommit { try? connection.rollBackWriting() }
     transaction.isOpen = false
+    if !transaction.isInDoubt { keeper?.didRollBack() }
     forgetGathered()
     hold = RecordHold()
     (held, referenceSetters) = (nil, nil)

@@ -6,7 +6,7 @@ extension TableWriter {
   func beginWalking() throws(UpsurgeError) {
     let isPossible =
       settings.walksBesideRows && !settings.sorting.isTableNew && observer == nil && references == nil
-      && !settings.replaysKept
+      && !settings.replaysKept && settings.rowState == nil
     equalRecords = isPossible ? try EqualRecords(plan, on: connection) : nil
     equalRecords?.seen = seen
   }

@@ -102,6 +102,10 @@ package final class TableWriter {
   var writerBefore: TableWriter?
   /// Whether nothing has spoken against the sweep of this delivery.
   var isJudged = false
+  /// Notes the rows that the feed has delivered; nil where nobody asks for that.
+  var claims: RowClaims?
+  /// Records of the piece at work that have not become their row.
+  var unstored: Set<Int> = []
   /// Rows that a sweep may be about, before the first record; nil where that is found out at the end.
   var rowsBefore: UInt64? = 0
   /// Keeps what the delivery is made of; nil where nothing is to be known of it.

@@ -53,6 +53,8 @@ package struct WriterSettings: Sendable {
   package var snapshot: SnapshotRules?
   /// What the rows that its records are about may take; nil where the writer is alone with the bound of `snapshot`.
   package var seenMemory: SeenMemory?
+  /// What is noted of each row that is delivered; nil where nothing is.
+  package var rowState: RowStateRules?
   /// What is known of the delivery beside its records; nil where that is nothing.
   package var chunks: DeliveryChunks?
   /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.

@@ -128,6 +128,7 @@ struct JobFileTests {
       deadline: 2h
       retries: 3
       retry-after: 10s
+      row-state: true
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -144,7 +145,7 @@ struct JobFileTests {
       "--blob-folder=jobs/blobs",
       "--init=jobs/setup.sql", "--on-error=stop", "--rejects=jobs/bad.ndjson", "--durability=full",
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
-      "--keep-runs=all", "--deadline=120m", "--retries=3", "--retry-after=10s",
+      "--keep-runs=all", "--deadline=120m", "--retries=3", "--retry-after=10s", "--row-state",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
@@ -157,7 +158,7 @@ struct JobFileTests {
     #expect(
       left.sorted() == [
         "alter", "any-key", "default", "delete-when", "key-index", "kind", "max-rejects", "no-header",
-        "rename", "scope",
+        "owned-by", "rename", "scope",
         "set", "strict", "sweep",
       ])
   }

@@ -1,0 +1,205 @@
+import CSQLite
+import UpsurgeRecords
+
+/// Notes which rows of a table a feed has delivered, in `upsurge_rows`; lives on the writer's thread.
+///
+///     a record is stored   its row's key is noted with the source and the run, behind it and in its transaction
+///     the sweep            is about rows that the feed has delivered and that no other feed delivers
+///     behind the sweep     gone = 1 for rows that are no longer in the delivery; rows that are no more lose theirs
+///
+/// As each note is a statement behind that of its record, what rolls a record back (a savepoint, a kill) takes its note
+/// back, too. A record that is refused, stale or ignored is no delivery: it notes nothing, and takes no note away.
+final class RowClaims {
+  let rules: RowStateRules
+  /// Whether rows that the feed has delivered were counted, before the first record.
+  var hasCounted = false
+  /// Whether what earlier runs have left was brought in order, in a transaction that is committed.
+  var isSettled = false
+
+  private let connection: Connection
+  private let schema: TableSchema
+  private let identity: [Int]
+  /// SQL for a row's key.
+  private let key: String
+  private let keyNames: [String]
+  /// Literals of the table, the feed and the key's columns.
+  private let table: String
+  private let owner: String
+  private let keyColumns: String
+  private var run: Int64?
+  private var insertion: Statement?
+  private var boundSource: String?
+
+  /// - Throws: `usage` where a stored record need not be found by its key again.
+  init(_ rules: RowStateRules, _ plan: UpsertPlan, on connection: Connection) throws(UpsurgeError) {
+    keyNames = try Self.keyNames(plan)
+    self.rules = rules
+    self.connection = connection
+    schema = plan.schema
+    identity = plan.identityColumns
+    key = try RowStateTable.keySQL(keyNames, of: plan.schema)
+    table = try SQLName.literal(plan.schema.name)
+    owner = try SQLName.literal(rules.owner)
+    keyColumns = try SQLName.literal(RowStateTable.text(ofColumns: keyNames))
+  }
+
+  private static func keyNames(_ plan: UpsertPlan) throws(UpsurgeError) -> [String] {
+    let schema = plan.schema
+    let shown = schema.name.escapedForTerminal
+    let hint = "key: [COLS] names them; or leave out row-state and owned-by"
+    guard schema.kind == .table, schema.isWithoutRowid || schema.rowidName != nil else {
+      throw UpsurgeError(
+        .usage, "row-state: the rows of \(shown) cannot be told apart",
+        hint: "leave out row-state and owned-by")
+    }
+    guard plan.mode == .upsert, plan.targets.count == 1, let target = plan.targets.first else {
+      throw UpsurgeError(
+        .usage, "row-state needs one key by which the records of table \(shown) are upserted", hint: hint)
+    }
+    guard target.isPlain, let names = target.columns, plan.rules.nullKeys != .insert else {
+      throw UpsurgeError(
+        .usage,
+        "row-state: \(target.description.escapedForTerminal) does not tell every row of table \(shown) by its columns",
+        hint: "give a key of columns alone, without key-where and null-keys: insert")
+    }
+    return names
+  }
+
+  /// The row's own feeds, in SQL that is true of rows which a sweep of this feed may be about.
+  var sweptTerm: String {
+    """
+    \(key) IN (SELECT "key" FROM main.upsurge_rows
+      WHERE "table" = \(table) AND owned_by = \(owner) AND key_columns = \(keyColumns))
+    AND \(key) NOT IN (SELECT "key" FROM main.upsurge_rows
+      WHERE "table" = \(table) AND owned_by <> \(owner) AND gone = 0)
+    """
+  }
+
+  // MARK: - Transactions
+
+  /// Makes the table of notes in a transaction that begins.
+  func makeTable() throws(UpsurgeError) {
+    if try !RowStateTable.exists(connection) { try connection.execute(RowStateTable.sql) }
+  }
+
+  /// The largest number of a run that a note has.
+  func lastRun() throws(UpsurgeError) -> Int64 {
+    try connection.integer("SELECT max(run) FROM main.upsurge_rows") ?? 0
+  }
+
+  /// Says which run notes rows from now on; nil for a trial.
+  func begin(run: Int64?) { self.run = run }
+
+  /// Brings in order what earlier runs have left.
+  /// - Parameter isTableNew: whether the run has made the table, so that nothing is known of its rows.
+  /// - Throws: `guardRefused` where another feed tells rows by other columns.
+  func settle(isTableNew: Bool) throws(UpsurgeError) {
+    if isTableNew { try connection.execute("DELETE FROM main.upsurge_rows WHERE \"table\" = \(table)") }
+    if rules.adoptsUnnamed {
+      try connection.execute(
+        """
+        UPDATE OR IGNORE main.upsurge_rows SET owned_by = \(owner) WHERE "table" = \(table) AND owned_by = '';
+        DELETE FROM main.upsurge_rows WHERE "table" = \(table) AND owned_by = '';
+        """)
+    }
+    // Keys of other columns may have the same text.
+    try connection.execute(
+      """
+      DELETE FROM main.upsurge_rows
+      WHERE "table" = \(table) AND owned_by = \(owner) AND key_columns <> \(keyColumns)
+      """)
+    let other = try connection.prepare(
+      """
+      SELECT owned_by, key_columns FROM main.upsurge_rows
+      WHERE "table" = \(table) AND key_columns <> \(keyColumns) LIMIT 1
+      """)
+    guard try other.step() else { return }
+    let name = other.text(at: 0) ?? ""
+    throw UpsurgeError(
+      .guardRefused,
+      "feeds of table \(schema.name.escapedForTerminal) tell its rows by different columns: this one by "
+        + "\(keyNames.joined(separator: ", ").escapedForTerminal), \(name.isEmpty ? "one without owned-by" : name.escapedForTerminal) "
+        + "by \((other.text(at: 1) ?? "").escapedForTerminal)",
+      hint: "give all of them the same key; a feed that is no more leaves with its rows of upsurge_rows")
+  }
+
+  // MARK: - Rows
+
+  /// Notes the row whose identity a statement stands on.
+  /// - Parameter source: the file of its record.
+  func note(rowOf handle: OpaquePointer, source: String) throws(UpsurgeError) {
+    let statement = try statement(source: source)
+    defer { statement.reset() }
+    for index in 0..<Int32(identity.count) {
+      sqlite3_bind_value(statement.handle, index + 1, sqlite3_column_value(handle, index))
+    }
+    _ = try statement.step()
+  }
+
+  /// Notes a row by what names it.
+  func note(_ row: [SQLValue], source: String) throws(UpsurgeError) {
+    let statement = try statement(source: source)
+    defer { statement.reset() }
+    for (index, value) in row.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+    _ = try statement.step()
+  }
+
+  private func statement(source: String) throws(UpsurgeError) -> Statement {
+    let made: Statement
+    if let insertion {
+      made = insertion
+    } else {
+      made = try connection.prepare(insertSQL(), isPersistent: true)
+    }
+    insertion = made
+    let shown = rules.source ?? source
+    if boundSource != shown {
+      try made.bind(shown, at: Int32(identity.count + 1))
+      boundSource = shown
+    }
+    // The number may be another one since the transaction began.
+    try made.bind(run.map { .integer($0) } ?? .null, at: Int32(identity.count + 2))
+    return made
+  }
+
+  private func insertSQL() throws(UpsurgeError) -> String {
+    var conditions: [String] = []
+    for (place, column) in identity.enumerated() {
+      conditions.append("\(try schema.terms([column])) = ?\(place + 1)")
+    }
+    for name in keyNames { conditions.append("\(try SQLName.quote(name)) IS NOT NULL") }
+    return """
+      INSERT INTO main.upsurge_rows ("table", "key", owned_by, key_columns, source, run, gone)
+      SELECT \(table), \(key), \(owner), \(keyColumns), ?\(identity.count + 1), ?\(identity.count + 2), 0
+      FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND "))
+      ON CONFLICT ("table", "key", owned_by) DO UPDATE SET key_columns = excluded.key_columns,
+        source = excluded.source, run = excluded.run, gone = 0
+      """
+  }
+
+  // MARK: - The end
+
+  /// Brings the notes in step with the rows, behind the sweep.
+  /// - Parameters:
+  ///   - unseen: SQL that is true of rows that are not in the delivery; nil where nobody knows them.
+  ///   - hasPlainRows: whether nothing but its record can have taken a row of this delivery away.
+  func finish(unseen: String?, hasPlainRows: Bool) throws(UpsurgeError) {
+    let rows = "SELECT \(key) FROM main.\(try SQLName.quote(schema.name))"
+    let run = run.map { "\($0)" } ?? "NULL"
+    if let unseen {
+      try connection.interruptible { () throws(UpsurgeError) in
+        try connection.execute(
+          """
+          UPDATE main.upsurge_rows SET gone = 1
+          WHERE "table" = \(table) AND owned_by = \(owner) AND gone = 0 AND run IS NOT \(run)
+            AND "key" IN (\(rows) WHERE \(unseen))
+          """)
+      }
+    }
+    let others = hasPlainRows ? "AND NOT (owned_by = \(owner) AND run IS \(run))" : ""
+    try connection.interruptible { () throws(UpsurgeError) in
+      try connection.execute(
+        "DELETE FROM main.upsurge_rows WHERE \"table\" = \(table) \(others) AND \"key\" NOT IN (\(rows))")
+    }
+  }
+}

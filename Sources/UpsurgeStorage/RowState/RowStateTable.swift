@@ -1,0 +1,104 @@
+import UpsurgeRecords
+
+/// The table of rows that feeds have delivered: one row for each of them and feed; users may read it and join it.
+package enum RowStateTable {
+  package static let name = "upsurge_rows"
+
+  private static let columns = ["table", "key", "owned_by", "key_columns", "source", "run", "gone"]
+
+  static let sql = """
+    CREATE TABLE main.upsurge_rows (
+      "table" TEXT NOT NULL COLLATE NOCASE,
+      "key" TEXT NOT NULL,
+      owned_by TEXT NOT NULL,
+      key_columns TEXT NOT NULL COLLATE NOCASE,
+      source TEXT NOT NULL,
+      run INTEGER,
+      gone INTEGER NOT NULL,
+      PRIMARY KEY ("key", "table", owned_by)
+    ) WITHOUT ROWID
+    """
+
+  package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    try OwnTable.exists(
+      name, columns: columns, purpose: "what feeds have delivered is kept in one of this name",
+      on: connection)
+  }
+
+  /// SQL for the key of a row as the column `key` holds it: its values as SQL literals, with commas between them.
+  ///
+  /// No two keys have the same text: `quote` tells types apart and spells numbers exactly. It ends a text at a NUL
+  /// character, so such a text is spelled by its bytes.
+  static func keySQL(_ names: [String], of schema: TableSchema) throws(UpsurgeError) -> String {
+    var parts: [String] = []
+    for name in names {
+      let column = try SQLName.quote(name)
+      if schema.columnIndex(name) == schema.rowidAlias {
+        parts.append("quote(\(column))")
+        continue
+      }
+      parts.append(
+        "CASE WHEN typeof(\(column)) = 'text' AND instr(\(column), char(0)) > 0 "
+          + "THEN 'CAST(X''' || hex(\(column)) || ''' AS TEXT)' ELSE quote(\(column)) END")
+    }
+    return "(" + parts.joined(separator: " || ',' || ") + ")"
+  }
+
+  /// The column `key_columns`: names as a JSON array.
+  static func text(ofColumns names: [String]) -> String {
+    var out = JSONText()
+    out.beginArray()
+    for name in names { out.string(name) }
+    out.endArray()
+    return String(decoding: out.bytes, as: UTF8.self)
+  }
+
+  /// The names of feeds that still deliver rows of a table, those without a name left out.
+  package static func owners(of table: String, on connection: Connection) throws(UpsurgeError) -> [String] {
+    guard try exists(connection) else { return [] }
+    let statement = try connection.prepare(
+      """
+      SELECT DISTINCT owned_by FROM main.upsurge_rows WHERE "table" = ?1 AND owned_by <> '' AND gone = 0
+      ORDER BY 1
+      """)
+    try statement.bind(table, at: 1)
+    var names: [String] = []
+    while try statement.step() { names.append(statement.text(at: 0) ?? "") }
+    return names
+  }
+
+  /// SQL that is true of the rows of a table that feeds with a name have delivered.
+  package static func deliveredTerm(
+    _ schema: TableSchema, on connection: Connection
+  ) throws(UpsurgeError) -> String {
+    guard try exists(connection) else { return "0" }
+    let table = try SQLName.literal(schema.name)
+    let statement = try connection.prepare(
+      "SELECT DISTINCT key_columns FROM main.upsurge_rows WHERE \"table\" = \(table) AND owned_by <> ''")
+    var terms: [String] = []
+    while try statement.step() {
+      let text = statement.text(at: 0) ?? ""
+      guard let names = try JSONValue(text).names, names.allSatisfy({ schema.columnIndex($0) != nil }) else {
+        continue
+      }
+      terms.append(
+        """
+        \(try keySQL(names, of: schema)) IN (SELECT "key" FROM main.upsurge_rows
+          WHERE "table" = \(table) AND owned_by <> '' AND key_columns = \(try SQLName.literal(text)))
+        """)
+    }
+    return terms.isEmpty ? "0" : "(\(terms.joined(separator: " OR ")))"
+  }
+}
+
+extension JSONValue {
+  /// An array of texts; nil for anything else.
+  fileprivate var names: [String]? {
+    guard case .array(let values) = self else { return nil }
+    let names = values.compactMap { value -> String? in
+      if case .text(let text) = value { return text }
+      return nil
+    }
+    return names.count == values.count && !names.isEmpty ? names : nil
+  }
+}
