@@ -30,7 +30,7 @@ let package = Package(
     .target(name: "UpsurgeRecords"),
     .target(name: "UpsurgeParsing", dependencies: ["CScan", "UpsurgeRecords"]),
     .target(name: "UpsurgeInput", dependencies: ["CCurl", "CZlib", "CZstd", "UpsurgeRecords"]),
-    .target(name: "UpsurgeStorage", dependencies: ["CSQLite", "UpsurgeRecords"]),
+    .target(name: "UpsurgeStorage", dependencies: ["CScan", "CSQLite", "UpsurgeRecords"]),
     .target(
       name: "Upsurge",
       dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage"]),
@@ -64,7 +64,7 @@ let package = Package(
       dependencies: ["TestSupport", "Oracles", "UpsurgeParsing", "CScan", "CSQLite"],
       resources: [.copy("Fixtures")]),
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
-    .testTarget(name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CSQLite"]),
+    .testTarget(name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CScan", "CSQLite"]),
     .testTarget(
       name: "UpsurgeTests",
       dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],

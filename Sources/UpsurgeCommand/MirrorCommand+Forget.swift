@@ -53,7 +53,8 @@ extension MirrorCommand {
   private func words(_ removed: FeedRemoval.Removed, of removal: FeedRemoval) -> String {
     let scope =
       removal.owners.isEmpty
-      ? removal.scope.map { " where \($0)" } ?? "" : " that \(removal.owners.joined(separator: ", ")) delivered"
+      ? removal.scope.map { " where \($0)" } ?? ""
+      : " that \(removal.owners.joined(separator: ", ")) delivered"
     let rows = "\(Words.count(removed.rowCount, "row")) of table \(removal.table)\(scope)".escapedForTerminal
     if removed.waitingCount == 0 { return rows }
     let waiting = Words.count(removed.waitingCount, "record")

@@ -30,6 +30,8 @@ package struct DirectLayout: Sendable {
     var allowed: UInt8
     /// The kinds whose value must be looked at.
     var doubtful: UInt8 = 0
+    /// Whether a decimal becomes a float here, also as text.
+    var takesDecimals = false
   }
 
   /// The table first.
@@ -170,7 +172,8 @@ package struct DirectLayout: Sendable {
       if !mustBe { kinds.sure |= kindBit(.null) }
       if !mustBe && column.defaultExpression == nil { kinds.sure |= kindBit(.absent) }
       return Guard(
-        cellIndex: Int32(slot.cellIndex), allowed: kinds.sure, doubtful: kinds.doubtful)
+        cellIndex: Int32(slot.cellIndex), allowed: kinds.sure, doubtful: kinds.doubtful,
+        takesDecimals: !isRowid && kinds.takesDecimals)
     }
   }
 
@@ -178,6 +181,7 @@ package struct DirectLayout: Sendable {
   private struct Kinds {
     var sure: UInt8
     var doubtful: UInt8 = 0
+    var takesDecimals = false
 
     init(sure: [Cell.Kind]) { self.sure = sure.reduce(0) { $0 | kindBit($1) } }
 
@@ -185,7 +189,9 @@ package struct DirectLayout: Sendable {
       if isStrict {
         switch SQLName.folded(column.declaredType) {
         case "int", "integer": self.init(sure: [.integer])
-        case "real": self.init(sure: [.integer, .real])
+        case "real":
+          self.init(sure: [.integer, .real])
+          takesDecimals = true
         case "text": self.init(sure: [.text])
         case "blob": self.init(sure: [.blob])
         default: self.init(sure: [.integer, .real, .text, .blob])
@@ -198,6 +204,7 @@ package struct DirectLayout: Sendable {
       case .integer, .numeric, .real:
         self.init(sure: [.integer, .real, .blob])
         doubtful = kindBit(.text)
+        takesDecimals = true
       }
     }
   }

@@ -18,6 +18,7 @@ package struct DirectTable: ~Copyable {
   /// Never another one; `var` for the compiler, as in `TreeBuilder`.
   private var trees: UnsafeMutableBufferPointer<DirectTree>
   private let guards: UnsafeMutableBufferPointer<DirectLayout.Guard>
+  private let decimals = DecimalCast()
   private var lastRowid: Int64?
   /// Whether no write has failed and the end is not written.
   private var isOpen = true
@@ -109,8 +110,9 @@ package struct DirectTable: ~Copyable {
     return nil
   }
 
+  /// A decimal that is still a text becomes the float that SQLite would store.
   private func checkValues(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
-    var row = UnsafePointer(batch.cells)
+    var row = batch.cells
     for record in 0..<batch.recordCount {
       for guarded in UnsafeBufferPointer(guards) {
         let index = Int(truncatingIfNeeded: guarded.cellIndex)
@@ -118,6 +120,7 @@ package struct DirectTable: ~Copyable {
         if guarded.allowed & kindBit(kind) != 0 { continue }
         let isDoubtful = guarded.doubtful & kindBit(kind) != 0
         if isDoubtful && DirectTable.isCertain(row[index], source) { continue }
+        if guarded.takesDecimals, index < source.cellCount, makeFloat(&row[index], source) { continue }
         return DirectRefusal(record: record, reason: .value(cell: index))
       }
       row += source.cellCount
@@ -130,6 +133,14 @@ package struct DirectTable: ~Copyable {
     if case .real = value.kind { return !Double(bitPattern: value.payload).isNaN }
     // Numbers begin with a digit, a sign, a point or a space; all of these come before the colon.
     return value.byteCount == 0 || source.start(value).load(as: UInt8.self) >= UInt8(ascii: ":")
+  }
+
+  private func makeFloat(_ cell: inout Cell, _ source: BatchBytes) -> Bool {
+    guard case .text = cell.kind,
+      let value = decimals.value(source.start(cell), count: Int(cell.byteCount))
+    else { return false }
+    cell = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: value.bitPattern)
+    return true
   }
 
   private func checkRowids(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
