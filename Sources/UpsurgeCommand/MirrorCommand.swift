@@ -63,7 +63,7 @@ struct MirrorCommand: ParsableCommand {
 
       Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records, or --check has warnings; \
       4 a guard refused, which the message says; 3 stopped part way, by --deadline for one, some of the job is \
-      committed; 64 usage; 65 bad input; 66 input not readable;       73 cannot create output; 75 database busy; 129, \
+      committed; 64 usage; 65 bad input; 66 input not readable; 73 cannot create output; 75 database busy; 129, \
       130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
       """)
 

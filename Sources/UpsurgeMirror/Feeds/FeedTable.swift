@@ -88,12 +88,16 @@ enum FeedTable {
     }
   }
 
-  /// The same feed, before it had a name.
+  /// The same feed, before it had a name: what it has noted of rows is the named one's, whether or not that has
+  /// delivered anything yet.
   private static func forgetUnnamed(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
+    guard let unnamed = try read(record.table, ownedBy: "", on: connection),
+      record.identity.changes(from: unnamed.identity).isEmpty
+    else { return }
+    try RowStateTable.adopt(record.table, by: record.ownedBy, on: connection)
     let statement = try connection.prepare(
-      "DELETE FROM main.upsurge_feeds WHERE \"table\" = ?1 AND owned_by = '' AND feed = ?2")
+      "DELETE FROM main.upsurge_feeds WHERE \"table\" = ?1 AND owned_by = ''")
     try statement.bind(record.table, at: 1)
-    try statement.bind(FeedText.encode(record.identity), at: 2)
     _ = try statement.step()
   }
 

@@ -58,11 +58,6 @@ struct GroupMirror {
     }
   }
 
-  private func judgeByJob(_ summary: inout MirrorSummary.Table) -> Bool {
-    if control.isExpired { summary.expire("the job", seconds: job.deadline ?? 0) }
-    return false
-  }
-
   /// What a table is to do by itself it cannot do in a transaction with others.
   private func warnOfOwnRules() {
     if group.tables.count == 1 { return }

@@ -175,7 +175,8 @@ struct TableMirror {
     throw UpsurgeError(
       .guardRefused,
       "rows of table \(name) are owned by \(names), and a sweep without owned-by is about all rows",
-      hint: "give this feed a name, owned-by: NAME, so that it sweeps only its own rows; where \(names) is no more, "
+      hint:
+        "give this feed a name, owned-by: NAME, so that it sweeps only its own rows; where \(names) is no more, "
         + "delete its rows of upsurge_rows")
   }
 
@@ -196,6 +197,8 @@ struct TableMirror {
       hint: table.sweep == .none
         ? "--accept-change goes on with it as it is now"
         : "--accept-change goes on with it as it is now; rows that the former feed has brought and this one does not are swept"
+          + (table.ownedBy == nil
+            ? "" : ", unless it goes by another key: then nothing is this feed's until it is delivered")
     )
   }
 

@@ -8,7 +8,8 @@ import UpsurgeRecords
 ///     behind the sweep     gone = 1 for rows that are no longer in the delivery; rows that are no more lose theirs
 ///
 /// As each note is a statement behind that of its record, what rolls a record back (a savepoint, a kill) takes its note
-/// back, too. A record that is refused, stale or ignored is no delivery: it notes nothing, and takes no note away.
+/// back, too. A record that is refused is no delivery: it notes nothing, and takes no note away. One that is stale or ignored keeps its row from
+/// being swept by other feeds, and does not make it this one's.
 final class RowClaims {
   let rules: RowStateRules
   /// Whether rows that the feed has delivered were counted, before the first record.
@@ -69,7 +70,7 @@ final class RowClaims {
   var sweptTerm: String {
     """
     \(key) IN (SELECT "key" FROM main.upsurge_rows
-      WHERE "table" = \(table) AND owned_by = \(owner) AND key_columns = \(keyColumns))
+      WHERE "table" = \(table) AND owned_by = \(owner) AND stored AND key_columns = \(keyColumns))
     AND \(key) NOT IN (SELECT "key" FROM main.upsurge_rows
       WHERE "table" = \(table) AND owned_by <> \(owner) AND gone = 0)
     """
@@ -95,13 +96,7 @@ final class RowClaims {
   /// - Throws: `guardRefused` where another feed tells rows by other columns.
   func settle(isTableNew: Bool) throws(UpsurgeError) {
     if isTableNew { try connection.execute("DELETE FROM main.upsurge_rows WHERE \"table\" = \(table)") }
-    if rules.adoptsUnnamed {
-      try connection.execute(
-        """
-        UPDATE OR IGNORE main.upsurge_rows SET owned_by = \(owner) WHERE "table" = \(table) AND owned_by = '';
-        DELETE FROM main.upsurge_rows WHERE "table" = \(table) AND owned_by = '';
-        """)
-    }
+    if rules.adoptsUnnamed { try RowStateTable.adopt(schema.name, by: rules.owner, on: connection) }
     // Keys of other columns may have the same text.
     try connection.execute(
       """
@@ -126,9 +121,12 @@ final class RowClaims {
   // MARK: - Rows
 
   /// Notes the row whose identity a statement stands on.
-  /// - Parameter source: the file of its record.
-  func note(rowOf handle: OpaquePointer, source: String) throws(UpsurgeError) {
-    let statement = try statement(source: source)
+  /// - Parameters:
+  ///   - source: the file of its record.
+  ///   - isStored: whether the record has become the row; one that is stale or ignored only keeps other feeds from
+  ///     sweeping it.
+  func note(rowOf handle: OpaquePointer, source: String, isStored: Bool) throws(UpsurgeError) {
+    let statement = try statement(source: source, isStored: isStored)
     defer { statement.reset() }
     for index in 0..<Int32(identity.count) {
       sqlite3_bind_value(statement.handle, index + 1, sqlite3_column_value(handle, index))
@@ -138,13 +136,13 @@ final class RowClaims {
 
   /// Notes a row by what names it.
   func note(_ row: [SQLValue], source: String) throws(UpsurgeError) {
-    let statement = try statement(source: source)
+    let statement = try statement(source: source, isStored: true)
     defer { statement.reset() }
     for (index, value) in row.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
     _ = try statement.step()
   }
 
-  private func statement(source: String) throws(UpsurgeError) -> Statement {
+  private func statement(source: String, isStored: Bool) throws(UpsurgeError) -> Statement {
     let made: Statement
     if let insertion {
       made = insertion
@@ -159,6 +157,7 @@ final class RowClaims {
     }
     // The number may be another one since the transaction began.
     try made.bind(run.map { .integer($0) } ?? .null, at: Int32(identity.count + 2))
+    try made.bind(.integer(isStored ? 1 : 0), at: Int32(identity.count + 3))
     return made
   }
 
@@ -169,11 +168,13 @@ final class RowClaims {
     }
     for name in keyNames { conditions.append("\(try SQLName.quote(name)) IS NOT NULL") }
     return """
-      INSERT INTO main.upsurge_rows ("table", "key", owned_by, key_columns, source, run, gone)
-      SELECT \(table), \(key), \(owner), \(keyColumns), ?\(identity.count + 1), ?\(identity.count + 2), 0
+      INSERT INTO main.upsurge_rows ("table", "key", owned_by, key_columns, source, run, gone, stored)
+      SELECT \(table), \(key), \(owner), \(keyColumns), ?\(identity.count + 1), ?\(identity.count + 2), 0,
+        ?\(identity.count + 3)
       FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND "))
       ON CONFLICT ("table", "key", owned_by) DO UPDATE SET key_columns = excluded.key_columns,
-        source = excluded.source, run = excluded.run, gone = 0
+        source = excluded.source, run = excluded.run, gone = 0,
+        stored = max(stored, excluded.stored)
       """
   }
 
@@ -192,7 +193,9 @@ final class RowClaims {
           """
           UPDATE main.upsurge_rows SET gone = 1
           WHERE "table" = \(table) AND owned_by = \(owner) AND gone = 0 AND run IS NOT \(run)
-            AND "key" IN (\(rows) WHERE \(unseen))
+            AND "key" IN (\(rows) WHERE \(unseen));
+          DELETE FROM main.upsurge_rows
+          WHERE "table" = \(table) AND owned_by = \(owner) AND gone = 1 AND NOT stored;
           """)
       }
     }

@@ -4,7 +4,7 @@ import UpsurgeRecords
 package enum RowStateTable {
   package static let name = "upsurge_rows"
 
-  private static let columns = ["table", "key", "owned_by", "key_columns", "source", "run", "gone"]
+  private static let columns = ["table", "key", "owned_by", "key_columns", "source", "run", "gone", "stored"]
 
   static let sql = """
     CREATE TABLE main.upsurge_rows (
@@ -15,6 +15,7 @@ package enum RowStateTable {
       source TEXT NOT NULL,
       run INTEGER,
       gone INTEGER NOT NULL,
+      stored INTEGER NOT NULL,
       PRIMARY KEY ("key", "table", owned_by)
     ) WITHOUT ROWID
     """
@@ -23,6 +24,21 @@ package enum RowStateTable {
     try OwnTable.exists(
       name, columns: columns, purpose: "what feeds have delivered is kept in one of this name",
       on: connection)
+  }
+
+  /// Gives what the feed without a name has noted of a table's rows to one with a name; part of the transaction that is
+  /// open.
+  package static func adopt(
+    _ table: String, by owner: String, on connection: Connection
+  ) throws(UpsurgeError) {
+    guard try exists(connection) else { return }
+    let table = try SQLName.literal(table)
+    try connection.execute(
+      """
+      UPDATE OR IGNORE main.upsurge_rows SET owned_by = \(try SQLName.literal(owner))
+      WHERE "table" = \(table) AND owned_by = '';
+      DELETE FROM main.upsurge_rows WHERE "table" = \(table) AND owned_by = '';
+      """)
   }
 
   /// SQL for the key of a row as the column `key` holds it: its values as SQL literals, with commas between them.
@@ -84,7 +100,7 @@ package enum RowStateTable {
       terms.append(
         """
         \(try keySQL(names, of: schema)) IN (SELECT "key" FROM main.upsurge_rows
-          WHERE "table" = \(table) AND owned_by <> '' AND key_columns = \(try SQLName.literal(text)))
+          WHERE "table" = \(table) AND owned_by <> '' AND stored AND key_columns = \(try SQLName.literal(text)))
         """)
     }
     return terms.isEmpty ? "0" : "(\(terms.joined(separator: " OR ")))"

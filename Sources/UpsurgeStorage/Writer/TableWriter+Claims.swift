@@ -23,18 +23,26 @@ extension TableWriter {
   /// Whether a statement of many rows could leave one as it is for another reason than that it says the same.
   var tellsOutcomes: Bool { claims != nil && (plan.hasCondition || plan.mayIgnore || plan.mode != .upsert) }
 
-  /// Notes whether a record has become its row.
+  /// Notes whether a record has become its row, or leaves it as it is.
   func noteStored(_ outcome: Outcome, _ record: Int) {
-    if outcome == .inserted || outcome == .updated || outcome == .unchanged { unstored.remove(record) }
+    switch outcome {
+    case .inserted, .updated, .unchanged: unstored.remove(record)
+    case .stale, .ignored:
+      unstored.remove(record)
+      passedOver.insert(record)
+    case .deleted, .rejected, .quarantined: break
+    }
   }
 
-  /// Brings the notes in step with the rows, where nothing is swept.
+  /// Brings the notes in step with the rows, where nothing is swept: what a whole snapshot does not have is gone.
   func endClaims() throws(UpsurgeError) {
     if claims == nil { return }
     try settle()
     do throws(UpsurgeError) {
       try begin()
-      try finishClaims(unseen: nil)
+      let isWhole =
+        settings.snapshot != nil && guardRefusal == nil && unreadableCount == 0 && earlier.ledger.read == 0
+      try finishClaims(unseen: isWhole ? unseenTerm() : nil)
     } catch {
       throw fail(error)
     }

@@ -82,6 +82,7 @@ extension TableWriter {
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
   ) throws(UpsurgeError) {
     unstored.removeAll(keepingCapacity: true)
+    passedOver.removeAll(keepingCapacity: true)
     try storeRun(batch, in: order, from: start, to: end)
     if let seen { try note(batch, in: order, from: start, to: end, as: seen) }
   }
@@ -112,7 +113,8 @@ extension TableWriter {
       case SQLITE_ROW:
         try seen.insert(rowOf: handle)
         if let claims, !unstored.contains(record) {
-          try claims.note(rowOf: handle, source: sourceName(batch.sourceIndex))
+          try claims.note(
+            rowOf: handle, source: sourceName(batch.sourceIndex), isStored: !passedOver.contains(record))
         }
       case SQLITE_DONE: break
       default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))

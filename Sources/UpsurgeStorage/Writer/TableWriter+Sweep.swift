@@ -82,7 +82,9 @@ extension TableWriter {
     var rows = rows
     rows.unseen = "\(rows.unseen) AND \(try seenBefore.unseenTerm())"
     rows.count = try count(rowsIn: "(\(scope)) AND \(rows.unseen)")
-    _ = try remove(rules, scope, rows, leavesOpen: leavesOpen)
+    if let refusal = try remove(rules, scope, rows, leavesOpen: leavesOpen) {
+      writerBefore.guardRefusal = RunProgress.GuardRefusal(message: refusal.message, hint: refusal.hint)
+    }
     writerBefore.ledger.swept += ledger.swept
     ledger.swept = 0
   }
@@ -136,7 +138,7 @@ extension TableWriter {
     return SweptRows(unseen: unseen, seen: "NOT (\(unseen))", count: unseenCount ?? 0)
   }
 
-  private func unseenTerm() throws(UpsurgeError) -> String {
+  func unseenTerm() throws(UpsurgeError) -> String {
     guard let seen else { return "0" }
     return try seen.unseenTerm()
   }

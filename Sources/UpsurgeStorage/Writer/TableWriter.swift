@@ -106,6 +106,8 @@ package final class TableWriter {
   var claims: RowClaims?
   /// Records of the piece at work that have not become their row.
   var unstored: Set<Int> = []
+  /// Those of the others that were stale or ignored.
+  var passedOver: Set<Int> = []
   /// Rows that a sweep may be about, before the first record; nil where that is found out at the end.
   var rowsBefore: UInt64? = 0
   /// Keeps what the delivery is made of; nil where nothing is to be known of it.

@@ -88,6 +88,59 @@ import Upsurge
     #expect(try plain.rows("SELECT key, key_columns FROM upsurge_rows") == ["'1'|'[\"v\"]'"])
   }
 
+  @Test("A feed that gets a name keeps its rows, also where its first night under it fails")
+  func adoptionBehindFailure() throws {
+    _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
+    var first = job("crm.csv", owner: nil)
+    first.tables[0].keepsRowState = true
+    #expect(first.run().exitCode == 0)
+    unlink(scratch.file("crm.csv"))
+    #expect(job("crm.csv", owner: "crm").run().exitCode == 66)
+    _ = scratch.write("id,v\n1,1\n", to: "crm.csv")
+    let summary = job("crm.csv", owner: "crm").run()
+    #expect(summary.exitCode == 0 && summary.ledger.swept == 1, "\(message(summary))")
+    #expect(try Database(database).rows("SELECT id FROM feed") == ["1"])
+  }
+
+  @Test("A feed that sweeps nothing lets go of rows that its snapshot no longer has")
+  func withoutSweep() throws {
+    func other() -> MirrorSummary {
+      var job = job("erp.csv", owner: nil)
+      job.tables[0].keepsRowState = true
+      job.tables[0].sweep = .none
+      return job.run()
+    }
+    for name in ["crm", "erp"] { _ = scratch.write("id,v\n1,1\n2,1\n", to: name + ".csv") }
+    #expect(job("crm.csv", owner: "crm").run().exitCode == 0)
+    #expect(other().exitCode == 0)
+    for name in ["crm", "erp"] { _ = scratch.write("id,v\n1,1\n", to: name + ".csv") }
+    #expect(job("crm.csv", owner: "crm").run().ledger.swept == 0, "the other feed has it")
+    #expect(other().exitCode == 0)
+    _ = scratch.write("id,v\n1,2\n", to: "crm.csv")
+    #expect(job("crm.csv", owner: "crm").run().ledger.swept == 1)
+    #expect(try Database(database).rows("SELECT id FROM feed") == ["1"])
+  }
+
+  @Test("A row of which another feed delivers an older version stays")
+  func older() throws {
+    func run(_ name: String) -> MirrorSummary {
+      var job = job(name + ".csv", owner: name)
+      job.tables[0].options.rules.merge.newer = Merge.Newer(column: "v")
+      return job.run()
+    }
+    _ = scratch.write("id,v\n1,5\n2,5\n", to: "crm.csv")
+    _ = scratch.write("id,v\n1,1\n2,1\n", to: "erp.csv")
+    #expect(run("crm").exitCode == 0)
+    #expect(run("erp").ledger.stale == 2)
+    _ = scratch.write("id,v\n1,6\n", to: "crm.csv")
+    #expect(run("crm").ledger.swept == 0)
+    _ = scratch.write("id,v\n1,2\n", to: "erp.csv")
+    #expect(run("erp").ledger.swept == 0, "it never was what that one delivered")
+    _ = scratch.write("id,v\n1,7\n", to: "crm.csv")
+    #expect(run("crm").ledger.swept == 1)
+    #expect(try Database(database).rows("SELECT id, v FROM feed") == ["1|7"])
+  }
+
   @Test("A feed that gets a name keeps what is known of it")
   func adoption() throws {
     _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
