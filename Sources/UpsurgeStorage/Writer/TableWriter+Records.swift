@@ -54,7 +54,7 @@ extension TableWriter {
       && claims == nil
     let cells = batch.cells
     let isTracking = references != nil
-    let goesAlone = observer != nil || references != nil || settlesKept || tellsOutcomes
+    let goesAlone = observer != nil || references != nil || tellsOutcomes
     var shape = fullShape
     var place = start
     while place < end {
@@ -96,7 +96,8 @@ extension TableWriter {
       } else if mayDiffer {
         shape = self.shape(of: row, cellCount: cellCount, last: shape)
       }
-      if shape.form == .singleRow || goesAlone {
+      // Records are kept from the first one on that has no place.
+      if shape.form == .singleRow || goesAlone || settlesKept {
         try storeAlone(batch, record, shape)
         place += 1
         continue
