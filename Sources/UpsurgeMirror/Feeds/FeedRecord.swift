@@ -46,7 +46,7 @@ struct FeedIdentity: Sendable, Equatable {
     key = table.options.key.map { SQLName.folded($0) }
     scope = table.scope
     var headers: [String: String] = [:]
-    let isAsked = table.sources.contains { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
+    let isAsked = table.sources.contains(where: SourceName.isURL)
     for (name, value) in isAsked ? table.headers.sorted(by: { $0.key < $1.key }) : [] {
       let name = name.lowercased()
       headers[name, default: ""] += Self.mark(of: value, bitCount: Self.isRenewed(name) ? 8 : 32)

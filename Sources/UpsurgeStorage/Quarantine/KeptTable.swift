@@ -100,15 +100,6 @@ package enum KeptTable {
     try OwnTable.exists(
       name, columns: columns, purpose: "records are kept in one of this name", on: connection)
   }
-
-  /// Whether records are kept for a table.
-  package static func isAny(for table: String, on connection: Connection) throws(UpsurgeError) -> Bool {
-    guard try exists(connection) else { return false }
-    let statement = try connection.prepare(
-      "SELECT 1 FROM main.upsurge_quarantine WHERE \"table\" = ?1 LIMIT 1")
-    try statement.bind(table, at: 1)
-    return try statement.step()
-  }
 }
 
 extension TableSchema {

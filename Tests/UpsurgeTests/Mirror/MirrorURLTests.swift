@@ -76,6 +76,18 @@ import Upsurge
     #expect(job.run().ledger.inserted == 2)
   }
 
+  @Test(
+    "Headers belong to a feed that is asked with them, and to no other",
+    arguments: ["HTTP://a/b", "feed.csv"])
+  func headersOfOthers(source: String) {
+    var table = MirrorTable(name: "feed", sources: [source])
+    table.headers = ["X-Account": "1"]
+    let first = FeedIdentity(table)
+    table.headers = ["X-Account": "2"]
+    let isRefused = !FeedIdentity(table).changes(from: first).isEmpty
+    #expect(isRefused == (source != "feed.csv"))
+  }
+
   @Test("Other headers ask for all of it; those that name another feed are refused until that is confirmed")
   func otherHeaders() throws {
     // Each account has its own rows, and one tag for all of them.
