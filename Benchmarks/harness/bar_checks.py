@@ -27,12 +27,20 @@ class Check:
     def shown(self):
         if self.value is None:
             return "-"
-        return f"{self.value:,.0f} {self.unit}" if self.unit else f"{self.value:.2f}"
+        return shown(self.value, self.asked, self.unit)
 
     def verdict(self):
         if self.value is None:
             return "not measured"
         return "" if self.reached is None else "reached" if self.reached else "MISSED"
+
+
+def shown(value, asked, unit=""):
+    """A figure with as many digits as tell it from what is asked."""
+    if unit:
+        return f"{value:,.0f} {unit}"
+    text = f"{value:,.2f}"
+    return f"{value:,.3f}" if asked.endswith(f" {text}") else text
 
 
 class Context:

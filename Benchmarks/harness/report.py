@@ -5,6 +5,7 @@ import statistics
 from pathlib import Path
 
 from . import results
+from .bar_checks import shown
 from .chart import Bar, bar_chart
 from .measure import spread, stop
 
@@ -52,8 +53,7 @@ def bars(found, name, folder):
     yield ""
     rows = []
     for check in found["checks"]:
-        unit = f" {check['unit']}" if check["unit"] else ""
-        value = "-" if check["value"] is None else f"{check['value']:,.{0 if unit else 2}f}{unit}"
+        value = "-" if check["value"] is None else shown(check["value"], check["asked"], check["unit"])
         by_round = f"{check['low']:.2f} to {check['high']:.2f}" if check["low"] is not None else ""
         word = {True: "reached", False: "**missed**", None: ""}[check["reached"]]
         note = f"<br>{check['note']}" if check["note"] else ""
@@ -132,6 +132,21 @@ def matrix(found, name, folder):
     yield from table(["", "s", "records/s", "MB/s", "peak MiB", "log MiB", "ratio"], rows)
 
 
+def mirror(found, name, folder):
+    yield "## Nightly runs"
+    yield ""
+    yield measured_on(found, f"Benchmarks/run mirror --rounds {found['rounds']}")
+    yield ""
+    yield from runs_table(found["runs"], found["rows"])
+    yield ""
+    rows = []
+    for ratio in found["ratios"]:
+        word = "reached" if ratio["of_medians"] >= ratio["asked"] else "**missed**"
+        rows.append([f"{ratio['fast']}, beside {ratio['slow']}", f"{ratio['asked']:.2f}", f"{ratio['of_medians']:.2f}",
+                     f"{ratio['min']:.2f} to {ratio['max']:.2f}", word])
+    yield from table(["times faster", "asked", "measured", "by round", ""], rows)
+
+
 def floors(found, name, folder):
     yield f"## Floors in C, {name.split('-')[1]}"
     yield ""
@@ -156,5 +171,5 @@ def kernels(found, name, folder):
 
 
 SECTIONS = [
-    (["bars"], bars), (["peers"], peers), (["matrix"], matrix), (["floors-narrow", "floors-wide"], floors),
+    (["bars"], bars), (["peers"], peers), (["matrix"], matrix), (["mirror"], mirror), (["floors-narrow", "floors-wide"], floors),
     (["kernels"], kernels)]

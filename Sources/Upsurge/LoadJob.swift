@@ -108,6 +108,10 @@ package final class EndedLoad {
     var whole = first
     (whole.guardRefusal, whole.error, whole.signal) = (summary.guardRefusal, summary.error, summary.signal)
     whole.ledger.swept += summary.ledger.swept
+    // What the first part has repaired the second one finds in order, and what both keep is the same.
+    whole.localEdits.repaired += summary.localEdits.repaired
+    whole.localEdits.kept = summary.localEdits.kept
+    whole.localEdits.unswept = summary.localEdits.unswept
     summary = whole
   }
 

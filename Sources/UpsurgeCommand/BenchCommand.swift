@@ -14,7 +14,8 @@ struct BenchCommand: ParsableCommand {
     abstract: "Measure this machine: the floor, the classic patterns, other programs, and upsurge load.",
     discussion: """
       Stores the same rows in several ways, in turn, and shows medians: plain INSERTs from memory (the floor); upserts \
-      with a new statement for each row, with one cached statement, and with multi-row VALUES; other programs; and \
+      with a new statement for each row, with one cached statement, and with multi-row VALUES (without --key these are \
+      plain INSERTs, too, and so the floor); other programs; and \
       `upsurge load`, which reads and parses the file as well. All have WAL mode, synchronous=NORMAL, the same page \
       size, cache, transactions and checkpoints where they can be set, and end behind the last checkpoint. A time \
       counts only when the table is the one of upsurge load, by row count, columns and a digest of all values.

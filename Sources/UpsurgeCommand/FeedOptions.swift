@@ -33,8 +33,18 @@ struct FeedOptions: ParsableArguments {
       """, valueName: "name"))
   var ownedBy: String?
 
+  @Option(
+    help: """
+      What becomes of rows that somebody has edited or deleted in the database since the feed has stored them: repair \
+      (brought back to what the feed says, also where it has not changed) or keep (their records are passed over and count \
+      as ignored; no sweep takes them). Keeps row state, and looks at every row in each run. Not given, edits are found by \
+      --verify, or when the feed says something new of the row.
+      """)
+  var localEdits: LocalEdits?
+
   func apply(to table: inout MirrorTable) throws {
     table.kind = kind
+    table.localEdits = localEdits
     table.keepsRowState = rowState
     table.ownedBy = ownedBy
     if let ownedBy, ownedBy.allSatisfy(\.isWhitespace) || ["true", "false"].contains(ownedBy) {
@@ -64,6 +74,14 @@ struct GuardOptions: ParsableArguments {
   var expectCount: UInt64?
 
   @Option(
+    help: ArgumentHelp(
+      """
+      What the last line of each file looks like, which is no record and without which the file is cut: text in which * is \
+      any text and {count} the number of records, as in 'TRL|*|{count}'.
+      """, valueName: "pattern"))
+  var trailer: String?
+
+  @Option(
     parsing: .singleValue,
     help: """
       A number of records at which the source cuts its deliveries off: one with exactly as many is not swept; may be \
@@ -82,11 +100,16 @@ struct GuardOptions: ParsableArguments {
     guard (0...1).contains(minRatio) else {
       throw ValidationError("--min-ratio takes a share from 0 to 1, such as 0.5")
     }
+    if let trailer, TrailerPattern(trailer) == nil {
+      throw ValidationError(
+        "--trailer takes a text other than * with at most one {count}, such as 'TRL|*|{count}'")
+    }
     guards.maximumDeletes = maxDelete
     guards.leastRows = minRows
     guards.leastRatio = minRatio
     guards.allowsEmpty = allowEmpty
     guards.expectedCount = expectCount
+    guards.trailer = trailer
     guards.suspiciousCounts = suspicious
     guards.needsLineEnd = lineEnd == .required
   }
@@ -115,6 +138,7 @@ enum LineEndPolicy: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension MirrorTable.Kind: ExpressibleByArgument {}
+extension LocalEdits: ExpressibleByArgument {}
 extension MirrorJob.Atomicity: ExpressibleByArgument {}
 extension DropFolder.Order: ExpressibleByArgument {}
 

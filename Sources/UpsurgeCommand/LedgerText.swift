@@ -19,6 +19,7 @@ enum LedgerText {
       count > 0 || ["inserted", "updated", "unchanged", "rejected"].contains(word)
     }
     lines.append("  " + shown.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: " · "))
+    lines += edits(summary.localEdits)
     lines += quarantine(summary)
     lines += log(summary)
     if summary.isDryRun { lines.append("  dry run: nothing is changed") }
@@ -34,6 +35,19 @@ enum LedgerText {
         entry.column.map { $0 == WarningLog.otherColumns ? " in other columns" : " in column \($0)" } ?? ""
       return "note: \(words(for: entry.code, entry.count))\(column), first at \(entry.first)"
     }
+  }
+
+  /// What was done with rows that were edited here.
+  private static func edits(_ counts: LocalEditCounts) -> [String] {
+    func rows(_ count: UInt64) -> String { "\(Words.count(count, "row")) edited or deleted here" }
+    var lines: [String] = []
+    if counts.repaired > 0 { lines.append("  brought back to what the feed says: \(rows(counts.repaired))") }
+    if counts.kept > 0 { lines.append("  kept, their records passed over: \(rows(counts.kept))") }
+    if counts.unswept > 0 {
+      lines.append(
+        "  kept although no longer in the delivery: \(Words.count(counts.unswept, "row")) edited here")
+    }
+    return lines
   }
 
   /// Where quarantined records are, and what became of those of earlier runs.

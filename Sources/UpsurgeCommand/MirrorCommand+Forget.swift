@@ -7,8 +7,9 @@ struct ForgetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Delete the rows that the feed of this table has delivered (those of its owned-by, else of its scope, else all), its \
-      records that wait for the rows they refer to, and what is known of it; needs --yes. --dry-run only counts.
+      Delete the rows that the feed of this table has delivered (those that upsurge_rows names, with row-state, owned-by or \
+      local-edits; else those of its scope, else all), its records that wait for the rows they refer to, and what is known \
+      of it; needs --yes, and says how many rows stay. --dry-run only counts.
       """, valueName: "table"))
   var forget: String?
 
@@ -31,19 +32,21 @@ extension MirrorCommand {
       var removal = try FeedRemoval(database: database, table: table)
       removal.busyTimeout = options.transactions.busyTimeout
       if dryRun == nil && !forgetting.isSure {
-        let what = words(
-          FeedRemoval.Removed(rowCount: removal.rowCount, waitingCount: removal.waitingCount), of: removal)
+        let now = FeedRemoval.Removed(
+          rowCount: removal.rowCount, waitingCount: removal.waitingCount, keptCount: removal.keptCount)
         throw UpsurgeError(
-          .guardRefused, "--forget would delete \(what), and what is known of its feed",
+          .guardRefused,
+          "--forget would delete \(words(now, of: removal)), and what is known of its feed\(keptWords(now, of: removal))",
           hint: "--yes does it; --dry-run tries it and takes it back")
       }
-      let what = words(try removal.perform(isTrial: dryRun != nil), of: removal)
+      let removed = try removal.perform(isTrial: dryRun != nil)
+      let (what, kept) = (words(removed, of: removal), keptWords(removed, of: removal))
       terminal.note(
         RunNote(
           .info,
           dryRun == nil
-            ? "\(what) deleted; the next run of its job begins anew"
-            : "\(what) would be deleted (dry run: nothing is)"))
+            ? "\(what) deleted; the next run of its job begins anew\(kept)"
+            : "\(what) would be deleted (dry run: nothing is)\(kept)"))
     } catch {
       terminal.show(error)
       throw ExitCode(error.exitCode(hasCommittedWork: false))
@@ -51,13 +54,24 @@ extension MirrorCommand {
   }
 
   private func words(_ removed: FeedRemoval.Removed, of removal: FeedRemoval) -> String {
-    let scope =
-      removal.owners.isEmpty
-      ? removal.scope.map { " where \($0)" } ?? ""
-      : " that \(removal.owners.joined(separator: ", ")) delivered"
+    var scope = removal.scope.map { " where \($0)" } ?? ""
+    if removal.isByNotes {
+      scope +=
+        " that \(removal.owners.isEmpty ? "its feed" : removal.owners.joined(separator: ", ")) delivered"
+    }
     let rows = "\(Words.count(removed.rowCount, "row")) of table \(removal.table)\(scope)".escapedForTerminal
     if removed.waitingCount == 0 { return rows }
     let waiting = Words.count(removed.waitingCount, "record")
     return "\(rows) and \(waiting) of it that \(removed.waitingCount == 1 ? "waits" : "wait") for other rows"
+  }
+
+  /// Which rows stay, and why; empty where none does that could have been meant.
+  private func keptWords(_ removed: FeedRemoval.Removed, of removal: FeedRemoval) -> String {
+    if removed.keptCount == 0 { return "" }
+    let isOne = removed.keptCount == 1
+    let rows = "\(Words.count(removed.keptCount, "row")) \(isOne ? "stays" : "stay")"
+    return removal.hasDelivered
+      ? "; \(rows), as upsurge_rows does not say that a feed has delivered \(isOne ? "it" : "them")"
+      : "; \(rows), as its feed has never delivered any"
   }
 }

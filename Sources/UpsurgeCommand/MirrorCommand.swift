@@ -24,7 +24,8 @@ struct MirrorCommand: ParsableCommand {
 
       With `owned-by: NAME` only rows that this feed once delivered are swept: rows made locally, and those of other feeds \
       into the same table, stay. `row-state: true` notes in `upsurge_rows`, for queries to join, which source and run had each \
-      row last.
+      row last. `local-edits: repair` brings rows that were edited or deleted in the database back to what the feed says; \
+      `local-edits: keep` lets such edits win.
 
       Tables that refer to each other are stored in one transaction, those to which others refer first, and swept in the \
       opposite order; circles are no matter. A record whose parent is not there waits in the quarantine, and is stored by \
@@ -46,7 +47,7 @@ struct MirrorCommand: ParsableCommand {
             guards: { max-delete: 10%, min-ratio: 0.5 }
 
       Relative paths start at the folder of the job file. Secrets stay out of it: ${env:NAME} and ${file:PATH} in \
-      `source` and `headers` are put in when it is read, and never shown; $${ is the text ${.
+      `source` and `headers` are put in when it is read, and told nowhere (the path of a file is stored); $${ is the text ${.
 
       Examples:
         upsurge mirror init shop.db feed.csv --key id > job.yaml
@@ -98,8 +99,8 @@ struct MirrorCommand: ParsableCommand {
   @Flag(
     name: .customLong("check"),
     help: """
-      Look at the database's schema for what the job's feeds cannot follow, and say what helps; no feed is read, nothing is \
-      changed. --check-job looks at the job file alone.
+      Look at the database's schema for what the job's feeds cannot follow, and say what helps; nothing is changed, and of \
+      feeds no more is read than the header of one that is a file. --check-job looks at the job file alone.
       """)
   var checksSchema = false
 

@@ -17,7 +17,7 @@ struct ReplayCommand: ParsableCommand {
       whole, also of the columns it does not speak of; with --merge newer:COL only if it was not older. Records of \
       loads with rules that read the row (--set COL=sum, min, max or SQL) are steps and not states: all of them are \
       kept, and replay stores them one after the other. What other programs wrote to a row since is not seen: without such a \
-      column the kept record is stored over it. To give a record up, DELETE it from upsurge_quarantine.
+      column the kept record is stored over it, also where a mirror keeps it (local-edits: keep). To give a record up, DELETE it from upsurge_quarantine.
 
       After the quarantine come the records of the table upsurge_rejects, where `upsurge load --rejects table` keeps \
       rejected ones; with FILE it is the records of a file that `upsurge load --rejects FILE` has written, and nothing \

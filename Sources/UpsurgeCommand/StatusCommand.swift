@@ -8,7 +8,8 @@ struct StatusCommand: ParsableCommand {
     commandName: "status",
     abstract: "Say how mirrored tables stand: last good run, age, failures.",
     discussion: """
-      Changes nothing. For monitoring, the exit code says whether every table is in step with its feed.
+      Changes nothing. For monitoring, the exit code says whether every table is in step with its feed. A table whose last \
+      try has failed is not, also while its run waits for another one.
 
       Examples:
         upsurge status app.db
@@ -70,6 +71,10 @@ enum StatusText {
       let runs = feed.failureCount == 1 ? "the last run" : "the last \(feed.failureCount) runs"
       line += "\n      \(runs) failed, exit code \(feed.exitCode) at \(feed.checkedAt)"
       if let message = feed.message { line += ": \(message)" }
+    } else if feed.isBetweenTries {
+      line += "\n      its last try failed, exit code \(feed.exitCode) at \(feed.checkedAt)"
+      if let message = feed.message { line += ": \(message)" }
+      line += "; the run waits for another one, or has ended without it: upsurge mirror runs it again"
     } else if let maximumAge, let age = feed.age, age > maximumAge {
       line += "\n      that is longer ago than \(Self.age(maximumAge))"
     }

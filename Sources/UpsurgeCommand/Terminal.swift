@@ -182,6 +182,7 @@ extension Terminal {
 /// The line that is drawn while a run goes on.
 enum ProgressLine {
   /// `[####] 42 %  12.0 MiB  1,200,000 rows  600,000 rows/s  ETA 0:03`; without a total there is no share and no ETA.
+  /// At the end stands what goes on behind the last record.
   static func text(_ progress: RunControl.Progress, seconds: Double) -> String {
     let elapsed = max(seconds, 0.001)
     var parts: [String] = []
@@ -199,6 +200,8 @@ enum ProgressLine {
       let rest = elapsed * Double(total - progress.bytes) / Double(progress.bytes)
       parts.append("ETA \(Words.duration(rest))")
     }
+    if progress.stage == .sorting { parts.append("sorting keys") }
+    if progress.stage == .sweeping { parts.append("removing rows") }
     if progress.rejects > 0 { parts.append("\(Words.count(progress.rejects)) rejected") }
     return parts.joined(separator: "  ")
   }

@@ -11,7 +11,7 @@ import UpsurgeRecords
 /// Belongs to one thread; only `counter` may be read by others. Pipes and terminals are waited for with
 /// poll(2), so that a cancellation ends the wait, also the wait for a named pipe's first writer.
 package final class FileSource: ByteSource {
-  /// The name as the user gave it; without the credentials of a URL.
+  /// The name as the user gave it; without the secrets of a feed's.
   package let name: String
   /// Bytes from the first one that is read to the end; nil for what has no size, like a pipe.
   package let byteCount: UInt64?
@@ -53,7 +53,7 @@ package final class FileSource: ByteSource {
     }
     if let feed = try SourceName.openFeed(name, asking: question, cancellation: cancellation) {
       try self.init(
-        feed: feed, name: SourceName.redacted(name), counter: counter, cancellation: cancellation)
+        feed: feed, name: question.mask.name(name), counter: counter, cancellation: cancellation)
       return
     }
     guard let info = stat(path: name) else { throw .cannotOpen(name, errno) }

@@ -21,6 +21,8 @@ package final class OpenedSource: ByteSource {
     package var maximumRatio: Double?
     /// Whether what does not end with a line end counts as cut.
     package var needsLineEnd = false
+    /// What the last line says, which is no record; nil where there is no such line.
+    package var trailer: TrailerPattern?
     /// What a URL is asked with.
     package var question = HTTPQuestion()
 
@@ -59,6 +61,9 @@ package final class OpenedSource: ByteSource {
   /// Whether the last line of a text must end like the others; set before the first read.
   package var needsLineEnd: Bool
   private var lastByte: UInt8?
+  private var trailing: TrailerSource?
+  /// The trailer of a text that has it within its sample.
+  private var sampleTrailer: TrailerPattern.Match?
 
   /// How many bytes there will be before decompression, where that is known: also of a feed that has said so.
   package var expectedByteCount: UInt64? { file.expectedByteCount }
@@ -153,6 +158,19 @@ package final class OpenedSource: ByteSource {
     }
   }
 
+  /// - Parameter recordCount: of the records that were read to the end of the text; nil where that is not known.
+  /// - Throws: `badInput` where the trailer says another number.
+  package func checkTrailer(recordCount: UInt64?) throws(UpsurgeError) {
+    guard let expected = (sampleTrailer ?? trailing?.trailer)?.count, expected != recordCount else { return }
+    throw UpsurgeError(
+      .badInput,
+      "\(SourceName.shown(name)) is not whole: it has "
+        + (recordCount.map { Words.count($0, "record") } ?? "an unknown number of records")
+        + ", and its last line says \(expected)",
+      position: Position(file: name, byte: decodedByteCount),
+      hint: "deliver it again; {count} in trailer stands for records, without the header and the last line")
+  }
+
   /// Decides the encoding (again): for a caller that looks at the sample first, to see what format it holds.
   /// Only before the first read.
   /// - Throws: `badInput`.
@@ -171,11 +189,37 @@ package final class OpenedSource: ByteSource {
     guard var transcoder = Transcoder(encoding, inputOffset: UInt64(finding.markByteCount)) else {
       sample = Array(text)
       rest = decompressed
-      return
+      return try holdTrailer()
     }
     sample = try transcoder.all(of: text, isWhole: isSampleWhole, name: name)
     rest = TranscodingSource(
       decompressed, name: name, transcoder: transcoder, decodedOffset: UInt64(sample.count))
+    try holdTrailer()
+  }
+
+  /// Takes the trailer off the sample, or what of it may be there.
+  private func holdTrailer() throws(UpsurgeError) {
+    // An answer that nothing has changed has neither records nor a trailer.
+    guard let pattern = options.trailer, response?.isNotModified != true else { return }
+    if isSampleWhole {
+      let end = try sample.withRawBytes { bytes throws(UpsurgeError) in
+        try pattern.end(of: bytes, isWhole: true, name: name, offset: startOffset)
+      }
+      sample.removeLast(sample.count - end.bodyByteCount)
+      sampleTrailer = end.trailer
+    } else {
+      let held = Array(sample.suffix(TrailerSource.lineByteLimit))
+      sample.removeLast(held.count)
+      rest = withoutTrailer(ReplaySource(held, then: rest), at: startOffset + UInt64(sample.count))
+    }
+  }
+
+  /// A text that goes on at a byte of the decoded stream, up to its trailer where it has one.
+  private func withoutTrailer(_ source: any ByteSource, at byte: UInt64) -> any ByteSource {
+    guard let pattern = options.trailer else { return source }
+    let trailing = TrailerSource(source, pattern: pattern, name: name, offset: byte)
+    (self.trailing, sampleTrailer) = (trailing, nil)
+    return trailing
   }
 
   /// Starts again at the first byte, with the encoding that was decided.
@@ -209,7 +253,7 @@ package final class OpenedSource: ByteSource {
     sampleOffset = 0
     isSampleWhole = false
     decompressed = source
-    rest = source
+    rest = withoutTrailer(source, at: byte)
     self.anchors = anchors
     decodedByteCount = byte
     ratioLimit?.begin(decodedByteCount: byte, readByteCount: file.countedByteCount)

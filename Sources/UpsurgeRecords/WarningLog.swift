@@ -90,6 +90,11 @@ public struct WarningLog: Sendable, Equatable {
     return entries.firstIndex { $0.code == code && $0.column == column }
   }
 
+  /// Says other names of files.
+  package mutating func renameFiles(_ rename: (String) -> String) {
+    for index in entries.indices { entries[index].first.file = rename(entries[index].first.file) }
+  }
+
   private mutating func append(_ entry: Entry) {
     entries.append(entry)
     if entries.count <= Self.scanLimit { return }

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// SplitMix64 (Steele, Lea, Flood 2014): the same numbers for the same seed, so that a failure can be repeated.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
@@ -10,5 +16,19 @@ public struct SeededGenerator: RandomNumberGenerator {
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
+  }
+}
+
+extension SeededGenerator {
+  /// How many random cases are tried: `count`, or `most` with `UPSURGE_SEEDS=all`.
+  public static func some(_ count: Int, most: Int) -> Int { triesAll ? most : count }
+
+  private static var triesAll: Bool { getenv("UPSURGE_SEEDS").map { String(cString: $0) } == "all" }
+
+  /// A quarter of the seeds below `count`, others each time, as a debug build is slow; all with `UPSURGE_SEEDS=all`.
+  public static func some<Number: FixedWidthInteger>(of count: Number) -> Range<Number> {
+    if triesAll { return 0..<count }
+    let first = Number.random(in: 0...count - count / 4)
+    return first..<first + count / 4
   }
 }

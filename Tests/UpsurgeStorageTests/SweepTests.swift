@@ -20,7 +20,9 @@ import UpsurgeRecords
 
   // MARK: - The same as anew
 
-  @Test("A table that was swept holds what the snapshot alone would have made", arguments: 0..<300)
+  @Test(
+    "A table that was swept holds what the snapshot alone would have made",
+    arguments: SeededGenerator.some(of: 300))
   func snapshots(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let tables = [

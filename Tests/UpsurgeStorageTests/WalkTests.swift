@@ -8,7 +8,9 @@ import UpsurgeRecords
 @Suite("Walking beside rows") struct WalkTests {
   // MARK: - The same as without
 
-  @Test("Whatever the next feed is, table and ledger are those of looking every key up", arguments: 0..<300)
+  @Test(
+    "Whatever the next feed is, table and ledger are those of looking every key up",
+    arguments: SeededGenerator.some(of: 300))
   func feeds(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let tables = [

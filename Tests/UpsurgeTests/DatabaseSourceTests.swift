@@ -161,6 +161,82 @@ import UpsurgeMirror
     #expect(try database.rows("SELECT count(*) FROM t") == ["30000"])
   }
 
+  @Test("What a job reads of one database for several tables is of one state")
+  func jobSnapshot() throws {
+    let database = Database(source)
+    try database.rows(
+      """
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'old'), (2, 'old');
+      CREATE TABLE u(id INTEGER PRIMARY KEY, v TEXT); INSERT INTO u SELECT * FROM t
+      """)
+    #expect(symlink(source, scratch.file("link.db")) == 0)
+    // However it is called.
+    let tables = [
+      ("t", source + "#t"), ("u", scratch.file("./source.db") + "#u"),
+      ("w", scratch.file("link.db") + "?query=SELECT id, v FROM u WHERE id = 1"),
+    ].map { name, rows in
+      var table = MirrorTable(name: name, sources: ["sqlite:\(rows)"])
+      table.options.key = ["id"]
+      return table
+    }
+    let job = MirrorJob(database: target, tables: tables)
+    let path = source
+    let isDone = Atomic<Bool>(false)
+    let change = { @Sendable (said: RunNote) in
+      // It says something when the first table is made, for which rows were looked at.
+      if isDone.exchange(true, ordering: .relaxed) { return }
+      _ = try? Database(path).rows("BEGIN IMMEDIATE; UPDATE t SET v = 'new'; UPDATE u SET v = 'new'; COMMIT")
+    }
+    let all =
+      "SELECT v, count(*) FROM (SELECT v FROM t UNION ALL SELECT v FROM u UNION ALL SELECT v FROM w) GROUP BY v"
+    #expect(job.run(note: change).exitCode == 0)
+    let hasChanged = isDone.load(ordering: .relaxed)
+    #expect(hasChanged)
+    #expect(try Database(target).rows(all) == ["'old'|5"])
+    #expect(try database.rows("SELECT DISTINCT v FROM t") == ["'new'"])
+    #expect(job.run().exitCode == 0)
+    #expect(try Database(target).rows(all) == ["'new'|5"])
+  }
+
+  @Test(
+    "A database can be written as soon as the last table that reads it is done",
+    arguments: MirrorJob.Atomicity.allCases)
+  func jobSnapshotEnd(atomicity: MirrorJob.Atomicity) throws {
+    let database = Database(source)
+    try database.rows(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE TABLE u AS SELECT * FROM t")
+    let write = "printf 'id\\n2\\n' | '\(Command.path)' load '\(source)' t - --key id"
+    let tables = [
+      ("a", "sqlite:\(source)#t"), ("b", "sqlite:\(source)#none"), ("c", "sqlite:\(source)#u"),
+      ("d", "exec:\(write) && printf 'id\\n1\\n'"),
+    ].filter { atomicity != .job || $0.0 != "b" }.map { name, source in
+      var table = MirrorTable(name: name, sources: [source])
+      table.options.key = ["id"]
+      return table
+    }
+    var job = MirrorJob(database: target, tables: tables)
+    job.atomicity = atomicity
+    let summary = job.run()
+    #expect(
+      summary.tables.filter { $0.name != "b" }.allSatisfy { $0.failure == nil },
+      "\(summary.tables.compactMap { $0.failure?.description })")
+    #expect(try database.rows("SELECT count(*) FROM t") == ["2"])
+  }
+
+  @Test("A table that cannot be read does not keep its database from the tables behind it")
+  func jobSnapshotFailure() throws {
+    try Database(source).rows("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+    let tables = [("a", "#none"), ("b", "?query=SELECT nothing FROM t"), ("c", "#t")].map { name, rows in
+      var table = MirrorTable(name: name, sources: ["sqlite:\(source)\(rows)"])
+      table.options.key = ["id"]
+      return table
+    }
+    let summary = MirrorJob(database: target, tables: tables).run()
+    #expect(summary.tables.map { $0.failure == nil } == [false, false, true])
+    #expect(try Database(target).rows("SELECT count(*) FROM c") == ["1"])
+  }
+
   @Test("Values of any size, up to the memory's share of a record")
   func large() throws {
     try Database(source).rows(
@@ -185,6 +261,118 @@ import UpsurgeMirror
     let summary = small.run()
     #expect(summary.exitCode == 2 && summary.ledger.rejected == 1, "\(String(describing: summary.error))")
     #expect(summary.rejectsByReason.map(\.code.rawValue) == ["too-large"])
+  }
+
+  @Test(
+    "A row that is larger than a record may be is told as it would be of a file, and those behind it are stored",
+    arguments: [1, 3], [false, true])
+  func tooLarge(firstRow: Int, hasOther: Bool) throws {
+    let columns = "id INTEGER PRIMARY KEY, name TEXT, b BLOB" + (hasOther ? ", rowid TEXT, _rowid_ TEXT" : "")
+    let blob = [UInt8](repeating: 7, count: 5_000_001)
+    try Database(source).rows(
+      """
+      CREATE TABLE t(\(columns)); CREATE INDEX covering ON t(name, b, id);
+      INSERT INTO t(id, name, b) VALUES (-9223372036854775808, 'first', x'01'), (5, 'large', zeroblob(5000001)), (6, 'between', NULL),
+        (7, replace(hex(zeroblob(1500000)), '00', 'ä"' || char(10)), NULL), (8, NULL, zeroblob(5000001)), (9, 'last', x'');
+      UPDATE t SET b = CAST(replace(hex(b), '00', char(7)) AS BLOB) WHERE id IN (5, 8);
+      UPDATE t SET name = replace(hex(zeroblob(1500000)), '00', 'ä"' || char(10)) WHERE id = 8
+      """)
+    // The last row that there can be is one of them.
+    if firstRow == 3 { try Database(source).rows("UPDATE t SET id = 9223372036854775807 WHERE id = 8") }
+    let name = String(repeating: #"ä\"\n"#, count: 1_500_000)
+    let encoded = Data(blob).base64EncodedString()
+    let other = hasOther ? #","rowid":null,"_rowid_":null"# : ""
+    let line = { (id: Int, name: String?, b: String?) in
+      let bytes = b.map { #"{"$base64":true,"encoded":"\#($0)"}"# } ?? "null"
+      return #"{"id":\#(id),"name":\#(name.map { "\"\($0)\"" } ?? "null"),"b":\#(bytes)\#(other)}"# + "\n"
+    }
+    var lines = [
+      line(.min, "first", "AQ=="), line(5, "large", encoded), line(6, "between", nil), line(7, name, nil),
+      line(8, name, encoded), line(9, "last", ""),
+    ]
+    if firstRow == 3 {
+      lines.remove(at: 4)
+      lines.append(line(.max, name, encoded))
+    }
+    var job = job()
+    job.options.memory = .mebibytes(16)
+    job.options.onError = .reject
+    job.options.rejects = .table
+    var file = job
+    file.database = scratch.file("file.db")
+    file.sources = [scratch.write(lines.joined(), to: "feed.ndjson")]
+    for path in [job.database, file.database] { try Database(path).rows("CREATE TABLE t(\(columns))") }
+    let (summary, model) = (job.run(), file.run())
+    #expect(summary.exitCode == 2 && summary.ledger == model.ledger, "\(String(describing: summary.error))")
+    #expect(summary.ledger.rejected == 3 && summary.ledger.inserted == 3 && summary.ledger.isBalanced)
+    let rejects =
+      "SELECT record, line, byte, code, reason, raw, raw_cut FROM upsurge_rejects ORDER BY record"
+    let found = try Database(target).rows(rejects)
+    #expect(try found == Database(file.database).rows(rejects))
+    #expect(
+      found.count == 3 && found[0].hasPrefix("2|2|") && found[0].contains("'too-large'|'the record has "))
+    #expect(
+      try Database(target).rows("SELECT DISTINCT file FROM upsurge_rejects") == ["'sqlite:\(source)#t'"])
+    #expect(
+      try Database(target).rows("SELECT id, name, b FROM t") == [
+        "-9223372036854775808|'first'|x'1'", "6|'between'|NULL", "9|'last'|x''",
+      ])
+    // With stop, it ends the load there, and nothing is stored.
+    job.database = scratch.file("stop.db")
+    job.options.onError = .stop
+    job.options.rejects = nil
+    job.options.isAtomic = true
+    let stopped = job.run()
+    #expect(stopped.exitCode == 65 && stopped.error?.position?.record == 2, "\(stopped.exitCode)")
+    #expect(stopped.error?.message.hasSuffix("has room for it [too-large]") == true)
+    #expect(!FileManager.default.fileExists(atPath: job.database))
+  }
+
+  @Test(
+    "Where a row that is too large cannot be read in parts, it ends the load and is named",
+    arguments: ["view", "without rowid", "UTF-16", "computed"])
+  func tooLargeAsAWhole(kind: String) throws {
+    let database = Database(source)
+    if kind == "UTF-16" { try database.rows("PRAGMA encoding = 'UTF-16'") }
+    let computed = kind == "computed" ? ", c AS (hex(zeroblob(n)))" : ", n2"
+    try database.rows(
+      """
+      CREATE TABLE u(id INTEGER PRIMARY KEY, n\(computed))\(kind == "without rowid" ? " WITHOUT ROWID" : "");
+      INSERT INTO u(id, n) VALUES (1, 1), (2, \(kind == "computed" ? "3000000" : "hex(zeroblob(3000000))")), (3, 3)
+      """)
+    try database.rows(
+      kind == "view" ? "CREATE VIEW t AS SELECT * FROM u" : "ALTER TABLE u RENAME TO t")
+    var job = job()
+    job.options.memory = .mebibytes(16)
+    job.options.onError = .reject
+    let summary = job.run()
+    #expect(summary.exitCode == 65)
+    let words = "row 2 is larger than the 4.0 MiB that a record may have: "
+    #expect(summary.error?.message.contains(words) == true, "\(summary.error?.message ?? "")")
+    #expect(summary.error?.hint?.contains("--memory") == true)
+  }
+
+  @Test("A mirror goes on behind a row that is too large, and sweeps nothing then")
+  func tooLargeMirror() throws {
+    let database = Database(source)
+    try database.rows(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
+    var table = MirrorTable(name: "t", sources: ["sqlite:\(source)#t"])
+    table.options.key = ["id"]
+    table.options.onError = .reject
+    table.options.rejects = .table
+    table.options.memory = .mebibytes(16)
+    table.sweep = .hard
+    table.guards.maximumDeletes = .percent(50)
+    let job = MirrorJob(database: target, tables: [table])
+    #expect(job.run().exitCode == 0)
+    try database.rows(
+      "DELETE FROM t WHERE id = 1; UPDATE t SET b = zeroblob(5000000) WHERE id = 2; UPDATE t SET b = 'new' WHERE id = 4"
+    )
+    let summary = job.run()
+    #expect(summary.exitCode == 4 && summary.ledger.rejected == 1 && summary.ledger.updated == 1)
+    #expect(summary.ledger.swept == 0 && summary.ledger.isBalanced)
+    #expect(try Database(target).rows("SELECT id, b FROM t") == ["1|1", "2|2", "3|3", "4|'new'"])
   }
 
   struct Refused: Sendable, CustomTestStringConvertible {

@@ -244,8 +244,10 @@ struct FeedLoadTests {
   /// `UPSURGE_FEED_MIB=10240` streams as much as that.
   private static let mebibytes = getenv("UPSURGE_FEED_MIB").flatMap { Int(String(cString: $0)) } ?? 1_024
 
-  @Test("A large body takes no more memory than a small one", arguments: ["length", "chunked", "exec"])
-  func boundsMemory(kind: String) throws {
+  @Test(
+    "A large body takes no more memory than a small one",
+    arguments: [("load", "length"), ("mirror", "length"), ("mirror", "chunked"), ("load", "exec")])
+  func boundsMemory(command: String, kind: String) throws {
     // One record on each side of lines that are only read.
     let (first, last) = (Array("id,n\n1,a\n".utf8), Array("2,b\n".utf8))
     let line = Array("#".utf8) + [UInt8](repeating: 0x78, count: (1 << 20) - 2) + Array("\n".utf8)
@@ -272,14 +274,19 @@ struct FeedLoadTests {
         kind == "exec"
         ? "exec:echo id,n; echo 1,a; for i in $(seq \(count)); do cat '\(piece)'; done; echo 2,b"
         : server.url()
-      let outcome = try Command.start(
-        ["load", scratch.file("\(count).db"), "t", source, "--comment", "#", "--summary", "-"]
-      ).finish(seconds: 1_200)
-      let summary =
-        try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+      let database = scratch.file("\(count).db")
+      let words =
+        command == "load"
+        ? ["load", database, "t", source]
+        : ["mirror", database, "--table", "t", "--source", source, "--key", "id", "--sweep", "hard"]
+      let outcome = try Command.start(words + ["--comment", "#", "--summary", "-"]).finish(seconds: 1_200)
+      var summary = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+      if let tables = summary?["tables"] as? [String: [String: Any]] {
+        summary = (tables["t"]?["loads"] as? [[String: Any]])?.first
+      }
       let read = try #require(summary?["bytes_read"] as? Int, "\(outcome.talk)")
       #expect(outcome.exitCode == 0 && read == first.count + count * line.count + last.count)
-      #expect(try Database(scratch.file("\(count).db")).rows("SELECT * FROM t") == ["1|'a'", "2|'b'"])
+      #expect(try Database(database).rows("SELECT * FROM t") == ["1|'a'", "2|'b'"])
       peaks.append(try #require(summary?["peak_memory_bytes"] as? Int))
     }
     #expect(peaks[1] <= peaks[0] + 24 << 20, "\(peaks)")

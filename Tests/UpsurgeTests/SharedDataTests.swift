@@ -1,7 +1,6 @@
 import Foundation
 import TestSupport
 import Testing
-import Upsurge
 
 @testable import UpsurgeInput
 
@@ -10,16 +9,27 @@ import Upsurge
 struct SharedDataTests {
   let scratch = Scratch()
 
-  private func load(
-    _ source: String, into table: String = "t", _ change: (inout LoadOptions) -> Void = { _ in }
-  ) -> RunSummary {
-    var options = LoadOptions()
-    change(&options)
-    let job = LoadJob(
-      database: scratch.file("a.db"), table: table, sources: [source], options: options)
-    let summary = job.run()
-    #expect(summary.ledger.isBalanced)
-    return summary
+  /// The command, as a debug build in this process takes minutes for the large files.
+  private func load(_ source: String, into table: String = "t", _ options: String...) throws -> Told {
+    let outcome = try Command.run(
+      ["load", scratch.file("a.db"), table, source, "--summary", "-", "-q"] + options)
+    let told = try JSONDecoder().decode(Told.self, from: Data(outcome.output.utf8))
+    let ledger = told.ledger
+    #expect(ledger["read"] == ledger.values.reduce(0, +) - (ledger["read"] ?? 0), "\(source): \(ledger)")
+    return told
+  }
+
+  /// What a summary says.
+  private struct Told: Decodable {
+    var ledger: [String: Int]
+    var exitCode: Int
+    var bytesWrittenToLog: Int
+
+    enum CodingKeys: String, CodingKey {
+      case ledger
+      case exitCode = "exit_code"
+      case bytesWrittenToLog = "wal_bytes_written"
+    }
   }
 
   private func rows(_ sql: String) throws -> [String] {
@@ -28,20 +38,20 @@ struct SharedDataTests {
 
   @Test("Two releases of baby names: every count is right, and a third load writes nothing")
   func babyNames() throws {
-    let key = ["year", "name", "sex"]
-    let first = load(SharedData.path("large/babynames_release2010_1880-2010.csv.zst")) { $0.key = key }
-    #expect(first.error == nil && first.ledger.inserted == 1_690_784)
+    let key = "--key=year,name,sex"
+    let first = try load(SharedData.path("large/babynames_release2010_1880-2010.csv.zst"), key)
+    #expect(first.exitCode == 0 && first.ledger["inserted"] == 1_690_784)
     let later = SharedData.path("large/babynames_release2023_1880-2023.csv.zst")
-    let second = load(later) { $0.key = key }
-    #expect(second.ledger.inserted == 427_491)
-    #expect(second.ledger.updated == 164_195)
-    #expect(second.ledger.unchanged == 1_525_533)
+    let second = try load(later, key)
+    #expect(second.ledger["inserted"] == 427_491)
+    #expect(second.ledger["updated"] == 164_195)
+    #expect(second.ledger["unchanged"] == 1_525_533)
     let reader = Database(scratch.file("a.db"))
     #expect(try reader.rows("SELECT count(*) FROM t") == ["2118275"])
     #expect(try reader.rows("PRAGMA integrity_check") == ["'ok'"])
-    let third = load(later) { $0.key = key }
-    #expect(third.ledger.unchanged == 2_117_219)
-    #expect(third.walBytesWritten == 0)
+    let third = try load(later, key)
+    #expect(third.ledger["unchanged"] == 2_117_219)
+    #expect(third.bytesWrittenToLog == 0)
     // `reader` is still open, so a log would still be there.
     let log = (try? readFile(scratch.file("a.db-wal")))?.count ?? 0
     #expect(log == 0)
@@ -56,13 +66,13 @@ struct SharedDataTests {
     ).split(separator: "\n").dropFirst().map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
     #expect(stats.count == 40)
     for fields in stats {
-      let summary = load(scratch.file("dotgov_history/\(fields[1])")) { $0.key = ["Domain name"] }
-      #expect(summary.error == nil)
+      let summary = try load(scratch.file("dotgov_history/\(fields[1])"), "--key=Domain name")
+      #expect(summary.exitCode == 0)
       if fields[8] == "-" {
-        #expect(summary.ledger.inserted == UInt64(fields[5]))
+        #expect(summary.ledger["inserted"] == Int(fields[5]))
       } else {
-        #expect(summary.ledger.inserted == UInt64(fields[8]), "\(fields[1])")
-        #expect(summary.ledger.updated == UInt64(fields[10]), "\(fields[1])")
+        #expect(summary.ledger["inserted"] == Int(fields[8]), "\(fields[1])")
+        #expect(summary.ledger["updated"] == Int(fields[10]), "\(fields[1])")
       }
     }
   }
@@ -74,11 +84,8 @@ struct SharedDataTests {
     #expect(names.count == 12)
     for name in names {
       let table = String(name.dropLast(4))
-      let summary = load(folder + "/" + name, into: table) {
-        $0.inference = .none
-        $0.csv.delimiter = [UInt8(ascii: ",")]
-      }
-      #expect(summary.error == nil, "\(name)")
+      let summary = try load(folder + "/" + name, into: table, "--infer=none", "--delimiter=,")
+      #expect(summary.exitCode == 0, "\(name)")
       let json = try JSONSerialization.jsonObject(
         with: Data(SharedData.bytes("csv-spectrum/json/\(table).json")))
       var expected = try #require(json as? [[String: String]] ?? (json as? [String: String]).map { [$0] })
@@ -105,23 +112,21 @@ struct SharedDataTests {
     #expect(files.count == 33)
     for (index, file) in files.enumerated() {
       let name = try #require(file["file"] as? String)
-      let summary = load(SharedData.path("wild_csv/" + name), into: "t\(index)") {
-        // What the manifest counts: every record that has a field, ragged or not.
-        $0.csv.ragged = .extra
-      }
-      #expect(summary.error == nil, "\(name): \(summary.error?.description ?? "")")
-      #expect(summary.ledger.inserted == (file["rows_python_csv"] as? Int).map(UInt64.init), "\(name)")
+      // What the manifest counts: every record that has a field, ragged or not.
+      let summary = try load(SharedData.path("wild_csv/" + name), into: "t\(index)", "--ragged=extra")
+      #expect(summary.exitCode == 0, "\(name)")
+      #expect(summary.ledger["inserted"] == file["rows_python_csv"] as? Int, "\(name)")
     }
   }
 
   @Test("Real NDJSON: every line is a row, and a broken line is found")
   func ndjson() throws {
-    let summary = load(SharedData.path("ndjson/bitly_usagov.ndjson"))
-    #expect(summary.error == nil && summary.ledger.inserted == 3_560)
-    let cells = load(SharedData.path("ndjson/amazon_cellphones.ndjson"), into: "phones") {
-      $0.onError = .reject
-    }
-    #expect(cells.ledger.read == 792)
+    let summary = try load(SharedData.path("ndjson/bitly_usagov.ndjson"))
+    #expect(summary.exitCode == 0 && summary.ledger["inserted"] == 3_560)
+    let cells = try load(
+      SharedData.path("ndjson/amazon_cellphones.ndjson"), into: "phones", "--on-error=reject",
+      "--rejects=\(scratch.file("rejects"))")
+    #expect(cells.ledger["read"] == 792)
   }
 
   /// Unpacks a .tar.zst into the scratch folder with the system's tools.

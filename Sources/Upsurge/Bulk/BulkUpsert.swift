@@ -75,31 +75,15 @@ public final class BulkUpsert {
       path: database, createIfMissing: false, busyTimeoutMilliseconds: settings.busyTimeout)
     try connection.configure(
       durability: settings.durability, pageCacheByteCount: settings.memory.byteCount / 4)
-    guard let schema = try TableSchema.read(connection, table: table) else {
-      throw UpsurgeError(
-        .usage, "\(database.escapedForTerminal) has no table \(table.escapedForTerminal)",
-        hint: "make the table first")
-    }
-    var targets: [ColumnTarget] = []
-    for name in columns {
-      guard let target = schema.columnTarget(name, spellingPolicy: .warn) else {
-        throw UpsurgeError(
-          .usage,
-          "table \(schema.name.escapedForTerminal) has no column \(name.escapedForTerminal)",
-          hint: "its columns are: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
-      }
-      targets.append(target)
-    }
     var writing = WriterSettings()
     writing.onError = settings.onError
     writing.commitEveryRecords = max(settings.commitEvery, 1)
     let rows = returning.map { ReturnedRows($0, rules: rules) }
     self.rows = rows
     writer = try TableWriter(
-      connection: connection, plan: UpsertPlan(schema: schema, rules: rules, columns: targets),
-      sourceNames: [ReturnedRows.source], settings: writing, observer: rows,
+      on: connection, table: table, columns: columns, rules: rules, settings: writing, observer: rows,
       rejectSink: { (reject) throws(UpsurgeError) in rows?.note(reject) })
-    columnCount = targets.count
+    columnCount = columns.count
     recordByteLimit = min(settings.memory.byteCount / 4, 1_000_000_000)
     batch.begin(columnCount: columnCount)
   }

@@ -1,10 +1,10 @@
 /// Gathers what became of each record of a `BulkUpsert`.
-final class ReturnedRows: RecordObserver {
+package final class ReturnedRows: RecordObserver {
   /// What stands for a file in the positions of rejects.
   static let source = "append"
 
-  let wantedRows: ObservedRows
-  let wantsRowid: Bool
+  package let wantedRows: ObservedRows
+  package let wantsRowid: Bool
   private let names: [String]
   /// Where the columns asked for stand in an observed row.
   private var places: [Int] = []
@@ -13,14 +13,15 @@ final class ReturnedRows: RecordObserver {
   private var committedCount = 0
   private var reject: Reject?
 
-  init(_ names: [String], rules: UpsertRules) {
+  /// - Parameter names: columns of the table, or `rowid`, whose values are given; empty for the outcome alone.
+  package init(_ names: [String], rules: UpsertRules) {
     self.names = names
     wantsRowid = names.contains { SQLName.isSame($0, "rowid") }
     let mayDelete = rules.mode == .delete || rules.tombstone != nil
     wantedRows = names.isEmpty ? .none : mayDelete ? .beforeAndAfter : .after
   }
 
-  func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {
+  package func begin(_ plan: UpsertPlan, columns: [Int]) throws(UpsurgeError) {
     let known = columns.map { plan.schema.columns[$0].name }
     places = []
     for name in names {
@@ -38,12 +39,12 @@ final class ReturnedRows: RecordObserver {
   }
 
   /// The reason of the record that is observed next.
-  func note(_ reject: Reject) {
+  package func note(_ reject: Reject) {
     self.reject = reject
     self.reject?.position = Position(file: ReturnedRows.source, record: reject.position.record)
   }
 
-  func observe(
+  package func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError) {
     let row = outcome == .deleted ? before : after
@@ -68,12 +69,12 @@ final class ReturnedRows: RecordObserver {
     return nil
   }
 
-  func didCommit() throws(UpsurgeError) { committedCount = rows.count }
+  package func didCommit() throws(UpsurgeError) { committedCount = rows.count }
 
-  func didRollBack() { rows.removeSubrange(committedCount...) }
+  package func didRollBack() { rows.removeSubrange(committedCount...) }
 
   /// The rows that wait, in input order.
-  func take() -> [BulkUpsert.Returned] {
+  package func take() -> [BulkUpsert.Returned] {
     defer {
       rows = []
       committedCount = 0

@@ -82,11 +82,15 @@ public struct LoadOptions: Sendable {
   package var chunkSizes = SnapshotChunk.Sizes()
   /// Whether a text that does not end with a line end is taken for cut.
   package var needsLineEnd = false
+  /// What the last line of each text says, which is no record; nil where there is no such line.
+  package var trailer: TrailerPattern?
   /// Whether the job comes again and again, and so says once and for all what a new table is to be.
   package var isRepeated = false
   /// Whether records whose parents are not there wait for them in the quarantine.
   package var quarantinesOrphans = false
-  /// What http and https sources are asked with.
+  /// Databases of which more is read than this load reads.
+  package var databaseSnapshots: DatabaseSnapshots?
+  /// What http and https sources are asked with, and what of any source may not be shown.
   package var question = HTTPQuestion()
 
   /// What becomes of an earlier run of the same job that ended early.

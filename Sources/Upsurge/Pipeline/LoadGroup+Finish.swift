@@ -82,27 +82,60 @@ extension LoadGroup {
     let connection = try openedConnection()
     guard try KeptTable.holdsOrphans(connection) else { return }
     let parts = self.parts
-    let waiting = try WaitingRecords(connection, tables: tables) { record in
+    let waiting = try WaitingRecords(connection, tables: marked(tables)) { record in
       // What a delivery that is the whole truth no longer has is not stored any more.
       guard let last = parts.last(where: { $0.isOf(record.table) && $0.sweepsLater }) else { return false }
       return record.id <= last.lastKept && last.writing.writer.hasReplaced(record)
     }
     guard try waiting.store() else { return }
     var replayed: [String: Ledger] = [:]
+    var passedOver: [String: UInt64] = [:]
+    var updates: [String: [Statement]] = [:]
     try waiting.visit { (stored) throws(UpsurgeError) in
       if let part = parts.last(where: { $0.isOf(stored.table) && $0.lastKept < stored.id }) {
         return try part.writing.writer.noteStored(stored.outcome, row: stored.row)
       }
       replayed[stored.table, default: Ledger()].count(stored.outcome)
+      if stored.isPassedOver { passedOver[stored.table, default: 0] += 1 }
+      guard let row = stored.row else { return }
+      if updates[stored.table] == nil {
+        updates[stored.table] = try RowStateTable.contentUpdates(of: stored.table, on: connection)
+      }
+      for update in updates[stored.table] ?? [] {
+        for (place, value) in row.enumerated() { try update.bind(value, at: Int32(place + 1)) }
+        _ = try update.step()
+        update.reset()
+      }
     }
     outcome.replayed = replayed
     for (table, ledger) in replayed.sorted(by: { $0.key < $1.key }) {
-      note(
-        RunNote(
-          .info,
-          "table \(table.escapedForTerminal): \(ledger.read) record\(ledger.read == 1 ? "" : "s") of earlier runs "
-            + "waited for other rows, and \(ledger.read == 1 ? "is" : "are") stored now"))
+      tellWaiting(table, ledger, passedOver: passedOver[table] ?? 0)
     }
+  }
+
+  /// The tables, with what this transaction's loads know of them.
+  private func marked(_ tables: [Table]) -> [Table] {
+    tables.map { table in
+      var table = table
+      table.hasMarkedEdits = parts.contains { $0.isOf(table.name) && $0.writing.writer.hasMarkedEdits }
+      return table
+    }
+  }
+
+  /// Says what became of records of earlier runs.
+  private func tellWaiting(_ table: String, _ ledger: Ledger, passedOver: UInt64) {
+    let start = "table \(table.escapedForTerminal): "
+    func waited(_ count: UInt64) -> String {
+      "\(count) record\(count == 1 ? "" : "s") of earlier runs waited for other rows, and \(count == 1 ? "is" : "are")"
+    }
+    let stored = ledger.read - passedOver
+    if stored > 0 { note(RunNote(.info, "\(start)\(waited(stored)) stored now")) }
+    if passedOver == 0 { return }
+    note(
+      RunNote(
+        .info,
+        "\(start)\(waited(passedOver)) ignored now: \(passedOver == 1 ? "its row was" : "their rows were") edited or deleted "
+          + "here, and \(passedOver == 1 ? "stays" : "stay") so (local-edits: keep)"))
   }
 
   /// Sweeps tables that refer to each other: all of their rows that are gone, or, where rows that stay refer to them,

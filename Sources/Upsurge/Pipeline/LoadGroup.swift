@@ -25,6 +25,8 @@ package final class LoadGroup: @unchecked Sendable {
 
   let database: String
   let options: LoadOptions
+  /// Whether it is of one table alone, whose records may wait for others.
+  package let isOfOneTable: Bool
   let control: RunControl
   let note: @Sendable (RunNote) -> Void
   /// Why nothing of the group may stay, although it goes on.
@@ -52,6 +54,7 @@ package final class LoadGroup: @unchecked Sendable {
     shared.busyTimeout = options.map(\.busyTimeout).max() ?? shared.busyTimeout
     if options.contains(where: { $0.durability == .full }) { shared.durability = .full }
     self.options = shared
+    isOfOneTable = options.count == 1
     seenMemory = SeenMemory(byteLimit: shared.seenByteLimit)
   }
 
@@ -92,6 +95,23 @@ package final class LoadGroup: @unchecked Sendable {
   }
 
   func note(_ end: EndedLoad, of run: LoadRun) { ended.append((end, run)) }
+
+  /// Whether nothing of the group will be committed, whatever comes.
+  package var isLost: Bool { fault != nil || connection?.hasLostShared == true }
+
+  /// Forgets a load that has failed and is tried again, so that it does not keep the next try out.
+  package func forget(_ load: EndedLoad) { ended.removeAll { $0.load === load } }
+
+  /// Lets other programs write while a load is waited for.
+  /// - Returns: false where that cannot be, as something is stored that is to be committed with what comes.
+  package func release() -> Bool {
+    guard parts.isEmpty else { return false }
+    guard let connection else { return true }
+    connection.moveToCurrentThread()
+    connection.rollBackShared()
+    connection.shareTransaction()
+    return true
+  }
 
   /// Tells loads what has become of them.
   func tell(_ runs: [LoadRun]) {

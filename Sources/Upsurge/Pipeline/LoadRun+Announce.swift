@@ -4,7 +4,10 @@ extension LoadRun {
   func announce(_ source: PreparedSource, files: RunFiles, index: Int) throws(UpsurgeError) {
     try files.note(source, index: index)
     if source.opened.response?.isNotModified == true { return }
-    if source.isBlank { return note(RunNote(.warning, "\(source.opened.name) is empty and left out")) }
+    if source.isBlank {
+      try source.opened.checkTrailer(recordCount: 0)
+      return note(RunNote(.warning, "\(source.opened.name) is empty and left out"))
+    }
     note(RunNote(.info, source.summary))
     for remark in source.remarks { note(RunNote(.warning, remark)) }
     if !source.provesEnd {

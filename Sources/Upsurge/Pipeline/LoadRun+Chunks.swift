@@ -7,7 +7,8 @@ extension LoadRun {
   ) throws(UpsurgeError) -> DeliveryChunks? {
     let options = job.options
     if options.snapshot == nil || options.isTrial || options.durability == .off { return nil }
-    guard group == nil, options.chunks != .none, names.count == 1, options.isAtomic,
+    guard options.chunks != .none, names.count == 1, options.isAtomic,
+      !table.plan.schema.isChangedByItsSweep,
       options.recordLimit == nil,
       source.opened.isSeekable, let shape = source.shapeWords, let cells = table.plan.rememberedKeyCells,
       try !table.plan.isWritten(by: TriggerText.read(connection)),
@@ -46,6 +47,12 @@ extension PreparedSource {
         + "\(sniffed.headerNames)"
     }
   }
+}
+
+extension TableSchema {
+  /// Whether a row that goes may, by ON DELETE or ON UPDATE, change other rows of the table: those would not be what
+  /// their records said, although neither record has changed.
+  fileprivate var isChangedByItsSweep: Bool { hasActingReferences && !foreignKeys.isEmpty }
 }
 
 extension RejectsTarget {

@@ -102,9 +102,25 @@ extension LoadRun {
       if direct.rowCount < job.options.directLimits.leastRowCount {
         return RunNote(.detail, "all rows go through SQLite, from the first one: \(obstacle)")
       }
-      note(RunNote(.detail, "the rest goes through SQLite: \(obstacle)"))
+      // Slow where the keys are many and the memory is little, and easily helped.
+      let isMemory = direct.refusal?.reason == .memory
+      note(
+        RunNote(
+          isMemory ? .info : .detail,
+          "the rest goes through SQLite: \(obstacle)\(isMemory ? "; with more it is faster" : "")"))
     }
-    try direct.finish()
+    if direct.isSorting { control.note(stage: .sorting) }
+    let spilled = direct.spilledByteCount
+    if spilled > 0 {
+      note(
+        RunNote(
+          .detail,
+          "keys in no order: \(Words.bytes(Double(spilled))) of them are sorted on disk, as --memory does not hold them"
+        ))
+    }
+    if try !direct.finish() {
+      return RunNote(.detail, "all rows go through SQLite, from the first one: a key comes twice")
+    }
     let packSeconds = watch.seconds
     let record = try writePosition(progress, input, packed.table, startedAt: startedAt, to: image)
     try handOver(image, record)
@@ -210,7 +226,7 @@ extension LoadRun {
     case .sameKey: "a key comes twice"
     case .value: "a value is not of its column's type"
     case .size, nil: "a record is very large"
-    case .memory: "keys in no order take more than --memory leaves"
+    case .memory: "keys in no order take more than can be sorted with --memory \(job.options.memory)"
     }
   }
 

@@ -46,7 +46,11 @@ extension LoadRun {
         return try act()
       } catch {
         let isOver = watch.seconds * 1_000 >= Double(job.options.busyTimeout)
-        if error.code != .databaseBusy || isOver || control.cancellationSignal != nil { return nil }
+        if error.code != .databaseBusy {
+          note(RunNote(.detail, "rows go through SQLite: \(error.message)"))
+          return nil
+        }
+        if isOver || control.cancellationSignal != nil { return nil }
         if !isWaiting { note(RunNote(.detail, "another process makes the database, and is waited for")) }
         isWaiting = true
         usleep(Self.pauseMicroseconds)

@@ -158,5 +158,6 @@ extension RunSummary {
     warnings = progress.warnings
     supersededCount = progress.supersededCount
     guardRefusal = progress.guardRefusal?.error
+    localEdits = progress.localEdits
   }
 }

@@ -10,7 +10,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       try job.validate()
       let sources = try expandedSources()
-      summary.withLock { $0.sources = sources.map(SourceName.redacted) }
+      summary.withLock { $0.sources = sources.map(job.options.question.mask.name) }
       try job.checkOutputs(sources: sources)
       try loadAll(sources)
     } catch {
@@ -45,7 +45,7 @@ extension LoadRun {
 
   /// Looks for an earlier run of the job, and goes on with it or begins anew.
   private func loadAll(_ sources: [String]) throws(UpsurgeError) {
-    let names = sources.map(SourceName.redacted)
+    let names = sources.map(job.options.question.mask.name)
     let script = try InitScript(options: job.options)
     let runJob = job.runJob(initHash: script.hash)
     var connection: Connection?
@@ -96,7 +96,7 @@ extension LoadRun {
   /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it
   /// was reading.
   private func prepareFirst(of names: [String], start: RunStart) throws(UpsurgeError) -> Beginning {
-    let files = RunFiles(names)
+    let files = RunFiles(names.map(job.options.question.mask.name))
     if case .goOn(let run, let replaced) = start {
       let index = run.position.sourceIndex
       let source = try prepare(names[index])

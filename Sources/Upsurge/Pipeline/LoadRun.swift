@@ -59,7 +59,8 @@ final class LoadRun: Sendable {
     let lock = run.lock.withLock { $0.take() }
     let lostSeconds = run.voidSeconds.withLock { $0 } ?? 0
     self.init(
-      job, run.control, nil, run.tell, said: run.said, watch: run.watch, lock: lock, lostSeconds: lostSeconds)
+      job, run.control, run.group, run.tell, said: run.said, watch: run.watch, lock: lock,
+      lostSeconds: lostSeconds)
     if run.chunks.withLock({ $0?.isVoid }) == true { return }
     summary.withLock { $0.stages.append((RunStage.pack, lostSeconds)) }
   }
@@ -81,7 +82,7 @@ final class LoadRun: Sendable {
     pool = BatchPool(
       count: LoadRun.batchCount, sizes: job.options.batchSizes, allowance: job.options.largeBatchByteLimit)
     var summary = RunSummary(
-      database: job.database, table: job.table, sources: job.sources.map(SourceName.redacted))
+      database: job.database, table: job.table, sources: job.sources.map(job.options.question.mask.name))
     summary.command = job.command
     summary.beginsAnew = job.options.resume == .never
     self.summary = Guarded(summary)

@@ -145,7 +145,7 @@ struct ReaderStage {
       run.control.note(bytes: bytesBefore + source.opened.counter.count)
       return count
     }
-    var (byte, goesOn) = (startOffset, true)
+    var (byte, goesOn, isAtEnd) = (startOffset, true, false)
     while goesOn {
       try filler.run(
         &parser, startOffset: byte, isWhole: search?.isEnded ?? true, anchor: source.opened.anchor,
@@ -191,7 +191,9 @@ struct ReaderStage {
       if !goesOn { break }
       goesOn = try chunks?.goOn(&parser, at: byte - UInt64(left), leftByteCount: left, from: next) ?? false
       byte = search?.offset ?? byte
+      isAtEnd = !goesOn && search?.isEnded ?? true
     }
+    if isAtEnd { try source.opened.checkTrailer(recordCount: parser.state?.recordCount) }
     if source.opened.hasChanged {
       run.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
     }

@@ -54,6 +54,8 @@ public final class RunControl: Sendable {
     case applying
     /// Rows that a snapshot no longer has are removed.
     case sweeping
+    /// All records are read, and the keys of a new table are put in order.
+    case sorting
   }
 
   /// How far the run is.

@@ -5,6 +5,7 @@ extension Writing {
     if isInterrupted { return abandon() }
     do throws(UpsurgeError) {
       try writer.settle()
+      countSkipped()
       try checkRejectShare()
       try rejects?.didBegin()
       try rejects?.flush()

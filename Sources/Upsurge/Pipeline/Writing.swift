@@ -170,7 +170,8 @@ final class Writing {
     if options.dryRun != nil { try? rejects?.flush() }
   }
 
-  private func countSkipped() {
+  /// Counts the records that were not read.
+  func countSkipped() {
     writer.countSkipped()
     if writer.skippedRecordCount == 0 { return }
     note(
@@ -232,6 +233,7 @@ final class Writing {
     let keeps = (try? writer.keepsRecords()) ?? true
     let repetition = table.repetition(options: options)
     let isDryRun = options.dryRun != nil
+    let localEdits = writer.localEdits
     let (prepareSeconds, waitSeconds, triggerCount) = (prepareSeconds, waitSeconds, triggerCount)
     let options = options
     // Two numbers of the file's first page.
@@ -242,6 +244,7 @@ final class Writing {
       $0.ledger = ledger
       $0.supersededCount = superseded
       $0.guardRefusal = guardRefusal
+      $0.localEdits = localEdits
       $0.keepsRecords = keeps
       $0.repetition = repetition
       $0.committedCount = committed.read

@@ -1,8 +1,8 @@
 extension LoadJob {
-  /// What the job is, for a run that is to be found again: options that only tune are no part of it.
+  /// What the job is, for a run that is to be found again: options that only tune are no part of it, nor are secrets.
   package func runJob(initHash: String?) -> RunJob {
     RunJob(
-      table: table, sources: sources.map(SourceName.place),
+      table: table, sources: sources.map { SourceName.place(of: options.question.mask.name($0)) },
       options: options.inputIdentity + options.tableIdentity + options.outputIdentity
         + (initHash.map { [RunJob.Option("--init", $0)] } ?? []),
       command: command)
@@ -28,6 +28,7 @@ extension LoadOptions {
     }
     if let blobEncoding { list.append(Option("--blob", "\(blobEncoding)")) }
     if let recordLimit { list.append(Option("--stop-after", "\(recordLimit)")) }
+    if let trailer { list.append(Option("--trailer", trailer.text)) }
     return list
   }
 
@@ -50,6 +51,7 @@ extension LoadOptions {
     if triggers != .run { list.append(Option("--triggers", triggers.rawValue)) }
     if foreignKeys != .auto { list.append(Option("--foreign-keys", foreignKeys.rawValue)) }
     if let rowState { list.append(Option("row-state", rowState.owner)) }
+    if let edits = rowState?.localEdits { list.append(Option("local-edits", edits.rawValue)) }
     if isAtomic { list.append(Option("--atomic", "")) }
     return list
   }

@@ -14,7 +14,7 @@ extension PreparedSource {
     let (feed, columns) = try Self.feed(source, options: options)
     _ = try FieldSelection(options: options).columnNames(of: columns.map(\.name), file: source.name)
     let file = try FileSource(
-      feed: feed, name: source.name, counter: counter,
+      feed: feed, name: options.question.mask.name(source.name), counter: counter,
       cancellation: cancellation)
     var opening = OpenedSource.Options()
     opening.compression = .none
@@ -41,20 +41,24 @@ extension PreparedSource {
     _ source: DatabaseSource, options: LoadOptions
   ) throws(UpsurgeError) -> (ProducedFeed, [InferredColumn]) {
     do throws(UpsurgeError) {
-      let connection = try Connection.looking(at: source.path)
-      let sql: String
-      switch source.rows {
-      case .query(let query): sql = query
-      case .table(let table):
-        try checkTable(table, of: source, on: connection)
-        sql = "SELECT * FROM \(try SQLName.quote(table))"
-      }
-      let rows = try RowText(sql, on: connection, valueByteLimit: options.recordByteLimit)
-      let columns = rows.columns.map {
+      let snapshots = options.databaseSnapshots
+      let shared = try snapshots?.take(source.path)
+      let connection =
+        if let shared { shared } else { try Connection.looking(at: source.path) }
+      let handover = Handover(connection) { if shared != nil { snapshots?.giveBack($0, source.path) } }
+      let interrupter = connection.interrupter
+      let columns = try handover.open { (connection) throws(UpsurgeError) in
+        switch source.rows {
+        case .query(let query):
+          try RowText(query, on: connection, valueByteLimit: options.recordByteLimit)
+        case .table(let table):
+          try RowText(
+            table: try schema(of: table, in: source, on: connection), on: connection,
+            valueByteLimit: options.recordByteLimit)
+        }
+      }.map {
         InferredColumn(name: $0.name, type: columnType($0.declaredType), examples: [], nullCount: 0)
       }
-      let handover = Handover(connection: connection, rows: rows)
-      let interrupter = connection.interrupter
       let feed = try ProducedFeed(
         name: source.name, interrupt: { interrupter.interrupt() },
         produce: { output throws(UpsurgeError) in
@@ -82,10 +86,10 @@ extension PreparedSource {
     }
   }
 
-  private static func checkTable(
-    _ table: String, of source: DatabaseSource, on connection: Connection
-  ) throws(UpsurgeError) {
-    if try TableSchema.read(connection, table: table) != nil { return }
+  private static func schema(
+    of table: String, in source: DatabaseSource, on connection: Connection
+  ) throws(UpsurgeError) -> TableSchema {
+    if let schema = try TableSchema.read(connection, table: table) { return schema }
     let known = try TableList.names(connection).filter { !OwnTable.isOwn($0) }.prefix(20)
     throw UpsurgeError(
       .unreadableInput, "there is no table \(table.escapedForTerminal) in \(source.path.escapedForTerminal)",
@@ -116,16 +120,33 @@ extension PreparedSource {
   private final class Handover: @unchecked Sendable {
     // Sendable because the thread that has made it only starts the one that uses it, and forgets it.
     private let connection: Connection
-    private let rows: RowText
+    private var rows: RowText?
+    private let done: (Connection) -> Void
 
-    init(connection: Connection, rows: RowText) {
+    /// - Parameter done: takes the connection back when its statements are gone, whatever has come of them.
+    init(_ connection: Connection, done: @escaping (Connection) -> Void) {
       self.connection = connection
+      self.done = done
+    }
+
+    deinit {
+      rows = nil
+      done(connection)
+    }
+
+    /// - Returns: the columns.
+    func open(
+      _ body: (Connection) throws(UpsurgeError) -> RowText
+    ) throws(UpsurgeError) -> [(name: String, declaredType: String)] {
+      let rows = try body(connection)
       self.rows = rows
+      return rows.columns
     }
 
     func write(to output: ProducedFeed.Output) throws(UpsurgeError) {
       connection.moveToCurrentThread()
-      try rows.write { output.write($0) && !output.isStopped }
+      defer { rows = nil }
+      try rows?.write { output.write($0) && !output.isStopped }
     }
   }
 }

@@ -29,6 +29,7 @@ package struct PreparedSource {
     opening.windowByteLimit = max(opening.windowByteLimit, options.memory.byteCount / 4)
     opening.maximumRatio = options.maximumRatio
     opening.needsLineEnd = options.needsLineEnd
+    opening.trailer = options.trailer
     opening.question = options.question
     let isJSON = options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
     opening.allowsSingleByteEncodings = !isJSON

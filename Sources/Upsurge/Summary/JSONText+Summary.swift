@@ -39,6 +39,18 @@ extension JSONText {
     endObject()
   }
 
+  /// The member `local_edits`, where there were any.
+  package mutating func member(_ edits: LocalEditCounts) {
+    if edits == LocalEditCounts() { return }
+    key("local_edits")
+    beginObject()
+    for (word, count) in [("repaired", edits.repaired), ("kept", edits.kept), ("unswept", edits.unswept)] {
+      key(word)
+      number(count)
+    }
+    endObject()
+  }
+
   /// The member `warnings`: code, column, count, first position.
   package mutating func member(_ warnings: WarningLog) {
     key("warnings")

@@ -96,6 +96,7 @@ extension RunSummary {
     }
     out.key("superseded")
     out.number(supersededCount)
+    out.member(localEdits)
     if isDryRun {
       out.key("dry_run")
       out.bool(true)

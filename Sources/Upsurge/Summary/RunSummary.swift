@@ -40,6 +40,8 @@ public struct RunSummary: Sendable {
   public var error: UpsurgeError?
   /// Why rows were not removed that the input no longer has; all else was done.
   public var guardRefusal: UpsurgeError?
+  /// What was done with rows that were edited here, where a mirror looks for that.
+  public var localEdits = LocalEditCounts()
   /// What the server has answered, where the first source that holds something is a URL.
   package var response: HTTPResponse?
   /// The signal that ended the run, if one did.

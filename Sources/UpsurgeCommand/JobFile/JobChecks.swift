@@ -57,8 +57,8 @@ struct JobChecks {
     guard let conflict = SweepConflict.of(table) else { return }
     let options = settings.options
     guard let setting = options[conflict.key] ?? options["sweep"] else { return }
-    // A scope of the defaults is for the tables that are swept.
-    if (conflict.key == "scope" || conflict.key == "owned-by") && setting.isDefault { return }
+    // A scope of the defaults is for the tables that are swept, a trailer for those that are fed with text.
+    if ["scope", "owned-by", "trailer"].contains(conflict.key) && setting.isDefault { return }
     if conflict.key == "kind", let sweep = options["sweep"] {
       let inherited = sweep.isDefault ? " (sweep is set in line \(sweep.keyPlace.line))" : ""
       throw (setting.isDefault ? sweep : setting).error(conflict.message + inherited, hint: conflict.fileHint)
@@ -85,9 +85,9 @@ struct JobChecks {
   }
 }
 
-/// A sweep that cannot be.
+/// A sweep, a guard or a repair that cannot be.
 struct SweepConflict {
-  /// The setting that is wrong: `sweep`, `kind`, `mode` or `scope`.
+  /// The setting that is wrong: `sweep`, `kind`, `mode`, `scope`, `owned-by`, `trailer` or `local-edits`.
   var key: String
   var message: String
   /// What helps in a job file, and on a command line.
@@ -95,6 +95,17 @@ struct SweepConflict {
   var commandHint: String?
 
   static func of(_ table: MirrorTable) -> SweepConflict? {
+    if let fault = table.repairFault {
+      return SweepConflict(
+        key: "local-edits", message: "repair: \(fault.message)", fileHint: fault.hint,
+        commandHint: "leave out --merge, --set and --update-if, or give --kind snapshot or --local-edits keep"
+      )
+    }
+    if table.guards.trailer != nil, table.sources.allSatisfy(SourceName.isDatabase) {
+      return SweepConflict(
+        key: "trailer", message: "is for text, and a database says itself where its rows end",
+        fileHint: "remove it", commandHint: "leave it out")
+    }
     if table.sweep == .none {
       if table.ownedBy != nil {
         return SweepConflict(

@@ -28,10 +28,9 @@ struct JobPaths {
 
   static func kind(of source: String) -> SourceKind {
     if SourceName.isStandardInput(source) { return .standardInput }
-    let start = source.prefix(10).lowercased()
-    if start.hasPrefix("http://") || start.hasPrefix("https://") { return .url }
-    if source.hasPrefix("exec:") { return .command }
-    if source.hasPrefix("sqlite:") { return .database }
+    if SourceName.isURL(source) { return .url }
+    if SourceName.command(of: source) != nil { return .command }
+    if SourceName.isDatabase(source) { return .database }
     if let cut = source.firstIndex(of: ":"), cut != source.startIndex, source[cut...].hasPrefix("://") {
       let scheme = source[..<cut]
       if scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) { return .unknown(String(scheme)) }

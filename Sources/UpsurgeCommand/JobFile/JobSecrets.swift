@@ -15,8 +15,11 @@ struct JobSecrets {
   private static let byteLimit = 64 << 10
 
   /// The text with what it refers to. No error says a value.
+  /// - Parameter secrets: gets each value, with what stands for it in the text.
   /// - Throws: `usage` for what is not set or not understood, `unreadableInput` for a file.
-  func expand(_ text: String, path: String, place: JobPlace) throws(UpsurgeError) -> String {
+  func expand(
+    _ text: String, path: String, place: JobPlace, noting secrets: inout [String: String]
+  ) throws(UpsurgeError) -> String {
     var expanded = ""
     var rest = text[...]
     while let start = rest.firstIndex(of: "$") {
@@ -29,7 +32,10 @@ struct JobSecrets {
         guard let end = rest.firstIndex(of: "}") else {
           throw place.error(path, "\(rest) has no }", hint: "write $${ for the text ${")
         }
-        expanded += try value(of: rest[rest.index(start, offsetBy: 2)..<end], path: path, place: place)
+        let name = rest[rest.index(start, offsetBy: 2)..<end]
+        let value = try value(of: name, path: path, place: place)
+        secrets[value] = "${\(name)}"
+        expanded += value
         rest = rest[rest.index(after: end)...]
       } else {
         expanded.append("$")
@@ -37,6 +43,12 @@ struct JobSecrets {
       }
     }
     return expanded + rest
+  }
+
+  /// The same for a text that is shown nowhere.
+  func expand(_ text: String, path: String, place: JobPlace) throws(UpsurgeError) -> String {
+    var secrets: [String: String] = [:]
+    return try expand(text, path: path, place: place, noting: &secrets)
   }
 
   private func value(of name: Substring, path: String, place: JobPlace) throws(UpsurgeError) -> String {

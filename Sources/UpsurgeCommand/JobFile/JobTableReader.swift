@@ -146,12 +146,14 @@ extension JobTableReader {
     if case .list(let list) = own.value.content { nodes = list } else { nodes = [own.value] }
     if nodes.isEmpty { throw own.value.place.error(own.path, "the list is empty", hint: "name a file") }
     var (sources, shownSources): ([String], [String]) = ([], [])
+    var secrets: [String: String] = [:]
     for node in nodes {
       guard case .text(let shown) = node.content else {
         throw node.place.error(own.path, "is \(node.kind); it takes a text or a list of texts")
       }
       try checkPassword(shown, path: own.path, place: node.place)
-      let source = try reader.secrets.expand(shown, path: own.path, place: node.place)
+      let source = try reader.secrets.expand(
+        shown, path: own.path, place: node.place, noting: &secrets)
       if let fault = SourceFault.of(source, isSecret: source != shown) {
         throw node.place.error(own.path, fault.message, hint: fault.hint)
       }
@@ -161,6 +163,7 @@ extension JobTableReader {
     }
     table.sources = sources
     table.shownSources = shownSources
+    table.secrets = secrets
   }
 
   /// A password in the text of a URL would be shown wherever the source is.

@@ -29,6 +29,7 @@ enum JobText {
     facts.append(("key", key(table.options.rules.target)))
     facts.append(("sweep", sweep(table)))
     if table.sweep != .none { facts.append(("guards", guards(table.guards))) }
+    if let trailer = table.guards.trailer { facts.append(("trailer", "the last line is \(trailer)")) }
     if let count = table.guards.expectedCount {
       facts.append(("count", "exactly \(Words.count(count, "record"))"))
     }

@@ -111,6 +111,7 @@ extension LogLine {
     json.key("deliveries")
     json.number(UInt64(table.loads.count))
     json.member(table.ledger)
+    json.member(table.localEdits)
     json.ending(error, exitCode: table.exitCode)
   }
 

@@ -12,6 +12,7 @@ final class CommandChild: @unchecked Sendable {
 
   private let process: pid_t
   private let talk: Int32
+  private let mask: SecretMask
   private let monitor = Monitor()
   /// As waitpid(2) tells it; nil while the process is there, as one at work or as one that has ended just now.
   private var status: Int32?
@@ -20,14 +21,19 @@ final class CommandChild: @unchecked Sendable {
 
   static let unknownStatus: Int32 = -1
   private static let tailByteCount = 4_096
+  /// A longer line is passed on in parts.
+  private static let lineByteCount = 1 << 20
   private static let lookMilliseconds: Int32 = 100
   /// So long a command may take to end when it is asked to (SIGTERM); then it is killed.
   private static let patienceMilliseconds = 100
 
-  /// - Parameter talk: its standard error, closed when it has ended.
-  init(_ process: pid_t, talk: Int32) {
+  /// - Parameters:
+  ///   - talk: its standard error, closed when it has ended.
+  ///   - mask: hides what is no one's to see in what it says, line by line.
+  init(_ process: pid_t, talk: Int32, mask: SecretMask) {
     self.process = process
     self.talk = talk
+    self.mask = mask
   }
 
   // MARK: - The thread that attends to it
@@ -44,6 +50,8 @@ final class CommandChild: @unchecked Sendable {
   private func passOnTalk() {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
     defer { memory.deallocate() }
+    var line: [UInt8] = []
+    defer { passOn(line) }
     while true {
       var entry = pollfd(fd: talk, events: Int16(POLLIN), revents: 0)
       let ready = poll(&entry, 1, Self.lookMilliseconds)
@@ -53,13 +61,25 @@ final class CommandChild: @unchecked Sendable {
       let count = systemRead(talk, memory)
       if count < 0 && errno == EINTR { continue }
       if count <= 0 { return }
-      let said = UnsafeRawBufferPointer(rebasing: memory[..<count])
-      _ = systemWrite(STDERR_FILENO, said)
-      monitor.lock()
-      tail += said
-      if tail.count > Self.tailByteCount { tail.removeFirst(tail.count - Self.tailByteCount) }
-      monitor.unlock()
+      line += memory[..<count]
+      // A secret has no line end, and so is in one line; without secrets nothing waits for the end of one.
+      var end = line.count
+      if !mask.isEmpty, end < Self.lineByteCount {
+        end = line.lastIndex { $0 == 0x0A || $0 == 0x0D }.map { $0 + 1 } ?? 0
+      }
+      passOn(Array(line[..<end]))
+      line.removeFirst(end)
     }
+  }
+
+  private func passOn(_ bytes: [UInt8]) {
+    if bytes.isEmpty { return }
+    let said = mask.masked(bytes)
+    said.withUnsafeBytes { _ = systemWrite(STDERR_FILENO, $0) }
+    monitor.lock()
+    tail += said
+    if tail.count > Self.tailByteCount { tail.removeFirst(tail.count - Self.tailByteCount) }
+    monitor.unlock()
   }
 
   /// Whether the process has ended; it stays as it is.

@@ -14,19 +14,21 @@ import UpsurgeRecords
 package final class CommandFeed: Feed {
   package let descriptor: Int32
   private let name: String
-  private let command: String
+  /// Whether the name lacks what has been put into the command.
+  private let isMasked: Bool
   private let child: CommandChild
 
   package var expectedByteCount: UInt64? { nil }
   package var provesEnd: Bool { true }
 
   /// Starts the command.
+  /// - Parameter mask: what of the command, and of what it says, may not be shown.
   /// - Throws: `usage` for an empty one; `unreadableInput` where it cannot be started.
-  package init(_ command: String) throws(UpsurgeError) {
+  package init(_ command: String, mask: SecretMask = SecretMask()) throws(UpsurgeError) {
     let given = SourceName.commandMark + command
     try SourceName.checkFeed(given)
-    name = SourceName.redacted(given)
-    self.command = command
+    name = mask.name(given)
+    isMasked = name != SourceName.redacted(given)
     let output = try FeedPipe(for: name)
     let talk: FeedPipe
     do throws(UpsurgeError) {
@@ -48,7 +50,7 @@ package final class CommandFeed: Feed {
         hint: "the system may have no process or memory left", underlyingCode: code)
     }
     descriptor = output.readEnd
-    let child = CommandChild(process, talk: talk.readEnd)
+    let child = CommandChild(process, talk: talk.readEnd, mask: mask)
     self.child = child
     do throws(UpsurgeError) {
       _ = try WorkerThread { child.attend() }
@@ -86,7 +88,8 @@ package final class CommandFeed: Feed {
     let hint =
       status == 127 << 8
       ? "the shell has found no such command; give its path"
-      : "try it by itself: sh -c \(URLText.redacted(within: command).quotedForShell) >/dev/null"
+      : "try it by itself\(isMasked ? ", with what ${…} stands for put in" : ""): "
+        + "sh -c \((SourceName.command(of: name) ?? name).quotedForShell) >/dev/null"
     return UpsurgeError(
       .badInput, "\(name.escapedForTerminal) failed with \(words)\(said)", position: Position(file: name),
       hint: hint, underlyingCode: status)

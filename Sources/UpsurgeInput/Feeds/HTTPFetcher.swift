@@ -180,7 +180,9 @@ final class HTTPFetcher {
   }
 
   /// A text that a server has sent, in a message.
-  private func shown(_ url: String) -> String { String(URLText.redacted(url).prefix(200)).escapedForTerminal }
+  private func shown(_ url: String) -> String {
+    String(request.mask.shownURL(url).prefix(200)).escapedForTerminal
+  }
 
   // MARK: - The answer
 

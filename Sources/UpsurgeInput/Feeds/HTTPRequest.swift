@@ -16,11 +16,13 @@ package struct HTTPRequest: Sendable {
   package var retry = Retry()
   package var timeouts = Timeouts()
   package var maximumRedirects = 10
+  /// What of the URL, and of others that the server sends, may not be shown.
+  package var mask = SecretMask()
 
   package init(url: String) { self.url = url }
 
   /// The URL as it may be shown and stored.
-  package var shownURL: String { URLText.redacted(url) }
+  package var shownURL: String { mask.shownURL(url) }
 
   package struct Header: Sendable {
     package var name: String
@@ -72,12 +74,13 @@ package struct HTTPRequest: Sendable {
   }
 }
 
-/// What http(s) sources are asked with.
+/// What http(s) sources are asked with, and what of any source may not be shown.
 package struct HTTPQuestion: Sendable {
   /// By name; the values are never shown.
   package var headers: [String: String] = [:]
   /// Those of the last answer: the same content need not be sent again.
   package var validators = HTTPValidators()
+  package var mask = SecretMask()
 
   package init() {}
 
@@ -85,6 +88,7 @@ package struct HTTPQuestion: Sendable {
     var request = HTTPRequest(url: url)
     request.headers = headers.sorted { $0.key < $1.key }.map { HTTPRequest.Header($0.key, $0.value) }
     request.validators = validators
+    request.mask = mask
     return request
   }
 }

@@ -113,6 +113,23 @@ enum URLText {
   /// ASCII only.
   static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
+  /// A text as it stands in a URL where it must mean nothing: all but letters, digits and `-._~` as `%XX`.
+  static func percentEncoded(_ text: String) -> String {
+    var encoded: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        encoded.append(byte)
+      default:
+        let digits = Array("0123456789ABCDEF".utf8)
+        encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
   /// Whether two ASCII texts differ in case only.
   static func isSame(_ text: String, _ other: String) -> Bool {
     text.utf8.map(lowercased) == other.utf8.map(lowercased)

@@ -31,7 +31,7 @@ extension UpsurgeError {
     switch head.status {
     case 401, 403:
       message = "\(shown) may not be fetched: the server answered \(head.words)"
-      let host = URLText.host(of: request.url).escapedForTerminal
+      let host = URLText.host(of: request.shownURL).escapedForTerminal
       hint = "check the credentials: ~/.netrc holds them as `machine \(host) login USER password PASSWORD`"
     case 404:
       message = "there is no \(shown): the server answered \(head.words)"

@@ -1,8 +1,11 @@
+import Upsurge
+import UpsurgeInput
 import UpsurgeRecords
 import UpsurgeStorage
 
 extension MirrorJob {
-  /// Looks at the schema of the database for what the job's feeds cannot follow; reads no feed and changes nothing.
+  /// Looks at the schema of the database for what the job's feeds cannot follow; changes nothing, and reads no feed but the
+  /// header of one that is a file.
   /// - Throws: `usage` for a job that cannot be, `database` for a file that is no database.
   public func check() throws(UpsurgeError) -> [SchemaWarning] {
     try validate()
@@ -12,13 +15,27 @@ extension MirrorJob {
       let schema = try connection.flatMap { (connection) throws(UpsurgeError) in
         try TableSchema.read(connection, table: table.name)
       }
-      let check = SchemaCheck(job: self, table: table)
+      var check = SchemaCheck(job: self, table: table)
+      check.header = header(of: table)
       guard let connection, let schema else {
         warnings.append(check.missing())
         continue
       }
       warnings += check.warnings(schema, on: connection)
     }
+    if let connection {
+      warnings += try keptRowFaults(on: connection).map { fault in
+        SchemaWarning(table: fault.table, code: .keptRowsChange, message: fault.message, fix: fault.fix)
+      }
+    }
     return warnings
+  }
+
+  private func header(of table: MirrorTable) -> [String]? {
+    guard table.sources.count == 1, DeliveredFile.Stamp(path: table.sources[0]) != nil,
+      let source = try? PreparedSource.prepare(table.sources[0], options: options(of: table)),
+      case .csv(let sniffed) = source.shape, !sniffed.headerNames.isEmpty
+    else { return nil }
+    return sniffed.headerNames
   }
 }

@@ -6,6 +6,8 @@ import UpsurgeStorage
 struct SchemaCheck {
   let job: MirrorJob
   let table: MirrorTable
+  /// The fields of the header, where the feed is a file with one that is here.
+  var header: [String]?
 
   private func warning(_ code: SchemaWarning.Code, _ message: String, fix: String) -> SchemaWarning {
     SchemaWarning(table: table.name, code: code, message: message, fix: fix)
@@ -29,14 +31,14 @@ struct SchemaCheck {
     var warnings = scopeWarnings(schema, on: connection) + markWarnings(schema)
     guard schema.kind == .table else { return warnings }
     if let warning = keyWarning(key, schema) { warnings.append(warning) }
-    if let key { warnings += numberWarnings(key, schema) + otherKeyWarnings(key, schema) }
+    if let key { warnings += numberWarnings(key, schema, on: connection) + otherKeyWarnings(key, schema) }
     return warnings + columnWarnings(schema) + referenceWarnings(schema)
   }
 
   // MARK: - Keys
 
   /// The key that decides which row a record is about; nil where there is none, or where several do.
-  private func key(in schema: TableSchema) -> TableSchema.Key? {
+  func key(in schema: TableSchema) -> TableSchema.Key? {
     switch table.options.rules.target {
     case .primaryKey: schema.keys.first { $0.kind == .primaryKey }
     case .columns(let names, let predicate): schema.key(names, where: predicate)
@@ -68,12 +70,21 @@ struct SchemaCheck {
     }
   }
 
-  private func numberWarnings(_ key: TableSchema.Key, _ schema: TableSchema) -> [SchemaWarning] {
-    guard key.isRowidAlias, schema.hasAutoincrement, table.sources.count > 1 else { return [] }
+  private func numberWarnings(
+    _ key: TableSchema.Key, _ schema: TableSchema, on connection: Connection
+  ) -> [SchemaWarning] {
+    guard key.isRowidAlias, schema.hasAutoincrement else { return [] }
+    var feeds = "\(table.sources.count) sources"
+    if table.sources.count == 1 {
+      let known = (try? FeedTable.all(of: table.name, on: connection)) ?? []
+      let others = known.map(\.ownedBy).filter { !$0.isEmpty && $0 != table.ownedBy }
+      if others.isEmpty { return [] }
+      feeds = (others + [table.ownedBy ?? "this job"]).joined(separator: ", ")
+    }
     return [
       warning(
         .sharedNumbers,
-        "\(table.sources.count) sources bring rows of one \(key) AUTOINCREMENT: each counts from 1, and where two use "
+        "\(feeds) bring rows of one \(key) AUTOINCREMENT: each counts from 1, and where two use "
           + "a number, the later row takes the place of the earlier one",
         fix:
           "a key that tells the sources apart, such as PRIMARY KEY (source, id), or UUIDs; or a table for each source"
@@ -102,9 +113,10 @@ struct SchemaCheck {
 
   // MARK: - Columns
 
-  /// The columns that records bring, folded, as far as the job says which.
-  private var brought: Set<String>? {
-    let fields = table.options.columns.isEmpty ? table.options.csv.columnNames ?? [] : table.options.columns
+  /// The columns that records bring, folded, as far as the job or the header says which.
+  var brought: Set<String>? {
+    let fields =
+      table.options.columns.isEmpty ? table.options.csv.columnNames ?? header ?? [] : table.options.columns
     if fields.isEmpty { return nil }
     let renames = Dictionary(table.options.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
       first
@@ -112,7 +124,11 @@ struct SchemaCheck {
     return Set(fields.map { SQLName.folded(renames[SQLName.folded($0)] ?? $0) })
   }
 
-  private func mayBring(_ column: String) -> Bool { brought?.contains(SQLName.folded(column)) ?? true }
+  func mayBring(_ column: String) -> Bool { brought?.contains(SQLName.folded(column)) ?? true }
+
+  private var isByHeader: Bool {
+    header != nil && table.options.columns.isEmpty && table.options.csv.columnNames == nil
+  }
 
   private func columnWarnings(_ schema: TableSchema) -> [SchemaWarning] {
     var warnings: [SchemaWarning] = []
@@ -123,14 +139,19 @@ struct SchemaCheck {
           warning(
             .generatedColumn, "\(column.name) is computed by SQLite, and no feed can say what it holds",
             fix: "if the feed has a field of this name: columns without it, or rename it to another column"))
-      } else if column.isNotNull, column.defaultExpression == nil, index != schema.rowidAlias,
+      } else if table.options.mode != .update, table.options.mode != .delete, column.isNotNull,
+        column.defaultExpression == nil, index != schema.rowidAlias,
         !mayBring(column.name)
       {
         warnings.append(
           warning(
             .missingValue,
-            "\(column.name) is NOT NULL, has no default, and is not among the columns that the job takes: new rows are "
-              + "rejected", fix: "take it by columns, or give it a DEFAULT, or make it nullable"))
+            "\(column.name) is NOT NULL, has no default, and is not among the columns that "
+              + (isByHeader
+                ? "the feed has now: new rows are rejected" : "the job takes: new rows are rejected"),
+            fix: isByHeader
+              ? "give it a DEFAULT, or make it nullable; rename: {OTHER: \(column.name)}, if the feed has it by another name"
+              : "take it by columns, or give it a DEFAULT, or make it nullable"))
       }
     }
     return warnings

@@ -22,6 +22,8 @@ public struct SchemaWarning: Sendable, Equatable, CustomStringConvertible {
     case generatedColumn = "generated-column"
     /// The column that marks rows as gone is not there.
     case missingMark = "missing-mark"
+    /// Foreign keys delete or change rows that were edited here and are to be kept; such a job is refused.
+    case keptRowsChange = "kept-rows-change"
     /// The scope is no condition over the table.
     case badScope = "bad-scope"
   }

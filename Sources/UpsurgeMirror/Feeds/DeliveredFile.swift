@@ -25,6 +25,9 @@ struct DeliveredFile: Sendable, Equatable {
     var byteCount: UInt64
   }
 
+  /// The path of its folder, with a slash at its end.
+  var folder: Substring { name.lastIndex(of: "/").map { name[...$0] } ?? "" }
+
   func hasContent(of other: DeliveredFile) -> Bool { byteCount == other.byteCount && hash == other.hash }
 
   /// Looks at a file; reads it, unless it is one of the known ones as it was.

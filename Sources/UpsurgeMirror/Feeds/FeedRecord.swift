@@ -9,12 +9,20 @@ struct FeedRecord: Sendable, Equatable {
   var ownedBy = ""
   /// What the job said that decides which rows the feed is about.
   var identity: FeedIdentity
+  /// Whether a run has ever committed anything of the feed. Before that no row is of it, so that another identity takes
+  /// nothing for gone.
+  var hasDelivered = false
   /// The files of the last delivery that is in the table; empty for streams.
   var files: [DeliveredFile] = []
   /// What the server said of the last delivery that is in the table.
   var validators = HTTPValidators()
   /// What decided how that came into the table.
   var settings: String?
+  /// The delivery behind that one of which the table holds something, as a guard or an error has stopped it; nil where
+  /// there is none.
+  var disturbedBy: String?
+  /// Whether the last delivery that was whole, or another one of its run, has left rejects or records that wait.
+  var hasRejects = false
   /// Records of the last delivery that was whole; nil before the first.
   var recordCount: UInt64?
   /// When it was looked for a delivery last, and when that went well last: UTC, ISO 8601.
@@ -38,11 +46,16 @@ struct FeedIdentity: Sendable, Equatable {
   /// What stands for the value of each header that http and https sources are asked with, by its name in lower case; nil
   /// where an earlier version has noted none.
   var headers: [String: String]?
+  /// What stands for the sources with the secrets in them; nil where they have none, or an earlier version has noted none.
+  var secretMark: String?
 
   init(_ table: MirrorTable) {
     kind = table.kind.rawValue
     // As they may be shown: they are stored, and told when they change.
-    sources = table.shownSources.map(SourceName.place)
+    let mask = table.mask
+    sources = zip(table.sources, table.shownSources).map { source, shown in
+      SourceName.place(of: SourceName.isFeed(source) ? mask.name(source) : shown)
+    }
     key = table.options.key.map { SQLName.folded($0) }
     scope = table.scope
     var headers: [String: String] = [:]
@@ -52,10 +65,21 @@ struct FeedIdentity: Sendable, Equatable {
       headers[name, default: ""] += Self.mark(of: value, bitCount: Self.isRenewed(name) ? 8 : 32)
     }
     self.headers = headers
+    let secret = zip(table.sources, table.shownSources).filter { $0 != $1 }
+    secretMark = secret.isEmpty ? nil : secret.map { Self.mark(ofSource: $0.0) }.joined(separator: " ")
   }
 
-  init(kind: String, sources: [String], key: [String], scope: String?, headers: [String: String]?) {
-    (self.kind, self.sources, self.key, self.scope, self.headers) = (kind, sources, key, scope, headers)
+  init(
+    kind: String, sources: [String], key: [String], scope: String?, headers: [String: String]?,
+    secretMark: String? = nil
+  ) {
+    (self.kind, self.sources, self.key, self.scope) = (kind, sources, key, scope)
+    (self.headers, self.secretMark) = (headers, secretMark)
+  }
+
+  /// As for headers: eight bits of what may hold a password, a URL, a command or a query, and 32 of the path of a file.
+  private static func mark(ofSource source: String) -> String {
+    mark(of: source, bitCount: SourceName.isFeed(source) ? 8 : 32)
   }
 
   /// Bits that change with a value: eight of credentials, which say next to nothing about them, else 32.
@@ -74,6 +98,12 @@ struct FeedIdentity: Sendable, Equatable {
     let names = changedHeaders(from: other).filter { !Self.isRenewed($0) }
     if !names.isEmpty { words.append("headers (other \(names.joined(separator: ", ")))") }
     return words
+  }
+
+  /// Whether what stands for `${…}` in the sources has changed; false where it is not known what it was.
+  func hasOtherSecrets(than other: FeedIdentity) -> Bool {
+    guard let secretMark, let last = other.secretMark else { return false }
+    return secretMark != last
   }
 
   /// The headers that have come, gone or changed, by name; none where it is not known what they were.

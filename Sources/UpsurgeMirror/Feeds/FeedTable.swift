@@ -6,42 +6,117 @@ import UpsurgeStorage
 enum FeedTable {
   static let name = "upsurge_feeds"
 
-  private static let columns = [
-    "table", "owned_by", "feed", "files", "etag", "last_modified", "settings", "records", "checked_at",
-    "good_at",
-    "delivered_at",
-    "failures", "exit_code",
-    "message",
+  /// A column, and the part of a record that it holds.
+  private struct Column: Sendable {
+    let name: String
+    /// As CREATE TABLE has it.
+    let type: String
+    var isKey = false
+    /// Whether a table that an earlier version has made may lack it.
+    var isLater = false
+    let value: @Sendable (FeedRecord) -> SQLValue
+    /// Puts the value of a row, at an index, into a record.
+    let read: @Sendable (inout FeedRecord, Statement, Int32) throws(UpsurgeError) -> Void
+
+    var quoted: String { "\"\(name)\"" }
+  }
+
+  private static let columns: [Column] = [
+    Column(
+      name: "table", type: "TEXT NOT NULL COLLATE NOCASE", isKey: true, value: { .text($0.table) },
+      read: { $0.table = $1.text(at: $2) ?? "" }),
+    Column(
+      name: "owned_by", type: "TEXT NOT NULL", isKey: true, value: { .text($0.ownedBy) },
+      read: { $0.ownedBy = $1.text(at: $2) ?? "" }),
+    Column(
+      name: "feed", type: "TEXT NOT NULL",
+      value: { .text(FeedText.encode($0.identity, hasDelivered: $0.hasDelivered)) },
+      read: { (record, row, index) throws(UpsurgeError) in
+        (record.identity, record.hasDelivered) = try FeedText.feed(row.text(at: index) ?? "")
+      }),
+    Column(
+      name: "files", type: "TEXT NOT NULL", value: { .text(FeedText.encode($0.files)) },
+      read: { (record, row, index) throws(UpsurgeError) in
+        record.files = try FeedText.files(row.text(at: index) ?? "[]")
+      }),
+    Column(
+      name: "etag", type: "TEXT", value: { text($0.validators.etag) },
+      read: { $0.validators.etag = $1.text(at: $2) }),
+    Column(
+      name: "last_modified", type: "TEXT", value: { text($0.validators.lastModified) },
+      read: { $0.validators.lastModified = $1.text(at: $2) }),
+    Column(
+      name: "settings", type: "TEXT", value: { text($0.settings) }, read: { $0.settings = $1.text(at: $2) }),
+    Column(
+      name: "records", type: "INTEGER",
+      value: { $0.recordCount.map { .integer(Int64(clamping: $0)) } ?? .null },
+      read: { $0.recordCount = $1.isNull(at: $2) ? nil : UInt64(clamping: $1.integer(at: $2)) }),
+    Column(
+      name: "checked_at", type: "TEXT NOT NULL", value: { .text($0.checkedAt) },
+      read: { $0.checkedAt = $1.text(at: $2) ?? "" }),
+    Column(name: "good_at", type: "TEXT", value: { text($0.goodAt) }, read: { $0.goodAt = $1.text(at: $2) }),
+    Column(
+      name: "delivered_at", type: "TEXT", value: { text($0.deliveredAt) },
+      read: { $0.deliveredAt = $1.text(at: $2) }),
+    Column(
+      name: "failures", type: "INTEGER NOT NULL", value: { .integer(Int64($0.failureCount)) },
+      read: { $0.failureCount = Int(clamping: $1.integer(at: $2)) }),
+    Column(
+      name: "exit_code", type: "INTEGER NOT NULL", value: { .integer(Int64($0.exitCode)) },
+      read: { $0.exitCode = Int32(clamping: $1.integer(at: $2)) }),
+    Column(
+      name: "message", type: "TEXT", value: { text($0.message) }, read: { $0.message = $1.text(at: $2) }),
+    Column(
+      name: "disturbed_by", type: "TEXT", isLater: true, value: { text($0.disturbedBy) },
+      read: { $0.disturbedBy = $1.text(at: $2) }),
+    Column(
+      name: "has_rejects", type: "INTEGER", isLater: true,
+      value: { .integer($0.hasRejects ? 1 : 0) },
+      // Earlier versions have gone by the last run.
+      read: { $0.hasRejects = $1.isNull(at: $2) ? $0.exitCode == 2 : $1.integer(at: $2) != 0 }),
   ]
 
-  private static let sql = """
-    CREATE TABLE main.upsurge_feeds (
-      "table" TEXT NOT NULL COLLATE NOCASE,
-      owned_by TEXT NOT NULL,
-      feed TEXT NOT NULL,
-      files TEXT NOT NULL,
-      etag TEXT,
-      last_modified TEXT,
-      settings TEXT,
-      records INTEGER,
-      checked_at TEXT NOT NULL,
-      good_at TEXT,
-      delivered_at TEXT,
-      failures INTEGER NOT NULL,
-      exit_code INTEGER NOT NULL,
-      message TEXT,
-      PRIMARY KEY ("table", owned_by)
-    )
-    """
+  private static func text(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
+
+  private static func names(_ columns: [Column]) -> String { columns.map(\.quoted).joined(separator: ", ") }
+
+  private static var keyNames: String { names(columns.filter(\.isKey)) }
+
+  private static var creation: String {
+    let lines = columns.map { "  \($0.quoted) \($0.type),\n" }.joined()
+    return "CREATE TABLE main.\(name) (\n\(lines)  PRIMARY KEY (\(keyNames))\n)"
+  }
+
+  private static var upsert: String {
+    let changes = columns.filter { !$0.isKey }.map { "\($0.quoted) = excluded.\($0.quoted)" }
+    return """
+      INSERT INTO main.\(name) (\(names(columns)))
+      VALUES (\(columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))
+      ON CONFLICT (\(keyNames)) DO UPDATE SET \(changes.joined(separator: ", "))
+      """
+  }
 
   static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
     try OwnTable.exists(
-      name, columns: columns, purpose: "feeds are kept in one of this name", on: connection)
+      name, columns: columns.filter { !$0.isLater }.map(\.name),
+      purpose: "feeds are kept in one of this name", on: connection)
+  }
+
+  /// Those that the table lacks, as an earlier version has made it.
+  private static func missing(_ connection: Connection) throws(UpsurgeError) -> [String] {
+    var names: [String] = []
+    for column in columns where column.isLater {
+      let found = "SELECT 1 FROM pragma_table_info('\(name)', 'main') WHERE name = '\(column.name)'"
+      if try connection.integer(found) == nil { names.append(column.name) }
+    }
+    return names
   }
 
   static func all(_ connection: Connection) throws(UpsurgeError) -> [FeedRecord] {
     guard try exists(connection) else { return [] }
-    return try read(connection.prepare("\(selection) ORDER BY \"table\", owned_by"))
+    let missing = try missing(connection)
+    let values = columns.map { missing.contains($0.name) ? "NULL" : $0.quoted }.joined(separator: ", ")
+    return try read(connection.prepare("SELECT \(values) FROM main.\(name) ORDER BY \(keyNames)"))
   }
 
   /// The feeds of a table, one without a name first.
@@ -59,29 +134,15 @@ enum FeedTable {
   /// Writes a record, in a transaction of its own.
   static func write(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
     try connection.writing { () throws(UpsurgeError) in
-      if try !exists(connection) { try connection.execute(sql) }
-      let statement = try connection.prepare(
-        """
-        INSERT INTO main.upsurge_feeds
-          ("table", feed, files, etag, last_modified, settings, records, checked_at, good_at, delivered_at, failures, exit_code, message, owned_by)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
-        ON CONFLICT ("table", owned_by) DO UPDATE SET feed = excluded.feed, files = excluded.files, etag = excluded.etag,
-          last_modified = excluded.last_modified, settings = excluded.settings, records = excluded.records,
-          checked_at = excluded.checked_at, good_at = excluded.good_at,
-          delivered_at = excluded.delivered_at, failures = excluded.failures,
-          exit_code = excluded.exit_code, message = excluded.message
-        """)
-      let values: [SQLValue] = [
-        .text(record.table), .text(FeedText.encode(record.identity)), .text(FeedText.encode(record.files)),
-        record.validators.etag.map { .text($0) } ?? .null,
-        record.validators.lastModified.map { .text($0) } ?? .null,
-        record.settings.map { .text($0) } ?? .null,
-        record.recordCount.map { .integer(Int64(clamping: $0)) } ?? .null, .text(record.checkedAt),
-        record.goodAt.map { .text($0) } ?? .null, record.deliveredAt.map { .text($0) } ?? .null,
-        .integer(Int64(record.failureCount)), .integer(Int64(record.exitCode)),
-        record.message.map { .text($0) } ?? .null, .text(record.ownedBy),
-      ]
-      for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+      if try !exists(connection) { try connection.execute(creation) }
+      let missing = try missing(connection)
+      for column in columns where missing.contains(column.name) {
+        try connection.execute("ALTER TABLE main.\(name) ADD COLUMN \(column.quoted) \(column.type)")
+      }
+      let statement = try connection.prepare(upsert)
+      for (index, column) in columns.enumerated() {
+        try statement.bind(column.value(record), at: Int32(index + 1))
+      }
       _ = try statement.step()
       statement.reset()
       if !record.ownedBy.isEmpty { try forgetUnnamed(record, on: connection) }
@@ -96,31 +157,17 @@ enum FeedTable {
     else { return }
     try RowStateTable.adopt(record.table, by: record.ownedBy, on: connection)
     let statement = try connection.prepare(
-      "DELETE FROM main.upsurge_feeds WHERE \"table\" = ?1 AND owned_by = ''")
+      "DELETE FROM main.\(name) WHERE \"table\" = ?1 AND owned_by = ''")
     try statement.bind(record.table, at: 1)
     _ = try statement.step()
   }
-
-  private static let selection = """
-    SELECT "table", feed, files, etag, last_modified, settings, records, checked_at, good_at, delivered_at, failures, exit_code, message, owned_by FROM main.upsurge_feeds
-    """
 
   private static func read(_ statement: Statement) throws(UpsurgeError) -> [FeedRecord] {
     var records: [FeedRecord] = []
     while try statement.step() {
       var record = FeedRecord(
-        table: statement.text(at: 0) ?? "", identity: try FeedText.identity(statement.text(at: 1) ?? ""))
-      record.files = try FeedText.files(statement.text(at: 2) ?? "[]")
-      record.validators = HTTPValidators(etag: statement.text(at: 3), lastModified: statement.text(at: 4))
-      record.settings = statement.text(at: 5)
-      if !statement.isNull(at: 6) { record.recordCount = UInt64(clamping: statement.integer(at: 6)) }
-      record.checkedAt = statement.text(at: 7) ?? ""
-      record.goodAt = statement.text(at: 8)
-      record.deliveredAt = statement.text(at: 9)
-      record.failureCount = Int(clamping: statement.integer(at: 10))
-      record.exitCode = Int32(clamping: statement.integer(at: 11))
-      record.message = statement.text(at: 12)
-      record.ownedBy = statement.text(at: 13) ?? ""
+        table: "", identity: FeedIdentity(kind: "", sources: [], key: [], scope: nil, headers: nil))
+      for (index, column) in columns.enumerated() { try column.read(&record, statement, Int32(index)) }
       records.append(record)
     }
     return records

@@ -2,7 +2,8 @@ import UpsurgeRecords
 
 /// What a feed's record holds as JSON.
 enum FeedText {
-  static func encode(_ identity: FeedIdentity) -> String {
+  /// - Parameter hasDelivered: whether anything of the feed was ever committed.
+  static func encode(_ identity: FeedIdentity, hasDelivered: Bool) -> String {
     var out = JSONText()
     out.beginObject()
     out.key("kind")
@@ -24,11 +25,20 @@ enum FeedText {
       }
       out.endObject()
     }
+    if !hasDelivered {
+      out.key("delivered")
+      out.bool(false)
+    }
+    if let mark = identity.secretMark {
+      out.key("secrets")
+      out.string(mark)
+    }
     out.endObject()
     return String(decoding: out.bytes, as: UTF8.self)
   }
 
-  static func identity(_ text: String) throws(UpsurgeError) -> FeedIdentity {
+  /// What `encode` has written. A text without `delivered` is of a feed that has delivered.
+  static func feed(_ text: String) throws(UpsurgeError) -> (identity: FeedIdentity, hasDelivered: Bool) {
     let value = try JSONValue(text)
     guard let kind = value["kind"]?.text, let sources = value["source"]?.texts, let key = value["key"]?.texts
     else { throw unreadable }
@@ -36,8 +46,10 @@ enum FeedText {
     if case .object(let members)? = value["headers"] {
       headers = Dictionary(members.map { ($0.name, $0.value.text ?? "") }) { _, last in last }
     }
-    return FeedIdentity(
-      kind: kind, sources: sources, key: key, scope: value["scope"]?.text, headers: headers)
+    let identity = FeedIdentity(
+      kind: kind, sources: sources, key: key, scope: value["scope"]?.text, headers: headers,
+      secretMark: value["secrets"]?.text)
+    return (identity, value["delivered"] != .bool(false))
   }
 
   static func encode(_ files: [DeliveredFile]) -> String {

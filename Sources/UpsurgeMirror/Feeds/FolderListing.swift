@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
 
@@ -17,16 +18,26 @@ enum FolderListing {
     return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// What a folder holds, in no order.
+  /// - Throws: `unreadableInput`.
+  static func names(in folder: String) throws(UpsurgeError) -> [String] {
+    guard let directory = opendir(folder) else { throw .cannotOpen(folder, errno) }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      names.append(
+        withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        })
+    }
+    return names
+  }
+
   /// Paths of the regular files in a folder; those that are hidden or unfinished by their names are left out.
   /// - Throws: `unreadableInput`.
   static func files(in folder: String, order: DropFolder.Order) throws(UpsurgeError) -> [String] {
-    guard let directory = opendir(folder) else { throw .cannotOpen(folder, errno) }
-    defer { closedir(directory) }
     var found: [(path: String, modified: Int64)] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
+    for name in try names(in: folder) {
       if name.hasPrefix(".") || unfinished.contains(where: { name.hasSuffix($0) }) { continue }
       let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name
       guard let stamp = DeliveredFile.Stamp(path: path) else { continue }
@@ -47,38 +58,69 @@ extension DropFolder.Done {
   /// - Throws: `cannotCreate`; the file stays where it is then.
   func apply(to path: String, if content: DeliveredFile) throws(UpsurgeError) {
     if self == .leave { return }
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    let folder = String(path.dropLast(name.count))
-    let held = folder + ".upsurge-\(getpid())-" + name
-    guard rename(path, held) == 0 else {
+    let held = HeldFile(path)
+    guard rename(path, held.place) == 0 else {
       if errno == ENOENT { return }
       throw refusal(path, errno)
     }
-    let stamp = DeliveredFile.Stamp(path: held)
-    // Renaming it has changed the time of the file itself.
-    guard let stamp, stamp.inode == content.stamp.inode, stamp.modified == content.stamp.modified,
-      stamp.byteCount == content.byteCount
-    else { return try put(held, of: path, in: folder) }
-    switch self {
-    case .leave: break
-    case .delete: if unlink(held) != 0 { throw refusal(path, errno) }
-    case .move(let target): try put(held, of: path, in: target + "/")
+    if held.has(content) {
+      try finish(held)
+    } else {
+      try put(held, in: held.folder)
     }
   }
 
-  /// Gives a file its name in a folder, or one beside it where that is taken; where that cannot be, its old place.
-  private func put(_ held: String, of path: String, in folder: String) throws(UpsurgeError) {
-    let name = path.split(separator: "/").last.map(String.init) ?? path
+  /// Puts back what runs that were killed have held in a folder, so that it is listed again. Where another file has the
+  /// name by now, that stays: what is known to be taken is done with, anything else gets a name beside it.
+  /// - Parameters:
+  ///   - taken: files whose records are in the table.
+  ///   - note: is told of files that cannot be put back; they stay hidden.
+  func putBack(in folder: String, taken: [DeliveredFile], note: (RunNote) -> Void) {
+    for held in HeldFile.abandoned(in: folder) {
+      do throws(UpsurgeError) {
+        if held.takesName() { continue }
+        let name = SourceName.place(of: held.path)
+        guard let file = taken.first(where: { $0.name == name && held.has($0) }) else {
+          try put(held, in: held.folder)
+          continue
+        }
+        guard self != .leave else {
+          throw UpsurgeError(
+            .cannotCreate,
+            "\(SourceName.shown(held.place)) stays hidden: \(SourceName.shown(file.name)) is another file by now",
+            hint: "its records are in the table: delete it, or move it away")
+        }
+        try finish(held)
+      } catch {
+        note(RunNote(.warning, error.message + (error.hint.map { " (\($0))" } ?? "")))
+      }
+    }
+  }
+
+  /// - Precondition: it is not `leave`.
+  private func finish(_ held: HeldFile) throws(UpsurgeError) {
+    switch self {
+    case .leave: preconditionFailure("a file that is left was held")
+    case .delete: if unlink(held.place) != 0, errno != ENOENT { throw refusal(held.path, errno) }
+    case .move(let target): try put(held, in: target + "/")
+    }
+  }
+
+  /// Gives a file its name in a folder, or one beside it where that is taken; where that cannot be, its old place, unless
+  /// another file has that by now.
+  private func put(_ held: HeldFile, in folder: String) throws(UpsurgeError) {
     var number = 1
-    while link(held, folder + (number == 1 ? "" : "\(number)-") + name) != 0 {
+    while !held.isLinked(as: folder + (number == 1 ? "" : "\(number)-") + held.name) {
       let code = errno
       guard code == EEXIST else {
-        rename(held, path)
-        throw refusal(path, code)
+        // Another run may have put it back.
+        if code == ENOENT, access(held.place, F_OK) != 0 { return }
+        held.takesName()
+        throw refusal(held.path, code)
       }
       number += 1
     }
-    unlink(held)
+    unlink(held.place)
   }
 
   private func refusal(_ path: String, _ code: Int32) -> UpsurgeError {

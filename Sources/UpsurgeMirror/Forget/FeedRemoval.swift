@@ -10,18 +10,27 @@ import UpsurgeStorage
 ///     print(removal.rowCount, removal.scope ?? "all rows")
 ///     try removal.perform()
 ///
+/// Where `upsurge_rows` notes what was delivered into the table, and of feeds with names, only those rows go that it says a
+/// feed has delivered; of a feed that has never delivered, none. The others stay, `keptCount` of them.
 /// Records of the feed that wait in `upsurge_quarantine` for the rows they refer to go as well: they would be stored later.
 /// Rejects, records that wait there for columns, and past runs in `upsurge_runs` stay.
 public struct FeedRemoval: Sendable {
   public let database: String
   /// As the schema spells it, where the table is there.
   public let table: String
-  /// Which rows belong to the feed, as the job said in its last run; nil for all rows of the table.
+  /// Which rows belong to the feed, as the job said in its last run; nil for all rows of the table, and where feeds have
+  /// names.
   public let scope: String?
   /// The names of the table's feeds, where they have some: the rows that they have delivered go, and no others.
   public let owners: [String]
+  /// Whether a feed has ever committed anything; else no row is of one.
+  public let hasDelivered: Bool
+  /// Whether only rows go of which it is noted that a feed has delivered them.
+  public let isByNotes: Bool
   /// How many rows that are now.
   public let rowCount: UInt64
+  /// How many rows, of those in `scope`, stay because nothing says that a feed has delivered them.
+  public let keptCount: UInt64
   /// How many records of the feed wait for the rows they refer to.
   public let waitingCount: UInt64
   /// Milliseconds to wait for a lock.
@@ -33,9 +42,11 @@ public struct FeedRemoval: Sendable {
     public var rowCount: UInt64
     /// Records that have waited for the rows they refer to.
     public var waitingCount: UInt64
+    /// Rows that have stayed because nothing says that a feed has delivered them.
+    public var keptCount: UInt64
 
-    public init(rowCount: UInt64, waitingCount: UInt64 = 0) {
-      (self.rowCount, self.waitingCount) = (rowCount, waitingCount)
+    public init(rowCount: UInt64, waitingCount: UInt64 = 0, keptCount: UInt64 = 0) {
+      (self.rowCount, self.waitingCount, self.keptCount) = (rowCount, waitingCount, keptCount)
     }
   }
 
@@ -61,13 +72,17 @@ public struct FeedRemoval: Sendable {
     self.table = schema?.name ?? table
     owners = records.map(\.ownedBy).filter { !$0.isEmpty }
     scope = owners.isEmpty ? record.identity.scope : nil
+    hasDelivered = records.contains(where: \.hasDelivered)
+    let hasNotes = try RowStateTable.holdsNotes(of: self.table, on: connection)
+    isByNotes = hasNotes || !owners.isEmpty
     waitingCount = try KeptTable.orphanCount(of: table, on: connection)
     guard let schema, schema.kind == .table else {
-      rowCount = 0
+      (rowCount, keptCount) = (0, 0)
       return
     }
-    let rows = try Self.rows(of: schema, scope, isOwned: !owners.isEmpty, on: connection)
-    rowCount = UInt64(clamping: try connection.integer("SELECT count(*) FROM \(rows)") ?? 0)
+    let rows = try Rows(
+      of: schema, scope, isByNotes: isByNotes, hasDelivered: hasDelivered, on: connection)
+    (rowCount, keptCount) = try rows.counts(on: connection)
   }
 
   /// Deletes the rows and the notes, all or nothing.
@@ -97,9 +112,10 @@ public struct FeedRemoval: Sendable {
     try RunTable.forgetOpen(table, on: connection)
     var removed = Removed(rowCount: 0, waitingCount: try KeptTable.orphanCount(of: table, on: connection))
     if let schema = try TableSchema.read(connection, table: table), schema.kind == .table {
-      let rows = try Self.rows(of: schema, scope, isOwned: !owners.isEmpty, on: connection)
-      removed.rowCount = UInt64(clamping: try connection.integer("SELECT count(*) FROM \(rows)") ?? 0)
-      try connection.execute("DELETE FROM \(rows)")
+      let rows = try Rows(
+        of: schema, scope, isByNotes: isByNotes, hasDelivered: hasDelivered, on: connection)
+      (removed.rowCount, removed.keptCount) = try rows.counts(on: connection)
+      try connection.execute("DELETE FROM \(rows.gone)")
     }
     for name in Self.notes { try forget(name, on: connection) }
     try KeptTable.removeOrphans(of: table, on: connection)
@@ -121,13 +137,41 @@ public struct FeedRemoval: Sendable {
     }
   }
 
-  private static func rows(
-    of schema: TableSchema, _ scope: String?, isOwned: Bool, on connection: Connection
-  ) throws(UpsurgeError) -> String {
-    let table = "main.\(try SQLName.quote(schema.name))"
-    if isOwned { return "\(table) WHERE \(try RowStateTable.deliveredTerm(schema, on: connection))" }
-    if let scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
-    return table + (scope.map { " WHERE (\($0))" } ?? "")
+  /// Which rows of the table go, as SQL: a table, and WHERE with its condition where not all do.
+  private struct Rows {
+    let gone: String
+    /// Those that are the feed's as far as the job says.
+    let inScope: String
+
+    init(
+      of schema: TableSchema, _ scope: String?, isByNotes: Bool, hasDelivered: Bool, on connection: Connection
+    ) throws(UpsurgeError) {
+      var conditions: [String] = []
+      if let scope {
+        try SQLFragment(scope).checkIsExpression(option: "scope")
+        conditions.append("(\(scope))")
+      }
+      let table = "main.\(try SQLName.quote(schema.name))"
+      inScope = Self.sql(table, conditions)
+      if !hasDelivered {
+        conditions.append("0")
+      } else if isByNotes {
+        conditions.append(try RowStateTable.deliveredTerm(schema, on: connection))
+      }
+      gone = Self.sql(table, conditions)
+    }
+
+    private static func sql(_ table: String, _ conditions: [String]) -> String {
+      table + (conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
+    }
+
+    /// How many go, and how many others in the scope stay.
+    func counts(on connection: Connection) throws(UpsurgeError) -> (gone: UInt64, kept: UInt64) {
+      let goneCount = try connection.integer("SELECT count(*) FROM \(gone)") ?? 0
+      if gone == inScope { return (UInt64(clamping: goneCount), 0) }
+      let count = try connection.integer("SELECT count(*) FROM \(inScope)") ?? 0
+      return (UInt64(clamping: goneCount), UInt64(clamping: count - goneCount))
+    }
   }
 
   private func refusal(_ error: UpsurgeError) -> UpsurgeError {

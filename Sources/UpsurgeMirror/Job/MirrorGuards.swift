@@ -12,6 +12,9 @@ public struct MirrorGuards: Sendable, Equatable {
   public var allowsEmpty = false
   /// How many records a delivery has; nil where nobody says so.
   public var expectedCount: UInt64?
+  /// What the last line of each file looks like that says that nothing is missing, and is no record: text with `*` for any
+  /// text and `{count}` for the number of records, as in `TRL|*|{count}`. A file without it is cut. nil where files have none.
+  public var trailer: String?
   /// Numbers of records at which a source cuts its deliveries off: one that ends there is not believed to be whole.
   public var suspiciousCounts: [UInt64] = []
   /// Whether the last line of a file must end with a line end, without which nobody knows whether it is whole.

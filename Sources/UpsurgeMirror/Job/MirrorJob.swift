@@ -24,6 +24,8 @@ public struct MirrorJob: Sendable {
   public var deadline: Double?
   /// When that is, by the monotonic clock.
   var end: Double?
+  /// What its sources are read from that name a database more than once.
+  var databaseSnapshots: DatabaseSnapshots?
   /// Whether nothing is to be changed in the end.
   public var dryRun: DryRun?
 

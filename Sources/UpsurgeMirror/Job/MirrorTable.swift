@@ -1,4 +1,5 @@
 import Upsurge
+import UpsurgeInput
 
 /// One table of a job, and the feed that says what it holds.
 public struct MirrorTable: Sendable {
@@ -11,6 +12,14 @@ public struct MirrorTable: Sendable {
     set { shown = newValue == sources ? nil : newValue }
   }
   private var shown: [String]?
+  /// The secrets that have been put into the sources, each with what stands for it in the job file: `${env:NAME}`.
+  package var secrets: [String: String] = [:]
+  /// What the last line of each file says; nil where there is none, as in a database.
+  var trailer: TrailerPattern? {
+    sources.allSatisfy(SourceName.isDatabase) ? nil : guards.trailer.flatMap { TrailerPattern($0) }
+  }
+  /// Hides them, and what they are part of.
+  package var mask: SecretMask { SecretMask(sources: zip(sources, shownSources), values: secrets) }
   /// What http and https sources are asked with, by the header's name; may hold secrets, so never shown.
   public var headers: [String: String] = [:]
   public var kind = Kind.snapshot
@@ -22,6 +31,9 @@ public struct MirrorTable: Sendable {
   /// The feed's name among those of the table: only rows that it has delivered are swept, and none that another feed
   /// delivers; nil where all rows are the feed's. Needs a sweep, and keeps the state of rows.
   public var ownedBy: String?
+  /// What becomes of rows that somebody has edited or deleted in the database since the feed has stored them; nil where
+  /// that is not looked for. Keeps the state of rows.
+  public var localEdits: LocalEdits?
   public var guards = MirrorGuards()
   public var folder = DropFolder()
   public var unattended = UnattendedRules()

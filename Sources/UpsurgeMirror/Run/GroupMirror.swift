@@ -11,15 +11,14 @@ struct GroupMirror {
 
   /// - Parameters:
   ///   - afterwards: gets what is to be done when the ledgers were seen.
-  ///   - judge: is given what became of a table in front of that being noted; whether the table is tried again. Without
-  ///     it none is, and only the job has a deadline.
+  ///   - judge: is given what became of a table in front of that being noted; whether the table is tried again by the
+  ///     caller, who minds its deadline, too. Without it each table has its own deadline and retries here.
   func run(
     _ afterwards: inout Afterwards, judge: ((inout MirrorSummary.Table) -> Bool)? = nil,
     tick: (RunControl.Progress) -> Void
   ) -> [MirrorSummary.Table] {
     let loads = LoadGroup(
       database: job.database, options: group.tables.map { job.options(of: $0) }, control: control, note: note)
-    warnOfOwnRules()
     defer { control.note(table: nil) }
     var turns: [(mirror: TableMirror, turn: TableMirror.Turn)] = []
     var failure: UpsurgeError?
@@ -37,15 +36,24 @@ struct GroupMirror {
       if let failure {
         mirror.leaveOut(&turn, because: failure)
       } else {
-        mirror.read(&turn, &afterwards, tick: tick)
+        read(mirror, &turn, &afterwards, hasOwnTime: judge == nil, tick)
       }
+      // Where the caller tries again, all is read again.
+      if judge == nil { job.databaseSnapshots?.end(table.name) }
       if job.atomicity == .job, failure == nil { failure = takenBack(because: turn) }
       turns.append((mirror, turn))
     }
     let outcome = loads.finish(
       group.circles.map { $0.map(\.waiting) }, failure: failure)
     return turns.map { (mirror, turn) in
-      var turn = turn
+      var (mirror, turn) = (mirror, turn)
+      if let seconds = turn.timeLimit {
+        let place = "table \(turn.summary.name.escapedForTerminal)"
+        mirror.judge = { summary in
+          summary.expire(place, seconds: seconds)
+          return false
+        }
+      }
       turn.summary.replayed =
         outcome.replayed.first { SQLName.isSame($0.key, turn.summary.name) }?.value ?? Ledger()
       if let error = outcome.error, error.code != .interrupted, turn.summary.error == nil,
@@ -58,15 +66,30 @@ struct GroupMirror {
     }
   }
 
-  /// What a table is to do by itself it cannot do in a transaction with others.
-  private func warnOfOwnRules() {
-    if group.tables.count == 1 { return }
-    for table in group.tables where table.unattended.deadline != nil || table.unattended.retryCount > 0 {
-      note(
-        RunNote(
-          .warning,
-          "table \(table.name.escapedForTerminal) is stored in one transaction with other tables of the job; its own "
-            + "deadline and retries do not count, the job's deadline does"))
+  /// Reads a table within its deadline, and again where that may help. What the others have stored is not committed
+  /// meanwhile, so that all become visible at once all the same.
+  private func read(
+    _ mirror: TableMirror, _ turn: inout TableMirror.Turn, _ afterwards: inout Afterwards, hasOwnTime: Bool,
+    _ tick: (RunControl.Progress) -> Void
+  ) {
+    guard hasOwnTime else { return mirror.read(&turn, &afterwards, tick: tick) }
+    do throws(UpsurgeError) {
+      let time = try TableTime(job: job, table: mirror.table, control: control, note: mirror.note)
+      defer { time.stop() }
+      let fileCount = afterwards.files.count
+      mirror.read(&turn, &afterwards, tick: tick)
+      var number = 0
+      while time.hasTry(behind: number), time.isWorthTrying(turn.failure), mirror.group?.isLost != true {
+        number += 1
+        let isLocked = mirror.group?.release() == false
+        if !time.wait(behind: turn.failure, number, isLocked: isLocked, tick) { return }
+        // The next try finds them again.
+        afterwards.files.removeSubrange(fileCount...)
+        mirror.readAgain(&turn, &afterwards, tick: tick)
+      }
+      if turn.isInterrupted { turn.timeLimit = time.ownLimit }
+    } catch {
+      mirror.leaveOut(&turn, because: error)
     }
   }
 
@@ -86,7 +109,9 @@ extension MirrorTable {
   fileprivate var waiting: LoadGroup.Table {
     var column: String?
     if case .soft(let name) = sweep { column = name }
-    return LoadGroup.Table(name: name, softColumn: column, isSynchronizing: options.triggers == .guarded)
+    return LoadGroup.Table(
+      name: name, softColumn: column, isSynchronizing: options.triggers == .guarded,
+      keptOwner: localEdits == .keep ? ownedBy ?? "" : nil)
   }
 }
 
@@ -95,6 +120,7 @@ extension MirrorJob {
   func options(of table: MirrorTable) -> LoadOptions {
     var options = table.options
     options.dryRun = dryRun ?? options.dryRun
+    options.trailer = table.trailer
     return options
   }
 }

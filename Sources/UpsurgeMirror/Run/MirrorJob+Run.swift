@@ -1,4 +1,5 @@
 import Upsurge
+import UpsurgeInput
 import UpsurgeRecords
 import UpsurgeStorage
 
@@ -21,13 +22,17 @@ extension MirrorJob {
     report: (MirrorSummary) -> Bool = { _ in true }
   ) -> MirrorSummary {
     let start = MonotonicClock.seconds
+    let note = RunNote.hiding(SecretMask(tables.map(\.mask)), from: note)
     var summary = MirrorSummary(database: database)
     var afterwards = Afterwards()
     var job = self
     job.end = deadline.map { start + $0 }
+    job.databaseSnapshots = DatabaseSnapshots(
+      tables: tables.map { ($0.name, $0.sources) }, target: database)
     var clock: Deadline?
     do throws(UpsurgeError) {
       try validate()
+      try checkKeptRows()
       clock = try deadline.map { (seconds) throws(UpsurgeError) in
         try Deadline(seconds: seconds, control: control)
       }
@@ -43,6 +48,7 @@ extension MirrorJob {
             note: note)
           done = [mirror.run(&afterwards, tick: tick)]
         }
+        for table in group.tables { job.databaseSnapshots?.end(table.name) }
         summary.tables += done
         for table in done { tableDone(table) }
       }
@@ -108,7 +114,32 @@ extension MirrorJob {
 
 extension MirrorTable {
   /// Whether anything is noted of each row.
-  var hasRowState: Bool { keepsRowState || ownedBy != nil }
+  var hasRowState: Bool { keepsRowState || ownedBy != nil || localEdits != nil }
+
+  private func validateLocalEdits() throws(UpsurgeError) {
+    guard let fault = repairFault else { return }
+    throw UpsurgeError(
+      .usage, "table \(name.escapedForTerminal): local-edits: repair: \(fault.message)", hint: fault.hint)
+  }
+
+  /// Why rows of the table cannot be brought back to what their feed says; nil where they can, or need not.
+  package var repairFault: (message: String, hint: String)? {
+    if localEdits != .repair { return nil }
+    if kind == .delta {
+      return (
+        "a delta does not say again what a row was, so that no row can be brought back",
+        "write kind: snapshot, or local-edits: keep"
+      )
+    }
+    let merge = options.rules.merge
+    if merge.rule != .replace || !merge.columns.isEmpty || merge.condition != nil || merge.newer != nil {
+      return (
+        "a merge rule that looks at the row would take the edit for the feed's own",
+        "leave out merge, set and update-if, or write local-edits: keep"
+      )
+    }
+    return nil
+  }
 
   private func validateRowState() throws(UpsurgeError) {
     let shown = name.escapedForTerminal
@@ -149,6 +180,7 @@ extension MirrorTable {
         hint: "rejects: table keeps those of all of them")
     }
     try validateRowState()
+    try validateLocalEdits()
     if sweep != .none {
       if kind == .delta {
         throw UpsurgeError(

@@ -1,4 +1,5 @@
 import Upsurge
+import UpsurgeInput
 import UpsurgeRecords
 
 /// What a run of a job did.
@@ -27,6 +28,9 @@ public struct MirrorSummary: Sendable {
     /// What spoke against the table before anything was read of its feed.
     public var error: UpsurgeError?
 
+    /// Whether each delivery is about rows of its own.
+    var isDelta = false
+
     public init(name: String) { self.name = name }
 
     /// Of all its deliveries.
@@ -36,9 +40,25 @@ public struct MirrorSummary: Sendable {
       return sum
     }
 
+    /// What was done with rows that were edited here, in all its deliveries; of a delta, a row counts with each that was about
+    /// it.
+    public var localEdits: LocalEditCounts {
+      var sum = LocalEditCounts()
+      for load in loads {
+        sum.repaired += load.localEdits.repaired
+        // Those that one snapshot meets, the next one meets again.
+        sum.kept = isDelta ? sum.kept + load.localEdits.kept : max(sum.kept, load.localEdits.kept)
+        sum.unswept = max(sum.unswept, load.localEdits.unswept)
+      }
+      return sum
+    }
+
     /// Whether something of this run is in the database.
-    var hasCommitted: Bool {
-      replayed.read > 0 || loads.contains { !$0.isDryRun && ($0.committedCount > 0 || $0.ledger.swept > 0) }
+    var hasCommitted: Bool { replayed.read > 0 || hasCommittedDelivery }
+
+    /// Whether something that the feed has delivered in this run is in the database, or what it no longer has is gone.
+    var hasCommittedDelivery: Bool {
+      loads.contains(where: \.hasCommitted)
     }
 
     /// Why the table is not in step with its feed; nil where it is.
@@ -78,6 +98,11 @@ public struct MirrorSummary: Sendable {
   }
 }
 
+extension RunSummary {
+  /// Whether something of the load is in the database.
+  var hasCommitted: Bool { !isDryRun && (committedCount > 0 || ledger.swept > 0) }
+}
+
 extension MirrorSummary {
   /// The summary as one JSON object with a line end.
   public var json: [UInt8] {
@@ -102,6 +127,7 @@ extension MirrorSummary {
     out.key(table.name)
     out.beginObject()
     out.member(table.ledger)
+    out.member(table.localEdits)
     if let since = table.unchangedSince {
       out.key("unchanged_since")
       out.string(since)
@@ -121,5 +147,23 @@ extension MirrorSummary {
     out.endArray()
     out.ending(table.error, exitCode: table.exitCode)
     out.endObject()
+  }
+}
+
+extension MirrorSummary.Table {
+  /// Takes secrets out of it.
+  mutating func hide(_ mask: SecretMask) {
+    if mask.isEmpty { return }
+    error = error.map(mask.masked)
+    for index in loads.indices {
+      loads[index].error = loads[index].error.map(mask.masked)
+      loads[index].guardRefusal = loads[index].guardRefusal.map(mask.masked)
+      loads[index].sources = loads[index].sources.map(mask.masked)
+      loads[index].dialects = loads[index].dialects.map(mask.masked)
+      loads[index].warnings.renameFiles(mask.masked)
+      if let file = loads[index].committedThrough?.file {
+        loads[index].committedThrough?.file = mask.masked(file)
+      }
+    }
   }
 }

@@ -35,6 +35,10 @@ extension TableMirror {
     guard group == nil, load.resumedCount > 0, load.isWhole, load.guardRefusal != nil else { return }
     // It went on behind a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
     // the records.
+    if var record = turn.record {
+      try noteDisturbance(by: shownSources, &record)
+      turn.record = record
+    }
     end.acknowledge()
     let again = try self.load(names, record, tick, resume: .never)
     again.takeOver(load)
@@ -43,7 +47,7 @@ extension TableMirror {
 
   private func noteUnchanged(_ record: FeedRecord, _ summary: inout MirrorSummary.Table) {
     summary.unchangedSince = record.deliveredAt ?? record.checkedAt
-    summary.hadRejects = record.exitCode == 2
+    summary.hadRejects = record.hasRejects
   }
 
   /// Takes each file that was not taken before, in order, up to the first that fails: those behind it must not overtake
@@ -57,40 +61,111 @@ extension TableMirror {
       taken = try TakenFiles.all(of: table.name, on: connection)
       unseen = Set(try RunTable.open(connection, table: table.name).flatMap(\.job.sources))
     }
-    var last = record.files.first
-    var isUnchanged = true
-    for path in try paths() {
+    if job.dryRun == nil {
+      for folder in folders { table.folder.done.putBack(in: folder, taken: taken, note: note) }
+    }
+    // Those that a try before this one has stored are not committed yet.
+    let stored = turn.deliveries.filter(\.isTakenOnce)
+    if job.dryRun == nil { taken += stored.compactMap { $0.files?.first } }
+    var last = (job.dryRun == nil ? stored.last?.files?.first : nil) ?? record.files.first
+    var isUnchanged = stored.isEmpty
+    // The last file that was taken, where it is still there.
+    var again: (path: String, file: DeliveredFile)?
+    for path in try paths() where !stored.contains(where: { $0.names == [path] }) {
       if control.cancellationSignal != nil {
         throw UpsurgeError(.interrupted, "interrupted in front of \(SourceName.shown(path))")
       }
       let file = try delivered(path, known: taken)
       // One whose ledger was not shown shows it now.
       guard !isTaken(file, taken, last: last) || unseen.contains(file.name) else {
-        afterwards.files.append((path, file, table.folder.done))
+        if last?.hasContent(of: file) == true { again = (path, file) }
+        if job.dryRun == nil { afterwards.files.append((path, file, table.folder.done)) }
         continue
       }
       isUnchanged = false
-      if let group, let before = turn.deliveries.last {
-        try group.closeDelivery(of: table.name)
-        if !before.isWhole { return }
-      }
-      var record = turn.record
-      // Those of a group are noted when all of it is stored.
-      if let before = turn.deliveries.last { record?.recordCount = before.load.summary.ledger.read }
-      let delivery = Delivery(
-        load: try load([path], record, tick), names: [path], files: [file], isTakenOnce: true)
-      if group == nil {
-        try take(delivery, &turn, &afterwards)
-      } else {
-        turn.deliveries.append(delivery)
-      }
-      if !delivery.isWhole { return }
+      warnIfLate(path, file, last: last)
+      guard try takeNext(path, file, &turn, &afterwards, tick) else { return }
       if job.dryRun == nil {
         last = file
         taken.append(file)
       }
     }
-    if isUnchanged { noteUnchanged(record, &turn.summary) }
+    guard isUnchanged else { return }
+    let isDisturbed = record.disturbedBy != nil
+    let isToBeRepaired = try needsRepair()
+    if isDisturbed || isToBeRepaired {
+      // Older changes would set rows back.
+      if let again, table.kind == .snapshot {
+        afterwards.files.removeAll { $0.0 == again.path }
+        _ = try takeNext(again.path, again.file, &turn, &afterwards, tick)
+        return
+      }
+      if isDisturbed {
+        turn.leftover = leftover(record)
+        return
+      }
+      note(
+        RunNote(
+          .warning,
+          "rows of table \(table.name.escapedForTerminal) were edited or deleted here, and stay so until the next file comes: "
+            + "the last one is no longer in the folder"))
+    }
+    noteUnchanged(record, &turn.summary)
+  }
+
+  /// Says of a snapshot that comes behind a newer one, by their names, that it sets the table back.
+  private func warnIfLate(_ path: String, _ file: DeliveredFile, last: DeliveredFile?) {
+    guard table.kind == .snapshot, table.folder.order == .name, let last else { return }
+    guard file.folder == last.folder, file.name.utf8.lexicographicallyPrecedes(last.name.utf8) else { return }
+    let shown = SourceName.shown(last.name)
+    note(
+      RunNote(
+        .warning,
+        "\(SourceName.shown(path)) comes late: \(shown), whose name comes behind its own, was taken before; the table "
+          + "is set back to what the late one says. To have \(shown) again, put it into the folder with a new time (touch), "
+          + "or deliver a newer file; where names do not tell the order, folder: { order: time } goes by the time of change"
+      ))
+  }
+
+  /// Why a table is not in step with a folder all of whose files were taken: it holds something of one that is gone.
+  private func leftover(_ record: FeedRecord) -> UpsurgeError {
+    let start =
+      "table \(table.name.escapedForTerminal) holds records of \(record.disturbedBy ?? ""), which was refused or not whole, "
+      + "and is no longer in the folder"
+    guard table.kind == .snapshot, let last = record.files.first.map({ SourceName.shown($0.name) }) else {
+      return UpsurgeError(.guardRefused, start, hint: "put that file back, mended, or deliver the next one")
+    }
+    return UpsurgeError(
+      .guardRefused, "\(start), nor is \(last), which would be taken again",
+      hint: "put \(last) back into the folder, or deliver a newer file")
+  }
+
+  /// Its sources, as they may be shown and stored.
+  private var shownSources: String {
+    table.shownSources.map { SourceName.shown($0) }.joined(separator: ", ")
+  }
+
+  /// Takes one file of a folder.
+  /// - Returns: whether it was whole, so that the next one may follow.
+  private func takeNext(
+    _ path: String, _ file: DeliveredFile, _ turn: inout Turn, _ afterwards: inout Afterwards,
+    _ tick: (RunControl.Progress) -> Void
+  ) throws(UpsurgeError) -> Bool {
+    if let group, let before = turn.deliveries.last {
+      try group.closeDelivery(of: table.name)
+      if !before.isWhole { return false }
+    }
+    var record = turn.record
+    // Those of a group are noted when all of it is stored.
+    if let before = turn.deliveries.last { record?.recordCount = before.load.summary.ledger.read }
+    let delivery = Delivery(
+      load: try load([path], record, tick), names: [path], files: [file], isTakenOnce: true)
+    if group == nil {
+      try take(delivery, &turn, &afterwards)
+    } else {
+      turn.deliveries.append(delivery)
+    }
+    return delivery.isWhole
   }
 
   /// Notes what has become of a load.
@@ -105,6 +180,11 @@ extension TableMirror {
     }
     turn.summary.loads.append(load)
     let isNoted = !delivery.isTakenOnce || job.dryRun == nil
+    // Until it is noted as the last delivery, what that was before tells nothing of the table.
+    if load.hasCommitted {
+      turn.record?.disturbedBy =
+        delivery.isTakenOnce ? delivery.names.first.map { SourceName.shown($0) } : shownSources
+    }
     guard delivery.isWhole, isNoted, var record = turn.record else {
       return afterwards.loads.append(delivery.load)
     }
@@ -117,7 +197,7 @@ extension TableMirror {
           hint: "write it under a name that ends with .tmp, and rename it")
       }
       try TakenFiles.add(file, of: table.name, on: connection())
-      try note(load, [file], in: &record)
+      try note(load, [file], in: &record, isFirst: turn.summary.loads.count == 1)
       afterwards.add(delivery.load)
       afterwards.files.append((path, file, table.folder.done))
       return
@@ -125,7 +205,7 @@ extension TableMirror {
     afterwards.loads.append(delivery.load)
     let (names, files) = (delivery.names, delivery.files ?? [])
     let isStill = zip(names, files).allSatisfy { $1.isStill(atPath: $0) }
-    try note(load, isStill ? files : [], in: &record)
+    try note(load, isStill ? files : [], in: &record, isFirst: turn.summary.loads.count == 1)
     record.validators = names.count == 1 ? load.response?.validators ?? HTTPValidators() : HTTPValidators()
   }
 
@@ -153,6 +233,15 @@ extension TableMirror {
       || taken.contains {
         $0.name == file.name && $0.stamp.modified == file.stamp.modified && $0.hasContent(of: file)
       }
+  }
+
+  /// The folders in which files of a delta or a drop folder lie; of a glob over folders, none.
+  private var folders: Set<String> {
+    Set(
+      table.sources.map { source in
+        if FolderListing.isFolder(source) { return source.hasSuffix("/") ? source : source + "/" }
+        return source.lastIndex(of: "/").map { String(source[...$0]) } ?? ""
+      })
   }
 
   /// The files of a delta or a drop folder, in order.

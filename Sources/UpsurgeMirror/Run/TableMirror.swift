@@ -21,10 +21,30 @@ struct TableMirror {
     /// Loads that are still to be noted.
     var deliveries: [Delivery] = []
 
-    init(_ table: MirrorTable) { summary = MirrorSummary.Table(name: table.name) }
+    /// Why the table is not in step, although nothing has come and nothing has failed.
+    var leftover: UpsurgeError?
+
+    /// The table's own deadline in seconds, where that has ended it.
+    var timeLimit: Double?
+
+    init(_ table: MirrorTable) {
+      summary = MirrorSummary.Table(name: table.name)
+      summary.isDelta = table.kind == .delta
+    }
+
+    /// Whether it was told to end.
+    var isInterrupted: Bool {
+      summary.error?.code == .interrupted || deliveries.contains { $0.load.summary.signal != nil }
+    }
 
     /// Why the table is not in step with its feed, as far as that is known; a guard that has spoken is no failure.
-    var failure: UpsurgeError? { summary.error ?? deliveries.lazy.compactMap { $0.load.summary.error }.first }
+    var failure: UpsurgeError? {
+      if let timeLimit {
+        return Deadline.error(
+          "table \(summary.name.escapedForTerminal)", seconds: timeLimit, hasCommitted: false)
+      }
+      return summary.error ?? deliveries.lazy.compactMap { $0.load.summary.error }.first
+    }
   }
 
   /// A load, and what it was of.
@@ -57,11 +77,28 @@ struct TableMirror {
       turn.summary.error = error
       return
     }
+    readLocked(&turn, &afterwards, tick)
+  }
+
+  /// Reads once more where a try has failed; deliveries that were stored before it stay stored.
+  func readAgain(_ turn: inout Turn, _ afterwards: inout Afterwards, tick: (RunControl.Progress) -> Void) {
+    turn.summary.error = nil
+    for delivery in turn.deliveries where delivery.load.summary.error != nil {
+      group?.forget(delivery.load)
+    }
+    turn.deliveries.removeAll { $0.load.summary.error != nil }
+    readLocked(&turn, &afterwards, tick)
+  }
+
+  private func readLocked(
+    _ turn: inout Turn, _ afterwards: inout Afterwards, _ tick: (RunControl.Progress) -> Void
+  ) {
     let identity = FeedIdentity(table)
     do throws(UpsurgeError) {
       let known = try known()
       turn.record = known
-      if let known { try check(known.identity, identity) }
+      // As long as nothing of it was ever committed, there is nothing that another feed could take for gone.
+      if let known, known.hasDelivered { try check(known.identity, identity) }
       try checkOwners()
       turn.record = known ?? newRecord
       turn.record?.identity = identity
@@ -73,6 +110,7 @@ struct TableMirror {
         // To who asks now, the server may deliver other rows.
         turn.record?.validators = HTTPValidators()
       }
+      if let known, identity.hasOtherSecrets(than: known.identity) { forgetDelivery(&turn) }
       if takesEachOnce {
         try takeAll(&turn, &afterwards, tick)
       } else {
@@ -84,6 +122,22 @@ struct TableMirror {
         turn.record = newRecord
       }
     }
+  }
+
+  /// Where a secret of the source is another one, it may lead to other rows: nothing that was noted of the last delivery,
+  /// its files or its chunks is taken for the same. That is no refusal, as a password is renewed from time to time.
+  private func forgetDelivery(_ turn: inout Turn) {
+    turn.record?.validators = HTTPValidators()
+    turn.record?.files = []
+    turn.record?.settings = nil
+    note(
+      RunNote(
+        .warning,
+        "table \(table.name.escapedForTerminal): what ${…} stands for in its source is not what it was, so all of it is read; "
+          + "if that is another feed and no new password, "
+          + (table.sweep == .none
+            ? "rows of the former one stay beside its own"
+            : "rows of the former one are swept, as far as the guards allow")))
   }
 
   private var newRecord: FeedRecord {
@@ -105,12 +159,17 @@ struct TableMirror {
         turn.summary.error = turn.summary.error ?? error
       }
     }
-    if turn.summary.unchangedSince != nil, turn.summary.replayed.read > 0, hasNothingLeft() {
+    if turn.summary.replayed.read > 0, hasNothingLeft() {
       turn.summary.hadRejects = false
+      turn.record?.hasRejects = false
     }
+    turn.summary.error = turn.summary.error ?? turn.leftover
+    turn.summary.hide(table.mask)
     let isTriedAgain = judge(&turn.summary)
-    if let record = turn.record, job.dryRun == nil {
-      keep(record, turn.summary, isTriedAgain: isTriedAgain, &afterwards)
+    guard let record = turn.record, job.dryRun == nil else { return }
+    if !keep(record, turn.summary, isTriedAgain: isTriedAgain, &afterwards) {
+      // The marks of its loads stay: they say that the table is no longer what the feed's record knows.
+      afterwards.loads.removeAll { load in turn.deliveries.contains { $0.load === load } }
     }
   }
 
@@ -120,13 +179,17 @@ struct TableMirror {
     return try JobLock.take(mark, database: SourceName.place(of: job.database))
   }
 
+  /// Notes a delivery as the last one.
+  /// - Parameter isFirst: whether none was loaded before it in this run.
   func note(
-    _ load: RunSummary, _ files: [DeliveredFile], in record: inout FeedRecord
+    _ load: RunSummary, _ files: [DeliveredFile], in record: inout FeedRecord, isFirst: Bool
   ) throws(UpsurgeError) {
     warnOfRoundCount(load.ledger.read, last: record.recordCount)
     record.recordCount = load.ledger.read
     record.files = files
     record.settings = try settings()
+    record.disturbedBy = nil
+    record.hasRejects = load.exitCode == 2 || !isFirst && record.hasRejects
   }
 
   /// What decides, beside its content, how a delivery comes into the table: the table's options and columns.
@@ -134,8 +197,11 @@ struct TableMirror {
     guard let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
     else { return nil }
-    let load = LoadJob(database: job.database, table: table.name, sources: [], options: table.options)
-    let rowState = table.hasRowState ? "row-state \(table.ownedBy ?? "")" : ""
+    var load = LoadJob(database: job.database, table: table.name, sources: [], options: table.options)
+    load.options.trailer = table.trailer
+    let rowState =
+      (table.hasRowState ? "row-state \(table.ownedBy ?? "")" : "")
+      + (table.localEdits.map { " local-edits \($0.rawValue)" } ?? "")
     let text =
       RunText.encode(load.runJob(initHash: nil)) + "\(table.sweep)" + (table.scope ?? "") + rowState
       + schema.columns.map { "\n\($0.name) \($0.declaredType)" }.joined()
@@ -217,7 +283,7 @@ struct TableMirror {
 
   /// Whether the sizes of files allow that they are the last delivery; else they are not.
   func mayBeThere(_ record: FeedRecord, _ names: [String]) -> Bool {
-    if job.verifiesAll || record.files.count != names.count { return false }
+    if job.verifiesAll || record.disturbedBy != nil || record.files.count != names.count { return false }
     return zip(record.files, names).allSatisfy { $0.byteCount == DeliveredFile.Stamp(path: $1)?.byteCount }
   }
 
@@ -230,14 +296,28 @@ struct TableMirror {
   }
 
   func isThere(_ record: FeedRecord) throws(UpsurgeError) -> Bool {
+    if record.disturbedBy != nil { return false }
     guard let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
     else { return false }
     // One whose ledger was not shown shows it now.
     if try !RunTable.open(connection, table: table.name).isEmpty { return false }
     if try settings() != record.settings { return false }
-    if record.recordCount == 0 { return true }
+    if table.localEdits == .repair, try needsRepair(schema, on: connection) { return false }
+    if record.recordCount == 0 || table.localEdits == .keep { return true }
     return try connection.integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") != nil
+  }
+
+  private func needsRepair(_ schema: TableSchema, on connection: Connection) throws(UpsurgeError) -> Bool {
+    try RowStateTable.holdsEdits(schema, ownedBy: table.ownedBy ?? "", on: connection)
+  }
+
+  /// Whether rows of the last delivery were edited here, and are to be brought back.
+  func needsRepair() throws(UpsurgeError) -> Bool {
+    guard table.localEdits == .repair, let connection = try lookingConnection(),
+      let schema = try TableSchema.read(connection, table: table.name)
+    else { return false }
+    return try needsRepair(schema, on: connection)
   }
 
   func load(
@@ -252,7 +332,9 @@ struct TableMirror {
 
   private func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
     var options = job.options(of: table)
-    if let record, names.count == 1, !job.verifiesAll, try isThere(record) {
+    if let record, names.count == 1, !job.verifiesAll, record.validators != HTTPValidators(),
+      try isThere(record)
+    {
       options.question.validators = record.validators
     }
     options.keepsHistory = job.dryRun == nil && options.durability != .off
@@ -270,7 +352,9 @@ struct TableMirror {
       options.quarantinesOrphans = true
     }
     options.needsLineEnd = table.guards.needsLineEnd
+    options.databaseSnapshots = job.databaseSnapshots
     options.question.headers = table.headers
+    options.question.mask = table.mask
     if table.hasRowState {
       options.direct = .never
       options.rowState = try rowState()
@@ -293,7 +377,9 @@ struct TableMirror {
     rules.suspiciousCounts = table.guards.suspiciousCounts
     rules.lastCount = record?.recordCount
     options.snapshot = rules
-    if table.sweep != .none, !table.hasRowState, options.isAtomic, names.count == 1 {
+    // What was there before the transaction of a group tells the chunks of its only delivery.
+    let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
+    if table.sweep != .none, !table.hasRowState, options.isAtomic, names.count == 1, isOnlyOne {
       var isKnown = false
       if let record, !job.verifiesAll { isKnown = try isThere(record) }
       options.chunks = isKnown ? .use : .remember
@@ -304,58 +390,10 @@ struct TableMirror {
   private func rowState() throws(UpsurgeError) -> RowStateRules {
     var rules = RowStateRules()
     rules.owner = table.ownedBy ?? ""
+    rules.localEdits = table.localEdits
     // What stands in the place of secrets is in no name that is stored.
     if table.shownSources != table.sources { rules.source = table.shownSources.joined(separator: ", ") }
     if let connection = try lookingConnection() { rules.adoptsUnnamed = try unnamed(on: connection) != nil }
     return rules
-  }
-
-  /// A source that cuts its answers off ends them at the same round number again and again.
-  private func warnOfRoundCount(_ count: UInt64, last: UInt64?) {
-    guard table.kind == .snapshot, count == last, count >= 100, count.isMultiple(of: 100) else { return }
-    note(
-      RunNote(
-        .warning,
-        "table \(table.name.escapedForTerminal): the delivery has exactly \(count) records again; if its source cuts it off "
-          + "there, suspicious: [\(count)] in the guards keeps rows from being swept"))
-  }
-
-  /// Notes how it went, for the next run and for whoever watches; where there is no database, at the end of the run.
-  private func keep(
-    _ record: FeedRecord, _ summary: MirrorSummary.Table, isTriedAgain: Bool, _ afterwards: inout Afterwards
-  ) {
-    var record = record
-    record.exitCode = summary.exitCode
-    record.message = summary.failure?.message
-    let isGood = summary.exitCode == 0 || summary.exitCode == 2
-    record.failureCount = isGood ? 0 : record.failureCount + (isTriedAgain ? 0 : 1)
-    guard job.databaseIsThere else {
-      if !isGood { afterwards.failures.append((record, table.options.busyTimeout)) }
-      return
-    }
-    do throws(UpsurgeError) {
-      let connection = try connection()
-      record.checkedAt = try RunKeeper.now(connection)
-      if isGood {
-        record.goodAt = record.checkedAt
-        if !summary.loads.isEmpty { record.deliveredAt = record.checkedAt }
-      }
-      try FeedTable.write(record, on: connection)
-    } catch {
-      // What was read of files that are taken once is noted beside this.
-      let isReadAgain = !takesEachOnce && summary.loads.contains { $0.isWhole && $0.guardRefusal == nil }
-      note(.unnoted(table.name, error, isReadAgain ? "the next one reads everything" : nil))
-    }
-  }
-}
-
-extension RunNote {
-  /// Says that nobody will see how a run went.
-  /// - Parameter consequence: what else comes of it.
-  static func unnoted(_ table: String, _ error: UpsurgeError, _ consequence: String?) -> RunNote {
-    RunNote(
-      .warning,
-      "how this run of table \(table.escapedForTerminal) went could not be noted (\(error.message)); "
-        + (consequence ?? "upsurge status tells of the one before it"))
   }
 }

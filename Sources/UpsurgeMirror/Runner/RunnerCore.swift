@@ -189,7 +189,7 @@ final class RunnerCore: @unchecked Sendable {
       if shownState == .stopping { return }
       switch stage {
       case .fetching: show(.fetching(table: table))
-      case .applying: show(.applying(table: table))
+      case .applying, .sorting: show(.applying(table: table))
       case .sweeping: show(.sweeping(table: table))
       }
     }

@@ -26,9 +26,13 @@ public struct FeedStatus: Sendable {
   /// Why the last run did not go well.
   public var message: String?
 
+  /// Whether the last try failed, and the run has not said yet that it was the last: it waits for another one, or has ended
+  /// without a word (killed, a machine that went down).
+  public var isBetweenTries: Bool { failureCount == 0 && exitCode != 0 && exitCode != 2 }
+
   /// Whether the last run went well, and not longer ago than so many seconds.
   public func isGood(maximumAge: Double?) -> Bool {
-    guard failureCount == 0, let age else { return false }
+    guard failureCount == 0, !isBetweenTries, let age else { return false }
     return maximumAge.map { age <= $0 } ?? true
   }
 

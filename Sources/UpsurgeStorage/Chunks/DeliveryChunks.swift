@@ -123,8 +123,12 @@ package final class DeliveryChunks: Sendable {
 
   // MARK: - The writing thread
 
-  /// Whether new chunks were not taken yet.
-  var hasMade: Bool { state.withLock { !$0.waiting.isEmpty } }
+  /// Whether there are new chunks to be taken. Those in front of the first known one, a MiB at most, wait for it: where none
+  /// comes, they were written in vain. SQLite would have to write their pages a second time then, far back in the log, and to
+  /// compute the checksums of all of the log behind them anew.
+  var hasMade: Bool {
+    state.withLock { !$0.waiting.isEmpty && (manifest == nil || $0.skippedRecordCount > 0) }
+  }
 
   /// The new chunks that were not taken yet.
   func takeMade() -> [Made] {

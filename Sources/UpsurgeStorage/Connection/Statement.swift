@@ -5,7 +5,7 @@ import UpsurgeRecords
 ///
 /// Used on the connection's thread. Keeps the connection alive; finalized by `deinit`.
 package final class Statement {
-  let handle: OpaquePointer
+  package let handle: OpaquePointer
   let connection: Connection
   let sql: String
 

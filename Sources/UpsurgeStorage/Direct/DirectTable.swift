@@ -43,7 +43,7 @@ package struct DirectTable: ~Copyable {
     trees = .allocate(capacity: layout.trees.count)
     let share = sortByteCount / max(layout.trees.count(where: \.isIndex), 1)
     for (index, tree) in layout.trees.enumerated() {
-      trees.initializeElement(at: index, to: DirectTree(tree, file: file, sortByteCount: share))
+      trees.initializeElement(at: index, to: DirectTree(tree, file: file, image: image, sortByteCount: share))
     }
     guards = .allocate(capacity: layout.guards.count)
     _ = guards.initialize(from: layout.guards)
@@ -63,8 +63,17 @@ package struct DirectTable: ~Copyable {
   /// Whether the keys of an index come in no order and are sorted at the end.
   package var isSorting: Bool { trees.indices.contains { trees[$0].sortingByteCount != nil } }
 
-  /// Bytes that will be written only at the end.
-  package var waitingByteCount: Int { trees.indices.reduce(0) { $0 + (trees[$1].sortingByteCount ?? 0) } }
+  /// Bytes that are still to be written: entries in the end, and those in memory to the file in which they are sorted.
+  package var waitingByteCount: Int {
+    trees.indices.reduce(0) { $0 + (trees[$1].sortingByteCount ?? 0) + trees[$1].toSpillByteCount }
+  }
+
+  /// Bytes of entries that are sorted on disk in the end, as memory does not hold them.
+  package var spilledByteCount: Int {
+    trees.indices.reduce(0) {
+      $0 + (trees[$1].spilledByteCount > 0 ? trees[$1].spilledByteCount + trees[$1].toSpillByteCount : 0)
+    }
+  }
 
   /// Takes the records of a batch, when every one of them can be taken.
   /// - Returns: false when nothing was taken; `refusal` says why.
@@ -90,11 +99,18 @@ package struct DirectTable: ~Copyable {
   }
 
   /// Writes what is left: then the file is a database that SQLite may open.
-  package mutating func finish() throws(UpsurgeError) {
+  /// - Returns: false when a key turned out to come twice, which is known only now where keys had to be sorted on disk; the
+  ///   file is worthless then.
+  /// - Throws: `database` when the file cannot be written; it is worthless then.
+  package mutating func finish() throws(UpsurgeError) -> Bool {
     precondition(isOpen, "the pages of the table are written, or could not be")
     isOpen = false
-    for index in trees.indices { try trees[index].finish() }
+    for index in trees.indices where try !trees[index].finish() {
+      refusal = DirectRefusal(record: 0, reason: .sameKey)
+      return false
+    }
     try file.finish()
+    return true
   }
 
   // MARK: - What is certain
@@ -180,7 +196,7 @@ package struct DirectRefusal: Sendable, Equatable {
     case value(cell: Int)
     /// The batch is larger than SQLite may take a record to be, or a key that has to be sorted does not fit on a page.
     case size
-    /// The keys to be sorted need more memory.
+    /// The keys to be sorted need more memory, also on disk.
     case memory
   }
 

@@ -12,17 +12,19 @@ struct DirectTree: ~Copyable {
   private var sorter: EntrySorter?
   private let isUnique: Bool
   private let keyCount: Int
-  /// Memory for the entries.
+  /// Memory for the entries, and beside what the others lie.
   private let sortByteCount: Int
+  private let image: ImageFile
   private var hasBegun = false
 
-  init(_ tree: DirectLayout.Tree, file: PageFile, sortByteCount: Int) {
+  init(_ tree: DirectLayout.Tree, file: PageFile, image: ImageFile, sortByteCount: Int) {
     order = KeyOrder(tree.columns[..<tree.keyCount], isUnique: tree.isUnique)
     builder = TreeBuilder(isIndex: tree.isIndex, root: tree.root, file: file)
     encoder = RecordEncoder(tree.columns, limits: builder.limits, hasRowid: !tree.isIndex)
     isUnique = tree.isUnique
     keyCount = tree.keyCount
     self.sortByteCount = sortByteCount
+    self.image = image
   }
 
   /// Without the key that is kept, which is as long as keys are.
@@ -33,6 +35,12 @@ struct DirectTree: ~Copyable {
   /// Bytes of the entries that are sorted at the end; nil where they are packed as they come.
   var sortingByteCount: Int? { sorter?.entriesByteCount }
 
+  /// Of these, bytes that memory did not hold.
+  var spilledByteCount: Int { sorter?.spilledByteCount ?? 0 }
+
+  /// Bytes that will go to the file in which they are sorted.
+  var toSpillByteCount: Int { sorter?.toSpillByteCount ?? 0 }
+
   /// Looks at the keys of a batch that has records, before it is appended; each batch once.
   /// - Returns: why they cannot be taken; nil when they can.
   mutating func check(_ batch: borrowing Batch, _ source: BatchBytes) -> DirectRefusal? {
@@ -41,7 +49,7 @@ struct DirectTree: ~Copyable {
       hasBegun = true
       if let fault, !fault.isEqual, builder.isIndex, sortByteCount > 0 {
         sorter = EntrySorter(
-          encoder.columns, keyCount: keyCount, isUnique: isUnique, byteLimit: sortByteCount)
+          encoder.columns, keyCount: keyCount, isUnique: isUnique, byteLimit: sortByteCount, image: image)
       }
     }
     if let sorter { return sorter.refusal(batch, source, entryByteLimit: encoder.limits.most) }
@@ -52,6 +60,7 @@ struct DirectTree: ~Copyable {
   mutating func append(
     _ batch: borrowing Batch, _ source: BatchBytes, rowidCell: Int?, rowCount: Int, file: PageFile
   ) throws(UpsurgeError) {
+    try sorter?.makeRoom(for: batch.recordCount)
     var row = UnsafePointer(batch.cells)
     for record in 0..<batch.recordCount {
       var rowid = Int64(rowCount + record + 1)
@@ -71,13 +80,17 @@ struct DirectTree: ~Copyable {
     if sorter == nil { order.keepLast(batch, source) }
   }
 
-  mutating func finish() throws(UpsurgeError) {
+  /// Writes what is left.
+  /// - Returns: false when a key came twice; the tree is worthless then.
+  mutating func finish() throws(UpsurgeError) -> Bool {
     if let sorter {
       self.sorter = nil
-      try sorter.forEachSorted { (entry, byteCount) throws(UpsurgeError) in
+      let isWhole = try sorter.forEachSorted { (entry, byteCount) throws(UpsurgeError) in
         try builder.append(entry: entry, byteCount)
       }
+      if !isWhole { return false }
     }
     try builder.finish()
+    return true
   }
 }

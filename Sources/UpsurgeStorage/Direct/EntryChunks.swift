@@ -9,8 +9,46 @@ struct EntryChunks: KeyChunkSource {
   let offsets: UnsafePointer<UInt32>
   let partCount: Int
 
+  @inline(__always)
   func chunk(_ record: UInt32, part: Int, depth: Int) -> UInt64 {
-    var at = UnsafeRawPointer(bytes + Int(offsets[Int(record)]))
+    EntryChunks.chunk(of: bytes + Int(offsets[Int(record)]), part: part, depth: depth)
+  }
+
+  @inline(__always)
+  func goesOn(behind chunk: UInt64, depth: Int) -> Bool { EntryChunks.goesOn(chunk, depth) }
+
+  @inline(__always)
+  private static func goesOn(_ chunk: UInt64, _ depth: Int) -> Bool {
+    KeyChunks.goesOn(chunk) || chunk >> 62 == 1 && depth == 0
+  }
+
+  // MARK: - One entry
+
+  /// Bytes of an entry.
+  static func byteCount(of entry: UnsafeRawPointer) -> Int {
+    var at = entry
+    let payload = Int(truncatingIfNeeded: Varint.read(&at))
+    return at - entry + payload
+  }
+
+  /// Less than 0 where the first one's key comes first; 0 where they are equal to SQLite.
+  static func compare(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer, partCount: Int) -> Int {
+    for part in 0..<partCount {
+      var depth = 0
+      while true {
+        let left = chunk(of: first, part: part, depth: depth)
+        let right = chunk(of: second, part: part, depth: depth)
+        if left != right { return left < right ? -1 : 1 }
+        if !goesOn(left, depth) { break }
+        depth += 1
+      }
+    }
+    return 0
+  }
+
+  /// A chunk of an entry's key; `depth` counts those of one part.
+  static func chunk(of entry: UnsafeRawPointer, part: Int, depth: Int) -> UInt64 {
+    var at = entry
     _ = Varint.read(&at)
     let header = at
     let headerByteCount = Int(Varint.read(&at))
@@ -29,11 +67,6 @@ struct EntryChunks: KeyChunkSource {
       let tag: UInt64 = type & 1 == 1 ? 2 << 62 : 3 << 62
       return tag | KeyChunks.bytes(value, EntryChunks.byteCount(type), depth: depth)
     }
-  }
-
-  @inline(__always)
-  func goesOn(behind chunk: UInt64, depth: Int) -> Bool {
-    KeyChunks.goesOn(chunk) || chunk >> 62 == 1 && depth == 0
   }
 
   // MARK: - Values

@@ -8,9 +8,6 @@ struct KeySet: ~Copyable {
   private var mask: Int
   private var count = 0
 
-  /// Bytes for each key at most, both tables included while it grows.
-  static let byteCountPerKey = 39
-
   init() {
     mask = (1 << 12) - 1
     places = .allocate(capacity: mask + 1)
@@ -18,6 +15,20 @@ struct KeySet: ~Copyable {
   }
 
   deinit { places.deallocate() }
+
+  /// Bytes that are allocated.
+  var memoryByteCount: Int { (mask + 1) * MemoryLayout<UInt64>.stride }
+
+  /// The most bytes that are allocated while so many keys are added, both tables included while it grows.
+  func memoryByteCount(adding keyCount: Int) -> Int {
+    var byteCount = memoryByteCount
+    var placeCount = mask + 1
+    while (count + keyCount) * 8 > placeCount * 5 {
+      placeCount *= 2
+      byteCount = placeCount * MemoryLayout<UInt64>.stride * 3 / 2
+    }
+    return byteCount
+  }
 
   /// - Returns: false when it may be there already.
   mutating func insert(_ hash: UInt64) -> Bool {

@@ -6,6 +6,8 @@ final class WaitingNotes {
   private let insertion: Statement
   private let refusal: Statement
   private let question: Statement
+  private let passing: Statement
+  private let passedQuestion: Statement
   private let all: Statement
   /// So many values name a row, at most.
   let rowValueCount: Int
@@ -22,11 +24,14 @@ final class WaitingNotes {
       CREATE TABLE stored(id INTEGER PRIMARY KEY, place, outcome, value_count, \(values));
       CREATE TABLE refused(id INTEGER PRIMARY KEY, level INTEGER);
       CREATE INDEX refused_level ON refused(level);
+      CREATE TABLE passed(id INTEGER PRIMARY KEY, place);
       """)
     let places = (1...rowValueCount + 4).map { "?\($0)" }.joined(separator: ", ")
     insertion = try store.prepare("INSERT OR REPLACE INTO stored VALUES(\(places))", isPersistent: true)
     refusal = try store.prepare("INSERT OR IGNORE INTO refused VALUES(?1, 0)", isPersistent: true)
     question = try store.prepare("SELECT 1 FROM refused WHERE id = ?1", isPersistent: true)
+    passing = try store.prepare("INSERT OR IGNORE INTO passed VALUES(?1, ?2)", isPersistent: true)
+    passedQuestion = try store.prepare("SELECT 1 FROM passed WHERE id = ?1", isPersistent: true)
     all = try store.prepare("SELECT * FROM stored ORDER BY id", isPersistent: true)
   }
 
@@ -63,6 +68,27 @@ final class WaitingNotes {
     defer { question.reset() }
     try question.bind(id, at: 1)
     return try question.step()
+  }
+
+  /// Notes that a record is passed over, as its row was edited here; it is not tried any more.
+  func passOver(_ id: Int64, table: Int) throws(UpsurgeError) {
+    defer { passing.reset() }
+    try passing.bind(id, at: 1)
+    try passing.bind(Int64(table), at: 2)
+    _ = try passing.step()
+    try refuse(id)
+  }
+
+  func isPassedOver(_ id: Int64) throws(UpsurgeError) -> Bool {
+    defer { passedQuestion.reset() }
+    try passedQuestion.bind(id, at: 1)
+    return try passedQuestion.step()
+  }
+
+  /// Visits the records that are passed over, in the order of arrival.
+  func visitPassedOver(_ body: (Int64, _ table: Int) throws(UpsurgeError) -> Void) throws(UpsurgeError) {
+    let passed = try store.prepare("SELECT id, place FROM passed ORDER BY id")
+    while try passed.step() { try body(passed.integer(at: 0), Int(passed.integer(at: 1))) }
   }
 
   func visit(

@@ -10,6 +10,9 @@ import UpsurgeRecords
 ///
 ///     1 -> 2, 2 -> 1, 3 -> 4, 4 -> 9 (nowhere)      all   without 3 and 4
 ///
+/// A record whose row was edited here, and is to stay so, is found by the row that it makes; then all is taken back and it is
+/// passed over: it leaves the quarantine as one that is ignored, whether or not its parent has come.
+///
 /// What was stored is noted in a temporary database, so that it takes no memory. Belongs to the connection's thread.
 package final class WaitingRecords {
   /// A table whose records are tried.
@@ -19,9 +22,17 @@ package final class WaitingRecords {
     package var softColumn: String?
     /// What `upsurge_is_synchronizing()` says.
     package var isSynchronizing: Bool
+    /// The feed whose rows stay as they are where they were edited here: its name, empty for one that has none; nil where
+    /// records are stored over edits.
+    package var keptOwner: String?
+    /// Whether a load of the transaction that is open has marked them.
+    package var hasMarkedEdits = false
 
-    package init(name: String, softColumn: String? = nil, isSynchronizing: Bool = false) {
+    package init(
+      name: String, softColumn: String? = nil, isSynchronizing: Bool = false, keptOwner: String? = nil
+    ) {
       (self.name, self.softColumn, self.isSynchronizing) = (name, softColumn, isSynchronizing)
+      self.keptOwner = keptOwner
     }
   }
 
@@ -32,6 +43,8 @@ package final class WaitingRecords {
     package var outcome: Outcome
     /// What names its row; nil where there is none.
     package var row: [SQLValue]?
+    /// Whether it was ignored because its row was edited here.
+    package var isPassedOver = false
   }
 
   private let connection: Connection
@@ -42,6 +55,8 @@ package final class WaitingRecords {
   /// By the place of the table in `tables`; nil where it is not there.
   private let schemas: [TableSchema?]
   private var references: [Int: OpenReferences] = [:]
+  /// Rows that were edited here and stay so, by the place of their table.
+  private var edited: [Int: EditedRows] = [:]
 
   /// How often all that is not refused was stored.
   private(set) var roundCount = 0
@@ -71,10 +86,11 @@ package final class WaitingRecords {
   }
 
   /// Stores what can be, in a transaction of its own or a part of a shared one.
-  /// - Returns: whether anything was.
+  /// - Returns: whether anything was, or was passed over.
   package func store() throws(UpsurgeError) -> Bool {
     try connection.beginWriting()
     do throws(UpsurgeError) {
+      try lookForEdits()
       let hasStored = try connection.deferringReferences { () throws(UpsurgeError) in try settle() }
       try connection.commitWriting()
       return hasStored
@@ -87,7 +103,9 @@ package final class WaitingRecords {
   /// Visits what was stored, in the order of arrival.
   package func visit(_ body: (Stored) throws(UpsurgeError) -> Void) throws(UpsurgeError) {
     try notes.visit { (id, table, outcome, row) throws(UpsurgeError) in
-      try body(Stored(id: id, table: tables[table].name, outcome: outcome, row: row))
+      let isPassedOver = outcome == .ignored ? try notes.isPassedOver(id) : false
+      try body(
+        Stored(id: id, table: tables[table].name, outcome: outcome, row: row, isPassedOver: isPassedOver))
     }
   }
 
@@ -98,8 +116,14 @@ package final class WaitingRecords {
       try connection.execute("SAVEPOINT upsurge_waiting")
       try notes.clear()
       try storeAll(through: last)
+      if try passOverEdited() {
+        // What the others come to is seen without them.
+        try connection.execute("ROLLBACK TO upsurge_waiting; RELEASE upsurge_waiting")
+        continue
+      }
       var hasAccused = try accuse()
       if !hasAccused && !connection.hasOpenReferences {
+        try releasePassedOver()
         try connection.execute("RELEASE upsurge_waiting")
         return try notes.holdsAny()
       }
@@ -168,6 +192,46 @@ package final class WaitingRecords {
     var batch = Batch(kept: kept, columns: names)
     try writer.write(&batch)
   }
+
+  // MARK: - Edits
+
+  /// Finds the rows that were edited here and stay so.
+  private func lookForEdits() throws(UpsurgeError) {
+    for (index, table) in tables.enumerated() {
+      guard let owner = table.keptOwner, let schema = schemas[index],
+        try KeptTable.holds(table.name, connection)
+      else { continue }
+      edited[index] = try EditedRows(
+        schema, ownedBy: owner, areMarked: table.hasMarkedEdits, on: connection)
+    }
+  }
+
+  /// Finds the records whose rows were edited here.
+  /// - Returns: whether there are any.
+  private func passOverEdited() throws(UpsurgeError) -> Bool {
+    if edited.isEmpty { return false }
+    var hasFound = false
+    try notes.visit { (id, table, _, row) throws(UpsurgeError) in
+      guard let row, let rows = edited[table], try rows.holds(row) else { return }
+      try notes.passOver(id, table: table)
+      hasFound = true
+    }
+    return hasFound
+  }
+
+  /// Takes the records that are passed over out of the quarantine.
+  private func releasePassedOver() throws(UpsurgeError) {
+    if edited.isEmpty { return }
+    let removal = try connection.prepare("DELETE FROM main.upsurge_quarantine WHERE id = ?1")
+    try notes.visitPassedOver { (id, table) throws(UpsurgeError) in
+      defer { removal.reset() }
+      try removal.bind(id, at: 1)
+      _ = try removal.step()
+      try notes.add(id, table: table, .ignored, row: nil)
+    }
+  }
+
+  // MARK: - Parents
 
   /// Finds the records whose rows have no parent.
   /// - Returns: whether there are any.

@@ -17,19 +17,25 @@ final class RowClaims {
   /// Whether what earlier runs have left was brought in order, in a transaction that is committed.
   var isSettled = false
 
-  private let connection: Connection
-  private let schema: TableSchema
+  let connection: Connection
+  private(set) var schema: TableSchema
   private let identity: [Int]
   /// SQL for a row's key.
   private let key: String
-  private let keyNames: [String]
+  let keyNames: [String]
   /// Literals of the table, the feed and the key's columns.
-  private let table: String
-  private let owner: String
+  let table: String
+  let owner: String
   private let keyColumns: String
-  private var run: Int64?
+  private(set) var run: Int64?
   private var insertion: Statement?
   private var boundSource: String?
+  /// SQL for the hash of what the feed writes of a row, and a literal of the columns that it writes; NULL where nobody looks
+  /// for edits.
+  private(set) var content = "NULL"
+  private(set) var contentColumns = "NULL"
+  /// What is known of rows that were edited here (`RowClaims+Edits`).
+  var edits = Edits()
 
   /// - Throws: `usage` where a stored record need not be found by its key again.
   init(_ rules: RowStateRules, _ plan: UpsertPlan, on connection: Connection) throws(UpsurgeError) {
@@ -42,6 +48,27 @@ final class RowClaims {
     table = try SQLName.literal(plan.schema.name)
     owner = try SQLName.literal(rules.owner)
     keyColumns = try SQLName.literal(RowStateTable.text(ofColumns: keyNames))
+    try adopt(plan)
+  }
+
+  /// Takes another plan, of records with other columns.
+  func adopt(_ plan: UpsertPlan) throws(UpsurgeError) {
+    schema = plan.schema
+    insertion = nil
+    boundSource = nil
+    edits.forgetStatements()
+    if rules.localEdits == nil { return }
+    try RowContent.register(on: connection)
+    edits.rows = try RowEdits(schema, key: keyNames, ownedBy: rules.owner)
+    var names: [String] = []
+    for index in plan.slots.map(\.columnIndex) + plan.assignments.map(\.columnIndex) {
+      let name = schema.columns[index].name
+      // The sweep's mark is the sweep's.
+      if !SQLName.isSame(name, plan.rules.softColumn ?? "") && !names.contains(name) { names.append(name) }
+    }
+    names.sort()
+    content = try RowEdits.contentSQL(names, of: schema) ?? "NULL"
+    contentColumns = try SQLName.literal(RowStateTable.text(ofColumns: names))
   }
 
   private static func keyNames(_ plan: UpsertPlan) throws(UpsurgeError) -> [String] {
@@ -80,7 +107,7 @@ final class RowClaims {
 
   /// Makes the table of notes in a transaction that begins.
   func makeTable() throws(UpsurgeError) {
-    if try !RowStateTable.exists(connection) { try connection.execute(RowStateTable.sql) }
+    try RowStateTable.make(on: connection)
   }
 
   /// The largest number of a run that a note has.
@@ -92,7 +119,7 @@ final class RowClaims {
   func begin(run: Int64?) { self.run = run }
 
   /// Brings in order what earlier runs have left.
-  /// - Parameter isTableNew: whether the run has made the table, so that nothing is known of its rows.
+  /// - Parameter isTableNew: whether this part of the run has made the table, so that nothing is known of its rows.
   /// - Throws: `guardRefused` where another feed tells rows by other columns.
   func settle(isTableNew: Bool) throws(UpsurgeError) {
     if isTableNew { try connection.execute("DELETE FROM main.upsurge_rows WHERE \"table\" = \(table)") }
@@ -125,24 +152,45 @@ final class RowClaims {
   ///   - source: the file of its record.
   ///   - isStored: whether the record has become the row; one that is stale or ignored only keeps other feeds from
   ///     sweeping it.
-  func note(rowOf handle: OpaquePointer, source: String, isStored: Bool) throws(UpsurgeError) {
-    let statement = try statement(source: source, isStored: isStored)
+  ///   - bringsBack: whether a row that was edited is what the feed says again.
+  func note(
+    rowOf handle: OpaquePointer, source: String, isStored: Bool, bringsBack: Bool
+  ) throws(UpsurgeError) {
+    let statement = try statement(source: source, isStored: isStored, bringsBack: bringsBack)
     defer { statement.reset() }
+    bindIdentity(of: handle, to: statement)
+    _ = try statement.step()
+  }
+
+  func bindIdentity(of handle: OpaquePointer, to statement: Statement) {
     for index in 0..<Int32(identity.count) {
       sqlite3_bind_value(statement.handle, index + 1, sqlite3_column_value(handle, index))
     }
-    _ = try statement.step()
+  }
+
+  /// SQL that is true of the row whose identity is bound to the first parameters.
+  func identityCondition() throws(UpsurgeError) -> String {
+    var conditions: [String] = []
+    for (place, column) in identity.enumerated() {
+      conditions.append("\(try schema.terms([column])) = ?\(place + 1)")
+    }
+    return conditions.joined(separator: " AND ")
   }
 
   /// Notes a row by what names it.
   func note(_ row: [SQLValue], source: String) throws(UpsurgeError) {
-    let statement = try statement(source: source, isStored: true)
+    let statement = try statement(source: source, isStored: true, bringsBack: true)
     defer { statement.reset() }
     for (index, value) in row.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
     _ = try statement.step()
   }
 
-  private func statement(source: String, isStored: Bool) throws(UpsurgeError) -> Statement {
+  /// The source as it is noted.
+  func shown(_ source: String) -> String { rules.source ?? source }
+
+  private func statement(
+    source: String, isStored: Bool, bringsBack: Bool
+  ) throws(UpsurgeError) -> Statement {
     let made: Statement
     if let insertion {
       made = insertion
@@ -150,7 +198,7 @@ final class RowClaims {
       made = try connection.prepare(insertSQL(), isPersistent: true)
     }
     insertion = made
-    let shown = rules.source ?? source
+    let shown = shown(source)
     if boundSource != shown {
       try made.bind(shown, at: Int32(identity.count + 1))
       boundSource = shown
@@ -158,24 +206,34 @@ final class RowClaims {
     // The number may be another one since the transaction began.
     try made.bind(run.map { .integer($0) } ?? .null, at: Int32(identity.count + 2))
     try made.bind(.integer(isStored ? 1 : 0), at: Int32(identity.count + 3))
+    if rules.localEdits == .repair {
+      try made.bind(.integer(bringsBack ? 1 : 0), at: Int32(identity.count + 4))
+    }
     return made
   }
 
   private func insertSQL() throws(UpsurgeError) -> String {
-    var conditions: [String] = []
-    for (place, column) in identity.enumerated() {
-      conditions.append("\(try schema.terms([column])) = ?\(place + 1)")
-    }
+    var conditions = [try identityCondition()]
     for name in keyNames { conditions.append("\(try SQLName.quote(name)) IS NOT NULL") }
     return """
-      INSERT INTO main.upsurge_rows ("table", "key", owned_by, key_columns, source, run, gone, stored)
+      INSERT INTO main.upsurge_rows
+        ("table", "key", owned_by, key_columns, source, run, gone, stored, content, content_columns)
       SELECT \(table), \(key), \(owner), \(keyColumns), ?\(identity.count + 1), ?\(identity.count + 2), 0,
-        ?\(identity.count + 3)
+        ?\(identity.count + 3), CASE WHEN ?\(identity.count + 3) THEN \(content) END, \(contentColumns)
       FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND "))
       ON CONFLICT ("table", "key", owned_by) DO UPDATE SET key_columns = excluded.key_columns,
         source = excluded.source, run = excluded.run, gone = 0,
-        stored = max(stored, excluded.stored)
+        stored = max(stored, excluded.stored),
+        content = CASE WHEN excluded.stored THEN excluded.content ELSE content END,
+        content_columns = CASE WHEN excluded.stored THEN excluded.content_columns ELSE content_columns END,
+        edit = CASE WHEN NOT excluded.stored THEN edit \(repaired) END
       """
+  }
+
+  /// Of a row that the feed has stored, and that is marked as edited.
+  private var repaired: String {
+    rules.localEdits == .repair
+      ? "WHEN edit = 'repaired' OR edit IS NOT NULL AND ?\(identity.count + 4) THEN 'repaired'" : ""
   }
 
   // MARK: - The end
@@ -202,7 +260,10 @@ final class RowClaims {
     let others = hasPlainRows ? "AND NOT (owned_by = \(owner) AND run IS \(run))" : ""
     try connection.interruptible { () throws(UpsurgeError) in
       try connection.execute(
-        "DELETE FROM main.upsurge_rows WHERE \"table\" = \(table) \(others) AND \"key\" NOT IN (\(rows))")
+        """
+        DELETE FROM main.upsurge_rows
+        WHERE "table" = \(table) \(others) AND "key" NOT IN (\(rows)) AND NOT (\(keptNotes(isWhole: unseen != nil)))
+        """)
     }
   }
 }

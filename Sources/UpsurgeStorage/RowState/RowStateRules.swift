@@ -6,6 +6,8 @@ package struct RowStateRules: Sendable, Equatable {
   package var source: String?
   /// Whether what is noted without a name is this feed's, which has got one since.
   package var adoptsUnnamed = false
+  /// What becomes of rows that were edited here; nil where nobody looks for that.
+  package var localEdits: LocalEdits?
 
   /// Whether a sweep is only about rows that the feed has delivered.
   package var isOwned: Bool { !owner.isEmpty }

@@ -6,7 +6,10 @@ package enum RowStateTable {
 
   private static let columns = ["table", "key", "owned_by", "key_columns", "source", "run", "gone", "stored"]
 
-  static let sql = """
+  /// Columns that tables of earlier versions lack, with their types.
+  private static let addedColumns = [("content", "INTEGER"), ("content_columns", "TEXT"), ("edit", "TEXT")]
+
+  private static let sql = """
     CREATE TABLE main.upsurge_rows (
       "table" TEXT NOT NULL COLLATE NOCASE,
       "key" TEXT NOT NULL,
@@ -16,6 +19,9 @@ package enum RowStateTable {
       run INTEGER,
       gone INTEGER NOT NULL,
       stored INTEGER NOT NULL,
+      content INTEGER,
+      content_columns TEXT,
+      edit TEXT,
       PRIMARY KEY ("key", "table", owned_by)
     ) WITHOUT ROWID
     """
@@ -24,6 +30,54 @@ package enum RowStateTable {
     try OwnTable.exists(
       name, columns: columns, purpose: "what feeds have delivered is kept in one of this name",
       on: connection)
+  }
+
+  /// Makes the table, or gives it the columns that it lacks; part of the transaction that is open.
+  static func make(on connection: Connection) throws(UpsurgeError) {
+    guard try exists(connection) else { return try connection.execute(sql) }
+    for (name, type) in addedColumns where try !has(name, on: connection) {
+      try connection.execute("ALTER TABLE main.upsurge_rows ADD COLUMN \(name) \(type)")
+    }
+  }
+
+  static func has(_ column: String, on connection: Connection) throws(UpsurgeError) -> Bool {
+    try connection.integer(
+      "SELECT 1 FROM pragma_table_info('upsurge_rows', 'main') WHERE name = '\(column)' COLLATE NOCASE")
+      != nil
+  }
+
+  /// Whether somebody has edited or deleted a row that a feed's last delivery has had.
+  /// - Parameter owner: the feed's name; empty for one that has none.
+  package static func holdsEdits(
+    _ schema: TableSchema, ownedBy owner: String, on connection: Connection
+  ) throws(UpsurgeError) -> Bool {
+    guard try exists(connection), try has("content", on: connection) else { return false }
+    let keys = try connection.prepare(
+      """
+      SELECT DISTINCT key_columns FROM main.upsurge_rows
+      WHERE "table" = \(try SQLName.literal(schema.name)) AND owned_by = \(try SQLName.literal(owner)) AND content IS NOT NULL
+      """)
+    try RowContent.register(on: connection)
+    while try keys.step() {
+      guard let names = try JSONValue(keys.text(at: 0) ?? "").names,
+        names.allSatisfy({ schema.columnIndex($0) != nil })
+      else { continue }
+      if try RowEdits(schema, key: names, ownedBy: owner).holdsAny(on: connection) { return true }
+    }
+    return false
+  }
+
+  /// Forgets what a feed has stored in its rows: it has written some since without noting what, which is no edit.
+  package static func forgetContent(
+    of table: String, ownedBy owner: String, on connection: Connection
+  ) throws(UpsurgeError) {
+    guard try exists(connection), try has("content", on: connection) else { return }
+    try connection.execute(
+      """
+      UPDATE main.upsurge_rows SET content = NULL, edit = NULL
+      WHERE "table" = \(try SQLName.literal(table)) AND owned_by = \(try SQLName.literal(owner))
+        AND (content IS NOT NULL OR edit IS NOT NULL)
+      """)
   }
 
   /// Gives what the feed without a name has noted of a table's rows to one with a name; part of the transaction that is
@@ -45,10 +99,13 @@ package enum RowStateTable {
   ///
   /// No two keys have the same text: `quote` tells types apart and spells numbers exactly. It ends a text at a NUL
   /// character, so such a text is spelled by its bytes.
-  static func keySQL(_ names: [String], of schema: TableSchema) throws(UpsurgeError) -> String {
+  /// - Parameter isQualified: whether the table is named, for places where others are there, too.
+  static func keySQL(
+    _ names: [String], of schema: TableSchema, isQualified: Bool = false
+  ) throws(UpsurgeError) -> String {
     var parts: [String] = []
     for name in names {
-      let column = try SQLName.quote(name)
+      let column = (isQualified ? "\(try SQLName.quote(schema.name))." : "") + (try SQLName.quote(name))
       if schema.columnIndex(name) == schema.rowidAlias {
         parts.append("quote(\(column))")
         continue
@@ -83,14 +140,21 @@ package enum RowStateTable {
     return names
   }
 
-  /// SQL that is true of the rows of a table that feeds with a name have delivered.
+  /// Whether anything is noted of a table's rows.
+  package static func holdsNotes(of table: String, on connection: Connection) throws(UpsurgeError) -> Bool {
+    guard try exists(connection) else { return false }
+    return try connection.integer(
+      "SELECT 1 FROM main.upsurge_rows WHERE \"table\" = \(try SQLName.literal(table)) LIMIT 1") != nil
+  }
+
+  /// SQL that is true of the rows of a table that its feeds have delivered, as far as that is noted.
   package static func deliveredTerm(
     _ schema: TableSchema, on connection: Connection
   ) throws(UpsurgeError) -> String {
     guard try exists(connection) else { return "0" }
     let table = try SQLName.literal(schema.name)
     let statement = try connection.prepare(
-      "SELECT DISTINCT key_columns FROM main.upsurge_rows WHERE \"table\" = \(table) AND owned_by <> ''")
+      "SELECT DISTINCT key_columns FROM main.upsurge_rows WHERE \"table\" = \(table)")
     var terms: [String] = []
     while try statement.step() {
       let text = statement.text(at: 0) ?? ""
@@ -100,7 +164,7 @@ package enum RowStateTable {
       terms.append(
         """
         \(try keySQL(names, of: schema)) IN (SELECT "key" FROM main.upsurge_rows
-          WHERE "table" = \(table) AND owned_by <> '' AND stored AND key_columns = \(try SQLName.literal(text)))
+          WHERE "table" = \(table) AND stored AND key_columns = \(try SQLName.literal(text)))
         """)
     }
     return terms.isEmpty ? "0" : "(\(terms.joined(separator: " OR ")))"
@@ -109,7 +173,7 @@ package enum RowStateTable {
 
 extension JSONValue {
   /// An array of texts; nil for anything else.
-  fileprivate var names: [String]? {
+  var names: [String]? {
     guard case .array(let values) = self else { return nil }
     let names = values.compactMap { value -> String? in
       if case .text(let text) = value { return text }

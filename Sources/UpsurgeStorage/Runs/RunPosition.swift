@@ -40,6 +40,8 @@ package struct RunProgress: Sendable, Equatable {
   package var hasMetTombstone = false
   /// Why nothing was swept, and what helps; nil where nothing spoke against it.
   package var guardRefusal: GuardRefusal?
+  /// What was done with rows that were edited here.
+  package var localEdits = LocalEditCounts()
   /// Seconds that the parts of the run have taken.
   package var seconds = 0.0
 

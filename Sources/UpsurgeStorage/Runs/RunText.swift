@@ -185,6 +185,10 @@ package enum RunText {
       out.member("guard", refusal.message)
       if let hint = refusal.hint { out.member("guard_hint", hint) }
     }
+    for (word, path) in editWords where progress.localEdits[keyPath: path] > 0 {
+      out.key(word)
+      out.number(progress.localEdits[keyPath: path])
+    }
     out.key("seconds")
     out.number(progress.seconds)
     out.endObject()
@@ -216,6 +220,7 @@ package enum RunText {
     progress.guardRefusal = json["guard"]?.text.map {
       RunProgress.GuardRefusal(message: $0, hint: json["guard_hint"]?.text)
     }
+    for (word, path) in editWords { progress.localEdits[keyPath: path] = json[word]?.unsigned ?? 0 }
     switch json["seconds"] {
     case .real(let seconds): progress.seconds = seconds
     case .integer(let seconds): progress.seconds = Double(seconds)
@@ -230,6 +235,10 @@ package enum RunText {
       ("stale", \.stale), ("ignored", \.ignored), ("deleted", \.deleted), ("rejected", \.rejected),
       ("quarantined", \.quarantined), ("swept", \.swept),
     ]
+  }
+
+  private static var editWords: [(String, WritableKeyPath<LocalEditCounts, UInt64>)] {
+    [("edits_repaired", \.repaired), ("edits_kept", \.kept), ("edits_unswept", \.unswept)]
   }
 
   // MARK: - Parts

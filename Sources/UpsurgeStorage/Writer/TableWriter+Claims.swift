@@ -1,3 +1,4 @@
+import CSQLite
 import UpsurgeRecords
 
 /// State of each row that the feed delivers (see `RowClaims`).
@@ -11,8 +12,14 @@ extension TableWriter {
         above: { () throws(UpsurgeError) in try claims.lastRun() }, progress(isWhole: false), position)
     }
     claims.begin(run: number)
-    if claims.isSettled { return }
-    try claims.settle(isTableNew: settings.sorting.isTableNew)
+    if claims.isSettled { return try claims.markLateEdits() }
+    // Of a table that an earlier part of the run has made, that part's notes stand.
+    try claims.settle(isTableNew: settings.sorting.isTableNew && earlier.ledger.read == 0)
+    try claims.markEdits()
+    if let scope = settings.snapshot?.scope, let edited = claims.editedTerm {
+      rowsOutside = try count(rowsIn: "(\(scope)) IS NOT TRUE AND NOT (\(edited))")
+    }
+    hasMarkedEdits = true
     guard claims.rules.isOwned, !claims.hasCounted, let rules = settings.snapshot, rules.sweep != .none else {
       return
     }
@@ -21,12 +28,24 @@ extension TableWriter {
   }
 
   /// Whether a statement of many rows could leave one as it is for another reason than that it says the same.
-  var tellsOutcomes: Bool { claims != nil && (plan.hasCondition || plan.mayIgnore || plan.mode != .upsert) }
+  var tellsOutcomes: Bool {
+    guard let claims else { return false }
+    return plan.hasCondition || plan.mayIgnore || plan.mode != .upsert || claims.repairs
+  }
+
+  /// Whether what is noted of rows depends on each record before it is stored: some may be passed over, or delete rows.
+  var looksBefore: Bool {
+    guard let claims else { return false }
+    return claims.passesOver || claims.rules.localEdits == .keep && plan.tombstoneCell != nil
+  }
 
   /// Notes whether a record has become its row, or leaves it as it is.
   func noteStored(_ outcome: Outcome, _ record: Int) {
     switch outcome {
-    case .inserted, .updated, .unchanged: unstored.remove(record)
+    case .inserted, .updated: unstored.remove(record)
+    case .unchanged:
+      unstored.remove(record)
+      unwritten.insert(record)
     case .stale, .ignored:
       unstored.remove(record)
       passedOver.insert(record)
@@ -49,6 +68,68 @@ extension TableWriter {
   }
 
   func finishClaims(unseen: String?) throws(UpsurgeError) {
-    try claims?.finish(unseen: unseen, hasPlainRows: hasPlainRows && plan.rules.merge.columns.isEmpty)
+    guard let claims else { return }
+    try claims.finish(unseen: unseen, hasPlainRows: hasPlainRows && plan.rules.merge.columns.isEmpty)
+    let unswept = localEdits.unswept
+    localEdits = try claims.finishEdits()
+    localEdits.unswept = unswept
+  }
+
+  /// Stores records but those about rows that were edited here, which are passed over.
+  func storeUnedited(
+    _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, _ claims: RowClaims
+  ) throws(UpsurgeError) {
+    var place = start
+    for next in start..<end {
+      let record = order[next]
+      let isTombstone = plan.tombstoneCell != nil && verdict(batch, record, guards) == .tombstone
+      guard try isEdited(batch, record, isTombstone: isTombstone, claims) else { continue }
+      if place < next { try storeRun(batch, in: order, from: place, to: next) }
+      place = next + 1
+      count(.ignored)
+      passedOver.insert(record)
+      if settlesKept { try settle(.ignored, batch, record, isDelete: false) }
+    }
+    if place < end { try storeRun(batch, in: order, from: place, to: end) }
+  }
+
+  /// Whether the row of a record was changed here, or deleted.
+  private func isEdited(
+    _ batch: borrowing Batch, _ record: Int, isTombstone: Bool, _ claims: RowClaims
+  ) throws(UpsurgeError) -> Bool {
+    let row = batch.cells + record * batch.columnCount
+    let shape = shape(of: row, cellCount: batch.columnCount, last: fullShape)
+    let handle = try statements.handle(shape, ShapeStatements.Role.find(plan.identityColumns))
+    let code = step(handle, batch, record, shape)
+    defer { sqlite3_reset(handle) }
+    switch code {
+    case SQLITE_ROW:
+      if try claims.isMarked(rowOf: handle) { return true }
+      if isTombstone { try claims.forget(rowOf: handle) }
+      return false
+    case SQLITE_DONE: break
+    default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
+    }
+    guard claims.edits.holdsDeleted, let key = try keyText(batch, record, claims) else { return false }
+    if isTombstone {
+      try claims.forgetDeleted(key)
+      return false
+    }
+    return try claims.noteDeleted(key, source: sourceName(batch.sourceIndex))
+  }
+
+  /// The key of a record as its row would be noted; nil where it has none.
+  private func keyText(
+    _ batch: borrowing Batch, _ record: Int, _ claims: RowClaims
+  ) throws(UpsurgeError) -> String? {
+    if claims.edits.recordKey == nil { claims.edits.recordKey = try RecordKey(claims.keyNames, plan) }
+    guard let key = claims.edits.recordKey,
+      key.isWhole(batch.cells + record * batch.columnCount, cellCount: batch.columnCount)
+    else { return nil }
+    var parameter: Int32 = 1
+    let code = bind(batch, record, key.cellIndexes, to: key.handle, &parameter)
+    let text = try key.text()
+    try connection.check(code)
+    return text
   }
 }

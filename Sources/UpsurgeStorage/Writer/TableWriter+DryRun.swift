@@ -27,11 +27,12 @@ extension TableWriter {
     try checkDeferredForeignKeys()
     try transactionObserver?.didCommit()
     try observer?.didCommit()
-    let (ledger, reasons) = (self.ledger, rejectsByReason)
+    let (ledger, reasons, localEdits) = (self.ledger, rejectsByReason, self.localEdits)
     let wasOpen = !connection.isInAutocommit
     undo()
     self.ledger = ledger
     rejectsByReason = reasons
+    self.localEdits = localEdits
     statistics.pagesWritten = pagesWritten
     // Pages that did not fit the cache went to the WAL; nobody needs them.
     if wasOpen && pagesWritten > 0 { try checkpoint(SQLITE_CHECKPOINT_TRUNCATE) }

@@ -207,6 +207,7 @@ extension TableWriter {
     progress.supersededCount = supersededCount
     progress.hasMetTombstone = hasMetTombstone
     progress.guardRefusal = guardRefusal
+    progress.localEdits = localEdits
     progress.seconds = earlier.seconds + MonotonicClock.seconds - startSeconds
     return progress
   }

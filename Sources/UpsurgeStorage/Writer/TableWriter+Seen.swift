@@ -64,7 +64,7 @@ extension TableWriter {
   /// The rows that no record was about, where their number is known without looking at them.
   func countUnseen(_ rules: SnapshotRules) throws(UpsurgeError) -> UInt64? {
     guard let seen, rules.sweep == .hard, rules.scope == nil, hasPlainRows, unreadableCount == 0,
-      settings.rowState?.isOwned != true,
+      settings.rowState?.isOwned != true, claims?.keptTerm == nil,
       ledger.rejected + ledger.quarantined + ledger.ignored + ledger.deleted == 0
     else { return nil }
     let now = try count(rowsIn: "1")
@@ -83,7 +83,12 @@ extension TableWriter {
   ) throws(UpsurgeError) {
     unstored.removeAll(keepingCapacity: true)
     passedOver.removeAll(keepingCapacity: true)
-    try storeRun(batch, in: order, from: start, to: end)
+    unwritten.removeAll(keepingCapacity: true)
+    if let claims, looksBefore {
+      try storeUnedited(batch, in: order, from: start, to: end, claims)
+    } else {
+      try storeRun(batch, in: order, from: start, to: end)
+    }
     if let seen { try note(batch, in: order, from: start, to: end, as: seen) }
   }
 
@@ -114,7 +119,8 @@ extension TableWriter {
         try seen.insert(rowOf: handle)
         if let claims, !unstored.contains(record) {
           try claims.note(
-            rowOf: handle, source: sourceName(batch.sourceIndex), isStored: !passedOver.contains(record))
+            rowOf: handle, source: sourceName(batch.sourceIndex), isStored: !passedOver.contains(record),
+            bringsBack: !unwritten.contains(record) && (!mayDiffer || shape === fullShape))
         }
       case SQLITE_DONE: break
       default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))

@@ -21,6 +21,15 @@ extension TableWriter {
         throw fail(error)
       }
     }
+    // Whether all must be read after all is found out as long as this part can be taken back alone.
+    if let chunkWriter, chunkWriter.chunks.skippedRecordCount > 0 {
+      do throws(UpsurgeError) {
+        try begin()
+        goneRowids = try goneRows(chunkWriter)
+      } catch {
+        throw fail(error)
+      }
+    }
     statistics.pagesWritten = pagesWritten
     statistics.walBytesWritten = pagesWritten * frameByteCount
     do throws(UpsurgeError) {
@@ -38,6 +47,7 @@ extension TableWriter {
     held?.moveToCurrentThread()
     seen?.moveToCurrentThread()
     seenBefore?.moveToCurrentThread()
+    claims?.edits.recordKey?.moveToCurrentThread()
   }
 
   /// Takes back what a sweep has done since a place to which the caller has rolled back, because rows elsewhere still
@@ -86,12 +96,13 @@ extension TableWriter {
 
   /// Keeps the ledger of what would have been, when a trial has been taken back. The writer is done then.
   package func noteSharedTrial() throws(UpsurgeError) {
-    let (ledger, reasons) = (self.ledger, rejectsByReason)
+    let (ledger, reasons, localEdits) = (self.ledger, rejectsByReason, self.localEdits)
     try transactionObserver?.didCommit()
     try observer?.didCommit()
     undo()
     self.ledger = ledger
     rejectsByReason = reasons
+    self.localEdits = localEdits
     isDone = true
   }
 

@@ -30,6 +30,11 @@ extension TableWriter {
       }
       var scope = try rules.liveScope(of: plan.schema)
       if let claims, claims.rules.isOwned { scope = "(\(scope)) AND \(claims.sweptTerm)" }
+      var unswept: UInt64 = 0
+      if let kept = claims?.keptTerm {
+        unswept = try count(rowsIn: "(\(scope)) AND \(kept) AND \(try unseenTerm())")
+        scope = "(\(scope)) AND NOT \(kept)"
+      }
       let rows = try sweptRows(rules, scope)
       var refusal = guardRefusal?.error
       if refusal == nil && !isJudged { refusal = try self.refusal(rules, scope, rows) }
@@ -39,6 +44,7 @@ extension TableWriter {
         try removeForBefore(rules, scope, rows, leavesOpen: leavesOpen)
       }
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      localEdits.unswept = refusal == nil ? unswept : 0
       try finishClaims(unseen: refusal == nil ? rows.unseen : nil)
       try finishChunks()
       forgetSeen()
@@ -126,7 +132,9 @@ extension TableWriter {
   private func sweptRows(_ rules: SnapshotRules, _ scope: String) throws(UpsurgeError) -> SweptRows {
     if let chunkWriter, chunkWriter.chunks.skippedRecordCount > 0 {
       let rowid = plan.schema.rowidName ?? "rowid"
-      let gone = try RowList(goneRows(chunkWriter), rowidName: rowid, on: connection)
+      var rowids = goneRowids
+      if rowids == nil { rowids = try goneRows(chunkWriter) }
+      let gone = try RowList(rowids ?? [], rowidName: rowid, on: connection)
       let isSoft = rules.sweep != .hard
       let seen = try RowList(isSoft ? seen?.rowids() ?? [] : [], rowidName: rowid, on: connection)
       return SweptRows(
@@ -231,9 +239,12 @@ extension TableWriter {
   func checkScope(_ rules: SnapshotRules) throws(UpsurgeError) {
     guard let scope = rules.scope, let seen else { return }
     let outside = "(\(scope)) IS NOT TRUE"
-    let strays = try count(rowsIn: "\(outside) AND NOT (\(try seen.unseenTerm()))")
+    // A row that somebody here has put outside is passed over, or brought back.
+    let kept = claims?.keptTerm.map { " AND NOT (\($0))" } ?? ""
+    let edited = claims?.editedTerm.map { " AND NOT (\($0))" } ?? ""
+    let strays = try count(rowsIn: "\(outside) AND NOT (\(try seen.unseenTerm()))\(kept)")
     // One that a record has brought into the scope was another's, too.
-    if strays == 0, try count(rowsIn: outside) == rowsOutside { return }
+    if strays == 0, try count(rowsIn: outside + edited) == rowsOutside { return }
     throw UpsurgeError(
       .guardRefused,
       "records of the delivery are about rows outside of the scope (\(scope.escapedForTerminal))",

@@ -100,6 +100,7 @@ extension TableWriter {
   func prepareCommit(isLast: Bool) throws(UpsurgeError) -> Double {
     try settleReferences(isLast: isLast)
     try applySettlements()
+    if !isLast { try claims?.settleTriggers() }
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
     try transactionObserver?.willCommit()
@@ -176,6 +177,7 @@ extension TableWriter {
     (held, referenceSetters) = (nil, nil)
     ledger = committedLedger
     rejectsByReason = committedRejects
+    localEdits = LocalEditCounts()
     if transaction.isInDoubt { return }
     transactionObserver?.didRollBack()
     observer?.didRollBack()

@@ -104,14 +104,22 @@ package final class TableWriter {
   var isJudged = false
   /// Notes the rows that the feed has delivered; nil where nobody asks for that.
   var claims: RowClaims?
+  /// Whether rows that were edited here are marked, where that is looked for.
+  package internal(set) var hasMarkedEdits = false
+  /// What was done with rows that were edited here; known behind the sweep.
+  package internal(set) var localEdits = LocalEditCounts()
   /// Records of the piece at work that have not become their row.
   var unstored: Set<Int> = []
   /// Those of the others that were stale or ignored.
   var passedOver: Set<Int> = []
+  /// Records of them that their row said already, where that is told of each.
+  var unwritten: Set<Int> = []
   /// Rows that a sweep may be about, before the first record; nil where that is found out at the end.
   var rowsBefore: UInt64? = 0
   /// Keeps what the delivery is made of; nil where nothing is to be known of it.
   let chunkWriter: ChunkWriter?
+  /// The rows that the delivery no longer has, where that was found out before the sweep.
+  var goneRowids: [Int64]?
   /// Rows outside of the feed's scope, before the first record.
   var rowsOutside: UInt64 = 0
   /// Records of which nobody knows which row they are about.
@@ -220,6 +228,7 @@ package final class TableWriter {
     plan = try plan.replanned(
       schema: schema, columns: columns, toleratesUnknownColumns: settings.quarantinesUnknown)
     parentProbes = [:]
+    try claims?.adopt(plan)
     try adoptQuarantine()
     (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginObserving()

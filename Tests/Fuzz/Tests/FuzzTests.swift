@@ -51,9 +51,9 @@ struct FuzzInputs: Sendable, CustomTestStringConvertible {
   /// So many that all of them take a few seconds in a debug build.
   static func changeCount(of target: FuzzTarget) -> Int {
     switch target {
-    case .load, .replay: 150
-    case .source: 1_000
-    default: 2_000
+    case .load, .replay: 75
+    case .source: 500
+    default: 1_000
     }
   }
 

@@ -21,7 +21,7 @@ import UpsurgeRecords
     var table = try DirectTable(packing.layout(image), image: image)
     var maker = BatchMaker(packing.columns)
     #expect(try table.append(maker.batch(rows)))
-    try table.finish()
+    #expect(try table.finish())
   }
 
   private func expectRows(_ path: String) throws {

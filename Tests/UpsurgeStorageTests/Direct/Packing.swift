@@ -44,10 +44,11 @@ struct Packing {
   }
 
   /// Packs rows until a batch is refused, stores the rest through SQLite as a load would, and hands the file over.
-  /// - Returns: how many rows were packed, and why it was not all of them.
+  /// - Returns: how many rows were packed, and why it was not all of them; the file is not handed over where it turned out
+  ///   at the end that a key came twice.
   @discardableResult
   func run(_ rows: [[Value]], into database: TemporaryDatabase) throws -> (
-    count: Int, refusal: DirectRefusal?
+    count: Int, refusal: DirectRefusal?, spilledByteCount: Int
   ) {
     let image = try ImageFile.make(for: database.path)
     let layout = try layout(image)
@@ -61,11 +62,12 @@ struct Packing {
       if try !table.append(batch) { break }
       at = end
     }
-    try table.finish()
+    let spilled = table.spilledByteCount
+    if try !table.finish() { return (0, table.refusal, spilled) }
     #expect(table.rowCount == at)
     if at < rows.count { try storeRest(Array(rows[at...]), image) }
     try image.handOver(isSynced: false)
-    return (at, table.refusal)
+    return (at, table.refusal, spilled)
   }
 
   private func storeRest(_ rows: [[Value]], _ image: ImageFile) throws {

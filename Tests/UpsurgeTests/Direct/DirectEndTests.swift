@@ -214,6 +214,42 @@ struct DirectEndTests {
   }
 
   @Test(
+    "A disk that gets full while keys are sorted on it: looked at before, or found when it is written",
+    .enabled(if: SmallDisk.isPossible, Comment(rawValue: SmallDisk.skipNote)),
+    arguments: [("5m", 0), ("9m", 0), ("13m", 0), ("16m", 0), ("5m", -1 << 30), ("13m", -1 << 30)])
+  func fullDiskWhileSorting(size: String, leastFreeByteCount: Int) throws {
+    let stem = String(repeating: "a key that is long ", count: 8)
+    let text = "k,b\n" + (0..<40_000).map { "\($0 * 7_919 % 40_009) \(stem),\($0)\n" }.joined()
+    let disk = try #require(SmallDisk(in: scratch, size: size))
+    let path = disk.file("a.db")
+    var options = LoadOptions()
+    options.direct = .always
+    options.key = ["k"]
+    options.memory = .mebibytes(16)
+    options.directLimits.leastFreeByteCount = leastFreeByteCount
+    let job = LoadJob(
+      database: path, table: "t", sources: [scratch.write(text, to: "keys.csv")], options: options)
+    let notes = RunNotes()
+    let summary = job.run(note: { notes.add($0.text) })
+    #expect(summary.exitCode != 0, "\(summary)")
+    let isLookedAt = leastFreeByteCount == 0
+    #expect(notes.all.contains { $0.contains("the disk has little room left") } == isLookedAt, "\(notes.all)")
+    let failure = "all rows go through SQLite, from the first one"
+    #expect(
+      notes.all.contains { $0.contains("system error 28") && $0.contains(failure) } != isLookedAt, "\(notes.all)")
+    if size == "5m" && !isLookedAt {
+      #expect(
+        notes.all.contains { $0.contains("-upsurge-sort, in which keys are sorted, failed") }, "\(notes.all)")
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: disk.path).allSatisfy { !$0.contains("upsurge") })
+    #expect(disk.grow(to: "64m"))
+    #expect(job.run().exitCode == 0)
+    #expect(try Database(path).rows("SELECT count(*), count(DISTINCT k) FROM t") == ["40000|40000"])
+    #expect(try Database(path).rows("PRAGMA integrity_check") == ["'ok'"])
+  }
+
+  @Test(
     "A disk with little room left: what is packed is made the database, and the rest follows as far as it goes",
     .enabled(if: SmallDisk.isPossible, Comment(rawValue: SmallDisk.skipNote)))
   func littleRoom() throws {

@@ -162,6 +162,25 @@ struct DirectLoadTests {
     }
   }
 
+  @Test(
+    "Keys that memory does not hold are packed, and where one of them comes twice, all is as without packing")
+  func spilledKeys() throws {
+    let count = 150_000
+    var lines = (0..<count).map { "key \($0 * 7_919 % 150_001),\($0)\n" }
+    var options = LoadOptions()
+    options.key = ["k"]
+    options.memory = .mebibytes(16)
+    options.directLimits.leastRowCount = 1
+    for place in [nil, count - 5] {
+      if let place { lines[place] = "key 0,last\n" }
+      let source = scratch.write("k,b\n" + lines.joined(), to: "a.csv")
+      let expected = try load(options, [source], .never)
+      let actual = try load(options, [source], .always)
+      #expect(actual.rows == expected.rows, "\(place as Any)")
+      #expect(actual.equals(expected) && actual.isPacked == (place == nil), "\(place as Any)")
+    }
+  }
+
   @Test("NDJSON whose columns appear on the way", arguments: [1, 100_000])
   func newColumns(leastRowCount: Int) throws {
     // Behind the first MiB, from which the types are found.

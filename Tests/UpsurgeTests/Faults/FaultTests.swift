@@ -27,21 +27,21 @@ struct FaultTests {
   }
 
   static let faults: [Fault] = [
-    Fault(calls: .write, code: FaultDisk.Code.write, errno: 5, isGrave: true, stride: 151),
-    Fault(calls: .write, code: SQLITE_FULL, errno: 28, isGrave: true, stride: 181),
-    Fault(calls: .sync, code: FaultDisk.Code.sync, errno: 5, isGrave: true, stride: 5),
-    Fault(calls: .changes, code: SQLITE_IOERR, errno: 5, isGrave: true, stride: 311, forGood: true),
-    Fault(calls: .truncate, code: FaultDisk.Code.truncate, errno: 5, isGrave: false, stride: 1),
-    Fault(calls: .lock, code: SQLITE_BUSY, errno: 11, isGrave: false, stride: 5),
-    Fault(calls: .lock, code: FaultDisk.Code.lock, errno: 5, isGrave: false, stride: 5),
-    Fault(calls: .shmLock, code: SQLITE_BUSY, errno: 11, isGrave: false, stride: 41),
-    Fault(calls: .shmLock, code: FaultDisk.Code.shmLock, errno: 5, isGrave: false, stride: 47),
+    Fault(calls: .write, code: FaultDisk.Code.write, errno: 5, isGrave: true, stride: 453),
+    Fault(calls: .write, code: SQLITE_FULL, errno: 28, isGrave: true, stride: 543),
+    Fault(calls: .sync, code: FaultDisk.Code.sync, errno: 5, isGrave: true, stride: 15),
+    Fault(calls: .changes, code: SQLITE_IOERR, errno: 5, isGrave: true, stride: 933, forGood: true),
+    Fault(calls: .truncate, code: FaultDisk.Code.truncate, errno: 5, isGrave: false, stride: 3),
+    Fault(calls: .lock, code: SQLITE_BUSY, errno: 11, isGrave: false, stride: 15),
+    Fault(calls: .lock, code: FaultDisk.Code.lock, errno: 5, isGrave: false, stride: 15),
+    Fault(calls: .shmLock, code: SQLITE_BUSY, errno: 11, isGrave: false, stride: 123),
+    Fault(calls: .shmLock, code: FaultDisk.Code.shmLock, errno: 5, isGrave: false, stride: 141),
     Fault(
-      calls: [.open, .delete, .shmMap, .fileSize], code: SQLITE_IOERR, errno: 5, isGrave: false, stride: 13),
-    Fault(calls: .read, code: FaultDisk.Code.read, errno: 5, isGrave: false, stride: 151),
-    Fault(calls: .access, code: FaultDisk.Code.access, errno: 5, isGrave: false, stride: 5),
-    Fault(calls: .checkLock, code: FaultDisk.Code.checkLock, errno: 5, isGrave: false, stride: 3),
-    Fault(calls: [.unlock, .shmUnmap], code: FaultDisk.Code.unlock, errno: 5, isGrave: false, stride: 11),
+      calls: [.open, .delete, .shmMap, .fileSize], code: SQLITE_IOERR, errno: 5, isGrave: false, stride: 39),
+    Fault(calls: .read, code: FaultDisk.Code.read, errno: 5, isGrave: false, stride: 453),
+    Fault(calls: .access, code: FaultDisk.Code.access, errno: 5, isGrave: false, stride: 15),
+    Fault(calls: .checkLock, code: FaultDisk.Code.checkLock, errno: 5, isGrave: false, stride: 9),
+    Fault(calls: [.unlock, .shmUnmap], code: FaultDisk.Code.unlock, errno: 5, isGrave: false, stride: 33),
   ]
 
   /// Looks at what a run left and said.

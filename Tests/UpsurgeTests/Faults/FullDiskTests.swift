@@ -121,7 +121,7 @@ struct FullDiskTests {
     var wholeCount = 0
     for fault in FaultCase.all {
       let oracle = FaultOracle(fault)
-      for capacity in stride(from: 50_000, to: 2_800_000, by: FaultChoice.isEvery ? 25_000 : 550_000) {
+      for capacity in stride(from: 50_000, to: 2_800_000, by: FaultChoice.isEvery ? 25_000 : 1_100_000) {
         let disk = FaultDisk()
         disk.setCapacity(capacity)
         let summary = try oracle.run(on: disk, anew: true)

@@ -12,7 +12,7 @@ import Testing
 /// Power that fails at a random moment of a load: what is left is the state after some commit.
 @Suite("Power loss", .serialized)
 struct PowerLossTests {
-  private static var cutCount: Int { FaultChoice.isEvery ? 300 : 36 }
+  private static var cutCount: Int { FaultChoice.isEvery ? 300 : 12 }
 
   @Test("The database opens and holds a prefix", arguments: [Durability.full, .normal])
   func prefix(_ durability: Durability) throws {

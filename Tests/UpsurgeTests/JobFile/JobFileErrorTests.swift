@@ -137,14 +137,14 @@ struct JobFileErrorTests {
     table(
       "guards: {max_delete: 1}", "4:14",
       "tables.t.guards: the key max_delete is not known; known: allow-empty, expect-count, line-end, max-delete, "
-        + "min-ratio, min-rows, suspicious", "did you mean max-delete?"),
+        + "min-ratio, min-rows, suspicious, trailer", "did you mean max-delete?"),
     table(
       "guards: {sweep: hard}", "4:14", "tables.t.guards: the key sweep is of the table itself",
       "move it one level up"),
     table(
       "guards: none", "4:13",
       "tables.t.guards: is a text; it takes the keys allow-empty, expect-count, line-end, max-delete, min-ratio, "
-        + "min-rows, suspicious"
+        + "min-rows, suspicious, trailer"
     ),
     table(
       "folder: {when: x}", "4:14", "tables.t.folder: the key when is not known; known: done, order",

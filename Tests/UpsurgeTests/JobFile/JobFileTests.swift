@@ -31,7 +31,9 @@ struct JobFileTests {
         kind: snapshot             # or delta
         sweep: hard                # none (default) | hard | { soft: COL }
         scope: "tenant = 7"
-        guards: { max-delete: 10%, min-rows: 2, min-ratio: 0.25, allow-empty: true, expect-count: 7, line-end: any }
+        guards:
+          { max-delete: 10%, min-rows: 2, min-ratio: 0.25, allow-empty: true, expect-count: 7, line-end: any,
+            trailer: "END {count}" }
         folder: { order: time, done: { move: done } }
       changes:
         source: [a.ndjson, /b/*.ndjson]
@@ -54,6 +56,7 @@ struct JobFileTests {
     guards.allowsEmpty = true
     guards.expectedCount = 7
     guards.needsLineEnd = false
+    guards.trailer = "END {count}"
     #expect(members.guards == guards)
     var folder = DropFolder()
     folder.order = .time
@@ -129,6 +132,7 @@ struct JobFileTests {
       retries: 3
       retry-after: 10s
       row-state: true
+      local-edits: keep
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -146,6 +150,7 @@ struct JobFileTests {
       "--init=jobs/setup.sql", "--on-error=stop", "--rejects=jobs/bad.ndjson", "--durability=full",
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
       "--keep-runs=all", "--deadline=120m", "--retries=3", "--retry-after=10s", "--row-state",
+      "--local-edits=keep",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
@@ -315,6 +320,7 @@ struct JobFileTests {
           key      Symbol
           sweep    hard: rows that a snapshot no longer has are deleted, of those where tenant = 7
           guards   at most 10% of the rows go; a snapshot has at least 2 records and 0.25 of the last one's; an empty one means no rows
+          trailer  the last line is END {count}
           count    exactly 7 records
           folder   files by time of change; those that are stored go to jobs/done
           options  --on-error reject

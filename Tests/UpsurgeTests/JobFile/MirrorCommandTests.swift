@@ -39,7 +39,8 @@ struct MirrorCommandTests {
       "soft:gone", "--scope",
       "a = 1", "--max-delete", "7", "--min-rows", "3", "--min-ratio", "0", "--allow-empty", "--expect-count",
       "9",
-      "--suspicious", "500", "--suspicious", "2000", "--line-end", "any", "--folder-order", "time",
+      "--suspicious", "500", "--suspicious", "2000", "--line-end", "any", "--trailer", "END",
+      "--folder-order", "time",
       "--folder-done", "move:done", "--merge", "newer:ts",
       "--atomic",
       "bounded",
@@ -55,7 +56,7 @@ struct MirrorCommandTests {
           scope: a = 1
           guards:
             {max-delete: 7, min-rows: 3, min-ratio: 0, allow-empty: true, expect-count: 9, suspicious: [500, 2000],
-            line-end: any}
+            line-end: any, trailer: END}
           folder: {order: time, done: {move: done}}
           merge: newer:ts
       """

@@ -44,7 +44,12 @@ struct ChunkedFeed {
     ),
   ]
 
-  init(seed: UInt64) {
+  /// All rows of `parts`, as a number and as a text.
+  static let parts = "(0), (1), (2), ('0'), ('1'), ('2')"
+
+  /// - Parameter refers: whether the rows refer to those of another table, `parts`, so that the table shares a transaction
+  ///   with records that wait. It lacks part 2 in one of four feeds.
+  init(seed: UInt64, refers: Bool = false) {
     random = SeededGenerator(seed: seed)
     form = Form.allCases.randomElement(using: &random) ?? .csv
     // Half of them are tables of which chunks are remembered whatever comes.
@@ -57,6 +62,13 @@ struct ChunkedFeed {
     }
     sweep = isSoft && !table.sql.isEmpty ? .soft(column: "gone") : .hard
     scope = Int.random(in: 0..<6, using: &random) == 0 ? "v IS NOT 'foreign'" : nil
+    if refers {
+      if table.sql.isEmpty { table = Self.tables[3] }
+      let parts = Int.random(in: 0..<4, using: &random) == 0 ? "(0), (1), ('0'), ('1')" : Self.parts
+      table.sql =
+        "CREATE TABLE parts(part PRIMARY KEY); INSERT INTO parts VALUES \(parts);"
+        + table.sql.replacing(", v", with: " REFERENCES parts, v", maxReplacements: 1)
+    }
     (schema, key, hasTextKey) = (table.sql, table.key, table.hasTextKey)
     let isSmall = Int.random(in: 0..<8, using: &random) == 0
     for _ in 0..<Int.random(in: isSmall ? 0...20 : 100...350, using: &random) { records.append(newRecord()) }

@@ -105,22 +105,6 @@ import Upsurge
     }
   }
 
-  @Test("Tables of one transaction are told that their own deadlines and retries do not count")
-  func together() throws {
-    var job = job([
-      "a": scratch.write("id,b\n1,7\n", to: "a.csv"), "b": scratch.write("id\n7\n", to: "b.csv"),
-    ])
-    try Database(job.database).rows(
-      "CREATE TABLE b(id INTEGER PRIMARY KEY); CREATE TABLE a(id INTEGER PRIMARY KEY, b REFERENCES b)")
-    job.tables[0].unattended.retryCount = 1
-    let (summary, notes) = run(job)
-    #expect(summary.exitCode == 0, "\(notes)")
-    #expect(
-      notes.contains(
-        "table a is stored in one transaction with other tables of the job; its own deadline and retries do not count, "
-          + "the job's deadline does"), "\(notes)")
-  }
-
   @Test("A job that hangs is ended, and what has not begun does not begin")
   func whole() throws {
     _ = scratch.write("id\n7\n", to: "b.csv")
@@ -305,6 +289,53 @@ import Upsurge
     let (summary, notes) = run(job)
     #expect(["guard": 4, "bad": 65, "usage": 64][kind] == summary.exitCode)
     #expect(!notes.contains { $0.contains("tried again") }, "\(notes)")
+  }
+
+  @Test(
+    "A run that ends while it waits for another try has failed, for who watches, too",
+    arguments: ["signal", "deadline", "killed"], [false, true])
+  func endsWaiting(how: String, refers: Bool) throws {
+    let path = scratch.write("id,v\n7,1\n", to: "a.csv")
+    var job = job(["a": path])
+    let reference = refers ? "REFERENCES a" : ""
+    try Database(job.database).rows("CREATE TABLE a(id INTEGER PRIMARY KEY, v, up \(reference))")
+    #expect(run(job).summary.exitCode == 0)
+    let status = { try FeedStatus.all(database: job.database)[0] }
+    #expect(try status().isGood(maximumAge: 3_600))
+    unlink(path)
+    job.tables[0].unattended.retryCount = 2
+    job.tables[0].unattended.retryPause = how == "killed" ? 0.01 : 50
+    if how == "deadline" { job.tables[0].unattended.deadline = 1 }
+    let control = RunControl()
+    let database = job.database
+    let seen = RunNotes()
+    let summary = job.run(
+      control: control,
+      note: { note in
+        guard note.text.contains("it is tried again in") else { return }
+        if how == "signal" { control.cancel(signal: 15) }
+        // What would be left if the process were killed here.
+        let waiting = try? FeedStatus.all(database: database)[0]
+        seen.add(
+          "\(waiting?.isGood(maximumAge: nil) == false) \(waiting?.failureCount ?? -1) \(waiting?.exitCode ?? -1)"
+        )
+        if how == "killed" {
+          let result = try? Command.run(["status", database])
+          seen.add("\(result?.exitCode ?? -1) \(result?.output.hasPrefix("FAIL  a: in step ") == true)")
+        }
+      })
+    #expect(summary.tables[0].failure?.code == .unreadableInput)
+    let expected = how == "killed" ? ["true 0 66", "1 true", "true 0 66", "1 true"] : ["true 0 66"]
+    #expect(seen.all == expected, "\(seen.all)")
+    let last = try status()
+    #expect(!last.isGood(maximumAge: nil) && last.failureCount == 1 && last.exitCode == 66)
+    #expect(last.message?.contains("a.csv") == true)
+    let shown = try Command.run(["status", job.database])
+    #expect(
+      shown.exitCode == 1 && shown.output.contains("the last run failed, exit code 66"), "\(shown.output)")
+    _ = scratch.write("id,v\n7,2\n", to: "a.csv")
+    #expect(job.run().exitCode == 0)
+    #expect(try status().isGood(maximumAge: 3_600))
   }
 
   @Test("Waits grow, to an hour at most")

@@ -96,6 +96,86 @@ import Upsurge
     #expect(job.run().ledger.read == 0)
   }
 
+  /// The number of a process that is no more.
+  private func goneProcess() throws -> Int32 {
+    let child = try Command.start([], script: "exit 0")
+    _ = try child.finish()
+    return child.processID
+  }
+
+  private func content(_ name: String) throws -> String {
+    String(decoding: try readFile(scratch.file(name)), as: UTF8.self)
+  }
+
+  private func names(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: scratch.file(folder)).sorted()
+  }
+
+  @Test(
+    "A file that a killed run has held is put back, and done with", arguments: MirrorTable.Kind.allCases,
+    [false, true])
+  func held(kind: MirrorTable.Kind, isFolder: Bool) throws {
+    var job = try job(kind)
+    try FileManager.default.createDirectory(atPath: scratch.file("done"), withIntermediateDirectories: true)
+    if kind == .delta && !isFolder { job.tables[0].sources = [scratch.file("drop/*.csv")] }
+    _ = scratch.write("id,v\n1,a\n", to: "drop/1.csv")
+    _ = scratch.write("id,v\n1,b\n", to: "drop/2.csv")
+    #expect(job.run().ledger.read == 2)
+    let hidden = "drop/.upsurge-\(try goneProcess())-1.csv"
+    #expect(rename(scratch.file("drop/1.csv"), scratch.file(hidden)) == 0)
+    job.tables[0].folder.done = .move(to: scratch.file("done"))
+    job.dryRun = .count
+    _ = job.run()
+    #expect(access(scratch.file(hidden), F_OK) == 0, "a trial changes nothing")
+    #expect(try names("done") == [])
+    job.dryRun = nil
+    // It was killed behind its last step but one.
+    #expect(link(scratch.file(hidden), scratch.file("done/1.csv")) == 0)
+    #expect(job.run().ledger.read == 0)
+    #expect(try names("drop") == [] && names("done") == ["1.csv", "2.csv"])
+    #expect(try content("done/1.csv") == "id,v\n1,a\n")
+    #expect(try Database(job.database).rows("SELECT v FROM feed") == ["'b'"])
+  }
+
+  @Test(
+    "A file that has come under the name of one that is held stays, and is taken alone",
+    arguments: MirrorTable.Kind.allCases, [false, true])
+  func heldBeside(kind: MirrorTable.Kind, isMoved: Bool) throws {
+    var job = try job(kind)
+    _ = scratch.write("id,v\n1,a\n", to: "drop/1.csv")
+    #expect(job.run().ledger.read == 1)
+    let hidden = "drop/.upsurge-\(try goneProcess())-1.csv"
+    #expect(rename(scratch.file("drop/1.csv"), scratch.file(hidden)) == 0)
+    _ = scratch.write("id,v\n1,b\n", to: "drop/1.csv")
+    // One that was never taken: it stands beside it, and is taken, too.
+    _ = scratch.write("id,v\n7,g\n", to: "drop/.upsurge-\(try goneProcess())-0.csv")
+    // Where it is to go, nothing can go: all stays.
+    job.tables[0].folder.done = .move(to: scratch.file("done"))
+    let notes = RunNotes()
+    #expect(job.run(note: { notes.add($0.text) }).ledger.read == 2)
+    #expect(notes.all.contains { $0.contains("cannot move") && $0.contains("1.csv") }, "\(notes.all)")
+    #expect(try content("drop/1.csv") == "id,v\n1,b\n" && content(hidden) == "id,v\n1,a\n")
+    try FileManager.default.createDirectory(atPath: scratch.file("done"), withIntermediateDirectories: true)
+    if !isMoved { job.tables[0].folder.done = .delete }
+    #expect(job.run().ledger.read == 0)
+    #expect(try names("drop") == [])
+    #expect(try names("done") == (isMoved ? ["0.csv", "1.csv", "2-1.csv"] : []))
+    if isMoved {
+      #expect(try content("done/1.csv") == "id,v\n1,a\n" && content("done/2-1.csv") == "id,v\n1,b\n")
+    }
+    #expect(try Database(job.database).rows("SELECT v FROM feed WHERE id = 1") == ["'b'"])
+  }
+
+  @Test("What a process holds that runs, and what is hidden by another name, is left alone")
+  func heldByOthers() throws {
+    var job = try job()
+    job.tables[0].folder.done = .delete
+    let all = [".upsurge-\(getppid())-1.csv", ".upsurge-x-2.csv", ".upsurge-7", ".upsurge-007-3.csv"]
+    for name in all { _ = scratch.write("id,v\n1,a\n", to: "drop/\(name)") }
+    #expect(job.run().ledger.read == 0)
+    #expect(try names("drop") == all.sorted())
+  }
+
   @Test("The order is that of names or of times", arguments: DropFolder.Order.allCases)
   func order(order: DropFolder.Order) throws {
     var job = try job()
@@ -118,6 +198,33 @@ import Upsurge
       #expect(try Database(job.database).rows("SELECT v FROM feed") == ["'\(value)'"])
       #expect(job.run().ledger.read == 0)
     }
+  }
+
+  @Test("A snapshot that comes late is taken with a warning, by names", arguments: DropFolder.Order.allCases)
+  func late(order: DropFolder.Order) throws {
+    var job = try job(.snapshot)
+    job.tables[0].folder.order = order
+    func warnings() -> [String] {
+      let notes = RunNotes()
+      #expect(job.run(note: { if $0.level == .warning { notes.add($0.text) } }).exitCode == 0)
+      return notes.all
+    }
+    func value() throws -> [String] { try Database(job.database).rows("SELECT v FROM feed") }
+    _ = scratch.write("id,v\n1,first\n", to: "drop/01-01.csv")
+    let newest = scratch.write("id,v\n1,third\n", to: "drop/01-03.csv")
+    #expect(warnings() == [] && warnings() == [])
+    _ = scratch.write("id,v\n1,second\n", to: "drop/01-02.csv")
+    let said = warnings()
+    #expect(try value() == ["'second'"])
+    #expect(said.count == (order == .name ? 1 : 0), "\(said)")
+    if order == .time { return }
+    #expect(said.first?.contains("/01-02.csv comes late: ") == true, "\(said)")
+    #expect(said.first?.contains("/01-03.csv, whose name comes behind its own, was taken before") == true)
+    #expect(warnings() == [])
+    // As the warning says.
+    #expect(utimes(newest, nil) == 0)
+    #expect(warnings() == [])
+    #expect(try value() == ["'third'"])
   }
 
   @Test("A file that has taken the name of one that is done stays, whatever is to be done with that")

@@ -74,6 +74,66 @@ import Upsurge
     #expect(try plain.rows("PRAGMA integrity_check") == ["'ok'"])
   }
 
+  @Test(
+    "Where the state of rows is kept, rows that the feed has not delivered stay, and it is said how many and why",
+    arguments: [nil, "tenant = 7"])
+  func rowState(scope: String?) throws {
+    _ = scratch.write("id,tenant\n1,7\n2,7\n3,7\n", to: "Members.csv")
+    let plain = Database(database)
+    try plain.rows(
+      "CREATE TABLE Members(id INTEGER PRIMARY KEY, tenant INT); INSERT INTO Members VALUES (7, 7), (8, 8)")
+    var job = job(scope: scope)
+    job.tables.removeLast()
+    job.tables[0].sweep = scope == nil ? .none : .hard
+    job.tables[0].guards.maximumDeletes = .count(0)
+    job.tables[0].keepsRowState = true
+    // The row that was made here is kept by the guard.
+    #expect(job.run().exitCode == (scope == nil ? 0 : 4))
+    let kept = scope == nil ? ["7|7", "8|8"] : ["7|7"]
+    let removal = try FeedRemoval(database: database, table: "members")
+    #expect(removal.rowCount == 3 && removal.keptCount == UInt64(kept.count) && removal.isByNotes)
+    let asks = try Command.run(["mirror", database, "--forget", "members"])
+    let where_ = scope.map { " where \($0)" } ?? ""
+    let why =
+      kept.count == 1
+      ? "; 1 row stays, as upsurge_rows does not say that a feed has delivered it"
+      : "; 2 rows stay, as upsurge_rows does not say that a feed has delivered them"
+    #expect(
+      asks.exitCode == 4
+        && asks.talk.contains(
+          "would delete 3 rows of table Members\(where_) that its feed delivered, and what is known of its feed\(why)"
+        ),
+      "\(asks.talk)")
+    let all = try plain.rows("SELECT * FROM Members ORDER BY id")
+    let trial = try Command.run(["mirror", database, "--forget", "members", "--dry-run"])
+    #expect(trial.talk.contains("would be deleted (dry run: nothing is)\(why)"), "\(trial.talk)")
+    #expect(try plain.rows("SELECT * FROM Members ORDER BY id") == all)
+    let done = try Command.run(["mirror", database, "--forget", "members", "--yes"])
+    #expect(done.exitCode == 0 && done.talk.contains("begins anew\(why)"), "\(done.talk)")
+    #expect(try plain.rows("SELECT * FROM Members ORDER BY id") == ["7|7", "8|8"])
+    #expect(
+      try plain.rows("SELECT name FROM sqlite_schema WHERE name IN ('upsurge_rows', 'upsurge_feeds')") == [])
+  }
+
+  @Test("A feed that has never delivered takes no row with it")
+  func neverDelivered() throws {
+    let plain = Database(database)
+    try plain.rows(
+      "CREATE TABLE Members(id INTEGER PRIMARY KEY, tenant INT); INSERT INTO Members VALUES (7, 7), (8, 8)")
+    var job = job()
+    job.tables.removeLast()
+    #expect(job.run().exitCode == 66)
+    let done = try Command.run(["mirror", database, "--forget", "members", "--yes"])
+    #expect(
+      done.exitCode == 0
+        && done.talk.contains(
+          "0 rows of table Members deleted; the next run of its job begins anew; 2 rows stay, as its feed has never "
+            + "delivered any"),
+      "\(done.talk)")
+    #expect(try plain.rows("SELECT * FROM Members") == ["7|7", "8|8"])
+    #expect(try FeedStatus.all(database: database).isEmpty)
+  }
+
   @Test("Files that were taken, and tables of notes with nothing in them, go as well")
   func files() throws {
     try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)

@@ -9,9 +9,10 @@ import Upsurge
 @Suite("Mirrors that skip what they know") struct MirrorChunkTests {
   let scratch = Scratch()
 
-  /// Groups of ten random feeds; more with `UPSURGE_FEEDS`.
-  private static let groupCount =
-    ProcessInfo.processInfo.environment["UPSURGE_FEEDS"].flatMap { UInt64($0) } ?? 12
+  /// Groups of ten random feeds; so many with `UPSURGE_FEEDS`.
+  private static let groups =
+    ProcessInfo.processInfo.environment["UPSURGE_FEEDS"].flatMap { UInt64($0) }.map { 0..<$0 }
+    ?? SeededGenerator.some(of: 12)
 
   private static func skipped(_ summary: MirrorSummary) -> UInt64 {
     summary.tables[0].loads.first?.settings.first { $0.name == "skipped_records" }?.value ?? 0
@@ -26,11 +27,13 @@ import Upsurge
     }
   }
 
-  @Test("Tables and ledgers are those of nights that compare everything", arguments: 0..<groupCount)
-  func equal(group: UInt64) throws {
+  @Test(
+    "Tables and ledgers are those of nights that compare everything", arguments: groups,
+    [false, true])
+  func equal(group: UInt64, refers: Bool) throws {
     var skipped: UInt64 = 0
     for seed in group * 10..<group * 10 + 10 {
-      var feed = ChunkedFeed(seed: seed)
+      var feed = ChunkedFeed(seed: seed, refers: refers)
       let job = feed.job(database: scratch.file("\(seed).db"), source: scratch.file("feed"))
       var other = feed.job(database: scratch.file("\(seed)-all.db"), source: scratch.file("feed"))
       other.verifiesAll = true
@@ -38,6 +41,9 @@ import Upsurge
       for night in 0..<4 {
         let words = "seed \(seed), night \(night), \(feed.form), \(feed.schema)"
         _ = scratch.write(feed.bytes(), to: "feed")
+        if night == 2, refers {
+          try Database(job.database).rows("INSERT OR IGNORE INTO parts VALUES \(ChunkedFeed.parts)")
+        }
         if FileManager.default.fileExists(atPath: job.database) { try copy(job.database, to: other.database) }
         let summary = job.run()
         let whole = other.run()
@@ -45,6 +51,7 @@ import Upsurge
         if summary.tables[0].unchangedSince == nil {
           #expect(summary.ledger == whole.ledger, "\(words)")
           #expect(summary.exitCode == whole.exitCode, "\(words)")
+          #expect(summary.tables[0].replayed == whole.tables[0].replayed, "\(words)")
           #expect(summary.tables[0].failure?.message == whole.tables[0].failure?.message, "\(words)")
         }
         guard FileManager.default.fileExists(atPath: job.database) else { break }
@@ -98,6 +105,12 @@ import Upsurge
     let rows = "SELECT \(columns) FROM feed ORDER BY id, part"
     #expect(try Database(database).rows(rows) == Database(other).rows(rows), "\(words)")
     #expect(try Database(database).rows("PRAGMA integrity_check") == ["'ok'"], "\(words)")
+    #expect(try Database(database).rows("PRAGMA foreign_key_check").isEmpty, "\(words)")
+    let waiting = "SELECT name FROM sqlite_schema WHERE name = 'upsurge_quarantine'"
+    if try !Database(database).rows(waiting).isEmpty {
+      let kept = "SELECT record, reason, number, line, byte FROM upsurge_quarantine ORDER BY number"
+      #expect(try Database(database).rows(kept) == Database(other).rows(kept), "\(words)")
+    }
     if try Database(database).rows("SELECT name FROM sqlite_schema WHERE name = 'upsurge_chunks'").isEmpty {
       return
     }
@@ -132,7 +145,14 @@ import Upsurge
 
   // MARK: - By example
 
-  private func job(key: [String] = ["id"]) -> MirrorJob {
+  /// - Parameter refers: whether the table is there and refers to another one, so that it shares a transaction with records
+  ///   that wait.
+  private func job(key: [String] = ["id"], refers: Bool = false) -> MirrorJob {
+    if refers {
+      _ = try? Database(scratch.file("a.db")).rows(
+        "CREATE TABLE o(id INTEGER PRIMARY KEY); CREATE TABLE feed(id INTEGER PRIMARY KEY, v, o REFERENCES o)"
+      )
+    }
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
     table.options.key = key
     table.options.onError = .reject
@@ -147,9 +167,11 @@ import Upsurge
     _ = scratch.write("id,v\n" + text + more, to: "feed.csv")
   }
 
-  @Test("A night with few changes reads little, writes the changed rows alone, and sweeps what is gone")
-  func few() throws {
-    let job = job()
+  @Test(
+    "A night with few changes reads little, writes the changed rows alone, and sweeps what is gone",
+    arguments: [false, true])
+  func few(refers: Bool) throws {
+    let job = job(refers: refers)
     deliver([:])
     #expect(job.run().ledger.inserted == 2_000)
     try Database(job.database).rows(
@@ -199,12 +221,13 @@ import Upsurge
   }
 
   @Test(
-    "A row that is there already, and that the last delivery did not have, has the whole delivery compared")
-  func known() throws {
-    let job = job()
+    "A row that is there already, and that the last delivery did not have, has the whole delivery compared",
+    arguments: [false, true])
+  func known(refers: Bool) throws {
+    let job = job(refers: refers)
     deliver([:], leavingOut: [5])
     #expect(job.run().exitCode == 0)
-    try Database(job.database).rows("INSERT INTO feed VALUES (5, 'local')")
+    try Database(job.database).rows("INSERT INTO feed(id, v) VALUES (5, 'local')")
     deliver([:])
     let summary = job.run()
     #expect(summary.ledger.updated == 1 && summary.ledger.unchanged == 1_999 && Self.skipped(summary) == 0)
@@ -220,10 +243,10 @@ import Upsurge
   }
 
   @Test(
-    "A delivery that has changed everywhere is compared as a whole, and the one behind it is remembered again"
-  )
-  func everywhere() throws {
-    var job = job()
+    "A delivery that has changed everywhere is compared as a whole, and the one behind it is remembered again",
+    arguments: [false, true])
+  func everywhere(refers: Bool) throws {
+    var job = job(refers: refers)
     job.tables[0].options.chunkSizes.patience = 5_000
     deliver([:])
     #expect(job.run().exitCode == 0)
@@ -241,9 +264,11 @@ import Upsurge
     #expect(last.ledger.swept == 1 && last.ledger.unchanged == 1_997 && Self.skipped(last) > 1_500)
   }
 
-  @Test("A small table is remembered every night, so that it is known in part as soon as it has grown")
-  func small() throws {
-    var job = job()
+  @Test(
+    "A small table is remembered every night, so that it is known in part as soon as it has grown",
+    arguments: [false, true])
+  func small(refers: Bool) throws {
+    var job = job(refers: refers)
     (job.tables[0].options.chunkSizes.usual, job.tables[0].options.chunkSizes.least) = (2_000, 1_000)
     let write = { (count: Int, value: Int) in
       let lines = (0..<count).map { "\($0),\($0 == 3 ? "value \(value)" : "value")\n" }
@@ -263,9 +288,11 @@ import Upsurge
     #expect(grown.ledger.updated == 1 && Self.skipped(grown) > 1_500)
   }
 
-  @Test("Guards count the records that were not read")
-  func guards() throws {
-    var job = job()
+  @Test(
+    "Guards count the records that were not read",
+    arguments: [false, true])
+  func guards(refers: Bool) throws {
+    var job = job(refers: refers)
     deliver([:])
     #expect(job.run().exitCode == 0)
     deliver([:], leavingOut: Set(100..<400))
@@ -285,9 +312,9 @@ import Upsurge
 
   @Test(
     "Nothing is skipped under other options, for another header, in bounded transactions, or of what was taken away",
-    arguments: 0..<5)
-  func notTrusted(change: Int) throws {
-    var job = job()
+    arguments: 0..<5, [false, true])
+  func notTrusted(change: Int, refers: Bool) throws {
+    var job = job(refers: refers)
     deliver([:])
     #expect(job.run().exitCode == 0)
     deliver([3: "new"])
@@ -311,9 +338,11 @@ import Upsurge
     }
   }
 
-  @Test("A quote that stays open in front of a known part has all of it read")
-  func openQuote() throws {
-    let job = job()
+  @Test(
+    "A quote that stays open in front of a known part has all of it read",
+    arguments: [false, true])
+  func openQuote(refers: Bool) throws {
+    let job = job(refers: refers)
     deliver([:])
     #expect(job.run().exitCode == 0)
     deliver([500: "\"open", 1_500: "close\""])
@@ -323,5 +352,115 @@ import Upsurge
     let other = fresh.run()
     #expect(summary.ledger.read == other.ledger.read && summary.ledger.rejected == other.ledger.rejected)
     #expect(Self.skipped(summary) == 0)
+  }
+
+  enum Reference: String, CaseIterable {
+    /// A row of another table that stays refers to one that goes.
+    case kept
+    /// A row that goes takes the reference of another one with it, by way of another table.
+    case acting
+    /// Rows refer to others of their table.
+    case own
+  }
+
+  @Test(
+    "Parts are skipped only where rows that go do not change those that stay", arguments: Reference.allCases)
+  func references(reference: Reference) throws {
+    let job = job()
+    let database = Database(job.database)
+    let up =
+      switch reference {
+      case .kept: "REFERENCES other"
+      case .acting: "REFERENCES other ON DELETE SET NULL"
+      case .own: "REFERENCES feed"
+      }
+    let action = reference == .acting ? "ON DELETE CASCADE" : ""
+    try database.rows(
+      """
+      CREATE TABLE other(id INTEGER PRIMARY KEY, feed REFERENCES feed \(action));
+      CREATE TABLE feed(id INTEGER PRIMARY KEY, v, up INTEGER \(up)); INSERT INTO other VALUES (100, NULL)
+      """)
+    let deliver = { (gone: Set<Int>, new: String) in
+      let lines = (0..<2_000).filter { !gone.contains($0) }.map { id in
+        "\(id),\(id == 1_500 ? new : "value \(id)"),\(id == 900 ? "100" : "")\n"
+      }
+      _ = scratch.write("id,v,up\n" + lines.joined(), to: "feed.csv")
+    }
+    deliver([], "a")
+    #expect(job.run().ledger.inserted == 2_000)
+    try database.rows("UPDATE other SET feed = 100")
+    deliver([5], "b")
+    let first = job.run()
+    #expect((Self.skipped(first) > 1_500) == (reference == .kept), "\(Self.skipped(first))")
+    #expect(first.exitCode == 0 && first.ledger.swept == 1 && first.ledger.updated == 1)
+    deliver([5, 100], "c")
+    let second = job.run()
+    let isSwept = reference == .acting
+    #expect(second.exitCode == (isSwept ? 0 : 4) && second.ledger.swept == (isSwept ? 1 : 0))
+    #expect((Self.skipped(second) > 1_500) == (reference == .kept))
+    #expect(
+      try database.rows("SELECT sum(id = 100), count(*) FROM feed") == [isSwept ? "0|1998" : "1|1999"])
+    // What has lost its reference is seen the next night.
+    deliver([5, 100], "d")
+    let third = job.run()
+    #expect(third.exitCode == (isSwept ? 2 : 4) && third.ledger.quarantined == (isSwept ? 1 : 0))
+    #expect(try database.rows("PRAGMA foreign_key_check").isEmpty)
+  }
+
+  @Test("A record of a changed part waits for its parent, and what it may be is read as a whole meanwhile")
+  func waits() throws {
+    let job = job(refers: true)
+    let database = Database(job.database)
+    let deliver = { (changed: [Int: String]) in
+      let lines = (0..<2_000).map { "\($0),\(changed[$0] ?? "v,")\n" }
+      _ = scratch.write("id,v,o\n" + lines.joined(), to: "feed.csv")
+    }
+    deliver([:])
+    #expect(job.run().ledger.inserted == 2_000)
+    deliver([700: "new,7"])
+    let waiting = job.run()
+    #expect(waiting.exitCode == 2 && waiting.ledger.quarantined == 1 && Self.skipped(waiting) > 1_500)
+    #expect(try database.rows("SELECT count(*), sum(o) FROM feed") == ["2000|NULL"])
+    try database.rows("INSERT INTO o VALUES (7)")
+    deliver([700: "new,7", 800: "new,"])
+    let stored = job.run()
+    #expect(stored.exitCode == 0 && Self.skipped(stored) == 0, "\(stored.exitCode)")
+    #expect(try database.rows("SELECT count(*), sum(o) FROM feed") == ["2000|7"])
+    for night in 0..<2 {
+      deliver([700: "new,7", 800: "newer \(night),"])
+      let next = job.run()
+      #expect(next.ledger.updated == 1 && (Self.skipped(next) > 1_500) == (night > 0), "night \(night)")
+    }
+  }
+
+  @Test("Of several tables in one transaction all is read, and of a folder in one")
+  func several() throws {
+    var job = job(refers: true)
+    var other = job.tables[0]
+    other.name = "o"
+    other.sources = [scratch.write("id\n7\n", to: "o.csv")]
+    job.tables.append(other)
+    for night in 0..<2 {
+      deliver([3: "night \(night)"])
+      let summary = job.run()
+      #expect(
+        summary.exitCode == 0
+          && summary.tables.allSatisfy {
+            $0.loads.allSatisfy { load in
+              !load.settings.contains { $0.name == "skipped_records" }
+            }
+          })
+    }
+    job.tables.removeLast()
+    try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
+    job.tables[0].sources = [scratch.file("in")]
+    job.acceptsChanges = true
+    for night in 2..<4 {
+      deliver([3: "night \(night)"])
+      try FileManager.default.moveItem(
+        atPath: scratch.file("feed.csv"), toPath: scratch.file("in/\(night).csv"))
+      let summary = job.run()
+      #expect(summary.exitCode == 0 && Self.skipped(summary) == 0 && summary.ledger.updated == 1)
+    }
   }
 }

@@ -137,4 +137,33 @@ import Upsurge
     let next = try FileManager.default.contentsOfDirectory(atPath: scratch.file("drop"))
     #expect(next == ["102.csv"])
   }
+
+  @Test(
+    "A sweep that one file takes over from the one before it, and that is refused, is told of the one before it"
+  )
+  func refusedForBefore() throws {
+    var job = job()
+    // Rows of the child stay, and refer to the parent's.
+    job.tables[0].sweep = .none
+    job.tables[1].guards.leastRows = 5
+    let database = try create()
+    _ = scratch.write("id,p\n1,203\n", to: "child.csv")
+    try drop(0, lines(from: 200, 10))
+    #expect(job.run().exitCode == 0)
+    // The first is taken for whole, the second is not; the row to which the child refers is in neither.
+    try drop(1, lines(from: 204, 10))
+    try drop(2, lines(from: 206, 2))
+    let run = job.run()
+    let parent = try #require(run.tables.first { $0.name == "parent" })
+    #expect(parent.loads.map(\.exitCode) == [4, 4] && parent.loads.map(\.ledger.swept) == [0, 0])
+    #expect(
+      parent.failure?.message
+        == "nothing is swept from table parent: rows of child refer to rows that are not in the delivery",
+      "\(parent.failure?.message ?? "")")
+    #expect(parent.loads[1].guardRefusal?.message.contains("min-rows") == true)
+    #expect(try database.rows("SELECT count(*), min(id) FROM parent") == ["14|200"])
+    // Both wait for the next night.
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.file("drop")).count == 2)
+    #expect(try database.rows("SELECT failures FROM upsurge_feeds WHERE \"table\" = 'parent'") == ["1"])
+  }
 }

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  private func writeJob() throws -> String {
+  private func writeJob(atomic: String = "job") throws -> String {
     try Database(scratch.file("a.db")).rows(
       """
       PRAGMA journal_mode=WAL;
@@ -34,7 +34,7 @@ import Testing
     return scratch.write(
       """
       defaults: { rejects: table, key: [id], kind: snapshot, sweep: hard }
-      atomic: job
+      atomic: \(atomic)
       tables:
         two: { source: two.csv }
         one: { source: one.csv }
@@ -74,6 +74,45 @@ import Testing
     }
   }
 
+  /// Of one moment and each table by itself: the versions of its rows, and how many there are.
+  private static let tableStates = """
+    SELECT group_concat(DISTINCT v), count(*) FROM one UNION ALL
+    SELECT group_concat(DISTINCT v), count(*) FROM two UNION ALL
+    SELECT group_concat(DISTINCT v), count(*) FROM three
+    """
+
+  @Test("With atomic: table, readers see all of the old or all of the new of each table")
+  func readersOfTables() throws {
+    let job = try writeJob(atomic: "table")
+    let database = scratch.file("a.db")
+    let expected = { (version: Int) in "'\(version)'|\(Self.rowCount)" }
+    try deliver(1)
+    #expect(try Command.run(["mirror", database, job]).exitCode == 0)
+    let reader = Database(database)
+    let names = ["one", "two", "three"]
+    // Of which tables both were seen while a run was at work.
+    var seen: Set<String> = []
+    for version in 2...3 {
+      try deliver(version)
+      let child = try Command.start(["mirror", database, job])
+      while child.isRunning {
+        let states = try reader.rows(Self.tableStates)
+        #expect(states.count == names.count)
+        for (name, state) in zip(names, states) {
+          #expect(state == expected(version - 1) || state == expected(version), "\(name): \(state)")
+          if state == expected(version) { seen.insert(name) }
+        }
+        // Those that refer to each other are of one transaction.
+        #expect(states[0] == states[1])
+      }
+      let outcome = try child.finish()
+      #expect(outcome.exitCode == 0, "\(outcome.talk)")
+      #expect(try reader.rows(Self.tableStates) == names.map { _ in expected(version) })
+    }
+    // At least the first transaction was seen to be there while the next one was on its way.
+    #expect(!seen.isEmpty)
+  }
+
   @Test("Killed at any moment, a job leaves all of the old or all of the new, and ends as if it had not been")
   func killed() throws {
     let job = try writeJob()
@@ -83,12 +122,13 @@ import Testing
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     var kills = 0
-    for version in 2...7 {
+    for version in 2...20 where version <= 7 || kills == 0 {
       try deliver(version)
+      let length = try Command.length(of: ["mirror", scratch.file("timed.db"), job])
       var isOver = false
       for _ in 0..<3 where !isOver {
         let child = try Command.start(["mirror", database, job])
-        usleep(UInt32.random(in: 1_000...900_000, using: &random))
+        usleep(UInt32.random(in: 1_000...length, using: &random))
         child.send(signal: SIGKILL)
         let outcome = try child.finish()
         let state = try Database(database).rows(Self.state)

@@ -47,7 +47,7 @@ import Upsurge
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     let original = try readFile(job.database)
-    for _ in 0..<40 {
+    for _ in 0..<SeededGenerator.some(20, most: 200) {
       let count = Int.random(in: 1..<whole.count, using: &random)
       _ = scratch.write(Array(whole.prefix(count)), to: "feed")
       for suffix in ["-wal", "-shm"] { unlink(job.database + suffix) }
@@ -70,6 +70,110 @@ import Upsurge
     #expect(
       last.exitCode == 0 && last.ledger.swept == 1 && last.ledger.updated == 1,
       "\(last.tables[0].failure?.description ?? "")")
+  }
+
+  /// A text, with a last line that says how many records it has.
+  private func trailed(_ form: Form, isNext: Bool, count: Int? = nil) -> [UInt8] {
+    text(form, isNext: isNext) + Array("END 2026-11-22 00\(count ?? (isNext ? 599 : 600))\n".utf8)
+  }
+
+  @Test(
+    "With a trailer, a text that is cut anywhere takes no row away, also between two records",
+    arguments: [Form.csv, .ndjson], [false, true])
+  func trailer(form: Form, isChunked: Bool) throws {
+    var job = job(form, isChunked: isChunked)
+    job.tables[0].guards.trailer = "END * {count}"
+    _ = scratch.write(trailed(form, isNext: false), to: "feed")
+    let first = job.run()
+    #expect(first.exitCode == 0 && first.ledger.read == 600, "\(first.tables[0].failure?.description ?? "")")
+    let whole = trailed(form, isNext: true)
+    let borders = whole.indices.filter { whole[$0] == 0x0A }.map { $0 + 1 }
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    let original = try readFile(job.database)
+    var deliveries = borders.dropLast().suffix(3).map { Array(whole.prefix($0)) }
+    for _ in 0..<SeededGenerator.some(10, most: 200) {
+      deliveries.append(Array(whole.prefix(Int.random(in: 0..<whole.count - 1, using: &random))))
+      // One that lacks a part between two records.
+      let ends = (0..<2).map { _ in borders.dropFirst().dropLast(2).randomElement(using: &random) ?? 0 }
+        .sorted()
+      if ends[0] < ends[1] { deliveries.append(Array(whole[..<ends[0]] + whole[ends[1]...])) }
+    }
+    for delivery in deliveries {
+      _ = scratch.write(delivery, to: "feed")
+      for suffix in ["-wal", "-shm"] { unlink(job.database + suffix) }
+      _ = scratch.write(original, to: "a.db")
+      let summary = job.run()
+      let words = "\(form), seed \(seed), \(delivery.count) of \(whole.count) bytes: \(summary.exitCode)"
+      #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["600"], "\(words)")
+      #expect([3, 4, 65].contains(summary.exitCode), "\(words)")
+      #expect(summary.tables[0].failure?.message.contains("is not whole") == true, "\(words)")
+    }
+    _ = scratch.write(whole, to: "feed")
+    let last = job.run()
+    #expect(
+      last.exitCode == 0 && last.ledger.swept == 1 && last.ledger.updated == 1 && last.ledger.read == 599,
+      "\(last.tables[0].failure?.description ?? "")")
+  }
+
+  @Test(
+    "What a trailer says of a delivery without a record is told", arguments: [("END 0", 4), ("END 1", 65)])
+  func trailerAlone(line: String, exitCode: Int32) throws {
+    for (form, text) in [(Form.csv, "id,v\n"), (.ndjson, "")] {
+      var job = job(form)
+      job.tables[0].guards.trailer = "END {count}"
+      if form == .ndjson { job.tables[0].options.format = .ndjson }
+      _ = scratch.write(text + line + "\n", to: "feed")
+      let summary = job.run()
+      #expect(
+        summary.exitCode == exitCode, "\(form), \(text): \(summary.tables[0].failure?.description ?? "")")
+    }
+  }
+
+  @Test("Under another trailer, a file that has not changed is read again", arguments: [nil, "FIN {count}"])
+  func otherTrailer(last: String?) throws {
+    var job = job(.csv)
+    job.tables[0].guards.trailer = last
+    _ = scratch.write("id,v\n1,a\n2,b\nEND 9,\nFIN 3\n", to: "feed")
+    #expect(job.run().ledger.inserted == 3)
+    job.tables[0].guards.trailer = "END {count}"
+    let summary = job.run()
+    #expect(summary.exitCode == 65, "\(summary.exitCode)")
+    _ = scratch.write("id,v\n1,a\n2,b\nEND 2\n", to: "feed")
+    job.tables[0].guards.maximumDeletes = .percent(100)
+    #expect(job.run().exitCode == 0)
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["2"])
+  }
+
+  @Test("A count that a trailer proves is no sign of a feed that is cut off")
+  func trailerOfRoundCount() throws {
+    var job = job(.csv)
+    for (pattern, count) in [("END {count}", 0), ("END *", 1)] {
+      job.tables[0].guards.trailer = pattern
+      job.verifiesAll = true
+      _ = scratch.write(trailed(.csv, isNext: false), to: "feed")
+      let notes = RunNotes()
+      job.tables[0].guards.trailer = pattern.replacing("END", with: "END 2026-11-22")
+      #expect(job.run().exitCode == 0)
+      #expect(job.run(note: { notes.add($0.text) }).exitCode == 0)
+      #expect(notes.all.count { $0.contains("records again") } == count, "\(notes.all)")
+    }
+  }
+
+  @Test("A change file that lacks its trailer is cut, and taken when it is whole")
+  func trailerOfDelta() throws {
+    var job = job(.csv)
+    job.tables[0].kind = .delta
+    job.tables[0].sweep = .none
+    job.tables[0].guards.trailer = "# {count} records"
+    for (trailer, exitCode) in [("", 65), ("# 3 records\n", 65), ("# 2 records\r\n\r\n", 0)]
+      as [(String, Int32)]
+    {
+      _ = scratch.write("id,v\n1,a\n2,b\n" + trailer, to: "feed")
+      let summary = job.run()
+      #expect(summary.exitCode == exitCode, "\(trailer): \(summary.tables[0].failure?.description ?? "")")
+    }
+    #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["2"])
   }
 
   @Test("An empty delivery and half of one take no row away", arguments: Form.allCases)
@@ -111,6 +215,48 @@ import Upsurge
     #expect(try Database(job.database).rows("SELECT failures, records FROM upsurge_feeds") == ["2|600"])
   }
 
+  @Test(
+    "A feed that has never delivered is no other one when its path or key is put right",
+    arguments: [false, true])
+  func mistyped(isKey: Bool) throws {
+    var job = job(.csv)
+    let database = Database(job.database)
+    try database.rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v TEXT)")
+    _ = scratch.write(text(.csv, isNext: false), to: "feed")
+    let right = job.tables[0]
+    if isKey { job.tables[0].options.key = ["idd"] } else { job.tables[0].sources = [scratch.file("fed")] }
+    let failed = job.run()
+    #expect(isKey ? failed.exitCode != 0 : failed.exitCode == 66, "\(failed.exitCode)")
+    // It stays so when it fails again.
+    _ = job.run()
+    #expect(try FeedStatus.all(database: job.database).map(\.failureCount) == [2])
+    job.tables[0] = right
+    let mended = job.run()
+    #expect(mended.exitCode == 0, "\(mended.tables[0].failure?.description ?? "")")
+    // Now rows are of the feed, also when a run behind that fails.
+    job.tables[0].sources = [scratch.file("fed")]
+    #expect(job.run().exitCode == 4)
+    try FileManager.default.removeItem(atPath: scratch.file("feed"))
+    job.tables[0] = right
+    #expect(job.run().exitCode == 66)
+    job.tables[0].sources = [scratch.file("fed")]
+    #expect(job.run().exitCode == 4)
+  }
+
+  @Test("What is committed before a first run fails is of its feed")
+  func partOfFirst() throws {
+    var job = job(.csv)
+    job.atomicity = .bounded
+    job.tables[0].options.commitEvery = .records(100)
+    _ = scratch.write(text(.csv, isNext: false) + Array("600,cut".utf8), to: "feed")
+    #expect(job.run().exitCode == 3)
+    job.tables[0].sources = [scratch.write(text(.csv, isNext: false), to: "other")]
+    let refused = job.run()
+    #expect(
+      refused.exitCode == 4 && refused.tables[0].error?.message.contains("source (was ") == true,
+      "\(refused.tables[0].failure?.description ?? "")")
+  }
+
   @Test("A feed with another key, source, scope or kind is refused until that is confirmed")
   func changed() throws {
     var job = job(.csv)
@@ -149,6 +295,32 @@ import Upsurge
     #expect(try Database(job.database).rows(state) == ["'feed'|0|0|0", "'missing'|2|66|1"])
     #expect(
       try Database(job.database).rows("SELECT records FROM upsurge_feeds WHERE failures = 0") == ["600"])
+  }
+
+  @Test(
+    "A delivery that has left rejects says so as long as it is the last one, whatever has failed since",
+    arguments: [false, true])
+  func rejects(isFromEarlierVersion: Bool) throws {
+    var job = job(.csv)
+    job.tables[0].sweep = .none
+    job.tables[0].options.rejects = .table
+    for (text, code) in [("id,v\n1,a\n2,b,c\n", Int32(2)), ("id,v\n1,a\n2,b\n", 0)] {
+      let path = scratch.write(text, to: "feed")
+      #expect(job.run().exitCode == code)
+      if isFromEarlierVersion {
+        // That went by the exit code of the last run.
+        try Database(job.database).rows("ALTER TABLE upsurge_feeds DROP COLUMN has_rejects")
+      }
+      #expect(job.run().exitCode == code)
+      unlink(path)
+      #expect(job.run().exitCode == 66)
+      _ = scratch.write(text, to: "feed")
+      for _ in 0..<2 {
+        let same = job.run()
+        #expect(same.tables[0].loads.isEmpty)
+        #expect(same.exitCode == code, "\(text)")
+      }
+    }
   }
 
   @Test("What is swept is listed by a dry run, and is there afterwards; --changes lists it, too")

@@ -59,6 +59,22 @@ import Upsurge
     #expect(!String(decoding: try readFile(job.database), as: UTF8.self).contains("secret"))
   }
 
+  @Test("What has not changed needs no trailer, unless it was read under another one")
+  func trailer() throws {
+    let server = try HTTPTestServer { request in
+      request.headers["if-none-match"] != nil
+        ? HTTPTestServer.status("304 Not Modified", ["ETag: \"v\""])
+        : HTTPTestServer.whole(Self.csv(30) + Array("END 30\n".utf8), headers: ["ETag: \"v\""])
+    }
+    var job = job(server)
+    job.tables[0].guards.trailer = "END {count}"
+    #expect(job.run().ledger.inserted == 30)
+    #expect(job.run().tables[0].unchangedSince != nil)
+    job.tables[0].guards.trailer = "FIN {count}"
+    #expect(job.run().exitCode == 65)
+    #expect(server.requests.map { $0.headers["if-none-match"] != nil } == [false, true, false])
+  }
+
   @Test("What the server has said of one URL is not asked of another")
   func otherURL() throws {
     // Of the other one it would say that nothing has changed.
@@ -152,6 +168,55 @@ import Upsurge
     #expect(try database.rows(headers) == ["0"])
     job.tables[0].headers["X-Account"] = "2"
     #expect(job.run().exitCode == 4)
+  }
+
+  @Test(
+    "Cut at any byte, an answer that tells its length or its end takes no row away", arguments: [false, true])
+  func cut(isChunked: Bool) throws {
+    let whole = Self.csv(300)
+    let sentCount = Atomic<Int>(whole.count)
+    let server = try HTTPTestServer { _ in
+      let count = sentCount.load(ordering: .relaxed)
+      if count == whole.count { return HTTPTestServer.whole(whole) }
+      let part = Array(whole.prefix(count))
+      return isChunked
+        ? HTTPTestServer.chunked(part, isWhole: false) : HTTPTestServer.whole(part, length: whole.count)
+    }
+    let job = job(server)
+    #expect(job.run().exitCode == 0)
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<SeededGenerator.some(20, most: 200) {
+      let count = Int.random(in: 0..<whole.count, using: &random)
+      sentCount.store(count, ordering: .relaxed)
+      let summary = job.run()
+      let words = "seed \(seed), \(count) bytes: \(summary.exitCode)"
+      #expect([3, 65, 66].contains(summary.exitCode), "\(words)")
+      #expect(summary.tables[0].failure?.message.isEmpty == false, "\(words)")
+      #expect(try Database(job.database).rows("SELECT count(*) FROM feed") == ["300"], "\(words)")
+    }
+    sentCount.store(whole.count, ordering: .relaxed)
+    #expect(job.run().exitCode == 0)
+  }
+
+  @Test("The proxy of the environment is asked, but for hosts that no_proxy names")
+  func proxy() throws {
+    let proxy = try HTTPTestServer { request in
+      request.path == "http://feeds.example/feed.csv"
+        ? HTTPTestServer.whole(Self.csv(3)) : HTTPTestServer.status("404 Not Found")
+    }
+    let server = try HTTPTestServer { _ in HTTPTestServer.whole(Self.csv(4)) }
+    let database = scratch.file("a.db")
+    for (source, host, count) in [
+      ("http://feeds.example/feed.csv", "other.example", 3), (server.url(), "127.0.0.1", 4),
+    ] {
+      let outcome = try Command.run(
+        ["mirror", database, "--table", "feed\(count)", "--source", source, "--key", "id"],
+        script: "http_proxy=\(proxy.url("")) no_proxy=\(host) exec \"$0\" \"$@\"")
+      #expect(outcome.exitCode == 0, "\(outcome.talk)")
+      #expect(try Database(database).rows("SELECT count(*) FROM feed\(count)") == ["\(count)"])
+    }
+    #expect(proxy.requests.count == 1 && server.requests.count == 1)
   }
 
   enum Fault: String, CaseIterable { case cutLength, cutChunked, cutInRecord, empty, gone, server }

@@ -270,12 +270,13 @@ import Upsurge
     var random = SeededGenerator(seed: seed)
     let plain = Database(database)
     var kills = 0
-    for night in 0..<2 {
+    for night in 0..<20 where night < 2 || kills == 0 {
       let ids = (0..<10_000).filter { ($0 + night) % 10 != 0 }
       _ = scratch.write("id,v\n" + ids.map { "\($0),\($0 % 7 == 0 ? night : 0)\n" }.joined(), to: "crm.csv")
+      let length = try Command.length(of: ["mirror", scratch.file("timed.db"), path])
       for _ in 0..<2 {
         let child = try Command.start(["mirror", database, path])
-        usleep(UInt32.random(in: 50_000...600_000, using: &random))
+        usleep(UInt32.random(in: 1_000...length, using: &random))
         child.send(signal: SIGKILL)
         if try child.finish().exitCode == 1_000 + SIGKILL { kills += 1 }
         try expectInStep(plain, "seed \(seed), night \(night)")
@@ -287,6 +288,35 @@ import Upsurge
       #expect(try plain.rows("SELECT sum(gone) FROM upsurge_rows") == ["0"], "seed \(seed), night \(night)")
     }
     #expect(kills > 0)
+  }
+
+  @Test("A run that is killed behind its first commit keeps the notes of the table that it has made")
+  func killedInNewTable() throws {
+    let count = 20_000
+    _ = scratch.write("id,v\n" + (0..<count).map { "\($0),\($0)\n" }.joined(), to: "crm.csv")
+    let path = scratch.write(
+      """
+      atomic: bounded
+      tables: { feed: { source: crm.csv, key: id, sweep: hard, owned-by: crm, commit-every: 500 } }
+      """, to: "job.yaml")
+    let plain = Database(database)
+    let child = try Command.start(["mirror", database, path])
+    // The database that is being made may be locked, or not be there.
+    while child.isRunning, (try? hasRows(plain)) != true { usleep(1_000) }
+    child.send(signal: SIGKILL)
+    #expect(try child.finish().exitCode == 1_000 + SIGKILL)
+    #expect(try hasRows(plain))
+    try expectInStep(plain, "killed")
+    let last = try Command.run(["mirror", database, path])
+    #expect(last.exitCode == 0 && last.talk.contains("goes on where a run"), "\(last.talk)")
+    try expectInStep(plain, "ended")
+    #expect(try plain.rows("SELECT count(*) FROM feed") == ["\(count)"])
+  }
+
+  private func hasRows(_ database: Database) throws -> Bool {
+    if access(self.database, F_OK) != 0 { return false }
+    if try database.rows("SELECT 1 FROM sqlite_schema WHERE name = 'feed'").isEmpty { return false }
+    return try database.rows("SELECT EXISTS(SELECT 1 FROM feed)") == ["1"]
   }
 
   private func expectInStep(_ database: Database, _ words: String) throws {

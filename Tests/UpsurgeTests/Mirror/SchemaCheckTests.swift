@@ -18,6 +18,8 @@ import Upsurge
     var codes: [SchemaWarning.Code]
     /// Parts of what is said.
     var words: [String] = []
+    /// What lies there as a.csv.
+    var feed: String?
 
     var testDescription: String { name }
   }
@@ -86,6 +88,23 @@ import Upsurge
       sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT NOT NULL)",
       table: "key: id", codes: []),
     Case(
+      name: "NOT NULL, and the header says the fields",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, email TEXT UNIQUE)",
+      table: "key: id, rename: {z: b}", codes: [.missingValue], words: ["a is NOT NULL", "the feed has now"],
+      feed: "id,z\n1,2\n"),
+    Case(
+      name: "a header that lacks a column, and no new rows",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT NOT NULL)", table: "key: id, mode: update",
+      codes: [],
+      feed: "id\n1\n"),
+    Case(
+      name: "a header, and a trailer with more fields",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT NOT NULL)",
+      table: "key: id, guards: {trailer: 'TRL|*'}", codes: [], feed: "id,a\nTRL|1|2|3\n"),
+    Case(
+      name: "a header that fits", sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT NOT NULL)",
+      table: "key: id", codes: [], feed: "id,a\n1,2\n"),
+    Case(
       name: "references",
       sql: """
         CREATE TABLE t(id INTEGER PRIMARY KEY, up INT REFERENCES t);
@@ -95,6 +114,11 @@ import Upsurge
       words: [
         "a (t_id) refers to them with ON DELETE NO ACTION", "b (x) refers to them with ON DELETE RESTRICT",
       ]),
+    Case(
+      name: "rows that are to be kept, and go with others",
+      sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, up INT REFERENCES t(id) ON DELETE CASCADE)",
+      table: "key: id, sweep: hard, local-edits: keep", codes: [.keptRowsChange],
+      words: ["t (up) REFERENCES t (id) ON DELETE CASCADE"]),
     Case(
       name: "references, and nothing is deleted",
       sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, gone TEXT); CREATE TABLE a(t_id REFERENCES t)",
@@ -136,6 +160,7 @@ import Upsurge
   func said(one: Case) throws {
     let path = scratch.file("a.db")
     try Database(path).rows(one.sql)
+    if let feed = one.feed { _ = scratch.write(feed, to: "a.csv") }
     let before = try readFile(path)
     let warnings = try JobFileReader.read(job(one.table), database: path).job.check()
     #expect(warnings.map(\.code) == one.codes, "\(warnings)")
@@ -143,6 +168,24 @@ import Upsurge
     for words in one.words { #expect(text.contains(words), "\(text)") }
     #expect(warnings.allSatisfy { $0.table == "t" && !$0.fix.isEmpty })
     #expect(try readFile(path) == before)
+  }
+
+  @Test("Feeds of other names count for the numbers of a table")
+  func namedFeeds() throws {
+    let path = scratch.file("a.db")
+    try Database(path).rows("CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, v TEXT)")
+    _ = scratch.write("id,v\n1,a\n", to: "a.csv")
+    let check = { (owner: String) in
+      try JobFileReader.read(job("key: id, sweep: hard, owned-by: \(owner)"), database: path).job.check()
+    }
+    #expect(try check("crm").isEmpty)
+    #expect(
+      try JobFileReader.read(job("key: id, sweep: hard, owned-by: crm"), database: path).job.run().exitCode
+        == 0)
+    #expect(try check("crm").isEmpty)
+    let warnings = try check("shop")
+    #expect(warnings.map(\.code) == [.sharedNumbers])
+    #expect(warnings.first?.description.contains("crm, shop bring rows of one") == true, "\(warnings)")
   }
 
   @Test("Every kind of warning has a case")

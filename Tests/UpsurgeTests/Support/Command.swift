@@ -8,8 +8,16 @@ import TestSupport
 
 /// Runs the built `upsurge` as a child process; what it reads and writes are files, so that nothing can block.
 enum Command {
-  /// The command lies beside the test program.
+  /// What `UPSURGE_COMMAND` names; else the command that lies beside the test program. A debug build starts slowly: the
+  /// argument parser checks all options of all commands each time.
   static let path: String = {
+    if let given = getenv("UPSURGE_COMMAND") {
+      guard access(given, X_OK) == 0, let whole = realpath(given, nil) else {
+        fatalError("UPSURGE_COMMAND names no program: \(String(cString: given))")
+      }
+      defer { free(whole) }
+      return String(cString: whole)
+    }
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
     let program =
@@ -126,6 +134,12 @@ enum Command {
     let code = posix_spawn(&identifier, program, &actions, &attributes, words, environ)
     guard code == 0 else { throw MissingFile(path: path) }
     return Child(identifier: identifier, folder: folder)
+  }
+
+  /// How long a run takes, in microseconds and at least 20,000: one that is to be killed on its way is killed within that.
+  static func length(of arguments: [String]) throws -> UInt32 {
+    let duration = try ContinuousClock().measure { _ = try run(arguments) }
+    return max(duration.microseconds, 20_000)
   }
 
   /// Runs the command to its end with `input` on its standard input.

@@ -1,20 +1,20 @@
 import CSQLite
 
 /// A plain connection, independent of the engine, to see what a run left behind.
-final class Database {
+public final class Database {
   private var handle: OpaquePointer?
 
-  init(_ path: String) {
+  public init(_ path: String) {
     guard sqlite3_open(path, &handle) == SQLITE_OK else { fatalError("cannot open \(path)") }
   }
 
   deinit { sqlite3_close(handle) }
 
-  struct Failure: Error, CustomStringConvertible { var description: String }
+  public struct Failure: Error, CustomStringConvertible { public var description: String }
 
   /// All rows of a statement as text, each value quoted as SQL (`'x'`, `1`, `NULL`), joined by `|`.
   @discardableResult
-  func rows(_ sql: String) throws -> [String] {
+  public func rows(_ sql: String) throws -> [String] {
     var rows: [String] = []
     try sql.withCString { start in
       var next: UnsafePointer<CChar>? = start

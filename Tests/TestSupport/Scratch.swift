@@ -1,11 +1,10 @@
 import Foundation
-import TestSupport
 
 /// A folder for one test that goes away with it.
-final class Scratch {
-  let path: String
+public final class Scratch {
+  public let path: String
 
-  init() {
+  public init() {
     path = NSTemporaryDirectory() + "/upsurge-tests-" + UUID().uuidString
     try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
@@ -13,12 +12,12 @@ final class Scratch {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   /// The path of a file in the folder.
-  func file(_ name: String) -> String { path + "/" + name }
+  public func file(_ name: String) -> String { path + "/" + name }
 
   /// Writes a file and gives its path.
-  func write(_ text: String, to name: String) -> String { write(Array(text.utf8), to: name) }
+  public func write(_ text: String, to name: String) -> String { write(Array(text.utf8), to: name) }
 
-  func write(_ bytes: [UInt8], to name: String) -> String {
+  public func write(_ bytes: [UInt8], to name: String) -> String {
     _ = FileManager.default.createFile(atPath: file(name), contents: Data(bytes))
     return file(name)
   }

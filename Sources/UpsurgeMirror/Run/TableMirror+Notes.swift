@@ -1,0 +1,102 @@
+import Upsurge
+import UpsurgeInput
+import UpsurgeRecords
+import UpsurgeStorage
+
+/// What is noted of a table's runs, for the next one and for whoever watches.
+extension TableMirror {
+  /// A source that cuts its answers off ends them at the same round number again and again.
+  func warnOfRoundCount(_ count: UInt64, last: UInt64?) {
+    guard table.kind == .snapshot, table.trailer?.hasCount != true, count == last, count >= 100,
+      count.isMultiple(of: 100)
+    else { return }
+    note(
+      RunNote(
+        .warning,
+        "table \(table.name.escapedForTerminal): the delivery has exactly \(count) records again; if its source cuts it off "
+          + "there, suspicious: [\(count)] in the guards keeps rows from being swept"))
+  }
+
+  /// Notes how it went, for the next run and for whoever watches; where there is no database, at the end of the run.
+  /// - Returns: false where that could not be.
+  func keep(
+    _ record: FeedRecord, _ summary: MirrorSummary.Table, isTriedAgain: Bool, _ afterwards: inout Afterwards
+  ) -> Bool {
+    var record = record
+    record.exitCode = summary.exitCode
+    record.message = summary.failure?.message
+    if summary.hasCommittedDelivery { record.hasDelivered = true }
+    let isGood = summary.exitCode == 0 || summary.exitCode == 2
+    record.failureCount = isGood ? 0 : record.failureCount + (isTriedAgain ? 0 : 1)
+    guard job.databaseIsThere else {
+      if !isGood { afterwards.failures.append((record, table.options.busyTimeout)) }
+      return true
+    }
+    do throws(UpsurgeError) {
+      let connection = try connection()
+      record.checkedAt = try RunKeeper.now(connection)
+      if isGood {
+        record.goodAt = record.checkedAt
+        if !summary.loads.isEmpty { record.deliveredAt = record.checkedAt }
+      }
+      if !table.hasRowState && !summary.loads.isEmpty {
+        try RowStateTable.forgetContent(of: table.name, ownedBy: record.ownedBy, on: connection)
+      }
+      try FeedTable.write(record, on: connection)
+      return true
+    } catch {
+      // What was read of files that are taken once is noted beside this.
+      let isReadAgain = !takesEachOnce && summary.loads.contains { $0.isWhole && $0.guardRefusal == nil }
+      note(
+        .unnoted(
+          table.name, error,
+          isReadAgain ? "the next one tells its ledger again, or reads everything" : nil))
+      return false
+    }
+  }
+
+  /// Notes that the table holds something of a delivery that may not be stored to its end, before the run's own mark of it
+  /// goes.
+  func noteDisturbance(by delivery: String, _ record: inout FeedRecord) throws(UpsurgeError) {
+    record.disturbedBy = delivery
+    if record.files.isEmpty && record.validators == HTTPValidators() { return }
+    try FeedTable.write(record, on: connection())
+  }
+
+  /// Counts the last try as a run that did not go well: it was noted as one behind which another follows, and none does.
+  func countFailure() {
+    guard job.dryRun == nil, job.databaseIsThere else { return }
+    do throws(UpsurgeError) {
+      let connection = try connection()
+      let owner = table.ownedBy ?? ""
+      guard var record = try FeedTable.read(table.name, ownedBy: owner, on: connection) else { return }
+      record.failureCount += 1
+      try FeedTable.write(record, on: connection)
+    } catch {
+      note(.unnoted(table.name, error, "upsurge status tells of its last try"))
+    }
+  }
+}
+
+extension RunNote {
+  /// Passes on what is said, without secrets.
+  static func hiding(
+    _ mask: SecretMask, from note: @escaping @Sendable (RunNote) -> Void
+  ) -> @Sendable (RunNote) -> Void {
+    if mask.isEmpty { return note }
+    return { said in
+      var said = said
+      said.text = mask.masked(said.text)
+      note(said)
+    }
+  }
+
+  /// Says that nobody will see how a run went.
+  /// - Parameter consequence: what else comes of it.
+  static func unnoted(_ table: String, _ error: UpsurgeError, _ consequence: String?) -> RunNote {
+    RunNote(
+      .warning,
+      "how this run of table \(table.escapedForTerminal) went could not be noted (\(error.message)); "
+        + (consequence ?? "upsurge status tells of the one before it"))
+  }
+}
