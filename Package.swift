@@ -1,18 +1,23 @@
 // swift-tools-version: 6.1
+import CompilerPluginSupport
 import PackageDescription
 
-// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeMirror <- UpsurgeCommand.
+// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeMirror <- UpsurgeCommand
+// <- UpsurgeMain;
+// Upsurge and UpsurgeMacros <- UpsurgeModels.
 let package = Package(
   name: "upsurge",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "upsurge", targets: ["UpsurgeCommand"]),
+    .executable(name: "upsurge", targets: ["UpsurgeMain"]),
     .library(name: "Upsurge", targets: ["Upsurge"]),
     .library(name: "UpsurgeMirror", targets: ["UpsurgeMirror"]),
+    .library(name: "UpsurgeModels", targets: ["UpsurgeModels"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
   ],
   targets: [
     // C kernels and the system's C libraries.
@@ -36,7 +41,16 @@ let package = Package(
       dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage"]),
     .target(
       name: "UpsurgeMirror", dependencies: ["Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeRecords"]),
-    .executableTarget(
+    // Typed models; what `@Table` and its like write is made by a plugin of the compiler.
+    .macro(
+      name: "UpsurgeMacros",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ]),
+    .target(name: "UpsurgeModels", dependencies: ["UpsurgeMacros", "Upsurge", "CSQLite"]),
+    .executableTarget(name: "UpsurgeMain", dependencies: ["UpsurgeCommand"]),
+    .target(
       name: "UpsurgeCommand",
       dependencies: [
         "CScan", "Upsurge", "UpsurgeMirror",
@@ -63,8 +77,16 @@ let package = Package(
       name: "UpsurgeParsingTests",
       dependencies: ["TestSupport", "Oracles", "UpsurgeParsing", "CScan", "CSQLite"],
       resources: [.copy("Fixtures")]),
+    .testTarget(
+      name: "UpsurgeMacrosTests",
+      dependencies: [
+        "UpsurgeMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+      ],
+      exclude: ["Snapshots"]),
+    .testTarget(name: "UpsurgeModelsTests", dependencies: ["UpsurgeModels", "TestSupport", "CSQLite"]),
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
-    .testTarget(name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CScan", "CSQLite"]),
+    .testTarget(
+      name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CScan", "CSQLite"]),
     .testTarget(
       name: "UpsurgeTests",
       dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],
@@ -73,11 +95,21 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// Without what needs swift-syntax, which takes minutes to build.
+if Context.environment["UPSURGE_WITHOUT_MODELS"] != nil {
+  package.products.removeAll { $0.name == "UpsurgeModels" }
+  package.dependencies.removeLast()
+  package.targets.removeAll { $0.name.hasPrefix("UpsurgeModels") || $0.name.hasPrefix("UpsurgeMacros") }
+}
+
 // For a sanitizer, which has to build everything anew: the engine and the tests of its threads, nothing else.
 if Context.environment["UPSURGE_RACES"] != nil {
   package.products = []
   package.dependencies = []
-  package.targets.removeAll { $0.name == "UpsurgeCommand" || $0.type == .test && $0.name != "RaceTests" }
+  package.targets.removeAll {
+    ["UpsurgeMain", "UpsurgeCommand", "UpsurgeModels", "UpsurgeMacros"].contains($0.name)
+      || $0.type == .test && $0.name != "RaceTests"
+  }
 }
 
 // Needs the fuzzer's runtime and instrumented code: only Tests/Fuzz/run builds it.

@@ -8,10 +8,9 @@ import Upsurge
   import Darwin
 #endif
 
-/// The `upsurge` command.
-@main
-struct Root: ParsableCommand {
-  static let configuration = CommandConfiguration(
+/// The `upsurge` command. Apart from the executable's one line, as tests can import only a library wherever they are built.
+package struct Root: ParsableCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "upsurge",
     abstract: "Gets records into SQLite fast, and keeps them right.",
     discussion: """
@@ -32,8 +31,10 @@ struct Root: ParsableCommand {
       ReplayCommand.self, StatusCommand.self, BenchCommand.self,
     ])
 
+  package init() {}
+
   /// Parses the words of the command line and runs what they ask for.
-  static func main() {
+  package static func main() {
     StandardStreams.fill()
     upsurge_return_freed_memory()
     var arguments = Array(CommandLine.arguments.dropFirst())

@@ -1,0 +1,36 @@
+import Foundation
+import UpsurgeModels
+
+/// A row of the narrow table.
+@Table("narrow") struct Narrow {
+  @Column(primaryKey: true) var id: Int64
+  var name: String
+  var category: String
+  var quantity: Int64
+  var price: Double
+  @Column("updated_at") var updatedAt: String
+
+  /// The rows of a CSV file as `generate narrow csv` writes it, which has no quotes.
+  static func read(_ path: String) throws -> [Narrow] {
+    let file = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
+    return file.withUnsafeBytes { bytes in
+      var rows: [Narrow] = []
+      for line in bytes.split(separator: UInt8(ascii: "\n")).dropFirst() {
+        let fields = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+          String(decoding: $0, as: UTF8.self)
+        }
+        guard fields.count == 6, let id = Int64(fields[0]), let quantity = Int64(fields[3]),
+          let price = Double(fields[4])
+        else {
+          FileHandle.standardError.write(Data("not a row: \(String(decoding: line, as: UTF8.self))\n".utf8))
+          exit(65)
+        }
+        rows.append(
+          Narrow(
+            id: id, name: fields[1], category: fields[2], quantity: quantity, price: price,
+            updatedAt: fields[5]))
+      }
+      return rows
+    }
+  }
+}

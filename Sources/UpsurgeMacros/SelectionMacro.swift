@@ -1,0 +1,189 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// Makes a struct, or an enum with associated values, a group of columns.
+enum SelectionMacro: ExtensionMacro {
+  static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol,
+    conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    let members: [String]
+    if let group = declaration.as(StructDeclSyntax.self) {
+      if isGeneric(group, "@Selection", context: context) { return [] }
+      let properties = ModelProperty.all(in: group, context: context)
+      guard check(properties, of: group, "@Selection", context: context),
+        !hasKey(properties, context: context)
+      else { return [] }
+      members = structMembers(
+        ModelWriter(name: type.trimmedDescription, properties: properties, access: group.memberAccess))
+    } else if let group = declaration.as(EnumDeclSyntax.self) {
+      guard let cases = SelectionCase.all(in: group, context: context) else { return [] }
+      members = EnumWriter(name: type.trimmedDescription, cases: cases, access: group.memberAccess)
+        .members()
+    } else {
+      context.diagnose(
+        Diagnostic(
+          "'@Selection' can only be applied to a struct, or to an enum with values", id: "selection-kind",
+          at: node))
+      return []
+    }
+    return [
+      try ExtensionDeclSyntax(
+        "extension \(type.trimmed): UpsurgeModels.ColumnCoding, UpsurgeModels.ColumnGroup {\n\(raw: members.joined(separator: "\n\n"))\n}"
+      )
+    ]
+  }
+
+  private static func structMembers(_ writer: ModelWriter) -> [String] {
+    let access = writer.access
+    return [
+      writer.tableColumns(isGroup: true),
+      """
+      \(access)static let columnCount = \(writer.properties.map { "\($0.codingText).columnCount" }.joined(separator: " + "))
+      """,
+      """
+      \(access)static func define(_ column: UpsurgeModels.ColumnDefinition, in columns: inout [UpsurgeModels.ColumnDefinition]) {
+      let first = columns.count
+      \(writer.lines { writer.define($0, isKey: false) })
+      UpsurgeModels.ColumnDefinition.makeGroup(column, of: &columns[first...])
+      }
+      """,
+      """
+      \(access)static func encode(_ value: Self, into row: inout UpsurgeModels.RowEncoder) {
+      \(writer.lines { "\($0.codingText).encode(value.\($0.identifier), into: &row)" })
+      }
+      """,
+      writer.decode(),
+      """
+      \(access)static func decode(from row: inout UpsurgeModels.RowDecoder) throws(UpsurgeModels.UpsurgeError) -> Self {
+      try Self(from: &row)
+      }
+      """,
+    ]
+  }
+
+  private static func hasKey(_ properties: [ModelProperty], context: some MacroExpansionContext) -> Bool {
+    guard let key = properties.first(where: { $0.isPrimaryKey == true }) else { return false }
+    context.diagnose(
+      Diagnostic(
+        "The primary key is said in the table: '@Column(primaryKey: true)' at the property that is the group",
+        id: "group-key",
+        at: key.token))
+    return true
+  }
+}
+
+/// A case whose value is stored in columns of its own.
+private struct SelectionCase {
+  let name: TokenSyntax
+  let type: TypeSyntax
+  let label: String?
+
+  /// The coding of the case's columns, which are NULL for other cases.
+  var coding: String { "Swift.Optional<\(type.expressionText)>" }
+  /// The case with its value.
+  func pattern(_ value: String) -> String { ".\(name)(\(label.map { "\($0): " } ?? "")\(value))" }
+
+  /// The cases of an enum; nil where one of them cannot be stored, which is diagnosed.
+  static func all(in group: EnumDeclSyntax, context: some MacroExpansionContext) -> [SelectionCase]? {
+    var cases: [SelectionCase] = []
+    var isRight = true
+    for member in group.memberBlock.members {
+      for element in member.decl.as(EnumCaseDeclSyntax.self)?.elements ?? [] {
+        let parameters = element.parameterClause?.parameters
+        guard let parameter = parameters?.first, parameters?.count == 1, !parameter.type.isOptional else {
+          isRight = false
+          context.diagnose(
+            Diagnostic(
+              "A case of a '@Selection' needs one associated value that is not optional: the columns that tell the case",
+              id: "selection-case", at: element.name))
+          continue
+        }
+        let label = parameter.firstName.flatMap { $0.text == "_" ? nil : $0.text }
+        cases.append(SelectionCase(name: element.name.trimmed, type: parameter.type.trimmed, label: label))
+      }
+    }
+    if let parameters = group.genericParameterClause {
+      isRight = false
+      context.diagnose(
+        Diagnostic("'@Selection' cannot be applied to a generic type", id: "generic-type", at: parameters))
+    }
+    if cases.isEmpty && isRight {
+      isRight = false
+      context.diagnose(
+        Diagnostic("'@Selection' needs a case with a value at least", id: "no-column", at: group.name))
+    }
+    return isRight ? cases : nil
+  }
+}
+
+/// Writes the members of an enum.
+private struct EnumWriter {
+  let name: String
+  let cases: [SelectionCase]
+  let access: String
+
+  func members() -> [String] {
+    [
+      """
+      \(access)struct TableColumns: UpsurgeModels.GroupColumns {
+      \(access)typealias Group = \(name)
+      \(access)let _source: UpsurgeModels.ColumnSource
+      \(lines { "\(access)let \($0.name): UpsurgeModels.ColumnsOf<\($0.coding)>" })
+      \(access)init(of source: UpsurgeModels.ColumnSource) {
+      self._source = source
+      \(lines { "self.\($0.name) = \($0.coding).columns(\(columnName($0)), of: source)" })
+      }
+      }
+      """,
+      "\(access)static let columnCount = \(cases.map { "\($0.coding).columnCount" }.joined(separator: " + "))",
+      """
+      \(access)static func define(_ column: UpsurgeModels.ColumnDefinition, in columns: inout [UpsurgeModels.ColumnDefinition]) {
+      let first = columns.count
+      \(lines { "\($0.coding).define(UpsurgeModels.ColumnDefinition(\(columnName($0))), in: &columns)" })
+      UpsurgeModels.ColumnDefinition.makeGroup(column, of: &columns[first...])
+      }
+      """,
+      """
+      \(access)static func encode(_ value: Self, into row: inout UpsurgeModels.RowEncoder) {
+      \(lines(encode))
+      }
+      """,
+      """
+      \(access)static func decode(from row: inout UpsurgeModels.RowDecoder) throws(UpsurgeModels.UpsurgeError) -> Self {
+      var found: Self?
+      \(lines(decode))
+      guard let found else {
+      throw row.invalid(\(literal("a value in one of \(cases.map(\.name.text).joined(separator: ", "))")))
+      }
+      return found
+      }
+      """,
+    ]
+  }
+
+  private func encode(_ element: SelectionCase) -> String {
+    """
+    if case let \(element.pattern("payload")) = value {
+    \(element.coding).encode(payload, into: &row)
+    } else {
+    \(element.coding).encode(nil, into: &row)
+    }
+    """
+  }
+
+  private func decode(_ element: SelectionCase) -> String {
+    """
+    if let payload = try \(element.coding).decode(from: &row), found == nil {
+    found = \(element.pattern("payload"))
+    }
+    """
+  }
+
+  private func columnName(_ element: SelectionCase) -> String { literal(element.name.text.trimmingBackticks) }
+
+  private func lines(_ line: (SelectionCase) -> String) -> String { cases.map(line).joined(separator: "\n") }
+}

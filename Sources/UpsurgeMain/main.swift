@@ -1,0 +1,3 @@
+import UpsurgeCommand
+
+Root.main()

@@ -1,0 +1,153 @@
+import Upsurge
+
+/// Takes the columns of one model after the other, and writes them straight into a batch.
+///
+/// A model's `encode(into:)` appends one value for each of its columns, in their order. Text and bytes are copied once;
+/// nothing is allocated for a row. What does not fit the batch is counted, and the row is encoded again in a larger one.
+public struct RowEncoder: ~Copyable {
+  /// The rows so far.
+  var batch: Batch
+  /// Where the next value goes in the batch's cells.
+  private var next = 0
+  /// The first cell behind the row.
+  private var end = 0
+  /// Bytes that the row needs in the arena.
+  private var wantedByteCount = 0
+
+  init(sizes: Batch.Sizes = .standard) { batch = Batch(sizes: sizes) }
+
+  init(_ batch: consuming Batch) { self.batch = batch }
+
+  /// Appends an integer.
+  public mutating func append(_ value: Int64) { put(.integer(value)) }
+
+  /// Appends a number; NaN is NULL, as SQLite stores it.
+  public mutating func append(_ value: Double) { put(value.isNaN ? .null : .real(value)) }
+
+  /// Appends text.
+  public mutating func append(_ text: String) {
+    var text = text
+    text.withUTF8 { put($0, as: .text) }
+  }
+
+  /// Appends text of UTF-8.
+  public mutating func appendText(_ utf8: UnsafeBufferPointer<UInt8>) { put(utf8, as: .text) }
+
+  /// Appends a blob.
+  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    bytes.withMemoryRebound(to: UInt8.self) { put($0, as: .blob) }
+  }
+
+  /// Appends a blob.
+  public mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
+
+  /// Appends NULL.
+  public mutating func appendNull() { put(.null) }
+
+  /// Says nothing of the next columns: a new row gets their defaults, one that exists keeps what it has.
+  public mutating func appendAbsent(_ count: Int = 1) {
+    batch.hasAbsentCells = true
+    for _ in 0..<count { put(.absent) }
+  }
+
+  /// Appends any value.
+  public mutating func append(_ value: SQLValue) {
+    switch value {
+    case .null: appendNull()
+    case .integer(let number): append(number)
+    case .real(let number): append(number)
+    case .text(let text): append(text)
+    case .blob(let bytes): append(bytes)
+    }
+  }
+
+  // MARK: - Rows
+
+  /// Whether the batch has room for the cells of one more row.
+  var hasRoom: Bool { batch.hasRoomForRecord }
+
+  /// Appends one row.
+  /// - Parameters:
+  ///   - number: the row's number, from 1, of all that are given.
+  ///   - encode: appends a value for each column of the batch.
+  /// - Returns: nil when the row is in the batch; else how many bytes of text and blobs it has, more than there is room
+  ///   for: the batch is as it was.
+  @inline(__always)
+  mutating func appendRow(number: UInt64, _ encode: (inout RowEncoder) -> Void) -> Int? {
+    let start = batch.arenaByteCount
+    next = batch.recordCount * batch.columnCount
+    end = next + batch.columnCount
+    wantedByteCount = 0
+    encode(&self)
+    precondition(next == end, "a coding has appended another number of values than its columnCount says")
+    if wantedByteCount > batch.arenaCapacity - start {
+      batch.arenaByteCount = start
+      return wantedByteCount
+    }
+    (batch.records + batch.recordCount).initialize(
+      to: RecordPosition(arenaOffset: start, byteCount: wantedByteCount, line: number, number: number))
+    batch.recordCount += 1
+    batch.parsedByteCount = batch.arenaByteCount
+    return nil
+  }
+
+  // MARK: - Cells
+
+  private mutating func put(_ cell: Cell) {
+    precondition(next < end, "a coding has appended more values than its columnCount says")
+    (batch.cells + next).initialize(to: cell)
+    next += 1
+  }
+
+  private mutating func put(_ bytes: UnsafeBufferPointer<UInt8>, as kind: Cell.Kind) {
+    wantedByteCount += bytes.count
+    let offset = batch.arenaByteCount
+    if bytes.count <= batch.arenaCapacity - offset {
+      if let start = bytes.baseAddress { (batch.arena + offset).update(from: start, count: bytes.count) }
+      batch.arenaByteCount = offset + bytes.count
+    }
+    var cell = Cell.text(offset: offset, byteCount: bytes.count)
+    cell.kind = kind
+    put(cell)
+  }
+}
+
+extension [SQLValue] {
+  /// What a coding makes of a value, one for each column.
+  init<Coding: ColumnCoding>(encoding value: Coding.Value, as coding: Coding.Type) {
+    self.init(columnCount: Coding.columnCount) { Coding.encode(value, into: &$0) }
+  }
+
+  /// What is appended to one row.
+  init(columnCount: Int, _ encode: (inout RowEncoder) -> Void) {
+    var row = RowEncoder(
+      sizes: Batch.Sizes(arenaByteCount: 256, cellCount: Swift.max(columnCount, 1), recordCount: 1))
+    row.batch.begin(columnCount: columnCount)
+    if let byteCount = row.appendRow(number: 1, encode) {
+      row.batch.growArena(to: byteCount)
+      _ = row.appendRow(number: 1, encode)
+    }
+    self = (0..<columnCount).map { row.batch.value(at: $0) }
+  }
+}
+
+extension SQLValue {
+  /// What a coding of one column makes of a value.
+  init<Value>(encoding value: Value, with encode: (Value, inout RowEncoder) -> Void) {
+    self = [SQLValue](columnCount: 1) { encode(value, &$0) }[0]
+  }
+}
+
+extension Batch {
+  /// The value of a cell.
+  fileprivate func value(at index: Int) -> SQLValue {
+    let cell = cells[index]
+    switch cell.kind {
+    case .absent, .null: return .null
+    case .integer: return .integer(Int64(bitPattern: cell.payload))
+    case .real: return .real(Double(bitPattern: cell.payload))
+    case .text: return .text(String(decoding: bytes(of: cell), as: UTF8.self))
+    case .blob: return .blob(Array(bytes(of: cell)))
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Upsurge
+
+// The values that SQLite itself knows, and those that fit one of them without loss.
+
+extension Int64: ColumnValue {
+  public static var storage: StorageClass { .integer }
+  public static func encode(_ value: Int64, into row: inout RowEncoder) { row.append(value) }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Int64 {
+    try row.decodeInteger()
+  }
+}
+
+extension SingleColumnCoding where Self: FixedWidthInteger, Value == Self {
+  public static var storage: StorageClass { .integer }
+
+  public static func encode(_ value: Self, into row: inout RowEncoder) { row.append(Int64(value)) }
+
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Self {
+    guard let value = Self(exactly: try row.decodeInteger()) else {
+      throw row.invalid("an integer of \(Self.min) to \(Self.max)")
+    }
+    return value
+  }
+}
+
+extension Int: ColumnValue {}
+extension Int32: ColumnValue {}
+extension Int16: ColumnValue {}
+extension Int8: ColumnValue {}
+extension UInt32: ColumnValue {}
+extension UInt16: ColumnValue {}
+extension UInt8: ColumnValue {}
+
+extension Double: ColumnValue {
+  public static var storage: StorageClass { .real }
+  public static func encode(_ value: Double, into row: inout RowEncoder) { row.append(value) }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Double {
+    try row.decodeNumber()
+  }
+}
+
+extension Float: ColumnValue {
+  public static var storage: StorageClass { .real }
+  public static func encode(_ value: Float, into row: inout RowEncoder) { row.append(Double(value)) }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Float {
+    Float(try row.decodeNumber())
+  }
+}
+
+/// 1 and 0.
+extension Bool: ColumnValue {
+  public static var storage: StorageClass { .integer }
+  public static func encode(_ value: Bool, into row: inout RowEncoder) { row.append(value ? Int64(1) : 0) }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Bool {
+    try row.decodeInteger() != 0
+  }
+}
+
+extension String: ColumnValue {
+  public static var storage: StorageClass { .text }
+  public static func encode(_ value: String, into row: inout RowEncoder) { row.append(value) }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> String {
+    try row.decodeText()
+  }
+}
+
+/// Bytes are a blob; an array of anything else needs a coding, such as ``JSON``.
+extension Array: ColumnCoding, SingleColumnCoding, ColumnValue where Element == UInt8 {
+  public typealias Value = [UInt8]
+  public static var storage: StorageClass { .blob }
+  public static func encode(_ value: [UInt8], into row: inout RowEncoder) { row.append(value) }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> [UInt8] {
+    try row.decodeBytes()
+  }
+}
+
+/// Any value, in a column of type ANY that may be NULL.
+extension SQLValue: ColumnValue {
+  public static var storage: StorageClass { .any }
+
+  public static func define(_ column: ColumnDefinition, in columns: inout [ColumnDefinition]) {
+    var column = column
+    column.storage = storage
+    column.isNullable = true
+    columns.append(column)
+  }
+
+  public static func encode(_ value: SQLValue, into row: inout RowEncoder) { row.append(value) }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> SQLValue { row.decode() }
+}
+
+/// An enum with raw values stores them: `enum Status: String, ColumnValue { case open, done }`.
+extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
+  public static var storage: StorageClass { RawValue.storage }
+
+  public static func encode(_ value: Self, into row: inout RowEncoder) {
+    RawValue.encode(value.rawValue, into: &row)
+  }
+
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Self {
+    guard let value = Self(rawValue: try RawValue.decode(from: &row)) else {
+      throw row.invalid("a value of \(Self.self)")
+    }
+    return value
+  }
+}

@@ -1,0 +1,140 @@
+import Upsurge
+
+// Comparisons. `==` and `!=` are IS and IS NOT, so that NULL is a value like any other.
+extension SQLExpression {
+  public static func == (left: Self, right: Self) -> SQLExpression<Bool> { left.condition("IS", right.sql) }
+  public static func == (left: Self, right: Value) -> SQLExpression<Bool> {
+    left.condition("IS", left.text(right))
+  }
+  public static func != (left: Self, right: Self) -> SQLExpression<Bool> {
+    left.condition("IS NOT", right.sql)
+  }
+  public static func != (left: Self, right: Value) -> SQLExpression<Bool> {
+    left.condition("IS NOT", left.text(right))
+  }
+
+  public static func < (left: Self, right: Self) -> SQLExpression<Bool> { left.condition("<", right.sql) }
+  public static func < (left: Self, right: Value) -> SQLExpression<Bool> {
+    left.condition("<", left.text(right))
+  }
+  public static func <= (left: Self, right: Self) -> SQLExpression<Bool> { left.condition("<=", right.sql) }
+  public static func <= (left: Self, right: Value) -> SQLExpression<Bool> {
+    left.condition("<=", left.text(right))
+  }
+  public static func > (left: Self, right: Self) -> SQLExpression<Bool> { left.condition(">", right.sql) }
+  public static func > (left: Self, right: Value) -> SQLExpression<Bool> {
+    left.condition(">", left.text(right))
+  }
+  public static func >= (left: Self, right: Self) -> SQLExpression<Bool> { left.condition(">=", right.sql) }
+  public static func >= (left: Self, right: Value) -> SQLExpression<Bool> {
+    left.condition(">=", left.text(right))
+  }
+
+  /// Whether the value is one of these; NULL is a value like any other.
+  public func isIn(_ values: some Sequence<Value>) -> SQLExpression<Bool> {
+    let values = values.map { SQLValue(encoding: $0, with: coding.encode) }
+    let list = SQLText.joined(values.filter { $0 != .null }.map(SQLText.init(value:)), separator: ", ")
+    let hasNull = values.contains(.null)
+    return SQLExpression<Bool>(
+      "CASE WHEN \(sql) IS NULL THEN \(hasNull) ELSE \(sql) IN (\(list)) END")
+  }
+
+  /// Whether the value lies between two, both included.
+  public func isBetween(_ low: Value, and high: Value) -> SQLExpression<Bool> {
+    condition("BETWEEN", "\(text(low)) AND \(text(high))")
+  }
+}
+
+// Values that may be NULL.
+extension SQLExpression {
+  /// The first that is not NULL.
+  public static func ?? <Wrapped>(left: Self, right: SQLExpression<Wrapped>) -> SQLExpression<Wrapped>
+  where Value == Wrapped? {
+    SQLExpression<Wrapped>("coalesce(\(left.sql), \(right.sql))", coding: right.coding)
+  }
+
+  /// The first that is not NULL.
+  public static func ?? <Wrapped>(left: Self, right: Self) -> Self where Value == Wrapped? {
+    SQLExpression("coalesce(\(left.sql), \(right.sql))", coding: left.coding)
+  }
+
+  /// The value, or this one for NULL.
+  public static func ?? <Wrapped>(left: Self, right: Wrapped) -> SQLExpression<Wrapped>
+  where Value == Wrapped? {
+    SQLExpression<Wrapped>("coalesce(\(left.sql), \(left.text(right)))", coding: left.coding.unwrapped())
+  }
+}
+
+// Conditions.
+extension SQLExpression where Value == Bool {
+  public static func && (left: Self, right: Self) -> Self { left.condition("AND", right.sql) }
+  public static func || (left: Self, right: Self) -> Self { left.condition("OR", right.sql) }
+  public static prefix func ! (operand: Self) -> Self { SQLExpression("NOT \(operand.sql)") }
+}
+
+// Arithmetic.
+extension SQLExpression where Value: Numeric {
+  public static func + (left: Self, right: Self) -> Self { left.combined("+", right.sql) }
+  public static func + (left: Self, right: Value) -> Self { left.combined("+", left.text(right)) }
+  public static func - (left: Self, right: Self) -> Self { left.combined("-", right.sql) }
+  public static func - (left: Self, right: Value) -> Self { left.combined("-", left.text(right)) }
+  public static func * (left: Self, right: Self) -> Self { left.combined("*", right.sql) }
+  public static func * (left: Self, right: Value) -> Self { left.combined("*", left.text(right)) }
+  public static func += (left: inout Self, right: Self) { left = left + right }
+  public static func += (left: inout Self, right: Value) { left = left + right }
+  public static func -= (left: inout Self, right: Self) { left = left - right }
+  public static func -= (left: inout Self, right: Value) { left = left - right }
+}
+
+// Text.
+extension SQLExpression where Value == String {
+  public static func + (left: Self, right: Self) -> Self { left.combined("||", right.sql) }
+  public static func + (left: Self, right: String) -> Self { left.combined("||", left.text(right)) }
+
+  /// Whether the text fits a pattern of `%` (any text) and `_` (any character), in which ASCII letters are compared
+  /// without case (https://www.sqlite.org/lang_expr.html#like).
+  public func isLike(_ pattern: String) -> SQLExpression<Bool> {
+    condition("LIKE", SQLText(value: .text(pattern)))
+  }
+}
+
+/// The larger of two values; NULL where one of them is.
+public func max<Value>(_ left: SQLExpression<Value>, _ right: SQLExpression<Value>) -> SQLExpression<Value> {
+  SQLExpression("max(\(left.sql), \(right.sql))", coding: left.coding)
+}
+
+/// The smaller of two values; NULL where one of them is.
+public func min<Value>(_ left: SQLExpression<Value>, _ right: SQLExpression<Value>) -> SQLExpression<Value> {
+  SQLExpression("min(\(left.sql), \(right.sql))", coding: left.coding)
+}
+
+extension SQLExpression {
+  /// Sorts from the smallest on; NULL is smaller than any value.
+  public func ascending() -> Ordering { Ordering(sql: "\(sql) ASC") }
+
+  /// Sorts from the largest on.
+  public func descending() -> Ordering { Ordering(sql: "\(sql) DESC") }
+
+  /// How many rows have a value.
+  public func count() -> SQLExpression<Int> { SQLExpression<Int>("count(\(sql))") }
+
+  /// The largest value; nil where there is none.
+  public func maximum() -> SQLExpression<Value?> {
+    SQLExpression<Value?>("max(\(sql))", coding: coding.optional())
+  }
+
+  /// The largest value; nil where there is none.
+  public func maximum<Wrapped>() -> SQLExpression where Value == Wrapped? {
+    SQLExpression("max(\(sql))", coding: coding)
+  }
+
+  /// The smallest value; nil where there is none.
+  public func minimum() -> SQLExpression<Value?> {
+    SQLExpression<Value?>("min(\(sql))", coding: coding.optional())
+  }
+
+  /// The smallest value; nil where there is none.
+  public func minimum<Wrapped>() -> SQLExpression where Value == Wrapped? {
+    SQLExpression("min(\(sql))", coding: coding)
+  }
+}

@@ -1,0 +1,155 @@
+import Upsurge
+
+/// A property of a model's columns, as `\.name`.
+public typealias ColumnPath<Row: TableRow> = PartialKeyPath<Row.Model.TableColumns>
+
+extension Database {
+  /// Inserts rows, and changes those that exist: the row whose key has the same values. Rows that already say so are
+  /// not touched.
+  ///
+  ///     try await database.upsert(players, on: \.name, merge: { row, excluded in
+  ///       row.score = max(row.score, excluded.score)
+  ///     })
+  ///
+  /// - Parameters:
+  ///   - key: the columns of a primary key, a UNIQUE constraint or a UNIQUE index, in any order; none for the primary key.
+  ///   - predicate: the condition of a partial UNIQUE index.
+  ///   - newer: last-write-wins: a row only changes where its column is not larger than the record's.
+  ///   - condition: a row only changes where this is true.
+  ///   - merge: what a row that exists becomes; without it every column takes the record's value.
+  /// - Returns: what became of the rows.
+  /// - Throws: `CancellationError`, when the task is cancelled: everything since the last commit is taken back. `usage`,
+  ///   where the table or its keys do not fit; `badInput` at the first row that cannot be stored, unless the options go on;
+  ///   `databaseBusy`; `database`.
+  @discardableResult
+  public func upsert<Row: TableRow>(
+    _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
+    where predicate: (@Sendable (Row.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    newer: ColumnPath<Row>? = nil,
+    when condition: (@Sendable (Row.Model.TableColumns, Row.Model.TableColumns) -> SQLExpression<Bool>)? =
+      nil,
+    merge: (@Sendable (inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+    options: BulkOptions = BulkOptions()
+  ) async throws -> Ledger {
+    let rules = try UpsertRules(
+      .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge, model: Row.Model.self)
+    return try await BulkWrite<Row>(database: self, rules: rules, options: options).store(rows)
+  }
+
+  /// The same of rows that come one after the other; no more are asked for than can be stored.
+  ///
+  /// They are stored by batches of 256 KiB at most, or at the end: rows that come slowly wait for others, and while they come
+  /// other writes of this database wait. What gives the rows must not use the database that stores them.
+  @discardableResult
+  public func upsert<Rows: AsyncSequence>(
+    _ rows: sending Rows, on key: ColumnPath<Rows.Element>...,
+    where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    newer: ColumnPath<Rows.Element>? = nil,
+    when condition: (
+      @Sendable (Rows.Element.Model.TableColumns, Rows.Element.Model.TableColumns) -> SQLExpression<Bool>
+    )? = nil,
+    merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? = nil,
+    options: BulkOptions = BulkOptions()
+  ) async throws -> Ledger where Rows.Element: TableRow {
+    let rules = try UpsertRules(
+      .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
+      model: Rows.Element.Model.self)
+    return try await BulkWrite<Rows.Element>(database: self, rules: rules, options: options).store(rows)
+  }
+
+  /// Inserts rows; one whose key exists cannot be stored.
+  @discardableResult
+  public func insert<Row: TableRow>(
+    _ rows: sending some Sequence<Row>, options: BulkOptions = BulkOptions()
+  ) async throws -> Ledger {
+    try await BulkWrite<Row>(database: self, rules: UpsertRules(mode: .insert), options: options).store(rows)
+  }
+
+  /// Inserts rows whose key does not exist; others are ignored.
+  /// - Parameter key: as of `upsert`.
+  @discardableResult
+  public func insertOrIgnore<Row: TableRow>(
+    _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
+  ) async throws -> Ledger {
+    let rules = try UpsertRules(.ignore, key: key, model: Row.Model.self)
+    return try await BulkWrite<Row>(database: self, rules: rules, options: options).store(rows)
+  }
+
+  /// Changes rows that exist; rows that do not are ignored.
+  /// - Parameters: as of `upsert`.
+  @discardableResult
+  public func update<Row: TableRow>(
+    _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., newer: ColumnPath<Row>? = nil,
+    merge: (@Sendable (inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+    options: BulkOptions = BulkOptions()
+  ) async throws -> Ledger {
+    let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.Model.self)
+    return try await BulkWrite<Row>(database: self, rules: rules, options: options).store(rows)
+  }
+
+  /// Deletes the rows that have the same key; those that do not exist are ignored.
+  /// - Parameter key: as of `upsert`.
+  @discardableResult
+  public func delete<Row: TableRow>(
+    _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
+  ) async throws -> Ledger {
+    let rules = try UpsertRules(.delete, key: key, model: Row.Model.self)
+    return try await BulkWrite<Row>(database: self, rules: rules, options: options).store(rows)
+  }
+}
+
+extension UpsertRules {
+  /// What a model's columns come to.
+  init<Model: Table>(
+    _ mode: WriteMode, key: [PartialKeyPath<Model.TableColumns>],
+    where predicate: ((Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    newer: PartialKeyPath<Model.TableColumns>? = nil,
+    when condition: ((Model.TableColumns, Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    merge: ((inout RowUpdates<Model>, Model.TableColumns) -> Void)? = nil, model: Model.Type
+  ) throws(UpsurgeError) {
+    let (row, excluded) = (Model.columns(of: .row), Model.columns(of: .excluded))
+    self.init(mode: mode)
+    var names: [String] = []
+    for path in key { names += try Model.columnNames(at: path) }
+    let filter = try predicate.map { (predicate) throws(UpsurgeError) in try predicate(row).sql.spelled() }
+    if !names.isEmpty { target = .columns(names, where: filter) }
+    if let newer { self.merge.newer = Merge.Newer(column: try Model.columnNames(at: newer)[0]) }
+    self.merge.condition = try condition.map { (condition) throws(UpsurgeError) in
+      try condition(row, excluded).sql.spelled()
+    }
+    if let merge {
+      var updates = RowUpdates<Model>()
+      merge(&updates, excluded)
+      let keys = Set(names.isEmpty ? Model.primaryKeyColumnNames : names)
+      for name in Model.columnNames {
+        if let value = updates.values[name] {
+          self.merge.columns[name] = .expression(try value.spelled())
+        } else if !keys.contains(name) {
+          self.merge.columns[name] = .expression(name.quotedIdentifier)
+        }
+      }
+    }
+  }
+}
+
+extension Table {
+  /// The columns that a key path leads to: one, or those of a group.
+  /// - Throws: `usage` for a path to something else.
+  static func columnNames(at path: PartialKeyPath<TableColumns>) throws(UpsurgeError) -> [String] {
+    let value: Any = columns(of: .row)[keyPath: path]
+    let names =
+      (value as? any NamedColumn)?.columnName.map { [$0] } ?? (value as? any GroupColumns)?.namedColumns ?? []
+    if names.isEmpty {
+      throw UpsurgeError(
+        .usage, "a key path of \(Self.self) leads to no column", hint: #"name columns, as in \.id"#)
+    }
+    return names
+  }
+}
+
+/// What may have the name of a column.
+private protocol NamedColumn {
+  var columnName: String? { get }
+}
+
+extension SQLExpression: NamedColumn {}

@@ -1,0 +1,75 @@
+import Upsurge
+
+/// What becomes of rows that a snapshot no longer has.
+public enum Sweep<Model: Table>: Sendable {
+  /// They stay.
+  case none
+  /// They are deleted.
+  case hard
+  /// They are marked in the column of this name: the time in a text column, 1 in one of numbers. A row of the snapshot says
+  /// itself that it is not marked.
+  case soft(column: String)
+
+  /// They are marked in a column.
+  public static func soft<Value>(_ column: KeyPath<Model.TableColumns, SQLExpression<Value>>) -> Sweep {
+    .soft(column: Model.columns(of: .row)[keyPath: column].columnName ?? "")
+  }
+}
+
+/// What must hold before rows are removed because a snapshot does not have them.
+public struct MirrorGuards: Sendable {
+  /// Of the rows that could go, so many may.
+  public var maximumDeletes = RowLimit.percent(10)
+  /// Whether a snapshot without rows is believed.
+  public var allowsEmpty = false
+  /// A snapshot has at least so many rows.
+  public var leastRows: UInt64 = 1
+  /// How many rows the snapshot has, where that is known.
+  public var expectedCount: UInt64?
+
+  public init() {}
+}
+
+/// What a mirror has done.
+public struct MirrorResult: Sendable {
+  /// What became of the rows; `swept` counts those that went.
+  public var ledger: Ledger
+  /// Why no row went, where a guard has spoken; the rows of the snapshot are stored all the same.
+  public var refusal: UpsurgeError?
+}
+
+extension Database {
+  /// Brings a table in step with a snapshot, in one transaction: new rows are inserted, changed ones changed, equal ones not
+  /// touched, and rows that the snapshot does not have are swept.
+  ///
+  ///     let result = try await database.mirror(players, sweeping: .hard, scope: { $0.team == "x" })
+  ///
+  /// - Parameters:
+  ///   - key: as of `upsert`.
+  ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
+  ///   - guards: what keeps a snapshot that is cut off from emptying the table.
+  /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
+  public func mirror<Row: TableRow>(
+    _ rows: sending some Sequence<Row>, on key: PartialKeyPath<Row.Model.TableColumns>...,
+    sweeping sweep: Sweep<Row.Model>,
+    scope: (@Sendable (Row.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    guards: MirrorGuards = MirrorGuards()
+  ) async throws -> MirrorResult {
+    let columns = Row.Model.columns(of: .row)
+    let rules = try UpsertRules(.upsert, key: key, model: Row.Model.self)
+    var snapshot = SnapshotRules()
+    snapshot.maximumDeletes = guards.maximumDeletes
+    snapshot.allowsEmpty = guards.allowsEmpty
+    snapshot.leastRows = guards.leastRows
+    snapshot.expectedCount = guards.expectedCount
+    snapshot.scope = try scope?(columns).sql.spelled()
+    switch sweep {
+    case .none: snapshot.sweep = .none
+    case .hard: snapshot.sweep = .hard
+    case .soft(let name): snapshot.sweep = .soft(column: name)
+    }
+    var write = BulkWrite<Row>(database: self, rules: rules, options: BulkOptions())
+    write.snapshot = snapshot
+    return try await write.mirror(rows)
+  }
+}

@@ -1,0 +1,93 @@
+import Upsurge
+
+/// An SQLite database whose rows are models.
+///
+///     let database = try Database("app.db")
+///     try await database.createTable(Player.self)
+///     try await database.upsert(players, on: \.name)
+///
+/// It may be used from anywhere. Writes are done one after the other by a thread of their own, in WAL mode, with foreign
+/// keys on; reads are done by another, beside them, and see what is committed.
+public final class Database: Sendable {
+  /// How a database is used.
+  public struct Configuration: Sendable {
+    public var durability = Durability.normal
+    /// How long to wait for a lock that another program holds, in milliseconds.
+    public var busyTimeout: Int32 = 5_000
+    /// Bounds the page cache (a quarter of it) and each row (as much again).
+    public var memory = ByteSize.mebibytes(64)
+
+    public init() {}
+  }
+
+  let configuration: Configuration
+  let writer: DatabaseThread
+  let reader: DatabaseThread
+  private let path: String
+
+  /// Opens a database, and makes a file that is missing.
+  /// - Throws: `usage` for a durability of `off`, which has no transactions; `cannotCreate`, `databaseBusy`, `database`.
+  public init(_ path: String, configuration: Configuration = Configuration()) throws(UpsurgeError) {
+    if configuration.durability == .off {
+      throw UpsurgeError(
+        .usage, "a database without a journal has no transactions", hint: "a durability of normal, or full")
+    }
+    self.configuration = configuration
+    self.path = path
+    writer = try DatabaseThread { () throws(UpsurgeError) in
+      let connection = try Connection(
+        path: path, createIfMissing: true, busyTimeoutMilliseconds: configuration.busyTimeout)
+      try connection.configure(
+        durability: configuration.durability, pageCacheByteCount: configuration.memory.byteCount / 4)
+      return connection
+    }
+    reader = path == ":memory:" ? writer : try Database.openReader(path, configuration)
+  }
+
+  /// Whether the database is in memory, and has one connection only.
+  var isInMemory: Bool { reader === writer }
+
+  /// A thread with a connection of its own, which reads.
+  func openReader() throws(UpsurgeError) -> DatabaseThread { try Database.openReader(path, configuration) }
+
+  private static func openReader(
+    _ path: String, _ configuration: Configuration
+  ) throws(UpsurgeError) -> DatabaseThread {
+    try DatabaseThread { () throws(UpsurgeError) in
+      let connection = try Connection(
+        path: path, createIfMissing: false, busyTimeoutMilliseconds: configuration.busyTimeout)
+      try connection.execute("PRAGMA query_only=ON; PRAGMA foreign_keys=ON")
+      return connection
+    }
+  }
+
+  /// Runs a statement, or several when no values are in them.
+  ///
+  ///     try await database.execute("UPDATE players SET team = NULL WHERE team = \(name)")
+  ///
+  /// - Throws: `usage` for several statements with values, and for SQL that leaves a transaction open, which is rolled back;
+  ///   `database`; `databaseBusy`.
+  public func execute(_ sql: SQLText) async throws(UpsurgeError) {
+    try await writer.perform { (connection) throws(UpsurgeError) in
+      // The engine's own writes take care of the log themselves.
+      try connection.execute("PRAGMA wal_autocheckpoint=1000")
+      defer { try? connection.execute("PRAGMA wal_autocheckpoint=0") }
+      let (text, values) = sql.bound
+      if values.isEmpty {
+        try connection.execute(text)
+      } else {
+        _ = try RowReader(sql, on: connection).all(.max, at: nil) { _ in }
+      }
+      if connection.isInAutocommit { return }
+      throw UpsurgeError(
+        .usage, "the SQL leaves a transaction open: it was rolled back",
+        hint: "end it with COMMIT in the same call")
+    }
+  }
+
+  /// Makes the table of a model.
+  /// - Throws: `database`, also when the table is there already.
+  public func createTable<Model: Table>(_ model: Model.Type) async throws(UpsurgeError) {
+    try await execute("\(raw: Model.createTableSQL)")
+  }
+}

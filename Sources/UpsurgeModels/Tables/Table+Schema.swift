@@ -1,0 +1,23 @@
+import Upsurge
+
+extension Table {
+  /// The statement that makes the model's table, a STRICT one; without a semicolon.
+  ///
+  /// A key of one INTEGER column is the rowid itself. Columns are NOT NULL unless their properties are optional.
+  public static var createTableSQL: String {
+    let keys = columnDefinitions.filter(\.isPrimaryKey)
+    let rowid = keys.count == 1 && keys[0].storage == .integer ? keys[0].name : nil
+    var lines = columnDefinitions.map { column in
+      var line = "  \(column.name.quotedIdentifier) \(column.storage.rawValue)"
+      if column.name == rowid { return line + " PRIMARY KEY" }
+      if !column.isNullable { line += " NOT NULL" }
+      // Text with a NUL, which SQL cannot spell, is no default.
+      if let value = column.defaultValue, let literal = try? value.literal() { line += " DEFAULT \(literal)" }
+      return line
+    }
+    if !keys.isEmpty && rowid == nil {
+      lines.append("  PRIMARY KEY (\(keys.map(\.name.quotedIdentifier).joined(separator: ", ")))")
+    }
+    return "CREATE TABLE \(tableName.quotedIdentifier) (\n\(lines.joined(separator: ",\n"))\n) STRICT"
+  }
+}

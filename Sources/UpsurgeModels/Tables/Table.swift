@@ -1,0 +1,44 @@
+import Upsurge
+
+/// What can be stored as a row of a table: a model, or its draft.
+public protocol TableRow: Sendable {
+  associatedtype Model: Table
+
+  /// Appends a value for each column of the table.
+  func encode(into row: inout RowEncoder)
+}
+
+/// A type whose values are rows of a table; `@Table` writes what it asks for.
+public protocol Table: TableRow where Model == Self {
+  /// The columns in SQL, a property for each of the model's.
+  associatedtype TableColumns: Sendable
+
+  static var tableName: String { get }
+  /// The columns in the order of the properties, those of groups in their place.
+  static var columnDefinitions: [ColumnDefinition] { get }
+  /// The columns as SQL speaks of them.
+  static func columns(of source: ColumnSource) -> TableColumns
+
+  /// Takes a value from each column.
+  /// - Throws: `badInput` for a value that a property cannot have.
+  init(from row: inout RowDecoder) throws(UpsurgeError)
+}
+
+/// A table with a primary key.
+public protocol PrimaryKeyedTable: Table {
+  /// The key's type; a tuple of several.
+  associatedtype PrimaryKey
+
+  /// The row's key.
+  var primaryKey: PrimaryKey { get }
+  /// Appends a value for each column of the key.
+  static func encodePrimaryKey(_ key: PrimaryKey, into row: inout RowEncoder)
+}
+
+extension Table {
+  /// The names of the columns.
+  public static var columnNames: [String] { columnDefinitions.map(\.name) }
+
+  /// The names of the primary key's columns; empty for none.
+  public static var primaryKeyColumnNames: [String] { columnDefinitions.filter(\.isPrimaryKey).map(\.name) }
+}

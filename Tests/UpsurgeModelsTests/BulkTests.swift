@@ -1,0 +1,241 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import UpsurgeModels
+
+/// Many models a call, judged by a plain connection.
+@Suite("Bulk calls") struct BulkTests {
+  let scratch = Scratch()
+
+  private func open<Model: UpsurgeModels.Table>(
+    _ model: Model.Type, _ configuration: UpsurgeModels.Database.Configuration = .init(), sql: String = ""
+  ) async throws -> (UpsurgeModels.Database, TestSupport.Database) {
+    let database = try UpsurgeModels.Database(scratch.file("a.db"), configuration: configuration)
+    try await database.execute("\(raw: Model.createTableSQL); \(raw: sql)")
+    return (database, TestSupport.Database(scratch.file("a.db")))
+  }
+
+  private func book(_ id: Int, _ title: String?, count: Int = 0, at: Int = 0) -> Book {
+    Book(libraryID: 1, remoteID: "b\(id)", title: title, count: count, updatedAt: at)
+  }
+
+  @Test("By default the primary key says which row is meant, and rows that say the same are not touched")
+  func upsert() async throws {
+    let (database, plain) = try await open(Book.self)
+    try await database.insert([book(1, "a"), book(2, "b")])
+    let ledger = try await database.upsert([book(1, "a"), book(2, "x"), book(3, nil)])
+    #expect(ledger.inserted == 1 && ledger.updated == 1 && ledger.unchanged == 1 && ledger.isBalanced)
+    #expect(try plain.rows("SELECT remote_id, title FROM books") == ["'b1'|'a'", "'b2'|'x'", "'b3'|NULL"])
+    #expect(
+      try await database.update([book(3, "c"), book(4, "d")], on: \.libraryID, \.remoteID).ignored == 1)
+    #expect(try await database.insertOrIgnore([book(3, "y"), book(5, "e")]).ignored == 1)
+    #expect(try await database.delete([book(1, nil), book(9, nil)]).deleted == 1)
+    #expect(try plain.rows("SELECT remote_id, title FROM books") == ["'b2'|'x'", "'b3'|'c'", "'b5'|'e'"])
+  }
+
+  @Test("Merge closures are SQL over the row and the record") func merge() async throws {
+    let (database, plain) = try await open(Book.self)
+    try await database.insert([book(1, "a", count: 3, at: 5), book(2, nil, count: 1, at: 7)])
+    let ledger = try await database.upsert(
+      [book(1, nil, count: 2, at: 9), book(2, "it's", count: 5, at: 1), book(3, "n", count: 1)],
+      on: \.remoteID, \.libraryID,
+      merge: { row, excluded in
+        row.title = excluded.title ?? row.title
+        row.count += excluded.count
+        row.updatedAt = max(row.updatedAt, excluded.updatedAt)
+      })
+    #expect(ledger.updated == 2 && ledger.inserted == 1)
+    #expect(
+      try plain.rows("SELECT remote_id, title, count, updatedAt FROM books")
+        == ["'b1'|'a'|5|9", "'b2'|'it''s'|6|7", "'b3'|'n'|1|0"].map { $0.replacing("''s", with: "'s") })
+    // Columns that are not set stay, and values are spelled as SQL.
+    try await database.upsert(
+      [book(1, "z", count: 9, at: 9)], merge: { row, _ in row.title = .value("o'clock \"sharp\"") })
+    #expect(
+      try plain.rows("SELECT title, count FROM books WHERE remote_id = 'b1'") == ["'o'clock \"sharp\"'|5"])
+  }
+
+  @Test("Drafts are merged by another key than the primary one") func mergedDrafts() async throws {
+    let (database, plain) = try await open(Player.self, sql: "CREATE UNIQUE INDEX i ON players(name)")
+    try await database.insert([
+      Player(id: 3, name: "a", highScore: 4), Player(id: 5, name: "b", highScore: 9),
+    ])
+    let drafts = [
+      Player.Draft(name: "a", highScore: 7), Player.Draft(name: "b", highScore: 7), Player.Draft(name: "c"),
+    ]
+    try await database.upsert(
+      drafts, on: \.name, merge: { row, excluded in row.highScore = max(row.highScore, excluded.highScore) })
+    #expect(try plain.rows("SELECT * FROM players") == ["3|'a'|7|NULL", "5|'b'|9|NULL", "6|'c'|0|NULL"])
+    try await database.upsert(drafts, on: \.name)
+    #expect(try plain.rows("SELECT * FROM players") == ["3|'a'|7|NULL", "5|'b'|7|NULL", "6|'c'|0|NULL"])
+  }
+
+  @Test("Last-write-wins takes ties, and conditions keep rows as they are") func conditions() async throws {
+    let (database, plain) = try await open(Book.self)
+    try await database.insert([book(1, "a", at: 5), book(2, "b", at: 5), book(3, "c", at: 5)])
+    let ledger = try await database.upsert(
+      [book(1, "x", at: 4), book(2, "x", at: 5), book(3, "x", at: 6)], newer: \.updatedAt)
+    #expect(ledger.stale == 1 && ledger.updated == 2)
+    #expect(try plain.rows("SELECT title FROM books") == ["'a'", "'x'", "'x'"])
+    try await database.upsert(
+      [book(1, "y", at: 4), book(2, "y", at: 5)],
+      when: { row, excluded in row.updatedAt > excluded.updatedAt })
+    #expect(try plain.rows("SELECT title FROM books") == ["'y'", "'x'", "'x'"])
+  }
+
+  @Test("A partial unique index is named by its columns and condition") func partialIndex() async throws {
+    let (database, plain) = try await open(
+      Player.self, sql: "CREATE UNIQUE INDEX active ON players(name) WHERE team IS NOT NULL")
+    try await database.insert([Player(id: 1, name: "a", team: "t"), Player(id: 2, name: "a", team: nil)])
+    try await database.upsert(
+      [Player.Draft(name: "a", highScore: 5, team: "t")], on: \.name, where: { $0.team != nil })
+    #expect(try plain.rows("SELECT * FROM players") == ["1|'a'|5|'t'", "2|'a'|0|NULL"])
+    await #expect(throws: UpsurgeError.self) {
+      try await database.upsert([Player.Draft(name: "a")], on: \.name, where: { $0.team == nil })
+    }
+  }
+
+  @Test("A row that cannot be stored takes all of them back, or goes to who wants it") func errors()
+    async throws
+  {
+    let (database, plain) = try await open(Player.self, sql: "CREATE UNIQUE INDEX i ON players(name)")
+    let rows = (1...9_000).map { Player(id: $0, name: $0 == 8_000 ? "n5" : "n\($0)") }
+    do {
+      try await database.insert(rows)
+      Issue.record("the rows were stored")
+    } catch let error as UpsurgeError {
+      #expect(error.code == .badInput && error.position?.record == 8_000, "\(error)")
+    }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
+    let rejects = Guarded<[Reject]>([])
+    var options = BulkOptions()
+    options.onError = .reject
+    options.onReject = { reject in rejects.withLock { $0.append(reject) } }
+    let ledger = try await database.insert(rows, options: options)
+    #expect(ledger.inserted == 8_999 && ledger.rejected == 1 && ledger.isBalanced)
+    #expect(rejects.withLock { $0.map(\.position.record) } == [8_000])
+    // The thread goes on after an error.
+    options.commitEvery = 100
+    options.onError = .stop
+    await #expect(throws: UpsurgeError.self) {
+      try await database.insert([Player.Draft(name: "p")] + [Player.Draft(name: "n1")], options: options)
+    }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["8999"])
+  }
+
+  @Test("Rows of any size, in any number, are those that went in", arguments: [0, 1, 5_000])
+  func sizes(_ count: Int) async throws {
+    var configuration = UpsurgeModels.Database.Configuration()
+    configuration.memory = .mebibytes(8)
+    let (database, plain) = try await open(Player.self, configuration)
+    var random = SeededGenerator(seed: UInt64(count))
+    let rows = (0..<count).map { index in
+      let length = index % 997 == 1 ? 700_000 : Int.random(in: 0...300, using: &random)
+      return Player(
+        id: index, name: String(repeating: "ä", count: length / 2), team: length % 3 == 0 ? nil : "t")
+    }
+    #expect(try await database.upsert(rows).inserted == UInt64(count))
+    let stored = try plain.rows("SELECT id, length(name), team FROM players")
+    #expect(stored == rows.map { "\($0.id)|\($0.name.count)|\($0.team.map { "'\($0)'" } ?? "NULL")" })
+    if count > 0 {
+      await #expect(throws: UpsurgeError.self) {
+        try await database.upsert([Player(id: -1, name: String(repeating: "x", count: 3 << 20))])
+      }
+    }
+  }
+
+  private struct Failure: Error {}
+
+  @Test("An asynchronous sequence is stored; what it throws takes all of it back") func asynchronous()
+    async throws
+  {
+    let (database, plain) = try await open(Player.self)
+    let rows = AsyncThrowingStream<Player, any Error> { continuation in
+      for id in 1...10_000 { continuation.yield(Player(id: id, name: "\(id)")) }
+      continuation.finish()
+    }
+    #expect(try await database.upsert(rows).inserted == 10_000)
+    let broken = AsyncThrowingStream<Player, any Error> { continuation in
+      for id in 10_001...20_000 { continuation.yield(Player(id: id, name: "\(id)")) }
+      continuation.finish(throwing: Failure())
+    }
+    await #expect(throws: Failure.self) { try await database.upsert(broken) }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["10000"])
+  }
+
+  @Test("A cancelled call takes all of its rows back, and the next one goes on") func cancelled() async throws
+  {
+    let (database, plain) = try await open(Player.self)
+    let task = Task {
+      try await database.upsert((1...).lazy.map { Player(id: $0, name: "\($0)") })
+    }
+    try await Task.sleep(for: .milliseconds(100))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
+    #expect(try await database.upsert([Player(id: 1, name: "a")]).inserted == 1)
+  }
+
+  @Test("A call that waits for its turn is cancelled at once") func cancelledWhileWaiting() async throws {
+    let (database, plain) = try await open(Player.self)
+    let (stream, source) = AsyncStream.makeStream(of: Player.self)
+    let first = Task { try await database.upsert(stream) }
+    try await Task.sleep(for: .milliseconds(50))
+    let second = Task { try await database.upsert([Player(id: 1, name: "a")]) }
+    try await Task.sleep(for: .milliseconds(50))
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    source.yield(Player(id: 2, name: "b"))
+    source.finish()
+    #expect(try await first.value.inserted == 1)
+    #expect(try plain.rows("SELECT id FROM players") == ["2"])
+  }
+
+  @Test("Rows that use the database that stores them are refused, not waited for") func circles() async throws
+  {
+    let (database, plain) = try await open(Player.self)
+    let rows = AsyncStream<Int> { source in
+      source.yield(1)
+      source.finish()
+    }.map { id in
+      try await database.execute("DELETE FROM players")
+      return Player(id: id, name: "a")
+    }
+    await #expect(throws: UpsurgeError.self) { try await database.upsert(rows) }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
+    let memory = try UpsurgeModels.Database(":memory:")
+    try await memory.createTable(Player.self)
+    try await memory.insert([Player(id: 1, name: "a")])
+    await #expect(throws: UpsurgeError.self) { try await memory.upsert(memory.rows(Player.all)) }
+    // Another's rows, or those of a file, which are read beside, are taken.
+    try await database.insert([Player(id: 1, name: "b"), Player(id: 2, name: "c")])
+    #expect(try await memory.upsert(database.rows(Player.all)).updated == 1)
+    #expect(try await database.upsert(database.rows(Player.all)).unchanged == 2)
+  }
+
+  @Test("Calls from many tasks are done one after the other") func tasks() async throws {
+    let (database, plain) = try await open(Player.self)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<16 {
+        group.addTask {
+          try await database.upsert((0..<2_000).map { Player(id: task * 2_000 + $0, name: "\(task)") })
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try plain.rows("SELECT count(*), count(DISTINCT name) FROM players") == ["32000|16"])
+  }
+
+  @Test("A table that is not there, and a key that is none, are said") func usage() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("a.db"))
+    await #expect(throws: UpsurgeError.self) { try await database.upsert([Player(id: 1, name: "a")]) }
+    try await database.createTable(Player.self)
+    await #expect(throws: UpsurgeError.self) {
+      try await database.upsert([Player(id: 1, name: "a")], on: \.name)
+    }
+    await #expect(throws: UpsurgeError.self) {
+      try await database.upsert([Player(id: 1, name: "a")], on: \.self)
+    }
+  }
+}

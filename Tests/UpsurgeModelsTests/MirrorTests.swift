@@ -1,0 +1,99 @@
+import TestSupport
+import Testing
+
+@testable import UpsurgeModels
+
+@Table struct Errand: Equatable {
+  let id: Int
+  var title: String
+  var list: String
+  var deletedAt: String?
+}
+
+@Suite("Mirroring models") struct MirrorTests {
+  let scratch = Scratch()
+
+  private func open(_ rows: [Player]) async throws -> (UpsurgeModels.Database, TestSupport.Database) {
+    let database = try UpsurgeModels.Database(scratch.file("a.db"))
+    try await database.createTable(Player.self)
+    try await database.insert(rows)
+    return (database, TestSupport.Database(scratch.file("a.db")))
+  }
+
+  private func players(_ ids: some Sequence<Int>, team: String? = nil) -> [Player] {
+    ids.map { Player(id: $0, name: "p\($0)", team: team) }
+  }
+
+  @Test("Rows come, change, stay and go, and equal ones are not written") func hard() async throws {
+    let (database, plain) = try await open(players(1...1_000))
+    var rows = players(51...1_010)
+    rows[0].name = "x"
+    let result = try await database.mirror(rows, sweeping: .hard)
+    #expect(result.refusal == nil)
+    #expect(result.ledger.inserted == 10 && result.ledger.updated == 1 && result.ledger.unchanged == 949)
+    #expect(result.ledger.swept == 50 && result.ledger.isBalanced)
+    #expect(try await database.fetchAll(Player.order(by: \.id)) == rows)
+    let again = try await database.mirror(rows, sweeping: .hard)
+    #expect(again.ledger.unchanged == 960 && again.ledger.swept == 0)
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["960"])
+  }
+
+  @Test("A snapshot that was cut off takes no row, an empty one neither, until that is allowed") func guards()
+    async throws
+  {
+    let (database, plain) = try await open(players(1...100))
+    let cut = try await database.mirror(players(1...50), sweeping: .hard)
+    #expect(cut.refusal?.code == .guardRefused && cut.ledger.swept == 0)
+    let empty = try await database.mirror([Player](), sweeping: .hard)
+    #expect(empty.refusal?.code == .guardRefused)
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["100"])
+    var guards = MirrorGuards()
+    guards.maximumDeletes = .percent(100)
+    #expect(try await database.mirror(players(1...50), sweeping: .hard, guards: guards).ledger.swept == 50)
+    guards.allowsEmpty = true
+    #expect(try await database.mirror([Player](), sweeping: .hard, guards: guards).ledger.swept == 50)
+    guards.expectedCount = 3
+    #expect(try await database.mirror(players(1...2), sweeping: .hard, guards: guards).refusal != nil)
+  }
+
+  @Test("Only rows in scope go, and none outside of it comes") func scope() async throws {
+    let (database, plain) = try await open(players(1...20, team: "x") + players(21...40, team: "it's"))
+    let result = try await database.mirror(
+      players(21...39, team: "it's"), sweeping: .hard, scope: { $0.team == "it's" })
+    #expect(result.ledger.swept == 1 && result.refusal == nil)
+    await #expect(throws: UpsurgeError.self) {
+      try await database.mirror(players(1...20, team: "x"), sweeping: .hard, scope: { $0.team == "it's" })
+    }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["39"])
+  }
+
+  @Test("Soft sweeps mark rows; those that come back are unmarked") func soft() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("b.db"))
+    try await database.createTable(Errand.self)
+    let tasks = (1...20).map { Errand(id: $0, title: "t\($0)", list: "a") }
+    try await database.insert(tasks)
+    let result = try await database.mirror(tasks.dropLast(), sweeping: .soft(\.deletedAt))
+    #expect(result.ledger.swept == 1 && result.refusal == nil)
+    #expect(try await database.fetchAll(Errand.where { $0.deletedAt != nil }.select { $0.id }) == [20])
+    let back = try await database.mirror(tasks, sweeping: .soft(\.deletedAt))
+    #expect(back.ledger.updated == 1 && back.ledger.swept == 0)
+    #expect(try await database.fetchAll(Errand.order(by: \.id)) == tasks)
+  }
+
+  @Test("What cannot be stored, and what is cancelled, leaves the table as it was") func failures()
+    async throws
+  {
+    let (database, _) = try await open(players(1...100))
+    try await database.execute("CREATE UNIQUE INDEX i ON players(name)")
+    await #expect(throws: UpsurgeError.self) {
+      try await database.mirror(players(1...99) + [Player(id: 200, name: "p1")], sweeping: .hard)
+    }
+    let task = Task {
+      try await database.mirror((1...).lazy.map { Player(id: $0, name: "n\($0)") }, sweeping: .hard)
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await database.fetchAll(Player.order(by: \.id)) == players(1...100))
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import UpsurgeModels
+
+// The models of the tests: one for each thing that a model can say.
+
+@Table struct Player: Equatable {
+  let id: Int
+  var name: String
+  @Column("high_score") var highScore = 0
+  var team: String?
+  @Ephemeral var isSelected = false
+}
+
+enum Status: String, ColumnValue { case open, done }
+
+@Table("all_kinds") struct Kinds: Equatable {
+  @Column(primaryKey: true) var key: UUID
+  @Column(as: UUID.Bytes.self) var bytes: UUID
+  @Column(as: UUID.Uppercased.self) var upper: UUID?
+  var flag = true
+  var small: Int16
+  var ratio: Double
+  var blob: [UInt8]
+  var data: Data?
+  var createdAt: Date
+  @Column(as: Date.UnixTime.self) var seenAt: Date?
+  @Column(as: Date.Seconds.self) var dueAt: Date
+  @Column(as: JSON<[String]>.self) var tags: [String]
+  var status: Status
+  var `default`: Int?
+  var any: SQLValue
+}
+
+@Selection struct Timestamps: Equatable {
+  var createdAt: Int
+  var updatedAt: Int?
+}
+
+@Selection struct Picture: Equatable {
+  var url: String
+  @Column("image_width") var width: Int
+}
+
+@Selection enum Attachment: Equatable {
+  case link(String)
+  case picture(Picture)
+  case text(body: String)
+}
+
+@Table struct Note: Equatable {
+  let id: Int
+  var timestamps: Timestamps
+  var review: Review?
+  var attachment: Attachment?
+}
+
+@Selection struct Review: Equatable {
+  var reviewer: String
+  var stars: Int?
+}
+
+@Table struct Book: Equatable {
+  @Column("library_id", primaryKey: true) var libraryID: Int
+  @Column("remote_id", primaryKey: true) var remoteID: String
+  var title: String?
+  var count = 0
+  var updatedAt = 0
+}
+
+/// Types that are nested, and properties with names that the macros use themselves.
+enum Outer {
+  @Table struct Part: Equatable {
+    let id: Int
+    var source: String
+    var row: Row
+    var columns = 1
+    var value: Int?
+    var key = "k"
+    var found = false
+    var left, right: Int?
+    var note: String!
+    var group: Pair?
+  }
+
+  @Selection struct Pair: Equatable {
+    var payload: String?
+    @Column("pair_source") var source: Int
+  }
+}
+
+typealias Row = Int
+typealias Pair = Outer.Pair

@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+
+@testable import UpsurgeModels
+
+@Suite("What became of each row") struct ReturningTests {
+  let scratch = Scratch()
+
+  private func open() async throws -> (UpsurgeModels.Database, TestSupport.Database) {
+    let database = try UpsurgeModels.Database(scratch.file("a.db"))
+    try await database.createTable(Player.self)
+    try await database.execute("CREATE UNIQUE INDEX i ON players(name)")
+    return (database, TestSupport.Database(scratch.file("a.db")))
+  }
+
+  @Test("Keys of drafts, in their order, over many batches") func keys() async throws {
+    let (database, plain) = try await open()
+    try await database.insert([Player(id: 7, name: "n5", highScore: 1), Player(id: 9, name: "n6")])
+    let drafts = (1...9_000).map { Player.Draft(name: "n\($0)") }
+    var rows: [Returned<Int>] = []
+    for try await row in try database.upsert(drafts, on: \.name, returning: \.id) { rows.append(row) }
+    #expect(rows.map(\.number) == Array(1...9_000))
+    let isRight =
+      try rows.map { $0.value ?? 0 }
+      == (1...9_000).map { number in
+        Int(try plain.rows("SELECT id FROM players WHERE name = 'n\(number)'")[0]) ?? -1
+      }
+    #expect(isRight)
+    #expect(
+      rows[4].outcome == .updated && rows[4].value == 7 && rows[5].outcome == .unchanged && rows[5].value == 9
+    )
+    #expect(rows[6].outcome == .inserted)
+  }
+
+  @Test("Models as they are then") func models() async throws {
+    let (database, _) = try await open()
+    try await database.insert([Player(id: 1, name: "a", highScore: 5)])
+    var rows: [Player?] = []
+    let call = try database.upsert(
+      [Player.Draft(name: "a", highScore: 3), Player.Draft(name: "b")], on: \.name,
+      merge: { row, excluded in row.highScore = max(row.highScore, excluded.highScore) },
+      returning: Player.self)
+    for try await row in call { rows.append(row.value) }
+    #expect(rows == [Player(id: 1, name: "a", highScore: 5), Player(id: 2, name: "b")])
+  }
+
+  @Test("Rejects are told in their place, or end the call and take it back") func rejects() async throws {
+    let (database, plain) = try await open()
+    let players = [Player(id: 1, name: "a"), Player(id: 2, name: "a"), Player(id: 3, name: "b")]
+    var options = BulkOptions()
+    options.onError = .reject
+    var outcomes: [Outcome] = []
+    for try await row in try database.upsert(players, options: options, returning: \.id) {
+      outcomes.append(row.outcome)
+      #expect(
+        (row.reject != nil) == (row.outcome == .rejected) && (row.value == nil) == (row.outcome == .rejected))
+    }
+    #expect(outcomes == [.inserted, .rejected, .inserted])
+    try await database.execute("DELETE FROM players")
+    await #expect(throws: UpsurgeError.self) {
+      for try await _ in try database.upsert(players, returning: \.id) {}
+    }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
+  }
+
+  @Test("A loop that is left early, and a task that is cancelled, take all of it back") func leaving()
+    async throws
+  {
+    let (database, plain) = try await open()
+    for try await row in try database.upsert(
+      (1...50_000).map { Player(id: $0, name: "\($0)") }, returning: \.id)
+    where row.number == 10 { break }
+    #expect(try await database.upsert([Player(id: 1, name: "a")]).inserted == 1)
+    let task = Task {
+      for try await _ in try database.upsert(
+        (2...).lazy.map { Player(id: $0, name: "\($0)") }, returning: \.id)
+      {}
+    }
+    try await Task.sleep(for: .milliseconds(100))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["1"])
+    for try await _ in try database.upsert([Player](), returning: \.id) { Issue.record("a row") }
+  }
+}
