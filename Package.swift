@@ -4,7 +4,7 @@ import PackageDescription
 
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeMirror <- UpsurgeCommand
 // <- UpsurgeMain;
-// Upsurge and UpsurgeMacros <- UpsurgeModels.
+// Upsurge and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB.
 let package = Package(
   name: "upsurge",
   platforms: [.macOS(.v15)],
@@ -13,10 +13,13 @@ let package = Package(
     .library(name: "Upsurge", targets: ["Upsurge"]),
     .library(name: "UpsurgeMirror", targets: ["UpsurgeMirror"]),
     .library(name: "UpsurgeModels", targets: ["UpsurgeModels"]),
+    .library(name: "UpsurgeGRDB", targets: ["UpsurgeGRDB"]),
   ],
+  traits: [.trait(name: "GRDB", description: "UpsurgeGRDB: bulk calls and models on databases of GRDB")],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
   ],
   targets: [
@@ -49,6 +52,11 @@ let package = Package(
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ]),
     .target(name: "UpsurgeModels", dependencies: ["UpsurgeMacros", "Upsurge", "CSQLite"]),
+    .target(
+      name: "UpsurgeGRDB",
+      dependencies: [
+        "UpsurgeModels", .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
+      ]),
     .executableTarget(name: "UpsurgeMain", dependencies: ["UpsurgeCommand"]),
     .target(
       name: "UpsurgeCommand",
@@ -84,6 +92,12 @@ let package = Package(
       ],
       exclude: ["Snapshots"]),
     .testTarget(name: "UpsurgeModelsTests", dependencies: ["UpsurgeModels", "TestSupport", "CSQLite"]),
+    .testTarget(
+      name: "UpsurgeGRDBTests",
+      dependencies: [
+        "UpsurgeGRDB", "UpsurgeModels", "TestSupport",
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
+      ]),
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
     .testTarget(
       name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CScan", "CSQLite"]),
@@ -95,20 +109,33 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// Without what needs swift-syntax, which takes minutes to build.
-if Context.environment["UPSURGE_WITHOUT_MODELS"] != nil {
-  package.products.removeAll { $0.name == "UpsurgeModels" }
-  package.dependencies.removeLast()
-  package.targets.removeAll { $0.name.hasPrefix("UpsurgeModels") || $0.name.hasPrefix("UpsurgeMacros") }
-}
-
-// For a sanitizer, which has to build everything anew: the engine and the tests of its threads, nothing else.
-if Context.environment["UPSURGE_RACES"] != nil {
-  package.products = []
-  package.dependencies = []
-  package.targets.removeAll {
-    ["UpsurgeMain", "UpsurgeCommand", "UpsurgeModels", "UpsurgeMacros"].contains($0.name)
-      || $0.type == .test && $0.name != "RaceTests"
+// Parts of the package, for who needs no more:
+//
+//     UPSURGE_PART=command   without what needs swift-syntax, which takes minutes to build
+//     UPSURGE_PART=models    the models and their tests
+//     UPSURGE_PART=races     the engine and the tests of its threads, for a sanitizer, which has to build everything anew
+if let part = Context.environment["UPSURGE_PART"] {
+  let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB"]
+  let modelTests = modelTargets.map { $0 + "Tests" }
+  let commandTargets = ["UpsurgeMain", "UpsurgeCommand", "UpsurgeMirror", "FuzzTargets", "Oracles"]
+  let dropped: (Target) -> Bool =
+    switch part {
+    case "command": { (modelTargets + modelTests).contains($0.name) }
+    case "models": { commandTargets.contains($0.name) || $0.type == .test && !modelTests.contains($0.name) }
+    case "races": {
+      (commandTargets + modelTargets).contains($0.name) || $0.type == .test && $0.name != "RaceTests"
+    }
+    default: fatalError("UPSURGE_PART is command, models or races")
+    }
+  package.targets.removeAll(where: dropped)
+  if part == "command" {
+    package.products.removeAll { modelTargets.contains($0.name) }
+    package.traits = []
+    package.dependencies.removeLast(2)
+  } else {
+    package.products = []
+    package.dependencies = part == "models" ? Array(package.dependencies.suffix(2)) : []
+    if part == "races" { package.traits = [] }
   }
 }
 

@@ -23,12 +23,13 @@ package struct Root: ParsableCommand {
         upsurge mirror init app.db feed.csv --key id
         upsurge runs app.db
         upsurge replay app.db
+        upsurge migrate-keys app.db lists reminders --dry-run
         upsurge bench
       """,
     version: upsurgeVersion,
     subcommands: [
       LoadCommand.self, MirrorCommand.self, MirrorInitCommand.self, InspectCommand.self, RunsCommand.self,
-      ReplayCommand.self, StatusCommand.self, BenchCommand.self,
+      ReplayCommand.self, StatusCommand.self, MigrateKeysCommand.self, BenchCommand.self,
     ])
 
   package init() {}

@@ -25,7 +25,7 @@ package final class FileSource: ByteSource {
   /// What writes to the descriptor, where it can tell whether all has come.
   private let feed: (any Feed)?
   /// Ends reading, when it is asked to.
-  let cancellation: ReadCancellation?
+  package let cancellation: ReadCancellation?
   /// Offset in the file of the first byte that is read; not 0 when a shell has read from standard input before.
   let firstOffset: off_t
   /// When a regular file was changed last before it was opened, in nanoseconds since 1970; else nil.

@@ -4,9 +4,13 @@ extension SourceName {
   /// What stands in front of a command whose output is read.
   package static let commandMark = "exec:"
 
-  /// Whether the name is no file but a stream that is sent: what a URL leads to, what a command writes, rows of a database.
+  /// What stands in front of the name of a source that the program itself is.
+  package static let programMark = "program:"
+
+  /// Whether the name is no file but a stream that is sent: what a URL leads to, what a command or the
+  /// program itself writes, rows of a database.
   package static func isFeed(_ name: String) -> Bool {
-    isURL(name) || command(of: name) != nil || isDatabase(name)
+    isURL(name) || command(of: name) != nil || isDatabase(name) || name.utf8.starts(with: programMark.utf8)
   }
 
   /// Whether the name is a URL that is fetched: `http://…` or `https://…`.

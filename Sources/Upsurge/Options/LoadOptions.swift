@@ -90,6 +90,10 @@ public struct LoadOptions: Sendable {
   package var quarantinesOrphans = false
   /// Databases of which more is read than this load reads.
   package var databaseSnapshots: DatabaseSnapshots?
+  /// What the program itself is the source of, by name.
+  var ownSources: [String: OwnSource] = [:]
+  /// Makes records of the sources' bytes; nil where they are CSV or JSON.
+  var parser: (any FormatParser)?
   /// What http and https sources are asked with, and what of any source may not be shown.
   package var question = HTTPQuestion()
 

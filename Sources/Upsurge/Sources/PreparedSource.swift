@@ -23,6 +23,17 @@ package struct PreparedSource {
     if let source = try SourceName.database(of: name) {
       return try prepare(source, options: options, counter: counter, cancellation: cancellation)
     }
+    if let source = options.ownSources[name] {
+      return try prepare(
+        source, name: name, options: options, counter: counter, cancellation: cancellation)
+    }
+    let file = try FileSource(
+      name: name, asking: options.question, counter: counter, cancellation: cancellation)
+    return try prepare(file, options: options)
+  }
+
+  /// The same of a file that is open.
+  static func prepare(_ file: FileSource, options: LoadOptions) throws(UpsurgeError) -> PreparedSource {
     var opening = OpenedSource.Options()
     opening.compression = options.compression
     opening.encoding = options.encoding
@@ -33,8 +44,11 @@ package struct PreparedSource {
     opening.question = options.question
     let isJSON = options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
     opening.allowsSingleByteEncodings = !isJSON
-    let opened = try OpenedSource(
-      name: name, options: opening, counter: counter, cancellation: cancellation)
+    let opened = try OpenedSource(file: file, options: opening)
+    if let parser = options.parser {
+      return try prepare(
+        opened, parser: parser, counter: file.counter, cancellation: file.cancellation)
+    }
     var shape = shape(of: opened, options: options)
     if options.snapshot != nil, case .csv(let sniffed) = shape, sniffed.headerNames.isEmpty {
       // Nothing says what the columns are; that there is no record is known all the same.

@@ -21,6 +21,9 @@ public struct RowDecoder {
     next = first
   }
 
+  /// - Parameter names: of the columns, in their order.
+  package init(_ values: [SQLValue], names: [String]) { self.init(.values(values), names: names) }
+
   /// Takes the next column.
   public mutating func decode() -> SQLValue {
     defer { next += 1 }

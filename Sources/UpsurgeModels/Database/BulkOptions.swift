@@ -10,5 +10,8 @@ public struct BulkOptions: Sendable {
   /// database's thread.
   public var onReject: (@Sendable (Reject) -> Void)?
 
+  /// Whether triggers are to know that the rows come from a sync: what ``isSynchronizing`` says meanwhile.
+  public var isSynchronizing = false
+
   public init() {}
 }

@@ -1,23 +1,119 @@
 import Upsurge
 
+/// What one call that stores many rows says of them.
+package struct BulkCall<Row: TableRow>: Sendable {
+  package var rules: UpsertRules
+  package var options = BulkOptions()
+  /// What the rows mean for those that are not among them; nil where that is nothing.
+  package var snapshot: SnapshotRules?
+
+  package init(_ rules: UpsertRules, options: BulkOptions = BulkOptions(), snapshot: SnapshotRules? = nil) {
+    self.rules = rules
+    self.options = options
+    self.snapshot = snapshot
+  }
+
+  /// Stores what a sequence has, on the calling thread.
+  /// - Parameter memory: bounds each row, to a quarter of it.
+  package func store(
+    _ rows: some Sequence<Row>, on connection: Connection, memory: ByteSize
+  ) throws(UpsurgeError) -> MirrorResult {
+    connection.isSynchronizing = options.isSynchronizing
+    defer { connection.isSynchronizing = false }
+    let writer = try writer(on: connection, isCancelled: { false }, returning: nil)
+    var isDone = false
+    // An error has rolled back already.
+    defer { if !isDone { writer.rollback() } }
+    var (iterator, filler) = (rows.makeIterator(), BatchFiller<Row>(memory))
+    var encoder = RowEncoder()
+    while !filler.isAtEnd {
+      filler.begin(&encoder)
+      while filler.wantsRow, let row = iterator.next() { filler.add(row, to: &encoder) }
+      filler.end()
+      try writer.write(&encoder.batch)
+      encoder.batch.reset()
+    }
+    try writer.sweep()
+    try writer.finish()
+    isDone = true
+    return MirrorResult(writer)
+  }
+
+  /// Stores what comes through a feed.
+  /// - Returns: nil where the call was cancelled.
+  fileprivate func store(
+    _ feed: BulkFeed, on connection: Connection, _ returned: ReturnedPages?
+  ) throws(UpsurgeError) -> MirrorResult? {
+    connection.isSynchronizing = options.isSynchronizing
+    defer { connection.isSynchronizing = false }
+    let rows = returned.map { ReturnedRows($0.names, rules: rules) }
+    let writer = try writer(on: connection, isCancelled: { feed.isCancelled }, returning: rows)
+    var isDone = false
+    // An error has rolled back already.
+    defer { if !isDone { writer.rollback() } }
+    while let box = feed.receive() {
+      try writer.write(&box.row.batch)
+      feed.giveBack(box)
+      if let rows { returned?.pages.yield(rows.take()) }
+    }
+    if feed.isCancelled { return nil }
+    try writer.sweep()
+    try writer.finish()
+    isDone = true
+    // Records that the end of the transaction has decided on.
+    if let rows { returned?.pages.yield(rows.take()) }
+    return MirrorResult(writer)
+  }
+
+  private func writer(
+    on connection: Connection, isCancelled: @escaping @Sendable () -> Bool, returning rows: ReturnedRows?
+  ) throws(UpsurgeError) -> TableWriter {
+    var settings = WriterSettings()
+    settings.onError = options.onError
+    // A transaction of somebody else is committed by them, and its references are theirs.
+    settings.commitsOnce = options.commitEvery == nil || connection.isBorrowed
+    settings.leavesReferencesOpen = connection.isBorrowed
+    settings.commitEveryRecords = max(options.commitEvery ?? .max, 1)
+    settings.snapshot = snapshot
+    settings.isCancelled = isCancelled
+    return try TableWriter(
+      on: connection, table: Row.Model.tableName, columns: Row.Model.columnNames, rules: rules,
+      settings: settings, observer: rows,
+      rejectSink: { (reject) throws(UpsurgeError) in
+        rows?.note(reject)
+        options.onReject?(reject)
+      })
+  }
+}
+
+/// A database that rows are stored in, by a thread of its own.
+package protocol BulkTarget: Sendable {
+  /// Bounds each row, to a quarter of it.
+  var memory: ByteSize { get }
+  /// The thread, which waits for the rows of a call.
+  var thread: ObjectIdentifier? { get }
+
+  /// Does something with the database's connection, alone; what it throws takes back what it has done.
+  func withConnection<Result: Sendable>(
+    _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> Result
+  ) async throws -> Result
+}
+
 /// One call that stores many rows: they are taken from the caller's task, and stored by the database's thread.
 ///
 /// The thread is at work for this call alone until its last row; what others ask for waits.
-struct BulkWrite<Row: TableRow>: Sendable {
-  let database: Database
-  let rules: UpsertRules
-  let options: BulkOptions
-  /// What the rows mean for those that are not among them; nil where that is nothing.
-  var snapshot: SnapshotRules?
+package struct BulkWrite<Row: TableRow>: Sendable {
+  let target: any BulkTarget
+  let call: BulkCall<Row>
+
+  package init(_ call: BulkCall<Row>, in target: any BulkTarget) {
+    self.call = call
+    self.target = target
+  }
 
   /// Stores what a sequence has.
   /// - Throws: `CancellationError`; what storing throws.
-  func store(_ rows: sending some Sequence<Row>) async throws -> Ledger {
-    try await mirror(rows).ledger
-  }
-
-  /// Stores what a sequence has, and sweeps.
-  func mirror(_ rows: sending some Sequence<Row>) async throws -> MirrorResult {
+  package func store(_ rows: sending some Sequence<Row>) async throws -> MirrorResult {
     let feed = BulkFeed()
     async let result = written(feed)
     var (iterator, filler, boxes) = (rows.makeIterator(), filler, feed.emptyBoxes)
@@ -32,20 +128,19 @@ struct BulkWrite<Row: TableRow>: Sendable {
   }
 
   /// Stores what an asynchronous sequence has; what it throws takes everything since the last commit back.
-  func store<Rows: AsyncSequence>(_ rows: sending Rows) async throws -> Ledger where Rows.Element == Row {
+  package func store<Rows: AsyncSequence>(_ rows: sending Rows) async throws -> MirrorResult
+  where Rows.Element == Row {
     let feed = BulkFeed()
     async let result = written(feed)
     do {
-      try await DatabaseThread.$waiting.withValue(ObjectIdentifier(database.writer)) {
-        try await send(rows, to: feed)
-      }
+      try await DatabaseThread.$waiting.withValue(target.thread) { try await send(rows, to: feed) }
     } catch {
       feed.end(isCancelled: true)
       _ = try? await result
       throw error
     }
     feed.end(isCancelled: Task.isCancelled)
-    return try await result.ledger
+    return try await result
   }
 
   private func send<Rows: AsyncSequence>(_ rows: Rows, to feed: BulkFeed) async throws
@@ -62,21 +157,17 @@ struct BulkWrite<Row: TableRow>: Sendable {
     }
   }
 
-  var filler: BatchFiller<Row> {
-    BatchFiller(byteLimit: min(database.configuration.memory.byteCount / 4, 1_000_000_000))
-  }
-
-  // MARK: - The database's thread
+  var filler: BatchFiller<Row> { BatchFiller(target.memory) }
 
   /// Stores what comes through the feed, and commits.
   func written(_ feed: BulkFeed, _ returned: ReturnedPages? = nil) async throws -> MirrorResult {
     defer { feed.stop() }
     return try await withTaskCancellationHandler {
-      do throws(UpsurgeError) {
-        let result = try await database.writer.perform { (connection) throws(UpsurgeError) in
+      do {
+        let result = try await target.withConnection { (connection) throws(UpsurgeError) in
           // Who has the rows need not wait for room any more.
           defer { feed.stop() }
-          return try write(feed, returned, on: connection)
+          return try call.store(feed, on: connection, returned)
         }
         if let result { return result }
       } catch {
@@ -87,40 +178,11 @@ struct BulkWrite<Row: TableRow>: Sendable {
       feed.end(isCancelled: true)
     }
   }
+}
 
-  /// - Returns: nil where the call was cancelled.
-  private func write(_ feed: BulkFeed, _ returned: ReturnedPages?, on connection: Connection)
-    throws(UpsurgeError) -> MirrorResult?
-  {
-    var settings = WriterSettings()
-    settings.onError = options.onError
-    settings.commitsOnce = options.commitEvery == nil
-    settings.commitEveryRecords = max(options.commitEvery ?? .max, 1)
-    settings.snapshot = snapshot
-    settings.isCancelled = { feed.isCancelled }
-    let rows = returned.map { ReturnedRows($0.names, rules: rules) }
-    let writer = try TableWriter(
-      on: connection, table: Row.Model.tableName, columns: Row.Model.columnNames, rules: rules,
-      settings: settings, observer: rows,
-      rejectSink: { (reject) throws(UpsurgeError) in
-        rows?.note(reject)
-        options.onReject?(reject)
-      })
-    var isDone = false
-    // An error has rolled back already.
-    defer { if !isDone { writer.rollback() } }
-    while let box = feed.receive() {
-      try writer.write(&box.row.batch)
-      feed.giveBack(box)
-      if let rows { returned?.pages.yield(rows.take()) }
-    }
-    if feed.isCancelled { return nil }
-    try writer.sweep()
-    try writer.finish()
-    isDone = true
-    // Records that the end of the transaction has decided on.
-    if let rows { returned?.pages.yield(rows.take()) }
-    return MirrorResult(ledger: writer.ledger, refusal: writer.guardRefusal?.error)
+extension MirrorResult {
+  fileprivate init(_ writer: TableWriter) {
+    self.init(ledger: writer.ledger, refusal: writer.guardRefusal?.error)
   }
 }
 
@@ -143,7 +205,7 @@ struct BatchFiller<Row: TableRow> {
   private var waiting: Row?
   private var count: UInt64 = 0
 
-  init(byteLimit: Int) { self.byteLimit = byteLimit }
+  init(_ memory: ByteSize) { byteLimit = min(memory.byteCount / 4, 1_000_000_000) }
 
   /// Begins an empty batch.
   mutating func begin(_ rows: inout RowEncoder) {

@@ -33,7 +33,7 @@ extension Database {
   ) async throws -> Ledger {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge, model: Row.Model.self)
-    return try await BulkWrite<Row>(database: self, rules: rules, options: options).store(rows)
+    return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 
   /// The same of rows that come one after the other; no more are asked for than can be stored.
@@ -54,7 +54,7 @@ extension Database {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
       model: Rows.Element.Model.self)
-    return try await BulkWrite<Rows.Element>(database: self, rules: rules, options: options).store(rows)
+    return try await BulkWrite<Rows.Element>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 
   /// Inserts rows; one whose key exists cannot be stored.
@@ -62,7 +62,7 @@ extension Database {
   public func insert<Row: TableRow>(
     _ rows: sending some Sequence<Row>, options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
-    try await BulkWrite<Row>(database: self, rules: UpsertRules(mode: .insert), options: options).store(rows)
+    try await BulkWrite<Row>(BulkCall(UpsertRules(mode: .insert), options: options), in: self).store(rows).ledger
   }
 
   /// Inserts rows whose key does not exist; others are ignored.
@@ -72,7 +72,7 @@ extension Database {
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
     let rules = try UpsertRules(.ignore, key: key, model: Row.Model.self)
-    return try await BulkWrite<Row>(database: self, rules: rules, options: options).store(rows)
+    return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 
   /// Changes rows that exist; rows that do not are ignored.
@@ -84,7 +84,7 @@ extension Database {
     options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
     let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.Model.self)
-    return try await BulkWrite<Row>(database: self, rules: rules, options: options).store(rows)
+    return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 
   /// Deletes the rows that have the same key; those that do not exist are ignored.
@@ -94,13 +94,13 @@ extension Database {
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
     let rules = try UpsertRules(.delete, key: key, model: Row.Model.self)
-    return try await BulkWrite<Row>(database: self, rules: rules, options: options).store(rows)
+    return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 }
 
 extension UpsertRules {
   /// What a model's columns come to.
-  init<Model: Table>(
+  package init<Model: Table>(
     _ mode: WriteMode, key: [PartialKeyPath<Model.TableColumns>],
     where predicate: ((Model.TableColumns) -> SQLExpression<Bool>)? = nil,
     newer: PartialKeyPath<Model.TableColumns>? = nil,

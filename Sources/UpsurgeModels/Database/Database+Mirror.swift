@@ -50,26 +50,33 @@ extension Database {
   ///   - guards: what keeps a snapshot that is cut off from emptying the table.
   /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
   public func mirror<Row: TableRow>(
-    _ rows: sending some Sequence<Row>, on key: PartialKeyPath<Row.Model.TableColumns>...,
+    _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
     sweeping sweep: Sweep<Row.Model>,
     scope: (@Sendable (Row.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
     guards: MirrorGuards = MirrorGuards()
   ) async throws -> MirrorResult {
-    let columns = Row.Model.columns(of: .row)
-    let rules = try UpsertRules(.upsert, key: key, model: Row.Model.self)
+    let call = try BulkCall<Row>(mirroring: sweep, on: key, scope: scope, guards: guards)
+    return try await BulkWrite(call, in: self).store(rows)
+  }
+}
+
+extension BulkCall {
+  /// What a mirror comes to.
+  package init(
+    mirroring sweep: Sweep<Row.Model>, on key: [ColumnPath<Row>],
+    scope: ((Row.Model.TableColumns) -> SQLExpression<Bool>)?, guards: MirrorGuards
+  ) throws(UpsurgeError) {
     var snapshot = SnapshotRules()
     snapshot.maximumDeletes = guards.maximumDeletes
     snapshot.allowsEmpty = guards.allowsEmpty
     snapshot.leastRows = guards.leastRows
     snapshot.expectedCount = guards.expectedCount
-    snapshot.scope = try scope?(columns).sql.spelled()
+    snapshot.scope = try scope?(Row.Model.columns(of: .row)).sql.spelled()
     switch sweep {
     case .none: snapshot.sweep = .none
     case .hard: snapshot.sweep = .hard
     case .soft(let name): snapshot.sweep = .soft(column: name)
     }
-    var write = BulkWrite<Row>(database: self, rules: rules, options: BulkOptions())
-    write.snapshot = snapshot
-    return try await write.mirror(rows)
+    self.init(try UpsertRules(.upsert, key: key, model: Row.Model.self), snapshot: snapshot)
   }
 }

@@ -8,7 +8,7 @@ import Upsurge
 ///
 /// It may be used from anywhere. Writes are done one after the other by a thread of their own, in WAL mode, with foreign
 /// keys on; reads are done by another, beside them, and see what is committed.
-public final class Database: Sendable {
+public final class Database: BulkTarget {
   /// How a database is used.
   public struct Configuration: Sendable {
     public var durability = Durability.normal
@@ -24,6 +24,8 @@ public final class Database: Sendable {
   let writer: DatabaseThread
   let reader: DatabaseThread
   private let path: String
+  /// What each connection is given: functions, views.
+  private let additions = Guarded<[@Sendable (Connection) throws(UpsurgeError) -> Void]>([])
 
   /// Opens a database, and makes a file that is missing.
   /// - Throws: `usage` for a durability of `off`, which has no transactions; `cannotCreate`, `databaseBusy`, `database`.
@@ -47,18 +49,47 @@ public final class Database: Sendable {
   /// Whether the database is in memory, and has one connection only.
   var isInMemory: Bool { reader === writer }
 
+  package var memory: ByteSize { configuration.memory }
+  package var thread: ObjectIdentifier? { ObjectIdentifier(writer) }
+
+  package func withConnection<Result: Sendable>(
+    _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> Result
+  ) async throws -> Result {
+    try await writer.perform(work)
+  }
+
   /// A thread with a connection of its own, which reads.
-  func openReader() throws(UpsurgeError) -> DatabaseThread { try Database.openReader(path, configuration) }
+  func openReader() throws(UpsurgeError) -> DatabaseThread {
+    try Database.openReader(path, configuration, additions.withLock { $0 })
+  }
 
   private static func openReader(
-    _ path: String, _ configuration: Configuration
+    _ path: String, _ configuration: Configuration,
+    _ additions: [@Sendable (Connection) throws(UpsurgeError) -> Void] = []
   ) throws(UpsurgeError) -> DatabaseThread {
     try DatabaseThread { () throws(UpsurgeError) in
       let connection = try Connection(
         path: path, createIfMissing: false, busyTimeoutMilliseconds: configuration.busyTimeout)
+      for addition in additions { try addition(connection) }
       try connection.execute("PRAGMA query_only=ON; PRAGMA foreign_keys=ON")
       return connection
     }
+  }
+
+  /// Gives something to the connections that there are, and to those that will be.
+  func onEachConnection(
+    _ addition: @escaping @Sendable (Connection) throws(UpsurgeError) -> Void
+  ) async throws(UpsurgeError) {
+    try await writer.perform(addition)
+    if !isInMemory {
+      try await reader.perform { (connection) throws(UpsurgeError) in
+        // What is temporary is none of the database.
+        try connection.execute("PRAGMA query_only=OFF")
+        defer { try? connection.execute("PRAGMA query_only=ON") }
+        try addition(connection)
+      }
+    }
+    additions.withLock { $0.append(addition) }
   }
 
   /// Runs a statement, or several when no values are in them.

@@ -128,7 +128,7 @@ extension Database {
       .upsert, key: key, where: predicate, newer: newer, merge: merge, model: Rows.Element.Model.self)
     let column = Rows.Element.Model.columns(of: .row)[keyPath: column]
     return ReturningRows(
-      rows: rows, write: BulkWrite(database: self, rules: rules, options: options),
+      rows: rows, write: BulkWrite(BulkCall(rules, options: options), in: self),
       names: column.columnName.map { [$0] } ?? [], decode: column.coding.decode)
   }
 
@@ -147,7 +147,7 @@ extension Database {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, merge: merge, model: Rows.Element.Model.self)
     return ReturningRows(
-      rows: rows, write: BulkWrite(database: self, rules: rules, options: options),
+      rows: rows, write: BulkWrite(BulkCall(rules, options: options), in: self),
       names: Rows.Element.Model.columnNames,
       decode: { (row) throws(UpsurgeError) in try Rows.Element.Model(from: &row) })
   }

@@ -8,6 +8,13 @@ public protocol TableRow: Sendable {
   func encode(into row: inout RowEncoder)
 }
 
+extension TableRow {
+  /// What the row has in the columns of its table.
+  package var columnValues: [SQLValue] {
+    [SQLValue](columnCount: Model.columnDefinitions.count) { encode(into: &$0) }
+  }
+}
+
 /// A type whose values are rows of a table; `@Table` writes what it asks for.
 public protocol Table: TableRow where Model == Self {
   /// The columns in SQL, a property for each of the model's.

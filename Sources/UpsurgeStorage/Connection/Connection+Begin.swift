@@ -62,6 +62,7 @@ extension Connection {
   /// `interrupted`.
   package func interruptible<Result>(_ body: () throws(UpsurgeError) -> Result) throws(UpsurgeError) -> Result
   {
+    if isBorrowed { return try body() }
     sqlite3_progress_handler(
       handle, 10_000,
       { wait in

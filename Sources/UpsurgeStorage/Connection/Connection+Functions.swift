@@ -8,8 +8,11 @@ package enum ApplicationFunction {
 
   /// Registers the functions; SQLITE_INNOCUOUS lets triggers, views and defaults call them while
   /// `trusted_schema` is off (https://www.sqlite.org/c3ref/c_deterministic.html).
+  /// - Parameter isBorrowed: whether the connection may have a function `uuid` of its own, which stays.
   /// - Returns: what `upsurge_is_synchronizing()` says; SQLite frees it with the connection.
-  static func register(on handle: OpaquePointer) throws(UpsurgeError) -> UnsafeMutablePointer<Bool> {
+  static func register(
+    on handle: OpaquePointer, isBorrowed: Bool = false
+  ) throws(UpsurgeError) -> UnsafeMutablePointer<Bool> {
     let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS
     let isSynchronizing = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
     isSynchronizing.initialize(to: false)
@@ -20,7 +23,7 @@ package enum ApplicationFunction {
         let flag = sqlite3_user_data(context)?.assumingMemoryBound(to: Bool.self)
         sqlite3_result_int(context, flag?.pointee == true ? 1 : 0)
       }, nil, nil, { $0?.assumingMemoryBound(to: Bool.self).deallocate() })
-    if code == SQLITE_OK {
+    if code == SQLITE_OK, !isBorrowed || !hasUUID(handle) {
       code = sqlite3_create_function_v2(
         handle, "uuid", 0, flags, nil, { context, _, _ in ApplicationFunction.setRandomUUID(context) }, nil,
         nil, nil)
@@ -29,6 +32,12 @@ package enum ApplicationFunction {
       throw UpsurgeError(.database, "SQLite cannot register a function", underlyingCode: code)
     }
     return isSynchronizing
+  }
+
+  private static func hasUUID(_ handle: OpaquePointer) -> Bool {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    return sqlite3_prepare_v2(handle, "SELECT uuid()", -1, &statement, nil) == SQLITE_OK
   }
 
   /// The result is a random UUID (RFC 9562, version 4) as text: `xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx`.

@@ -29,6 +29,8 @@ package final class Connection {
   package internal(set) var didSwitchToWAL = false
   /// What `configure` asked for.
   package internal(set) var durability = Durability.normal
+  /// Whether somebody else has opened it, has begun a transaction on it, and ends both.
+  package let isBorrowed: Bool
   /// Why the schema is trusted; nil as long as it is not.
   var schemaTrust: SchemaTrust?
   /// What `configure` gave the page cache, an upper bound.
@@ -93,13 +95,35 @@ package final class Connection {
     self.handle = handle
     self.path = path
     vfsName = vfs
+    isBorrowed = false
     self.isTrial = isTrial
     lockWait = wait
     guardedHandle = Interrupter(handle)
   }
 
+  /// Uses the connection of somebody else, on which a transaction is open: what is written is a part of that. Its settings,
+  /// hooks and handlers stay as they are; functions and collations of the engine are added.
+  /// - Throws: `usage` where no transaction is open; `database`.
+  package init(borrowing handle: OpaquePointer) throws(UpsurgeError) {
+    if sqlite3_get_autocommit(handle) != 0 {
+      throw UpsurgeError(.usage, "a transaction must be open on a connection that is lent to the engine")
+    }
+    let state = try BorrowedHandle.state(of: handle)
+    self.handle = handle
+    path = sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? ""
+    vfsName = nil
+    isTrial = false
+    isNewDatabase = false
+    isBorrowed = true
+    (notes, synchronizingFlag) = (state.notes, state.synchronizingFlag)
+    lockWait = LockWait(milliseconds: 0) { false }
+    guardedHandle = Interrupter(handle)
+    shared = SharedTransaction(hasBegun: true)
+  }
+
   deinit {
     guardedHandle.close()
+    if isBorrowed { return }
     sqlite3_close_v2(handle)
     notes.deallocate()
   }

@@ -5,6 +5,7 @@ extension TableWriter {
   /// Makes SQLite's page cache small while a batch with large records is written, and as large as it was behind it: the
   /// records, and SQLite's copies of them, take the cache's share of the memory.
   func shareMemory(with batch: borrowing Batch) throws(UpsurgeError) {
+    if connection.isBorrowed { return }
     let isLarge = batch.textCapacity > connection.pageCacheByteCount
     if isLarge == hasSmallCache { return }
     let byteCount =

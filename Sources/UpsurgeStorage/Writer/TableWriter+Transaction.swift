@@ -61,7 +61,7 @@ extension TableWriter {
         return
       }
       try commitNow(isLast: !isInterrupted, isEnd: true)
-      if statistics.pagesWritten > 0 && connection.durability != .off {
+      if statistics.pagesWritten > 0 && connection.durability != .off && !connection.isBorrowed {
         try finishLog(isInterrupted: isInterrupted)
       }
     } catch {
@@ -85,6 +85,11 @@ extension TableWriter {
       return try markComplete(keeper)
     }
     let start = try prepareCommit(isLast: isLast)
+    if connection.isBorrowed {
+      // Its owner commits.
+      try connection.commitWriting()
+      return try noteCommit()
+    }
     let code = sqlite3_exec(connection.handle, "COMMIT", nil, nil, nil)
     if code == ResultCode.constraintForeignKey { throw openForeignKeys(isLast: isLast) }
     if ResultCode.primary(code) == SQLITE_IOERR { throw failedCommit(code) }

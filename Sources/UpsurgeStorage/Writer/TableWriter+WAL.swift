@@ -170,6 +170,8 @@ extension TableWriter {
 extension Connection {
   /// From now on `notes` tells how many frames the log holds after each commit.
   func noteWALFrames() {
+    // The hook is how SQLite's own checkpoints are done.
+    if isBorrowed { return }
     sqlite3_wal_hook(
       handle,
       { notes, _, _, frames in

@@ -1,0 +1,37 @@
+/// Changes integer primary keys of a database's tables into UUIDs, as `upsurge migrate-keys` does.
+///
+///     let summary = try MigrateKeys(database: "app.db", tables: ["lists", "reminders"]).run()
+///
+/// All columns that refer to these keys follow, in whatever table; indexes, triggers and full-text tables are made again. It is one
+/// transaction, behind which no reference is broken. A table whose key is no integer any more stays as it is: a second run does nothing.
+public struct MigrateKeys: Sendable {
+  /// Path of the SQLite database.
+  public var database: String
+  public var tables: [String]
+  /// Makes the UUIDs others than those of other databases; nil makes the same ones of the same table and key everywhere.
+  public var salt: String?
+  /// How long to wait for a lock, in milliseconds.
+  public var busyTimeout: Int32 = 5_000
+  /// Whether all of it is tried and taken back.
+  public var isDryRun = false
+
+  public init(database: String, tables: [String]) {
+    self.database = database
+    self.tables = tables
+  }
+
+  /// Runs it; blocks the calling thread.
+  /// - Parameter note: is told the name of each table as it is begun.
+  /// - Throws: `usage` for a table that is missing, or whose key is not one integer column; `guardRefused` where references are broken, or a
+  ///   feed mirrors the table; `unreadableInput`, `databaseBusy`, `database`. Nothing has changed then.
+  public func run(note: (String) -> Void = { _ in }) throws(UpsurgeError) -> KeyMigrationSummary {
+    let connection = try Connection(
+      path: database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
+    return try KeyMigration(tables, salt: salt, on: connection).run(isTrial: isDryRun, note: note)
+  }
+
+  /// The UUID that the row of a table with this key gets: its MD5 hash of `TABLE:ID`, or `TABLE:ID:SALT`, in lower case.
+  public static func uuid(of key: Int64, in table: String, salt: String? = nil) -> String {
+    KeyMigration.uuid(of: key, in: table, salt: salt)
+  }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Upsurge
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// `upsurge migrate-keys`: integer keys become UUIDs.
+struct MigrateKeysCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate-keys",
+    abstract: "Change integer primary keys into UUIDs, with all that refers to them.",
+    discussion: """
+      Rows of several devices can share a table only where their keys cannot be the same by chance. Each row's UUID is \
+      the MD5 hash of TABLE:ID, so that every copy of a database comes to the same ones; with --salt, of TABLE:ID:SALT. \
+      Columns of any table that refer to these keys follow; indexes, triggers and full-text tables are made again. \
+      It is one transaction: where anything fails, or a reference would be broken, nothing changes. A table whose key is no \
+      integer any more stays as it is. Make a copy first: there is no way back.
+
+      Examples:
+        sqlite3 app.db "VACUUM INTO 'before.db'"
+        upsurge migrate-keys app.db lists reminders --dry-run
+        upsurge migrate-keys app.db lists reminders
+
+      Exit codes: 0; 4 references are broken, or a feed mirrors the table; 64 usage; 66 no such database; 75 database busy; \
+      1 anything else.
+      """)
+
+  @Argument(help: "The SQLite database.")
+  var database: String
+
+  @Argument(help: "Tables whose keys become UUIDs; name all that belong together.")
+  var tables: [String]
+
+  @Option(help: "Make other UUIDs than those of other databases with the same tables and keys.")
+  var salt: String?
+
+  @Flag(help: "Try all of it, say what would change, and take it back.")
+  var dryRun = false
+
+  @Option(help: "Milliseconds to wait for a lock.")
+  var busyTimeout: Int32 = 5_000
+
+  @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+  var quiet = false
+
+  func run() throws {
+    var migration = MigrateKeys(database: database, tables: tables)
+    migration.salt = salt
+    migration.busyTimeout = busyTimeout
+    migration.isDryRun = dryRun
+    do throws(UpsurgeError) {
+      let summary = try migration.run { table in
+        if isatty(STDERR_FILENO) == 1 && !quiet { Terminal.say("\(table.escapedForTerminal) …\n") }
+      }
+      if !quiet { Terminal.say(Self.text(summary, isDryRun: dryRun)) }
+    } catch {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      throw ExitCode(error.exitCode(hasCommittedWork: false))
+    }
+  }
+
+  /// What was done, in words.
+  static func text(_ summary: KeyMigrationSummary, isDryRun: Bool) -> String {
+    var lines = summary.tables.map { table in
+      let columns = table.columns.joined(separator: ", ")
+      return "\(table.name): UUIDs in \(columns), \(table.rowCount) row\(table.rowCount == 1 ? "" : "s")"
+    }
+    lines += summary.migratedBefore.map { "\($0): its key is no integer, nothing to do" }
+    if isDryRun && !summary.tables.isEmpty { lines.append("dry run: nothing was changed") }
+    return lines.map { $0.escapedForTerminal + "\n" }.joined()
+  }
+}

@@ -1,0 +1,102 @@
+#if GRDB
+  import GRDB
+  import UpsurgeModels
+
+  /// Many models a call, inside of a transaction of GRDB's:
+  ///
+  ///     try dbQueue.write { db in
+  ///       try db.upsert(players, on: \.name)
+  ///     }
+  ///
+  /// Each call is whole: where it throws, nothing of it stays, whatever becomes of the transaction. Observers are told once, when
+  /// the transaction is committed, and only where something has changed; a `TransactionObserver` gets `databaseDidChange()`
+  /// instead of an event for each row. Foreign keys that are DEFERRABLE are looked at by the transaction's own COMMIT.
+  /// `BulkOptions.commitEvery` means nothing here.
+  extension GRDB.Database {
+    /// Inserts rows, and changes those that exist; rows that already say so are not touched.
+    /// - Parameters:
+    ///   - key: the columns of a primary key, a UNIQUE constraint or a UNIQUE index, in any order; none for the primary key.
+    ///   - predicate: the condition of a partial UNIQUE index.
+    ///   - newer: last-write-wins: a row only changes where its column is not larger than the record's.
+    ///   - condition: a row only changes where this is true.
+    ///   - merge: what a row that exists becomes; without it every column takes the record's value.
+    /// - Returns: what became of the rows.
+    /// - Throws: `UpsurgeError`: `usage`, where the table or its keys do not fit; `badInput` at the first row that cannot be stored,
+    ///   unless the options go on; `database`. `DatabaseError`.
+    @discardableResult
+    public func upsert<Row: TableRow>(
+      _ rows: some Sequence<Row>, on key: ColumnPath<Row>...,
+      where predicate: ((Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      newer: ColumnPath<Row>? = nil,
+      when condition: (
+        (Row.Model.TableColumns, Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+      )? = nil,
+      merge: ((inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+      options: BulkOptions = BulkOptions()
+    ) throws -> Ledger {
+      let rules = try UpsertRules(
+        .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge, model: Row.Model.self)
+      return try store(rows, BulkCall(rules, options: options)).ledger
+    }
+
+    /// Inserts rows; one whose key exists cannot be stored.
+    @discardableResult
+    public func insert<Row: TableRow>(
+      _ rows: some Sequence<Row>, options: BulkOptions = BulkOptions()
+    ) throws -> Ledger {
+      try store(rows, BulkCall(UpsertRules(mode: .insert), options: options)).ledger
+    }
+
+    /// Inserts rows whose key does not exist; others are ignored.
+    /// - Parameter key: as of `upsert`.
+    @discardableResult
+    public func insertOrIgnore<Row: TableRow>(
+      _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
+    ) throws -> Ledger {
+      let rules = try UpsertRules(.ignore, key: key, model: Row.Model.self)
+      return try store(rows, BulkCall(rules, options: options)).ledger
+    }
+
+    /// Changes rows that exist; rows that do not are ignored.
+    /// - Parameters: as of `upsert`.
+    @discardableResult
+    public func update<Row: TableRow>(
+      _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., newer: ColumnPath<Row>? = nil,
+      merge: ((inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+      options: BulkOptions = BulkOptions()
+    ) throws -> Ledger {
+      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.Model.self)
+      return try store(rows, BulkCall(rules, options: options)).ledger
+    }
+
+    /// Deletes the rows that have the same key; those that do not exist are ignored.
+    /// - Parameter key: as of `upsert`.
+    @discardableResult
+    public func delete<Row: TableRow>(
+      _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
+    ) throws -> Ledger {
+      let rules = try UpsertRules(.delete, key: key, model: Row.Model.self)
+      return try store(rows, BulkCall(rules, options: options)).ledger
+    }
+
+    /// Brings a table in step with a snapshot: new rows are inserted, changed ones changed, equal ones not touched, and rows that
+    /// the snapshot does not have are swept.
+    /// - Parameters:
+    ///   - key: as of `upsert`.
+    ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
+    ///   - guards: what keeps a snapshot that is cut off from emptying the table.
+    /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
+    public func mirror<Row: TableRow>(
+      _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.Model>,
+      scope: ((Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      guards: MirrorGuards = MirrorGuards()
+    ) throws -> MirrorResult {
+      try store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
+    }
+
+    /// Makes the table of a model, in a migration for example.
+    public func create<Model: UpsurgeModels.Table>(table model: Model.Type) throws {
+      try execute(sql: Model.createTableSQL)
+    }
+  }
+#endif

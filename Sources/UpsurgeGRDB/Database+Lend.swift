@@ -1,0 +1,62 @@
+#if GRDB
+  import GRDB
+  import UpsurgeModels
+
+  extension GRDB.Database {
+    /// Stores the rows of one call: all of them, or none where it throws.
+    func store<Row: TableRow>(_ rows: some Sequence<Row>, _ call: BulkCall<Row>) throws -> MirrorResult {
+      try lend(for: Row.Model.tableName) { connection in
+        try call.store(rows, on: connection, memory: BulkMemory.standard)
+      }
+    }
+
+    /// Lends the connection to the engine, in a savepoint, or in a transaction where none is open; tells the observers of
+    /// what has changed.
+    /// - Parameter table: the table that is written.
+    func lend<Result>(for table: String, _ work: (Connection) throws -> Result) throws -> Result {
+      var result: Result?
+      try inSavepoint {
+        guard let handle = sqliteConnection else {
+          throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database connection is closed")
+        }
+        let changes = totalChangesCount
+        result = try work(Connection(borrowing: handle))
+        if totalChangesCount != changes {
+          // Which rows of which tables a trigger or a foreign key's action has changed, nobody tells.
+          if try hasSideEffects(table) {
+            try notifyChanges(in: .fullDatabase)
+          } else {
+            try notifyChanges(in: GRDB.Table(table))
+          }
+        }
+        return .commit
+      }
+      guard let result else {
+        throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the transaction did not run")
+      }
+      return result
+    }
+
+    /// Whether changes of a table may change others.
+    private func hasSideEffects(_ table: String) throws -> Bool {
+      try Bool.fetchOne(
+        self,
+        sql: """
+          SELECT EXISTS (
+            SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+            UNION ALL
+            SELECT 1 FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+            UNION ALL
+            SELECT 1 FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS reference
+            WHERE child.type = 'table' AND reference."table" = ?1 COLLATE NOCASE
+              AND (reference.on_delete NOT IN ('NO ACTION', 'RESTRICT')
+                OR reference.on_update NOT IN ('NO ACTION', 'RESTRICT')))
+          """, arguments: [table]) ?? true
+    }
+  }
+
+  /// How much memory a call may use.
+  enum BulkMemory {
+    static var standard: ByteSize { .mebibytes(64) }
+  }
+#endif

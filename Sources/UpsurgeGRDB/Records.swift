@@ -1,0 +1,93 @@
+#if GRDB
+  import Foundation
+  import GRDB
+  import UpsurgeModels
+
+  // A model is a record of GRDB's as soon as it says so:
+  //
+  //     extension Player: FetchableRecord, PersistableRecord {}
+  //
+  // Its columns are stored and read by the model's codings, whether or not it is Codable, too.
+
+  extension TableRecord where Self: UpsurgeModels.Table {
+    public static var databaseTableName: String { tableName }
+
+    /// A column for the query interface: `Player.filter(Player.column(\.score) > 10)`.
+    public static func column<Value>(
+      _ path: KeyPath<TableColumns, UpsurgeModels.SQLExpression<Value>>
+    ) -> GRDB.Column {
+      GRDB.Column(columns(of: .row)[keyPath: path].columnName ?? "")
+    }
+  }
+
+  extension QueryInterfaceRequest where RowDecoder: UpsurgeModels.Table {
+    /// Only rows for which this is true: `Player.all().where { $0.score > 10 && $0.team == nil }`. For requests of one table; where
+    /// others are joined, name columns with `filter` and `column`.
+    public func `where`(
+      _ condition: (RowDecoder.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+    ) -> QueryInterfaceRequest<RowDecoder> {
+      let (sql, values) = condition(RowDecoder.columns(of: .row)).sql.bound
+      return filter(sql: sql, arguments: StatementArguments(values.map(\.databaseValue)))
+    }
+  }
+
+  extension FetchableRecord where Self: UpsurgeModels.Table {
+    public init(row: Row) throws { try self.init(columnsOf: row) }
+  }
+
+  extension FetchableRecord where Self: UpsurgeModels.Table & Decodable {
+    public init(row: Row) throws { try self.init(columnsOf: row) }
+  }
+
+  extension EncodableRecord where Self: UpsurgeModels.Table {
+    public func encode(to container: inout PersistenceContainer) throws { put(into: &container) }
+  }
+
+  extension EncodableRecord where Self: UpsurgeModels.Table & Encodable {
+    public func encode(to container: inout PersistenceContainer) throws { put(into: &container) }
+  }
+
+  extension UpsurgeModels.Table {
+    /// Takes the model's columns from a row, by their names.
+    /// - Throws: `badInput` for a column that is missing, or a value that a property cannot have.
+    fileprivate init(columnsOf row: Row) throws {
+      let names = Self.columnNames
+      let values = try names.map { name in
+        guard row.hasColumn(name) else {
+          throw UpsurgeError(
+            .badInput, "the row has no column \(name), which \(Self.self) needs",
+            hint: "select the columns \(names.joined(separator: ", "))")
+        }
+        return SQLValue(row[name] as DatabaseValue)
+      }
+      var decoder = UpsurgeModels.RowDecoder(values, names: names)
+      try self.init(from: &decoder)
+    }
+
+    fileprivate func put(into container: inout PersistenceContainer) {
+      for (name, value) in zip(Self.columnNames, columnValues) { container[name] = value.databaseValue }
+    }
+  }
+
+  extension SQLValue {
+    init(_ value: DatabaseValue) {
+      switch value.storage {
+      case .null: self = .null
+      case .int64(let number): self = .integer(number)
+      case .double(let number): self = .real(number)
+      case .string(let text): self = .text(text)
+      case .blob(let data): self = .blob([UInt8](data))
+      }
+    }
+
+    var databaseValue: DatabaseValue {
+      switch self {
+      case .null: .null
+      case .integer(let number): number.databaseValue
+      case .real(let number): number.databaseValue
+      case .text(let text): text.databaseValue
+      case .blob(let bytes): Data(bytes).databaseValue
+      }
+    }
+  }
+#endif

@@ -1,0 +1,21 @@
+import Upsurge
+
+extension Database {
+  /// Changes integer primary keys of these models' tables into UUIDs, and all columns that refer to them: in a migration in front of
+  /// models whose `id` is a UUID stored as text. See `MigrateKeys`.
+  ///
+  ///     try await database.migratePrimaryKeys(of: List.self, Reminder.self)
+  ///
+  /// - Parameter salt: makes the UUIDs others than those of other databases.
+  /// - Throws: `usage` for a table that is missing, or whose key is not one column; `guardRefused` where references are broken; `database`.
+  ///   Nothing has changed then.
+  @discardableResult
+  public func migratePrimaryKeys(
+    of models: any Table.Type..., salt: String? = nil
+  ) async throws(UpsurgeError) -> KeyMigrationSummary {
+    let names = models.map { $0.tableName }
+    return try await writer.perform { (connection) throws(UpsurgeError) in
+      try KeyMigration(names, salt: salt, on: connection).run()
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Upsurge
+
+extension Database {
+  /// Adds an SQL function of typed arguments, for every statement of this database from then on.
+  ///
+  ///     try await database.addFunction("slug", isDeterministic: true) { (title: String?) -> String in
+  ///       (title ?? "").lowercased().split(separator: " ").joined(separator: "-")
+  ///     }
+  ///
+  /// An argument that may be NULL is an optional. A value of another type than the argument's, and what the function throws, ends
+  /// the statement with that as its message.
+  /// - Parameter isDeterministic: whether the same arguments always give the same result, so that it may be called less often, and in
+  ///   indexes and generated columns, which then need the function in every program.
+  /// - Throws: `usage` for the name of one of the engine's functions, or one that SQLite does not take.
+  public func addFunction<each Argument: ColumnCoding, Result: ColumnCoding>(
+    _ name: String, isDeterministic: Bool = false,
+    _ body: @escaping @Sendable (repeat each Argument) throws -> Result
+  ) async throws(UpsurgeError) where repeat (each Argument).Value == each Argument, Result.Value == Result {
+    let (count, names) = Self.count(repeat (each Argument).self)
+    try await onEachConnection { (connection) throws(UpsurgeError) in
+      try connection.addFunction(name, argumentCount: count, isDeterministic: isDeterministic) { values in
+        var row = RowDecoder(values, names: names.map { "\($0) of \(name)" })
+        let result = try body(repeat try (each Argument).decode(from: &row))
+        return SQLValue(encoding: result, with: Result.encode)
+      }
+    }
+  }
+
+  /// Adds an SQL aggregate function: a state for each group, which takes its rows one after the other.
+  ///
+  ///     try await database.addAggregate("product", from: 1.0) { (state: inout Double, value: Double?) in
+  ///       state *= value ?? 1
+  ///     } result: { $0 }
+  ///
+  /// - Parameters: as of `addFunction`.
+  public func addAggregate<State: Sendable, each Argument: ColumnCoding, Result: ColumnCoding>(
+    _ name: String, isDeterministic: Bool = false, from initial: State,
+    step: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
+    result: @escaping @Sendable (State) throws -> Result
+  ) async throws(UpsurgeError) where repeat (each Argument).Value == each Argument, Result.Value == Result {
+    let (count, names) = Self.count(repeat (each Argument).self)
+    try await onEachConnection { (connection) throws(UpsurgeError) in
+      try connection.addAggregate(name, argumentCount: count, isDeterministic: isDeterministic) {
+        Group(
+          initial,
+          step: { state, values in
+            var row = RowDecoder(values, names: names.map { "\($0) of \(name)" })
+            try step(&state, repeat try (each Argument).decode(from: &row))
+          }, result: { SQLValue(encoding: try result($0), with: Result.encode) })
+      }
+    }
+  }
+
+  private static func count<each Argument>(_ argument: repeat (each Argument).Type) -> (Int, [String]) {
+    var names: [String] = []
+    for _ in repeat each argument { names.append("argument \(names.count + 1)") }
+    return (names.count, names)
+  }
+
+  /// The rows of one group.
+  private final class Group<State>: ProgramAggregate {
+    private var state: State
+    private let stepping: (inout State, [SQLValue]) throws -> Void
+    private let resulting: (State) throws -> SQLValue
+
+    init(
+      _ state: State, step: @escaping (inout State, [SQLValue]) throws -> Void,
+      result: @escaping (State) throws -> SQLValue
+    ) {
+      self.state = state
+      stepping = step
+      resulting = result
+    }
+
+    func step(_ arguments: [SQLValue]) throws { try stepping(&state, arguments) }
+    func result() throws -> SQLValue { try resulting(state) }
+  }
+}

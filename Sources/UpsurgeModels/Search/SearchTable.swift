@@ -1,0 +1,167 @@
+import Upsurge
+
+/// A model whose table is an FTS5 index (https://www.sqlite.org/fts5.html): all its columns are text.
+///
+///     @Table("posts_search") struct PostSearch: SearchTable { var title: String; var body: String }
+///
+///     try await database.createSearchTable(PostSearch.self, of: Post.self)
+///     let hits = PostSearch.matching("swift NOT objective").order { _ in [PostSearch.rank.ascending()] }
+///     let titles = try await database.fetchAll(hits.select { _ in PostSearch.highlight(\.title, "<b>", "</b>") })
+public protocol SearchTable: Table {}
+
+/// What is searched for.
+public struct SearchPattern: Sendable, Hashable, ExpressibleByStringLiteral {
+  /// As FTS5 reads it (https://www.sqlite.org/fts5.html#full_text_query_syntax).
+  public let text: String
+
+  /// A pattern in FTS5's own syntax; what people type goes through `allWords` and its like, which are always well formed.
+  public init(_ text: String) { self.text = text }
+  public init(stringLiteral text: String) { self.text = text }
+
+  /// Rows that have every word of a text.
+  public static func allWords(_ text: String) -> SearchPattern { joined(text, " ") }
+  /// Rows that have a word of a text.
+  public static func anyWord(_ text: String) -> SearchPattern { joined(text, " OR ") }
+  /// Rows that have a text's words one behind the other.
+  public static func phrase(_ text: String) -> SearchPattern { SearchPattern(quoted(text)) }
+  /// Rows that have every word of a text, the last of which may go on: what is being typed.
+  public static func prefix(_ text: String) -> SearchPattern {
+    let pattern = joined(text, " ")
+    return text.contains { !$0.isWhitespace } ? SearchPattern(pattern.text + "*") : pattern
+  }
+
+  private static func joined(_ text: String, _ separator: String) -> SearchPattern {
+    let words = text.split(whereSeparator: \.isWhitespace).map { quoted(String($0)) }
+    // An empty text would be a fault of syntax; this matches nothing.
+    return SearchPattern(words.isEmpty ? "\"\"" : words.joined(separator: separator))
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\""
+      + text.split(separator: "\0").joined(separator: " ")
+      .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  }
+}
+
+extension SearchTable {
+  /// Rows that match a pattern, best ones anywhere: order them by `rank`.
+  public static func matching(_ pattern: SearchPattern) -> Query<Self> { all.where { _ in match(pattern) } }
+
+  /// Whether a row matches a pattern, in any column.
+  public static func match(_ pattern: SearchPattern) -> SQLExpression<Bool> {
+    SQLExpression<Bool>("\(identifier: tableName) MATCH \(pattern.text)")
+  }
+
+  /// Whether a column of a row matches a pattern.
+  public static func match(
+    _ column: KeyPath<TableColumns, SQLExpression<String>>, _ pattern: SearchPattern
+  ) -> SQLExpression<Bool> {
+    let name = columns(of: .table(tableName))[keyPath: column].sql
+    return SQLExpression<Bool>("\(name) MATCH \(pattern.text)")
+  }
+
+  /// How well a row matches; the smaller, the better.
+  public static var rank: SQLExpression<Double> {
+    SQLExpression("\(identifier: tableName).rank", coding: ExpressionCoding(Double.self))
+  }
+
+  /// How well a row matches, where columns weigh differently; the smaller, the better.
+  /// - Parameter weights: of columns; others weigh 1.
+  public static func bm25(
+    _ weights: [KeyPath<TableColumns, SQLExpression<String>>: Double]
+  ) -> SQLExpression<Double> {
+    var byIndex = [Double](repeating: 1, count: columnNames.count)
+    for (path, weight) in weights { if let index = index(of: path) { byIndex[index] = weight } }
+    let list = SQLText.joined(byIndex.map { "\($0)" }, separator: ", ")
+    return SQLExpression("bm25(\(identifier: tableName), \(list))", coding: ExpressionCoding(Double.self))
+  }
+
+  /// The text of a column with marks around what matches.
+  public static func highlight(
+    _ column: KeyPath<TableColumns, SQLExpression<String>>, _ open: String, _ close: String
+  ) -> SQLExpression<String> {
+    let index = index(of: column) ?? 0
+    return SQLExpression(
+      "highlight(\(identifier: tableName), \(index), \(open), \(close))", coding: ExpressionCoding(String.self))
+  }
+
+  /// A piece of the text of a column around what matches, with marks around that.
+  /// - Parameters:
+  ///   - ellipsis: where text is left out.
+  ///   - tokenCount: how long the piece may be, in words; 1...64.
+  public static func snippet(
+    _ column: KeyPath<TableColumns, SQLExpression<String>>, _ open: String, _ close: String,
+    ellipsis: String = "…", tokenCount: Int = 16
+  ) -> SQLExpression<String> {
+    let index = index(of: column) ?? 0
+    let count = Swift.min(Swift.max(tokenCount, 1), 64)
+    return SQLExpression(
+      "snippet(\(identifier: tableName), \(index), \(open), \(close), \(ellipsis), \(count))",
+      coding: ExpressionCoding(String.self))
+  }
+
+  private static func index(of path: KeyPath<TableColumns, SQLExpression<String>>) -> Int? {
+    let name = columns(of: .row)[keyPath: path].columnName
+    return columnNames.firstIndex { $0 == name }
+  }
+
+  /// The statement that makes the index.
+  /// - Parameters:
+  ///   - content: the table whose text is indexed; nil where the index keeps its own text.
+  ///   - tokenizer: as FTS5 reads it: `porter unicode61`.
+  public static func createSearchTableSQL(
+    of content: (any Table.Type)? = nil, tokenizer: String? = nil
+  ) throws(UpsurgeError) -> String {
+    var options = columnNames.map(\.quotedIdentifier)
+    if let content {
+      options.append("content=\(content.tableName.quotedIdentifier)")
+      if let rowid = content.rowidColumn { options.append("content_rowid=\(rowid.quotedIdentifier)") }
+    }
+    if let tokenizer { options.append("tokenize=\(try SQLName.literal(tokenizer))") }
+    return "CREATE VIRTUAL TABLE \(tableName.quotedIdentifier) USING fts5(\(options.joined(separator: ", ")))"
+  }
+}
+
+extension Table {
+  /// The column that is another name of the rowid.
+  fileprivate static var rowidColumn: String? {
+    let keys = columnDefinitions.filter(\.isPrimaryKey)
+    return keys.count == 1 && keys[0].storage == .integer ? keys[0].name : nil
+  }
+}
+
+extension Database {
+  /// Makes the index of a table's text, with the triggers that keep it right, and fills it.
+  ///
+  /// The columns of the index are columns of the table by their names. Bulk loads know such triggers and are as fast with them.
+  /// - Throws: `usage` for a column that the table does not have; `database`, also when the index is there already.
+  public func createSearchTable<Search: SearchTable, Content: Table>(
+    _ search: Search.Type, of content: Content.Type, tokenizer: String? = nil
+  ) async throws(UpsurgeError) {
+    let known = Set(Content.columnNames)
+    if let missing = Search.columnNames.first(where: { !known.contains($0) }) {
+      throw UpsurgeError(
+        .usage, "\(Search.self) has a column \(missing.escapedForTerminal), which \(Content.self) does not have",
+        hint: "an index of a table has columns of its names")
+    }
+    let (index, table) = (Search.tableName.quotedIdentifier, Content.tableName.quotedIdentifier)
+    let rowid = (Content.rowidColumn ?? "rowid").quotedIdentifier
+    let columns = Search.columnNames.map(\.quotedIdentifier)
+    let names = columns.joined(separator: ", ")
+    func values(_ row: String) -> String { columns.map { "\(row).\($0)" }.joined(separator: ", ") }
+    func trigger(_ name: String) -> String { "\(Search.tableName)_\(name)".quotedIdentifier }
+    let add = "INSERT INTO \(index)(rowid, \(names)) VALUES (new.\(rowid), \(values("new")));"
+    let remove =
+      "INSERT INTO \(index)(\(index), rowid, \(names)) VALUES ('delete', old.\(rowid), \(values("old")));"
+    try await execute(
+      """
+      BEGIN IMMEDIATE;
+      \(raw: try Search.createSearchTableSQL(of: content, tokenizer: tokenizer));
+      CREATE TRIGGER \(raw: trigger("insert")) AFTER INSERT ON \(raw: table) BEGIN \(raw: add) END;
+      CREATE TRIGGER \(raw: trigger("delete")) AFTER DELETE ON \(raw: table) BEGIN \(raw: remove) END;
+      CREATE TRIGGER \(raw: trigger("update")) AFTER UPDATE ON \(raw: table) BEGIN \(raw: remove) \(raw: add) END;
+      INSERT INTO \(raw: index)(\(raw: index)) VALUES ('rebuild');
+      COMMIT
+      """)
+  }
+}

@@ -1,0 +1,40 @@
+import CSQLite
+import UpsurgeRecords
+
+/// What the engine adds to connections that are not its own, once for each; it lives as long as the handle.
+enum BorrowedHandle {
+  struct State: @unchecked Sendable {
+    // Sendable because only the thread that uses the connection follows the pointers.
+
+    var notes: UnsafeMutablePointer<WriteNotes>
+    var synchronizingFlag: UnsafeMutablePointer<Bool>
+  }
+
+  /// By the address of SQLite's handle.
+  private static let states = Guarded<[UInt: State]>([:])
+
+  /// What is known of a handle; where that is nothing, functions and collations are registered.
+  static func state(of handle: OpaquePointer) throws(UpsurgeError) -> State {
+    let key = UInt(bitPattern: handle)
+    if let state = states.withLock({ $0[key] }) { return state }
+    let flag = try ApplicationFunction.register(on: handle, isBorrowed: true)
+    let state = State(notes: try WriteNotes.register(on: handle), synchronizingFlag: flag)
+    states.withLock { $0[key] = state }
+    let code = sqlite3_create_collation_v2(
+      handle, "upsurge_note_end", SQLITE_UTF8, state.notes, { _, _, _, _, _ in 0 }, { BorrowedHandle.forget($0) })
+    if code == SQLITE_OK { return state }
+    states.withLock { $0[key] = nil }
+    throw UpsurgeError(.database, "SQLite cannot register a collation", underlyingCode: code)
+  }
+
+  /// Forgets a handle that is closed.
+  private static func forget(_ notes: UnsafeMutableRawPointer?) {
+    let gone = states.withLock { states -> State? in
+      guard let key = states.first(where: { UnsafeMutableRawPointer($0.value.notes) == notes })?.key else {
+        return nil
+      }
+      return states.removeValue(forKey: key)
+    }
+    gone?.notes.deallocate()
+  }
+}

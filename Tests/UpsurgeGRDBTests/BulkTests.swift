@@ -1,0 +1,212 @@
+#if GRDB
+  import GRDB
+  import TestSupport
+  import Testing
+  import UpsurgeGRDB
+
+  /// Bulk calls on databases of GRDB's.
+  @Suite("GRDB: bulk calls") struct BulkTests {
+    let scratch = Scratch()
+
+    @Test("Each call does what it says, by the writer and inside of its transaction", arguments: Kind.allCases)
+    func calls(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      #expect(try await writer.insert(someOf(3)).inserted == 3)
+      let ledger = try await writer.upsert(someOf(4, score: 5), on: \.name, merge: { row, excluded in
+        row.score = max(row.score, excluded.score)
+      })
+      #expect(ledger.updated == 3 && ledger.inserted == 1 && ledger.isBalanced)
+      #expect(try await writer.upsert(someOf(4, score: 5)).unchanged == 4)
+      #expect(try await writer.insertOrIgnore(someOf(5)).ignored == 4)
+      #expect(try await writer.update(someOf(6, score: 7)).updated == 5)
+      #expect(try await writer.delete(someOf(1)).deleted == 1)
+      let result = try await writer.mirror(
+        someOf(3, score: 7), sweeping: .hard, guards: guards(maximumDeletes: .percent(100)))
+      #expect(result.ledger.swept == 2 && result.refusal == nil)
+      #expect(try await writer.read { try Player.order(Player.column(\.id)).fetchAll($0) } == someOf(3, score: 7))
+
+      let (second, third) = try await writer.write { db in
+        let second = try db.upsert(someOf(5, score: 9), on: \.name)
+        try db.insert([Team(id: 1, name: "t")])
+        try db.update(someOf(5, score: 9, team: 1), merge: { row, excluded in row.teamID = excluded.teamID })
+        try db.insertOrIgnore(someOf(2))
+        try db.delete(someOf(1))
+        return (second, try db.mirror(someOf(4), sweeping: .none))
+      }
+      #expect(second.inserted == 2 && second.updated == 3)
+      #expect(third.ledger.inserted == 1 && third.ledger.updated == 3)
+    }
+
+    @Test("The same rows give the same table as Upsurge's own database", arguments: Kind.allCases)
+    func sameAsOwn(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      try await writer.upsert((0..<20_000).lazy.map { Self.number(of: $0) }, on: \.name)
+      try await writer.upsert((0..<20_000).lazy.map { Self.number(of: $0 * 7) }, on: \.name)
+      let single = try DatabaseQueue()
+      try migrator.migrate(single)
+      try await single.write { db in
+        for round in [1, 7] {
+          for index in 0..<20_000 {
+            let player = Self.number(of: index * round)
+            try db.execute(
+              sql: """
+                INSERT INTO players VALUES(?, ?, ?, NULL)
+                ON CONFLICT(name) DO UPDATE SET id = excluded.id, high_score = excluded.high_score
+                """, arguments: [player.id, player.name, player.score])
+          }
+        }
+      }
+      let all = { @Sendable (db: GRDB.Database) in try Player.order(Player.column(\.id)).fetchAll(db) }
+      let (ours, theirs) = (try await writer.read(all), try await single.read(all))
+      #expect(ours == theirs)
+    }
+
+    @Test("Rows may come one after the other", arguments: Kind.allCases) func asynchronous(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      let rows = AsyncStream(Player.self) { stream in
+        for player in someOf(5_000) { stream.yield(player) }
+        stream.finish()
+      }
+      #expect(try await writer.upsert(rows).inserted == 5_000)
+      #expect(try await writer.read { try Player.fetchCount($0) } == 5_000)
+    }
+
+    @Test("A task that is cancelled stores nothing", arguments: Kind.allCases) func cancelled(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      let (rows, stream) = AsyncStream.makeStream(of: Player.self)
+      let task = Task { try await writer.upsert(rows) }
+      for player in someOf(20_000) { stream.yield(player) }
+      try await Task.sleep(for: .milliseconds(50))
+      task.cancel()
+      stream.finish()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(try await writer.read { try Player.fetchCount($0) } == 0)
+    }
+
+    @Test("A call that fails takes itself back, and with the transaction what was before it", arguments: Kind.allCases)
+    func rollback(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      let bad = someOf(2_000) + [Player(id: 5_000, name: "p7")]
+      // Behind a call that fails, the transaction goes on where its owner wants that.
+      try await writer.write { db in
+        try Team(id: 1, name: "before").insert(db)
+        #expect(throws: UpsurgeError.self) { try db.insert(bad) }
+        #expect(db.isInsideTransaction)
+        #expect(try Player.fetchCount(db) == 0)
+        try Team(id: 2, name: "behind").insert(db)
+      }
+      #expect(try await writer.read { try Team.fetchCount($0) } == 2)
+      // Where the error leaves `write`, all of it goes.
+      await #expect(throws: UpsurgeError.self) {
+        try await writer.write { db in
+          try db.upsert([Team(id: 3, name: "third")])
+          try db.insert(bad)
+        }
+      }
+      #expect(try await writer.read { try Team.fetchCount($0) } == 2)
+      // An error behind a call that has succeeded takes that back, too.
+      struct Stop: Error {}
+      await #expect(throws: Stop.self) {
+        try await writer.write { db in
+          try db.upsert(someOf(3_000))
+          throw Stop()
+        }
+      }
+      #expect(try await writer.read { try Player.fetchCount($0) } == 0)
+      // So does a savepoint.
+      try await writer.write { db in
+        try db.inSavepoint {
+          try db.upsert(someOf(100))
+          return .rollback
+        }
+        try db.upsert(someOf(10))
+      }
+      #expect(try await writer.read { try Player.fetchCount($0) } == 10)
+    }
+
+    @Test("A call outside of a transaction is one of its own") func withoutTransaction() async throws {
+      let writer = try Kind.queue.open(scratch)
+      try await writer.writeWithoutTransaction { db in
+        let ledger = try db.upsert(someOf(10))
+        #expect(ledger.inserted == 10 && !db.isInsideTransaction)
+      }
+    }
+
+    @Test("Rejected rows are told, and the others stored", arguments: Kind.allCases) func rejects(_ kind: Kind) throws {
+      let writer = try kind.open(scratch)
+      var options = BulkOptions()
+      options.onError = .reject
+      let seen = Recorder()
+      options.onReject = { seen.add(Int($0.position.record ?? 0)) }
+      let rows = [Player(id: 1, name: "a", teamID: 9), Player(id: 2, name: "b"), Player(id: 3, name: "b")]
+      let ledger = try writer.write { try $0.insert(rows, options: options) }
+      #expect(ledger.inserted == 1 && ledger.rejected == 2)
+      #expect(seen.values == [1, 3])
+    }
+
+    @Test("References that are looked at in the end are the transaction's", arguments: Kind.allCases)
+    func deferred(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      try await writer.write { db in
+        try db.execute(
+          sql: """
+            DROP TABLE players; CREATE TABLE players(id INTEGER PRIMARY KEY, name TEXT, high_score INT,
+              team_id INTEGER REFERENCES teams DEFERRABLE INITIALLY DEFERRED)
+            """)
+        try db.upsert(someOf(3, team: 4))
+        try db.upsert([Team(id: 4, name: "late")])
+      }
+      #expect(try await writer.read { try Player.fetchCount($0) } == 3)
+      await #expect(throws: DatabaseError.self) {
+        try await writer.write { db in try db.upsert(someOf(3, team: 5)) }
+      }
+      #expect(try await writer.read { try Player.filter(Player.column(\.teamID) == 4).fetchCount($0) } == 3)
+    }
+
+    @Test("The connection stays as it was: functions, checkpoints, settings", arguments: Kind.allCases)
+    func connection(_ kind: Kind) async throws {
+      var configuration = Configuration()
+      configuration.prepareDatabase { db in
+        db.add(function: DatabaseFunction("uuid", argumentCount: 0) { _ in "mine" })
+      }
+      let writer = try kind.open(scratch, configuration)
+      let pragmas = [
+        "wal_autocheckpoint", "cache_size", "temp_store", "synchronous", "foreign_keys", "journal_mode",
+        "defer_foreign_keys", "secure_delete",
+      ]
+      let settings = { @Sendable (db: GRDB.Database) in
+        try pragmas.map { try String.fetchOne(db, sql: "PRAGMA \($0)") ?? "" }
+      }
+      let before = try await writer.writeWithoutTransaction(settings)
+      try await writer.upsert(someOf(30_000))
+      #expect(try await writer.writeWithoutTransaction(settings) == before)
+      #expect(try await writer.write { try String.fetchOne($0, sql: "SELECT uuid()") } == "mine")
+      // Statements that are at work when a call begins and ends go on.
+      try await writer.write { db in
+        let cursor = try Int.fetchCursor(db, sql: "SELECT id FROM players ORDER BY id")
+        #expect(try cursor.next() == 1)
+        try db.upsert([Team(id: 1, name: "a")])
+        try db.upsert([Team(id: 2, name: "b")])
+        #expect(try cursor.next() == 2)
+      }
+    }
+
+    @Test("Databases come and go") func manyDatabases() throws {
+      for _ in 0..<50 {
+        let queue = try DatabaseQueue()
+        try migrator.migrate(queue)
+        #expect(try queue.write { try $0.upsert(someOf(10)) }.inserted == 10)
+      }
+    }
+
+    private static func number(of index: Int) -> Player {
+      Player(id: index % 30_011 + 1, name: "n\(index % 30_011)", score: index)
+    }
+
+    private func guards(maximumDeletes: RowLimit) -> MirrorGuards {
+      var guards = MirrorGuards()
+      guards.maximumDeletes = maximumDeletes
+      return guards
+    }
+  }
+#endif

@@ -1,0 +1,67 @@
+import TestSupport
+import Testing
+
+@testable import UpsurgeModels
+
+/// A table against its model.
+@Suite("Models: schema differences") struct SchemaTests {
+  let scratch = Scratch()
+
+  private static let tables: [(sql: String, differences: [String])] = [
+    (Player.createTableSQL, []),
+    ("CREATE TABLE Players(ID INTEGER PRIMARY KEY, NAME TEXT NOT NULL, HIGH_SCORE INT NOT NULL, TEAM VARCHAR(9))", []),
+    ("CREATE TABLE players(id INTEGER PRIMARY KEY, name TEXT NOT NULL, high_score INT NOT NULL, team TEXT, more)", []),
+    ("CREATE TABLE teams(id)", ["there is no such table"]),
+    (
+      """
+      CREATE TABLE players(id INTEGER PRIMARY KEY, name BLOB NOT NULL, high_score TEXT, more TEXT NOT NULL,
+        rest TEXT NOT NULL DEFAULT '') STRICT
+      """,
+      [
+        "more: the model does not have it, and it is NOT NULL without a default",
+        "name: the table has BLOB, the model TEXT", "high_score: the table has TEXT, the model INTEGER",
+        "high_score: the table may have NULL, the model not", "team: the table does not have it",
+      ]
+    ),
+    (
+      """
+      CREATE TABLE players(id INT, name TEXT NOT NULL PRIMARY KEY, high_score INT NOT NULL,
+        team TEXT AS (name) STORED)
+      """,
+      [
+        "id: the table may have NULL, the model not", "team: the table computes it, and it cannot be written",
+        "the primary key of the table is (name), of the model (id)",
+      ]
+    ),
+    (
+      "CREATE TABLE players(id INTEGER PRIMARY KEY, name TEXT NOT NULL, high_score REAL NOT NULL, team TEXT NOT NULL)",
+      [
+        "high_score: the table has REAL, the model INTEGER", "team: the model may have NULL, the table not",
+      ]
+    ),
+  ]
+
+  @Test("What keeps rows from going between table and model is told", arguments: tables)
+  func differences(_ sql: String, _ differences: [String]) async throws {
+    let database = try UpsurgeModels.Database(scratch.file("a.db"))
+    try await database.execute("\(raw: sql)")
+    #expect(try await database.differences(of: Player.self).map(\.description) == differences)
+    guard !differences.isEmpty else { return try await database.checkTable(Player.self) }
+    let error = await #expect(throws: UpsurgeError.self) { try await database.checkTable(Player.self) }
+    #expect(
+      error?.message == "the table players is not what Player says:\n  " + differences.joined(separator: "\n  "))
+  }
+
+  @Test("The table that a model makes is what it says", arguments: [
+    Player.self, Kinds.self, Note.self, Book.self,
+  ] as [any UpsurgeModels.Table.Type])
+  func own(_ model: any UpsurgeModels.Table.Type) async throws {
+    let database = try UpsurgeModels.Database(scratch.file("b.db"))
+    try await check(model, database)
+  }
+
+  private func check<Model: UpsurgeModels.Table>(_ model: Model.Type, _ database: UpsurgeModels.Database) async throws {
+    try await database.createTable(model)
+    try await database.checkTable(model)
+  }
+}

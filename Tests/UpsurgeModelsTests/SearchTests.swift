@@ -1,0 +1,92 @@
+import TestSupport
+import Testing
+
+@testable import UpsurgeModels
+
+@Table struct Post: Equatable {
+  let id: Int
+  var title: String
+  var body: String
+  var author: String?
+}
+
+@Table("posts_search") struct PostSearch: SearchTable, Equatable {
+  var title: String
+  var body: String
+}
+
+/// FTS5 through models.
+@Suite("Models: full-text search") struct SearchTests {
+  let scratch = Scratch()
+
+  private func open() async throws -> UpsurgeModels.Database {
+    let database = try UpsurgeModels.Database(scratch.file("a.db"))
+    try await database.createTable(Post.self)
+    try await database.insert([
+      Post(id: 1, title: "Swift and SQLite", body: "how rows get into tables fast"),
+      Post(id: 2, title: "Tables of wood", body: "swift hands, slow glue"),
+    ])
+    try await database.createSearchTable(PostSearch.self, of: Post.self, tokenizer: "porter unicode61")
+    return database
+  }
+
+  @Test("Rows are found, ordered, highlighted, and cut out") func reads() async throws {
+    let database = try await open()
+    let found = try await database.fetchAll(
+      PostSearch.matching("swift").order { _ in [PostSearch.bm25([\.title: 10]).ascending()] })
+    #expect(found.map(\.title) == ["Swift and SQLite", "Tables of wood"])
+    let back = try await database.fetchAll(
+      PostSearch.matching("swift").order { _ in [PostSearch.bm25([\.body: 10]).ascending()] })
+    #expect(back.map(\.title) == ["Tables of wood", "Swift and SQLite"])
+    #expect(try await database.count(PostSearch.matching("table")) == 2)
+    #expect(try await database.count(PostSearch.where { _ in PostSearch.match(\.title, "table") }) == 1)
+    let marked = PostSearch.matching("row").order { _ in [PostSearch.rank.ascending()] }
+    #expect(
+      try await database.fetchAll(marked.select { _ in PostSearch.highlight(\.body, "<b>", "</b>") })
+        == ["how <b>rows</b> get into tables fast"])
+    #expect(
+      try await database.fetchAll(
+        marked.select { _ in PostSearch.snippet(\.body, "[", "]", ellipsis: "~", tokenCount: 3) })
+        == ["how [rows] get~"])
+  }
+
+  @Test("The index follows bulk writes") func follows() async throws {
+    let database = try await open()
+    try await database.upsert((1...2_000).map { Post(id: $0, title: "n\($0)", body: "word\($0 % 10)") })
+    #expect(try await database.count(PostSearch.matching("word3")) == 200)
+    #expect(try await database.count(PostSearch.matching("swift")) == 0)
+    try await database.delete((1...1_000).map { Post(id: $0, title: "", body: "") })
+    #expect(try await database.count(PostSearch.matching("word3")) == 100)
+    try await database.execute("INSERT INTO posts_search(posts_search, rank) VALUES ('integrity-check', 1)")
+  }
+
+  @Test("What people type is never a fault of syntax", arguments: [
+    "", " ", "\"", "a\"b", "NOT", "AND OR", "*", "a*", "(", "col:x", "^x", "x\0y", "-", "😀", "'", "a + b", "NEAR(",
+  ])
+  func typed(_ text: String) async throws {
+    let database = try await open()
+    for pattern in [
+      SearchPattern.allWords(text), .anyWord(text), .phrase(text), .prefix(text),
+    ] {
+      _ = try await database.count(PostSearch.matching(pattern))
+    }
+  }
+
+  @Test("Words, phrases and beginnings") func patterns() async throws {
+    let database = try await open()
+    #expect(try await database.count(PostSearch.matching(.allWords("swift sqlite"))) == 1)
+    #expect(try await database.count(PostSearch.matching(.anyWord("sqlite glue"))) == 2)
+    #expect(try await database.count(PostSearch.matching(.phrase("tables of"))) == 1)
+    #expect(try await database.count(PostSearch.matching(.prefix("slow gl"))) == 1)
+  }
+
+  @Table("posts_bad") struct BadSearch: SearchTable { var headline: String }
+
+  @Test("A column that the table does not have is told") func missing() async throws {
+    let database = try await open()
+    let error = await #expect(throws: UpsurgeError.self) {
+      try await database.createSearchTable(BadSearch.self, of: Post.self)
+    }
+    #expect(error?.message == "BadSearch has a column headline, which Post does not have")
+  }
+}
