@@ -122,9 +122,8 @@ if let part = Context.environment["UPSURGE_PART"] {
     switch part {
     case "command": { (modelTargets + modelTests).contains($0.name) }
     case "models": { commandTargets.contains($0.name) || $0.type == .test && !modelTests.contains($0.name) }
-    case "races": {
-      (commandTargets + modelTargets).contains($0.name) || $0.type == .test && $0.name != "RaceTests"
-    }
+    case "races":
+      { (commandTargets + modelTargets).contains($0.name) || $0.type == .test && $0.name != "RaceTests" }
     default: fatalError("UPSURGE_PART is command, models or races")
     }
   package.targets.removeAll(where: dropped)

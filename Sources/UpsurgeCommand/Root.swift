@@ -46,8 +46,11 @@ package struct Root: ParsableCommand {
       fail(RepeatedOption.message(option), command: arguments.first ?? "")
     }
     arguments = OptionalValue.expand(arguments, option: "--flatten", defaultValue: "_") { isSeparator($0) }
-    arguments = OptionalValue.expand(arguments, option: "--dry-run", defaultValue: "count") {
-      DryRun(rawValue: $0) != nil
+    // There it has no value.
+    if arguments.first != MigrateKeysCommand.configuration.commandName {
+      arguments = OptionalValue.expand(arguments, option: "--dry-run", defaultValue: "count") {
+        DryRun(rawValue: $0) != nil
+      }
     }
     do {
       var command = try parseAsRoot(arguments)

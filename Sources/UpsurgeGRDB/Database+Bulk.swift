@@ -35,7 +35,8 @@
       options: BulkOptions = BulkOptions()
     ) throws -> Ledger {
       let rules = try UpsertRules(
-        .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge, model: Row.Model.self)
+        .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
+        model: Row.Model.self)
       return try store(rows, BulkCall(rules, options: options)).ledger
     }
 

@@ -23,7 +23,8 @@
       options: BulkOptions = BulkOptions()
     ) async throws -> Ledger {
       let rules = try UpsertRules(
-        .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge, model: Row.Model.self)
+        .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
+        model: Row.Model.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -43,7 +44,8 @@
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, merge: merge, model: Rows.Element.Model.self)
       let target = WriterTarget(writer: self, table: Rows.Element.Model.tableName)
-      return try await BulkWrite(BulkCall<Rows.Element>(rules, options: options), in: target).store(rows).ledger
+      return try await BulkWrite(BulkCall<Rows.Element>(rules, options: options), in: target).store(rows)
+        .ledger
     }
 
     /// Inserts rows; one whose key exists cannot be stored.

@@ -18,7 +18,8 @@ final class InputWindow {
   init(_ source: any ByteSource, byteCount: Int, offset: UInt64 = 0) {
     self.source = source
     self.offset = offset
-    memory = .allocate(byteCount: byteCount, alignment: 16)
+    // As files are read fastest on all processors.
+    memory = .allocate(byteCount: byteCount, alignment: 4096)
   }
 
   deinit { memory.deallocate() }

@@ -39,7 +39,9 @@ package enum MD5 {
     state[3] &+= d
   }
 
-  private static let shifts: [[UInt32]] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]]
+  private static let shifts: [[UInt32]] = [
+    [7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21],
+  ]
 
   /// The whole part of 2^32 times |sin(i)|, i from 1 to 64.
   private static let constants: [UInt32] = [

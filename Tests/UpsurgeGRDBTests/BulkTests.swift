@@ -8,13 +8,16 @@
   @Suite("GRDB: bulk calls") struct BulkTests {
     let scratch = Scratch()
 
-    @Test("Each call does what it says, by the writer and inside of its transaction", arguments: Kind.allCases)
+    @Test(
+      "Each call does what it says, by the writer and inside of its transaction", arguments: Kind.allCases)
     func calls(_ kind: Kind) async throws {
       let writer = try kind.open(scratch)
       #expect(try await writer.insert(someOf(3)).inserted == 3)
-      let ledger = try await writer.upsert(someOf(4, score: 5), on: \.name, merge: { row, excluded in
-        row.score = max(row.score, excluded.score)
-      })
+      let ledger = try await writer.upsert(
+        someOf(4, score: 5), on: \.name,
+        merge: { row, excluded in
+          row.score = max(row.score, excluded.score)
+        })
       #expect(ledger.updated == 3 && ledger.inserted == 1 && ledger.isBalanced)
       #expect(try await writer.upsert(someOf(4, score: 5)).unchanged == 4)
       #expect(try await writer.insertOrIgnore(someOf(5)).ignored == 4)
@@ -23,7 +26,8 @@
       let result = try await writer.mirror(
         someOf(3, score: 7), sweeping: .hard, guards: guards(maximumDeletes: .percent(100)))
       #expect(result.ledger.swept == 2 && result.refusal == nil)
-      #expect(try await writer.read { try Player.order(Player.column(\.id)).fetchAll($0) } == someOf(3, score: 7))
+      #expect(
+        try await writer.read { try Player.order(Player.column(\.id)).fetchAll($0) } == someOf(3, score: 7))
 
       let (second, third) = try await writer.write { db in
         let second = try db.upsert(someOf(5, score: 9), on: \.name)
@@ -61,7 +65,9 @@
       #expect(ours == theirs)
     }
 
-    @Test("Rows may come one after the other", arguments: Kind.allCases) func asynchronous(_ kind: Kind) async throws {
+    @Test("Rows may come one after the other", arguments: Kind.allCases) func asynchronous(_ kind: Kind)
+      async throws
+    {
       let writer = try kind.open(scratch)
       let rows = AsyncStream(Player.self) { stream in
         for player in someOf(5_000) { stream.yield(player) }
@@ -71,7 +77,9 @@
       #expect(try await writer.read { try Player.fetchCount($0) } == 5_000)
     }
 
-    @Test("A task that is cancelled stores nothing", arguments: Kind.allCases) func cancelled(_ kind: Kind) async throws {
+    @Test("A task that is cancelled stores nothing", arguments: Kind.allCases) func cancelled(_ kind: Kind)
+      async throws
+    {
       let writer = try kind.open(scratch)
       let (rows, stream) = AsyncStream.makeStream(of: Player.self)
       let task = Task { try await writer.upsert(rows) }
@@ -83,7 +91,9 @@
       #expect(try await writer.read { try Player.fetchCount($0) } == 0)
     }
 
-    @Test("A call that fails takes itself back, and with the transaction what was before it", arguments: Kind.allCases)
+    @Test(
+      "A call that fails takes itself back, and with the transaction what was before it",
+      arguments: Kind.allCases)
     func rollback(_ kind: Kind) async throws {
       let writer = try kind.open(scratch)
       let bad = someOf(2_000) + [Player(id: 5_000, name: "p7")]
@@ -132,7 +142,9 @@
       }
     }
 
-    @Test("Rejected rows are told, and the others stored", arguments: Kind.allCases) func rejects(_ kind: Kind) throws {
+    @Test("Rejected rows are told, and the others stored", arguments: Kind.allCases) func rejects(
+      _ kind: Kind
+    ) throws {
       let writer = try kind.open(scratch)
       var options = BulkOptions()
       options.onError = .reject

@@ -8,7 +8,8 @@
   @Suite("GRDB: observation") struct ObservationTests {
     let scratch = Scratch()
 
-    @Test("A ValueObservation fires once for each commit that has changed something", arguments: Kind.allCases)
+    @Test(
+      "A ValueObservation fires once for each commit that has changed something", arguments: Kind.allCases)
     func values(_ kind: Kind) async throws {
       let writer = try kind.open(scratch)
       let observation = ValueObservation.tracking { try Player.fetchCount($0) }
@@ -34,7 +35,9 @@
       #expect(try await next.next() == 9_980)
     }
 
-    @Test("Only those who observe the table are told, unless a trigger may change others", arguments: Kind.allCases)
+    @Test(
+      "Only those who observe the table are told, unless a trigger may change others",
+      arguments: Kind.allCases)
     func regions(_ kind: Kind) throws {
       let writer = try kind.open(scratch)
       let (teams, players) = (Counter(), Counter())

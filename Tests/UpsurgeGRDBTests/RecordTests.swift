@@ -57,17 +57,21 @@
         let teams = try Team.including(all: Team.players).order(Team.column(\.id))
           .asRequest(of: TeamPlayers.self).fetchAll(db)
         #expect(teams.map(\.players.count) == [4, 0])
-        #expect(try Player.joining(required: Player.team.filter(Team.column(\.name) == "red")).fetchCount(db) == 4)
+        #expect(
+          try Player.joining(required: Player.team.filter(Team.column(\.name) == "red")).fetchCount(db) == 4)
         let best = CommonTableExpression<Player>(named: "best", request: Player.limit(2))
         #expect(try best.all().with(best).fetchAll(db).count == 2)
       }
     }
 
-    @Test("Calls see what a migration has changed", arguments: Kind.allCases) func migrations(_ kind: Kind) throws {
+    @Test("Calls see what a migration has changed", arguments: Kind.allCases) func migrations(_ kind: Kind)
+      throws
+    {
       let writer = try kind.open(scratch)
       try writer.write { db in
         try db.upsert(someOf(3))
-        try db.execute(sql: "ALTER TABLE players RENAME COLUMN high_score TO old; ALTER TABLE players ADD high_score INT")
+        try db.execute(
+          sql: "ALTER TABLE players RENAME COLUMN high_score TO old; ALTER TABLE players ADD high_score INT")
         #expect(try db.upsert(someOf(3, score: 4)).updated == 3)
         #expect(try db.columns(in: "players").map(\.name) == ["id", "name", "old", "team_id", "high_score"])
         #expect(try Player.fetchAll(db).map(\.score) == [4, 4, 4])

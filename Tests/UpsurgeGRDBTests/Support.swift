@@ -20,7 +20,9 @@
     case queue, pool
 
     /// A new database in a file, with the tables of the models.
-    func open(_ scratch: Scratch, _ configuration: Configuration = Configuration()) throws -> any DatabaseWriter {
+    func open(_ scratch: Scratch, _ configuration: Configuration = Configuration()) throws
+      -> any DatabaseWriter
+    {
       let path = scratch.file("a.db")
       let writer: any DatabaseWriter =
         switch self {

@@ -25,17 +25,22 @@ import Testing
     try await database.addFunction("answer") { () -> Int in 42 }
     try await database.insert([Player(id: 1, name: "a", highScore: 3)])
     try await database.execute("UPDATE players SET high_score = twice(high_score) + answer()")
-    #expect(try await database.fetchAll(Player.where { SQLExpression("twice(\($0.highScore)) = 96") }).count == 1)
+    #expect(
+      try await database.fetchAll(Player.where { SQLExpression("twice(\($0.highScore)) = 96") }).count == 1)
     for try await player in database.rows(Player.where { SQLExpression("twice(\($0.highScore)) = 96") }) {
       #expect(player.highScore == 48)
     }
     #expect(
-      try await database.fetchAll(String?.self, sql: "SELECT joined('x', x'01', 2) UNION ALL SELECT joined(NULL, x'', 0.5)")
+      try await database.fetchAll(
+        String?.self, sql: "SELECT joined('x', x'01', 2) UNION ALL SELECT joined(NULL, x'', 0.5)")
         == ["x[1]2.0", nil])
     // Indexes may call what is deterministic.
     try await database.execute("CREATE INDEX i ON players(twice(high_score))")
     try await database.upsert([Player(id: 2, name: "b", highScore: 5)])
-    #expect(try await database.fetchAll(Int.self, sql: "SELECT twice(high_score) FROM players ORDER BY 1") == [10, 96])
+    #expect(
+      try await database.fetchAll(Int.self, sql: "SELECT twice(high_score) FROM players ORDER BY 1") == [
+        10, 96,
+      ])
   }
 
   @Test("What a function throws, or cannot take, is the statement's error") func errors() async throws {
@@ -48,7 +53,8 @@ import Testing
     let mistyped = await #expect(throws: UpsurgeError.self) {
       try await database.fetchAll(Int.self, sql: "SELECT fails('x')")
     }
-    #expect(mistyped?.message.contains("argument 1 of fails holds the text x, and an integer was expected") == true)
+    #expect(
+      mistyped?.message.contains("argument 1 of fails holds the text x, and an integer was expected") == true)
     await #expect(throws: UpsurgeError.self) {
       try await database.addFunction("uuid") { () -> Int in 1 }
     }
@@ -65,17 +71,23 @@ import Testing
     let database = try await open()
     try await database.addAggregate("longest", from: "") { (state: inout String, name: String) in
       if name.count > state.count { state = name }
-    } result: { $0 }
+    } result: {
+      $0
+    }
     try await database.addAggregate("fails", from: 0) { (_: inout Int, _: Int) in
       throw Failure()
-    } result: { $0 }
+    } result: {
+      $0
+    }
     try await database.insert([
       Player(id: 1, name: "a", team: "x"), Player(id: 2, name: "bbb", team: "x"), Player(id: 3, name: "cc"),
     ])
     #expect(
-      try await database.fetchAll(String.self, sql: "SELECT longest(name) FROM players GROUP BY team ORDER BY 1")
+      try await database.fetchAll(
+        String.self, sql: "SELECT longest(name) FROM players GROUP BY team ORDER BY 1")
         == ["bbb", "cc"])
-    #expect(try await database.fetchAll(String.self, sql: "SELECT longest(name) FROM players WHERE id > 9") == [""])
+    #expect(
+      try await database.fetchAll(String.self, sql: "SELECT longest(name) FROM players WHERE id > 9") == [""])
     let error = await #expect(throws: UpsurgeError.self) {
       try await database.fetchAll(Int.self, sql: "SELECT fails(id) FROM players")
     }
@@ -86,7 +98,8 @@ import Testing
     let database = try await open()
     try await database.execute("CREATE TABLE changes(text TEXT)")
     try await database.createTemporaryTrigger(
-      "log", .after, .update(of: ["high_score"]), on: Player.self, when: { old, new in !isSynchronizing && old.highScore < new.highScore }
+      "log", .after, .update(of: ["high_score"]), on: Player.self,
+      when: { old, new in !isSynchronizing && old.highScore < new.highScore }
     ) { old, new in
       "INSERT INTO changes VALUES (\(old.name) || \("'s score: ") || \(new.highScore));"
     }
@@ -97,12 +110,17 @@ import Testing
     try await database.upsert([Player(id: 1, name: "a", highScore: 5)], options: sync)
     try await database.upsert([Player(id: 1, name: "a", highScore: 4)])
     try await database.upsert([Player(id: 1, name: "a", highScore: 7)])
-    #expect(try await database.fetchAll(String.self, sql: "SELECT text FROM changes") == ["a's score: 2", "a's score: 7"])
+    #expect(
+      try await database.fetchAll(String.self, sql: "SELECT text FROM changes") == [
+        "a's score: 2", "a's score: 7",
+      ])
     try await database.dropTemporaryTrigger("log")
     try await database.upsert([Player(id: 1, name: "a", highScore: 9)])
     #expect(try await database.fetchAll(Int.self, sql: "SELECT count(*) FROM changes") == [2])
     // Nobody else sees it.
-    #expect(try TestSupport.Database(scratch.file("a.db")).rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'") == [])
+    #expect(
+      try TestSupport.Database(scratch.file("a.db")).rows(
+        "SELECT name FROM sqlite_schema WHERE type = 'trigger'") == [])
   }
 
   @Table("best") struct Best: Equatable {
@@ -110,12 +128,15 @@ import Testing
     var name: String
   }
 
-  @Test("A temporary view is read like a table", arguments: [true, false]) func views(_ isInMemory: Bool) async throws {
+  @Test("A temporary view is read like a table", arguments: [true, false]) func views(_ isInMemory: Bool)
+    async throws
+  {
     let database = try await open(isInMemory ? ":memory:" : nil)
     try await database.insert((1...600).map { Player(id: $0, name: "p\($0)", highScore: $0) })
     try await database.createTemporaryView("best", as: "SELECT id, name FROM players WHERE high_score > \(2)")
     #expect(try await database.count(Best.all) == 598)
-    try await database.createTemporaryView("best", as: "SELECT id, name FROM players WHERE high_score > \(599)")
+    try await database.createTemporaryView(
+      "best", as: "SELECT id, name FROM players WHERE high_score > \(599)")
     #expect(try await database.fetchAll(Best.all) == [Best(id: 600, name: "p600")])
     for try await best in database.rows(Best.all) { #expect(best.id == 600) }
   }

@@ -9,8 +9,14 @@ import Testing
 
   private static let tables: [(sql: String, differences: [String])] = [
     (Player.createTableSQL, []),
-    ("CREATE TABLE Players(ID INTEGER PRIMARY KEY, NAME TEXT NOT NULL, HIGH_SCORE INT NOT NULL, TEAM VARCHAR(9))", []),
-    ("CREATE TABLE players(id INTEGER PRIMARY KEY, name TEXT NOT NULL, high_score INT NOT NULL, team TEXT, more)", []),
+    (
+      "CREATE TABLE Players(ID INTEGER PRIMARY KEY, NAME TEXT NOT NULL, HIGH_SCORE INT NOT NULL, TEAM VARCHAR(9))",
+      []
+    ),
+    (
+      "CREATE TABLE players(id INTEGER PRIMARY KEY, name TEXT NOT NULL, high_score INT NOT NULL, team TEXT, more)",
+      []
+    ),
     ("CREATE TABLE teams(id)", ["there is no such table"]),
     (
       """
@@ -49,18 +55,23 @@ import Testing
     guard !differences.isEmpty else { return try await database.checkTable(Player.self) }
     let error = await #expect(throws: UpsurgeError.self) { try await database.checkTable(Player.self) }
     #expect(
-      error?.message == "the table players is not what Player says:\n  " + differences.joined(separator: "\n  "))
+      error?.message == "the table players is not what Player says:\n  "
+        + differences.joined(separator: "\n  "))
   }
 
-  @Test("The table that a model makes is what it says", arguments: [
-    Player.self, Kinds.self, Note.self, Book.self,
-  ] as [any UpsurgeModels.Table.Type])
+  @Test(
+    "The table that a model makes is what it says",
+    arguments: [
+      Player.self, Kinds.self, Note.self, Book.self,
+    ] as [any UpsurgeModels.Table.Type])
   func own(_ model: any UpsurgeModels.Table.Type) async throws {
     let database = try UpsurgeModels.Database(scratch.file("b.db"))
     try await check(model, database)
   }
 
-  private func check<Model: UpsurgeModels.Table>(_ model: Model.Type, _ database: UpsurgeModels.Database) async throws {
+  private func check<Model: UpsurgeModels.Table>(_ model: Model.Type, _ database: UpsurgeModels.Database)
+    async throws
+  {
     try await database.createTable(model)
     try await database.checkTable(model)
   }

@@ -60,9 +60,12 @@ import Testing
     try await database.execute("INSERT INTO posts_search(posts_search, rank) VALUES ('integrity-check', 1)")
   }
 
-  @Test("What people type is never a fault of syntax", arguments: [
-    "", " ", "\"", "a\"b", "NOT", "AND OR", "*", "a*", "(", "col:x", "^x", "x\0y", "-", "😀", "'", "a + b", "NEAR(",
-  ])
+  @Test(
+    "What people type is never a fault of syntax",
+    arguments: [
+      "", " ", "\"", "a\"b", "NOT", "AND OR", "*", "a*", "(", "col:x", "^x", "x\0y", "-", "😀", "'", "a + b",
+      "NEAR(",
+    ])
   func typed(_ text: String) async throws {
     let database = try await open()
     for pattern in [

@@ -6,7 +6,9 @@ import Upsurge
 @Suite("upsurge migrate-keys") struct MigrateKeysTests {
   let scratch = Scratch()
 
-  @Test("The command says what it has done, does nothing in a dry run, and nothing twice") func command() throws {
+  @Test("The command says what it has done, does nothing in a dry run, and nothing twice") func command()
+    throws
+  {
     let path = scratch.file("a.db")
     let database = Database(path)
     try database.rows(
@@ -23,7 +25,9 @@ import Upsurge
     #expect(
       try database.rows("SELECT title FROM items JOIN lists ON lists.id = list") == ["'work'"])
     #expect(
-      try database.rows("SELECT id FROM lists WHERE title = 'home'") == ["'\(MigrateKeys.uuid(of: 1, in: "lists"))'"])
+      try database.rows("SELECT id FROM lists WHERE title = 'home'") == [
+        "'\(MigrateKeys.uuid(of: 1, in: "lists"))'"
+      ])
     let second = try Command.run(["migrate-keys", path, "lists"])
     #expect(second.exitCode == 0 && second.talk == "lists: its key is no integer, nothing to do\n")
     #expect(try Command.run(["migrate-keys", path, "lists", "-q"]).talk == "")

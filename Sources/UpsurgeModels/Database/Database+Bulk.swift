@@ -62,7 +62,8 @@ extension Database {
   public func insert<Row: TableRow>(
     _ rows: sending some Sequence<Row>, options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
-    try await BulkWrite<Row>(BulkCall(UpsertRules(mode: .insert), options: options), in: self).store(rows).ledger
+    try await BulkWrite<Row>(BulkCall(UpsertRules(mode: .insert), options: options), in: self).store(rows)
+      .ledger
   }
 
   /// Inserts rows whose key does not exist; others are ignored.

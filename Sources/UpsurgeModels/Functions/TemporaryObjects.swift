@@ -12,7 +12,10 @@ public enum TriggerEvent: Sendable {
 }
 
 /// When a trigger runs.
-public enum TriggerTime: String, Sendable { case before = "BEFORE", after = "AFTER" }
+public enum TriggerTime: String, Sendable {
+  case before = "BEFORE"
+  case after = "AFTER"
+}
 
 extension Database {
   /// Makes a trigger that lives as long as this database is open, and sees the writes that go through it.

@@ -82,7 +82,8 @@ extension SearchTable {
   ) -> SQLExpression<String> {
     let index = index(of: column) ?? 0
     return SQLExpression(
-      "highlight(\(identifier: tableName), \(index), \(open), \(close))", coding: ExpressionCoding(String.self))
+      "highlight(\(identifier: tableName), \(index), \(open), \(close))",
+      coding: ExpressionCoding(String.self))
   }
 
   /// A piece of the text of a column around what matches, with marks around that.
@@ -141,7 +142,8 @@ extension Database {
     let known = Set(Content.columnNames)
     if let missing = Search.columnNames.first(where: { !known.contains($0) }) {
       throw UpsurgeError(
-        .usage, "\(Search.self) has a column \(missing.escapedForTerminal), which \(Content.self) does not have",
+        .usage,
+        "\(Search.self) has a column \(missing.escapedForTerminal), which \(Content.self) does not have",
         hint: "an index of a table has columns of its names")
     }
     let (index, table) = (Search.tableName.quotedIdentifier, Content.tableName.quotedIdentifier)

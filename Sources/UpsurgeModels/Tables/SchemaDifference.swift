@@ -17,7 +17,8 @@ extension Database {
     of model: Model.Type
   ) async throws(UpsurgeError) -> [SchemaDifference] {
     try await reader.perform { (connection) throws(UpsurgeError) in
-      guard let schema = try TableSchema.read(connection, table: Model.tableName), !schema.columns.isEmpty else {
+      guard let schema = try TableSchema.read(connection, table: Model.tableName), !schema.columns.isEmpty
+      else {
         return [SchemaDifference(text: "there is no such table")]
       }
       return schema.differences(from: Model.columnDefinitions)
@@ -57,7 +58,8 @@ extension TableSchema {
     )
     if Set(keys.0.map(SQLName.folded)) != Set(keys.1.map(SQLName.folded)) {
       found.append(
-        SchemaDifference(text: "the primary key of the table is \(Self.named(keys.0)), of the model \(Self.named(keys.1))"))
+        SchemaDifference(
+          text: "the primary key of the table is \(Self.named(keys.0)), of the model \(Self.named(keys.1))"))
     }
     return found
   }
@@ -81,7 +83,10 @@ extension TableSchema {
 
   /// Whether a column keeps values as the model stores them.
   private func takes(_ storage: StorageClass, _ column: Column) -> Bool {
-    if isStrict { return column.declaredType.uppercased() == storage.rawValue || column.declaredType.uppercased() == "INT" && storage == .integer }
+    if isStrict {
+      return column.declaredType.uppercased() == storage.rawValue
+        || column.declaredType.uppercased() == "INT" && storage == .integer
+    }
     switch storage {
     case .any: return column.affinity == .none
     case .blob: return true

@@ -21,7 +21,8 @@ enum BorrowedHandle {
     let state = State(notes: try WriteNotes.register(on: handle), synchronizingFlag: flag)
     states.withLock { $0[key] = state }
     let code = sqlite3_create_collation_v2(
-      handle, "upsurge_note_end", SQLITE_UTF8, state.notes, { _, _, _, _, _ in 0 }, { BorrowedHandle.forget($0) })
+      handle, "upsurge_note_end", SQLITE_UTF8, state.notes, { _, _, _, _, _ in 0 },
+      { BorrowedHandle.forget($0) })
     if code == SQLITE_OK { return state }
     states.withLock { $0[key] = nil }
     throw UpsurgeError(.database, "SQLite cannot register a collation", underlyingCode: code)

@@ -37,7 +37,9 @@ extension Connection {
     let code = sqlite3_create_function_v2(
       handle, name, Int32(clamping: argumentCount), Self.flags(isDeterministic), function.toOpaque(), nil,
       { context, count, values in
-        guard let group = ProgramGroup.of(context, isMade: true) else { return sqlite3_result_error_nomem(context) }
+        guard let group = ProgramGroup.of(context, isMade: true) else {
+          return sqlite3_result_error_nomem(context)
+        }
         guard group.failure == nil else { return }
         do { try group.aggregate.step(SQLValue.all(values, count)) } catch { group.failure = error }
       },

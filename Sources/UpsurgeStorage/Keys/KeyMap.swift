@@ -14,7 +14,9 @@ struct KeyMap {
   init(of names: [String], on connection: Connection) throws(UpsurgeError) {
     var all: [TableSchema] = []
     for name in try Self.tableNames(connection) {
-      if let schema = try TableSchema.read(connection, table: name), schema.kind == .table { all.append(schema) }
+      if let schema = try TableSchema.read(connection, table: name), schema.kind == .table {
+        all.append(schema)
+      }
     }
     var keys: [String: String] = [:]
     for name in names {
@@ -29,7 +31,9 @@ struct KeyMap {
           .usage,
           "the table \(schema.name.escapedForTerminal) has "
             + (key.isEmpty ? "no primary key" : "a primary key of \(key.count) columns"),
-          hint: "only keys of one integer column can be migrated; columns that refer to them follow by themselves")
+          hint:
+            "only keys of one integer column can be migrated; columns that refer to them follow by themselves"
+        )
       }
       if key[0].affinity == .integer {
         keys[SQLName.folded(schema.name)] = key[0].name

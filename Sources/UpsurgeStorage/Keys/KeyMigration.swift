@@ -61,7 +61,9 @@ package struct KeyMigration {
   ///   - isTrial: whether all is taken back in the end.
   ///   - note: is told of each table.
   /// - Throws: `guardRefused` where references are broken before, or would be after; `database`. Nothing has changed then.
-  package func run(isTrial: Bool = false, note: (String) -> Void = { _ in }) throws(UpsurgeError) -> KeyMigrationSummary {
+  package func run(isTrial: Bool = false, note: (String) -> Void = { _ in }) throws(UpsurgeError)
+    -> KeyMigrationSummary
+  {
     var summary = KeyMigrationSummary(migratedBefore: map.migratedBefore)
     if map.tables.isEmpty { return summary }
     let salt = salt
@@ -103,9 +105,11 @@ package struct KeyMigration {
     let mapped = schema.columns.map(\.name).filter { map.root(of: $0, in: schema.name) != nil }
     let isRowidMapped = rowidKey.map { map.root(of: $0, in: schema.name) != nil } ?? false
 
-    guard let text = try KeyTableText.edited(sql, name: Self.newTable, changes: changes(of: schema, mapped)) else {
+    guard let text = try KeyTableText.edited(sql, name: Self.newTable, changes: changes(of: schema, mapped))
+    else {
       throw UpsurgeError(
-        .guardRefused, "the CREATE TABLE of \(schema.name.escapedForTerminal) is not understood: \(sql.escapedForTerminal)",
+        .guardRefused,
+        "the CREATE TABLE of \(schema.name.escapedForTerminal) is not understood: \(sql.escapedForTerminal)",
         hint: "make the table again by hand, as https://www.sqlite.org/lang_altertable.html#otheralter says")
     }
     try connection.execute(text)
@@ -115,11 +119,14 @@ package struct KeyMigration {
     let searched = isRowidMapped ? searchTables.filter { SQLName.isSame($0.content ?? "", schema.name) } : []
     var remade: [(name: String, sql: String)] = []
     for search in searched {
-      guard let rowidKey, let sql = KeyTriggerText.editedSearchTable(search.sql, key: rowidKey) else { continue }
+      guard let rowidKey, let sql = KeyTriggerText.editedSearchTable(search.sql, key: rowidKey) else {
+        continue
+      }
       remade.append((try SQLName.quote(search.name), sql))
       try connection.execute("DROP TABLE \(try SQLName.quote(search.name))")
     }
-    try connection.execute("DROP TABLE \(table); ALTER TABLE \(try SQLName.quote(Self.newTable)) RENAME TO \(table)")
+    try connection.execute(
+      "DROP TABLE \(table); ALTER TABLE \(try SQLName.quote(Self.newTable)) RENAME TO \(table)")
     for index in indexes { try connection.execute(index) }
     for search in remade {
       try connection.execute("\(search.sql); INSERT INTO \(search.name)(\(search.name)) VALUES ('rebuild')")
@@ -140,7 +147,8 @@ package struct KeyMigration {
     for column in schema.columns where mapped.contains(column.name) {
       let root = map.root(of: column.name, in: schema.name) ?? schema.name
       let isRowid = schema.rowidAlias.map { schema.columns[$0].name == column.name } ?? false
-      let isOwnKey = column.keyOrdinal > 0 && root == schema.name && schema.columns.filter { $0.keyOrdinal > 0 }.count == 1
+      let isOwnKey =
+        column.keyOrdinal > 0 && root == schema.name && schema.columns.filter { $0.keyOrdinal > 0 }.count == 1
       changes[SQLName.folded(column.name)] = KeyTableText.Change(
         wasRowid: isRowid, defaultValue: isOwnKey ? Self.newUUID : nil,
         uuid: { Self.uuid(of: $0, in: root, salt: salt) })
@@ -156,7 +164,8 @@ package struct KeyMigration {
       names.append(name)
       if let root = map.root(of: column.name, in: schema.name) {
         values.append(
-          "CASE typeof(\(name)) WHEN 'integer' THEN \(Self.function)(\(name), \(try SQLName.literal(root))) ELSE \(name) END")
+          "CASE typeof(\(name)) WHEN 'integer' THEN \(Self.function)(\(name), \(try SQLName.literal(root))) ELSE \(name) END"
+        )
       } else {
         values.append(name)
       }
@@ -208,7 +217,8 @@ package struct KeyMigration {
   // MARK: - What speaks against it
 
   private func checkReferences(isDone: Bool) throws(UpsurgeError) {
-    let check = try connection.prepare("SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2")
+    let check = try connection.prepare(
+      "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2")
     var broken: [String] = []
     while try check.step() {
       broken.append("\(check.integer(at: 2)) of \(check.text(at: 0) ?? "") to \(check.text(at: 1) ?? "")")
@@ -217,14 +227,18 @@ package struct KeyMigration {
     let words = broken.joined(separator: ", ").escapedForTerminal
     throw UpsurgeError(
       .guardRefused,
-      isDone ? "rows would refer to rows that do not exist: \(words)" : "rows refer to rows that do not exist: \(words)",
+      isDone
+        ? "rows would refer to rows that do not exist: \(words)"
+        : "rows refer to rows that do not exist: \(words)",
       hint: isDone
-        ? "a column that refers to an integer key must hold integers" : "PRAGMA foreign_key_check shows them; repair them first")
+        ? "a column that refers to an integer key must hold integers"
+        : "PRAGMA foreign_key_check shows them; repair them first")
   }
 
   /// Tables that a feed mirrors would get its integers again.
   private func refuseFeeds() throws(UpsurgeError) {
-    guard try connection.integer("SELECT count(*) FROM main.sqlite_schema WHERE name = 'upsurge_feeds'") != 0 else { return }
+    guard try connection.integer("SELECT count(*) FROM main.sqlite_schema WHERE name = 'upsurge_feeds'") != 0
+    else { return }
     let feeds = try connection.prepare("SELECT DISTINCT \"table\" FROM main.upsurge_feeds")
     while try feeds.step() {
       let name = feeds.text(at: 0) ?? ""
@@ -255,9 +269,12 @@ package struct KeyMigration {
       guard let using = tokens.firstIndex(where: { $0.isWord("USING") }), using + 1 < tokens.count,
         tokens[using + 1].text.lowercased().hasPrefix("fts")
       else { continue }
-      let content = tokens.indices.dropLast(2).first { tokens[$0].isWord("content") && tokens[$0 + 1].isMark("=") }
+      let content = tokens.indices.dropLast(2).first {
+        tokens[$0].isWord("content") && tokens[$0 + 1].isMark("=")
+      }
       tables.append(
-        SearchTable(name: statement.text(at: 0) ?? "", sql: sql, content: content.map { tokens[$0 + 2].text }))
+        SearchTable(name: statement.text(at: 0) ?? "", sql: sql, content: content.map { tokens[$0 + 2].text })
+      )
     }
     return tables
   }
