@@ -15,7 +15,7 @@ struct MigrateKeysCommand: ParsableCommand {
     discussion: """
       Rows of several devices can share a table only where their keys cannot be the same by chance. Each row's UUID is \
       the MD5 hash of TABLE:ID, so that every copy of a database comes to the same ones; with --salt, of TABLE:ID:SALT. \
-      Columns of any table that refer to these keys follow; indexes, triggers and full-text tables are made again. \
+      Columns of any table that refer to these keys by a declared foreign key follow, others stay as they are; indexes, triggers and full-text tables are made again. \
       It is one transaction: where anything fails, or a reference would be broken, nothing changes. A table whose key is no \
       integer any more stays as it is. Make a copy first: there is no way back.
 

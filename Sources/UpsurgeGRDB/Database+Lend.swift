@@ -20,8 +20,13 @@
           throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database connection is closed")
         }
         let changes = totalChangesCount
-        result = try work(Connection(borrowing: handle))
-        if totalChangesCount != changes {
+        let end = try work(Connection(borrowing: handle))
+        result = end
+        // A call that was cancelled has no result; what it has written is taken back.
+        let ledger = (end as? MirrorResult)?.ledger
+        if totalChangesCount != changes, let ledger,
+          ledger.inserted + ledger.updated + ledger.deleted + ledger.swept > 0
+        {
           // Which rows of which tables a trigger or a foreign key's action has changed, nobody tells.
           if try hasSideEffects(table) {
             try notifyChanges(in: .fullDatabase)

@@ -203,6 +203,38 @@
       }
     }
 
+    @Test("Triggers know a sync, on connections that were given the functions") func synchronizing() throws {
+      var configuration = Configuration()
+      configuration.prepareDatabase { db in try db.addUpsurgeFunctions() }
+      let writer = try Kind.queue.open(scratch, configuration)
+      try writer.write { db in
+        try db.execute(
+          sql: """
+            CREATE TABLE changes(name TEXT);
+            CREATE TRIGGER log AFTER INSERT ON players WHEN NOT upsurge_is_synchronizing() BEGIN
+              INSERT INTO changes VALUES (new.name);
+            END
+            """)
+        try Player(id: 1, name: "a").insert(db)
+        var options = BulkOptions()
+        options.isSynchronizing = true
+        try db.insert([Player(id: 2, name: "b")], options: options)
+        try db.insert([Player(id: 3, name: "c")])
+        let names = try String.fetchAll(db, sql: "SELECT name FROM changes")
+        #expect(names == ["a", "c"])
+        // A call inside of a call is refused, and leaves the connection as it was.
+        var refusals: [UpsurgeError] = []
+        let nested = [4, 5].lazy.map { id in
+          do { try db.upsert(someOf(1)) } catch let error as UpsurgeError { refusals.append(error) } catch {}
+          return Player(id: id, name: "a")
+        }
+        #expect(throws: UpsurgeError.self) { try db.insert(nested) }
+        #expect(refusals.map(\.code) == [.usage, .usage])
+        let count = try Player.fetchCount(db)
+        #expect(count == 3)
+      }
+    }
+
     @Test("Databases come and go") func manyDatabases() throws {
       for _ in 0..<50 {
         let queue = try DatabaseQueue()

@@ -64,7 +64,7 @@ import Testing
     "What people type is never a fault of syntax",
     arguments: [
       "", " ", "\"", "a\"b", "NOT", "AND OR", "*", "a*", "(", "col:x", "^x", "x\0y", "-", "😀", "'", "a + b",
-      "NEAR(",
+      "NEAR(", "a\"\u{301}b", "\u{0}\u{301}",
     ])
   func typed(_ text: String) async throws {
     let database = try await open()

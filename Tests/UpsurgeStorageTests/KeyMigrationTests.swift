@@ -187,6 +187,60 @@ import Testing
         && connection.integer("PRAGMA legacy_alter_table") == 0)
   }
 
+  @Test("Defaults that are keys follow, and rowids stay whatever the columns are called") func corners()
+    throws
+  {
+    let connection = try open(
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY CHECK (id IS NOT NULL), rowid TEXT);
+      CREATE TABLE b(x INT DEFAULT (7) REFERENCES a, y INT DEFAULT -3 REFERENCES a(id), z INT DEFAULT NULL REFERENCES a);
+      CREATE TABLE c([primary] INTEGER PRIMARY KEY, "check" INT REFERENCES c);
+      INSERT INTO a VALUES (7, 'p'), (-3, 'q'); INSERT INTO c VALUES (4, 4), (9, 4);
+      """)
+    _ = try migrate(["a", "c"], connection)
+    let plain = Database(scratch.file("a.db"))
+    try plain.rows("PRAGMA foreign_keys=ON; INSERT INTO b DEFAULT VALUES")
+    let uuids = [Int64(7), -3].map { "'\(KeyMigration.uuid(of: $0, in: "a", salt: nil))'" }
+    #expect(try plain.rows("SELECT x, y, z FROM b") == ["\(uuids[0])|\(uuids[1])|NULL"])
+    #expect(try plain.rows("SELECT _rowid_ FROM a ORDER BY 1") == ["-3", "7"])
+    #expect(try plain.rows(#"SELECT "notnull" FROM pragma_table_info('a') WHERE name = 'id'"#) == ["1"])
+    #expect(
+      try plain.rows(#"SELECT l."check" = r."primary" FROM c AS l, c AS r WHERE r.rowid = 4"#) == ["1", "1"])
+  }
+
+  @Test("What hangs on tables that follow stays: numbers given, settings of full text, temporary triggers")
+  func hangers() throws {
+    let connection = try open(
+      """
+      CREATE TABLE lists(id INTEGER PRIMARY KEY, title TEXT);
+      CREATE TABLE items(id INTEGER PRIMARY KEY AUTOINCREMENT, list INT REFERENCES lists ON DELETE SET DEFAULT DEFAULT 7);
+      CREATE VIRTUAL TABLE search USING fts5(title, content='lists', content_rowid=id);
+      CREATE TABLE plain(id PRIMARY KEY);
+      INSERT INTO lists VALUES (7, 'x'), (8, 'y'); INSERT INTO search(search) VALUES ('rebuild'); INSERT INTO items(list) VALUES (7), (8), (8); DELETE FROM items WHERE id = 3;
+      INSERT INTO plain VALUES (5);
+      INSERT INTO search(search, rank) VALUES ('rank', 'bm25(10.0)');
+      CREATE TABLE log(text);
+      CREATE TRIGGER fill AFTER INSERT ON lists BEGIN
+        INSERT INTO search(rowid, title) SELECT new.id, new.title WHERE (SELECT count(*) FROM items WHERE list = new.id) = 0;
+      END;
+      CREATE TEMP TRIGGER note AFTER INSERT ON main.lists BEGIN INSERT INTO log VALUES ('list ' || new.title); END;
+      """)
+    #expect(try migrate(["lists", "plain"], connection).tables.map(\.name) == ["lists", "items", "plain"])
+    let plain = Database(scratch.file("a.db"))
+    #expect(
+      try plain.rows(
+        "INSERT INTO items(list) SELECT id FROM lists WHERE rowid = 8; SELECT max(id) FROM items") == ["4"])
+    #expect(try plain.rows("PRAGMA foreign_keys=ON; DELETE FROM lists WHERE rowid = 8") == [])
+    #expect(
+      try plain.rows("SELECT DISTINCT l.title FROM items AS i JOIN lists AS l ON l.id = i.list") == ["'x'"])
+    #expect(try plain.rows("SELECT v FROM search_config WHERE k = 'rank'") == ["'bm25(10.0)'"])
+    #expect(try plain.rows("SELECT length(id) FROM plain") == ["36"])
+    try connection.execute("INSERT INTO lists(id, title) VALUES (uuid(), 'new')")
+    #expect(try plain.rows("SELECT text FROM log") == ["'list new'"])
+    #expect(try plain.rows("SELECT title FROM search('new')") == ["'new'"])
+    #expect(try connection.text("SELECT name FROM sqlite_temp_schema") == "note")
+  }
+
   private static let refusals: [(sql: String, tables: [String], message: String)] = [
     ("CREATE TABLE t(id INTEGER PRIMARY KEY)", ["x"], "there is no table x"),
     ("CREATE TABLE t(x)", ["t"], "the table t has no primary key"),
@@ -214,6 +268,32 @@ import Testing
     (
       "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(y, x INT AS (y) REFERENCES a)", ["a"],
       "the column b.x is computed, and refers to keys that change"
+    ),
+    (
+      "CREATE TABLE a(id INTEGER PRIMARY KEY, x INT AS (id / 10) STORED)", ["a"],
+      "the column x is computed from id, which becomes a UUID"
+    ),
+    (
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 'y');
+      CREATE VIRTUAL TABLE f USING fts5(x, content=a, content_rowid=id)
+      """, ["a"], "the full-text table f does not have all rows of a"
+    ),
+    (
+      "CREATE TABLE a(id INTEGER PRIMARY KEY, x); CREATE UNIQUE INDEX i ON a(x) WHERE id = 1", ["a"],
+      "the condition of an index compares keys that change"
+    ),
+    (
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY, x); CREATE VIEW v AS SELECT id, x FROM a;
+      CREATE VIRTUAL TABLE f USING fts5(x, content=v, content_rowid=id)
+      """, ["a"], "the full-text table f finds the rows of the view v by a key that becomes a UUID"
+    ),
+    (
+      """
+      CREATE TABLE a(id INTEGER PRIMARY KEY, x); CREATE TABLE b(a INT REFERENCES a); CREATE VIRTUAL TABLE f USING fts5(x);
+      CREATE TRIGGER t AFTER INSERT ON b BEGIN UPDATE f SET x = 'more' WHERE rowid = new.a; END
+      """, ["a"], "the trigger t finds rows of a full-text table by a, which becomes a UUID"
     ),
     (
       "CREATE TABLE a(id INTEGER PRIMARY KEY CHECK (typeof(id) = 'integer')); INSERT INTO a VALUES (1)",

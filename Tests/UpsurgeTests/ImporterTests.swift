@@ -88,6 +88,14 @@ import Upsurge
       ])
   }
 
+  @Test("Sources of one name are all read, each once") func sameNames() async throws {
+    let summary = await Importer(
+      database: scratch.file("a.db"), table: "t",
+      from: [.records(Values()), .records(Values()), .records(Values())]
+    ).run()
+    #expect(summary.error == nil && summary.ledger.inserted == 9)
+  }
+
   /// `key=value` lines.
   private struct KeyValueLines: FormatParser {
     func parse(_ input: ByteInput, into output: RecordOutput) throws {

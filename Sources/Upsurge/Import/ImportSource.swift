@@ -43,7 +43,7 @@ public protocol FormatParser: Sendable {
   func parse(_ input: ByteInput, into output: RecordOutput) throws
 }
 
-/// Takes the bytes of a producer. Memory is bounded: writing waits for who reads.
+/// Takes the bytes of a producer, until that returns. Memory is bounded: writing waits for who reads.
 public struct ByteOutput {
   let output: ProducedFeed.Output
 
@@ -54,7 +54,7 @@ public struct ByteOutput {
   }
 }
 
-/// Takes the records of a producer or a parser. Memory is bounded: writing waits for who reads.
+/// Takes the records of a producer or a parser, until that returns. Memory is bounded: writing waits for who reads.
 public final class RecordOutput {
   private let output: ProducedFeed.Output
   private var text = JSONText()

@@ -48,7 +48,8 @@ public struct Importer: Sendable {
       case .bytes(let producer): own = .bytes(producer)
       case .records(let producer): own = .records(producer)
       }
-      let name = SourceName.programMark + own.name
+      var name = SourceName.programMark + own.name
+      if options.ownSources[name] != nil { name += "#\(names.count + 1)" }
       options.ownSources[name] = own
       names.append(name)
     }

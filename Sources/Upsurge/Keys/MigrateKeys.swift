@@ -2,8 +2,8 @@
 ///
 ///     let summary = try MigrateKeys(database: "app.db", tables: ["lists", "reminders"]).run()
 ///
-/// All columns that refer to these keys follow, in whatever table; indexes, triggers and full-text tables are made again. It is one
-/// transaction, behind which no reference is broken. A table whose key is no integer any more stays as it is: a second run does nothing.
+/// All columns that refer to these keys by a declared foreign key follow, in whatever table; integers elsewhere stay. Indexes, triggers
+/// and full-text tables are made again. It is one transaction, behind which no reference is broken. A table whose key is no integer any more stays as it is: a second run does nothing.
 public struct MigrateKeys: Sendable {
   /// Path of the SQLite database.
   public var database: String

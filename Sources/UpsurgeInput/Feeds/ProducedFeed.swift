@@ -15,7 +15,7 @@ package final class ProducedFeed: Feed {
     fileprivate let writer: FeedWriter
     fileprivate let state: State
 
-    /// Whether nobody wants the rest.
+    /// Whether nobody wants the rest, or the producer has ended.
     package var isStopped: Bool { state.isStopped }
 
     /// Writes all of it, waiting while the pipe is full.
@@ -88,7 +88,7 @@ package final class ProducedFeed: Feed {
     var isStopped: Bool {
       monitor.lock()
       defer { monitor.unlock() }
-      return stopped
+      return stopped || hasEnded
     }
 
     /// Why not all has come; asked at the end of the stream, in front of which the producer has ended.

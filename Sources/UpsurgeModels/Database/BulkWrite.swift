@@ -18,8 +18,9 @@ package struct BulkCall<Row: TableRow>: Sendable {
   package func store(
     _ rows: some Sequence<Row>, on connection: Connection, memory: ByteSize
   ) throws(UpsurgeError) -> MirrorResult {
+    let before = connection.isSynchronizing
     connection.isSynchronizing = options.isSynchronizing
-    defer { connection.isSynchronizing = false }
+    defer { connection.isSynchronizing = before }
     let writer = try writer(on: connection, isCancelled: { false }, returning: nil)
     var isDone = false
     // An error has rolled back already.
@@ -44,8 +45,9 @@ package struct BulkCall<Row: TableRow>: Sendable {
   fileprivate func store(
     _ feed: BulkFeed, on connection: Connection, _ returned: ReturnedPages?
   ) throws(UpsurgeError) -> MirrorResult? {
+    let before = connection.isSynchronizing
     connection.isSynchronizing = options.isSynchronizing
-    defer { connection.isSynchronizing = false }
+    defer { connection.isSynchronizing = before }
     let rows = returned.map { ReturnedRows($0.names, rules: rules) }
     let writer = try writer(on: connection, isCancelled: { feed.isCancelled }, returning: rows)
     var isDone = false

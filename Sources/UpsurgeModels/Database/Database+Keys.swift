@@ -1,7 +1,7 @@
 import Upsurge
 
 extension Database {
-  /// Changes integer primary keys of these models' tables into UUIDs, and all columns that refer to them: in a migration in front of
+  /// Changes integer primary keys of these models' tables into UUIDs, and all columns that refer to them by a foreign key: in a migration in front of
   /// models whose `id` is a UUID stored as text. See `MigrateKeys`.
   ///
   ///     try await database.migratePrimaryKeys(of: List.self, Reminder.self)

@@ -9,6 +9,8 @@ extension Database {
   ///
   /// An argument that may be NULL is an optional. A value of another type than the argument's, and what the function throws, ends
   /// the statement with that as its message.
+  /// Triggers, views and constraints of the database may call it, too: in one that comes from elsewhere, add no function that does more than
+  /// compute.
   /// - Parameter isDeterministic: whether the same arguments always give the same result, so that it may be called less often, and in
   ///   indexes and generated columns, which then need the function in every program.
   /// - Throws: `usage` for the name of one of the engine's functions, or one that SQLite does not take.

@@ -49,9 +49,10 @@ extension Database {
     while let last = statements.last, last.isWhitespace || last == ";" { statements.removeLast() }
     let quoted = name.quotedIdentifier
     let sql = """
-      DROP TRIGGER IF EXISTS temp.\(quoted);
+      BEGIN; DROP TRIGGER IF EXISTS temp.\(quoted);
       CREATE TEMP TRIGGER \(quoted) \(time.rawValue) \(what) ON main.\(Model.tableName.quotedIdentifier)
-      FOR EACH ROW \(guardText ?? "") BEGIN \(statements); END
+      FOR EACH ROW \(guardText ?? "") BEGIN \(statements)
+      ; END; COMMIT
       """
     try await writer.perform { (connection) throws(UpsurgeError) in try connection.execute(sql) }
   }

@@ -37,9 +37,14 @@ public struct SearchPattern: Sendable, Hashable, ExpressibleByStringLiteral {
   }
 
   private static func quoted(_ text: String) -> String {
-    "\""
-      + text.split(separator: "\0").joined(separator: " ")
-      .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    // By scalars: a quote with a mark behind it is one character.
+    var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+    for scalar in text.unicodeScalars where scalar != "\0" {
+      quoted.append(scalar)
+      if scalar == "\"" { quoted.append(scalar) }
+    }
+    quoted.append("\"")
+    return String(quoted)
   }
 }
 
@@ -145,6 +150,12 @@ extension Database {
         .usage,
         "\(Search.self) has a column \(missing.escapedForTerminal), which \(Content.self) does not have",
         hint: "an index of a table has columns of its names")
+    }
+    if Content.primaryKeyColumnNames.isEmpty {
+      throw UpsurgeError(
+        .usage,
+        "\(Content.self) has no primary key, so that VACUUM would give its rows other numbers than the index has",
+        hint: "give the table a primary key")
     }
     let (index, table) = (Search.tableName.quotedIdentifier, Content.tableName.quotedIdentifier)
     let rowid = (Content.rowidColumn ?? "rowid").quotedIdentifier

@@ -2,16 +2,42 @@ import CSQLite
 import UpsurgeRecords
 
 /// What the engine adds to connections that are not its own, once for each; it lives as long as the handle.
-enum BorrowedHandle {
+package enum BorrowedHandle {
   struct State: @unchecked Sendable {
     // Sendable because only the thread that uses the connection follows the pointers.
 
     var notes: UnsafeMutablePointer<WriteNotes>
     var synchronizingFlag: UnsafeMutablePointer<Bool>
+    /// Whether a call is at work on it.
+    var isLent = false
   }
 
   /// By the address of SQLite's handle.
   private static let states = Guarded<[UInt: State]>([:])
+
+  /// Adds the engine's functions to a connection: `uuid()`, where it has none, and `upsurge_is_synchronizing()`.
+  package static func prepare(_ handle: OpaquePointer) throws(UpsurgeError) { _ = try state(of: handle) }
+
+  /// Notes that a call is at work.
+  /// - Throws: `usage` where another one is.
+  static func lend(_ handle: OpaquePointer) throws(UpsurgeError) {
+    let isFree = states.withLock { states in
+      let key = UInt(bitPattern: handle)
+      defer { states[key]?.isLent = true }
+      return states[key]?.isLent == false
+    }
+    if isFree { return }
+    throw UpsurgeError(
+      .usage, "a bulk call was begun while another one is at work on the same connection",
+      hint:
+        "gather the rows first; what gives the rows of a call, or takes its rejects, must not begin another one"
+    )
+  }
+
+  /// Notes that a call has ended.
+  static func giveBack(_ handle: OpaquePointer) {
+    states.withLock { $0[UInt(bitPattern: handle)]?.isLent = false }
+  }
 
   /// What is known of a handle; where that is nothing, functions and collations are registered.
   static func state(of handle: OpaquePointer) throws(UpsurgeError) -> State {

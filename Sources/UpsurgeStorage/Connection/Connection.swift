@@ -103,12 +103,13 @@ package final class Connection {
 
   /// Uses the connection of somebody else, on which a transaction is open: what is written is a part of that. Its settings,
   /// hooks and handlers stay as they are; functions and collations of the engine are added.
-  /// - Throws: `usage` where no transaction is open; `database`.
+  /// - Throws: `usage` where no transaction is open, or another call is at work on it; `database`.
   package init(borrowing handle: OpaquePointer) throws(UpsurgeError) {
     if sqlite3_get_autocommit(handle) != 0 {
       throw UpsurgeError(.usage, "a transaction must be open on a connection that is lent to the engine")
     }
     let state = try BorrowedHandle.state(of: handle)
+    try BorrowedHandle.lend(handle)
     self.handle = handle
     path = sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? ""
     vfsName = nil
@@ -123,7 +124,7 @@ package final class Connection {
 
   deinit {
     guardedHandle.close()
-    if isBorrowed { return }
+    if isBorrowed { return BorrowedHandle.giveBack(handle) }
     sqlite3_close_v2(handle)
     notes.deallocate()
   }

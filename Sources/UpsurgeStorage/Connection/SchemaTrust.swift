@@ -35,7 +35,9 @@ extension Connection {
   /// Turns `trusted_schema` on when SQLite's last message says that a statement needs it.
   /// - Returns: whether it is worth trying again.
   func trustSchemaIfNeeded() -> Bool {
-    guard schemaTrust == nil, let needed = SchemaTrust(message: lastMessage) else { return false }
+    guard !isBorrowed, schemaTrust == nil, let needed = SchemaTrust(message: lastMessage) else {
+      return false
+    }
     schemaTrust = needed
     _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
     return true

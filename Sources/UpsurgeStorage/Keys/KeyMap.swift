@@ -35,7 +35,7 @@ struct KeyMap {
             "only keys of one integer column can be migrated; columns that refer to them follow by themselves"
         )
       }
-      if key[0].affinity == .integer {
+      if try Self.holdsIntegers(key[0], of: schema, connection) {
         keys[SQLName.folded(schema.name)] = key[0].name
       } else {
         migratedBefore.append(schema.name)
@@ -48,6 +48,16 @@ struct KeyMap {
   /// The table whose integers a column holds; nil for a column that stays as it is.
   func root(of column: String, in table: String) -> String? {
     roots[SQLName.folded(table)]?[SQLName.folded(column)]
+  }
+
+  private static func holdsIntegers(
+    _ column: TableSchema.Column, of schema: TableSchema, _ connection: Connection
+  ) throws(UpsurgeError) -> Bool {
+    if column.affinity == .integer { return true }
+    if column.affinity == .text { return false }
+    return try connection.integer(
+      "SELECT 1 FROM \(try SQLName.quote(schema.name)) WHERE typeof(\(try SQLName.quote(column.name))) = 'integer' LIMIT 1"
+    ) != nil
   }
 
   private static func tableNames(_ connection: Connection) throws(UpsurgeError) -> [String] {

@@ -16,7 +16,7 @@ public struct KeyMigrationSummary: Sendable, Equatable {
   public var migratedBefore: [String] = []
 }
 
-/// Changes integer primary keys into UUIDs, with all columns that refer to them, in one transaction.
+/// Changes integer primary keys into UUIDs, with all columns that refer to them by a foreign key, in one transaction.
 ///
 /// The UUID of a row is made of the MD5 hash of `TABLE:ID`, so that every copy of a database comes to the same ones; with a salt, of
 /// `TABLE:ID:SALT`. It is stored as text in lower case.
@@ -81,6 +81,7 @@ package struct KeyMigration {
       try checkReferences(isDone: false)
       try refuseFeeds()
       let searchTables = try searchTables()
+      try refuseSearch(searchTables)
       for schema in map.tables {
         note(schema.name)
         summary.tables.append(try remake(schema, searchTables))
@@ -100,44 +101,83 @@ package struct KeyMigration {
     _ schema: TableSchema, _ searchTables: [SearchTable]
   ) throws(UpsurgeError) -> KeyMigrationSummary.Table {
     let (sql, indexes) = try texts(of: schema.name)
-    let triggers = try TriggerText.read(connection, table: schema.name).filter { !$0.isTemporary }
-    let rowidKey = schema.rowidAlias.map { schema.columns[$0].name }
+    let triggers = try TriggerText.read(connection, table: schema.name)
     let mapped = schema.columns.map(\.name).filter { map.root(of: $0, in: schema.name) != nil }
-    let isRowidMapped = rowidKey.map { map.root(of: $0, in: schema.name) != nil } ?? false
+    let rowidKey = rowidKey(of: schema)
+    try refuseIndexes(indexes, mapped)
+    let sequence = schema.hasAutoincrement && rowidKey == nil ? try self.sequence(of: schema.name) : nil
 
-    guard let text = try KeyTableText.edited(sql, name: Self.newTable, changes: changes(of: schema, mapped))
-    else {
-      throw UpsurgeError(
-        .guardRefused,
-        "the CREATE TABLE of \(schema.name.escapedForTerminal) is not understood: \(sql.escapedForTerminal)",
-        hint: "make the table again by hand, as https://www.sqlite.org/lang_altertable.html#otheralter says")
-    }
+    let text = try KeyTableText.edited(
+      sql, name: Self.newTable, changes: changes(of: schema, mapped), isRowidChanged: rowidKey != nil)
+    guard let text else { throw notUnderstood(schema) }
     try connection.execute(text)
     try checkNewTable(schema, mapped)
     let rowCount = try copyRows(of: schema)
     let table = try SQLName.quote(schema.name)
-    let searched = isRowidMapped ? searchTables.filter { SQLName.isSame($0.content ?? "", schema.name) } : []
-    var remade: [(name: String, sql: String)] = []
-    for search in searched {
-      guard let rowidKey, let sql = KeyTriggerText.editedSearchTable(search.sql, key: rowidKey) else {
-        continue
-      }
-      remade.append((try SQLName.quote(search.name), sql))
+    let isAnalyzed = try self.isAnalyzed(schema.name)
+    let rowid = schema.rowidName ?? "rowid"
+    var remade: [(search: SearchTable, sql: String, settings: [(SQLValue, SQLValue)])] = []
+    for search in searchTables where SQLName.isSame(search.content ?? "", schema.name) {
+      guard let rowidKey,
+        let sql = KeyTriggerText.editedSearchTable(search.sql, key: rowidKey, rowid: rowid)
+      else { continue }
+      try refusePartial(search, of: schema)
+      remade.append((search, sql, try settings(of: search.name)))
       try connection.execute("DROP TABLE \(try SQLName.quote(search.name))")
     }
     try connection.execute(
       "DROP TABLE \(table); ALTER TABLE \(try SQLName.quote(Self.newTable)) RENAME TO \(table)")
+    if let sequence { try set(sequence, of: schema.name) }
     for index in indexes { try connection.execute(index) }
-    for search in remade {
-      try connection.execute("\(search.sql); INSERT INTO \(search.name)(\(search.name)) VALUES ('rebuild')")
-    }
+    if isAnalyzed { try connection.execute("ANALYZE main.\(table)") }
+    for (search, sql, settings) in remade { try make(search.name, sql, settings) }
     let searchNames = Set(searchTables.map { SQLName.folded($0.name) })
     for trigger in triggers {
-      let key = isRowidMapped ? rowidKey : nil
-      try connection.execute(
-        key.map { KeyTriggerText.edited(trigger.sql, key: $0, searchTables: searchNames) } ?? trigger.sql)
+      let places = KeyTriggerText.rowidPlaces(in: trigger.sql, searchTables: searchNames)
+        .filter { rowidKey.map(SQLName.folded) == SQLName.folded($0.text) }
+      try connection.execute(trigger.creation(of: KeyTriggerText.edited(trigger.sql, places, rowid: rowid)))
     }
     return KeyMigrationSummary.Table(name: schema.name, rowCount: rowCount, columns: mapped)
+  }
+
+  /// The column that was the rowid and is no longer.
+  private func rowidKey(of schema: TableSchema) -> String? {
+    schema.rowidAlias.map { schema.columns[$0].name }.flatMap {
+      map.root(of: $0, in: schema.name) == nil ? nil : $0
+    }
+  }
+
+  private func notUnderstood(_ schema: TableSchema) -> UpsurgeError {
+    UpsurgeError(
+      .guardRefused, "the CREATE TABLE of \(schema.name.escapedForTerminal) is not understood",
+      hint: "make the table again by hand, as https://www.sqlite.org/lang_altertable.html#otheralter says")
+  }
+
+  /// Whether the query planner knows something of the table, which goes with it.
+  private func isAnalyzed(_ table: String) throws(UpsurgeError) -> Bool {
+    guard try connection.integer("SELECT 1 FROM main.sqlite_schema WHERE name = 'sqlite_stat1'") != nil else {
+      return false
+    }
+    return try connection.integer(
+      "SELECT 1 FROM main.sqlite_stat1 WHERE tbl = \(try SQLName.literal(table)) COLLATE NOCASE LIMIT 1")
+      != nil
+  }
+
+  /// The largest key that AUTOINCREMENT has ever given.
+  private func sequence(of table: String) throws(UpsurgeError) -> Int64? {
+    let statement = try connection.prepare(
+      "SELECT seq FROM main.sqlite_sequence WHERE name = ?1 COLLATE NOCASE")
+    try statement.bind(table, at: 1)
+    return try statement.step() ? statement.integer(at: 0) : nil
+  }
+
+  private func set(_ sequence: Int64, of table: String) throws(UpsurgeError) {
+    let name = try SQLName.literal(table)
+    try connection.execute(
+      """
+      DELETE FROM main.sqlite_sequence WHERE name = \(name);
+      INSERT INTO main.sqlite_sequence(name, seq) VALUES (\(name), \(sequence))
+      """)
   }
 
   private func changes(
@@ -170,17 +210,24 @@ package struct KeyMigration {
         values.append(name)
       }
     }
-    let hasRowid = !schema.isWithoutRowid && !names.contains { SQLName.isSame($0, "\"rowid\"") }
-    if hasRowid {
-      names.append("rowid")
-      values.append("rowid")
+    // Full-text tables know the rows by it.
+    let rowid = schema.isWithoutRowid ? nil : schema.rowidName
+    if let rowid {
+      names.append(rowid)
+      values.append(rowid)
     }
     try connection.execute(
       """
       INSERT INTO \(try SQLName.quote(Self.newTable))(\(names.joined(separator: ", ")))
-      SELECT \(values.joined(separator: ", ")) FROM \(try SQLName.quote(schema.name)) \(hasRowid ? "ORDER BY rowid" : "")
+      SELECT \(values.joined(separator: ", ")) FROM \(try SQLName.quote(schema.name)) \(rowid.map { "ORDER BY \($0)" } ?? "")
       """)
-    return try connection.integer("SELECT count(*) FROM \(try SQLName.quote(Self.newTable))") ?? 0
+    let count = try connection.integer("SELECT count(*) FROM \(try SQLName.quote(Self.newTable))") ?? 0
+    if count == (try connection.integer("SELECT count(*) FROM \(try SQLName.quote(schema.name))")) {
+      return count
+    }
+    throw UpsurgeError(
+      .guardRefused, "rows of \(schema.name.escapedForTerminal) would be lost by an ON CONFLICT clause of it",
+      hint: "PRAGMA integrity_check shows rows that break a constraint; repair them first")
   }
 
   /// - Returns: the CREATE TABLE, and the CREATE INDEX statements.
@@ -203,15 +250,12 @@ package struct KeyMigration {
   private func checkNewTable(_ old: TableSchema, _ mapped: [String]) throws(UpsurgeError) {
     guard let new = try TableSchema.read(connection, table: Self.newTable),
       new.columns.map(\.name) == old.columns.map(\.name), new.isWithoutRowid == old.isWithoutRowid,
+      new.hasAutoincrement == (old.hasAutoincrement && rowidKey(of: old) == nil),
       zip(new.columns, old.columns).allSatisfy({ new, old in
         new.keyOrdinal == old.keyOrdinal
           && (mapped.contains(new.name) ? new.affinity == .text : new.affinity == old.affinity)
       })
-    else {
-      throw UpsurgeError(
-        .guardRefused, "the CREATE TABLE of \(old.name.escapedForTerminal) is not understood",
-        hint: "make the table again by hand, as https://www.sqlite.org/lang_altertable.html#otheralter says")
-    }
+    else { throw notUnderstood(old) }
   }
 
   // MARK: - What speaks against it
@@ -250,7 +294,104 @@ package struct KeyMigration {
     }
   }
 
+  /// A partial index whose condition has an integer would cover other rows, or none.
+  private func refuseIndexes(_ indexes: [String], _ mapped: [String]) throws(UpsurgeError) {
+    for index in indexes {
+      let tokens = SQLScanner.tokens(of: index)
+      guard let condition = tokens.lastIndex(where: { $0.isWord("WHERE") }).map({ tokens[$0...] }),
+        condition.contains(where: { token in
+          token.kind != .literal && mapped.contains { SQLName.isSame($0, token.text) }
+        }), condition.contains(where: { $0.kind == .word && Int64($0.text) != nil })
+      else { continue }
+      throw UpsurgeError(
+        .guardRefused, "the condition of an index compares keys that change: \(index.escapedForTerminal)",
+        hint: "drop the index first, and make it again with UUIDs")
+    }
+  }
+
+  /// Full-text tables that would be told of rows by what is no rowid any more, from where this does not reach.
+  private func refuseSearch(_ searchTables: [SearchTable]) throws(UpsurgeError) {
+    let names = Set(searchTables.map { SQLName.folded($0.name) })
+    for trigger in try TriggerText.read(connection) {
+      let schema = map.tables.first { SQLName.isSame($0.name, trigger.table) }
+      for place in KeyTriggerText.rowidPlaces(in: trigger.sql, searchTables: names) {
+        guard let schema, map.root(of: place.text, in: schema.name) != nil,
+          rowidKey(of: schema).map({ SQLName.isSame($0, place.text) }) != true
+        else { continue }
+        throw UpsurgeError(
+          .guardRefused,
+          "the trigger \(trigger.name.escapedForTerminal) finds rows of a full-text table by \(place.text.escapedForTerminal), which becomes a UUID",
+          hint: "drop the trigger first, and make one that finds them otherwise")
+      }
+    }
+    for search in searchTables {
+      guard let schema = map.tables.first(where: { SQLName.isSame($0.name, search.content ?? "") }),
+        let key = rowidKey(of: schema), SQLName.isSame(key, "rowid")
+      else { continue }
+      throw UpsurgeError(
+        .guardRefused,
+        "the full-text table \(search.name.escapedForTerminal) finds rows by the column \(key.escapedForTerminal), which becomes a UUID",
+        hint: "rename the column first, and make the full-text table again")
+    }
+    let views = try connection.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'")
+    while try views.step() {
+      let (view, sql) = (views.text(at: 0) ?? "", views.text(at: 1) ?? "")
+      guard let search = searchTables.first(where: { SQLName.isSame($0.content ?? "", view) }) else {
+        continue
+      }
+      let tokens = SQLScanner.tokens(of: sql)
+      guard
+        map.tables.contains(where: { table in
+          rowidKey(of: table) != nil && tokens.contains { SQLName.isSame($0.text, table.name) }
+        })
+      else { continue }
+      throw UpsurgeError(
+        .guardRefused,
+        "the full-text table \(search.name.escapedForTerminal) finds the rows of the view \(view.escapedForTerminal) by a key that becomes a UUID",
+        hint: "drop the full-text table first, and make it again over a view that gives the rowid")
+    }
+  }
+
   // MARK: - Full-text tables
+
+  /// What an FTS5 table was told: `rank`, `automerge` and the like.
+  private func settings(of search: String) throws(UpsurgeError) -> [(SQLValue, SQLValue)] {
+    let statement = try connection.prepare(
+      "SELECT k, v FROM main.\(try SQLName.quote(search + "_config")) WHERE k <> 'version'")
+    var settings: [(SQLValue, SQLValue)] = []
+    while try statement.step() {
+      settings.append((SQLValue(statement.handle, column: 0), SQLValue(statement.handle, column: 1)))
+    }
+    return settings
+  }
+
+  /// An index of some of the rows only would have all of them when it is made again.
+  private func refusePartial(_ search: SearchTable, of schema: TableSchema) throws(UpsurgeError) {
+    let indexed = try connection.integer(
+      "SELECT count(*) FROM main.\(try SQLName.quote(search.name + "_docsize"))")
+    if indexed == (try connection.integer("SELECT count(*) FROM \(try SQLName.quote(schema.name))")) {
+      return
+    }
+    throw UpsurgeError(
+      .guardRefused,
+      "the full-text table \(search.name.escapedForTerminal) does not have all rows of \(schema.name.escapedForTerminal)",
+      hint: "INSERT INTO f(f) VALUES ('rebuild') gives it all; or drop it first, and fill it again afterwards"
+    )
+  }
+
+  private func make(
+    _ search: String, _ sql: String, _ settings: [(SQLValue, SQLValue)]
+  ) throws(UpsurgeError) {
+    let name = try SQLName.quote(search)
+    try connection.execute(sql)
+    for (key, value) in settings {
+      let statement = try connection.prepare("INSERT INTO \(name)(\(name), rank) VALUES (?1, ?2)")
+      try statement.bind(key, at: 1)
+      try statement.bind(value, at: 2)
+      _ = try statement.step()
+    }
+    try connection.execute("INSERT INTO \(name)(\(name)) VALUES ('rebuild')")
+  }
 
   private struct SearchTable {
     var name: String
@@ -277,5 +418,16 @@ package struct KeyMigration {
       )
     }
     return tables
+  }
+}
+
+extension TriggerText {
+  /// The statement that makes the trigger where it was, of a text of it.
+  fileprivate func creation(of text: String) -> String {
+    let tokens = SQLScanner.tokens(of: text)
+    guard isTemporary, tokens.count > 1, tokens[1].isWord("TRIGGER") else { return text }
+    var edits = SQLEdits(text)
+    edits.insert(" TEMP", at: tokens[0].range.upperBound)
+    return edits.text
   }
 }
