@@ -4,6 +4,9 @@
 ///
 /// All columns that refer to these keys by a declared foreign key follow, in whatever table; integers elsewhere stay. Indexes, triggers
 /// and full-text tables are made again. It is one transaction, behind which no reference is broken. A table whose key is no integer any more stays as it is: a second run does nothing.
+///
+/// Full-text tables find rows by their rowid, which SQLite does not promise to keep in a VACUUM where no column is another name of it:
+/// rebuild them behind one.
 public struct MigrateKeys: Sendable {
   /// Path of the SQLite database.
   public var database: String
