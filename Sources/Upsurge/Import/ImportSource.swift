@@ -74,7 +74,7 @@ public final class RecordOutput {
     text.beginObject()
     for (name, value) in fields {
       text.key(name)
-      text.append(value)
+      text.value(value)
     }
     text.endObject()
     text.newline()
@@ -134,24 +134,5 @@ public final class ByteInput {
     }
     range = 0..<count
     return count
-  }
-}
-
-extension JSONText {
-  fileprivate mutating func append(_ value: SQLValue) {
-    switch value {
-    case .null: null()
-    case .integer(let value): number(value)
-    case .real(let value): exact(value)
-    case .text(let value): string(value)
-    // As one column of JSON says what is no text; see `JSONParser`.
-    case .blob(let bytes):
-      beginObject()
-      key("$base64")
-      bool(true)
-      key("encoded")
-      string(Base64.encode(bytes))
-      endObject()
-    }
   }
 }

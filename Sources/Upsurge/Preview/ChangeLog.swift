@@ -84,12 +84,12 @@ final class ChangeLog: RecordObserver {
 }
 
 extension JSONText {
-  /// A value as SQLite stores it; reading it back gives the same value and type.
+  /// A value as SQLite stores it (NaN as NULL); reading it back gives the same value and type.
   mutating func value(_ value: SQLValue) {
     switch value {
     case .null: null()
     case .integer(let number): self.number(number)
-    case .real(let number): literal(number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : "\(number)")
+    case .real(let number): exact(number)
     case .text(let text): string(text)
     case .blob(let bytes):
       beginObject()

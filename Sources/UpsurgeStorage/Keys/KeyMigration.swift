@@ -1,4 +1,3 @@
-import CSQLite
 import UpsurgeRecords
 
 /// What a migration of keys has done.
@@ -24,8 +23,8 @@ public struct KeyMigrationSummary: Sendable, Equatable {
 /// Tables are made again as https://www.sqlite.org/lang_altertable.html#otheralter says: a new table, the rows, the old one dropped, the new
 /// one renamed, then its indexes and triggers. Rows keep their rowid, by which full-text tables know them.
 package struct KeyMigration {
-  private let connection: Connection
-  private let map: KeyMap
+  let connection: Connection
+  let map: KeyMap
   private let salt: String?
 
   /// What a row without a key gets: a random UUID, in SQL that every SQLite knows.
@@ -141,7 +140,7 @@ package struct KeyMigration {
   }
 
   /// The column that was the rowid and is no longer.
-  private func rowidKey(of schema: TableSchema) -> String? {
+  func rowidKey(of schema: TableSchema) -> String? {
     schema.rowidAlias.map { schema.columns[$0].name }.flatMap {
       map.root(of: $0, in: schema.name) == nil ? nil : $0
     }
@@ -256,168 +255,6 @@ package struct KeyMigration {
           && (mapped.contains(new.name) ? new.affinity == .text : new.affinity == old.affinity)
       })
     else { throw notUnderstood(old) }
-  }
-
-  // MARK: - What speaks against it
-
-  private func checkReferences(isDone: Bool) throws(UpsurgeError) {
-    let check = try connection.prepare(
-      "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2")
-    var broken: [String] = []
-    while try check.step() {
-      broken.append("\(check.integer(at: 2)) of \(check.text(at: 0) ?? "") to \(check.text(at: 1) ?? "")")
-    }
-    if broken.isEmpty { return }
-    let words = broken.joined(separator: ", ").escapedForTerminal
-    throw UpsurgeError(
-      .guardRefused,
-      isDone
-        ? "rows would refer to rows that do not exist: \(words)"
-        : "rows refer to rows that do not exist: \(words)",
-      hint: isDone
-        ? "a column that refers to an integer key must hold integers"
-        : "PRAGMA foreign_key_check shows them; repair them first")
-  }
-
-  /// Tables that a feed mirrors would get its integers again.
-  private func refuseFeeds() throws(UpsurgeError) {
-    guard try connection.integer("SELECT count(*) FROM main.sqlite_schema WHERE name = 'upsurge_feeds'") != 0
-    else { return }
-    let feeds = try connection.prepare("SELECT DISTINCT \"table\" FROM main.upsurge_feeds")
-    while try feeds.step() {
-      let name = feeds.text(at: 0) ?? ""
-      guard let table = map.tables.first(where: { SQLName.isSame($0.name, name) }) else { continue }
-      throw UpsurgeError(
-        .guardRefused,
-        "the table \(table.name.escapedForTerminal) is mirrored from a feed, whose next delivery would bring its integers again",
-        hint: "end the mirror first; what it knows of the table is in upsurge_feeds")
-    }
-  }
-
-  /// A partial index whose condition has an integer would cover other rows, or none.
-  private func refuseIndexes(_ indexes: [String], _ mapped: [String]) throws(UpsurgeError) {
-    for index in indexes {
-      let tokens = SQLScanner.tokens(of: index)
-      guard let condition = tokens.lastIndex(where: { $0.isWord("WHERE") }).map({ tokens[$0...] }),
-        condition.contains(where: { token in
-          token.kind != .literal && mapped.contains { SQLName.isSame($0, token.text) }
-        }), condition.contains(where: { $0.kind == .word && Int64($0.text) != nil })
-      else { continue }
-      throw UpsurgeError(
-        .guardRefused, "the condition of an index compares keys that change: \(index.escapedForTerminal)",
-        hint: "drop the index first, and make it again with UUIDs")
-    }
-  }
-
-  /// Full-text tables that would be told of rows by what is no rowid any more, from where this does not reach.
-  private func refuseSearch(_ searchTables: [SearchTable]) throws(UpsurgeError) {
-    let names = Set(searchTables.map { SQLName.folded($0.name) })
-    for trigger in try TriggerText.read(connection) {
-      let schema = map.tables.first { SQLName.isSame($0.name, trigger.table) }
-      for place in KeyTriggerText.rowidPlaces(in: trigger.sql, searchTables: names) {
-        guard let schema, map.root(of: place.text, in: schema.name) != nil,
-          rowidKey(of: schema).map({ SQLName.isSame($0, place.text) }) != true
-        else { continue }
-        throw UpsurgeError(
-          .guardRefused,
-          "the trigger \(trigger.name.escapedForTerminal) finds rows of a full-text table by \(place.text.escapedForTerminal), which becomes a UUID",
-          hint: "drop the trigger first, and make one that finds them otherwise")
-      }
-    }
-    for search in searchTables {
-      guard let schema = map.tables.first(where: { SQLName.isSame($0.name, search.content ?? "") }),
-        let key = rowidKey(of: schema), SQLName.isSame(key, "rowid")
-      else { continue }
-      throw UpsurgeError(
-        .guardRefused,
-        "the full-text table \(search.name.escapedForTerminal) finds rows by the column \(key.escapedForTerminal), which becomes a UUID",
-        hint: "rename the column first, and make the full-text table again")
-    }
-    let views = try connection.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'")
-    while try views.step() {
-      let (view, sql) = (views.text(at: 0) ?? "", views.text(at: 1) ?? "")
-      guard let search = searchTables.first(where: { SQLName.isSame($0.content ?? "", view) }) else {
-        continue
-      }
-      let tokens = SQLScanner.tokens(of: sql)
-      guard
-        map.tables.contains(where: { table in
-          rowidKey(of: table) != nil && tokens.contains { SQLName.isSame($0.text, table.name) }
-        })
-      else { continue }
-      throw UpsurgeError(
-        .guardRefused,
-        "the full-text table \(search.name.escapedForTerminal) finds the rows of the view \(view.escapedForTerminal) by a key that becomes a UUID",
-        hint: "drop the full-text table first, and make it again over a view that gives the rowid")
-    }
-  }
-
-  // MARK: - Full-text tables
-
-  /// What an FTS5 table was told: `rank`, `automerge` and the like.
-  private func settings(of search: String) throws(UpsurgeError) -> [(SQLValue, SQLValue)] {
-    let statement = try connection.prepare(
-      "SELECT k, v FROM main.\(try SQLName.quote(search + "_config")) WHERE k <> 'version'")
-    var settings: [(SQLValue, SQLValue)] = []
-    while try statement.step() {
-      settings.append((SQLValue(statement.handle, column: 0), SQLValue(statement.handle, column: 1)))
-    }
-    return settings
-  }
-
-  /// An index of some of the rows only would have all of them when it is made again.
-  private func refusePartial(_ search: SearchTable, of schema: TableSchema) throws(UpsurgeError) {
-    let indexed = try connection.integer(
-      "SELECT count(*) FROM main.\(try SQLName.quote(search.name + "_docsize"))")
-    if indexed == (try connection.integer("SELECT count(*) FROM \(try SQLName.quote(schema.name))")) {
-      return
-    }
-    throw UpsurgeError(
-      .guardRefused,
-      "the full-text table \(search.name.escapedForTerminal) does not have all rows of \(schema.name.escapedForTerminal)",
-      hint: "INSERT INTO f(f) VALUES ('rebuild') gives it all; or drop it first, and fill it again afterwards"
-    )
-  }
-
-  private func make(
-    _ search: String, _ sql: String, _ settings: [(SQLValue, SQLValue)]
-  ) throws(UpsurgeError) {
-    let name = try SQLName.quote(search)
-    try connection.execute(sql)
-    for (key, value) in settings {
-      let statement = try connection.prepare("INSERT INTO \(name)(\(name), rank) VALUES (?1, ?2)")
-      try statement.bind(key, at: 1)
-      try statement.bind(value, at: 2)
-      _ = try statement.step()
-    }
-    try connection.execute("INSERT INTO \(name)(\(name)) VALUES ('rebuild')")
-  }
-
-  private struct SearchTable {
-    var name: String
-    var sql: String
-    /// The table whose text it indexes.
-    var content: String?
-  }
-
-  private func searchTables() throws(UpsurgeError) -> [SearchTable] {
-    let statement = try connection.prepare(
-      "SELECT name, sql FROM main.sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'")
-    var tables: [SearchTable] = []
-    while try statement.step() {
-      let sql = statement.text(at: 1) ?? ""
-      let tokens = SQLScanner.tokens(of: sql)
-      guard let using = tokens.firstIndex(where: { $0.isWord("USING") }), using + 1 < tokens.count,
-        tokens[using + 1].text.lowercased().hasPrefix("fts")
-      else { continue }
-      let content = tokens.indices.dropLast(2).first {
-        tokens[$0].isWord("content") && tokens[$0 + 1].isMark("=")
-      }
-      tables.append(
-        SearchTable(name: statement.text(at: 0) ?? "", sql: sql, content: content.map { tokens[$0 + 2].text })
-      )
-    }
-    return tables
   }
 }
 
