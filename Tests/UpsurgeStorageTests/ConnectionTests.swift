@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import UpsurgeRecords
 
@@ -53,6 +54,48 @@ import UpsurgeRecords
       #expect(error.code == .database)
       #expect(
         error.message.hasPrefix("the database \(database.path) is damaged: database disk image is malformed"))
+    }
+  }
+
+  /// The files of a database as a program leaves them that is killed while it brings a transaction to the file.
+  private func leaveHotJournal(of source: TemporaryDatabase, as target: TemporaryDatabase) throws {
+    let writer = try Connection(path: source.path, createIfMissing: true)
+    try writer.execute(
+      """
+      CREATE TABLE t(x); INSERT INTO t VALUES(1); PRAGMA cache_size=2; BEGIN;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+        INSERT INTO t SELECT randomblob(9000) FROM n;
+      UPDATE t SET x = 2 WHERE x = 1
+      """)
+    for name in ["", "-journal"] {
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: source.path + name))
+      try #require(bytes.count > 512)
+      try bytes.write(to: URL(fileURLWithPath: target.path + name))
+    }
+    try writer.execute("ROLLBACK")
+  }
+
+  @Test(arguments: [false, true])
+  func lookingRollsBackWhatAKilledProgramHasBegun(withEmptyLog: Bool) throws {
+    let (source, database) = (TemporaryDatabase(), TemporaryDatabase())
+    try leaveHotJournal(of: source, as: database)
+    if withEmptyLog { try Data().write(to: URL(fileURLWithPath: database.path + "-wal")) }
+    let looking = try Connection.looking(at: database.path)
+    #expect(try looking.integer("SELECT count(*) FROM t WHERE x = 1") == 1)
+    #expect(try looking.integer("SELECT count(*) FROM t") == 1)
+    #expect(throws: UpsurgeError.self) { try looking.execute("DELETE FROM t") }
+  }
+
+  @Test func whoMayOnlyReadIsToldWhoCanRollBack() throws {
+    let (source, database) = (TemporaryDatabase(), TemporaryDatabase())
+    try leaveHotJournal(of: source, as: database)
+    do throws(UpsurgeError) {
+      _ = try Connection(path: database.path, createIfMissing: false, isReadOnly: true)
+      Issue.record("it was opened")
+    } catch {
+      #expect(error.code == .cannotCreate)
+      #expect(error.message.contains("in the middle of a transaction"))
+      #expect(error.hint?.contains("let its owner open it once") == true)
     }
   }
 

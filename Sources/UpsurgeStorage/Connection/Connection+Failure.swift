@@ -43,6 +43,12 @@ extension Connection {
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be opened or created\(systemReason(handle))"
       error.hint = hasRoom(handle) ? "the folder must exist and be writable" : roomHint
+    case SQLITE_READONLY where code == ResultCode.readOnlyRollback:
+      error.code = .cannotCreate
+      error.message =
+        "a program that was killed has left the database \(database) in the middle of a transaction, and only who may "
+        + "write it can roll that back"
+      error.hint = "give yourself the right to write the file and its folder, or let its owner open it once"
     case SQLITE_READONLY:
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be written: \(said)"
