@@ -57,6 +57,8 @@ let package = Package(
       dependencies: [
         "UpsurgeModels", .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
       ]),
+    // What the README and the articles show, compiled and run by the tests.
+    .executableTarget(name: "UpsurgeExamples", dependencies: ["UpsurgeModels", "UpsurgeMirror", "UpsurgeGRDB"]),
     .executableTarget(name: "UpsurgeMain", dependencies: ["UpsurgeCommand"]),
     .target(
       name: "UpsurgeCommand",
@@ -69,7 +71,8 @@ let package = Package(
     // Tests.
     .target(name: "FaultVFS", dependencies: ["CSQLite"], path: "Tests/FaultVFS"),
     .target(
-      name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport"),
+      name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport",
+      resources: [.copy("Fixtures")]),
     // The slow, obvious parsers and the drivers that compare the fast ones with them.
     .target(
       name: "Oracles", dependencies: ["UpsurgeParsing", "UpsurgeRecords"], path: "Tests/Oracles"),
@@ -98,6 +101,7 @@ let package = Package(
         "UpsurgeGRDB", "UpsurgeModels", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
       ]),
+    .testTarget(name: "UpsurgeExamplesTests", dependencies: ["UpsurgeExamples", "TestSupport"]),
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
     .testTarget(
       name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CScan", "CSQLite"]),
@@ -112,18 +116,18 @@ let package = Package(
 // Parts of the package, for who needs no more:
 //
 //     UPSURGE_PART=command   without what needs swift-syntax, which takes minutes to build
-//     UPSURGE_PART=models    the models and their tests
+//     UPSURGE_PART=models    the models, their tests and the examples
 //     UPSURGE_PART=races     the engine and the tests of its threads, for a sanitizer, which has to build everything anew
 if let part = Context.environment["UPSURGE_PART"] {
-  let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB"]
+  let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
-  let commandTargets = ["UpsurgeMain", "UpsurgeCommand", "UpsurgeMirror", "FuzzTargets", "Oracles"]
+  let commandTargets = ["UpsurgeMain", "UpsurgeCommand", "FuzzTargets", "Oracles"]
   let dropped: (Target) -> Bool =
     switch part {
     case "command": { (modelTargets + modelTests).contains($0.name) }
     case "models": { commandTargets.contains($0.name) || $0.type == .test && !modelTests.contains($0.name) }
     case "races":
-      { (commandTargets + modelTargets).contains($0.name) || $0.type == .test && $0.name != "RaceTests" }
+      { (commandTargets + modelTargets + ["UpsurgeMirror"]).contains($0.name) || $0.type == .test && $0.name != "RaceTests" }
     default: fatalError("UPSURGE_PART is command, models or races")
     }
   package.targets.removeAll(where: dropped)

@@ -111,9 +111,9 @@ def measured(kinds, command, folder, jobs):
     return {name: Found(figures(*pair), growth(*pair)) for name, pair in pairs.items()}
 
 
-def stripped(program, folder):
+def stripped(program, folder, name="upsurge"):
     """A copy without debug information, at which an older valgrind gives up."""
-    copy = folder / "upsurge-stripped"
+    copy = folder / f"{name}-stripped"
     shutil.copy(program, copy)
     if shutil.which("strip"):
         subprocess.run(["strip", "--strip-debug", str(copy)], capture_output=True)

@@ -1,11 +1,11 @@
 """Models of a program upserted in one call: against the same rows from a CSV file, GRDB's records in one transaction, and one
-statement and transaction a row."""
+statement and transaction a row; or what such a call allocates."""
 
 import json
 import subprocess
 import sys
 
-from . import results, series, tools
+from . import callgrind, gates, results, series, tools
 from .contenders import Input, checked, create_table, digest, load_with_upsurge
 from .measure import stop
 
@@ -18,12 +18,15 @@ FEW = 20
 def add_arguments(parser):
     series.add_arguments(parser, rows=1_000_000)
     parser.add_argument("--save", action="store_true", help="write all results to Benchmarks/results too")
+    parser.add_argument("--allocations", action="store_true", help="count calls of the allocator instead, with valgrind")
 
 
 def run(arguments):
     folder = tools.scratch(arguments.scratch)
     options = ["--direct", "never", *arguments.upsurge_options.split()]
     program = built()
+    if arguments.allocations:
+        return count_allocations(program, folder)
     work, filled = folder / "models.db", folder / "models-filled.db"
     before, after, few = (
         tools.generated(folder, "narrow", "csv", rows, arguments.seed, percent)
@@ -75,6 +78,27 @@ def run(arguments):
             ratios.append({"fast": f"one call, {state}", "slow": f"{other}, {state}", "asked": bar, **ratio})
     results.keep(arguments, "models", {"rows": arguments.rows, "rounds": arguments.rounds, "runs": runs, "ratios": ratios})
     if any(ratio["of_medians"] < ratio["asked"] for ratio in ratios):
+        raise SystemExit(1)
+
+
+def count_allocations(program, folder):
+    """What lies between a call of few rows and one of many, whose texts are literals, so that rows themselves need no memory."""
+    database = folder / "models.db"
+    profiles = []
+    for rows in (gates.FEW, gates.MANY):
+        made(database)
+        profiles.append(callgrind.profile(
+            [gates.stripped(program, folder, "models"), "literals", database, rows], folder / "models.callgrind"))
+        tools.remove_database(database)
+    figures = gates.figures(*profiles)
+    rows = gates.MANY - gates.FEW
+    print(f"valgrind's counts of one call, {gates.FEW:,} to {gates.MANY:,} models")
+    for key, (words, _) in gates.FIGURES.items():
+        print(f"  {figures[key]:>12,} {words}")
+    print(f"  {figures['allocations'] / rows:>12.6f} allocations a model outside SQLite")
+    if figures["allocations"] > gates.HANDFUL:
+        print("\n".join(gates.growth(*profiles)))
+    if figures["allocations"] >= rows // 1_000:
         raise SystemExit(1)
 
 

@@ -15,11 +15,13 @@
   extension GRDB.Database {
     /// Inserts rows, and changes those that exist; rows that already say so are not touched.
     /// - Parameters:
+    ///   - rows: models, or drafts of them.
     ///   - key: the columns of a primary key, a UNIQUE constraint or a UNIQUE index, in any order; none for the primary key.
     ///   - predicate: the condition of a partial UNIQUE index.
     ///   - newer: last-write-wins: a row only changes where its column is not larger than the record's.
     ///   - condition: a row only changes where this is true.
     ///   - merge: what a row that exists becomes; without it every column takes the record's value.
+    ///   - options: errors, keys.
     /// - Returns: what became of the rows.
     /// - Throws: `UpsurgeError`: `usage`, where the table or its keys do not fit; `badInput` at the first row that cannot be stored,
     ///   unless the options go on; `database`. `DatabaseError`.
@@ -49,7 +51,7 @@
     }
 
     /// Inserts rows whose key does not exist; others are ignored.
-    /// - Parameter key: as of `upsert`.
+    /// - Parameters: as of `upsert`.
     @discardableResult
     public func insertOrIgnore<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
@@ -71,7 +73,7 @@
     }
 
     /// Deletes the rows that have the same key; those that do not exist are ignored.
-    /// - Parameter key: as of `upsert`.
+    /// - Parameters: as of `upsert`.
     @discardableResult
     public func delete<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
@@ -83,7 +85,9 @@
     /// Brings a table in step with a snapshot: new rows are inserted, changed ones changed, equal ones not touched, and rows that
     /// the snapshot does not have are swept.
     /// - Parameters:
+    ///   - rows: all that the table is to have.
     ///   - key: as of `upsert`.
+    ///   - sweep: what becomes of rows that are not among them.
     ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
     ///   - guards: what keeps a snapshot that is cut off from emptying the table.
     /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.

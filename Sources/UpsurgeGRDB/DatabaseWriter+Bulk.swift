@@ -28,26 +28,6 @@
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
-    /// The same of rows that come one after the other; no more are asked for than can be stored, and other writes wait.
-    @discardableResult
-    public func upsert<Rows: AsyncSequence>(
-      _ rows: sending Rows, on key: ColumnPath<Rows.Element>...,
-      where predicate: (
-        @Sendable (Rows.Element.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
-      )? = nil,
-      newer: ColumnPath<Rows.Element>? = nil,
-      merge: (
-        @Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void
-      )? = nil,
-      options: BulkOptions = BulkOptions()
-    ) async throws -> Ledger where Rows.Element: TableRow {
-      let rules = try UpsertRules(
-        .upsert, key: key, where: predicate, newer: newer, merge: merge, model: Rows.Element.Model.self)
-      let target = WriterTarget(writer: self, table: Rows.Element.Model.tableName)
-      return try await BulkWrite(BulkCall<Rows.Element>(rules, options: options), in: target).store(rows)
-        .ledger
-    }
-
     /// Inserts rows; one whose key exists cannot be stored.
     @discardableResult
     public func insert<Row: TableRow>(
@@ -57,7 +37,7 @@
     }
 
     /// Inserts rows whose key does not exist; others are ignored.
-    /// - Parameter key: as of `upsert`.
+    /// - Parameters: as of `upsert`.
     @discardableResult
     public func insertOrIgnore<Row: TableRow>(
       _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
@@ -79,7 +59,7 @@
     }
 
     /// Deletes the rows that have the same key; those that do not exist are ignored.
-    /// - Parameter key: as of `upsert`.
+    /// - Parameters: as of `upsert`.
     @discardableResult
     public func delete<Row: TableRow>(
       _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()

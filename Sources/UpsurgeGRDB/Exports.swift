@@ -6,6 +6,8 @@
   @_exported import struct UpsurgeModels.BulkOptions
   @_exported import struct UpsurgeModels.MirrorGuards
   @_exported import struct UpsurgeModels.MirrorResult
+  @_exported import struct UpsurgeModels.Returned
+  @_exported import struct UpsurgeModels.ReturningRows
   @_exported import struct UpsurgeModels.RowUpdates
   @_exported import enum UpsurgeModels.Sweep
   @_exported import func UpsurgeModels.max

@@ -41,6 +41,41 @@
       #expect(third.ledger.inserted == 1 && third.ledger.updated == 3)
     }
 
+    @Test("What became of each row, by the writer and inside of its transaction", arguments: Kind.allCases)
+    func returning(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      var ids: [Int?] = []
+      for try await row in try writer.insert(someOf(3), returning: \.id) { ids.append(row.value) }
+      #expect(ids == [1, 2, 3])
+      let drafts = ["p2", "p9"].map { Player.Draft(name: $0, score: 4) }
+      try await writer.write { db in
+        let rows = try db.upsert(drafts, on: \.name, returning: Player.self)
+        #expect(rows.map(\.outcome) == [.updated, .inserted] && rows.map { $0.value?.id } == [2, 4])
+        #expect(try db.insertOrIgnore(drafts, on: \.name, returning: \.id).map(\.value) == [2, 4])
+        #expect(try db.delete(someOf(1), returning: \.name).map(\.value) == ["p1"])
+        #expect(try db.update(someOf(3), returning: \.id).map(\.outcome) == [.ignored, .updated, .unchanged])
+        #expect(throws: UpsurgeError.self) { try db.insert(someOf(3), returning: \.id) }
+      }
+      #expect(try await writer.read { try Player.fetchCount($0) } == 3)
+    }
+
+    @Test("Rows that come one after the other", arguments: Kind.allCases) func asynchronousCalls(_ kind: Kind)
+      async throws
+    {
+      let writer = try kind.open(scratch)
+      func rows(_ count: Int) -> AsyncStream<Player> {
+        AsyncStream { stream in
+          for player in someOf(count) { stream.yield(player) }
+          stream.finish()
+        }
+      }
+      #expect(try await writer.insert(rows(3)).inserted == 3)
+      #expect(try await writer.upsert(rows(4), on: \.name).inserted == 1)
+      #expect(try await writer.delete(rows(1)).deleted == 1)
+      let all = guards(maximumDeletes: .percent(100))
+      #expect(try await writer.mirror(rows(2), sweeping: .hard, guards: all).ledger.swept == 2)
+    }
+
     @Test("The same rows give the same table as Upsurge's own database", arguments: Kind.allCases)
     func sameAsOwn(_ kind: Kind) async throws {
       let writer = try kind.open(scratch)

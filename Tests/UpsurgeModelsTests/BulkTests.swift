@@ -84,6 +84,60 @@ import Testing
     #expect(try plain.rows("SELECT title FROM books") == ["'y'", "'x'", "'x'"])
   }
 
+  @Test("Columns of groups are set one by one, and together") func mergedGroups() async throws {
+    let (database, plain) = try await open(Note.self)
+    func note(_ created: Int, _ updated: Int?) -> Note {
+      Note(
+        id: 1, timestamps: Timestamps(createdAt: created, updatedAt: updated), review: nil,
+        attachment: .link("x"))
+    }
+    try await database.insert([note(1, nil)])
+    try await database.upsert(
+      [note(5, 6)],
+      merge: { row, excluded in row.set(\.timestamps.updatedAt, to: excluded.timestamps.updatedAt) })
+    #expect(try plain.rows("SELECT createdAt, updatedAt FROM notes") == ["1|6"])
+    try await database.upsert(
+      [note(7, nil)], merge: { row, excluded in row.timestamps = excluded.timestamps })
+    #expect(try plain.rows("SELECT createdAt, updatedAt, link FROM notes") == ["7|NULL|'x'"])
+    try await database.upsert([note(0, 0)], merge: { row, _ in row.set(\.timestamps.createdAt, to: 9) })
+    #expect(try plain.rows("SELECT createdAt, updatedAt FROM notes") == ["9|NULL"])
+  }
+
+  @Test("A table that is there is left as it is, where that is wanted") func tableThatExists() async throws {
+    let (database, _) = try await open(Player.self)
+    await #expect(throws: UpsurgeError.self) { try await database.createTable(Player.self) }
+    try await database.insert([Player(id: 1, name: "a")])
+    try await database.createTable(Player.self, ifNotExists: true)
+    #expect(try await database.count(Player.all) == 1)
+  }
+
+  @Test("Every call takes rows that come one after the other") func asynchronousCalls() async throws {
+    let (database, plain) = try await open(Player.self)
+    func rows(_ ids: ClosedRange<Int>, _ score: Int = 0) -> AsyncStream<Player> {
+      AsyncStream { stream in
+        for id in ids { stream.yield(Player(id: id, name: "n\(id)", highScore: score)) }
+        stream.finish()
+      }
+    }
+    #expect(try await database.insert(rows(1...3)).inserted == 3)
+    #expect(try await database.insertOrIgnore(rows(2...4)).ignored == 2)
+    #expect(try await database.update(rows(4...9, 5)).updated == 1)
+    #expect(try await database.delete(rows(1...1)).deleted == 1)
+    var guards = MirrorGuards()
+    guards.maximumDeletes = .percent(100)
+    let result = try await database.mirror(rows(3...5), sweeping: .hard, guards: guards)
+    #expect(result.ledger.swept == 1 && result.ledger.inserted == 1 && result.ledger.updated == 1)
+    #expect(try plain.rows("SELECT id FROM players ORDER BY id") == ["3", "4", "5"])
+    let broken = AsyncThrowingStream<Player, any Error> { stream in
+      stream.yield(Player(id: 3, name: "n3"))
+      stream.finish(throwing: CancellationError())
+    }
+    await #expect(throws: CancellationError.self) {
+      try await database.mirror(broken, sweeping: .hard, guards: guards)
+    }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["3"])
+  }
+
   @Test("A partial unique index is named by its columns and condition") func partialIndex() async throws {
     let (database, plain) = try await open(
       Player.self, sql: "CREATE UNIQUE INDEX active ON players(name) WHERE team IS NOT NULL")

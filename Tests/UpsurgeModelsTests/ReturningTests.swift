@@ -63,6 +63,29 @@ import Testing
     #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
   }
 
+  @Test("Every call says what became of each") func modes() async throws {
+    let (database, _) = try await open()
+    func gathered<Rows, Value>(_ rows: ReturningRows<Rows, Value>) async throws -> [(Outcome, Value?)] {
+      var found: [(Outcome, Value?)] = []
+      for try await row in rows { found.append((row.outcome, row.value)) }
+      return found
+    }
+    let one = [Player(id: 1, name: "a", highScore: 5), Player(id: 2, name: "b")]
+    let inserted = try await gathered(database.insert(one, returning: \.name))
+    #expect(inserted.map(\.0) == [.inserted, .inserted] && inserted.map(\.1) == ["a", "b"])
+    let drafts = [Player.Draft(name: "b", highScore: 9), Player.Draft(name: "c")]
+    let ignored = try await gathered(database.insertOrIgnore(drafts, on: \.name, returning: Player.self))
+    #expect(ignored.map(\.0) == [.ignored, .inserted])
+    #expect(ignored.map(\.1) == [Player(id: 2, name: "b"), Player(id: 3, name: "c")])
+    let updated = try await gathered(
+      database.update(drafts + [Player.Draft(name: "d")], on: \.name, returning: \.highScore))
+    #expect(updated.map(\.0) == [.updated, .unchanged, .ignored] && updated.map(\.1) == [9, 0, nil])
+    let deleted = try await gathered(database.delete(one, returning: Player.self))
+    #expect(deleted.map(\.0) == [.deleted, .deleted])
+    #expect(deleted.map(\.1) == [one[0], Player(id: 2, name: "b", highScore: 9)])
+    #expect(throws: UpsurgeError.self) { try database.insert(one, returning: \.name.lowercased) }
+  }
+
   @Test("A loop that is left early, and a task that is cancelled, take all of it back") func leaving()
     async throws
   {

@@ -4,6 +4,32 @@ import UpsurgeRecords
 @testable import UpsurgeStorage
 
 @Suite struct SchemaTests {
+  @Test(
+    arguments: [
+      ("a=1", #"("a" IS 1)"#), ("A == 1", "a = 1"), ("a = -1", "(a IS -1)"), ("a = 'x'", "a IS 'x'"),
+      ("a = 1 AND b IS NOT NULL", #"(("b" IS NOT NULL) AND ("a" IS 1))"#),
+      ("((a)) AND (b AND c)", "c AND a AND b"),
+      ("a BETWEEN 1 AND 2", "(a between 1 and 2)"), ("a OR b AND c", "(A or B and C)"),
+    ])
+  func conditionsThatAreOne(_ pair: (String, String)) {
+    #expect(SQLFragment(pair.0).isSamePredicate(SQLFragment(pair.1)))
+    #expect(SQLFragment(pair.1).isSamePredicate(SQLFragment(pair.0)))
+  }
+
+  @Test(
+    arguments: [
+      ("a = 1", "a = 2"), ("a = 1", "a = '1'"), ("a IS NULL", "a = NULL"), ("a IS b", "a = b"),
+      ("a", "a AND b"),
+      ("a AND a", "a AND b"), ("NOT a IS 1", "NOT a = 1"), ("a = 'x'", "a = 'X'"),
+      ("(a OR b) AND c", "a OR (b AND c)"),
+      ("a IS 1 = 0", "a = 1 = 0"), ("a BETWEEN 1 AND 2 AND b", "b AND 2 AND a BETWEEN 1"),
+      ("a = 1", "a = -1"),
+    ])
+  func conditionsThatAreTwo(_ pair: (String, String)) {
+    #expect(!SQLFragment(pair.0).isSamePredicate(SQLFragment(pair.1)))
+    #expect(!SQLFragment(pair.1).isSamePredicate(SQLFragment(pair.0)))
+  }
+
   @Test func anAttachedFileIsNotLookedInto() throws {
     let database = TemporaryDatabase()
     let connection = try database.open(

@@ -61,10 +61,12 @@ public final class BulkUpsert {
   /// Opens a database for one table that exists.
   /// - Parameters:
   ///   - database: path of the SQLite database.
+  ///   - table: the table's name.
   ///   - columns: the columns of the table that the records speak of, in the order of their values.
   ///   - rules: which row a record is about, and how that row changes.
   ///   - returning: columns of the table, or `rowid`, to be returned for each record; empty for the outcome alone. With
   ///     `nil` nothing is returned, and records go many a statement, which is faster.
+  ///   - settings: how much memory, and how the database is written.
   /// - Throws: `unreadableInput` when there is no such database; `usage` when there is no such table or column, or the
   ///   rules do not fit it; `databaseBusy`; `database`.
   public init(

@@ -8,7 +8,9 @@ extension UpsertPlan {
   ///
   /// - Parameters:
   ///   - database: path of the SQLite database.
+  ///   - table: the table's name.
   ///   - columns: the columns of the table that the records speak of.
+  ///   - rules: which row a record is about, and how that row changes.
   /// - Throws: `unreadableInput` when there is no such database; `usage` when there is no such table, or the rules do
   ///   not fit it; `guardRefused` when the table lacks a column; `database`.
   public init(

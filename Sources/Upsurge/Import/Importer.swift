@@ -30,7 +30,9 @@ public struct Importer: Sendable {
 
   /// - Parameters:
   ///   - database: path of the SQLite database.
+  ///   - table: the table's name; it is made where it is missing.
   ///   - sources: in the order in which they are read.
+  ///   - options: as of `upsurge load`.
   ///   - parser: makes records of the bytes of each source; nil reads them as CSV, TSV, NDJSON or JSON.
   public init(
     database: String, table: String, from sources: [ImportSource], options: LoadOptions = LoadOptions(),

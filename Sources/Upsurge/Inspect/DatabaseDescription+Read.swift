@@ -21,7 +21,9 @@ extension DatabaseDescription {
   }
 
   /// Looks at a database, which is opened read-only.
-  /// - Parameter isCheck: reads everything: counts all rows and runs `PRAGMA integrity_check`.
+  /// - Parameters:
+  ///   - path: of the SQLite database.
+  ///   - isCheck: reads everything: counts all rows and runs `PRAGMA integrity_check`.
   /// - Throws: `unreadableInput`, `databaseBusy`, `database`.
   public init(path: String, isCheck: Bool = false) throws(UpsurgeError) {
     let connection = try Connection.looking(at: path)

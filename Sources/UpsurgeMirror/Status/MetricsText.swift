@@ -2,7 +2,10 @@ import Upsurge
 
 /// Numbers of a run in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/).
 public enum MetricsText {
-  /// - Parameter feeds: how the tables stand after the run.
+  /// The text.
+  /// - Parameters:
+  ///   - summary: what the run did.
+  ///   - feeds: how the tables stand after the run.
   public static func text(_ summary: MirrorSummary, _ feeds: [FeedStatus]) -> String {
     var out = ""
     family(&out, "upsurge_mirror_records", "gauge", "Records of the last run by what became of them.") {

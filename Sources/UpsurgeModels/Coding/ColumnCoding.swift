@@ -19,7 +19,9 @@ public protocol ColumnCoding: SendableMetatype {
   /// How many columns a value takes.
   static var columnCount: Int { get }
   /// Adds the columns to those of a table.
-  /// - Parameter column: the name, and what is said of the property; a group gives its columns names of its own.
+  /// - Parameters:
+  ///   - column: the name, and what is said of the property; a group gives its columns names of its own.
+  ///   - columns: of the table, in their order.
   static func define(_ column: ColumnDefinition, in columns: inout [ColumnDefinition])
   /// The columns of a table as an expression.
   static func columns(_ name: String, of source: ColumnSource) -> Columns

@@ -98,6 +98,20 @@ extension SQLExpression where Value == String {
   }
 }
 
+extension SQLExpression where Value == String {
+  /// The text with ASCII letters in lower case, `lower(column)`. `on: \.email.lowercased` names a UNIQUE index on that.
+  public var lowercased: Self { SQLExpression("lower(\(sql))", coding: coding) }
+  /// The text with ASCII letters in upper case, `upper(column)`.
+  public var uppercased: Self { SQLExpression("upper(\(sql))", coding: coding) }
+}
+
+extension SQLExpression where Value == String? {
+  /// The text with ASCII letters in lower case, `lower(column)`. `on: \.email.lowercased` names a UNIQUE index on that.
+  public var lowercased: Self { SQLExpression("lower(\(sql))", coding: coding) }
+  /// The text with ASCII letters in upper case, `upper(column)`.
+  public var uppercased: Self { SQLExpression("upper(\(sql))", coding: coding) }
+}
+
 /// The larger of two values; NULL where one of them is.
 public func max<Value>(_ left: SQLExpression<Value>, _ right: SQLExpression<Value>) -> SQLExpression<Value> {
   SQLExpression("max(\(left.sql), \(right.sql))", coding: left.coding)

@@ -1,7 +1,12 @@
 import Upsurge
 
-/// How many rows are stored by one call.
+/// How the rows of one call are stored.
 public struct BulkOptions: Sendable {
+  /// Which row a record is about, in a call that names no columns: `.any` takes every key of the table, `.index` one by its
+  /// name, `.firstOf` the first that has such a row.
+  public var key = ConflictTarget.primaryKey
+  /// What becomes of a record with NULL in its key. `reject` cannot store it; `insert` inserts it, anew by every call.
+  public var nullKeys = NullKeyPolicy.reject
   /// A commit after so many rows. With nil, the default, all rows are one transaction: what is thrown takes all of them back.
   public var commitEvery: Int?
   /// What happens at a row that cannot be stored. `stop` throws; `reject` counts the row as rejected and goes on.

@@ -9,19 +9,23 @@ package struct BulkCall<Row: TableRow>: Sendable {
 
   package init(_ rules: UpsertRules, options: BulkOptions = BulkOptions(), snapshot: SnapshotRules? = nil) {
     self.rules = rules
+    if rules.target == .primaryKey { self.rules.target = options.key }
+    self.rules.nullKeys = options.nullKeys
     self.options = options
     self.snapshot = snapshot
   }
 
   /// Stores what a sequence has, on the calling thread.
-  /// - Parameter memory: bounds each row, to a quarter of it.
+  /// - Parameters:
+  ///   - memory: bounds each row, to a quarter of it.
+  ///   - returned: is told what becomes of each row.
   package func store(
-    _ rows: some Sequence<Row>, on connection: Connection, memory: ByteSize
+    _ rows: some Sequence<Row>, on connection: Connection, memory: ByteSize, returned: ReturnedRows? = nil
   ) throws(UpsurgeError) -> MirrorResult {
     let before = connection.isSynchronizing
     connection.isSynchronizing = options.isSynchronizing
     defer { connection.isSynchronizing = before }
-    let writer = try writer(on: connection, isCancelled: { false }, returning: nil)
+    let writer = try writer(on: connection, isCancelled: { false }, returning: returned)
     var isDone = false
     // An error has rolled back already.
     defer { if !isDone { writer.rollback() } }

@@ -12,11 +12,14 @@ extension Database {
   ///     })
   ///
   /// - Parameters:
-  ///   - key: the columns of a primary key, a UNIQUE constraint or a UNIQUE index, in any order; none for the primary key.
+  ///   - rows: models, or drafts of them.
+  ///   - key: the columns of a primary key, a UNIQUE constraint or a UNIQUE index, in any order; none for the primary key, or what the
+  ///     options say.
   ///   - predicate: the condition of a partial UNIQUE index.
   ///   - newer: last-write-wins: a row only changes where its column is not larger than the record's.
   ///   - condition: a row only changes where this is true.
   ///   - merge: what a row that exists becomes; without it every column takes the record's value.
+  ///   - options: commits, errors, keys.
   /// - Returns: what became of the rows.
   /// - Throws: `CancellationError`, when the task is cancelled: everything since the last commit is taken back. `usage`,
   ///   where the table or its keys do not fit; `badInput` at the first row that cannot be stored, unless the options go on;
@@ -36,27 +39,6 @@ extension Database {
     return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 
-  /// The same of rows that come one after the other; no more are asked for than can be stored.
-  ///
-  /// They are stored by batches of 256 KiB at most, or at the end: rows that come slowly wait for others, and while they come
-  /// other writes of this database wait. What gives the rows must not use the database that stores them.
-  @discardableResult
-  public func upsert<Rows: AsyncSequence>(
-    _ rows: sending Rows, on key: ColumnPath<Rows.Element>...,
-    where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
-    newer: ColumnPath<Rows.Element>? = nil,
-    when condition: (
-      @Sendable (Rows.Element.Model.TableColumns, Rows.Element.Model.TableColumns) -> SQLExpression<Bool>
-    )? = nil,
-    merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? = nil,
-    options: BulkOptions = BulkOptions()
-  ) async throws -> Ledger where Rows.Element: TableRow {
-    let rules = try UpsertRules(
-      .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-      model: Rows.Element.Model.self)
-    return try await BulkWrite<Rows.Element>(BulkCall(rules, options: options), in: self).store(rows).ledger
-  }
-
   /// Inserts rows; one whose key exists cannot be stored.
   @discardableResult
   public func insert<Row: TableRow>(
@@ -67,7 +49,7 @@ extension Database {
   }
 
   /// Inserts rows whose key does not exist; others are ignored.
-  /// - Parameter key: as of `upsert`.
+  /// - Parameters: as of `upsert`.
   @discardableResult
   public func insertOrIgnore<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
@@ -89,7 +71,7 @@ extension Database {
   }
 
   /// Deletes the rows that have the same key; those that do not exist are ignored.
-  /// - Parameter key: as of `upsert`.
+  /// - Parameters: as of `upsert`.
   @discardableResult
   public func delete<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
@@ -111,10 +93,10 @@ extension UpsertRules {
     let (row, excluded) = (Model.columns(of: .row), Model.columns(of: .excluded))
     self.init(mode: mode)
     var names: [String] = []
-    for path in key { names += try Model.columnNames(at: path) }
+    for path in key { names += try Model.keyNames(at: path) }
     let filter = try predicate.map { (predicate) throws(UpsurgeError) in try predicate(row).sql.spelled() }
     if !names.isEmpty { target = .columns(names, where: filter) }
-    if let newer { self.merge.newer = Merge.Newer(column: try Model.columnNames(at: newer)[0]) }
+    if let newer { self.merge.newer = Merge.Newer(column: try Model.columnName(at: newer)) }
     self.merge.condition = try condition.map { (condition) throws(UpsurgeError) in
       try condition(row, excluded).sql.spelled()
     }
@@ -134,12 +116,22 @@ extension UpsertRules {
 }
 
 extension Table {
-  /// The columns that a key path leads to: one, or those of a group.
+  /// The column that a key path leads to.
   /// - Throws: `usage` for a path to something else.
-  static func columnNames(at path: PartialKeyPath<TableColumns>) throws(UpsurgeError) -> [String] {
+  static func columnName(at path: PartialKeyPath<TableColumns>) throws(UpsurgeError) -> String {
+    guard let name = (columns(of: .row)[keyPath: path] as? any KeyPart)?.columnName else {
+      throw UpsurgeError(
+        .usage, "a key path of \(Self.self) leads to no column", hint: #"name a column, as in \.id"#)
+    }
+    return name
+  }
+
+  /// What a key path gives to a key: a column, an expression as an index spells it, or the columns of a group.
+  /// - Throws: `usage` for a path to something else.
+  fileprivate static func keyNames(at path: PartialKeyPath<TableColumns>) throws(UpsurgeError) -> [String] {
     let value: Any = columns(of: .row)[keyPath: path]
-    let names =
-      (value as? any NamedColumn)?.columnName.map { [$0] } ?? (value as? any GroupColumns)?.namedColumns ?? []
+    if let part = value as? any KeyPart { return [try part.keyName()] }
+    let names = (value as? any GroupColumns)?.namedColumns ?? []
     if names.isEmpty {
       throw UpsurgeError(
         .usage, "a key path of \(Self.self) leads to no column", hint: #"name columns, as in \.id"#)
@@ -148,9 +140,15 @@ extension Table {
   }
 }
 
-/// What may have the name of a column.
-private protocol NamedColumn {
+/// A column, or SQL over columns.
+private protocol KeyPart {
   var columnName: String? { get }
+  func keyName() throws(UpsurgeError) -> String
 }
 
-extension SQLExpression: NamedColumn {}
+extension SQLExpression: KeyPart {
+  fileprivate func keyName() throws(UpsurgeError) -> String {
+    if let columnName { return columnName }
+    return try sql.spelled()
+  }
+}

@@ -6,7 +6,9 @@ extension Database {
   ///
   ///     try await database.migratePrimaryKeys(of: List.self, Reminder.self)
   ///
-  /// - Parameter salt: makes the UUIDs others than those of other databases.
+  /// - Parameters:
+  ///   - models: whose tables' keys are changed.
+  ///   - salt: makes the UUIDs others than those of other databases.
   /// - Throws: `usage` for a table that is missing, or whose key is not one column; `guardRefused` where references are broken; `database`.
   ///   Nothing has changed then.
   @discardableResult

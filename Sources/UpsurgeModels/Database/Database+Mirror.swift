@@ -45,7 +45,9 @@ extension Database {
   ///     let result = try await database.mirror(players, sweeping: .hard, scope: { $0.team == "x" })
   ///
   /// - Parameters:
+  ///   - rows: all that the table is to have.
   ///   - key: as of `upsert`.
+  ///   - sweep: what becomes of rows that are not among them.
   ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
   ///   - guards: what keeps a snapshot that is cut off from emptying the table.
   /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.

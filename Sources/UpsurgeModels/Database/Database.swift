@@ -117,8 +117,13 @@ public final class Database: BulkTarget {
   }
 
   /// Makes the table of a model.
+  /// - Parameters:
+  ///   - model: whose table it is.
+  ///   - ifNotExists: whether a table that is there is left as it is; `checkTable` tells in what it is another one.
   /// - Throws: `database`, also when the table is there already.
-  public func createTable<Model: Table>(_ model: Model.Type) async throws(UpsurgeError) {
-    try await execute("\(raw: Model.createTableSQL)")
+  public func createTable<Model: Table>(_ model: Model.Type, ifNotExists: Bool = false)
+    async throws(UpsurgeError)
+  {
+    try await execute("\(raw: Model.createTableSQL(ifNotExists: ifNotExists))")
   }
 }

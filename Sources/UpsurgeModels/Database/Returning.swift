@@ -5,7 +5,8 @@ public struct Returned<Value: Sendable>: Sendable {
   /// The row's number among those given, from 1.
   public var number: UInt64
   public var outcome: Outcome
-  /// What was asked for, as the row is now; nil where there is no row: it was rejected, or ignored and none exists.
+  /// What was asked for, as the row is now, or as it was before it was deleted; nil where there is no row: it was rejected, or
+  /// ignored and none exists.
   public var value: Value?
   /// Why the row was rejected, where it was.
   public var reject: Reject?
@@ -20,8 +21,29 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
 
   let rows: Rows
   let write: BulkWrite<Rows.Element>
-  let names: [String]
-  let decode: @Sendable (inout RowDecoder) throws(UpsurgeError) -> Value
+  let columns: ReturnedColumns<Value>
+
+  /// A column of each row.
+  package init(
+    _ rows: Rows, _ call: BulkCall<Rows.Element>, in target: any BulkTarget,
+    _ column: KeyPath<Rows.Element.Model.TableColumns, SQLExpression<Value>>
+  ) throws(UpsurgeError) {
+    self.init(rows, call, in: target, try ReturnedColumns(column, of: Rows.Element.Model.self))
+  }
+
+  /// Each row as a model.
+  package init(_ rows: Rows, _ call: BulkCall<Rows.Element>, in target: any BulkTarget)
+  where Value == Rows.Element.Model {
+    self.init(rows, call, in: target, ReturnedColumns(of: Value.self))
+  }
+
+  private init(
+    _ rows: Rows, _ call: BulkCall<Rows.Element>, in target: any BulkTarget, _ columns: ReturnedColumns<Value>
+  ) {
+    self.rows = rows
+    write = BulkWrite(call, in: target)
+    self.columns = columns
+  }
 
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
@@ -45,7 +67,7 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
     init(_ call: ReturningRows) {
       self.call = call
       let (stream, pages) = AsyncStream.makeStream(of: [BulkUpsert.Returned].self)
-      giver = ReturnedPages(names: call.names, pages: pages)
+      giver = ReturnedPages(names: call.columns.names, pages: pages)
       self.pages = stream.makeAsyncIterator()
       rows = call.rows.makeIterator()
       filler = call.write.filler
@@ -69,7 +91,7 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
         }
       }
       defer { index += 1 }
-      return try returned(page[index])
+      return try call.columns.returned(page[index])
     }
 
     private func sendBatch() async {
@@ -92,63 +114,35 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
       sentCount += 1
       if filler.isAtEnd { feed.end(isCancelled: false) }
     }
-
-    private func returned(_ row: BulkUpsert.Returned) throws(UpsurgeError) -> Returned<Value> {
-      var result = Returned<Value>(number: row.record, outcome: row.outcome, reject: row.reject)
-      if let values = row.values {
-        var decoder = RowDecoder(.values(values), names: call.names)
-        result.value = try call.decode(&decoder)
-      }
-      return result
-    }
   }
 }
 
-extension Database {
-  /// Upserts rows and gives a column of each, such as the key that a draft got.
-  ///
-  ///     for try await row in try database.upsert(drafts, on: \.name, returning: \.id) {
-  ///       print(row.number, row.outcome, row.value ?? 0)
-  ///     }
-  ///
-  /// Rows are stored one by one for that, which is slower than without.
-  /// - Parameters: as of `upsert`.
-  /// - Throws: `usage`; when it is read, as `upsert`.
-  public func upsert<Rows: Sequence, Value: Sendable>(
-    _ rows: Rows, on key: ColumnPath<Rows.Element>...,
-    where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
-    newer: ColumnPath<Rows.Element>? = nil,
-    merge: (
-      @Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void
-    )? = nil,
-    options: BulkOptions = BulkOptions(),
-    returning column: KeyPath<Rows.Element.Model.TableColumns, SQLExpression<Value>>
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
-    let rules = try UpsertRules(
-      .upsert, key: key, where: predicate, newer: newer, merge: merge, model: Rows.Element.Model.self)
-    let column = Rows.Element.Model.columns(of: .row)[keyPath: column]
-    return ReturningRows(
-      rows: rows, write: BulkWrite(BulkCall(rules, options: options), in: self),
-      names: column.columnName.map { [$0] } ?? [], decode: column.coding.decode)
+/// The columns that are given of each row, and what they make.
+package struct ReturnedColumns<Value: Sendable>: Sendable {
+  package let names: [String]
+  let decode: @Sendable (inout RowDecoder) throws(UpsurgeError) -> Value
+
+  /// One column.
+  /// - Throws: `usage` for a path to something else.
+  package init<Model: Table>(
+    _ column: KeyPath<Model.TableColumns, SQLExpression<Value>>, of model: Model.Type
+  ) throws(UpsurgeError) {
+    names = [try Model.columnName(at: column)]
+    decode = Model.columns(of: .row)[keyPath: column].coding.decode
   }
 
-  /// Upserts rows and gives each as it is then.
-  /// - Parameters: as of `upsert`.
-  /// - Throws: `usage`; when it is read, as `upsert`.
-  public func upsert<Rows: Sequence>(
-    _ rows: Rows, on key: ColumnPath<Rows.Element>...,
-    where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
-    newer: ColumnPath<Rows.Element>? = nil,
-    merge: (
-      @Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void
-    )? = nil,
-    options: BulkOptions = BulkOptions(), returning model: Rows.Element.Model.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
-    let rules = try UpsertRules(
-      .upsert, key: key, where: predicate, newer: newer, merge: merge, model: Rows.Element.Model.self)
-    return ReturningRows(
-      rows: rows, write: BulkWrite(BulkCall(rules, options: options), in: self),
-      names: Rows.Element.Model.columnNames,
-      decode: { (row) throws(UpsurgeError) in try Rows.Element.Model(from: &row) })
+  /// All of them, as a model.
+  package init(of model: Value.Type) where Value: Table {
+    names = Value.columnNames
+    decode = { (row) throws(UpsurgeError) in try Value(from: &row) }
+  }
+
+  package func returned(_ row: BulkUpsert.Returned) throws(UpsurgeError) -> Returned<Value> {
+    var result = Returned<Value>(number: row.record, outcome: row.outcome, reject: row.reject)
+    if let values = row.values {
+      var decoder = RowDecoder(.values(values), names: names)
+      result.value = try decode(&decoder)
+    }
+    return result
   }
 }

@@ -23,10 +23,28 @@ public struct RowUpdates<Model: Table>: Sendable {
     if let name = column.columnName { values[name] = column.text(value) }
   }
 
+  /// Sets a column to SQL: one of a group, which has no name of its own in the row, as `\.timestamps.updatedAt`.
+  public mutating func set<Value>(
+    _ path: KeyPath<Model.TableColumns, SQLExpression<Value>>, to expression: SQLExpression<Value>
+  ) {
+    if let name = columns[keyPath: path].columnName { values[name] = expression.sql }
+  }
+
   public subscript<Value>(dynamicMember path: KeyPath<Model.TableColumns, SQLExpression<Value>>)
     -> SQLExpression<Value>
   {
     get { columns[keyPath: path] }
     set { if let name = columns[keyPath: path].columnName { values[name] = newValue.sql } }
+  }
+
+  /// All columns of a group, which become those of another row: `row.timestamps = excluded.timestamps`.
+  public subscript<Group: GroupColumns>(dynamicMember path: KeyPath<Model.TableColumns, Group>) -> Group {
+    get { columns[keyPath: path] }
+    set {
+      for name in newValue.namedColumns {
+        let coding = ExpressionCoding(SQLValue.self)
+        values[name] = SQLExpression<SQLValue>(column: name, of: newValue._source, coding: coding).sql
+      }
+    }
   }
 }

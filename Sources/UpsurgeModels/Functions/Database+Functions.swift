@@ -11,8 +11,11 @@ extension Database {
   /// the statement with that as its message.
   /// Triggers, views and constraints of the database may call it, too: in one that comes from elsewhere, add no function that does more than
   /// compute.
-  /// - Parameter isDeterministic: whether the same arguments always give the same result, so that it may be called less often, and in
-  ///   indexes and generated columns, which then need the function in every program.
+  /// - Parameters:
+  ///   - name: of the function in SQL.
+  ///   - isDeterministic: whether the same arguments always give the same result, so that it may be called less often, and in
+  ///     indexes and generated columns, which then need the function in every program.
+  ///   - body: what it does.
   /// - Throws: `usage` for the name of one of the engine's functions, or one that SQLite does not take.
   public func addFunction<each Argument: ColumnCoding, Result: ColumnCoding>(
     _ name: String, isDeterministic: Bool = false,

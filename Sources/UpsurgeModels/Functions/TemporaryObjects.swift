@@ -26,6 +26,9 @@ extension Database {
   ///
   /// - Parameters:
   ///   - name: of the trigger; one that is there is replaced.
+  ///   - time: before or after what happens to a row.
+  ///   - event: what happens.
+  ///   - model: whose table it is.
   ///   - condition: for which rows it runs. The row as it was is only there in updates and deletes, the row as it will be only in inserts
   ///     and updates.
   ///   - body: a statement, or several with semicolons between them.
@@ -69,7 +72,9 @@ extension Database {
   ///
   ///     try await database.createTemporaryView("high_scores", as: "SELECT * FROM players WHERE score > \(100)")
   ///
-  /// - Parameter name: of the view; one that is there is replaced.
+  /// - Parameters:
+  ///   - name: of the view; one that is there is replaced.
+  ///   - select: the rows of the view.
   public func createTemporaryView(_ name: String, as select: SQLText) async throws(UpsurgeError) {
     let sql = try select.spelled()
     let quoted = name.quotedIdentifier

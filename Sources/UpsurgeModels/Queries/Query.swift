@@ -4,7 +4,7 @@ import Upsurge
 ///
 ///     Player.where { $0.highScore > 100 }.order { [$0.team.ascending(), $0.name.ascending()] }.limit(10)
 ///
-/// A query says what is wanted and reads nothing; ``Database/fetchAll(_:)`` and its like do.
+/// A query says what is wanted and reads nothing; `Database.fetchAll` and its like do.
 public struct Query<Model: Table>: Sendable {
   private var conditions: [SQLText] = []
   private var orderings: [Ordering] = []

@@ -4,7 +4,9 @@ extension Table {
   /// The statement that makes the model's table, a STRICT one; without a semicolon.
   ///
   /// A key of one INTEGER column is the rowid itself. Columns are NOT NULL unless their properties are optional.
-  public static var createTableSQL: String {
+  public static var createTableSQL: String { createTableSQL(ifNotExists: false) }
+
+  static func createTableSQL(ifNotExists: Bool) -> String {
     let keys = columnDefinitions.filter(\.isPrimaryKey)
     let rowid = keys.count == 1 && keys[0].storage == .integer ? keys[0].name : nil
     var lines = columnDefinitions.map { column in
@@ -18,6 +20,8 @@ extension Table {
     if !keys.isEmpty && rowid == nil {
       lines.append("  PRIMARY KEY (\(keys.map(\.name.quotedIdentifier).joined(separator: ", ")))")
     }
-    return "CREATE TABLE \(tableName.quotedIdentifier) (\n\(lines.joined(separator: ",\n"))\n) STRICT"
+    let condition = ifNotExists ? "IF NOT EXISTS " : ""
+    return
+      "CREATE TABLE \(condition)\(tableName.quotedIdentifier) (\n\(lines.joined(separator: ",\n"))\n) STRICT"
   }
 }

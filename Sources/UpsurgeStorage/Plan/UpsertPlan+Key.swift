@@ -62,7 +62,7 @@ extension UpsertPlan {
       if let key = fitting.first(where: { !$0.isPartial }) { return key }
     } else if let predicate {
       let fragment = SQLFragment(predicate)
-      if let key = fitting.first(where: { $0.predicate.map { SQLFragment($0).isSame(fragment) } ?? false }) {
+      if let key = fitting.first(where: { $0.predicate.map { SQLFragment($0).isSamePredicate(fragment) } ?? false }) {
         try checkCovered(key, by: input, schema: schema)
         return key
       }
@@ -202,7 +202,7 @@ extension TableSchema {
     keys.contains { key in
       let fragment = SQLFragment(predicate ?? "")
       return key.hasParts(names.map { rowidColumn($0) ?? $0 })
-        && (key.predicate.map { SQLFragment($0).isSame(fragment) } ?? (fragment.tokens.isEmpty))
+        && (key.predicate.map { SQLFragment($0).isSamePredicate(fragment) } ?? (fragment.tokens.isEmpty))
     }
   }
 
@@ -212,7 +212,7 @@ extension TableSchema {
     let fitting = keys.filter { $0.hasParts(names.map { rowidColumn($0) ?? $0 }) }
     if let predicate, !predicate.isEmpty {
       let fragment = SQLFragment(predicate)
-      return fitting.first { $0.predicate.map { SQLFragment($0).isSame(fragment) } ?? false }
+      return fitting.first { $0.predicate.map { SQLFragment($0).isSamePredicate(fragment) } ?? false }
     }
     let partial = predicate == nil ? fitting.filter(\.isPartial) : []
     return fitting.first { !$0.isPartial } ?? (partial.count == 1 ? partial[0] : nil)

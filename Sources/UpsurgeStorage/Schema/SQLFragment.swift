@@ -12,8 +12,11 @@ package struct SQLFragment {
 
   /// Whether two texts are one but for spaces, case, quotes of names and parentheses around the whole.
   func isSame(_ other: SQLFragment) -> Bool {
-    let (left, right) = (stripped, other.stripped)
-    return left.count == right.count
+    Self.isSame(Self.stripped(tokens[...]), Self.stripped(other.tokens[...]))
+  }
+
+  static func isSame(_ left: ArraySlice<SQLScanner.Token>, _ right: ArraySlice<SQLScanner.Token>) -> Bool {
+    left.count == right.count
       && zip(left, right).allSatisfy { left, right in
         left.isName && right.isName || left.kind == right.kind
           ? left.kind == .literal ? left.text == right.text : SQLName.isSame(left.text, right.text) : false
@@ -84,8 +87,9 @@ package struct SQLFragment {
     "and", "or", "not", "in", "is", "between", "case", "when", "then", "else", "where",
   ]
 
-  private var stripped: ArraySlice<SQLScanner.Token> {
-    var tokens = tokens[...]
+  /// Tokens without the parentheses around all of them.
+  static func stripped(_ tokens: ArraySlice<SQLScanner.Token>) -> ArraySlice<SQLScanner.Token> {
+    var tokens = tokens
     while let first = tokens.first, let last = tokens.last, first.isMark("("), last.isMark(")") {
       var depth = 0
       let inner = tokens.dropFirst().dropLast()

@@ -6,16 +6,24 @@ import GRDB
 import UpsurgeModels
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, ["call", "records", "single"].contains(arguments[1]) else {
+guard arguments.count == 4, ["call", "records", "single", "literals"].contains(arguments[1]) else {
   FileHandle.standardError.write(
     Data(
       """
       usage: models call|records|single DATABASE CSV
+             models literals DATABASE COUNT
       Upserts the rows of `generate narrow csv` by key into the table "narrow", which must be there. WAL, synchronous=NORMAL.
       call: one call of UpsurgeModels; records: GRDB's upsert, all in one transaction; single: GRDB's upsert, one by one.
+      literals: one call of so many rows whose texts are literals, to count what the call allocates.
 
       """.utf8))
   exit(64)
+}
+if arguments[1] == "literals" {
+  let database = try UpsurgeModels.Database(arguments[2])
+  let ledger = try await database.upsert(Narrow.literals(Int64(arguments[3]) ?? 0), on: \.id)
+  print(ledger.inserted)
+  exit(0)
 }
 let rows = try Narrow.read(arguments[3])
 let clock = ContinuousClock()

@@ -1,26 +1,28 @@
 import Foundation
-import TestSupport
-import Testing
-import Upsurge
 
 /// One case of `upsert_cases.jsonl`: what a statement of SQLite does to a table, as the documents of SQLite and the
 /// tests of other libraries have it.
-struct UpsertBehaviour: Decodable {
-  var id: String
-  var what: String
-  var setupSQL: String
-  var check: String
-  var expectedRows: [[JSONScalar]]
+public struct UpsertBehaviour: Decodable, Sendable {
+  public var id: String
+  public var what: String
+  public var setupSQL: String
+  public var check: String
+  public var expectedRows: [[JSONScalar]]
   /// What RETURNING gives for each record, in input order.
-  var expectedReturning: [[JSONScalar]]?
-  var expectedError: String?
-  var referenceSQL: String
+  public var expectedReturning: [[JSONScalar]]?
+  public var expectedError: String?
+  public var referenceSQL: String
 
   /// The columns behind RETURNING.
-  var returnedColumns: [String] {
+  public var returnedColumns: [String] {
     let parts = referenceSQL.split(separator: " RETURNING ")
     guard parts.count == 2 else { return [] }
     return parts[1].split(separator: ",").map(String.init)
+  }
+
+  /// The table that the statement writes.
+  public var table: String {
+    String(referenceSQL.dropFirst("INSERT INTO ".count).prefix { $0 != " " && $0 != "(" })
   }
 
   enum CodingKeys: String, CodingKey {
@@ -33,7 +35,7 @@ struct UpsertBehaviour: Decodable {
   }
 
   /// The cases by id.
-  static let all: [String: UpsertBehaviour] = {
+  public static let all: [String: UpsertBehaviour] = {
     guard let url = Bundle.module.url(forResource: "Fixtures/upsert_cases", withExtension: "jsonl"),
       let data = try? Data(contentsOf: url)
     else { return [:] }
@@ -45,12 +47,12 @@ struct UpsertBehaviour: Decodable {
 }
 
 /// A value without parts, as JSON writes it.
-enum JSONScalar: Decodable, Equatable {
+public enum JSONScalar: Decodable, Equatable, Sendable {
   case null
   case integer(Int64)
   case text(String)
 
-  init(from decoder: any Decoder) throws {
+  public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null
@@ -62,7 +64,7 @@ enum JSONScalar: Decodable, Equatable {
   }
 
   /// As `Database.rows` shows it.
-  var asSQL: String {
+  public var asSQL: String {
     switch self {
     case .null: "NULL"
     case .integer(let number): "\(number)"
@@ -71,7 +73,7 @@ enum JSONScalar: Decodable, Equatable {
   }
 
   /// A field of a CSV record: NULL is an unquoted empty field.
-  var asCSV: String {
+  public var asCSV: String {
     switch self {
     case .null: ""
     case .integer(let number): "\(number)"
@@ -79,63 +81,11 @@ enum JSONScalar: Decodable, Equatable {
     }
   }
 
-  var asValue: SQLValue {
-    switch self {
-    case .null: .null
-    case .integer(let number): .integer(number)
-    case .text(let text): .text(text)
-    }
-  }
-
-  var asJSON: String {
+  public var asJSON: String {
     switch self {
     case .null: "null"
     case .integer(let number): "\(number)"
     case .text(let text): "\"\(text)\""
     }
   }
-}
-
-/// How Upsurge says one of the cases.
-struct UpsertWording: CustomTestStringConvertible, Sendable {
-  enum Ending: Sendable, Equatable {
-    case stored
-    /// One record is rejected for this reason.
-    case rejected(Reject.Code)
-    /// The run is refused before it begins.
-    case refused
-  }
-
-  var id: String
-  var table: String
-  /// The rules, for the library.
-  var rules: UpsertRules
-  /// The same for the command.
-  var arguments: [String]
-  /// The fields of the records.
-  var columns: [String]
-  /// The records as JSON arrays.
-  var records: String
-  var ending = Ending.stored
-  /// The rows where Upsurge does better than the statement, as `Database.rows` shows them.
-  var betterRows: [String]?
-
-  var testDescription: String { id }
-
-  var values: [[JSONScalar]] {
-    (try? JSONDecoder().decode([[JSONScalar]].self, from: Data("[\(records)]".utf8))) ?? []
-  }
-
-  var ndjson: String {
-    values.map { record in
-      "{" + zip(columns, record).map { "\"\($0)\":\($1.asJSON)" }.joined(separator: ",") + "}\n"
-    }.joined()
-  }
-
-  var csv: String {
-    ([columns.joined(separator: ",")] + values.map { $0.map(\.asCSV).joined(separator: ",") })
-      .map { $0 + "\n" }.joined()
-  }
-
-  var recordCount: Int { values.count }
 }
