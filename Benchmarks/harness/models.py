@@ -106,7 +106,7 @@ def built():
     """The program of `models/`, which needs the macros' and GRDB's sources."""
     folder = tools.FOLDER / "models"
     print("building Benchmarks/models (ten minutes, the first time)", file=sys.stderr)
-    subprocess.run(["swift", "build", "-c", "release", "--package-path", str(folder)], check=True, stdout=sys.stderr)
+    subprocess.run(["swift", "build", "-c", "release", "--static-swift-stdlib", "--package-path", str(folder)], check=True, stdout=sys.stderr)
     return str(folder / ".build/release/models")
 
 

@@ -233,12 +233,13 @@ struct BatchFiller<Row: TableRow> {
   mutating func end() { isAtEnd = wantsRow }
 
   private mutating func append(_ row: Row, to rows: inout RowEncoder) {
-    if let byteCount = rows.appendRow(number: count, row.encode) {
+    // `row.encode` itself would be a closure in memory of its own, for each row.
+    if let byteCount = rows.appendRow(number: count, { row.encode(into: &$0) }) {
       if byteCount > byteLimit {
         rows.batch.take(.tooLarge(row: count, byteCount: byteCount, limit: byteLimit))
       } else if rows.batch.isEmpty {
         rows.batch.growArena(to: byteCount)
-        _ = rows.appendRow(number: count, row.encode)
+        _ = rows.appendRow(number: count) { row.encode(into: &$0) }
       } else {
         waiting = row
         wantsRow = false

@@ -10,16 +10,6 @@ import UpsurgeModels
   var price: Double
   @Column("updated_at") var updatedAt: String
 
-  /// So many rows, whose texts need no memory of their own.
-  static func literals(_ count: Int64) -> some Sequence<Narrow> {
-    let names: [String] = ["a name of more than fifteen bytes", "short", "another name that is rather long"]
-    return (0..<count).lazy.map { number in
-      Narrow(
-        id: number, name: names[Int(number % 3)], category: "category", quantity: number % 100, price: Double(number) / 8,
-        updatedAt: "2026-01-01T00:00:00Z")
-    }
-  }
-
   /// The rows of a CSV file as `generate narrow csv` writes it, which has no quotes.
   static func read(_ path: String) throws -> [Narrow] {
     let file = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
@@ -42,5 +32,21 @@ import UpsurgeModels
       }
       return rows
     }
+  }
+}
+
+/// So many rows, which need no memory: their texts are literals.
+struct LiteralRows: Sequence, IteratorProtocol {
+  let count: Int64
+  private var number = Int64(0)
+
+  init(count: Int64) { self.count = count }
+
+  mutating func next() -> Narrow? {
+    if number == count { return nil }
+    defer { number += 1 }
+    return Narrow(
+      id: number, name: number % 2 == 0 ? "a name of more than fifteen bytes" : "short", category: "category",
+      quantity: number % 100, price: Double(number) / 8, updatedAt: "2026-01-01T00:00:00Z")
   }
 }

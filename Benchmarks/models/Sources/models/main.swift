@@ -21,7 +21,7 @@ guard arguments.count == 4, ["call", "records", "single", "literals"].contains(a
 }
 if arguments[1] == "literals" {
   let database = try UpsurgeModels.Database(arguments[2])
-  let ledger = try await database.upsert(Narrow.literals(Int64(arguments[3]) ?? 0), on: \.id)
+  let ledger = try await database.upsert(LiteralRows(count: Int64(arguments[3]) ?? 0), on: \.id)
   print(ledger.inserted)
   exit(0)
 }
