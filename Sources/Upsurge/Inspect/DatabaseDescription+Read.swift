@@ -20,7 +20,7 @@ extension DatabaseDescription {
     return fread(&magic, 1, 16, file) == 16 && magic.elementsEqual("SQLite format 3\0".utf8)
   }
 
-  /// Looks at a database, which is opened read-only.
+  /// Looks at a database; nothing of it is changed, but what a killed program has begun is rolled back.
   /// - Parameters:
   ///   - path: of the SQLite database.
   ///   - isCheck: reads everything: counts all rows and runs `PRAGMA integrity_check`.

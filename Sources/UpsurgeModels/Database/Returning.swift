@@ -14,8 +14,9 @@ public struct Returned<Value: Sendable>: Sendable {
 
 /// Rows that are stored while one looks at what becomes of each, in their order.
 ///
-/// Nothing is stored before the first is asked for, and everything is committed when the last has been: a loop that is left
-/// early takes all of them back. A row whose deferred foreign key finds no parent in the end comes once more, as rejected.
+/// Nothing is stored before the first is asked for, and all is committed when the last has been: let the loop run to its end. One
+/// that is left before takes back what is not committed; the last batches may be committed already. The loop's body must not use
+/// the database, which waits for it: gather what is needed, and use it behind the loop. A row whose deferred foreign key finds no parent in the end comes once more, as rejected.
 public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence where Rows.Element: TableRow {
   public typealias Element = Returned<Value>
 
