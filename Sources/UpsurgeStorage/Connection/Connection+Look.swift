@@ -1,4 +1,3 @@
-import CSQLite
 import UpsurgeRecords
 
 #if canImport(Glibc)

@@ -1,3 +1,4 @@
+// The same models and calls on databases of GRDB's. The models are declared in Models.swift, as GRDB has a `Table`, too.
 #if GRDB
   import Foundation
   import GRDB
