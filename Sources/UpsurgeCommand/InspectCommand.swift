@@ -12,7 +12,8 @@ struct InspectCommand: ParsableCommand {
 
       Of an SQLite database, which is only read, it shows tables, columns, keys as --key takes them, indexes, \
       foreign keys, triggers, FTS5 tables and views. Rows are counted in databases up to 256 MiB; with --check \
-      always, and the database is checked for damage. --summary FILE writes the same as JSON.
+      always, and the database is checked for damage. A transaction that a killed program has left open is rolled \
+      back, as by whatever opens the database next. --summary FILE writes the same as JSON.
 
       Examples:
         upsurge inspect people.csv
@@ -22,7 +23,8 @@ struct InspectCommand: ParsableCommand {
         upsurge inspect shop.db
       """)
 
-  @Argument(help: "A file, - for standard input, a URL, 'exec:COMMAND', sqlite:PATH#TABLE, or an SQLite database.")
+  @Argument(
+    help: "A file, - for standard input, a URL, 'exec:COMMAND', sqlite:PATH#TABLE, or an SQLite database.")
   var source: String
 
   @OptionGroup(title: "Input") var input: InputOptions

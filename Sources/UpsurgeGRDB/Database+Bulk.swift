@@ -94,7 +94,7 @@
     public func mirror<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.Model>,
       scope: ((Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
-      guards: MirrorGuards = MirrorGuards()
+      guards: SweepGuards = SweepGuards()
     ) throws -> MirrorResult {
       try store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
     }

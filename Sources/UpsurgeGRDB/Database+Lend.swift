@@ -7,13 +7,19 @@
     func store<Row: TableRow>(_ rows: some Sequence<Row>, _ call: BulkCall<Row>) throws -> MirrorResult {
       try lend(for: Row.Model.tableName) { connection in
         try call.store(rows, on: connection, memory: BulkMemory.standard)
+      } ledger: {
+        $0.ledger
       }
     }
 
     /// Lends the connection to the engine, in a savepoint, or in a transaction where none is open; tells the observers of
     /// what has changed.
-    /// - Parameter table: the table that is written.
-    func lend<Result>(for table: String, _ work: (Connection) throws -> Result) throws -> Result {
+    /// - Parameters:
+    ///   - table: the table that is written.
+    ///   - ledger: what has become of rows; nil where what was written is taken back.
+    func lend<Result>(
+      for table: String, _ work: (Connection) throws -> Result, ledger: (Result) -> Ledger?
+    ) throws -> Result {
       var result: Result?
       try inSavepoint {
         guard let handle = sqliteConnection else {
@@ -22,9 +28,7 @@
         let changes = totalChangesCount
         let end = try work(Connection(borrowing: handle))
         result = end
-        // A call that was cancelled has no result; what it has written is taken back.
-        let ledger = (end as? MirrorResult)?.ledger
-        if totalChangesCount != changes, let ledger,
+        if totalChangesCount != changes, let ledger = ledger(end),
           ledger.inserted + ledger.updated + ledger.deleted + ledger.swept > 0
         {
           // Which rows of which tables a trigger or a foreign key's action has changed, nobody tells.

@@ -125,6 +125,8 @@
       let returned = ReturnedRows(columns.names, rules: call.rules)
       _ = try lend(for: Row.Model.tableName) { connection in
         try call.store(rows, on: connection, memory: BulkMemory.standard, returned: returned)
+      } ledger: {
+        $0.ledger
       }
       return try returned.take().map { (row) throws(UpsurgeError) in try columns.returned(row) }
     }

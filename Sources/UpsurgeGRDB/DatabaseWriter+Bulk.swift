@@ -74,7 +74,7 @@
     public func mirror<Row: TableRow>(
       _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.Model>,
       scope: (@Sendable (Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
-      guards: MirrorGuards = MirrorGuards()
+      guards: SweepGuards = SweepGuards()
     ) async throws -> MirrorResult {
       try await store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
     }
@@ -92,12 +92,14 @@
     let table: String
 
     var memory: ByteSize { BulkMemory.standard }
-    var thread: ObjectIdentifier? { nil }
+    var identity: ObjectIdentifier { ObjectIdentifier(writer) }
 
-    func withConnection<Result: Sendable>(
-      _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> Result
-    ) async throws -> Result {
-      try await writer.write { db in try db.lend(for: table) { connection in try work(connection) } }
+    func withConnection(
+      _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> BulkStored?
+    ) async throws -> BulkStored? {
+      try await writer.write { db in
+        try db.lend(for: table, work) { $0?.result.ledger }
+      }
     }
   }
 #endif

@@ -75,7 +75,7 @@
     public func mirror<Rows: AsyncSequence>(
       _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., sweeping sweep: Sweep<Rows.Element.Model>,
       scope: (@Sendable (Rows.Element.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
-      guards: MirrorGuards = MirrorGuards()
+      guards: SweepGuards = SweepGuards()
     ) async throws -> MirrorResult where Rows.Element: TableRow {
       try await store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
     }

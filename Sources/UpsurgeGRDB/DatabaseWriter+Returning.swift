@@ -49,7 +49,7 @@
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
         model: Rows.Element.Model.self)
-      return ReturningRows(
+      return try ReturningRows(
         rows, BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
     }
@@ -71,7 +71,7 @@
       returning model: Rows.Element.Model.Type
     ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
       let rules = UpsertRules(mode: .insert)
-      return ReturningRows(
+      return try ReturningRows(
         rows, BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
     }
@@ -93,7 +93,7 @@
       returning model: Rows.Element.Model.Type
     ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
       let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.Model.self)
-      return ReturningRows(
+      return try ReturningRows(
         rows, BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
     }
@@ -121,7 +121,7 @@
     ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
       let rules = try UpsertRules(
         .update, key: key, newer: newer, merge: merge, model: Rows.Element.Model.self)
-      return ReturningRows(
+      return try ReturningRows(
         rows, BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
     }
@@ -143,7 +143,7 @@
       returning model: Rows.Element.Model.Type
     ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
       let rules = try UpsertRules(.delete, key: key, model: Rows.Element.Model.self)
-      return ReturningRows(
+      return try ReturningRows(
         rows, BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
     }

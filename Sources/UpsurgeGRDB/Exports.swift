@@ -4,7 +4,7 @@
   @_exported import Upsurge
 
   @_exported import struct UpsurgeModels.BulkOptions
-  @_exported import struct UpsurgeModels.MirrorGuards
+  @_exported import struct UpsurgeModels.SweepGuards
   @_exported import struct UpsurgeModels.MirrorResult
   @_exported import struct UpsurgeModels.Returned
   @_exported import struct UpsurgeModels.ReturningRows

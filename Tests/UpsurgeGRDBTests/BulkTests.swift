@@ -59,6 +59,24 @@
       #expect(try await writer.read { try Player.fetchCount($0) } == 3)
     }
 
+    @Test("What uses the writer that waits for it is told so", arguments: Kind.allCases)
+    func circles(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      for try await _ in try writer.insert(someOf(2), returning: \.id) {
+        await #expect(throws: UpsurgeError.self) { try await writer.delete(someOf(2)) }
+      }
+      let rows = AsyncStream<Int> { source in
+        source.yield(5)
+        source.finish()
+      }.map { id in
+        try await writer.delete(someOf(2))
+        return Player(id: id, name: "p5")
+      }
+      await #expect(throws: UpsurgeError.self) { try await writer.upsert(rows) }
+      #expect(try await writer.delete(someOf(2)).deleted == 2)
+      #expect(try await writer.read { try Player.fetchCount($0) } == 0)
+    }
+
     @Test("Rows that come one after the other", arguments: Kind.allCases) func asynchronousCalls(_ kind: Kind)
       async throws
     {
@@ -282,8 +300,8 @@
       Player(id: index % 30_011 + 1, name: "n\(index % 30_011)", score: index)
     }
 
-    private func guards(maximumDeletes: RowLimit) -> MirrorGuards {
-      var guards = MirrorGuards()
+    private func guards(maximumDeletes: RowLimit) -> SweepGuards {
+      var guards = SweepGuards()
       guards.maximumDeletes = maximumDeletes
       return guards
     }

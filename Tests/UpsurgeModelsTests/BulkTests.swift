@@ -123,7 +123,7 @@ import Testing
     #expect(try await database.insertOrIgnore(rows(2...4)).ignored == 2)
     #expect(try await database.update(rows(4...9, 5)).updated == 1)
     #expect(try await database.delete(rows(1...1)).deleted == 1)
-    var guards = MirrorGuards()
+    var guards = SweepGuards()
     guards.maximumDeletes = .percent(100)
     let result = try await database.mirror(rows(3...5), sweeping: .hard, guards: guards)
     #expect(result.ledger.swept == 1 && result.ledger.inserted == 1 && result.ledger.updated == 1)
@@ -291,5 +291,36 @@ import Testing
     await #expect(throws: UpsurgeError.self) {
       try await database.upsert([Player(id: 1, name: "a")], on: \.self)
     }
+    #expect(try await database.count(Player.all) == 0)
+  }
+
+  @Test("What a call says and could not mean is refused, not passed over") func contradictions() async throws
+  {
+    let (database, plain) = try await open(
+      Player.self, sql: "CREATE UNIQUE INDEX i ON players(name) WHERE team = 'x'")
+    try await database.insert([Player(id: 1, name: "a", team: "x")])
+    let player = [Player(id: 1, name: "b", highScore: 2, team: "x")]
+    func expectRefusal(_ message: String, _ call: () async throws -> Ledger) async {
+      let error = await #expect(throws: UpsurgeError.self) { _ = try await call() }
+      #expect(error?.code == .usage && error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    }
+    await expectRefusal("where: is the condition of a partial index") {
+      try await database.upsert(player, where: { $0.team == "x" })
+    }
+    var options = BulkOptions()
+    options.key = .any
+    await expectRefusal("a call that names its key has options with a key too") {
+      try await database.upsert(player, on: \.id, options: options)
+    }
+    for merge: @Sendable (inout RowUpdates<Player>, Player.TableColumns) -> Void in [
+      { row, excluded in row.set(\.name.lowercased, to: excluded.name) },
+      { row, _ in row.set(\.name.lowercased, to: "b") },
+    ] {
+      await expectRefusal("merge: sets what is no column of Player") {
+        try await database.upsert(player, merge: merge)
+      }
+    }
+    #expect(try plain.rows("SELECT name, high_score FROM players") == ["'a'|0"])
+    #expect(try await database.upsert(player, options: options).updated == 1)
   }
 }

@@ -47,7 +47,7 @@ import Testing
     let empty = try await database.mirror([Player](), sweeping: .hard)
     #expect(empty.refusal?.code == .guardRefused)
     #expect(try plain.rows("SELECT count(*) FROM players") == ["100"])
-    var guards = MirrorGuards()
+    var guards = SweepGuards()
     guards.maximumDeletes = .percent(100)
     #expect(try await database.mirror(players(1...50), sweeping: .hard, guards: guards).ledger.swept == 50)
     guards.allowsEmpty = true

@@ -86,23 +86,74 @@ import Testing
     #expect(throws: UpsurgeError.self) { try database.insert(one, returning: \.name.lowercased) }
   }
 
-  @Test("A loop that is left early, and a task that is cancelled, take all of it back") func leaving()
-    async throws
-  {
+  @Test("A loop that is left, at whatever row, takes all of it back", arguments: [1, 3, 6_000, 20_000])
+  func leaving(_ count: Int) async throws {
     let (database, plain) = try await open()
-    for try await row in try database.upsert(
-      (1...50_000).map { Player(id: $0, name: "\($0)") }, returning: \.id)
-    where row.number == 10 { break }
-    #expect(try await database.upsert([Player(id: 1, name: "a")]).inserted == 1)
-    let task = Task {
+    let players = (1...count).map { Player(id: $0, name: "\($0)") }
+    for last in Set([1, count / 2 + 1, count]) {
+      for try await row in try database.upsert(players, returning: \.id) where row.number == last { break }
+      // The next call waits until it is taken back.
+      try await database.execute("SELECT 1")
+      #expect(try plain.rows("SELECT count(*) FROM players") == ["0"], "left at row \(last)")
+    }
+    for try await _ in try database.upsert(players, returning: \.id) {}
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["\(count)"])
+    for try await _ in try database.upsert([Player](), returning: \.id) { Issue.record("a row") }
+  }
+
+  @Test("A task that is cancelled takes all of it back, and never ends as if it had seen all rows")
+  func cancelling() async throws {
+    let (database, plain) = try await open()
+    let endless = Task {
       for try await _ in try database.upsert(
         (2...).lazy.map { Player(id: $0, name: "\($0)") }, returning: \.id)
       {}
     }
     try await Task.sleep(for: .milliseconds(100))
-    task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(try plain.rows("SELECT count(*) FROM players") == ["1"])
-    for try await _ in try database.upsert([Player](), returning: \.id) { Issue.record("a row") }
+    endless.cancel()
+    await #expect(throws: CancellationError.self) { try await endless.value }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
+    for row in [1, 9_999, 10_000] {
+      let task = Task {
+        var count = 0
+        for try await _ in try database.upsert(
+          (1...10_000).map { Player(id: $0, name: "\($0)") }, returning: \.id)
+        {
+          count += 1
+          if count == row { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(try plain.rows("SELECT count(*) FROM players") == ["0"], "cancelled at row \(row)")
+    }
+  }
+
+  @Test("A loop's body that uses the database is told so; it may read a file, and write others")
+  func bodies() async throws {
+    let (database, plain) = try await open()
+    let memory = try UpsurgeModels.Database(":memory:")
+    try await memory.createTable(Player.self)
+    let players = [Player(id: 1, name: "a"), Player(id: 2, name: "b")]
+    for try await _ in try database.upsert(players, returning: \.id) {
+      await #expect(throws: UpsurgeError.self) { try await database.execute("DELETE FROM players") }
+      await #expect(throws: UpsurgeError.self) { try await database.upsert(players) }
+      await #expect(throws: UpsurgeError.self) {
+        for try await _ in try database.delete(players, returning: \.id) {}
+      }
+      #expect(try await database.count(Player.all) == 0)
+      try await memory.upsert(players)
+    }
+    for try await _ in try memory.upsert(players, returning: \.id) {
+      await #expect(throws: UpsurgeError.self) { try await memory.count(Player.all) }
+    }
+    // Behind the loop, and beside one that goes on.
+    #expect(try await database.upsert(players).unchanged == 2)
+    #expect(try await memory.count(Player.all) == 2)
+    let iterator = try database.upsert(players, returning: \.id).makeAsyncIterator()
+    _ = try await iterator.next()
+    let other = Task { try await database.upsert([Player(id: 3, name: "c")]) }
+    while try await iterator.next() != nil {}
+    #expect(try await other.value.inserted == 1)
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["3"])
   }
 }

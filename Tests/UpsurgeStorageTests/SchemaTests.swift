@@ -4,16 +4,25 @@ import UpsurgeRecords
 @testable import UpsurgeStorage
 
 @Suite struct SchemaTests {
+  /// A table that conditions speak of, with a column that is named as a word for a value is.
+  private static func table() throws -> TableSchema {
+    let database = TemporaryDatabase()
+    let connection = try database.open(#"CREATE TABLE t(a, b, c, "1", "NULL", "Name")"#)
+    return try #require(try TableSchema.read(connection, table: "t"))
+  }
+
   @Test(
     arguments: [
       ("a=1", #"("a" IS 1)"#), ("A == 1", "a = 1"), ("a = -1", "(a IS -1)"), ("a = 'x'", "a IS 'x'"),
       ("a = 1 AND b IS NOT NULL", #"(("b" IS NOT NULL) AND ("a" IS 1))"#),
       ("((a)) AND (b AND c)", "c AND a AND b"),
       ("a BETWEEN 1 AND 2", "(a between 1 and 2)"), ("a OR b AND c", "(A or B and C)"),
+      (#"name = "A""#, #""NAME" = "A""#), (#""name" = 1E3"#, "[Name] = 1e3"),
     ])
-  func conditionsThatAreOne(_ pair: (String, String)) {
-    #expect(SQLFragment(pair.0).isSamePredicate(SQLFragment(pair.1)))
-    #expect(SQLFragment(pair.1).isSamePredicate(SQLFragment(pair.0)))
+  func conditionsThatAreOne(_ pair: (String, String)) throws {
+    let table = try SchemaTests.table()
+    #expect(SQLFragment(pair.0).isSamePredicate(SQLFragment(pair.1), in: table))
+    #expect(SQLFragment(pair.1).isSamePredicate(SQLFragment(pair.0), in: table))
   }
 
   @Test(
@@ -24,10 +33,15 @@ import UpsurgeRecords
       ("(a OR b) AND c", "a OR (b AND c)"),
       ("a IS 1 = 0", "a = 1 = 0"), ("a BETWEEN 1 AND 2 AND b", "b AND 2 AND a BETWEEN 1"),
       ("a = 1", "a = -1"),
+      // What is quoted and no column is a text to SQLite; what is a column is none when it stands without quotes.
+      (#"a = "x""#, #"a = "X""#), (#"a = "x""#, "a = x"), ("a = 1", #"a = "1""#),
+      ("a IS NULL", #"a IS "NULL""#),
+      ("a = 2", #"a = "2""#), ("a = current_date", #"a = "current_date""#),
     ])
-  func conditionsThatAreTwo(_ pair: (String, String)) {
-    #expect(!SQLFragment(pair.0).isSamePredicate(SQLFragment(pair.1)))
-    #expect(!SQLFragment(pair.1).isSamePredicate(SQLFragment(pair.0)))
+  func conditionsThatAreTwo(_ pair: (String, String)) throws {
+    let table = try SchemaTests.table()
+    #expect(!SQLFragment(pair.0).isSamePredicate(SQLFragment(pair.1), in: table))
+    #expect(!SQLFragment(pair.1).isSamePredicate(SQLFragment(pair.0), in: table))
   }
 
   @Test func anAttachedFileIsNotLookedInto() throws {

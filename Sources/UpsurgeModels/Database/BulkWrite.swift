@@ -7,9 +7,18 @@ package struct BulkCall<Row: TableRow>: Sendable {
   /// What the rows mean for those that are not among them; nil where that is nothing.
   package var snapshot: SnapshotRules?
 
-  package init(_ rules: UpsertRules, options: BulkOptions = BulkOptions(), snapshot: SnapshotRules? = nil) {
+  /// - Throws: `usage` where the call names a key, and the options another one.
+  package init(
+    _ rules: UpsertRules, options: BulkOptions = BulkOptions(), snapshot: SnapshotRules? = nil
+  ) throws(UpsurgeError) {
     self.rules = rules
-    if rules.target == .primaryKey { self.rules.target = options.key }
+    if rules.target == .primaryKey {
+      self.rules.target = options.key
+    } else if options.key != .primaryKey {
+      throw UpsurgeError(
+        .usage, "a call that names its key has options with a key too",
+        hint: "say one of them: on: in the call, or BulkOptions.key")
+    }
     self.rules.nullKeys = options.nullKeys
     self.options = options
     self.snapshot = snapshot
@@ -48,7 +57,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
   /// - Returns: nil where the call was cancelled.
   fileprivate func store(
     _ feed: BulkFeed, on connection: Connection, _ returned: ReturnedPages?
-  ) throws(UpsurgeError) -> MirrorResult? {
+  ) throws(UpsurgeError) -> BulkStored? {
     let before = connection.isSynchronizing
     connection.isSynchronizing = options.isSynchronizing
     defer { connection.isSynchronizing = before }
@@ -66,9 +75,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
     try writer.sweep()
     try writer.finish()
     isDone = true
-    // Records that the end of the transaction has decided on.
-    if let rows { returned?.pages.yield(rows.take()) }
-    return MirrorResult(writer)
+    return BulkStored(result: MirrorResult(writer), late: rows?.take() ?? [])
   }
 
   private func writer(
@@ -96,13 +103,13 @@ package struct BulkCall<Row: TableRow>: Sendable {
 package protocol BulkTarget: Sendable {
   /// Bounds each row, to a quarter of it.
   var memory: ByteSize { get }
-  /// The thread, which waits for the rows of a call.
-  var thread: ObjectIdentifier? { get }
+  /// What tells it from others: it waits for the rows of a call, and can do nothing else meanwhile.
+  var identity: ObjectIdentifier { get }
 
-  /// Does something with the database's connection, alone; what it throws takes back what it has done.
-  func withConnection<Result: Sendable>(
-    _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> Result
-  ) async throws -> Result
+  /// Stores with the database's connection, alone; what is thrown takes back what was stored, and nil says that it is already.
+  func withConnection(
+    _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> BulkStored?
+  ) async throws -> BulkStored?
 }
 
 /// One call that stores many rows: they are taken from the caller's task, and stored by the database's thread.
@@ -120,6 +127,7 @@ package struct BulkWrite<Row: TableRow>: Sendable {
   /// Stores what a sequence has.
   /// - Throws: `CancellationError`; what storing throws.
   package func store(_ rows: sending some Sequence<Row>) async throws -> MirrorResult {
+    try WaitingDatabase.check(target.identity)
     let feed = BulkFeed()
     async let result = written(feed)
     var (iterator, filler, boxes) = (rows.makeIterator(), filler, feed.emptyBoxes)
@@ -130,23 +138,24 @@ package struct BulkWrite<Row: TableRow>: Sendable {
       feed.send(box)
     }
     feed.end(isCancelled: Task.isCancelled)
-    return try await result
+    return try await result.result
   }
 
   /// Stores what an asynchronous sequence has; what it throws takes everything since the last commit back.
   package func store<Rows: AsyncSequence>(_ rows: sending Rows) async throws -> MirrorResult
   where Rows.Element == Row {
+    try WaitingDatabase.check(target.identity)
     let feed = BulkFeed()
     async let result = written(feed)
     do {
-      try await DatabaseThread.$waiting.withValue(target.thread) { try await send(rows, to: feed) }
+      try await WaitingDatabase.giving(to: target.identity) { try await send(rows, to: feed) }
     } catch {
       feed.end(isCancelled: true)
       _ = try? await result
       throw error
     }
     feed.end(isCancelled: Task.isCancelled)
-    return try await result
+    return try await result.result
   }
 
   private func send<Rows: AsyncSequence>(_ rows: Rows, to feed: BulkFeed) async throws
@@ -166,7 +175,7 @@ package struct BulkWrite<Row: TableRow>: Sendable {
   var filler: BatchFiller<Row> { BatchFiller(target.memory) }
 
   /// Stores what comes through the feed, and commits.
-  func written(_ feed: BulkFeed, _ returned: ReturnedPages? = nil) async throws -> MirrorResult {
+  func written(_ feed: BulkFeed, _ returned: ReturnedPages? = nil) async throws -> BulkStored {
     defer { feed.stop() }
     return try await withTaskCancellationHandler {
       do {
@@ -184,6 +193,13 @@ package struct BulkWrite<Row: TableRow>: Sendable {
       feed.end(isCancelled: true)
     }
   }
+}
+
+/// What a call that feeds the database's thread has stored.
+package struct BulkStored: Sendable {
+  package var result: MirrorResult
+  /// What became of rows that the end of the transaction has decided on.
+  var late: [BulkUpsert.Returned]
 }
 
 extension MirrorResult {

@@ -95,7 +95,13 @@ extension UpsertRules {
     var names: [String] = []
     for path in key { names += try Model.keyNames(at: path) }
     let filter = try predicate.map { (predicate) throws(UpsurgeError) in try predicate(row).sql.spelled() }
-    if !names.isEmpty { target = .columns(names, where: filter) }
+    if !names.isEmpty {
+      target = .columns(names, where: filter)
+    } else if filter != nil {
+      throw UpsurgeError(
+        .usage, "where: is the condition of a partial index, whose columns the call does not name",
+        hint: #"name them, as in on: \.name; condition a change of rows by when:"#)
+    }
     if let newer { self.merge.newer = Merge.Newer(column: try Model.columnName(at: newer)) }
     self.merge.condition = try condition.map { (condition) throws(UpsurgeError) in
       try condition(row, excluded).sql.spelled()
@@ -103,6 +109,11 @@ extension UpsertRules {
     if let merge {
       var updates = RowUpdates<Model>()
       merge(&updates, excluded)
+      if updates.setsNoColumn {
+        throw UpsurgeError(
+          .usage, "merge: sets what is no column of \(Model.self)",
+          hint: #"set columns, as in row.name = excluded.name"#)
+      }
       let keys = Set(names.isEmpty ? Model.primaryKeyColumnNames : names)
       for name in Model.columnNames {
         if let value = updates.values[name] {

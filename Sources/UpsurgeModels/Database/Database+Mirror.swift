@@ -17,7 +17,7 @@ public enum Sweep<Model: Table>: Sendable {
 }
 
 /// What must hold before rows are removed because a snapshot does not have them.
-public struct MirrorGuards: Sendable {
+public struct SweepGuards: Sendable {
   /// Of the rows that could go, so many may.
   public var maximumDeletes = RowLimit.percent(10)
   /// Whether a snapshot without rows is believed.
@@ -55,7 +55,7 @@ extension Database {
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
     sweeping sweep: Sweep<Row.Model>,
     scope: (@Sendable (Row.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
-    guards: MirrorGuards = MirrorGuards()
+    guards: SweepGuards = SweepGuards()
   ) async throws -> MirrorResult {
     let call = try BulkCall<Row>(mirroring: sweep, on: key, scope: scope, guards: guards)
     return try await BulkWrite(call, in: self).store(rows)
@@ -66,7 +66,7 @@ extension BulkCall {
   /// What a mirror comes to.
   package init(
     mirroring sweep: Sweep<Row.Model>, on key: [ColumnPath<Row>],
-    scope: ((Row.Model.TableColumns) -> SQLExpression<Bool>)?, guards: MirrorGuards
+    scope: ((Row.Model.TableColumns) -> SQLExpression<Bool>)?, guards: SweepGuards
   ) throws(UpsurgeError) {
     var snapshot = SnapshotRules()
     snapshot.maximumDeletes = guards.maximumDeletes
@@ -79,6 +79,6 @@ extension BulkCall {
     case .hard: snapshot.sweep = .hard
     case .soft(let name): snapshot.sweep = .soft(column: name)
     }
-    self.init(try UpsertRules(.upsert, key: key, model: Row.Model.self), snapshot: snapshot)
+    try self.init(UpsertRules(.upsert, key: key, model: Row.Model.self), snapshot: snapshot)
   }
 }

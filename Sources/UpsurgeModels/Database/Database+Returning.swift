@@ -43,7 +43,7 @@ extension Database {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
       model: Rows.Element.Model.self)
-    return ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 
   /// Inserts rows and gives a column of each.
@@ -61,7 +61,7 @@ extension Database {
     returning model: Rows.Element.Model.Type
   ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
     let rules = UpsertRules(mode: .insert)
-    return ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 
   /// Inserts rows whose key does not exist, and gives a column of each, also of those that are there.
@@ -79,7 +79,7 @@ extension Database {
     returning model: Rows.Element.Model.Type
   ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
     let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.Model.self)
-    return ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 
   /// Changes rows that exist, and gives a column of each.
@@ -101,7 +101,7 @@ extension Database {
     returning model: Rows.Element.Model.Type
   ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
     let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Rows.Element.Model.self)
-    return ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 
   /// Deletes rows, and gives a column of each as it was.
@@ -119,6 +119,6 @@ extension Database {
     returning model: Rows.Element.Model.Type
   ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
     let rules = try UpsertRules(.delete, key: key, model: Rows.Element.Model.self)
-    return ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 }

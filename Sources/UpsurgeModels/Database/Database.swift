@@ -50,11 +50,11 @@ public final class Database: BulkTarget {
   var isInMemory: Bool { reader === writer }
 
   package var memory: ByteSize { configuration.memory }
-  package var thread: ObjectIdentifier? { ObjectIdentifier(writer) }
+  package var identity: ObjectIdentifier { ObjectIdentifier(writer) }
 
-  package func withConnection<Result: Sendable>(
-    _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> Result
-  ) async throws -> Result {
+  package func withConnection(
+    _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> BulkStored?
+  ) async throws -> BulkStored? {
     try await writer.perform(work)
   }
 

@@ -2,9 +2,6 @@ import Upsurge
 
 /// A thread with a connection of its own; what it is given to do is done one after the other.
 final class DatabaseThread: Sendable {
-  /// The thread whose rows the task is taking, which waits for them: nothing else can be done by it meanwhile.
-  @TaskLocal static var waiting: ObjectIdentifier?
-
   private let queue: WorkQueue
 
   /// - Parameter open: opens the connection, on the calling thread.
@@ -31,16 +28,11 @@ final class DatabaseThread: Sendable {
 
   /// Runs `work` on the thread when all that was given before is done. Where the task is cancelled, it is taken back if it
   /// has not begun, and its statement is ended if it has.
-  /// - Throws: what `work` throws; `interrupted` when the task is cancelled; `usage` from inside the rows that the thread waits
-  ///   for.
+  /// - Throws: what `work` throws; `interrupted` when the task is cancelled; `usage` where the thread waits for the task.
   func perform<Result: Sendable>(
     _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> Result
   ) async throws(UpsurgeError) -> Result {
-    if DatabaseThread.waiting == ObjectIdentifier(self) {
-      throw UpsurgeError(
-        .usage, "the rows of a call use the database that stores them, which waits for them",
-        hint: "gather the rows first, or use another Database")
-    }
+    try WaitingDatabase.check(ObjectIdentifier(self))
     let ticket = queue.ticket()
     let result: Swift.Result<Result, UpsurgeError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -14,9 +14,12 @@ public struct Returned<Value: Sendable>: Sendable {
 
 /// Rows that are stored while one looks at what becomes of each, in their order.
 ///
-/// Nothing is stored before the first is asked for, and all is committed when the last has been: let the loop run to its end. One
-/// that is left before takes back what is not committed; the last batches may be committed already. The loop's body must not use
-/// the database, which waits for it: gather what is needed, and use it behind the loop. A row whose deferred foreign key finds no parent in the end comes once more, as rejected.
+/// Nothing is stored before the first is asked for, and all is committed when the loop has run to its end. One that is left before,
+/// at whatever row, takes back all of it, but what `BulkOptions.commitEvery` has committed. A row whose deferred foreign key
+/// finds no parent in the end comes once more, as rejected.
+///
+/// The database waits for the loop: what its body asks of the same database throws `usage`, other tasks wait. Gather what is
+/// needed, and use the database behind the loop. A GRDB writer's own methods know nothing of it: they wait in the body forever.
 public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence where Rows.Element: TableRow {
   public typealias Element = Returned<Value>
 
@@ -59,7 +62,8 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
     private var filler: BatchFiller<Rows.Element>
     private var boxes: AsyncStream<BulkFeed.Box>.Iterator
     private var pages: AsyncStream<[BulkUpsert.Returned]>.Iterator
-    private var result: Task<MirrorResult, any Error>?
+    private var result: Task<BulkStored, any Error>?
+    /// Batches that nobody has looked at.
     private var sentCount = 0
     private var page: [BulkUpsert.Returned] = []
     private var index = 0
@@ -75,45 +79,53 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
       boxes = feed.emptyBoxes
     }
 
-    deinit { feed.end(isCancelled: true) }
+    deinit {
+      feed.end(isCancelled: true)
+      WaitingDatabase.endLooking(ObjectIdentifier(self))
+    }
 
     public func next() async throws -> Returned<Value>? {
       while index == page.count {
-        if isAtEnd { return nil }
-        if !filler.isAtEnd && sentCount < Iterator.batchesAhead {
-          await sendBatch()
-        } else if let page = await pages.next() {
-          (self.page, index) = (page, 0)
-          sentCount -= 1
-        } else {
-          isAtEnd = true
-          if Task.isCancelled { feed.end(isCancelled: true) }
-          _ = try await result?.value
-        }
+        guard let page = try await nextPage() else { return nil }
+        (self.page, index) = (page, 0)
       }
       defer { index += 1 }
       return try call.columns.returned(page[index])
     }
 
-    private func sendBatch() async {
-      if result == nil {
-        let (write, feed, giver) = (call.write, feed, giver)
-        result = Task {
-          defer { giver.pages.finish() }
-          return try await write.written(feed, giver)
-        }
+    /// What became of the rows of a batch; in the end, of rows that the end of the transaction has decided on; then nil.
+    private func nextPage() async throws -> [BulkUpsert.Returned]? {
+      if isAtEnd { return nil }
+      isAtEnd = true
+      if result == nil { try begin() }
+      while !filler.isAtEnd, sentCount < Iterator.batchesAhead, let box = await boxes.next() { send(box) }
+      if sentCount > 0, let page = await pages.next() {
+        isAtEnd = false
+        sentCount -= 1
+        WaitingDatabase.beginLooking(ObjectIdentifier(self), at: call.write.target.identity)
+        return page
       }
-      guard let box = await boxes.next() else {
-        // The call has failed, or the task is cancelled.
-        sentCount = .max
-        return
+      // All rows have been looked at, or the call has failed, or the task is cancelled.
+      WaitingDatabase.endLooking(ObjectIdentifier(self))
+      feed.end(isCancelled: Task.isCancelled)
+      return try await result?.value.late
+    }
+
+    private func begin() throws(UpsurgeError) {
+      let (write, feed, giver) = (call.write, feed, giver)
+      try WaitingDatabase.check(write.target.identity)
+      result = Task {
+        defer { giver.pages.finish() }
+        return try await write.written(feed, giver)
       }
+    }
+
+    private func send(_ box: BulkFeed.Box) {
       filler.begin(&box.row)
       while filler.wantsRow, let row = rows.next() { filler.add(row, to: &box.row) }
       filler.end()
       feed.send(box)
       sentCount += 1
-      if filler.isAtEnd { feed.end(isCancelled: false) }
     }
   }
 }

@@ -14,27 +14,34 @@ public struct RowUpdates<Model: Table>: Sendable {
   /// What columns become.
   private(set) var values: [String: SQLText] = [:]
 
+  /// Whether a key path to something else was set.
+  private(set) var setsNoColumn = false
+
   init() {}
 
   /// Sets a column to a value, as the column stores it.
   public mutating func set<Value>(_ path: KeyPath<Model.TableColumns, SQLExpression<Value>>, to value: Value)
   {
     let column = columns[keyPath: path]
-    if let name = column.columnName { values[name] = column.text(value) }
+    set(column, to: column.text(value))
   }
 
   /// Sets a column to SQL: one of a group, which has no name of its own in the row, as `\.timestamps.updatedAt`.
   public mutating func set<Value>(
     _ path: KeyPath<Model.TableColumns, SQLExpression<Value>>, to expression: SQLExpression<Value>
   ) {
-    if let name = columns[keyPath: path].columnName { values[name] = expression.sql }
+    set(columns[keyPath: path], to: expression.sql)
   }
 
   public subscript<Value>(dynamicMember path: KeyPath<Model.TableColumns, SQLExpression<Value>>)
     -> SQLExpression<Value>
   {
     get { columns[keyPath: path] }
-    set { if let name = columns[keyPath: path].columnName { values[name] = newValue.sql } }
+    set { set(columns[keyPath: path], to: newValue.sql) }
+  }
+
+  private mutating func set<Value>(_ column: SQLExpression<Value>, to sql: SQLText) {
+    if let name = column.columnName { values[name] = sql } else { setsNoColumn = true }
   }
 
   /// All columns of a group, which become those of another row: `row.timestamps = excluded.timestamps`.

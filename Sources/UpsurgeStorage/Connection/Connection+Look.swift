@@ -14,8 +14,12 @@ extension Connection {
   /// It is also the only one that can roll back.
   package static func looking(at path: String) throws(UpsurgeError) -> Connection {
     let hasLog = ["-wal", "-shm"].contains { access(path + $0, F_OK) == 0 }
-    // Perhaps it may only be read.
-    if !hasLog, let connection = try? asking(path) { return connection }
+    if !hasLog {
+      do throws(UpsurgeError) { return try asking(path) } catch {
+        // A lock has been waited for; with all else, perhaps it may only be read.
+        if error.code == .databaseBusy { throw error }
+      }
+    }
     do throws(UpsurgeError) {
       return try Connection(path: path, createIfMissing: false, isReadOnly: true)
     } catch {

@@ -57,12 +57,12 @@ extension UpsertPlan {
     for name in wanted where !name.contains("(") {
       try checkKeyColumn(name, schema: schema, input: input)
     }
-    let fitting = schema.keys.filter { $0.hasParts(wanted) }
+    let fitting = schema.keys.filter { $0.hasParts(wanted, of: schema) }
     if let predicate, predicate.isEmpty {
       if let key = fitting.first(where: { !$0.isPartial }) { return key }
     } else if let predicate {
       let fragment = SQLFragment(predicate)
-      if let key = fitting.first(where: { $0.predicate.map { SQLFragment($0).isSamePredicate(fragment) } ?? false }) {
+      if let key = fitting.first(where: { $0.hasPredicate(fragment, of: schema) }) {
         try checkCovered(key, by: input, schema: schema)
         return key
       }
@@ -201,18 +201,18 @@ extension TableSchema {
   package func hasKey(_ names: [String], where predicate: String?) -> Bool {
     keys.contains { key in
       let fragment = SQLFragment(predicate ?? "")
-      return key.hasParts(names.map { rowidColumn($0) ?? $0 })
-        && (key.predicate.map { SQLFragment($0).isSamePredicate(fragment) } ?? (fragment.tokens.isEmpty))
+      return key.hasParts(names.map { rowidColumn($0) ?? $0 }, of: self)
+        && (key.isPartial ? key.hasPredicate(fragment, of: self) : fragment.tokens.isEmpty)
     }
   }
 
   /// The key on exactly these columns and expressions, as `ConflictTarget.columns` means it; nil where there is none, or
   /// several partial ones could be meant.
   package func key(_ names: [String], where predicate: String?) -> Key? {
-    let fitting = keys.filter { $0.hasParts(names.map { rowidColumn($0) ?? $0 }) }
+    let fitting = keys.filter { $0.hasParts(names.map { rowidColumn($0) ?? $0 }, of: self) }
     if let predicate, !predicate.isEmpty {
       let fragment = SQLFragment(predicate)
-      return fitting.first { $0.predicate.map { SQLFragment($0).isSamePredicate(fragment) } ?? false }
+      return fitting.first { $0.hasPredicate(fragment, of: self) }
     }
     let partial = predicate == nil ? fitting.filter(\.isPartial) : []
     return fitting.first { !$0.isPartial } ?? (partial.count == 1 ? partial[0] : nil)
@@ -228,15 +228,20 @@ extension TableSchema {
 }
 
 extension TableSchema.Key {
+  /// Whether the key is a partial one with this condition.
+  func hasPredicate(_ fragment: SQLFragment, of schema: TableSchema) -> Bool {
+    predicate.map { SQLFragment($0).isSamePredicate(fragment, in: schema) } ?? false
+  }
+
   /// Whether these are the key's columns and expressions, in whatever order.
-  func hasParts(_ requested: [String]) -> Bool {
+  func hasParts(_ requested: [String], of schema: TableSchema) -> Bool {
     guard requested.count == parts.count, Set(requested.map(SQLName.folded)).count == parts.count else {
       return false
     }
     return parts.allSatisfy { part in
       requested.contains { name in
         if let column = part.column { return SQLName.isSame(column, name) }
-        return SQLFragment(part.expression ?? "").isSame(SQLFragment(name))
+        return SQLFragment(part.expression ?? "").isSame(SQLFragment(name), in: schema)
       }
     }
   }

@@ -3,10 +3,10 @@ extension SQLFragment {
   /// Whether two conditions hold for the same rows by the way they are written: as `isSame`, and also where parts that are
   /// joined by AND come in another order or in parentheses of their own, and where `IS` of a literal stands for `=`, which is
   /// the same for a row that is in an index or not.
-  func isSamePredicate(_ other: SQLFragment) -> Bool {
+  func isSamePredicate(_ other: SQLFragment, in schema: TableSchema) -> Bool {
     var rest = Self.conjuncts(other.tokens[...])
     for part in Self.conjuncts(tokens[...]) {
-      guard let index = rest.firstIndex(where: { Self.isSame($0, part) }) else { return false }
+      guard let index = rest.firstIndex(where: { Self.isSame($0, part, in: schema) }) else { return false }
       rest.remove(at: index)
     }
     return rest.isEmpty

@@ -10,17 +10,15 @@ package struct SQLFragment {
     tokens = SQLScanner.tokens(of: text)
   }
 
-  /// Whether two texts are one but for spaces, case, quotes of names and parentheses around the whole.
-  func isSame(_ other: SQLFragment) -> Bool {
-    Self.isSame(Self.stripped(tokens[...]), Self.stripped(other.tokens[...]))
+  /// Whether two texts about a table are one but for spaces, case, quotes of columns and parentheses around the whole.
+  func isSame(_ other: SQLFragment, in schema: TableSchema) -> Bool {
+    Self.isSame(Self.stripped(tokens[...]), Self.stripped(other.tokens[...]), in: schema)
   }
 
-  static func isSame(_ left: ArraySlice<SQLScanner.Token>, _ right: ArraySlice<SQLScanner.Token>) -> Bool {
-    left.count == right.count
-      && zip(left, right).allSatisfy { left, right in
-        left.isName && right.isName || left.kind == right.kind
-          ? left.kind == .literal ? left.text == right.text : SQLName.isSame(left.text, right.text) : false
-      }
+  static func isSame(
+    _ left: ArraySlice<SQLScanner.Token>, _ right: ArraySlice<SQLScanner.Token>, in schema: TableSchema
+  ) -> Bool {
+    left.count == right.count && zip(left, right).allSatisfy { $0.isSame($1, in: schema) }
   }
 
   /// The columns of a table that the text may speak of.
@@ -105,4 +103,23 @@ package struct SQLFragment {
 
 extension SQLScanner.Token {
   var isName: Bool { kind == .word || kind == .quotedName }
+
+  /// Whether the token is a number, or another word that stands for a value and never for a column.
+  private var isValueWord: Bool {
+    kind == .word
+      && (text.utf8.first.map { (0x30...0x39).contains($0) } ?? false
+        || ["NULL", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"].contains { isWord($0) })
+  }
+
+  /// Whether two tokens mean the same. "Text" in double quotes is a text to SQLite where no column is named so.
+  fileprivate func isSame(_ other: SQLScanner.Token, in schema: TableSchema) -> Bool {
+    switch (kind, other.kind) {
+    case (.word, .word): SQLName.isSame(text, other.text)
+    case (.quotedName, .quotedName), (.word, .quotedName), (.quotedName, .word):
+      self == other
+        || SQLName.isSame(text, other.text) && schema.columnIndex(text) != nil && !isValueWord
+          && !other.isValueWord
+    default: self == other
+    }
+  }
 }

@@ -1,0 +1,52 @@
+import Upsurge
+
+/// The databases that wait for a task: for rows of its, or for it to look at what became of them. What else the task asks of one
+/// would never be done.
+enum WaitingDatabase {
+  /// Those that wait for the rows which the task is giving.
+  @TaskLocal private static var forRows: Set<ObjectIdentifier> = []
+
+  /// Those that wait for a task to look at rows, by loop.
+  private static let forLoops = Guarded<[ObjectIdentifier: Loop]>([:])
+
+  private struct Loop {
+    var database: ObjectIdentifier
+    var task: Int?
+  }
+
+  /// Gives rows to a database.
+  /// - Parameter database: what it is known by, as `BulkTarget.identity`.
+  static func giving<Result>(
+    to database: ObjectIdentifier, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    try await $forRows.withValue(forRows.union([database])) { try await body() }
+  }
+
+  /// Notes that a database waits for the calling task to look at rows.
+  /// - Parameter loop: whatever the task looks at them by.
+  static func beginLooking(_ loop: ObjectIdentifier, at database: ObjectIdentifier) {
+    forLoops.withLock { $0[loop] = Loop(database: database, task: currentTask) }
+  }
+
+  static func endLooking(_ loop: ObjectIdentifier) { forLoops.withLock { $0[loop] = nil } }
+
+  /// - Throws: `usage` when the database waits for the calling task.
+  static func check(_ database: ObjectIdentifier) throws(UpsurgeError) {
+    if forRows.contains(database) {
+      throw UpsurgeError(
+        .usage, "the rows of a call use the database that stores them, which waits for them",
+        hint: "gather the rows first, or use another Database")
+    }
+    let task = currentTask
+    if task != nil && forLoops.withLock({ $0.values.contains { $0.database == database && $0.task == task } })
+    {
+      throw UpsurgeError(
+        .usage, "the body of a returning loop uses the database that stores its rows, which waits for it",
+        hint: "gather what is needed, and use the database behind the loop")
+    }
+  }
+
+  /// What tells a task from the others that there are.
+  private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+}
