@@ -17,10 +17,33 @@ import Testing
     return folder
   }()
 
-  /// What each prints; with `nil` only that it ends well.
-  private static let output: [String: String?] = [
-    "load": "2 0 0\n", "events": "2 done\n", "sources": "1000\n2\n", "resume": "0 2 true\n", "stages": nil,
-    "rules": "1 done\n", "bulk": nil, "returning": nil, "plan": nil, "replay": "1 0\n",
+  /// What each prints; numbers with a fraction, which are times, as `T`.
+  private static let output: [String: String] = [
+    "load": "2 0 0\n", "events": "2 done\n", "sources": "1000\n2\n", "resume": "0 2 true\n",
+    "stages": """
+    read T
+    parse T
+    wait_for_writer T
+    prepare T
+    wait_for_reader T
+    store T
+    commit T
+    checkpoint T
+    prepare
+
+    """,
+    "rules": "1 done\n", "bulk": "inserted [UpsurgeStorage.SQLValue.integer(1)]\n1\n",
+    "returning": """
+    1 inserted [UpsurgeStorage.SQLValue.integer(1)]
+    2 inserted [UpsurgeStorage.SQLValue.integer(2)]
+    2
+
+    """,
+    "plan": #"""
+    upsert ["UNIQUE (name)"] ["INSERT INTO \"players\" (\"name\", \"score\") VALUES (?1, ?2)\nON CONFLICT (\"name\") \#
+    DO UPDATE SET \"score\" = excluded.\"score\"\nWHERE (\"players\".\"score\" IS NOT excluded.\"score\")"]
+
+    """#, "replay": "1 0\n",
     "job": "2 0\n1 0 4\n", "runner": "0\n",
     "quick-start":
       #"50000 inserted, 0 updated, 0 unchanged\#n["player 999", "player 1999", "player 2999"]\#n"#,
@@ -33,7 +56,6 @@ import Testing
     nothing is swept: 3 of 4 rows of table stations are not in the delivery, more than the max-delete of 10%
 
     """,
-    "grdb": "4\n",
   ]
 
   private func run(_ arguments: [String], in folder: String) throws -> (status: Int32, output: String) {
@@ -50,16 +72,29 @@ import Testing
   }
 
   @Test("Each does what it says", arguments: output.keys.sorted()) func run(_ name: String) throws {
-    let (status, output) = try run([name], in: scratch.path)
-    if name == "grdb", status == 64 { return }  // built without the trait
+    let (status, printed) = try run([name], in: scratch.path)
     #expect(status == 0)
-    if let expected = Self.output[name] ?? nil { #expect(output == expected) }
+    var output = printed.replacing(/[0-9]+\.[0-9]+(e-[0-9]+)?/, with: "T")
+    if name == "stages" {
+      // Which stage takes longest is the machine's.
+      output = output.replacing(/[a-z_]+\n$/, with: "prepare\n")
+    }
+    #expect(output == Self.output[name])
   }
+
+  #if GRDB
+    @Test("The one for GRDB does, too") func grdb() throws {
+      let (status, output) = try run(["grdb"], in: scratch.path)
+      #expect(status == 0 && output == "4\n")
+    }
+  #else
+    @Test("The one for GRDB does, too", .disabled("built without the trait GRDB")) func grdb() {}
+  #endif
 
   @Test("All of them are run here") func complete() throws {
     let (status, output) = try run([], in: scratch.path)
     #expect(status == 0)
     let names = Set(output.split(separator: "\n").map(String.init))
-    #expect(names.union(["grdb"]) == Set(Self.output.keys))
+    #expect(names.subtracting(["grdb"]) == Set(Self.output.keys))
   }
 }
