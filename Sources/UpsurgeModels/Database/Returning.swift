@@ -19,7 +19,8 @@ public struct Returned<Value: Sendable>: Sendable {
 /// finds no parent in the end comes once more, as rejected.
 ///
 /// The database waits for the loop: what its body asks of the same database throws `usage`, other tasks wait. Gather what is
-/// needed, and use the database behind the loop. A GRDB writer's own methods know nothing of it: they wait in the body forever.
+/// needed, and use the database behind the loop. A child task that the body waits for, and a GRDB writer's own methods, are not
+/// known to be of the loop: they wait forever.
 public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence where Rows.Element: TableRow {
   public typealias Element = Returned<Value>
 
