@@ -7,24 +7,19 @@ struct DraftWriter {
 
   func draft() -> String {
     let access = model.access
-    return """
-      \(access)struct Draft: UpsurgeModels.TableRow {
-      \(access)typealias Model = \(model.name)
-      \(model.lines { "\(access)var \($0.identifier): \(type($0))" })
-
-      \(access)init(\(model.properties.map(parameter).joined(separator: ", "))) {
-      \(model.lines { "self.\($0.identifier) = \($0.identifier)" })
-      }
-
-      \(access)init(_ other: \(model.name)) {
-      \(model.lines { "self.\($0.identifier) = other.\($0.identifier)" })
-      }
-
-      \(access)func encode(into row: inout UpsurgeModels.RowEncoder) {
-      \(model.lines(encode))
-      }
-      }
-      """
+    let members = [
+      (["\(access)typealias Model = \(model.name)"]
+        + model.properties.map { "\(access)var \($0.identifier): \(type($0))" }).joined(separator: "\n"),
+      block(
+        "\(access)init(\(model.properties.map(parameter).joined(separator: ", ")))",
+        model.properties.map { "self.\($0.identifier) = \($0.identifier)" }),
+      block(
+        "\(access)init(_ other: \(model.name))",
+        model.properties.map { "self.\($0.identifier) = other.\($0.identifier)" }),
+      block(
+        "\(access)func encode(into row: inout UpsurgeModels.RowEncoder)", model.properties.map(encode)),
+    ]
+    return block("\(access)struct Draft: UpsurgeModels.TableRow", [members.joined(separator: "\n\n")])
   }
 
   private func isKey(_ property: ModelProperty) -> Bool { keys.contains { $0.name == property.name } }
@@ -46,12 +41,7 @@ struct DraftWriter {
   private func encode(_ property: ModelProperty) -> String {
     let value = "self.\(property.identifier)"
     if !isKey(property) { return "\(property.codingText).encode(\(value), into: &row)" }
-    return """
-      if let key = \(value) {
-      \(property.codingText).encode(key, into: &row)
-      } else {
-      row.appendAbsent(\(property.codingText).columnCount)
-      }
-      """
+    return block("if let key = \(value)", ["\(property.codingText).encode(key, into: &row)"])
+      + block(" else", ["row.appendAbsent(\(property.codingText).columnCount)"])
   }
 }

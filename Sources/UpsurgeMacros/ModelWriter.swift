@@ -10,26 +10,26 @@ struct ModelWriter {
 
   /// The structure of the columns in SQL.
   func tableColumns(isGroup: Bool) -> String {
-    """
-    \(access)struct TableColumns: \(isGroup ? "UpsurgeModels.GroupColumns" : "Swift.Sendable") {
-    \(isGroup ? "\(access)typealias Group = \(name)\n\(access)let _source: UpsurgeModels.ColumnSource\n" : "")\
-    \(lines { "\(access)let \($0.identifier): UpsurgeModels.ColumnsOf<\($0.codingText)>" })
-    \(access)init(of source: UpsurgeModels.ColumnSource) {
-    \(isGroup ? "self._source = source\n" : "")\
-    \(lines { "self.\($0.identifier) = \($0.codingText).columns(\(literal($0.columnName)), of: source)" })
-    }
-    }
-    """
+    let group = ["\(access)typealias Group = \(name)", "\(access)let _source: UpsurgeModels.ColumnSource"]
+    return block(
+      "\(access)struct TableColumns: \(isGroup ? "UpsurgeModels.GroupColumns" : "Swift.Sendable")",
+      (isGroup ? group : [])
+        + properties.map { "\(access)let \($0.identifier): UpsurgeModels.ColumnsOf<\($0.codingText)>" } + [
+          block(
+            "\(access)init(of source: UpsurgeModels.ColumnSource)",
+            (isGroup ? ["self._source = source"] : [])
+              + properties.map {
+                "self.\($0.identifier) = \($0.codingText).columns(\(literal($0.columnName)), of: source)"
+              })
+        ])
   }
 
   func columnDefinitions(keys: [ModelProperty]) -> String {
-    """
-    \(access)static let columnDefinitions: [UpsurgeModels.ColumnDefinition] = {
-    var columns: [UpsurgeModels.ColumnDefinition] = []
-    \(lines { define($0, isKey: keys.map(\.name).contains($0.name)) })
-    return columns
-    }()
-    """
+    block(
+      "\(access)static let columnDefinitions: [UpsurgeModels.ColumnDefinition] =",
+      ["var columns: [UpsurgeModels.ColumnDefinition] = []"]
+        + properties.map { define($0, isKey: keys.map(\.name).contains($0.name)) } + ["return columns"])
+      + "()"
   }
 
   func define(_ property: ModelProperty, isKey: Bool) -> String {
@@ -42,19 +42,15 @@ struct ModelWriter {
   }
 
   func encode() -> String {
-    """
-    \(access)func encode(into row: inout UpsurgeModels.RowEncoder) {
-    \(lines { "\($0.codingText).encode(self.\($0.identifier), into: &row)" })
-    }
-    """
+    block(
+      "\(access)func encode(into row: inout UpsurgeModels.RowEncoder)",
+      properties.map { "\($0.codingText).encode(self.\($0.identifier), into: &row)" })
   }
 
   func decode() -> String {
-    """
-    \(access)init(from row: inout UpsurgeModels.RowDecoder) throws(UpsurgeModels.UpsurgeError) {
-    \(lines { "self.\($0.identifier) = try \($0.codingText).decode(from: &row)" })
-    }
-    """
+    block(
+      "\(access)init(from row: inout UpsurgeModels.RowDecoder) throws(UpsurgeModels.UpsurgeError)",
+      properties.map { "self.\($0.identifier) = try \($0.codingText).decode(from: &row)" })
   }
 
   func primaryKey(_ keys: [ModelProperty]) -> String {
@@ -63,21 +59,14 @@ struct ModelWriter {
     let encoded = keys.enumerated().map { index, key in
       "\(key.codingText).encode(key\(keys.count == 1 ? "" : ".\(index)"), into: &row)"
     }
-    return """
-      \(access)typealias PrimaryKey = \(keys.count == 1 ? types : "(\(types))")
-
-      \(access)var primaryKey: PrimaryKey {
-      \(keys.count == 1 ? values : "(\(values))")
-      }
-
-      \(access)static func encodePrimaryKey(_ key: PrimaryKey, into row: inout UpsurgeModels.RowEncoder) {
-      \(encoded.joined(separator: "\n"))
-      }
-      """
+    return [
+      "\(access)typealias PrimaryKey = \(keys.count == 1 ? types : "(\(types))")",
+      block("\(access)var primaryKey: PrimaryKey", [keys.count == 1 ? values : "(\(values))"]),
+      block(
+        "\(access)static func encodePrimaryKey(_ key: PrimaryKey, into row: inout UpsurgeModels.RowEncoder)",
+        encoded),
+    ].joined(separator: "\n\n")
   }
-
-  /// A line for each property.
-  func lines(_ line: (ModelProperty) -> String) -> String { properties.map(line).joined(separator: "\n") }
 }
 
 extension ModelProperty {

@@ -5,6 +5,8 @@ import SwiftSyntaxMacros
 
 /// Makes a struct, or an enum with associated values, a group of columns.
 enum SelectionMacro: ExtensionMacro {
+  static var formatMode: FormatMode { .disabled }
+
   static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol,
@@ -30,38 +32,22 @@ enum SelectionMacro: ExtensionMacro {
           at: node))
       return []
     }
-    return [
-      try ExtensionDeclSyntax(
-        "extension \(type.trimmed): UpsurgeModels.ColumnCoding, UpsurgeModels.ColumnGroup {\n\(raw: members.joined(separator: "\n\n"))\n}"
-      )
-    ]
+    let text = block(
+      "extension \(type.trimmedDescription): UpsurgeModels.ColumnCoding, UpsurgeModels.ColumnGroup",
+      [members.joined(separator: "\n\n")])
+    return [try ExtensionDeclSyntax("\(raw: text)")]
   }
 
   private static func structMembers(_ writer: ModelWriter) -> [String] {
     let access = writer.access
     return [
       writer.tableColumns(isGroup: true),
-      """
-      \(access)static let columnCount = \(writer.properties.map { "\($0.codingText).columnCount" }.joined(separator: " + "))
-      """,
-      """
-      \(access)static func define(_ column: UpsurgeModels.ColumnDefinition, in columns: inout [UpsurgeModels.ColumnDefinition]) {
-      let first = columns.count
-      \(writer.lines { writer.define($0, isKey: false) })
-      UpsurgeModels.ColumnDefinition.makeGroup(column, of: &columns[first...])
-      }
-      """,
-      """
-      \(access)static func encode(_ value: Self, into row: inout UpsurgeModels.RowEncoder) {
-      \(writer.lines { "\($0.codingText).encode(value.\($0.identifier), into: &row)" })
-      }
-      """,
+      groupColumnCount(writer.properties.map(\.codingText), access),
+      groupDefine(writer.properties.map { writer.define($0, isKey: false) }, access),
+      groupEncode(
+        writer.properties.map { "\($0.codingText).encode(value.\($0.identifier), into: &row)" }, access),
       writer.decode(),
-      """
-      \(access)static func decode(from row: inout UpsurgeModels.RowDecoder) throws(UpsurgeModels.UpsurgeError) -> Self {
-      try Self(from: &row)
-      }
-      """,
+      groupDecode(["try Self(from: &row)"], access),
     ]
   }
 
@@ -74,6 +60,29 @@ enum SelectionMacro: ExtensionMacro {
         at: key.token))
     return true
   }
+}
+
+// What structs and enums have in common.
+
+private func groupColumnCount(_ codings: [String], _ access: String) -> String {
+  "\(access)static let columnCount = \(codings.map { "\($0).columnCount" }.joined(separator: " + "))"
+}
+
+private func groupDefine(_ definitions: [String], _ access: String) -> String {
+  block(
+    "\(access)static func define(_ column: UpsurgeModels.ColumnDefinition, in columns: inout [UpsurgeModels.ColumnDefinition])",
+    ["let first = columns.count"] + definitions
+      + ["UpsurgeModels.ColumnDefinition.makeGroup(column, of: &columns[first...])"])
+}
+
+private func groupEncode(_ lines: [String], _ access: String) -> String {
+  block("\(access)static func encode(_ value: Self, into row: inout UpsurgeModels.RowEncoder)", lines)
+}
+
+private func groupDecode(_ lines: [String], _ access: String) -> String {
+  block(
+    "\(access)static func decode(from row: inout UpsurgeModels.RowDecoder) throws(UpsurgeModels.UpsurgeError) -> Self",
+    lines)
 }
 
 /// A case whose value is stored in columns of its own.
@@ -128,62 +137,44 @@ private struct EnumWriter {
 
   func members() -> [String] {
     [
-      """
-      \(access)struct TableColumns: UpsurgeModels.GroupColumns {
-      \(access)typealias Group = \(name)
-      \(access)let _source: UpsurgeModels.ColumnSource
-      \(lines { "\(access)let \($0.name): UpsurgeModels.ColumnsOf<\($0.coding)>" })
-      \(access)init(of source: UpsurgeModels.ColumnSource) {
-      self._source = source
-      \(lines { "self.\($0.name) = \($0.coding).columns(\(columnName($0)), of: source)" })
-      }
-      }
-      """,
-      "\(access)static let columnCount = \(cases.map { "\($0.coding).columnCount" }.joined(separator: " + "))",
-      """
-      \(access)static func define(_ column: UpsurgeModels.ColumnDefinition, in columns: inout [UpsurgeModels.ColumnDefinition]) {
-      let first = columns.count
-      \(lines { "\($0.coding).define(UpsurgeModels.ColumnDefinition(\(columnName($0))), in: &columns)" })
-      UpsurgeModels.ColumnDefinition.makeGroup(column, of: &columns[first...])
-      }
-      """,
-      """
-      \(access)static func encode(_ value: Self, into row: inout UpsurgeModels.RowEncoder) {
-      \(lines(encode))
-      }
-      """,
-      """
-      \(access)static func decode(from row: inout UpsurgeModels.RowDecoder) throws(UpsurgeModels.UpsurgeError) -> Self {
-      var found: Self?
-      \(lines(decode))
-      guard let found else {
-      throw row.invalid(\(literal("a value in one of \(cases.map(\.name.text).joined(separator: ", "))")))
-      }
-      return found
-      }
-      """,
+      block(
+        "\(access)struct TableColumns: UpsurgeModels.GroupColumns",
+        ["\(access)typealias Group = \(name)", "\(access)let _source: UpsurgeModels.ColumnSource"]
+          + cases.map { "\(access)let \($0.name): UpsurgeModels.ColumnsOf<\($0.coding)>" } + [
+            block(
+              "\(access)init(of source: UpsurgeModels.ColumnSource)",
+              ["self._source = source"]
+                + cases.map { "self.\($0.name) = \($0.coding).columns(\(columnName($0)), of: source)" })
+          ]),
+      groupColumnCount(cases.map(\.coding), access),
+      groupDefine(
+        cases.map {
+          "\($0.coding).define(UpsurgeModels.ColumnDefinition(\(columnName($0))), in: &columns)"
+        }, access),
+      groupEncode(cases.map(encode), access),
+      groupDecode(
+        ["var found: Self?"] + cases.map(decode) + [
+          block(
+            "guard let found else",
+            [
+              "throw row.invalid(\(literal("a value in one of \(cases.map(\.name.text).joined(separator: ", "))")))"
+            ]),
+          "return found",
+        ], access),
     ]
   }
 
   private func encode(_ element: SelectionCase) -> String {
-    """
-    if case let \(element.pattern("payload")) = value {
-    \(element.coding).encode(payload, into: &row)
-    } else {
-    \(element.coding).encode(nil, into: &row)
-    }
-    """
+    block(
+      "if case let \(element.pattern("payload")) = value", ["\(element.coding).encode(payload, into: &row)"])
+      + block(" else", ["\(element.coding).encode(nil, into: &row)"])
   }
 
   private func decode(_ element: SelectionCase) -> String {
-    """
-    if let payload = try \(element.coding).decode(from: &row), found == nil {
-    found = \(element.pattern("payload"))
-    }
-    """
+    block(
+      "if let payload = try \(element.coding).decode(from: &row), found == nil",
+      ["found = \(element.pattern("payload"))"])
   }
 
   private func columnName(_ element: SelectionCase) -> String { literal(element.name.text.trimmingBackticks) }
-
-  private func lines(_ line: (SelectionCase) -> String) -> String { cases.map(line).joined(separator: "\n") }
 }

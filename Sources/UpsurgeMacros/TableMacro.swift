@@ -5,6 +5,8 @@ import SwiftSyntaxMacros
 
 /// Makes a struct a table: columns, encoding, decoding, key, and the draft without the key.
 enum TableMacro: ExtensionMacro {
+  static var formatMode: FormatMode { .disabled }
+
   static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol,
@@ -36,22 +38,18 @@ enum TableMacro: ExtensionMacro {
       writer.tableColumns(isGroup: false),
       "\(writer.access)static let tableName = \(literal(name))",
       writer.columnDefinitions(keys: keys),
-      """
-      \(writer.access)static func columns(of source: UpsurgeModels.ColumnSource) -> TableColumns {
-      TableColumns(of: source)
-      }
-      """,
+      block(
+        "\(writer.access)static func columns(of source: UpsurgeModels.ColumnSource) -> TableColumns",
+        ["TableColumns(of: source)"]),
       writer.encode(), writer.decode(),
     ]
     let draft = keys.isEmpty ? [] : [writer.primaryKey(keys), DraftWriter(model: writer, keys: keys).draft()]
     // A conformance that another one implies has to be written, too.
     let conformances = ["TableRow", "Table"] + (keys.isEmpty ? [] : ["PrimaryKeyedTable"])
     let protocols = conformances.map { "UpsurgeModels.\($0)" }.joined(separator: ", ")
-    return [
-      try ExtensionDeclSyntax(
-        "extension \(type.trimmed): \(raw: protocols) {\n\(raw: (members + draft).joined(separator: "\n\n"))\n}"
-      )
-    ]
+    let text = block(
+      "extension \(type.trimmedDescription): \(protocols)", [(members + draft).joined(separator: "\n\n")])
+    return [try ExtensionDeclSyntax("\(raw: text)")]
   }
 
   /// `@Table("name")`, or the type's name in lower camel case and plural.
