@@ -28,17 +28,17 @@
     @discardableResult
     public func upsert<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>...,
-      where predicate: ((Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      where predicate: ((Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       newer: ColumnPath<Row>? = nil,
       when condition: (
-        (Row.Model.TableColumns, Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+        (Row.TableModel.TableColumns, Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
       )? = nil,
-      merge: ((inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+      merge: ((inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
       options: BulkOptions = BulkOptions()
     ) throws -> Ledger {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-        model: Row.Model.self)
+        model: Row.TableModel.self)
       return try store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -56,7 +56,7 @@
     public func insertOrIgnore<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
     ) throws -> Ledger {
-      let rules = try UpsertRules(.ignore, key: key, model: Row.Model.self)
+      let rules = try UpsertRules(.ignore, key: key, model: Row.TableModel.self)
       return try store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -65,10 +65,10 @@
     @discardableResult
     public func update<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., newer: ColumnPath<Row>? = nil,
-      merge: ((inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+      merge: ((inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
       options: BulkOptions = BulkOptions()
     ) throws -> Ledger {
-      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.Model.self)
+      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.TableModel.self)
       return try store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -78,7 +78,7 @@
     public func delete<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
     ) throws -> Ledger {
-      let rules = try UpsertRules(.delete, key: key, model: Row.Model.self)
+      let rules = try UpsertRules(.delete, key: key, model: Row.TableModel.self)
       return try store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -92,8 +92,8 @@
     ///   - guards: what keeps a snapshot that is cut off from emptying the table.
     /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
     public func mirror<Row: TableRow>(
-      _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.Model>,
-      scope: ((Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.TableModel>,
+      scope: ((Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       guards: SweepGuards = SweepGuards()
     ) throws -> MirrorResult {
       try store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))

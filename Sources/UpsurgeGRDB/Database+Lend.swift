@@ -5,7 +5,7 @@
   extension GRDB.Database {
     /// Stores the rows of one call: all of them, or none where it throws.
     func store<Row: TableRow>(_ rows: some Sequence<Row>, _ call: BulkCall<Row>) throws -> MirrorResult {
-      try lend(for: Row.Model.tableName) { connection in
+      try lend(for: Row.TableModel.tableName) { connection in
         try call.store(rows, on: connection, memory: BulkMemory.standard)
       } ledger: {
         $0.ledger

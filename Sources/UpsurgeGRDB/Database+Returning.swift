@@ -12,118 +12,123 @@
     /// - Parameters: as of `upsert` that returns a ledger.
     public func upsert<Row: TableRow, Value: Sendable>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>...,
-      where predicate: ((Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      where predicate: ((Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       newer: ColumnPath<Row>? = nil,
       when condition: (
-        (Row.Model.TableColumns, Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
-      )? = nil, merge: ((inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+        (Row.TableModel.TableColumns, Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+      )? = nil, merge: ((inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
       options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Row.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Row.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws -> [Returned<Value>] {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-        model: Row.Model.self)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.Model.self))
+        model: Row.TableModel.self)
+      return try store(
+        rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.TableModel.self))
     }
 
     /// Upserts rows and gives each as it is then.
     public func upsert<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>...,
-      where predicate: ((Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      where predicate: ((Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       newer: ColumnPath<Row>? = nil,
       when condition: (
-        (Row.Model.TableColumns, Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
-      )? = nil, merge: ((inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+        (Row.TableModel.TableColumns, Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+      )? = nil, merge: ((inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
       options: BulkOptions = BulkOptions(),
-      returning model: Row.Model.Type
-    ) throws -> [Returned<Row.Model>] {
+      returning model: Row.TableModel.Type
+    ) throws -> [Returned<Row.TableModel>] {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-        model: Row.Model.self)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.Model.self))
+        model: Row.TableModel.self)
+      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.TableModel.self))
     }
 
     /// Inserts rows and gives a column of each.
     public func insert<Row: TableRow, Value: Sendable>(
       _ rows: some Sequence<Row>, options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Row.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Row.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws -> [Returned<Value>] {
       let rules = UpsertRules(mode: .insert)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.Model.self))
+      return try store(
+        rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.TableModel.self))
     }
 
     /// Inserts rows and gives each as it is then.
     public func insert<Row: TableRow>(
       _ rows: some Sequence<Row>, options: BulkOptions = BulkOptions(),
-      returning model: Row.Model.Type
-    ) throws -> [Returned<Row.Model>] {
+      returning model: Row.TableModel.Type
+    ) throws -> [Returned<Row.TableModel>] {
       let rules = UpsertRules(mode: .insert)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.Model.self))
+      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.TableModel.self))
     }
 
     /// Inserts rows whose key does not exist, and gives a column of each, also of those that are there.
     public func insertOrIgnore<Row: TableRow, Value: Sendable>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Row.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Row.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws -> [Returned<Value>] {
-      let rules = try UpsertRules(.ignore, key: key, model: Row.Model.self)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.Model.self))
+      let rules = try UpsertRules(.ignore, key: key, model: Row.TableModel.self)
+      return try store(
+        rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.TableModel.self))
     }
 
     /// Inserts rows whose key does not exist, and gives each as it is then, also those that are there.
     public func insertOrIgnore<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions(),
-      returning model: Row.Model.Type
-    ) throws -> [Returned<Row.Model>] {
-      let rules = try UpsertRules(.ignore, key: key, model: Row.Model.self)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.Model.self))
+      returning model: Row.TableModel.Type
+    ) throws -> [Returned<Row.TableModel>] {
+      let rules = try UpsertRules(.ignore, key: key, model: Row.TableModel.self)
+      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.TableModel.self))
     }
 
     /// Changes rows that exist, and gives a column of each.
     public func update<Row: TableRow, Value: Sendable>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., newer: ColumnPath<Row>? = nil,
-      merge: ((inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+      merge: ((inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
       options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Row.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Row.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws -> [Returned<Value>] {
-      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.Model.self)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.Model.self))
+      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.TableModel.self)
+      return try store(
+        rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.TableModel.self))
     }
 
     /// Changes rows that exist, and gives each as it is then.
     public func update<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., newer: ColumnPath<Row>? = nil,
-      merge: ((inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+      merge: ((inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
       options: BulkOptions = BulkOptions(),
-      returning model: Row.Model.Type
-    ) throws -> [Returned<Row.Model>] {
-      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.Model.self)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.Model.self))
+      returning model: Row.TableModel.Type
+    ) throws -> [Returned<Row.TableModel>] {
+      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.TableModel.self)
+      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.TableModel.self))
     }
 
     /// Deletes rows, and gives a column of each as it was.
     public func delete<Row: TableRow, Value: Sendable>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Row.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Row.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws -> [Returned<Value>] {
-      let rules = try UpsertRules(.delete, key: key, model: Row.Model.self)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.Model.self))
+      let rules = try UpsertRules(.delete, key: key, model: Row.TableModel.self)
+      return try store(
+        rows, BulkCall(rules, options: options), ReturnedColumns(column, of: Row.TableModel.self))
     }
 
     /// Deletes rows, and gives each as it was.
     public func delete<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions(),
-      returning model: Row.Model.Type
-    ) throws -> [Returned<Row.Model>] {
-      let rules = try UpsertRules(.delete, key: key, model: Row.Model.self)
-      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.Model.self))
+      returning model: Row.TableModel.Type
+    ) throws -> [Returned<Row.TableModel>] {
+      let rules = try UpsertRules(.delete, key: key, model: Row.TableModel.self)
+      return try store(rows, BulkCall(rules, options: options), ReturnedColumns(of: Row.TableModel.self))
     }
 
     private func store<Row: TableRow, Value>(
       _ rows: some Sequence<Row>, _ call: BulkCall<Row>, _ columns: ReturnedColumns<Value>
     ) throws -> [Returned<Value>] {
       let returned = ReturnedRows(columns.names, rules: call.rules)
-      _ = try lend(for: Row.Model.tableName) { connection in
+      _ = try lend(for: Row.TableModel.tableName) { connection in
         try call.store(rows, on: connection, memory: BulkMemory.standard, returned: returned)
       } ledger: {
         $0.ledger

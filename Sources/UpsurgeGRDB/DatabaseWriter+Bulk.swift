@@ -14,17 +14,18 @@
     @discardableResult
     public func upsert<Row: TableRow>(
       _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
-      where predicate: (@Sendable (Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      where predicate: (@Sendable (Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       newer: ColumnPath<Row>? = nil,
       when condition: (
-        @Sendable (Row.Model.TableColumns, Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+        @Sendable (Row.TableModel.TableColumns, Row.TableModel.TableColumns) ->
+          UpsurgeModels.SQLExpression<Bool>
       )? = nil,
-      merge: (@Sendable (inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+      merge: (@Sendable (inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
       options: BulkOptions = BulkOptions()
     ) async throws -> Ledger {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-        model: Row.Model.self)
+        model: Row.TableModel.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -42,7 +43,7 @@
     public func insertOrIgnore<Row: TableRow>(
       _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
     ) async throws -> Ledger {
-      let rules = try UpsertRules(.ignore, key: key, model: Row.Model.self)
+      let rules = try UpsertRules(.ignore, key: key, model: Row.TableModel.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -51,10 +52,10 @@
     @discardableResult
     public func update<Row: TableRow>(
       _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., newer: ColumnPath<Row>? = nil,
-      merge: (@Sendable (inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+      merge: (@Sendable (inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
       options: BulkOptions = BulkOptions()
     ) async throws -> Ledger {
-      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.Model.self)
+      let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.TableModel.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -64,7 +65,7 @@
     public func delete<Row: TableRow>(
       _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
     ) async throws -> Ledger {
-      let rules = try UpsertRules(.delete, key: key, model: Row.Model.self)
+      let rules = try UpsertRules(.delete, key: key, model: Row.TableModel.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -72,8 +73,8 @@
     /// - Parameters: as of `GRDB.Database.mirror`.
     /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
     public func mirror<Row: TableRow>(
-      _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.Model>,
-      scope: (@Sendable (Row.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.TableModel>,
+      scope: (@Sendable (Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       guards: SweepGuards = SweepGuards()
     ) async throws -> MirrorResult {
       try await store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
@@ -82,7 +83,7 @@
     private func store<Row: TableRow>(
       _ rows: sending some Sequence<Row>, _ call: BulkCall<Row>
     ) async throws -> MirrorResult {
-      try await BulkWrite(call, in: WriterTarget(writer: self, table: Row.Model.tableName)).store(rows)
+      try await BulkWrite(call, in: WriterTarget(writer: self, table: Row.TableModel.tableName)).store(rows)
     }
   }
 

@@ -11,20 +11,24 @@
     @discardableResult
     public func upsert<Rows: AsyncSequence>(
       _ rows: sending Rows, on key: ColumnPath<Rows.Element>...,
-      where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? =
+      where predicate: (
+        @Sendable (Rows.Element.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+      )? =
         nil,
       newer: ColumnPath<Rows.Element>? = nil,
       when condition: (
-        @Sendable (Rows.Element.Model.TableColumns, Rows.Element.Model.TableColumns) ->
+        @Sendable (Rows.Element.TableModel.TableColumns, Rows.Element.TableModel.TableColumns) ->
           UpsurgeModels.SQLExpression<Bool>
       )? = nil,
-      merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? =
+      merge: (
+        @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+      )? =
         nil,
       options: BulkOptions = BulkOptions()
     ) async throws -> Ledger where Rows.Element: TableRow {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-        model: Rows.Element.Model.self)
+        model: Rows.Element.TableModel.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -42,7 +46,7 @@
     public func insertOrIgnore<Rows: AsyncSequence>(
       _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions()
     ) async throws -> Ledger where Rows.Element: TableRow {
-      let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.Model.self)
+      let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -51,12 +55,14 @@
     @discardableResult
     public func update<Rows: AsyncSequence>(
       _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., newer: ColumnPath<Rows.Element>? = nil,
-      merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? =
+      merge: (
+        @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+      )? =
         nil,
       options: BulkOptions = BulkOptions()
     ) async throws -> Ledger where Rows.Element: TableRow {
       let rules = try UpsertRules(
-        .update, key: key, newer: newer, merge: merge, model: Rows.Element.Model.self)
+        .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
@@ -66,15 +72,16 @@
     public func delete<Rows: AsyncSequence>(
       _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions()
     ) async throws -> Ledger where Rows.Element: TableRow {
-      let rules = try UpsertRules(.delete, key: key, model: Rows.Element.Model.self)
+      let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
       return try await store(rows, BulkCall(rules, options: options)).ledger
     }
 
     /// Brings a table in step with a snapshot that comes row after row; where it ends by an error, nothing of it is stored.
     /// - Parameters: as of `mirror` for a sequence.
     public func mirror<Rows: AsyncSequence>(
-      _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., sweeping sweep: Sweep<Rows.Element.Model>,
-      scope: (@Sendable (Rows.Element.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
+      _ rows: sending Rows, on key: ColumnPath<Rows.Element>...,
+      sweeping sweep: Sweep<Rows.Element.TableModel>,
+      scope: (@Sendable (Rows.Element.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       guards: SweepGuards = SweepGuards()
     ) async throws -> MirrorResult where Rows.Element: TableRow {
       try await store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
@@ -83,8 +90,9 @@
     private func store<Rows: AsyncSequence>(
       _ rows: sending Rows, _ call: BulkCall<Rows.Element>
     ) async throws -> MirrorResult where Rows.Element: TableRow {
-      try await BulkWrite(call, in: WriterTarget(writer: self, table: Rows.Element.Model.tableName)).store(
-        rows)
+      try await BulkWrite(call, in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
+        .store(
+          rows)
     }
   }
 #endif

@@ -15,137 +15,149 @@
     /// - Throws: `usage`; when it is read, as `upsert`.
     public func upsert<Rows: Sequence, Value: Sendable>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>...,
-      where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? =
+      where predicate: (
+        @Sendable (Rows.Element.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+      )? =
         nil, newer: ColumnPath<Rows.Element>? = nil,
       when condition: (
-        @Sendable (Rows.Element.Model.TableColumns, Rows.Element.Model.TableColumns) ->
+        @Sendable (Rows.Element.TableModel.TableColumns, Rows.Element.TableModel.TableColumns) ->
           UpsurgeModels.SQLExpression<Bool>
       )? = nil,
-      merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? =
+      merge: (
+        @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+      )? =
         nil, options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Rows.Element.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-        model: Rows.Element.Model.self)
+        model: Rows.Element.TableModel.self)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName), column)
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
     /// Upserts rows and gives each as it is then.
     public func upsert<Rows: Sequence>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>...,
-      where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? =
+      where predicate: (
+        @Sendable (Rows.Element.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+      )? =
         nil, newer: ColumnPath<Rows.Element>? = nil,
       when condition: (
-        @Sendable (Rows.Element.Model.TableColumns, Rows.Element.Model.TableColumns) ->
+        @Sendable (Rows.Element.TableModel.TableColumns, Rows.Element.TableModel.TableColumns) ->
           UpsurgeModels.SQLExpression<Bool>
       )? = nil,
-      merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? =
+      merge: (
+        @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+      )? =
         nil, options: BulkOptions = BulkOptions(),
-      returning model: Rows.Element.Model.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
+      returning model: Rows.Element.TableModel.Type
+    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-        model: Rows.Element.Model.self)
+        model: Rows.Element.TableModel.self)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
 
     /// Inserts rows and gives a column of each.
     public func insert<Rows: Sequence, Value: Sendable>(
       _ rows: Rows, options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Rows.Element.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
       let rules = UpsertRules(mode: .insert)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName), column)
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
     /// Inserts rows and gives each as it is then.
     public func insert<Rows: Sequence>(
       _ rows: Rows, options: BulkOptions = BulkOptions(),
-      returning model: Rows.Element.Model.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
+      returning model: Rows.Element.TableModel.Type
+    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
       let rules = UpsertRules(mode: .insert)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
 
     /// Inserts rows whose key does not exist, and gives a column of each, also of those that are there.
     public func insertOrIgnore<Rows: Sequence, Value: Sendable>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Rows.Element.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
-      let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.Model.self)
+      let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName), column)
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
     /// Inserts rows whose key does not exist, and gives each as it is then, also those that are there.
     public func insertOrIgnore<Rows: Sequence>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
-      returning model: Rows.Element.Model.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
-      let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.Model.self)
+      returning model: Rows.Element.TableModel.Type
+    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+      let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
 
     /// Changes rows that exist, and gives a column of each.
     public func update<Rows: Sequence, Value: Sendable>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., newer: ColumnPath<Rows.Element>? = nil,
-      merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? =
+      merge: (
+        @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+      )? =
         nil, options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Rows.Element.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
       let rules = try UpsertRules(
-        .update, key: key, newer: newer, merge: merge, model: Rows.Element.Model.self)
+        .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName), column)
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
     /// Changes rows that exist, and gives each as it is then.
     public func update<Rows: Sequence>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., newer: ColumnPath<Rows.Element>? = nil,
-      merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? =
+      merge: (
+        @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+      )? =
         nil, options: BulkOptions = BulkOptions(),
-      returning model: Rows.Element.Model.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
+      returning model: Rows.Element.TableModel.Type
+    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
       let rules = try UpsertRules(
-        .update, key: key, newer: newer, merge: merge, model: Rows.Element.Model.self)
+        .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
 
     /// Deletes rows, and gives a column of each as it was.
     public func delete<Rows: Sequence, Value: Sendable>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
-      returning column: KeyPath<Rows.Element.Model.TableColumns, UpsurgeModels.SQLExpression<Value>>
+      returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
-      let rules = try UpsertRules(.delete, key: key, model: Rows.Element.Model.self)
+      let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName), column)
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
     /// Deletes rows, and gives each as it was.
     public func delete<Rows: Sequence>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
-      returning model: Rows.Element.Model.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
-      let rules = try UpsertRules(.delete, key: key, model: Rows.Element.Model.self)
+      returning model: Rows.Element.TableModel.Type
+    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+      let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
       return try ReturningRows(
         rows, BulkCall(rules, options: options),
-        in: WriterTarget(writer: self, table: Rows.Element.Model.tableName))
+        in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
   }
 #endif

@@ -7,11 +7,14 @@ struct DraftWriter {
 
   func draft() -> String {
     let access = model.access
+    // As of a struct's own, the initializer is as visible as the least visible property.
+    let memberwise = model.properties.map(\.access).reduce(model.visibility, min)
     let members = [
-      (["\(access)typealias Model = \(model.name)"]
-        + model.properties.map { "\(access)var \($0.identifier): \(type($0))" }).joined(separator: "\n"),
+      (["\(access)typealias TableModel = \(model.name)"]
+        + model.properties.map { "\(model.access(of: $0))var \($0.identifier): \(type($0))" }).joined(
+          separator: "\n"),
       block(
-        "\(access)init(\(model.properties.map(parameter).joined(separator: ", ")))",
+        "\(memberwise.modifier)init(\(model.properties.map(parameter).joined(separator: ", ")))",
         model.properties.map { "self.\($0.identifier) = \($0.identifier)" }),
       block(
         "\(access)init(_ other: \(model.name))",
@@ -33,7 +36,7 @@ struct DraftWriter {
     if isKey(property) || property.initialValue == nil && property.type.isOptional {
       text += " = nil"
     } else if let value = property.initialValue {
-      text += " = \(value)"
+      text += " = \(SelfNamer(name: model.name).rewrite(value))"
     }
     return text
   }
@@ -43,5 +46,20 @@ struct DraftWriter {
     if !isKey(property) { return "\(property.codingText).encode(\(value), into: &row)" }
     return block("if let key = \(value)", ["\(property.codingText).encode(key, into: &row)"])
       + block(" else", ["row.appendAbsent(\(property.codingText).columnCount)"])
+  }
+}
+
+/// Names the model where its properties' values say `Self`, which in the draft is the draft.
+private final class SelfNamer: SyntaxRewriter {
+  private let name: TokenSyntax
+
+  init(name: String) {
+    self.name = .identifier(name)
+    super.init()
+  }
+
+  override func visit(_ token: TokenSyntax) -> TokenSyntax {
+    guard token.tokenKind == .keyword(.Self) else { return token }
+    return name.with(\.leadingTrivia, token.leadingTrivia).with(\.trailingTrivia, token.trailingTrivia)
   }
 }

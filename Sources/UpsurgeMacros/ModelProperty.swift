@@ -16,6 +16,8 @@ struct ModelProperty {
   let initialValue: ExprSyntax?
   /// What `primaryKey:` says; nil where it is not given.
   let isPrimaryKey: Bool?
+  /// How visible it is; private ones can be seen in the module, as the columns they are.
+  let access: Access
   /// The name's token, where diagnostics point.
   let token: TokenSyntax
 
@@ -126,7 +128,8 @@ extension ModelProperty {
       coding: options.coding.map { coding in
         type.isOptional && !coding.isOptional ? TypeSyntax("\(coding)?") : coding
       } ?? type,
-      initialValue: initialValue?.trimmed, isPrimaryKey: options.isPrimaryKey, token: token)
+      initialValue: initialValue?.trimmed, isPrimaryKey: options.isPrimaryKey,
+      access: max(Access(variable.modifiers), .internal), token: token)
   }
 
   private static func checkEphemeral(

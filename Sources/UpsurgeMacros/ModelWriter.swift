@@ -5,8 +5,14 @@ struct ModelWriter {
   /// The type's name, with those that it is nested in.
   let name: String
   let properties: [ModelProperty]
+  /// How visible the type is.
+  let visibility: Access
+
   /// `public ` or the like.
-  let access: String
+  var access: String { visibility.modifier }
+
+  /// `public ` or the like: as visible as the property, in a type as visible as the model.
+  func access(of property: ModelProperty) -> String { min(visibility, property.access).modifier }
 
   /// The structure of the columns in SQL.
   func tableColumns(isGroup: Bool) -> String {
@@ -14,7 +20,9 @@ struct ModelWriter {
     return block(
       "\(access)struct TableColumns: \(isGroup ? "UpsurgeModels.GroupColumns" : "Swift.Sendable")",
       (isGroup ? group : [])
-        + properties.map { "\(access)let \($0.identifier): UpsurgeModels.ColumnsOf<\($0.codingText)>" } + [
+        + properties.map {
+          "\(access(of: $0))let \($0.identifier): UpsurgeModels.ColumnsOf<\($0.codingText)>"
+        } + [
           block(
             "\(access)init(of source: UpsurgeModels.ColumnSource)",
             (isGroup ? ["self._source = source"] : [])

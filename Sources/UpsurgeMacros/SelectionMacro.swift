@@ -20,11 +20,14 @@ enum SelectionMacro: ExtensionMacro {
         !hasKey(properties, context: context)
       else { return [] }
       members = structMembers(
-        ModelWriter(name: type.trimmedDescription, properties: properties, access: group.memberAccess))
+        ModelWriter(
+          name: type.trimmedDescription, properties: properties, visibility: Access(group.modifiers)))
     } else if let group = declaration.as(EnumDeclSyntax.self) {
       guard let cases = SelectionCase.all(in: group, context: context) else { return [] }
-      members = EnumWriter(name: type.trimmedDescription, cases: cases, access: group.memberAccess)
-        .members()
+      members = EnumWriter(
+        name: type.trimmedDescription, cases: cases, access: Access(group.modifiers).modifier
+      )
+      .members()
     } else {
       context.diagnose(
         Diagnostic(

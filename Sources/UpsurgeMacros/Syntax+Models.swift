@@ -56,21 +56,6 @@ extension String {
   }
 }
 
-extension DeclGroupSyntax {
-  /// The access that members of an extension need to be as visible as the type, with a space behind it.
-  var memberAccess: String {
-    for modifier in modifiers {
-      switch modifier.name.tokenKind {
-      case .keyword(.public), .keyword(.open): return "public "
-      case .keyword(.package): return "package "
-      case .keyword(.private), .keyword(.fileprivate): return "fileprivate "
-      default: continue
-      }
-    }
-    return ""
-  }
-}
-
 // MARK: - Fix-its
 
 extension FixIt.Change {

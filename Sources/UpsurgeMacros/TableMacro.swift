@@ -24,6 +24,7 @@ enum TableMacro: ExtensionMacro {
     let properties = ModelProperty.all(in: model, context: context)
     guard check(properties, of: model, "@Table", context: context) else { return [] }
     let keys = primaryKey(properties)
+    guard !hasReservedMember(model, isKeyed: !keys.isEmpty, context: context) else { return [] }
     if let key = keys.first(where: \.type.isOptional) {
       context.diagnose(
         Diagnostic(
@@ -32,9 +33,9 @@ enum TableMacro: ExtensionMacro {
       return []
     }
     let writer = ModelWriter(
-      name: type.trimmedDescription, properties: properties, access: model.memberAccess)
+      name: type.trimmedDescription, properties: properties, visibility: Access(model.modifiers))
     let members = [
-      "\(writer.access)typealias Model = \(writer.name)",
+      "\(writer.access)typealias TableModel = \(writer.name)",
       writer.tableColumns(isGroup: false),
       "\(writer.access)static let tableName = \(literal(name))",
       writer.columnDefinitions(keys: keys),
@@ -73,6 +74,33 @@ enum TableMacro: ExtensionMacro {
       return nil
     }
     return name
+  }
+
+  /// Diagnoses members of the names that the macro gives.
+  private static func hasReservedMember(
+    _ model: StructDeclSyntax, isKeyed: Bool, context: some MacroExpansionContext
+  ) -> Bool {
+    let types = ["TableModel", "TableColumns"] + (isKeyed ? ["PrimaryKey", "Draft"] : [])
+    let instances = isKeyed ? ["primaryKey"] : []
+    let statics = ["tableName", "columnDefinitions"]
+    var isReserved = false
+    for member in model.memberBlock.members {
+      let taken: [TokenSyntax]
+      if let variable = member.decl.as(VariableDeclSyntax.self) {
+        taken = variable.bindings.compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier }
+          .filter { (variable.isStatic ? statics : instances).contains($0.text.trimmingBackticks) }
+      } else {
+        taken = [member.decl.typeName].compactMap { $0 }.filter { types.contains($0.text) }
+      }
+      for token in taken {
+        isReserved = true
+        context.diagnose(
+          Diagnostic(
+            "'@Table' declares '\(token.text.trimmingBackticks)' itself: choose another name, and for a column's '@Column(\"…\")'",
+            id: "reserved-member", at: token))
+      }
+    }
+    return isReserved
   }
 
   /// `@Column(primaryKey: true)`, or the property `id`.
@@ -160,6 +188,15 @@ func check(
     }
   }
   return isRight
+}
+
+extension DeclSyntax {
+  /// The name of a type's declaration.
+  fileprivate var typeName: TokenSyntax? {
+    self.as(StructDeclSyntax.self)?.name ?? self.as(EnumDeclSyntax.self)?.name ?? self.as(
+      ClassDeclSyntax.self)?.name
+      ?? self.as(ActorDeclSyntax.self)?.name ?? self.as(TypeAliasDeclSyntax.self)?.name
+  }
 }
 
 extension DeclGroupSyntax {

@@ -11,12 +11,12 @@
 /// The table is called as the type, in lower camel case and plural (`players`), or by the name given. Optional properties are
 /// columns that may be NULL. The property `id` is the primary key; `@Column(primaryKey: true)` names another one, or several.
 /// A table with a key has a `Draft`, a row whose key is yet to be made. A literal that is a property's initial value is the
-/// column's default.
+/// column's default. Columns and the draft's properties are as visible as the struct's properties.
 ///
 /// The struct conforms to ``Table``, with a primary key to ``PrimaryKeyedTable``.
 @attached(
   extension, conformances: TableRow, Table, PrimaryKeyedTable,
-  names: named(Model), named(TableColumns), named(tableName), named(columnDefinitions), named(columns),
+  names: named(TableModel), named(TableColumns), named(tableName), named(columnDefinitions), named(columns),
   named(encode), named(init),
   named(PrimaryKey), named(primaryKey), named(encodePrimaryKey), named(Draft))
 public macro Table(_ name: String? = nil) = #externalMacro(module: "UpsurgeMacros", type: "TableMacro")
@@ -28,7 +28,8 @@ public macro Table(_ name: String? = nil) = #externalMacro(module: "UpsurgeMacro
 ///     @Selection enum Attachment { case link(String), image([UInt8]) }
 ///     @Table struct Note { let id: Int; var timestamps: Timestamps; var attachment: Attachment? }
 ///
-/// The columns of `notes` are `id`, `createdAt`, `updatedAt`, `link` and `image`.
+/// The columns of `notes` are `id`, `createdAt`, `updatedAt`, `link` and `image`. A case whose value is a group needs a column
+/// in it that is never NULL: it is what tells the case when a row is read.
 @attached(
   extension, conformances: ColumnCoding, ColumnGroup,
   names: named(TableColumns), named(columnCount), named(define), named(encode), named(decode), named(init))

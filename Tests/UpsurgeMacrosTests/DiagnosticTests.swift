@@ -193,6 +193,25 @@ import Testing
       expands: "struct A {\n  var a: Int\n}")
   }
 
+  @Test("Names that the macro gives are not the model's") func reserved() {
+    let source =
+      "@Table struct A {\n  let id: Int\n  var primaryKey: String\n  static let tableName = \"a\"\n  enum Draft {}\n}"
+    let expanded = source.dropFirst("@Table ".count)
+    expectDiagnostic(
+      source,
+      [("primaryKey", 3, 7), ("tableName", 4, 14), ("Draft", 5, 8)].map { name, line, column in
+        DiagnosticSpec(
+          message:
+            "'@Table' declares '\(name)' itself: choose another name, and for a column's '@Column(\"…\")'",
+          line: line, column: column)
+      },
+      expands: String(expanded))
+    // A table without a key has neither.
+    expectDiagnostic(
+      "@Table struct A {\n  var primaryKey: String\n  var tableName: String\n  enum Draft {}\n}", [],
+      expands: nil)
+  }
+
   @Test("A coding is a type") func codings() {
     expectDiagnostic(
       "@Table struct A {\n  @Column(as: coding) var a: Int\n}",

@@ -45,6 +45,21 @@ import Testing
       """)
   }
 
+  @Test("Columns are as visible as their properties") func visibility() throws {
+    try expectSnapshot(
+      "visibility",
+      """
+      @Table public struct Account {
+        public let id: Int
+        public private(set) var name: String = Self.unnamed
+        package var level: Level
+        var secret: Secret?
+        private var salt: [UInt8]
+        public static let unnamed = "?"
+      }
+      """)
+  }
+
   @Test("A group of columns") func group() throws {
     try expectSnapshot(
       "group",

@@ -22,6 +22,15 @@ import Testing
     #expect(Book.primaryKeyColumnNames == ["library_id", "remote_id"])
   }
 
+  @Test("Columns are as visible as their properties; a draft has the model's defaults") func visibility()
+    async throws
+  {
+    let (database, _) = try await open(Car.self)
+    try await database.insert([Car.Draft(model: .van, salt: 9)])
+    let row = try #require(try await database.fetchOne(Car.where { $0.salt == 9 && $0.model == .van }))
+    #expect(row.name == "?" && row.level == nil && row.primaryKey == 1)
+  }
+
   @Test("CREATE TABLE") func createTable() {
     #expect(
       Player.createTableSQL == """

@@ -90,3 +90,22 @@ enum Outer {
 
 typealias Row = Int
 typealias Pair = Outer.Pair
+
+/// A public model with properties of types that are the module's alone, and of a type called `Model`.
+@Table public struct Car: Equatable {
+  public let id: Int
+  public private(set) var name: String = Self.unnamed
+  public var model: Model
+  var level: Level?
+  private var salt = 7
+
+  public static let unnamed = "?"
+
+  public init(id: Int, model: Model) {
+    self.id = id
+    self.model = model
+  }
+}
+
+public enum Model: String, ColumnValue, Sendable { case coupe, van }
+enum Level: Int, ColumnValue { case low, high }

@@ -90,7 +90,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
     settings.snapshot = snapshot
     settings.isCancelled = isCancelled
     return try TableWriter(
-      on: connection, table: Row.Model.tableName, columns: Row.Model.columnNames, rules: rules,
+      on: connection, table: Row.TableModel.tableName, columns: Row.TableModel.columnNames, rules: rules,
       settings: settings, observer: rows,
       rejectSink: { (reject) throws(UpsurgeError) in
         rows?.note(reject)
@@ -231,7 +231,7 @@ struct BatchFiller<Row: TableRow> {
 
   /// Begins an empty batch.
   mutating func begin(_ rows: inout RowEncoder) {
-    rows.batch.begin(columnCount: Row.Model.columnDefinitions.count)
+    rows.batch.begin(columnCount: Row.TableModel.columnDefinitions.count)
     wantsRow = true
     if let row = waiting {
       waiting = nil

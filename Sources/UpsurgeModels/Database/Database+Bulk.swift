@@ -1,7 +1,7 @@
 import Upsurge
 
 /// A property of a model's columns, as `\.name`.
-public typealias ColumnPath<Row: TableRow> = PartialKeyPath<Row.Model.TableColumns>
+public typealias ColumnPath<Row: TableRow> = PartialKeyPath<Row.TableModel.TableColumns>
 
 extension Database {
   /// Inserts rows, and changes those that exist: the row whose key has the same values. Rows that already say so are
@@ -27,15 +27,18 @@ extension Database {
   @discardableResult
   public func upsert<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
-    where predicate: (@Sendable (Row.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    where predicate: (@Sendable (Row.TableModel.TableColumns) -> SQLExpression<Bool>)? = nil,
     newer: ColumnPath<Row>? = nil,
-    when condition: (@Sendable (Row.Model.TableColumns, Row.Model.TableColumns) -> SQLExpression<Bool>)? =
+    when condition: (
+      @Sendable (Row.TableModel.TableColumns, Row.TableModel.TableColumns) -> SQLExpression<Bool>
+    )? =
       nil,
-    merge: (@Sendable (inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+    merge: (@Sendable (inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
     options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
     let rules = try UpsertRules(
-      .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge, model: Row.Model.self)
+      .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
+      model: Row.TableModel.self)
     return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 
@@ -54,7 +57,7 @@ extension Database {
   public func insertOrIgnore<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
-    let rules = try UpsertRules(.ignore, key: key, model: Row.Model.self)
+    let rules = try UpsertRules(.ignore, key: key, model: Row.TableModel.self)
     return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 
@@ -63,10 +66,10 @@ extension Database {
   @discardableResult
   public func update<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., newer: ColumnPath<Row>? = nil,
-    merge: (@Sendable (inout RowUpdates<Row.Model>, Row.Model.TableColumns) -> Void)? = nil,
+    merge: (@Sendable (inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
     options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
-    let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.Model.self)
+    let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Row.TableModel.self)
     return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 
@@ -76,7 +79,7 @@ extension Database {
   public func delete<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., options: BulkOptions = BulkOptions()
   ) async throws -> Ledger {
-    let rules = try UpsertRules(.delete, key: key, model: Row.Model.self)
+    let rules = try UpsertRules(.delete, key: key, model: Row.TableModel.self)
     return try await BulkWrite<Row>(BulkCall(rules, options: options), in: self).store(rows).ledger
   }
 }

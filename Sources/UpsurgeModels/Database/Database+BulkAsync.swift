@@ -9,17 +9,21 @@ extension Database {
   @discardableResult
   public func upsert<Rows: AsyncSequence>(
     _ rows: sending Rows, on key: ColumnPath<Rows.Element>...,
-    where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    where predicate: (@Sendable (Rows.Element.TableModel.TableColumns) -> SQLExpression<Bool>)? = nil,
     newer: ColumnPath<Rows.Element>? = nil,
     when condition: (
-      @Sendable (Rows.Element.Model.TableColumns, Rows.Element.Model.TableColumns) -> SQLExpression<Bool>
+      @Sendable (Rows.Element.TableModel.TableColumns, Rows.Element.TableModel.TableColumns) -> SQLExpression<
+        Bool
+      >
     )? = nil,
-    merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? = nil,
+    merge: (
+      @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+    )? = nil,
     options: BulkOptions = BulkOptions()
   ) async throws -> Ledger where Rows.Element: TableRow {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-      model: Rows.Element.Model.self)
+      model: Rows.Element.TableModel.self)
     return try await store(rows, BulkCall(rules, options: options)).ledger
   }
 
@@ -37,7 +41,7 @@ extension Database {
   public func insertOrIgnore<Rows: AsyncSequence>(
     _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions()
   ) async throws -> Ledger where Rows.Element: TableRow {
-    let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.Model.self)
+    let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
     return try await store(rows, BulkCall(rules, options: options)).ledger
   }
 
@@ -46,10 +50,13 @@ extension Database {
   @discardableResult
   public func update<Rows: AsyncSequence>(
     _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., newer: ColumnPath<Rows.Element>? = nil,
-    merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? = nil,
+    merge: (
+      @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+    )? = nil,
     options: BulkOptions = BulkOptions()
   ) async throws -> Ledger where Rows.Element: TableRow {
-    let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Rows.Element.Model.self)
+    let rules = try UpsertRules(
+      .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
     return try await store(rows, BulkCall(rules, options: options)).ledger
   }
 
@@ -59,15 +66,15 @@ extension Database {
   public func delete<Rows: AsyncSequence>(
     _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions()
   ) async throws -> Ledger where Rows.Element: TableRow {
-    let rules = try UpsertRules(.delete, key: key, model: Rows.Element.Model.self)
+    let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
     return try await store(rows, BulkCall(rules, options: options)).ledger
   }
 
   /// Brings a table in step with a snapshot that comes row after row; where it ends by an error, nothing of it is stored.
   /// - Parameters: as of `mirror` for a sequence.
   public func mirror<Rows: AsyncSequence>(
-    _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., sweeping sweep: Sweep<Rows.Element.Model>,
-    scope: (@Sendable (Rows.Element.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    _ rows: sending Rows, on key: ColumnPath<Rows.Element>..., sweeping sweep: Sweep<Rows.Element.TableModel>,
+    scope: (@Sendable (Rows.Element.TableModel.TableColumns) -> SQLExpression<Bool>)? = nil,
     guards: SweepGuards = SweepGuards()
   ) async throws -> MirrorResult where Rows.Element: TableRow {
     try await store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))

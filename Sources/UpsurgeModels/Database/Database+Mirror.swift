@@ -53,8 +53,8 @@ extension Database {
   /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
   public func mirror<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
-    sweeping sweep: Sweep<Row.Model>,
-    scope: (@Sendable (Row.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    sweeping sweep: Sweep<Row.TableModel>,
+    scope: (@Sendable (Row.TableModel.TableColumns) -> SQLExpression<Bool>)? = nil,
     guards: SweepGuards = SweepGuards()
   ) async throws -> MirrorResult {
     let call = try BulkCall<Row>(mirroring: sweep, on: key, scope: scope, guards: guards)
@@ -65,20 +65,20 @@ extension Database {
 extension BulkCall {
   /// What a mirror comes to.
   package init(
-    mirroring sweep: Sweep<Row.Model>, on key: [ColumnPath<Row>],
-    scope: ((Row.Model.TableColumns) -> SQLExpression<Bool>)?, guards: SweepGuards
+    mirroring sweep: Sweep<Row.TableModel>, on key: [ColumnPath<Row>],
+    scope: ((Row.TableModel.TableColumns) -> SQLExpression<Bool>)?, guards: SweepGuards
   ) throws(UpsurgeError) {
     var snapshot = SnapshotRules()
     snapshot.maximumDeletes = guards.maximumDeletes
     snapshot.allowsEmpty = guards.allowsEmpty
     snapshot.leastRows = guards.leastRows
     snapshot.expectedCount = guards.expectedCount
-    snapshot.scope = try scope?(Row.Model.columns(of: .row)).sql.spelled()
+    snapshot.scope = try scope?(Row.TableModel.columns(of: .row)).sql.spelled()
     switch sweep {
     case .none: snapshot.sweep = .none
     case .hard: snapshot.sweep = .hard
     case .soft(let name): snapshot.sweep = .soft(column: name)
     }
-    try self.init(UpsertRules(.upsert, key: key, model: Row.Model.self), snapshot: snapshot)
+    try self.init(UpsertRules(.upsert, key: key, model: Row.TableModel.self), snapshot: snapshot)
   }
 }

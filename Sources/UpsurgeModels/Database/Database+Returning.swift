@@ -13,43 +13,51 @@ extension Database {
   /// - Throws: `usage`; when it is read, as `upsert`.
   public func upsert<Rows: Sequence, Value: Sendable>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>...,
-    where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    where predicate: (@Sendable (Rows.Element.TableModel.TableColumns) -> SQLExpression<Bool>)? = nil,
     newer: ColumnPath<Rows.Element>? = nil,
     when condition: (
-      @Sendable (Rows.Element.Model.TableColumns, Rows.Element.Model.TableColumns) -> SQLExpression<Bool>
+      @Sendable (Rows.Element.TableModel.TableColumns, Rows.Element.TableModel.TableColumns) -> SQLExpression<
+        Bool
+      >
     )? = nil,
-    merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? = nil,
+    merge: (
+      @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+    )? = nil,
     options: BulkOptions = BulkOptions(),
-    returning column: KeyPath<Rows.Element.Model.TableColumns, SQLExpression<Value>>
+    returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
   ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-      model: Rows.Element.Model.self)
+      model: Rows.Element.TableModel.self)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
   }
 
   /// Upserts rows and gives each as it is then.
   public func upsert<Rows: Sequence>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>...,
-    where predicate: (@Sendable (Rows.Element.Model.TableColumns) -> SQLExpression<Bool>)? = nil,
+    where predicate: (@Sendable (Rows.Element.TableModel.TableColumns) -> SQLExpression<Bool>)? = nil,
     newer: ColumnPath<Rows.Element>? = nil,
     when condition: (
-      @Sendable (Rows.Element.Model.TableColumns, Rows.Element.Model.TableColumns) -> SQLExpression<Bool>
+      @Sendable (Rows.Element.TableModel.TableColumns, Rows.Element.TableModel.TableColumns) -> SQLExpression<
+        Bool
+      >
     )? = nil,
-    merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? = nil,
+    merge: (
+      @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+    )? = nil,
     options: BulkOptions = BulkOptions(),
-    returning model: Rows.Element.Model.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
+    returning model: Rows.Element.TableModel.Type
+  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
-      model: Rows.Element.Model.self)
+      model: Rows.Element.TableModel.self)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 
   /// Inserts rows and gives a column of each.
   public func insert<Rows: Sequence, Value: Sendable>(
     _ rows: Rows, options: BulkOptions = BulkOptions(),
-    returning column: KeyPath<Rows.Element.Model.TableColumns, SQLExpression<Value>>
+    returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
   ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
     let rules = UpsertRules(mode: .insert)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
@@ -58,8 +66,8 @@ extension Database {
   /// Inserts rows and gives each as it is then.
   public func insert<Rows: Sequence>(
     _ rows: Rows, options: BulkOptions = BulkOptions(),
-    returning model: Rows.Element.Model.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
+    returning model: Rows.Element.TableModel.Type
+  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
     let rules = UpsertRules(mode: .insert)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
@@ -67,58 +75,64 @@ extension Database {
   /// Inserts rows whose key does not exist, and gives a column of each, also of those that are there.
   public func insertOrIgnore<Rows: Sequence, Value: Sendable>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
-    returning column: KeyPath<Rows.Element.Model.TableColumns, SQLExpression<Value>>
+    returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
   ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
-    let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.Model.self)
+    let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
   }
 
   /// Inserts rows whose key does not exist, and gives each as it is then, also those that are there.
   public func insertOrIgnore<Rows: Sequence>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
-    returning model: Rows.Element.Model.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
-    let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.Model.self)
+    returning model: Rows.Element.TableModel.Type
+  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+    let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 
   /// Changes rows that exist, and gives a column of each.
   public func update<Rows: Sequence, Value: Sendable>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., newer: ColumnPath<Rows.Element>? = nil,
-    merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? = nil,
+    merge: (
+      @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+    )? = nil,
     options: BulkOptions = BulkOptions(),
-    returning column: KeyPath<Rows.Element.Model.TableColumns, SQLExpression<Value>>
+    returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
   ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
-    let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Rows.Element.Model.self)
+    let rules = try UpsertRules(
+      .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
   }
 
   /// Changes rows that exist, and gives each as it is then.
   public func update<Rows: Sequence>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., newer: ColumnPath<Rows.Element>? = nil,
-    merge: (@Sendable (inout RowUpdates<Rows.Element.Model>, Rows.Element.Model.TableColumns) -> Void)? = nil,
+    merge: (
+      @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+    )? = nil,
     options: BulkOptions = BulkOptions(),
-    returning model: Rows.Element.Model.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
-    let rules = try UpsertRules(.update, key: key, newer: newer, merge: merge, model: Rows.Element.Model.self)
+    returning model: Rows.Element.TableModel.Type
+  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+    let rules = try UpsertRules(
+      .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 
   /// Deletes rows, and gives a column of each as it was.
   public func delete<Rows: Sequence, Value: Sendable>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
-    returning column: KeyPath<Rows.Element.Model.TableColumns, SQLExpression<Value>>
+    returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
   ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
-    let rules = try UpsertRules(.delete, key: key, model: Rows.Element.Model.self)
+    let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
   }
 
   /// Deletes rows, and gives each as it was.
   public func delete<Rows: Sequence>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
-    returning model: Rows.Element.Model.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.Model> where Rows.Element: TableRow {
-    let rules = try UpsertRules(.delete, key: key, model: Rows.Element.Model.self)
+    returning model: Rows.Element.TableModel.Type
+  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+    let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
     return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
   }
 }

@@ -31,14 +31,14 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
   /// A column of each row.
   package init(
     _ rows: Rows, _ call: BulkCall<Rows.Element>, in target: any BulkTarget,
-    _ column: KeyPath<Rows.Element.Model.TableColumns, SQLExpression<Value>>
+    _ column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
   ) throws(UpsurgeError) {
-    self.init(rows, call, in: target, try ReturnedColumns(column, of: Rows.Element.Model.self))
+    self.init(rows, call, in: target, try ReturnedColumns(column, of: Rows.Element.TableModel.self))
   }
 
   /// Each row as a model.
   package init(_ rows: Rows, _ call: BulkCall<Rows.Element>, in target: any BulkTarget)
-  where Value == Rows.Element.Model {
+  where Value == Rows.Element.TableModel {
     self.init(rows, call, in: target, ReturnedColumns(of: Value.self))
   }
 

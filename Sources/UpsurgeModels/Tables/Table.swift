@@ -2,7 +2,7 @@ import Upsurge
 
 /// What can be stored as a row of a table: a model, or its draft.
 public protocol TableRow: Sendable {
-  associatedtype Model: Table
+  associatedtype TableModel: Table
 
   /// Appends a value for each column of the table.
   func encode(into row: inout RowEncoder)
@@ -11,12 +11,12 @@ public protocol TableRow: Sendable {
 extension TableRow {
   /// What the row has in the columns of its table.
   package var columnValues: [SQLValue] {
-    [SQLValue](columnCount: Model.columnDefinitions.count) { encode(into: &$0) }
+    [SQLValue](columnCount: TableModel.columnDefinitions.count) { encode(into: &$0) }
   }
 }
 
 /// A type whose values are rows of a table; `@Table` writes what it asks for.
-public protocol Table: TableRow where Model == Self {
+public protocol Table: TableRow where TableModel == Self {
   /// The columns in SQL, a property for each of the model's.
   associatedtype TableColumns: Sendable
 
