@@ -159,6 +159,22 @@ import Testing
     #expect(try await database.count(Player.all) == 8)
   }
 
+  @Test("A list of values is looked up in an index, and has an answer for NULL") func lists() async throws {
+    let database = try await open()
+    func ids(_ query: Query<Player>) async throws -> [Int] {
+      try await database.fetchAll(query.order(by: \.id)).map(\.id)
+    }
+    #expect(try await ids(Player.where { $0.team.isIn(["x"]) }) == [1, 4])
+    #expect(try await ids(Player.where { !$0.team.isIn(["x"]) }) == [2, 3])
+    #expect(try await ids(Player.where { $0.team.isIn([nil, "x"]) }) == [1, 2, 4])
+    #expect(try await ids(Player.where { !$0.team.isIn([nil, "x"]) }) == [3])
+    #expect(try await ids(Player.where { $0.team.isIn([nil]) }) == [2])
+    #expect(try await ids(Player.where { !$0.team.isIn([]) }) == [1, 2, 3, 4])
+    let sql = try Player.where { $0.id.isIn([1, 2]) }.sql.spelled()
+    let plan = try TestSupport.Database(scratch.file("a.db")).rows("EXPLAIN QUERY PLAN \(sql)")
+    #expect(plan.contains { $0.contains("INTEGER PRIMARY KEY") }, "\(plan)")
+  }
+
   @Test("SQL of one's own keeps to itself in a larger condition") func parentheses() async throws {
     let database = try await open()
     let either = Player.where { SQLExpression<Bool>("\($0.id) = 1 OR \($0.id) = 2") }

@@ -34,9 +34,10 @@ extension SQLExpression {
   public func isIn(_ values: some Sequence<Value>) -> SQLExpression<Bool> {
     let values = values.map { SQLValue(encoding: $0, with: coding.encode) }
     let list = SQLText.joined(values.filter { $0 != .null }.map(SQLText.init(value:)), separator: ", ")
-    let hasNull = values.contains(.null)
+    // Terms that an index can answer, and that are never NULL.
     return SQLExpression<Bool>(
-      "CASE WHEN \(sql) IS NULL THEN \(hasNull) ELSE \(sql) IN (\(list)) END")
+      values.contains(.null)
+        ? "(\(sql) IN (\(list)) OR \(sql) IS NULL)" : "(\(sql) IN (\(list)) AND \(sql) IS NOT NULL)")
   }
 
   /// Whether the value lies between two, both included.
