@@ -1,4 +1,4 @@
-// The same models and calls on databases of GRDB's. The models are declared in Models.swift, as GRDB has a `Table`, too.
+// The same models, those of Models.swift, and the same calls on databases of GRDB's.
 #if GRDB
   import Foundation
   import GRDB

@@ -94,9 +94,9 @@
     public func mirror<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.TableModel>,
       scope: ((Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
-      guards: SweepGuards = SweepGuards()
+      guards: SweepGuards = SweepGuards(), options: BulkOptions = BulkOptions()
     ) throws -> MirrorResult {
-      try store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
+      try store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards, options: options))
     }
 
     /// Makes the table of a model, in a migration for example.

@@ -28,13 +28,12 @@
         let changes = totalChangesCount
         let end = try work(Connection(borrowing: handle))
         result = end
-        if totalChangesCount != changes, let ledger = ledger(end),
-          ledger.inserted + ledger.updated + ledger.deleted + ledger.swept > 0
-        {
-          // Which rows of which tables a trigger or a foreign key's action has changed, nobody tells.
+        if totalChangesCount != changes, let ledger = ledger(end) {
+          // Which rows of which tables a trigger or a foreign key's action has changed, nobody tells; a trigger may have done so
+          // for a row that was ignored.
           if try hasSideEffects(table) {
             try notifyChanges(in: .fullDatabase)
-          } else {
+          } else if ledger.inserted + ledger.updated + ledger.deleted + ledger.swept > 0 {
             try notifyChanges(in: GRDB.Table(table))
           }
         }

@@ -75,9 +75,10 @@
     public func mirror<Row: TableRow>(
       _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.TableModel>,
       scope: (@Sendable (Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
-      guards: SweepGuards = SweepGuards()
+      guards: SweepGuards = SweepGuards(), options: BulkOptions = BulkOptions()
     ) async throws -> MirrorResult {
-      try await store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
+      try await store(
+        rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards, options: options))
     }
 
     private func store<Row: TableRow>(

@@ -82,9 +82,10 @@
       _ rows: sending Rows, on key: ColumnPath<Rows.Element>...,
       sweeping sweep: Sweep<Rows.Element.TableModel>,
       scope: (@Sendable (Rows.Element.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
-      guards: SweepGuards = SweepGuards()
+      guards: SweepGuards = SweepGuards(), options: BulkOptions = BulkOptions()
     ) async throws -> MirrorResult where Rows.Element: TableRow {
-      try await store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards))
+      try await store(
+        rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards, options: options))
     }
 
     private func store<Rows: AsyncSequence>(

@@ -1,15 +1,11 @@
 #if GRDB
-  // What calls take and give. The rest of UpsurgeModels has names that GRDB has, too (`Database`, `Table`): models are declared in
-  // files that import it.
-  @_exported import Upsurge
+  // A program imports this module, with or without GRDB beside it: models, their operators and GRDB's interface are all there. A name
+  // that both have is GRDB's, said here; with `import UpsurgeModels` in the same file it would be nobody's.
+  @_exported import GRDB
+  @_exported import UpsurgeModels
 
-  @_exported import struct UpsurgeModels.BulkOptions
-  @_exported import struct UpsurgeModels.SweepGuards
-  @_exported import struct UpsurgeModels.MirrorResult
-  @_exported import struct UpsurgeModels.Returned
-  @_exported import struct UpsurgeModels.ReturningRows
-  @_exported import struct UpsurgeModels.RowUpdates
-  @_exported import enum UpsurgeModels.Sweep
-  @_exported import func UpsurgeModels.max
-  @_exported import func UpsurgeModels.min
+  public typealias ColumnDefinition = GRDB.ColumnDefinition
+  public typealias Database = GRDB.Database
+  public typealias SQLExpression = GRDB.SQLExpression
+  public typealias Table = GRDB.Table
 #endif

@@ -13,6 +13,9 @@
     public static var databaseTableName: String { tableName }
 
     /// A column for the query interface: `Player.filter(Player.column(\.score) > 10)`.
+    ///
+    /// GRDB stores what a column is compared with, or set to, its own way: a UUID as a blob, a date as its text. Where a column
+    /// has another coding, use ``GRDB/QueryInterfaceRequest/where(_:)``, which knows it.
     public static func column<Value>(
       _ path: KeyPath<TableColumns, UpsurgeModels.SQLExpression<Value>>
     ) -> GRDB.Column {
@@ -45,6 +48,31 @@
 
   extension EncodableRecord where Self: UpsurgeModels.Table & Encodable {
     public func encode(to container: inout PersistenceContainer) throws { put(into: &container) }
+  }
+
+  // Keys that GRDB is given, as `fetchOne(db, id:)` is, are stored as the model's.
+  extension EncodableRecord where Self: UpsurgeModels.Table {
+    public static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy {
+      let sample = UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+      return switch stored(sample, in: column) {
+      case .text(sample.uuidString): .uppercaseString
+      case .text: .lowercaseString
+      default: .deferredToUUID
+      }
+    }
+
+    public static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+      .custom { stored($0, in: column)?.databaseValue ?? $0.databaseValue }
+    }
+
+    public static func databaseDataEncodingStrategy(for column: String) -> DatabaseDataEncodingStrategy {
+      .custom { stored($0, in: column)?.databaseValue ?? $0.databaseValue }
+    }
+
+    /// A value as a column stores it; nil where the column has values of another type.
+    private static func stored<Value>(_ value: Value, in column: String) -> SQLValue? {
+      columnDefinitions.first { $0.name.lowercased() == column.lowercased() }?.storing?.stored(value)
+    }
   }
 
   extension UpsurgeModels.Table {

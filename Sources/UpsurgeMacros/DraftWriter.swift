@@ -7,8 +7,6 @@ struct DraftWriter {
 
   func draft() -> String {
     let access = model.access
-    // As of a struct's own, the initializer is as visible as the least visible property.
-    let memberwise = model.properties.map(\.access).reduce(model.visibility, min)
     let members = [
       (["\(access)typealias TableModel = \(model.name)"]
         + model.properties.map { "\(model.access(of: $0))var \($0.identifier): \(type($0))" }).joined(
@@ -22,8 +20,25 @@ struct DraftWriter {
       block(
         "\(access)func encode(into row: inout UpsurgeModels.RowEncoder)", model.properties.map(encode)),
     ]
-    return block("\(access)struct Draft: UpsurgeModels.TableRow", [members.joined(separator: "\n\n")])
+    let defaults = model.properties.compactMap { property -> String? in
+      guard let value = property.initialValue, hasHiddenDefault(property) else { return nil }
+      return block(
+        "\(memberwise.modifier)static func \(defaultName(property))() -> \(type(property))", ["\(value)"])
+    }
+    return block(
+      "\(access)struct Draft: UpsurgeModels.TableRow", [(members + defaults).joined(separator: "\n\n")])
   }
+
+  /// As of a struct's own, the initializer is as visible as the least visible property.
+  private var memberwise: Access { model.properties.map(\.access).reduce(model.visibility, min) }
+
+  /// Whether the default may name what is less visible than the initializer is: it stands in a function then.
+  private func hasHiddenDefault(_ property: ModelProperty) -> Bool {
+    memberwise > .internal && !isKey(property) && property.initialValue != nil
+      && property.literalDefault == nil
+  }
+
+  private func defaultName(_ property: ModelProperty) -> String { "_default_\(property.name)" }
 
   private func isKey(_ property: ModelProperty) -> Bool { keys.contains { $0.name == property.name } }
 
@@ -36,7 +51,7 @@ struct DraftWriter {
     if isKey(property) || property.initialValue == nil && property.type.isOptional {
       text += " = nil"
     } else if let value = property.initialValue {
-      text += " = \(SelfNamer(name: model.name).rewrite(value))"
+      text += " = \(hasHiddenDefault(property) ? "Self.\(defaultName(property))()" : "\(value)")"
     }
     return text
   }
@@ -46,20 +61,5 @@ struct DraftWriter {
     if !isKey(property) { return "\(property.codingText).encode(\(value), into: &row)" }
     return block("if let key = \(value)", ["\(property.codingText).encode(key, into: &row)"])
       + block(" else", ["row.appendAbsent(\(property.codingText).columnCount)"])
-  }
-}
-
-/// Names the model where its properties' values say `Self`, which in the draft is the draft.
-private final class SelfNamer: SyntaxRewriter {
-  private let name: TokenSyntax
-
-  init(name: String) {
-    self.name = .identifier(name)
-    super.init()
-  }
-
-  override func visit(_ token: TokenSyntax) -> TokenSyntax {
-    guard token.tokenKind == .keyword(.Self) else { return token }
-    return name.with(\.leadingTrivia, token.leadingTrivia).with(\.trailingTrivia, token.trailingTrivia)
   }
 }

@@ -45,14 +45,15 @@ struct ModelProperty {
 
 extension ModelProperty {
   /// The properties of a declaration that are stored and not `@Ephemeral`, in their order; what is wrong is diagnosed.
-  static func all(in group: DeclGroupSyntax, context: some MacroExpansionContext) -> [ModelProperty] {
+  /// - Parameter type: the group's own, which `Self` is.
+  static func all(
+    in group: DeclGroupSyntax, of type: some TypeSyntaxProtocol, context: some MacroExpansionContext
+  ) -> [ModelProperty] {
+    let namer = SelfNamer(name: type.trimmedDescription)
     var properties: [ModelProperty] = []
     for member in group.memberBlock.members {
       if let condition = member.decl.as(IfConfigDeclSyntax.self) {
-        context.diagnose(
-          Diagnostic(
-            "A model has the same columns everywhere: '#if' cannot hold any of its members",
-            id: "conditional", at: condition))
+        diagnoseConditional(condition, context: context)
       }
       guard let variable = member.decl.as(VariableDeclSyntax.self), !variable.isStatic else { continue }
       let isEphemeral = variable.attribute("Ephemeral") != nil
@@ -67,7 +68,7 @@ extension ModelProperty {
         if isEphemeral {
           checkEphemeral(binding, of: variable, context: context)
         } else if let property = property(binding, of: variable, context: context) {
-          properties.append(property)
+          properties.append(property.naming(namer))
         }
       }
     }
@@ -110,10 +111,8 @@ extension ModelProperty {
       _ = initialValue
       return nil
     }
-    let behind = variable.bindings.drop { $0.id != binding.id }
-    // Of `var a, b: Int` the type stands behind the last.
-    let annotation = behind.first { $0.typeAnnotation != nil || $0.initializer != nil }?.typeAnnotation
-    guard let type = annotation?.type.trimmed ?? initialValue.flatMap(literalType) else {
+    guard let type = annotation(of: binding, in: variable)?.type.trimmed ?? initialValue.flatMap(literalType)
+    else {
       context.diagnose(
         Diagnostic(
           "A column needs a type: '\(token.text)' has none that can be read here", id: "missing-type",
@@ -132,11 +131,28 @@ extension ModelProperty {
       access: max(Access(variable.modifiers), .internal), token: token)
   }
 
+  /// The type that is written: of `var a, b: Int` it stands behind the last.
+  private static func annotation(
+    of binding: PatternBindingSyntax, in variable: VariableDeclSyntax
+  ) -> TypeAnnotationSyntax? {
+    variable.bindings.drop { $0.id != binding.id }
+      .first { $0.typeAnnotation != nil || $0.initializer != nil }?.typeAnnotation
+  }
+
+  /// The same, with the model's name in the place of `Self`.
+  private func naming(_ namer: SelfNamer) -> ModelProperty {
+    ModelProperty(
+      name: name, columnName: columnName, type: namer.named(type), coding: namer.named(coding),
+      initialValue: initialValue.map { namer.named($0) }, isPrimaryKey: isPrimaryKey, access: access,
+      token: token)
+  }
+
   private static func checkEphemeral(
     _ binding: PatternBindingSyntax, of variable: VariableDeclSyntax, context: some MacroExpansionContext
   ) {
     let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
-    if binding.initializer != nil || isVariable && binding.typeAnnotation?.type.isOptional == true { return }
+    let type = annotation(of: binding, in: variable)?.type
+    if binding.initializer != nil || isVariable && type?.isOptional == true { return }
     context.diagnose(
       Diagnostic(
         "An '@Ephemeral' property needs a value that it has when a row is read", id: "ephemeral-value",
@@ -153,6 +169,14 @@ extension ModelProperty {
     if value.is(StringLiteralExprSyntax.self) { return "Swift.String" }
     return nil
   }
+}
+
+/// Diagnoses columns that would only be there sometimes.
+func diagnoseConditional(_ condition: IfConfigDeclSyntax, context: some MacroExpansionContext) {
+  context.diagnose(
+    Diagnostic(
+      "A model has the same columns everywhere: '#if' cannot hold any of its members", id: "conditional",
+      at: condition))
 }
 
 /// What `@Column` says.

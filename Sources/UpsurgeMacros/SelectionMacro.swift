@@ -15,7 +15,7 @@ enum SelectionMacro: ExtensionMacro {
     let members: [String]
     if let group = declaration.as(StructDeclSyntax.self) {
       if isGeneric(group, "@Selection", context: context) { return [] }
-      let properties = ModelProperty.all(in: group, context: context)
+      let properties = ModelProperty.all(in: group, of: type, context: context)
       guard check(properties, of: group, "@Selection", context: context),
         !hasKey(properties, context: context)
       else { return [] }
@@ -23,7 +23,7 @@ enum SelectionMacro: ExtensionMacro {
         ModelWriter(
           name: type.trimmedDescription, properties: properties, visibility: Access(group.modifiers)))
     } else if let group = declaration.as(EnumDeclSyntax.self) {
-      guard let cases = SelectionCase.all(in: group, context: context) else { return [] }
+      guard let cases = SelectionCase.all(in: group, of: type, context: context) else { return [] }
       members = EnumWriter(
         name: type.trimmedDescription, cases: cases, access: Access(group.modifiers).modifier
       )
@@ -100,10 +100,17 @@ private struct SelectionCase {
   func pattern(_ value: String) -> String { ".\(name)(\(label.map { "\($0): " } ?? "")\(value))" }
 
   /// The cases of an enum; nil where one of them cannot be stored, which is diagnosed.
-  static func all(in group: EnumDeclSyntax, context: some MacroExpansionContext) -> [SelectionCase]? {
+  static func all(
+    in group: EnumDeclSyntax, of type: some TypeSyntaxProtocol, context: some MacroExpansionContext
+  ) -> [SelectionCase]? {
+    let namer = SelfNamer(name: type.trimmedDescription)
     var cases: [SelectionCase] = []
     var isRight = true
     for member in group.memberBlock.members {
+      if let condition = member.decl.as(IfConfigDeclSyntax.self) {
+        isRight = false
+        diagnoseConditional(condition, context: context)
+      }
       for element in member.decl.as(EnumCaseDeclSyntax.self)?.elements ?? [] {
         let parameters = element.parameterClause?.parameters
         guard let parameter = parameters?.first, parameters?.count == 1, !parameter.type.isOptional else {
@@ -115,7 +122,8 @@ private struct SelectionCase {
           continue
         }
         let label = parameter.firstName.flatMap { $0.text == "_" ? nil : $0.text }
-        cases.append(SelectionCase(name: element.name.trimmed, type: parameter.type.trimmed, label: label))
+        cases.append(
+          SelectionCase(name: element.name.trimmed, type: namer.named(parameter.type.trimmed), label: label))
       }
     }
     if let parameters = group.genericParameterClause {
@@ -175,8 +183,11 @@ private struct EnumWriter {
 
   private func decode(_ element: SelectionCase) -> String {
     block(
-      "if let payload = try \(element.coding).decode(from: &row), found == nil",
-      ["found = \(element.pattern("payload"))"])
+      "if let payload = try \(element.coding).decode(from: &row)",
+      [
+        block("if found != nil", ["throw row.invalid(\"one case, not two\")"]),
+        "found = \(element.pattern("payload"))",
+      ])
   }
 
   private func columnName(_ element: SelectionCase) -> String { literal(element.name.text.trimmingBackticks) }

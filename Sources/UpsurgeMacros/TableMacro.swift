@@ -21,7 +21,7 @@ enum TableMacro: ExtensionMacro {
     else {
       return []
     }
-    let properties = ModelProperty.all(in: model, context: context)
+    let properties = ModelProperty.all(in: model, of: type, context: context)
     guard check(properties, of: model, "@Table", context: context) else { return [] }
     let keys = primaryKey(properties)
     guard !hasReservedMember(model, isKeyed: !keys.isEmpty, context: context) else { return [] }

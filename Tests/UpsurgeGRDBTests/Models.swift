@@ -1,6 +1,7 @@
-// In a file of its own: `Table` and `Database` are names of GRDB's, too.
 #if GRDB
-  import UpsurgeModels
+  import Foundation
+  import GRDB
+  import UpsurgeGRDB
 
   @Table struct Team: Equatable {
     let id: Int
@@ -12,6 +13,15 @@
     var name: String
     @Column("high_score") var score = 0
     @Column("team_id") var teamID: Int?
+  }
+
+  /// A model whose key GRDB would store as a blob, and whose times it would store as text.
+  @Table struct Visit: Equatable, Identifiable, Codable {
+    let id: UUID
+    @Column(as: UUID.Bytes.self) var session: UUID
+    @Column(as: Date.UnixTime.self) var startedAt: Date
+    var endedAt: Date?
+    var total: Int?
   }
 
   /// A model that is stored otherwise than Codable would.

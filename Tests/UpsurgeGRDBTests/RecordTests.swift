@@ -1,9 +1,9 @@
 #if GRDB
+  import Foundation
   import GRDB
   import TestSupport
   import Testing
   import UpsurgeGRDB
-  import UpsurgeModels
 
   /// Models as records of GRDB's.
   @Suite("GRDB: records") struct RecordTests {
@@ -37,6 +37,28 @@
         #expect(try Event.fetchOne(db) == event)
         #expect(try db.upsert([event]).unchanged == 1)
         #expect(throws: UpsurgeError.self) { try Event.fetchOne(db, sql: "SELECT id FROM events") }
+      }
+    }
+
+    @Test("Keys that GRDB is given are stored as the model's", arguments: Kind.allCases)
+    func keys(_ kind: Kind) throws {
+      let writer = try kind.open(scratch)
+      let id = UUID()
+      let visit = Visit(
+        id: id, session: UUID(), startedAt: Date(timeIntervalSince1970: 1_795_000_000), endedAt: nil, total: 2
+      )
+      try writer.write { db in
+        try db.create(table: Visit.self)
+        #expect(try db.upsert([visit]).inserted == 1)
+        #expect(try Visit.fetchOne(db, id: id) == visit)
+        #expect(try Visit.fetchOne(db, key: id) == visit)
+        #expect(try Visit.exists(db, id: id))
+        #expect(try Visit.filter(id: id).updateAll(db, [Visit.column(\.total).set(to: 3)]) == 1)
+        #expect(try db.upsert([visit]).updated == 1)
+        #expect(
+          try Visit.all().where { $0.session == visit.session && $0.endedAt == nil }.fetchCount(db) == 1)
+        #expect(try Visit.deleteOne(db, id: id))
+        #expect(try Visit.fetchCount(db) == 0)
       }
     }
 

@@ -193,6 +193,18 @@ import Testing
       expands: "struct A {\n  var a: Int\n}")
   }
 
+  @Test("An enum has the same cases everywhere") func conditionalCases() {
+    let members = "enum A {\n  case a(Int)\n  #if DEBUG\n    case b(Int)\n  #endif\n}"
+    expectDiagnostic(
+      "@Selection \(members)",
+      [
+        DiagnosticSpec(
+          message: "A model has the same columns everywhere: '#if' cannot hold any of its members", line: 3,
+          column: 3)
+      ],
+      expands: members)
+  }
+
   @Test("Names that the macro gives are not the model's") func reserved() {
     let source =
       "@Table struct A {\n  let id: Int\n  var primaryKey: String\n  static let tableName = \"a\"\n  enum Draft {}\n}"

@@ -60,6 +60,21 @@ import Testing
       """)
   }
 
+  @Test("Types and values that say Self are the model's, and may be less visible than a draft") func selves()
+    throws
+  {
+    try expectSnapshot(
+      "self",
+      """
+      @Table public struct Account {
+        public let id: Self.ID
+        public var name: String = Self.unnamed
+        @Column(as: Self.Kinds.self) public var kinds: [Self.Kind] = []
+        static let unnamed = "?"
+      }
+      """)
+  }
+
   @Test("A group of columns") func group() throws {
     try expectSnapshot(
       "group",

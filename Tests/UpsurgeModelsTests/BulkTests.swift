@@ -56,6 +56,24 @@ import Testing
       try plain.rows("SELECT title, count FROM books WHERE remote_id = 'b1'") == ["'o'clock \"sharp\"'|5"])
   }
 
+  @Test("Columns that may be NULL are counted up, and keep the larger value") func mergedNulls() async throws
+  {
+    let (database, _) = try await open(Tally.self)
+    let rows = [Tally(id: 1, total: 5), Tally(id: 2), Tally(id: 3, total: 2), Tally(id: 4)]
+    try await database.insert(rows)
+    let given = [Tally(id: 1), Tally(id: 2, total: 7), Tally(id: 3, total: 3), Tally(id: 4)]
+    func totals() async throws -> [Int?] { try await database.fetchAll(Tally.order(by: \.id)).map(\.total) }
+    try await database.upsert(given, merge: { row, excluded in row.total = max(row.total, excluded.total) })
+    #expect(try await totals() == [5, 7, 3, nil])
+    try await database.upsert(given, merge: { row, excluded in row.total = min(row.total, excluded.total) })
+    #expect(try await totals() == [5, 7, 3, nil])
+    try await database.upsert(
+      given, merge: { row, excluded in row.total = (row.total ?? 0) + (excluded.total ?? 0) })
+    #expect(try await totals() == [5, 14, 6, 0])
+    try await database.upsert(given, merge: { row, excluded in row.total = row.total * excluded.total })
+    #expect(try await totals() == [nil, 98, 18, nil])
+  }
+
   @Test("Drafts are merged by another key than the primary one") func mergedDrafts() async throws {
     let (database, plain) = try await open(Player.self, sql: "CREATE UNIQUE INDEX i ON players(name)")
     try await database.insert([
@@ -266,6 +284,28 @@ import Testing
     try await database.insert([Player(id: 1, name: "b"), Player(id: 2, name: "c")])
     #expect(try await memory.upsert(database.rows(Player.all)).updated == 1)
     #expect(try await database.upsert(database.rows(Player.all)).unchanged == 2)
+  }
+
+  @Test("A task that is made while rows are given is free when the call has ended") func made() async throws {
+    let (database, _) = try await open(Player.self)
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    let tasks = Guarded<[Task<Int, any Error>]>([])
+    let rows = AsyncStream<Player> { stream in
+      stream.yield(Player(id: 1, name: "a"))
+      stream.finish()
+    }.map { row in
+      let task = Task {
+        for await _ in ended {}
+        return try await database.count(Player.all)
+      }
+      tasks.withLock { $0.append(task) }
+      return row
+    }
+    try await database.upsert(rows)
+    end.finish()
+    let made = tasks.withLock { $0 }
+    #expect(made.count == 1)
+    for task in made { #expect(try await task.value == 1) }
   }
 
   @Test("Calls from many tasks are done one after the other") func tasks() async throws {

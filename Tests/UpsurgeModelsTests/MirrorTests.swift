@@ -38,6 +38,30 @@ import Testing
     #expect(try plain.rows("SELECT count(*) FROM players") == ["960"])
   }
 
+  @Test("Triggers know a mirror from a change that is made here; it is never committed in between")
+  func options() async throws {
+    let (database, plain) = try await open(players(1...3))
+    try await database.execute("CREATE TABLE changes(id)")
+    try await database.createTemporaryTrigger(
+      "log", .after, .update(of: ["name"]), on: Player.self, when: { _, _ in !isSynchronizing }
+    ) { old, _ in "INSERT INTO changes VALUES (\(old.id));" }
+    var options = BulkOptions()
+    options.isSynchronizing = true
+    options.onError = .reject
+    var rows = players(1...3)
+    rows[0].name = "x"
+    let result = try await database.mirror(rows, sweeping: .hard, options: options)
+    #expect(result.ledger.updated == 1)
+    #expect(try plain.rows("SELECT count(*) FROM changes") == ["0"])
+    rows[1].name = "y"
+    _ = try await database.mirror(rows, sweeping: .hard)
+    #expect(try plain.rows("SELECT id FROM changes") == ["2"])
+    options.commitEvery = 1
+    await #expect(throws: UpsurgeError.self) {
+      try await database.mirror(rows, sweeping: .hard, options: options)
+    }
+  }
+
   @Test("A snapshot that was cut off takes no row, an empty one neither, until that is allowed") func guards()
     async throws
   {

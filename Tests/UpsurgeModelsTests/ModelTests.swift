@@ -22,11 +22,20 @@ import Testing
     #expect(Book.primaryKeyColumnNames == ["library_id", "remote_id"])
   }
 
+  @Test("A row with the values of two cases is neither") func twoCases() async throws {
+    let (database, plain) = try await open(Draw.self)
+    try await database.insert([Draw(id: 1, outcome: .right(2)), Draw(id: 2)])
+    #expect(try await database.fetchAll(Draw.order(by: \.id)).map(\.outcome) == [.right(2), nil])
+    _ = try plain.rows("UPDATE draws SET \"left\" = 1 WHERE id = 1")
+    await #expect(throws: UpsurgeError.self) { try await database.fetchAll(Draw.all) }
+  }
+
   @Test("Columns are as visible as their properties; a draft has the model's defaults") func visibility()
     async throws
   {
     let (database, _) = try await open(Car.self)
     try await database.insert([Car.Draft(model: .van, salt: 9)])
+    #expect(Truck.Draft().name == "?" && Truck.Draft(load: 2).kind == .small)
     let row = try #require(try await database.fetchOne(Car.where { $0.salt == 9 && $0.model == .van }))
     #expect(row.name == "?" && row.level == nil && row.primaryKey == 1)
   }

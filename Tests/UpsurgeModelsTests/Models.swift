@@ -88,6 +88,23 @@ enum Outer {
   }
 }
 
+@Table struct Tally: Equatable {
+  let id: Int
+  var total: Int?
+}
+
+/// Of `@Ephemeral var a, b: Int?` both have a type.
+@Table struct Draw: Equatable {
+  let id: Int
+  var outcome: Either?
+  @Ephemeral var first, second: Int?
+}
+
+@Selection enum Either: Equatable {
+  case left(Int)
+  case right(Int)
+}
+
 typealias Row = Int
 typealias Pair = Outer.Pair
 
@@ -105,6 +122,17 @@ typealias Pair = Outer.Pair
     self.id = id
     self.model = model
   }
+}
+
+/// A public model that names what is the module's alone only where that is not seen.
+@Table public struct Truck: Equatable {
+  public let id: Int
+  public var kind: Self.Kind = .small
+  public var name: String = Self.unnamed
+  public var load = 0
+
+  static let unnamed = "?"
+  public enum Kind: String, ColumnValue, Sendable { case small, large }
 }
 
 public enum Model: String, ColumnValue, Sendable { case coupe, van }

@@ -225,6 +225,40 @@ import Testing
     #expect(try await database.fetchAll(Int.self, sql: "SELECT 2") == [2])
   }
 
+  @Test("Parameters that are no values put into the SQL are refused: they would be NULL") func parameters()
+    async throws
+  {
+    let database = try await open()
+    for sql: SQLText in [
+      "UPDATE players SET team = ?", "UPDATE players SET team = :team WHERE id = \(1)",
+      "UPDATE players SET team = ? WHERE id = \(1)",
+    ] {
+      do {
+        try await database.execute(sql)
+        Issue.record("it ran")
+      } catch {
+        #expect(error.code == .usage && error.message.hasPrefix("the SQL has parameters of its own"))
+      }
+    }
+    await #expect(throws: UpsurgeError.self) {
+      try await database.fetchAll(Int.self, sql: "SELECT id FROM players WHERE id = ? OR id = \(2)")
+    }
+    #expect(try await database.fetchAll(Player.order(by: \.id)) == players)
+  }
+
+  @Test("What is made of many rows is made of those within the limit") func limits() async throws {
+    let database = try await open()
+    let some = Player.order(by: \.highScore).limit(3)
+    #expect(try await database.fetchOne(some.select { $0.id.count() }) == 3)
+    #expect(try await database.fetchOne(some.select { $0.highScore.maximum() }) == .some(5))
+    #expect(try await database.fetchOne(some.select { $0.highScore.minimum() }) == .some(-1))
+    #expect(try await database.fetchOne(some.select { $0.id.count() * 2 }) == 6)
+    #expect(try await database.fetchOne(Player.all.limit(9, offset: 3).select { $0.id.count() }) == 1)
+    #expect(try await database.fetchAll(some.limit(2).select { $0.id }) == [4, 1])
+    #expect(try await database.count(Player.where { $0.team.isLike("X") }) == 2)
+    #expect(try await database.count(Player.where { !$0.team.isLike("X") }) == 2)
+  }
+
   @Test("Only with a journal") func durability() {
     var configuration = UpsurgeModels.Database.Configuration()
     configuration.durability = .off

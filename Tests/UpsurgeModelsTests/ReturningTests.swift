@@ -32,6 +32,15 @@ import Testing
     #expect(rows[6].outcome == .inserted)
   }
 
+  @Test("All at once, committed") func all() async throws {
+    let (database, _) = try await open()
+    let keys = try await database.insert(
+      [Player.Draft(name: "a"), Player.Draft(name: "b")], returning: \.id
+    ).all()
+    #expect(keys.map(\.value) == [1, 2] && keys.map(\.number) == [1, 2])
+    #expect(try await database.count(Player.all) == 2)
+  }
+
   @Test("Models as they are then") func models() async throws {
     let (database, _) = try await open()
     try await database.insert([Player(id: 1, name: "a", highScore: 5)])

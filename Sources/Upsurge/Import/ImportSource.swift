@@ -109,12 +109,14 @@ public final class ByteInput {
       if range.isEmpty, try fill() == 0 { break }
       let rest = buffer[range]
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-        line = (line ?? []) + rest[..<end]
+        line = line ?? []
+        line?.append(contentsOf: rest[..<end])
         range = end + 1..<range.upperBound
         if line?.last == UInt8(ascii: "\r") { line?.removeLast() }
         break
       }
-      line = (line ?? []) + rest
+      line = line ?? []
+      line?.append(contentsOf: rest)
       range = 0..<0
     }
     return line.map { String(decoding: $0, as: UTF8.self) }

@@ -60,6 +60,7 @@ extension SingleColumnCoding {
   public static func define(_ column: ColumnDefinition, in columns: inout [ColumnDefinition]) {
     var column = column
     column.storage = storage
+    column.storing = ColumnStorage(Self.self)
     columns.append(column)
   }
 

@@ -19,10 +19,29 @@ public struct ColumnDefinition: Sendable, Equatable {
   public var isPrimaryKey: Bool
   /// What a record without the column gets.
   public var defaultValue: SQLValue?
+  /// How it stores values, where it is of a coding of one column.
+  package var storing: ColumnStorage?
 
   public init(_ name: String, isPrimaryKey: Bool = false, defaultValue: SQLValue? = nil) {
     self.name = name
     self.isPrimaryKey = isPrimaryKey
     self.defaultValue = defaultValue
   }
+}
+
+/// How a column stores values, the coding's type forgotten.
+package struct ColumnStorage: Sendable, Equatable {
+  private let coding: any SingleColumnCoding.Type
+
+  init(_ coding: any SingleColumnCoding.Type) { self.coding = coding }
+
+  /// A value as the column stores it; nil for one of another type than its values are.
+  package func stored(_ value: Any) -> SQLValue? {
+    func stored<Coding: SingleColumnCoding>(as coding: Coding.Type) -> SQLValue? {
+      (value as? Coding.Value).map { SQLValue(encoding: $0, with: Coding.encode) }
+    }
+    return stored(as: coding)
+  }
+
+  package static func == (left: Self, right: Self) -> Bool { left.coding == right.coding }
 }

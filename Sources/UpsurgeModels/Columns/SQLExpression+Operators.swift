@@ -87,6 +87,19 @@ extension SQLExpression where Value: Numeric {
   public static func -= (left: inout Self, right: Value) { left = left - right }
 }
 
+// Arithmetic of values that may be NULL, which is what comes of NULL then.
+extension SQLExpression {
+  public static func + <Number: Numeric>(left: Self, right: Self) -> Self where Value == Number? {
+    left.combined("+", right.sql)
+  }
+  public static func - <Number: Numeric>(left: Self, right: Self) -> Self where Value == Number? {
+    left.combined("-", right.sql)
+  }
+  public static func * <Number: Numeric>(left: Self, right: Self) -> Self where Value == Number? {
+    left.combined("*", right.sql)
+  }
+}
+
 // Text.
 extension SQLExpression where Value == String {
   public static func + (left: Self, right: Self) -> Self { left.combined("||", right.sql) }
@@ -107,20 +120,39 @@ extension SQLExpression where Value == String {
 }
 
 extension SQLExpression where Value == String? {
+  /// Whether the text fits a pattern, as of a column that is never NULL; false for NULL.
+  public func isLike(_ pattern: String) -> SQLExpression<Bool> {
+    SQLExpression<Bool>("(\(sql) IS NOT NULL AND \(sql) LIKE \(SQLText(value: .text(pattern))))")
+  }
+
   /// The text with ASCII letters in lower case, `lower(column)`. `on: \.email.lowercased` names a UNIQUE index on that.
   public var lowercased: Self { SQLExpression("lower(\(sql))", coding: coding) }
   /// The text with ASCII letters in upper case, `upper(column)`.
   public var uppercased: Self { SQLExpression("upper(\(sql))", coding: coding) }
 }
 
-/// The larger of two values; NULL where one of them is.
+/// The larger of two values.
 public func max<Value>(_ left: SQLExpression<Value>, _ right: SQLExpression<Value>) -> SQLExpression<Value> {
   SQLExpression("max(\(left.sql), \(right.sql))", coding: left.coding)
 }
 
-/// The smaller of two values; NULL where one of them is.
+/// The smaller of two values.
 public func min<Value>(_ left: SQLExpression<Value>, _ right: SQLExpression<Value>) -> SQLExpression<Value> {
   SQLExpression("min(\(left.sql), \(right.sql))", coding: left.coding)
+}
+
+/// The larger of two values; of NULL and a value it is the value.
+public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression<Wrapped?>) -> SQLExpression<
+  Wrapped?
+> {
+  SQLExpression("coalesce(max(\(left.sql), \(right.sql)), \(left.sql), \(right.sql))", coding: left.coding)
+}
+
+/// The smaller of two values; of NULL and a value it is the value.
+public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression<Wrapped?>) -> SQLExpression<
+  Wrapped?
+> {
+  SQLExpression("coalesce(min(\(left.sql), \(right.sql)), \(left.sql), \(right.sql))", coding: left.coding)
 }
 
 extension SQLExpression {
@@ -131,25 +163,25 @@ extension SQLExpression {
   public func descending() -> Ordering { Ordering(sql: "\(sql) DESC") }
 
   /// How many rows have a value.
-  public func count() -> SQLExpression<Int> { SQLExpression<Int>("count(\(sql))") }
+  public func count() -> SQLExpression<Int> { SQLExpression<Int>("count(\(sql))").ofManyRows }
 
   /// The largest value; nil where there is none.
   public func maximum() -> SQLExpression<Value?> {
-    SQLExpression<Value?>("max(\(sql))", coding: coding.optional())
+    SQLExpression<Value?>("max(\(sql))", coding: coding.optional()).ofManyRows
   }
 
   /// The largest value; nil where there is none.
   public func maximum<Wrapped>() -> SQLExpression where Value == Wrapped? {
-    SQLExpression("max(\(sql))", coding: coding)
+    SQLExpression("max(\(sql))", coding: coding).ofManyRows
   }
 
   /// The smallest value; nil where there is none.
   public func minimum() -> SQLExpression<Value?> {
-    SQLExpression<Value?>("min(\(sql))", coding: coding.optional())
+    SQLExpression<Value?>("min(\(sql))", coding: coding.optional()).ofManyRows
   }
 
   /// The smallest value; nil where there is none.
   public func minimum<Wrapped>() -> SQLExpression where Value == Wrapped? {
-    SQLExpression("min(\(sql))", coding: coding)
+    SQLExpression("min(\(sql))", coding: coding).ofManyRows
   }
 }

@@ -20,6 +20,8 @@ public struct SQLExpression<Value>: Sendable {
   public let sql: SQLText
   /// The name of the column, where the expression is one.
   public let columnName: String?
+  /// Whether it is one value of many rows.
+  private(set) var isAggregate = false
   /// How its values are stored.
   let coding: ExpressionCoding<Value>
 
@@ -52,12 +54,21 @@ public struct SQLExpression<Value>: Sendable {
     return SQLExpression(SQLText(value: SQLValue(encoding: value, with: coding.encode)), coding: coding)
   }
 
+  /// The same, one value of many rows.
+  var ofManyRows: SQLExpression {
+    var expression = self
+    expression.isAggregate = true
+    return expression
+  }
+
   /// A value as this column stores it.
   func text(_ value: Value) -> SQLText { SQLText(value: SQLValue(encoding: value, with: coding.encode)) }
 
   /// `(left OP right)` of the same values.
   func combined(_ word: String, _ right: SQLText) -> SQLExpression {
-    SQLExpression(joined(word, right), coding: coding)
+    var expression = SQLExpression(joined(word, right), coding: coding)
+    expression.isAggregate = isAggregate
+    return expression
   }
 
   /// `(left OP right)`, a condition.

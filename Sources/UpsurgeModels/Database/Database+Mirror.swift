@@ -50,24 +50,31 @@ extension Database {
   ///   - sweep: what becomes of rows that are not among them.
   ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
   ///   - guards: what keeps a snapshot that is cut off from emptying the table.
+  ///   - options: as of `upsert`, but `commitEvery`: a snapshot is one transaction.
   /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
   public func mirror<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
     sweeping sweep: Sweep<Row.TableModel>,
     scope: (@Sendable (Row.TableModel.TableColumns) -> SQLExpression<Bool>)? = nil,
-    guards: SweepGuards = SweepGuards()
+    guards: SweepGuards = SweepGuards(), options: BulkOptions = BulkOptions()
   ) async throws -> MirrorResult {
-    let call = try BulkCall<Row>(mirroring: sweep, on: key, scope: scope, guards: guards)
+    let call = try BulkCall<Row>(mirroring: sweep, on: key, scope: scope, guards: guards, options: options)
     return try await BulkWrite(call, in: self).store(rows)
   }
 }
 
 extension BulkCall {
   /// What a mirror comes to.
+  /// - Throws: `usage` for a key in the call and another in the options, and for `commitEvery`.
   package init(
     mirroring sweep: Sweep<Row.TableModel>, on key: [ColumnPath<Row>],
-    scope: ((Row.TableModel.TableColumns) -> SQLExpression<Bool>)?, guards: SweepGuards
+    scope: ((Row.TableModel.TableColumns) -> SQLExpression<Bool>)?, guards: SweepGuards, options: BulkOptions
   ) throws(UpsurgeError) {
+    if options.commitEvery != nil {
+      throw UpsurgeError(
+        .usage, "a mirror is one transaction: it cannot commit in between",
+        hint: "leave out BulkOptions.commitEvery")
+    }
     var snapshot = SnapshotRules()
     snapshot.maximumDeletes = guards.maximumDeletes
     snapshot.allowsEmpty = guards.allowsEmpty
@@ -79,6 +86,7 @@ extension BulkCall {
     case .hard: snapshot.sweep = .hard
     case .soft(let name): snapshot.sweep = .soft(column: name)
     }
-    try self.init(UpsertRules(.upsert, key: key, model: Row.TableModel.self), snapshot: snapshot)
+    try self.init(
+      UpsertRules(.upsert, key: key, model: Row.TableModel.self), options: options, snapshot: snapshot)
   }
 }

@@ -96,7 +96,7 @@ public final class Database: BulkTarget {
   ///
   ///     try await database.execute("UPDATE players SET team = NULL WHERE team = \(name)")
   ///
-  /// - Throws: `usage` for several statements with values, and for SQL that leaves a transaction open, which is rolled back;
+  /// - Throws: `usage` for several statements with values, for parameters that no value is put in the place of, and for SQL that leaves a transaction open, which is rolled back;
   ///   `database`; `databaseBusy`.
   public func execute(_ sql: SQLText) async throws(UpsurgeError) {
     try await writer.perform { (connection) throws(UpsurgeError) in
@@ -105,7 +105,7 @@ public final class Database: BulkTarget {
       defer { try? connection.execute("PRAGMA wal_autocheckpoint=0") }
       let (text, values) = sql.bound
       if values.isEmpty {
-        try connection.execute(text)
+        if !(try connection.execute(text, takesParameters: false)) { throw UpsurgeError.ownParameters(text) }
       } else {
         _ = try RowReader(sql, on: connection).all(.max, at: nil) { _ in }
       }

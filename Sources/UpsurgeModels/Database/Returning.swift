@@ -15,10 +15,11 @@ public struct Returned<Value: Sendable>: Sendable {
 /// Rows that are stored while one looks at what becomes of each, in their order.
 ///
 /// Nothing is stored before the first is asked for, and all is committed when the loop has run to its end. One that is left before,
-/// at whatever row, takes back all of it, but what `BulkOptions.commitEvery` has committed. A row whose deferred foreign key
+/// at whatever row, by `first` or `prefix` too, takes back all of it, but what `BulkOptions.commitEvery` has committed: ``all()``
+/// gathers everything. A row whose deferred foreign key
 /// finds no parent in the end comes once more, as rejected.
 ///
-/// The database waits for the loop: what its body asks of the same database throws `usage`, other tasks wait. Gather what is
+/// The database waits for the loop: what its body asks of the same database throws `usage`, but for reads of a file, which see the rows as they were; other tasks wait. Gather what is
 /// needed, and use the database behind the loop. A child task that the body waits for, and a GRDB writer's own methods, are not
 /// known to be of the loop: they wait forever.
 public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence where Rows.Element: TableRow {
@@ -48,6 +49,14 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
     self.rows = rows
     write = BulkWrite(call, in: target)
     self.columns = columns
+  }
+
+  /// Stores all rows, commits, and gives what became of each, in their order: `try await database.insert(rows, returning: \.id).all()`.
+  /// - Throws: what storing throws; `CancellationError`.
+  public func all() async throws -> [Returned<Value>] {
+    var all: [Returned<Value>] = []
+    for try await row in self { all.append(row) }
+    return all
   }
 
   public func makeAsyncIterator() -> Iterator { Iterator(self) }

@@ -40,6 +40,15 @@ public struct RowUpdates<Model: Table>: Sendable {
     set { set(columns[keyPath: path], to: newValue.sql) }
   }
 
+  /// Sets a column that may be NULL to what never is: `row.total = (row.total ?? 0) + 1`.
+  @_disfavoredOverload
+  public subscript<Value>(dynamicMember path: KeyPath<Model.TableColumns, SQLExpression<Value?>>)
+    -> SQLExpression<Value>
+  {
+    get { SQLExpression(columns[keyPath: path].sql, coding: columns[keyPath: path].coding.unwrapped()) }
+    set { set(columns[keyPath: path], to: newValue.sql) }
+  }
+
   private mutating func set<Value>(_ column: SQLExpression<Value>, to sql: SQLText) {
     if let name = column.columnName { values[name] = sql } else { setsNoColumn = true }
   }

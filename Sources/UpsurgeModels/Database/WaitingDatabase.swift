@@ -3,8 +3,11 @@ import Upsurge
 /// The databases that wait for a task: for rows of its, or for it to look at what became of them. What else the task asks of one
 /// would never be done.
 enum WaitingDatabase {
-  /// Those that wait for the rows which the task is giving.
-  @TaskLocal private static var forRows: Set<ObjectIdentifier> = []
+  /// The calls whose rows the task is giving. A task that was made meanwhile inherits them, and may live longer than they do.
+  @TaskLocal private static var calls: Set<Int> = []
+
+  /// The databases that wait for rows, by call.
+  private static let forRows = Guarded<(databases: [Int: ObjectIdentifier], count: Int)>(([:], 0))
 
   /// Those that wait for a task to look at rows, by loop.
   private static let forLoops = Guarded<[ObjectIdentifier: Loop]>([:])
@@ -20,7 +23,13 @@ enum WaitingDatabase {
     to database: ObjectIdentifier, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result
   ) async rethrows -> Result {
-    try await $forRows.withValue(forRows.union([database])) { try await body() }
+    let call = forRows.withLock { waiting in
+      waiting.count += 1
+      waiting.databases[waiting.count] = database
+      return waiting.count
+    }
+    defer { forRows.withLock { $0.databases[call] = nil } }
+    return try await $calls.withValue(calls.union([call])) { try await body() }
   }
 
   /// Notes that a database waits for the calling task to look at rows.
@@ -33,7 +42,9 @@ enum WaitingDatabase {
 
   /// - Throws: `usage` when the database waits for the calling task.
   static func check(_ database: ObjectIdentifier) throws(UpsurgeError) {
-    if forRows.contains(database) {
+    let calls = calls
+    if !calls.isEmpty && forRows.withLock({ waiting in calls.contains { waiting.databases[$0] == database } })
+    {
       throw UpsurgeError(
         .usage, "the rows of a call use the database that stores them, which waits for them",
         hint: "gather the rows first, or use another Database")

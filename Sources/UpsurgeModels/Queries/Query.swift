@@ -41,8 +41,12 @@ public struct Query<Model: Table>: Sendable {
 
   /// Values of the rows instead of models.
   public func select<Value>(_ expression: (Model.TableColumns) -> SQLExpression<Value>) -> Selected<Value> {
-    let expression = expression(Query.columns)
-    return Selected(sql: sql(selecting: expression.sql), coding: expression.coding)
+    // What is made of many rows is made of those within the limit.
+    let isOfSome = limit != nil && expression(Query.columns).isAggregate
+    let expression = expression(isOfSome ? Model.columns(of: .row) : Query.columns)
+    return Selected(
+      sql: isOfSome ? "SELECT \(expression.sql) FROM (\(sql))" : sql(selecting: expression.sql),
+      coding: expression.coding)
   }
 
   // MARK: - SQL

@@ -15,6 +15,15 @@ extension Statement {
   }
 }
 
+extension UpsurgeError {
+  /// SQL with parameters that are not values put into it.
+  static func ownParameters(_ sql: String) -> UpsurgeError {
+    UpsurgeError(
+      .usage, "the SQL has parameters of its own: \(sql.escapedForTerminal)",
+      hint: "put values into the text, as in \"id = \\(id)\"")
+  }
+}
+
 /// A statement that gives rows; lives on the thread of its connection.
 final class RowReader {
   private let statement: Statement
@@ -29,6 +38,10 @@ final class RowReader {
       throw UpsurgeError(
         .usage, "only the first statement would run of: \(text.escapedForTerminal)",
         hint: "run one statement a call")
+    }
+    // A parameter that nothing is bound to would be NULL.
+    if sqlite3_bind_parameter_count(statement.handle) != values.count {
+      throw UpsurgeError.ownParameters(text)
     }
     for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
     self.names = names

@@ -163,17 +163,26 @@ package final class Connection {
   }
 
   /// Runs one or more statements whose results do not matter.
-  package func execute(_ sql: String) throws(UpsurgeError) {
+  package func execute(_ sql: String) throws(UpsurgeError) { _ = try execute(sql, takesParameters: true) }
+
+  /// Runs statements up to one that has parameters, where they are not taken: they would be NULL.
+  /// - Returns: whether all were run.
+  package func execute(_ sql: String, takesParameters: Bool) throws(UpsurgeError) -> Bool {
     let text = Array(sql.utf8CString)
-    try text.withUnsafeBufferPointer { (text) throws(UpsurgeError) in
+    return try text.withUnsafeBufferPointer { (text) throws(UpsurgeError) in
       var rest = text.baseAddress
       while let start = rest, start.pointee != 0 {
         guard let statement = try compile(start, flags: 0, rest: &rest, sql: sql) else { continue }
+        if !takesParameters && sqlite3_bind_parameter_count(statement) > 0 {
+          sqlite3_finalize(statement)
+          return false
+        }
         var code = sqlite3_step(statement)
         while code == SQLITE_ROW { code = sqlite3_step(statement) }
         let ended = sqlite3_finalize(statement)
         try check(ended, sql: sql)
       }
+      return true
     }
   }
 
