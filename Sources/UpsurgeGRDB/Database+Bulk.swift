@@ -90,6 +90,7 @@
     ///   - sweep: what becomes of rows that are not among them.
     ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
     ///   - guards: what keeps a snapshot that is cut off from emptying the table.
+    ///   - options: as of `upsert`, but `commitEvery`: a snapshot is one transaction.
     /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
     public func mirror<Row: TableRow>(
       _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.TableModel>,
