@@ -85,6 +85,16 @@ import Testing
 
   @Table("posts_bad") struct BadSearch: SearchTable { var headline: String }
 
+  @Test("An index is made as one, and is what its model says") func check() async throws {
+    let database = try await open()
+    try await database.checkTable(PostSearch.self)
+    #expect(try await database.differences(of: BadSearch.self).map(\.text) == ["there is no such table"])
+    try await database.execute("CREATE VIRTUAL TABLE posts_bad USING fts5(title)")
+    let differences = try await database.differences(of: BadSearch.self)
+    #expect(differences.count == 1 && differences.first?.column == "headline", "\(differences)")
+    await #expect(throws: UpsurgeError.self) { try await database.createTable(PostSearch.self) }
+  }
+
   @Test("A column that the table does not have is told") func missing() async throws {
     let database = try await open()
     let error = await #expect(throws: UpsurgeError.self) {

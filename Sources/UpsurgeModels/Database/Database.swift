@@ -120,10 +120,15 @@ public final class Database: BulkTarget {
   /// - Parameters:
   ///   - model: whose table it is.
   ///   - ifNotExists: whether a table that is there is left as it is; `checkTable` tells in what it is another one.
-  /// - Throws: `database`, also when the table is there already.
+  /// - Throws: `database`, also when the table is there already; `usage` for a model of a full-text index.
   public func createTable<Model: Table>(_ model: Model.Type, ifNotExists: Bool = false)
     async throws(UpsurgeError)
   {
+    if model is any SearchTable.Type {
+      throw UpsurgeError(
+        .usage, "\(model) is a full-text index, and no table",
+        hint: "createSearchTable(\(model).self, of: TABLE.self) makes it")
+    }
     try await execute("\(raw: Model.createTableSQL(ifNotExists: ifNotExists))")
   }
 }

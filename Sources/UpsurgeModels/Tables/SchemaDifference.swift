@@ -21,7 +21,9 @@ extension Database {
       else {
         return [SchemaDifference(text: "there is no such table")]
       }
-      return schema.differences(from: Model.columnDefinitions)
+      return schema.differences(
+        from: model is any SearchTable.Type ? Model.columnDefinitions.map(\.indexed) : Model.columnDefinitions
+      )
     }
   }
 
@@ -34,6 +36,16 @@ extension Database {
     throw UpsurgeError(
       .usage, "the table \(Model.tableName.escapedForTerminal) is not what \(Model.self) says:\(lines)",
       hint: "migrate the table, or change the model; createTableSQL is what it would be")
+  }
+}
+
+extension ColumnDefinition {
+  /// The column in a full-text index, which knows neither types nor constraints.
+  fileprivate var indexed: ColumnDefinition {
+    var column = self
+    column.storage = .any
+    column.isNullable = true
+    return column
   }
 }
 
