@@ -87,17 +87,29 @@
     /// - Parameters:
     ///   - rows: all that the table is to have.
     ///   - key: as of `upsert`.
+    ///   - newer, condition, merge: as of `upsert`; a row that stays as it is for them is in the snapshot all the same.
     ///   - sweep: what becomes of rows that are not among them.
     ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
     ///   - guards: what keeps a snapshot that is cut off from emptying the table.
     ///   - options: as of `upsert`, but `commitEvery`: a snapshot is one transaction.
     /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
     public func mirror<Row: TableRow>(
-      _ rows: some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.TableModel>,
+      _ rows: some Sequence<Row>, on key: ColumnPath<Row>...,
+      newer: ColumnPath<Row>? = nil,
+      when condition: (
+        (Row.TableModel.TableColumns, Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
+      )? =
+        nil,
+      merge: ((inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
+      sweeping sweep: Sweep<Row.TableModel>,
       scope: ((Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       guards: SweepGuards = SweepGuards(), options: BulkOptions = BulkOptions()
     ) throws -> MirrorResult {
-      try store(rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards, options: options))
+      let rules = try UpsertRules(
+        .upsert, key: key, newer: newer, when: condition, merge: merge,
+        model: Row.TableModel.self)
+      return try store(
+        rows, BulkCall(rules, mirroring: sweep, scope: scope, guards: guards, options: options))
     }
 
     /// Makes the table of a model, in a migration for example.

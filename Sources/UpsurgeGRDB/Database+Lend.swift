@@ -6,7 +6,7 @@
     /// Stores the rows of one call: all of them, or none where it throws.
     func store<Row: TableRow>(_ rows: some Sequence<Row>, _ call: BulkCall<Row>) throws -> MirrorResult {
       try lend(for: Row.TableModel.tableName) { connection in
-        try call.store(rows, on: connection, memory: BulkMemory.standard)
+        try call.store(rows, on: connection, rowSize: WriterTarget.maximumRowSize)
       } ledger: {
         $0.ledger
       }
@@ -61,10 +61,5 @@
                 OR reference.on_update NOT IN ('NO ACTION', 'RESTRICT')))
           """, arguments: [table]) ?? true
     }
-  }
-
-  /// How much memory a call may use.
-  enum BulkMemory {
-    static var standard: ByteSize { .mebibytes(64) }
   }
 #endif

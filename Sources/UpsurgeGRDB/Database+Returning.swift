@@ -129,7 +129,7 @@
     ) throws -> [Returned<Value>] {
       let returned = ReturnedRows(columns.names, rules: call.rules)
       _ = try lend(for: Row.TableModel.tableName) { connection in
-        try call.store(rows, on: connection, memory: BulkMemory.standard, returned: returned)
+        try call.store(rows, on: connection, rowSize: WriterTarget.maximumRowSize, returned: returned)
       } ledger: {
         $0.ledger
       }

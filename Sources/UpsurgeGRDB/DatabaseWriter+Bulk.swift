@@ -73,12 +73,23 @@
     /// - Parameters: as of `GRDB.Database.mirror`.
     /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
     public func mirror<Row: TableRow>(
-      _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>..., sweeping sweep: Sweep<Row.TableModel>,
+      _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
+      newer: ColumnPath<Row>? = nil,
+      when condition: (
+        @Sendable (Row.TableModel.TableColumns, Row.TableModel.TableColumns) ->
+          UpsurgeModels.SQLExpression<Bool>
+      )? =
+        nil,
+      merge: (@Sendable (inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
+      sweeping sweep: Sweep<Row.TableModel>,
       scope: (@Sendable (Row.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       guards: SweepGuards = SweepGuards(), options: BulkOptions = BulkOptions()
     ) async throws -> MirrorResult {
-      try await store(
-        rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards, options: options))
+      let rules = try UpsertRules(
+        .upsert, key: key, newer: newer, when: condition, merge: merge,
+        model: Row.TableModel.self)
+      return try await store(
+        rows, BulkCall(rules, mirroring: sweep, scope: scope, guards: guards, options: options))
     }
 
     private func store<Row: TableRow>(
@@ -93,7 +104,8 @@
     let writer: any DatabaseWriter
     let table: String
 
-    var memory: ByteSize { BulkMemory.standard }
+    static var maximumRowSize: ByteSize { .mebibytes(16) }
+    var maximumRowSize: ByteSize { Self.maximumRowSize }
     var identity: ObjectIdentifier { ObjectIdentifier(writer) }
 
     func withConnection(

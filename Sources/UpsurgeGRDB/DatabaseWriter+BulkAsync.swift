@@ -80,12 +80,24 @@
     /// - Parameters: as of `mirror` for a sequence.
     public func mirror<Rows: AsyncSequence>(
       _ rows: sending Rows, on key: ColumnPath<Rows.Element>...,
+      newer: ColumnPath<Rows.Element>? = nil,
+      when condition: (
+        @Sendable (Rows.Element.TableModel.TableColumns, Rows.Element.TableModel.TableColumns) ->
+          UpsurgeModels.SQLExpression<Bool>
+      )? =
+        nil,
+      merge: (
+        @Sendable (inout RowUpdates<Rows.Element.TableModel>, Rows.Element.TableModel.TableColumns) -> Void
+      )? = nil,
       sweeping sweep: Sweep<Rows.Element.TableModel>,
       scope: (@Sendable (Rows.Element.TableModel.TableColumns) -> UpsurgeModels.SQLExpression<Bool>)? = nil,
       guards: SweepGuards = SweepGuards(), options: BulkOptions = BulkOptions()
     ) async throws -> MirrorResult where Rows.Element: TableRow {
-      try await store(
-        rows, BulkCall(mirroring: sweep, on: key, scope: scope, guards: guards, options: options))
+      let rules = try UpsertRules(
+        .upsert, key: key, newer: newer, when: condition, merge: merge,
+        model: Rows.Element.TableModel.self)
+      return try await store(
+        rows, BulkCall(rules, mirroring: sweep, scope: scope, guards: guards, options: options))
     }
 
     private func store<Rows: AsyncSequence>(

@@ -28,12 +28,12 @@
       )? =
         nil, options: BulkOptions = BulkOptions(),
       returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
         model: Rows.Element.TableModel.self)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
@@ -53,12 +53,13 @@
       )? =
         nil, options: BulkOptions = BulkOptions(),
       returning model: Rows.Element.TableModel.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+    where Rows.Element: TableRow {
       let rules = try UpsertRules(
         .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
         model: Rows.Element.TableModel.self)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
 
@@ -66,10 +67,10 @@
     public func insert<Rows: Sequence, Value: Sendable>(
       _ rows: Rows, options: BulkOptions = BulkOptions(),
       returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
       let rules = UpsertRules(mode: .insert)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
@@ -77,10 +78,11 @@
     public func insert<Rows: Sequence>(
       _ rows: Rows, options: BulkOptions = BulkOptions(),
       returning model: Rows.Element.TableModel.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+    where Rows.Element: TableRow {
       let rules = UpsertRules(mode: .insert)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
 
@@ -88,10 +90,10 @@
     public func insertOrIgnore<Rows: Sequence, Value: Sendable>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
       returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
       let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
@@ -99,10 +101,11 @@
     public func insertOrIgnore<Rows: Sequence>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
       returning model: Rows.Element.TableModel.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+    where Rows.Element: TableRow {
       let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
 
@@ -114,11 +117,11 @@
       )? =
         nil, options: BulkOptions = BulkOptions(),
       returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
       let rules = try UpsertRules(
         .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
@@ -130,11 +133,12 @@
       )? =
         nil, options: BulkOptions = BulkOptions(),
       returning model: Rows.Element.TableModel.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+    where Rows.Element: TableRow {
       let rules = try UpsertRules(
         .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
 
@@ -142,10 +146,10 @@
     public func delete<Rows: Sequence, Value: Sendable>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
       returning column: KeyPath<Rows.Element.TableModel.TableColumns, UpsurgeModels.SQLExpression<Value>>
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
       let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName), column)
     }
 
@@ -153,10 +157,11 @@
     public func delete<Rows: Sequence>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
       returning model: Rows.Element.TableModel.Type
-    ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+    ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+    where Rows.Element: TableRow {
       let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
       return try ReturningRows(
-        rows, BulkCall(rules, options: options),
+        GivenRows(rows), BulkCall(rules, options: options),
         in: WriterTarget(writer: self, table: Rows.Element.TableModel.tableName))
     }
   }

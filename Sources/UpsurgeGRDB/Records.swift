@@ -43,11 +43,11 @@
   }
 
   extension EncodableRecord where Self: UpsurgeModels.Table {
-    public func encode(to container: inout PersistenceContainer) throws { put(into: &container) }
+    public func encode(to container: inout PersistenceContainer) throws { try put(into: &container) }
   }
 
   extension EncodableRecord where Self: UpsurgeModels.Table & Encodable {
-    public func encode(to container: inout PersistenceContainer) throws { put(into: &container) }
+    public func encode(to container: inout PersistenceContainer) throws { try put(into: &container) }
   }
 
   // Keys that GRDB is given, as `fetchOne(db, id:)` is, are stored as the model's.
@@ -92,8 +92,9 @@
       try self.init(from: &decoder)
     }
 
-    fileprivate func put(into container: inout PersistenceContainer) {
-      for (name, value) in zip(Self.columnNames, columnValues) { container[name] = value.databaseValue }
+    /// - Throws: `badInput` for a value that cannot be stored.
+    fileprivate func put(into container: inout PersistenceContainer) throws {
+      for (name, value) in zip(Self.columnNames, try columnValues) { container[name] = value.databaseValue }
     }
   }
 

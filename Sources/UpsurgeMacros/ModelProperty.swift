@@ -121,6 +121,11 @@ extension ModelProperty {
       return nil
     }
     let options = ColumnOptions(variable.attribute("Column"), context: context)
+    if options.coding == nil, let type = annotation(of: binding, in: variable)?.type,
+      !hasCoding(type, variable, context: context)
+    {
+      return nil
+    }
     let name = token.text.trimmingBackticks
     return ModelProperty(
       name: name, columnName: options.name ?? name, type: type,
@@ -145,6 +150,31 @@ extension ModelProperty {
       name: name, columnName: columnName, type: namer.named(type), coding: namer.named(coding),
       initialValue: initialValue.map { namer.named($0) }, isPrimaryKey: isPrimaryKey, access: access,
       token: token)
+  }
+
+  /// Whether a type can have a coding of its own; diagnoses one that cannot.
+  private static func hasCoding(
+    _ type: TypeSyntax, _ variable: VariableDeclSyntax, context: some MacroExpansionContext
+  ) -> Bool {
+    let wrapped = type.as(OptionalTypeSyntax.self)?.wrappedType ?? type
+    let text = wrapped.trimmedDescription
+    if wrapped.isCollection {
+      let attribute = "@Column(as: JSON<\(text)>.self)"
+      context.diagnose(
+        Diagnostic(
+          "'\(text)' is not stored in a column of its own: '\(attribute)' stores it as JSON", id: "no-coding",
+          at: type,
+          fixIt: variable.attribute("Column") == nil && variable.bindings.count == 1
+            ? ("Insert '\(attribute)'", [.addAttribute("\(attribute) ", to: variable)]) : nil))
+    } else if wrapped.hasNoCoding {
+      context.diagnose(
+        Diagnostic(
+          "'\(text)' cannot be stored: a column needs a type with a coding, several columns one with '@Selection'",
+          id: "no-coding", at: type))
+    } else {
+      return true
+    }
+    return false
   }
 
   private static func checkEphemeral(

@@ -43,6 +43,24 @@ extension TypeSyntax {
     let text = trimmedDescription
     return text.hasPrefix("Optional<") || text.hasPrefix("Swift.Optional<")
   }
+
+  /// Whether it is written as an array or a dictionary; one of bytes is none.
+  var isCollection: Bool {
+    if let array = self.as(ArrayTypeSyntax.self) {
+      return !["UInt8", "Swift.UInt8"].contains(array.element.trimmedDescription)
+    }
+    return self.is(DictionaryTypeSyntax.self)
+  }
+
+  /// Whether it is a tuple, a function or `any` of something, of which none has a coding.
+  var hasNoCoding: Bool {
+    if let tuple = self.as(TupleTypeSyntax.self) {
+      return tuple.elements.count != 1 || tuple.elements.first?.type.hasNoCoding == true
+    }
+    if let attributed = self.as(AttributedTypeSyntax.self) { return attributed.baseType.hasNoCoding }
+    return self.is(FunctionTypeSyntax.self) || self.is(SomeOrAnyTypeSyntax.self)
+      || trimmedDescription == "Any"
+  }
 }
 
 extension ExprSyntax {

@@ -41,6 +41,8 @@ public struct Reject: Sendable, Equatable {
     public static let foreignKey = Code(rawValue: "foreign-key")
     /// A value of the wrong type for a STRICT table or an INTEGER PRIMARY KEY.
     public static let typeMismatch = Code(rawValue: "type-mismatch")
+    /// A value of a model that its column's coding cannot express.
+    public static let badValue = Code(rawValue: "bad-value")
     /// A trigger said RAISE(ABORT or FAIL).
     public static let trigger = Code(rawValue: "trigger")
   }

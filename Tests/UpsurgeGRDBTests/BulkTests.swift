@@ -47,6 +47,13 @@
       var ids: [Int?] = []
       for try await row in try writer.insert(someOf(3), returning: \.id) { ids.append(row.value) }
       #expect(ids == [1, 2, 3])
+      let coming = AsyncStream<Player> { stream in
+        for player in someOf(3, score: 1) { stream.yield(player) }
+        stream.finish()
+      }
+      let updated = try await writer.upsert(coming, returning: Player.self).all()
+      #expect(updated.map(\.value) == someOf(3, score: 1) && updated.allSatisfy { $0.outcome == .updated })
+      try await writer.update(someOf(3))
       let drafts = ["p2", "p9"].map { Player.Draft(name: $0, score: 4) }
       try await writer.write { db in
         let rows = try db.upsert(drafts, on: \.name, returning: Player.self)

@@ -29,4 +29,10 @@
     let id: Int
     @Column(as: JSON<[String]>.self) var tags: [String]
   }
+
+  /// A model with values that its column may not be able to express.
+  @Table struct Level: Equatable, Codable {
+    let id: Int
+    @Column(as: JSON<[Double]>.self) var values: [Double]
+  }
 #endif

@@ -40,6 +40,26 @@
       }
     }
 
+    @Test(
+      "A value that its column cannot express is an error, and a larger row an option",
+      arguments: Kind.allCases)
+    func limits(_ kind: Kind) async throws {
+      let writer = try kind.open(scratch)
+      var options = BulkOptions()
+      options.maximumRowSize = .mebibytes(32)
+      let large = Event(id: 1, tags: [String(repeating: "x", count: 17 << 20)])
+      try await writer.write { db in try db.create(table: Event.self) }
+      await #expect(throws: UpsurgeError.self) { try await writer.upsert([large]) }
+      #expect(try await writer.upsert([large], options: options).inserted == 1)
+      try await writer.write { [options] db in
+        #expect(throws: UpsurgeError.self) { try db.upsert([large]) }
+        #expect(try db.upsert([large], options: options).unchanged == 1)
+        try db.create(table: Level.self)
+        #expect(throws: UpsurgeError.self) { try Level(id: 1, values: [.nan]).insert(db) }
+        #expect(try Level.fetchCount(db) == 0)
+      }
+    }
+
     @Test("Keys that GRDB is given are stored as the model's", arguments: Kind.allCases)
     func keys(_ kind: Kind) throws {
       let writer = try kind.open(scratch)

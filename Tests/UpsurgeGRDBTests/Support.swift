@@ -14,6 +14,7 @@
   }
 
   extension Event: FetchableRecord, PersistableRecord {}
+  extension Level: FetchableRecord, PersistableRecord {}
   extension Visit: FetchableRecord, PersistableRecord {}
 
   /// Both kinds of databases that GRDB has.

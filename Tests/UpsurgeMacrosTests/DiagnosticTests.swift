@@ -133,6 +133,37 @@ import Testing
       expands: "struct A {\n  var (a, b) = (1, 2)\n}")
   }
 
+  @Test("A collection is told how it is stored; what cannot be stored is said at its type") func unstorable()
+  {
+    for type in ["[String]", "[String: Int]", "[[UInt8]]"] {
+      let attribute = "@Column(as: JSON<\(type)>.self)"
+      expectDiagnostic(
+        "@Table struct A {\n  var a: \(type)?\n}",
+        [
+          DiagnosticSpec(
+            message: "'\(type)' is not stored in a column of its own: '\(attribute)' stores it as JSON",
+            line: 2,
+            column: 10, fixIts: [FixItSpec(message: "Insert '\(attribute)'")])
+        ],
+        expands: "struct A {\n  var a: \(type)?\n}",
+        fixed: "@Table struct A {\n  \(attribute) var a: \(type)?\n}")
+    }
+    for type in [
+      "(Int, Int)", "(Int) -> Int", "@Sendable () -> Void", "any Sendable", "Any", "((Int) -> Int)?",
+    ] {
+      let text = type.hasSuffix("?") ? String(type.dropLast()) : type
+      expectDiagnostic(
+        "@Table struct A {\n  var a: \(type)\n}",
+        [
+          DiagnosticSpec(
+            message:
+              "'\(text)' cannot be stored: a column needs a type with a coding, several columns one with '@Selection'",
+            line: 2, column: 10)
+        ],
+        expands: "struct A {\n  var a: \(type)\n}")
+    }
+  }
+
   @Test("What is not stored needs a value, and is no column") func ephemeral() {
     expectDiagnostic(
       "@Table struct A {\n  let id: Int\n  @Ephemeral var a: Int\n}",

@@ -5,6 +5,12 @@ import Testing
 @testable import UpsurgeModels
 
 /// Many models a call, judged by a plain connection.
+@Table struct Measure: Equatable {
+  let id: Int
+  @Column(as: JSON<[Double]>.self) var values: [Double]
+  var count: UInt64
+}
+
 @Suite("Bulk calls") struct BulkTests {
   let scratch = Scratch()
 
@@ -362,5 +368,52 @@ import Testing
     }
     #expect(try plain.rows("SELECT name, high_score FROM players") == ["'a'|0"])
     #expect(try await database.upsert(player, options: options).updated == 1)
+  }
+
+  @Test("A value that its column cannot express is a reject, and the old one stays") func inexpressible()
+    async throws
+  {
+    let (database, _) = try await open(Measure.self)
+    let good = (1...5_000).map { Measure(id: $0, values: [1, 2], count: 3) }
+    try await database.insert(good)
+    var bad = good
+    bad[0].values = [1, .nan]
+    bad[4_998].count = .max
+    bad[4_999].values = [5]
+    await #expect(throws: UpsurgeError.self) { try await database.upsert(bad) }
+    #expect(try await database.fetchAll(Measure.order(by: \.id)) == good)
+    let rejects = Guarded<[Reject]>([])
+    var options = BulkOptions()
+    options.onError = .reject
+    options.onReject = { reject in rejects.withLock { $0.append(reject) } }
+    let ledger = try await database.upsert(bad, options: options)
+    #expect(ledger.rejected == 2 && ledger.updated == 1 && ledger.unchanged == 4_997 && ledger.isBalanced)
+    let found = rejects.withLock { $0 }
+    #expect(found.map(\.position.record) == [1, 4_999] && found.allSatisfy { $0.code == .badValue })
+    #expect(found[0].reason.contains("JSON") && found[1].reason.contains("18446744073709551615"))
+    #expect(try await database.fetchAll(Measure.where { $0.id.isIn([1, 4_999]) }) == [good[0], good[4_998]])
+    let outcomes = try await database.upsert(bad, options: options, returning: \.id).all()
+    #expect(outcomes.filter { $0.reject?.code == .badValue }.map(\.number) == [1, 4_999])
+    // All rows, of several batches.
+    let none = try await database.insert(
+      (1...9_000).lazy.map { Measure(id: -$0, values: [.infinity], count: 0) }, options: options)
+    #expect(none.rejected == 9_000 && none.isBalanced)
+    // A merge that would set it.
+    await #expect(throws: UpsurgeError.self) {
+      try await database.upsert(good, merge: { row, _ in row.set(\.values, to: [.nan]) })
+    }
+    #expect(try await database.count(Measure.where { $0.values == [.nan] }) == 0)
+  }
+
+  @Test("A row is as large as the call allows") func maximumRowSize() async throws {
+    let (database, _) = try await open(Player.self)
+    var options = BulkOptions()
+    options.maximumRowSize = .kibibytes(1)
+    let large = [Player(id: 1, name: String(repeating: "x", count: 2_000))]
+    await #expect(throws: UpsurgeError.self) { try await database.upsert(large, options: options) }
+    options.maximumRowSize = .mebibytes(20)
+    let larger = [Player(id: 1, name: String(repeating: "x", count: 17 << 20))]
+    await #expect(throws: UpsurgeError.self) { try await database.upsert(larger) }
+    #expect(try await database.upsert(larger, options: options).inserted == 1)
   }
 }

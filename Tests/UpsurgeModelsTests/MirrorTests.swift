@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -8,6 +9,21 @@ import Testing
   var title: String
   var list: String
   var deletedAt: String?
+}
+
+@Table struct Marked: Equatable {
+  let id: Int
+  var gone = false
+  var goneAt: Date?
+  @Column(as: Date.UnixTime.self) var goneNumber: Date?
+  @Column(as: Date.Seconds.self) var goneSecond: Date?
+}
+
+@Table struct Member: Equatable {
+  let id: Int
+  var email: String
+  var visits = 0
+  var updatedAt = 0
 }
 
 @Suite("Mirroring models") struct MirrorTests {
@@ -119,5 +135,50 @@ import Testing
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try await database.fetchAll(Player.order(by: \.id)) == players(1...100))
+  }
+
+  @Test("Rows that are gone are marked as the column's coding stores it, and stay equal to what is read")
+  func marks() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("c.db"))
+    let sweeps: [Sweep<Marked>] = [
+      .soft(\.gone), .soft(\.goneAt), .soft(\.goneNumber), .soft(\.goneSecond), .soft(column: "GONEAT"),
+    ]
+    let rows = (1...20).map { Marked(id: $0) }
+    for sweep in sweeps {
+      try await database.execute("DROP TABLE IF EXISTS markeds")
+      try await database.createTable(Marked.self)
+      try await database.insert(rows)
+      let before = Date()
+      #expect(try await database.mirror(rows.dropLast(), sweeping: sweep).ledger.swept == 1)
+      let swept = try #require(try await database.fetchOne(Marked.where { $0.id == 20 }))
+      let times = [swept.goneAt, swept.goneNumber, swept.goneSecond].compactMap { $0 }
+      #expect(swept.gone ? times.isEmpty : times.count == 1)
+      for time in times { #expect(abs(time.timeIntervalSince(before)) < 60) }
+      #expect(try await database.upsert([swept]).unchanged == 1)
+      #expect(try await database.mirror(rows, sweeping: sweep).ledger.updated == 1)
+      #expect(try await database.fetchAll(Marked.order(by: \.id)) == rows)
+    }
+  }
+
+  @Test(
+    "Rows are merged, by another key too; those that stay as they are are there all the same")
+  func merging() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("d.db"))
+    try await database.createTable(Member.self)
+    try await database.execute("CREATE UNIQUE INDEX i ON members(email)")
+    let old = (1...20).map { Member(id: $0, email: "e\($0)", visits: 1, updatedAt: 5) }
+    try await database.insert(old)
+    var rows = old.dropLast().map { Member(id: $0.id + 100, email: $0.email, visits: 2, updatedAt: 6) }
+    rows[0].updatedAt = 4
+    let result = try await database.mirror(
+      rows, on: \.email, newer: \.updatedAt,
+      merge: { row, excluded in
+        row.visits += excluded.visits
+        row.updatedAt = excluded.updatedAt
+      }, sweeping: .hard)
+    #expect(result.ledger.updated == 18 && result.ledger.stale == 1 && result.ledger.swept == 1)
+    let stored = try await database.fetchAll(Member.order(by: \.id))
+    #expect(stored.map(\.id) == Array(1...19))
+    #expect(stored.map(\.visits) == [1] + Array(repeating: 3, count: 18))
   }
 }

@@ -165,4 +165,72 @@ import Testing
     #expect(try await other.value.inserted == 1)
     #expect(try plain.rows("SELECT count(*) FROM players") == ["3"])
   }
+
+  private struct Failure: Error {}
+
+  /// Rows that come one after the other, then the error.
+  private func coming(_ players: [Player], _ error: Failure? = nil) -> AsyncThrowingStream<Player, any Error>
+  {
+    AsyncThrowingStream { stream in
+      for player in players { stream.yield(player) }
+      stream.finish(throwing: error)
+    }
+  }
+
+  @Test("Rows that come one after the other are said of as others are", arguments: [0, 1, 9_000])
+  func asynchronous(_ count: Int) async throws {
+    let (database, plain) = try await open()
+    let players = (0..<count).map { Player(id: $0 + 1, name: "\($0)") }
+    let inserted = try await database.insert(coming(players), returning: \.name).all()
+    #expect(inserted.map(\.value) == players.map(\.name) && inserted.allSatisfy { $0.outcome == .inserted })
+    #expect(inserted.map(\.number) == players.indices.map { UInt64($0) + 1 })
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["\(count)"])
+    let upserted = try await database.upsert(
+      coming(players), on: \.name, merge: { row, _ in row.highScore += 1 }, returning: Player.self
+    ).all()
+    #expect(upserted.allSatisfy { $0.outcome == .updated && $0.value?.highScore == 1 })
+    let updated = try await database.update(coming(players), returning: \.highScore).all()
+    #expect(updated.allSatisfy { $0.outcome == .updated && $0.value == 0 })
+    let ignored = try await database.insertOrIgnore(coming(players), returning: \.id).all()
+    #expect(ignored.map(\.value) == players.map(\.id) && ignored.allSatisfy { $0.outcome == .ignored })
+    let deleted = try await database.delete(coming(players), returning: Player.self).all()
+    #expect(deleted.map(\.value) == players)
+  }
+
+  @Test("What rows throw ends the loop and takes all of it back", arguments: [0, 1, 9_000, 30_000])
+  func failing(_ count: Int) async throws {
+    let (database, plain) = try await open()
+    let players = (0..<count).map { Player(id: $0 + 1, name: "\($0)") }
+    let iterator = try database.upsert(coming(players, Failure()), returning: \.id).makeAsyncIterator()
+    await #expect(throws: Failure.self) { while try await iterator.next() != nil {} }
+    #expect(try await iterator.next() == nil)
+    #expect(try await database.count(Player.all) == 0)
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
+  }
+
+  @Test("Rows that use the database that stores them end the loop; so does cancelling the task")
+  func ending() async throws {
+    let (database, plain) = try await open()
+    let rows = AsyncStream<Int> { stream in
+      for id in 1...10 { stream.yield(id) }
+      stream.finish()
+    }.map { id in
+      try await database.execute("DELETE FROM players")
+      return Player(id: id, name: "a")
+    }
+    let error = await #expect(throws: UpsurgeError.self) {
+      try await database.upsert(rows, returning: \.id).all()
+    }
+    #expect(error?.code == .usage)
+    let task = Task {
+      let (endless, source) = AsyncStream.makeStream(of: Player.self)
+      source.yield(Player(id: 1, name: "a"))
+      _ = try await database.upsert(endless, returning: \.id).all()
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
+    #expect(try await database.upsert([Player(id: 1, name: "a")]).inserted == 1)
+  }
 }

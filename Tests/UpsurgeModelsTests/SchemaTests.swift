@@ -1,7 +1,24 @@
+import Foundation
 import TestSupport
 import Testing
 
 @testable import UpsurgeModels
+
+@Table struct Parcel: Equatable {
+  let id: UUID
+  var label: String
+  var page: URL?
+}
+
+@Table struct Crate: Equatable {
+  @Column(as: UUID.Bytes.self) let id: UUID
+  var label: String
+}
+
+@Table struct Barrel: Equatable {
+  @Column(as: UUID.Uppercased.self) let id: UUID
+  var label: String
+}
 
 /// A table against its model.
 @Suite("Models: schema differences") struct SchemaTests {
@@ -74,5 +91,31 @@ import Testing
   {
     try await database.createTable(model)
     try await database.checkTable(model)
+  }
+
+  @Test("Drafts get the UUIDs that their tables make") func drafts() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("d.db"))
+    func made<Model: UpsurgeModels.Table, Draft: TableRow>(_ drafts: [Draft], _ model: Model.Type)
+      async throws
+      -> [Model] where Draft.TableModel == Model
+    {
+      try await database.createTable(model)
+      #expect(try await database.differences(of: model).isEmpty)
+      let made = try await database.insert(drafts, returning: model).all().compactMap(\.value)
+      #expect(try await database.insert(drafts).inserted == 2_000)
+      #expect(try await database.upsert(made).unchanged == 2_000)
+      #expect(try await database.count(model.all) == 4_000)
+      return made
+    }
+    let names = (1...2_000).map(String.init)
+    let page = try #require(URL(string: "https://example.org/a?b=c%20d"))
+    let parcels = try await made(names.map { Parcel.Draft(label: $0, page: page) }, Parcel.self)
+    #expect(parcels.map(\.label) == names && Set(parcels.map(\.id)).count == 2_000)
+    #expect(parcels.allSatisfy { $0.id.uuidString.dropFirst(14).first == "4" && $0.page == page })
+    #expect(try await database.fetchOne(Parcel.all.find(parcels[7].id)) == parcels[7])
+    let crates = try await made(names.map { Crate.Draft(label: $0) }, Crate.self)
+    #expect(Set(crates.map(\.id)).count == 2_000)
+    let barrels = try await made(names.map { Barrel.Draft(label: $0) }, Barrel.self)
+    #expect(try await database.fetchOne(Barrel.all.find(barrels[9].id)) == barrels[9])
   }
 }

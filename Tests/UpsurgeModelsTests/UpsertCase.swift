@@ -39,7 +39,7 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
     _ id: String, ending: Ending = .stored, betterRows: [String]? = nil,
     options edit: @escaping @Sendable (inout BulkOptions) -> Void = { _ in },
     _ store: @escaping @Sendable (Database, BulkOptions) async throws -> Ledger,
-    returning: @escaping @Sendable (Database, BulkOptions) throws -> ReturningRows<Rows, Model>
+    returning: @escaping @Sendable (Database, BulkOptions) throws -> ReturningRows<GivenRows<Rows>, Model>
   ) where Rows.Element: TableRow {
     self.id = id
     self.ending = ending
@@ -54,8 +54,8 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
       edit(&options)
       var rows: [Row] = []
       for try await row in try returning(database, options) {
-        let values = row.value.map {
-          Dictionary(uniqueKeysWithValues: zip(Model.columnNames, $0.columnValues))
+        let values = try row.value.map {
+          Dictionary(uniqueKeysWithValues: zip(Model.columnNames, try $0.columnValues))
         }
         rows.append(Row(outcome: row.outcome, values: values ?? [:]))
       }

@@ -106,6 +106,16 @@ import Upsurge
     }
   }
 
+  @Test("A line that never ends ends the import, in bounded memory") func longLine() async throws {
+    for length in [17 << 20, 100] {
+      let file = scratch.write("a=b\nc=" + String(repeating: "x", count: length) + "\n", to: "long.txt")
+      let importer = Importer(
+        database: scratch.file("long.db"), table: "t", from: [.named(file)], parser: KeyValueLines())
+      let summary = await importer.run()
+      #expect((summary.error?.message.contains("more than 16777216 bytes") ?? false) == (length > 100))
+    }
+  }
+
   @Test("A parser of the program reads files as they come, compressed or not") func parser() async throws {
     let text =
       (0..<40_000).map { "k\($0)=\(String(repeating: "v", count: $0 % 90))x\r\n" }.joined() + "last=1"

@@ -102,10 +102,12 @@ public final class ByteInput {
   }
 
   /// Reads up to the next line end, which is not given (LF, or CR LF); nil at the end.
-  /// - Throws: `badInput` where the source is cut or corrupt.
-  public func readLine() throws(UpsurgeError) -> String? {
+  /// - Parameter limit: of a line.
+  /// - Throws: `badInput` where the source is cut or corrupt, and at a line of more bytes than `limit`.
+  public func readLine(limit: ByteSize = .mebibytes(16)) throws(UpsurgeError) -> String? {
     var line: [UInt8]?
     while true {
+      if let line, line.count > limit.byteCount { throw tooLong(limit) }
       if range.isEmpty, try fill() == 0 { break }
       let rest = buffer[range]
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -113,6 +115,7 @@ public final class ByteInput {
         line?.append(contentsOf: rest[..<end])
         range = end + 1..<range.upperBound
         if line?.last == UInt8(ascii: "\r") { line?.removeLast() }
+        if let line, line.count > limit.byteCount { throw tooLong(limit) }
         break
       }
       line = line ?? []
@@ -128,6 +131,12 @@ public final class ByteInput {
     if range.isEmpty { _ = try fill() }
     defer { range = 0..<0 }
     return Array(buffer[range])
+  }
+
+  private func tooLong(_ limit: ByteSize) -> UpsurgeError {
+    UpsurgeError(
+      .badInput, "\(name): a line has more than \(limit.byteCount) bytes",
+      hint: "another format, or a larger limit of readLine")
   }
 
   private func fill() throws(UpsurgeError) -> Int {

@@ -49,6 +49,13 @@ public protocol SingleColumnCoding: ColumnCoding
 where Columns == SQLExpression<Value>, OptionalColumns == SQLExpression<Value?> {
   /// What the column holds.
   static var storage: StorageClass { get }
+  /// SQL for a value that no other row has: what a new row gets whose primary key is this column and is not given, as in a draft. Nil,
+  /// the default, where there is none.
+  static var newKeySQL: String? { get }
+}
+
+extension SingleColumnCoding {
+  public static var newKeySQL: String? { nil }
 }
 
 /// A value that stores itself in one column.

@@ -11,9 +11,20 @@ extension Data: ColumnValue {
   }
 }
 
+/// Text, as `absoluteString` is.
+extension URL: ColumnValue {
+  public static var storage: StorageClass { .text }
+  public static func encode(_ value: URL, into row: inout RowEncoder) { row.append(value.absoluteString) }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> URL {
+    guard let value = URL(string: try row.decodeText()) else { throw row.invalid("a URL") }
+    return value
+  }
+}
+
 /// Text in lower case, as `uuid()` makes it; ``Bytes`` and ``Uppercased`` are other codings.
 extension UUID: ColumnValue {
   public static var storage: StorageClass { .text }
+  public static var newKeySQL: String? { KeyMigration.newUUID }
 
   public static func encode(_ value: UUID, into row: inout RowEncoder) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { text in
@@ -30,6 +41,7 @@ extension UUID: ColumnValue {
   /// Text in upper case, as `uuidString` is.
   public enum Uppercased: SingleColumnCoding {
     public static var storage: StorageClass { .text }
+    public static var newKeySQL: String? { "upper(\(KeyMigration.newUUID))" }
 
     public static func encode(_ value: UUID, into row: inout RowEncoder) {
       withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { text in
@@ -46,6 +58,7 @@ extension UUID: ColumnValue {
   /// A blob of 16 bytes.
   public enum Bytes: SingleColumnCoding {
     public static var storage: StorageClass { .blob }
+    public static var newKeySQL: String? { "randomblob(16)" }
 
     public static func encode(_ value: UUID, into row: inout RowEncoder) {
       withUnsafeBytes(of: value.uuid) { row.append($0) }
@@ -82,12 +95,17 @@ extension UUID: ColumnValue {
 public enum JSON<Value: Codable & Sendable>: SingleColumnCoding {
   public static var storage: StorageClass { .text }
 
-  /// A value that JSON cannot express, such as a number that is not finite, is stored as NULL.
+  /// A row with a value that JSON cannot express, such as a number that is not finite, is rejected.
   public static func encode(_ value: Value, into row: inout RowEncoder) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let text = try? encoder.encode(value) else { return row.appendNull() }
-    text.withUnsafeBytes { bytes in bytes.withMemoryRebound(to: UInt8.self) { row.appendText($0) } }
+    do {
+      let text = try encoder.encode(value)
+      text.withUnsafeBytes { bytes in bytes.withMemoryRebound(to: UInt8.self) { row.appendText($0) } }
+    } catch {
+      row.refuse("JSON cannot express this value of \(Value.self)\(error.encodingReason)")
+      row.appendNull()
+    }
   }
 
   public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Value {
@@ -96,5 +114,17 @@ public enum JSON<Value: Codable & Sendable>: SingleColumnCoding {
       throw row.invalid("JSON of \(Value.self)")
     }
     return value
+  }
+}
+
+extension Error {
+  /// `, at a.b: reason`, of what could not be encoded.
+  fileprivate var encodingReason: String {
+    guard let error = self as? EncodingError, case .invalidValue(_, let context) = error else {
+      return ": \(self)"
+    }
+    let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(
+      separator: ".")
+    return (path.isEmpty ? ": " : ", at \(path): ") + context.debugDescription
   }
 }

@@ -13,6 +13,8 @@ public struct RowEncoder: ~Copyable {
   private var end = 0
   /// Bytes that the row needs in the arena.
   private var wantedByteCount = 0
+  /// Why the row cannot be stored; nil where it can.
+  private var refusal: String?
 
   init(sizes: Batch.Sizes = .standard) { batch = Batch(sizes: sizes) }
 
@@ -61,6 +63,12 @@ public struct RowEncoder: ~Copyable {
     }
   }
 
+  /// Says that the row cannot be stored, which makes a reject of it. The value's columns are appended all the same, as NULL.
+  /// - Parameter reason: what is the matter with the value: `4.5e400 is no number that JSON can express`.
+  public mutating func refuse(_ reason: @autoclosure () -> String) {
+    if refusal == nil { refusal = reason() }
+  }
+
   // MARK: - Rows
 
   /// Whether the batch has room for the cells of one more row.
@@ -69,18 +77,25 @@ public struct RowEncoder: ~Copyable {
   /// Appends one row.
   /// - Parameters:
   ///   - number: the row's number, from 1, of all that are given.
+  ///   - byteLimit: bytes of text and blobs that it may have.
   ///   - encode: appends a value for each column of the batch.
-  /// - Returns: nil when the row is in the batch; else how many bytes of text and blobs it has, more than there is room
-  ///   for: the batch is as it was.
+  /// - Returns: nil when the row is in the batch, or was refused; else how many bytes of text and blobs it has, more than there is
+  ///   room for, or than the limit: the batch is as it was.
   @inline(__always)
-  mutating func appendRow(number: UInt64, _ encode: (inout RowEncoder) -> Void) -> Int? {
+  mutating func appendRow(
+    number: UInt64, byteLimit: Int = .max, _ encode: (inout RowEncoder) -> Void
+  ) -> Int? {
     let start = batch.arenaByteCount
     next = batch.recordCount * batch.columnCount
     end = next + batch.columnCount
     wantedByteCount = 0
     encode(&self)
     precondition(next == end, "a coding has appended another number of values than its columnCount says")
-    if wantedByteCount > batch.arenaCapacity - start {
+    if refusal != nil {
+      batch.arenaByteCount = start
+      return nil
+    }
+    if wantedByteCount > min(batch.arenaCapacity - start, byteLimit) {
       batch.arenaByteCount = start
       return wantedByteCount
     }
@@ -89,6 +104,13 @@ public struct RowEncoder: ~Copyable {
     batch.recordCount += 1
     batch.parsedByteCount = batch.arenaByteCount
     return nil
+  }
+
+  /// Why the last row was refused; nil where it was not.
+  mutating func takeRefusal() -> String? {
+    if refusal == nil { return nil }
+    defer { refusal = nil }
+    return refusal
   }
 
   // MARK: - Cells
@@ -112,6 +134,32 @@ public struct RowEncoder: ~Copyable {
   }
 }
 
+/// What was appended to one row.
+struct EncodedValues {
+  /// One for each column.
+  private(set) var values: [SQLValue] = []
+  /// Why they cannot be stored; nil where they can.
+  let refusal: String?
+
+  init(columnCount: Int, _ encode: (inout RowEncoder) -> Void) {
+    var row = RowEncoder(
+      sizes: Batch.Sizes(arenaByteCount: 256, cellCount: max(columnCount, 1), recordCount: 1))
+    row.batch.begin(columnCount: columnCount)
+    if let byteCount = row.appendRow(number: 1, encode) {
+      row.batch.growArena(to: byteCount)
+      _ = row.appendRow(number: 1, encode)
+    }
+    refusal = row.takeRefusal()
+    values = (0..<columnCount).map { row.batch.value(at: $0) }
+  }
+
+  /// - Throws: `badInput` where they cannot be stored.
+  func stored() throws(UpsurgeError) -> [SQLValue] {
+    if let refusal { throw UpsurgeError(.badInput, refusal) }
+    return values
+  }
+}
+
 extension [SQLValue] {
   /// What a coding makes of a value, one for each column.
   init<Coding: ColumnCoding>(encoding value: Coding.Value, as coding: Coding.Type) {
@@ -120,14 +168,7 @@ extension [SQLValue] {
 
   /// What is appended to one row.
   init(columnCount: Int, _ encode: (inout RowEncoder) -> Void) {
-    var row = RowEncoder(
-      sizes: Batch.Sizes(arenaByteCount: 256, cellCount: Swift.max(columnCount, 1), recordCount: 1))
-    row.batch.begin(columnCount: columnCount)
-    if let byteCount = row.appendRow(number: 1, encode) {
-      row.batch.growArena(to: byteCount)
-      _ = row.appendRow(number: 1, encode)
-    }
-    self = (0..<columnCount).map { row.batch.value(at: $0) }
+    self = EncodedValues(columnCount: columnCount, encode).values
   }
 }
 

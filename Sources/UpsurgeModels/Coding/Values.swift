@@ -13,7 +13,15 @@ extension Int64: ColumnValue {
 extension SingleColumnCoding where Self: FixedWidthInteger, Value == Self {
   public static var storage: StorageClass { .integer }
 
-  public static func encode(_ value: Self, into row: inout RowEncoder) { row.append(Int64(value)) }
+  /// A row with a number that SQLite has no integer for is rejected.
+  public static func encode(_ value: Self, into row: inout RowEncoder) {
+    if let number = Int64(exactly: value) {
+      row.append(number)
+    } else {
+      row.refuse("\(value) is no integer of 64 bits with a sign, which SQLite has")
+      row.appendNull()
+    }
+  }
 
   public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Self {
     guard let value = Self(exactly: try row.decodeInteger()) else {
@@ -30,6 +38,8 @@ extension Int8: ColumnValue {}
 extension UInt32: ColumnValue {}
 extension UInt16: ColumnValue {}
 extension UInt8: ColumnValue {}
+extension UInt64: ColumnValue {}
+extension UInt: ColumnValue {}
 
 extension Double: ColumnValue {
   public static var storage: StorageClass { .real }

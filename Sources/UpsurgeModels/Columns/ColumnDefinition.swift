@@ -43,5 +43,8 @@ package struct ColumnStorage: Sendable, Equatable {
     return stored(as: coding)
   }
 
+  /// As `SingleColumnCoding.newKeySQL`.
+  var newKeySQL: String? { coding.newKeySQL }
+
   package static func == (left: Self, right: Self) -> Bool { left.coding == right.coding }
 }

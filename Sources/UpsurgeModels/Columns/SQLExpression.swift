@@ -51,7 +51,7 @@ public struct SQLExpression<Value>: Sendable {
   /// A value.
   public static func value(_ value: Value) -> SQLExpression where Value: ColumnCoding, Value.Value == Value {
     let coding = ExpressionCoding(Value.self)
-    return SQLExpression(SQLText(value: SQLValue(encoding: value, with: coding.encode)), coding: coding)
+    return SQLExpression(SQLText(encoding: value, with: coding.encode), coding: coding)
   }
 
   /// The same, one value of many rows.
@@ -62,7 +62,7 @@ public struct SQLExpression<Value>: Sendable {
   }
 
   /// A value as this column stores it.
-  func text(_ value: Value) -> SQLText { SQLText(value: SQLValue(encoding: value, with: coding.encode)) }
+  func text(_ value: Value) -> SQLText { SQLText(encoding: value, with: coding.encode) }
 
   /// `(left OP right)` of the same values.
   func combined(_ word: String, _ right: SQLText) -> SQLExpression {

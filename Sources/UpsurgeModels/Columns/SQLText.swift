@@ -10,6 +10,8 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   enum Piece: Sendable, Hashable {
     case sql(String)
     case value(SQLValue)
+    /// A value that its coding cannot express, and why; where it is only compared, it is NULL.
+    case refused(String)
   }
 
   private(set) var pieces: [Piece] = []
@@ -22,6 +24,12 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
 
   init(value: SQLValue) { pieces = [.value(value)] }
 
+  /// A value as a coding of one column stores it.
+  init<Value>(encoding value: Value, with encode: (Value, inout RowEncoder) -> Void) {
+    let encoded = EncodedValues(columnCount: 1) { encode(value, &$0) }
+    pieces = [encoded.refusal.map { .refused($0) } ?? .value(encoded.values[0])]
+  }
+
   /// The text with `?` for each value, and the values.
   public var bound: (sql: String, values: [SQLValue]) {
     var (sql, values): (String, [SQLValue]) = ("", [])
@@ -31,19 +39,21 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
       case .value(let value):
         sql += "?"
         values.append(value)
+      case .refused: sql += "NULL"
       }
     }
     return (sql, values)
   }
 
   /// The text with the values as literals, for what takes no parameters: constraints, conflict targets, merge rules.
-  /// - Throws: `usage` for a text with a NUL byte.
+  /// - Throws: `usage` for a text with a NUL byte, `badInput` for a value that cannot be stored.
   func spelled() throws(UpsurgeError) -> String {
     var sql = ""
     for piece in pieces {
       switch piece {
       case .sql(let text): sql += text
       case .value(let value): sql += try value.literal()
+      case .refused(let reason): throw UpsurgeError(.badInput, reason)
       }
     }
     return sql
@@ -89,12 +99,12 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     /// Binds a value.
     public mutating func appendInterpolation<Value: ColumnValue>(_ value: Value) {
-      text.append(SQLText(value: SQLValue(encoding: value, with: Value.encode)))
+      text.append(SQLText(encoding: value, with: Value.encode))
     }
 
     /// Binds a value, or NULL.
     public mutating func appendInterpolation<Value: ColumnValue>(_ value: Value?) {
-      text.append(SQLText(value: value.map { SQLValue(encoding: $0, with: Value.encode) } ?? .null))
+      text.append(value.map { SQLText(encoding: $0, with: Value.encode) } ?? SQLText(value: .null))
     }
 
     public mutating func appendInterpolation(_ value: SQLValue) { text.append(SQLText(value: value)) }

@@ -15,6 +15,10 @@ public struct BulkOptions: Sendable {
   /// database's thread.
   public var onReject: (@Sendable (Reject) -> Void)?
 
+  /// Bytes of text and blobs that one row may have, at most 1,000,000,000; a larger row cannot be stored. With nil, the default, a
+  /// quarter of the database's `Configuration.memory`, and 16 MiB for a database of GRDB's.
+  public var maximumRowSize: ByteSize?
+
   /// Whether triggers are to know that the rows come from a sync: what ``isSynchronizing`` says meanwhile.
   public var isSynchronizing = false
 

@@ -26,10 +26,10 @@ package struct BulkCall<Row: TableRow>: Sendable {
 
   /// Stores what a sequence has, on the calling thread.
   /// - Parameters:
-  ///   - memory: bounds each row, to a quarter of it.
+  ///   - rowSize: of a row at most, where the options do not say.
   ///   - returned: is told what becomes of each row.
   package func store(
-    _ rows: some Sequence<Row>, on connection: Connection, memory: ByteSize, returned: ReturnedRows? = nil
+    _ rows: some Sequence<Row>, on connection: Connection, rowSize: ByteSize, returned: ReturnedRows? = nil
   ) throws(UpsurgeError) -> MirrorResult {
     let before = connection.isSynchronizing
     connection.isSynchronizing = options.isSynchronizing
@@ -38,7 +38,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
     var isDone = false
     // An error has rolled back already.
     defer { if !isDone { writer.rollback() } }
-    var (iterator, filler) = (rows.makeIterator(), BatchFiller<Row>(memory))
+    var (iterator, filler) = (rows.makeIterator(), BatchFiller<Row>(options.maximumRowSize ?? rowSize))
     var encoder = RowEncoder()
     while !filler.isAtEnd {
       filler.begin(&encoder)
@@ -101,8 +101,8 @@ package struct BulkCall<Row: TableRow>: Sendable {
 
 /// A database that rows are stored in, by a thread of its own.
 package protocol BulkTarget: Sendable {
-  /// Bounds each row, to a quarter of it.
-  var memory: ByteSize { get }
+  /// What a row may have of text and blobs, where the call does not say.
+  var maximumRowSize: ByteSize { get }
   /// What tells it from others: it waits for the rows of a call, and can do nothing else meanwhile.
   var identity: ObjectIdentifier { get }
 
@@ -172,7 +172,7 @@ package struct BulkWrite<Row: TableRow>: Sendable {
     }
   }
 
-  var filler: BatchFiller<Row> { BatchFiller(target.memory) }
+  var filler: BatchFiller<Row> { BatchFiller(call.options.maximumRowSize ?? target.maximumRowSize) }
 
   /// Stores what comes through the feed, and commits.
   func written(_ feed: BulkFeed, _ returned: ReturnedPages? = nil) async throws -> BulkStored {
@@ -227,7 +227,7 @@ struct BatchFiller<Row: TableRow> {
   private var waiting: Row?
   private var count: UInt64 = 0
 
-  init(_ memory: ByteSize) { byteLimit = min(memory.byteCount / 4, 1_000_000_000) }
+  init(_ maximum: ByteSize) { byteLimit = min(maximum.byteCount, 1_000_000_000) }
 
   /// Begins an empty batch.
   mutating func begin(_ rows: inout RowEncoder) {
@@ -250,7 +250,7 @@ struct BatchFiller<Row: TableRow> {
 
   private mutating func append(_ row: Row, to rows: inout RowEncoder) {
     // `row.encode` itself would be a closure in memory of its own, for each row.
-    if let byteCount = rows.appendRow(number: count, { row.encode(into: &$0) }) {
+    if let byteCount = rows.appendRow(number: count, byteLimit: byteLimit, { row.encode(into: &$0) }) {
       if byteCount > byteLimit {
         rows.batch.take(.tooLarge(row: count, byteCount: byteCount, limit: byteLimit))
       } else if rows.batch.isEmpty {
@@ -262,17 +262,25 @@ struct BatchFiller<Row: TableRow> {
         return
       }
     }
+    if let reason = rows.takeRefusal() { rows.batch.take(.unstorable(row: count, reason: reason)) }
     wantsRow = rows.hasRoom
   }
 }
 
 extension Reject {
-  /// A row that is larger than the database's memory allows.
+  /// A row with a value that cannot be stored.
+  fileprivate static func unstorable(row: UInt64, reason: String) -> Reject {
+    Reject(
+      .badValue, at: Position(file: "rows", record: row), reason: reason,
+      raw: UnsafeBufferPointer(start: nil, count: 0))
+  }
+
+  /// A row that is larger than the call's memory allows.
   fileprivate static func tooLarge(row: UInt64, byteCount: Int, limit: Int) -> Reject {
     Reject(
       .tooLarge, at: Position(file: "rows", record: row),
       reason: "the row has \(byteCount) bytes, more than the \(limit) it may",
-      hint: "a larger Configuration.memory; a row may have a quarter of it",
+      hint: "a larger BulkOptions.maximumRowSize",
       raw: UnsafeBufferPointer(start: nil, count: 0))
   }
 }

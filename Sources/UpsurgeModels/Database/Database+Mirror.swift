@@ -1,3 +1,4 @@
+import Foundation
 import Upsurge
 
 /// What becomes of rows that a snapshot no longer has.
@@ -6,8 +7,8 @@ public enum Sweep<Model: Table>: Sendable {
   case none
   /// They are deleted.
   case hard
-  /// They are marked in the column of this name: the time in a text column, 1 in one of numbers. A row of the snapshot says
-  /// itself that it is not marked.
+  /// They are marked in the column of this name: by the time in one of dates, `true` in one of truths, as the model stores them; by
+  /// the time as text in any other text column, 1 in one of numbers. A row of the snapshot says itself that it is not marked.
   case soft(column: String)
 
   /// They are marked in a column.
@@ -38,6 +39,14 @@ public struct MirrorResult: Sendable {
   public var refusal: UpsurgeError?
 }
 
+extension Table {
+  /// What a column of dates, or of truths, has in a row that is gone; nil for others.
+  fileprivate static func softMark(in name: String) throws(UpsurgeError) -> String? {
+    let storage = columnDefinitions.first { SQLName.isSame($0.name, name) }?.storing
+    return try (storage?.stored(Date()) ?? storage?.stored(true))?.literal()
+  }
+}
+
 extension Database {
   /// Brings a table in step with a snapshot, in one transaction: new rows are inserted, changed ones changed, equal ones not
   /// touched, and rows that the snapshot does not have are swept.
@@ -47,6 +56,7 @@ extension Database {
   /// - Parameters:
   ///   - rows: all that the table is to have.
   ///   - key: as of `upsert`.
+  ///   - newer, condition, merge: as of `upsert`; a row that stays as it is for them is in the snapshot all the same.
   ///   - sweep: what becomes of rows that are not among them.
   ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
   ///   - guards: what keeps a snapshot that is cut off from emptying the table.
@@ -54,11 +64,20 @@ extension Database {
   /// - Throws: as `upsert`; `guardRefused` for a row outside of the scope: nothing is stored then.
   public func mirror<Row: TableRow>(
     _ rows: sending some Sequence<Row>, on key: ColumnPath<Row>...,
+    newer: ColumnPath<Row>? = nil,
+    when condition: (
+      @Sendable (Row.TableModel.TableColumns, Row.TableModel.TableColumns) -> SQLExpression<Bool>
+    )? =
+      nil,
+    merge: (@Sendable (inout RowUpdates<Row.TableModel>, Row.TableModel.TableColumns) -> Void)? = nil,
     sweeping sweep: Sweep<Row.TableModel>,
     scope: (@Sendable (Row.TableModel.TableColumns) -> SQLExpression<Bool>)? = nil,
     guards: SweepGuards = SweepGuards(), options: BulkOptions = BulkOptions()
   ) async throws -> MirrorResult {
-    let call = try BulkCall<Row>(mirroring: sweep, on: key, scope: scope, guards: guards, options: options)
+    let rules = try UpsertRules(
+      .upsert, key: key, newer: newer, when: condition, merge: merge,
+      model: Row.TableModel.self)
+    let call = try BulkCall<Row>(rules, mirroring: sweep, scope: scope, guards: guards, options: options)
     return try await BulkWrite(call, in: self).store(rows)
   }
 }
@@ -67,7 +86,7 @@ extension BulkCall {
   /// What a mirror comes to.
   /// - Throws: `usage` for a key in the call and another in the options, and for `commitEvery`.
   package init(
-    mirroring sweep: Sweep<Row.TableModel>, on key: [ColumnPath<Row>],
+    _ rules: UpsertRules, mirroring sweep: Sweep<Row.TableModel>,
     scope: ((Row.TableModel.TableColumns) -> SQLExpression<Bool>)?, guards: SweepGuards, options: BulkOptions
   ) throws(UpsurgeError) {
     if options.commitEvery != nil {
@@ -84,9 +103,10 @@ extension BulkCall {
     switch sweep {
     case .none: snapshot.sweep = .none
     case .hard: snapshot.sweep = .hard
-    case .soft(let name): snapshot.sweep = .soft(column: name)
+    case .soft(let name):
+      snapshot.sweep = .soft(column: name)
+      snapshot.softMark = try Row.TableModel.softMark(in: name)
     }
-    try self.init(
-      UpsertRules(.upsert, key: key, model: Row.TableModel.self), options: options, snapshot: snapshot)
+    try self.init(rules, options: options, snapshot: snapshot)
   }
 }

@@ -25,11 +25,11 @@ extension Database {
     )? = nil,
     options: BulkOptions = BulkOptions(),
     returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
       model: Rows.Element.TableModel.self)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self, column)
   }
 
   /// Upserts rows and gives each as it is then.
@@ -47,47 +47,50 @@ extension Database {
     )? = nil,
     options: BulkOptions = BulkOptions(),
     returning model: Rows.Element.TableModel.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+  where Rows.Element: TableRow {
     let rules = try UpsertRules(
       .upsert, key: key, where: predicate, newer: newer, when: condition, merge: merge,
       model: Rows.Element.TableModel.self)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self)
   }
 
   /// Inserts rows and gives a column of each.
   public func insert<Rows: Sequence, Value: Sendable>(
     _ rows: Rows, options: BulkOptions = BulkOptions(),
     returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
     let rules = UpsertRules(mode: .insert)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self, column)
   }
 
   /// Inserts rows and gives each as it is then.
   public func insert<Rows: Sequence>(
     _ rows: Rows, options: BulkOptions = BulkOptions(),
     returning model: Rows.Element.TableModel.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+  where Rows.Element: TableRow {
     let rules = UpsertRules(mode: .insert)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self)
   }
 
   /// Inserts rows whose key does not exist, and gives a column of each, also of those that are there.
   public func insertOrIgnore<Rows: Sequence, Value: Sendable>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
     returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
     let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self, column)
   }
 
   /// Inserts rows whose key does not exist, and gives each as it is then, also those that are there.
   public func insertOrIgnore<Rows: Sequence>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
     returning model: Rows.Element.TableModel.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+  where Rows.Element: TableRow {
     let rules = try UpsertRules(.ignore, key: key, model: Rows.Element.TableModel.self)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self)
   }
 
   /// Changes rows that exist, and gives a column of each.
@@ -98,10 +101,10 @@ extension Database {
     )? = nil,
     options: BulkOptions = BulkOptions(),
     returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
     let rules = try UpsertRules(
       .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self, column)
   }
 
   /// Changes rows that exist, and gives each as it is then.
@@ -112,27 +115,29 @@ extension Database {
     )? = nil,
     options: BulkOptions = BulkOptions(),
     returning model: Rows.Element.TableModel.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+  where Rows.Element: TableRow {
     let rules = try UpsertRules(
       .update, key: key, newer: newer, merge: merge, model: Rows.Element.TableModel.self)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self)
   }
 
   /// Deletes rows, and gives a column of each as it was.
   public func delete<Rows: Sequence, Value: Sendable>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
     returning column: KeyPath<Rows.Element.TableModel.TableColumns, SQLExpression<Value>>
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Value> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Value> where Rows.Element: TableRow {
     let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self, column)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self, column)
   }
 
   /// Deletes rows, and gives each as it was.
   public func delete<Rows: Sequence>(
     _ rows: Rows, on key: ColumnPath<Rows.Element>..., options: BulkOptions = BulkOptions(),
     returning model: Rows.Element.TableModel.Type
-  ) throws(UpsurgeError) -> ReturningRows<Rows, Rows.Element.TableModel> where Rows.Element: TableRow {
+  ) throws(UpsurgeError) -> ReturningRows<GivenRows<Rows>, Rows.Element.TableModel>
+  where Rows.Element: TableRow {
     let rules = try UpsertRules(.delete, key: key, model: Rows.Element.TableModel.self)
-    return try ReturningRows(rows, BulkCall(rules, options: options), in: self)
+    return try ReturningRows(GivenRows(rows), BulkCall(rules, options: options), in: self)
   }
 }

@@ -14,7 +14,7 @@ public final class Database: BulkTarget {
     public var durability = Durability.normal
     /// How long to wait for a lock that another program holds, in milliseconds.
     public var busyTimeout: Int32 = 5_000
-    /// Bounds the page cache (a quarter of it) and each row (as much again).
+    /// Bounds the page cache (a quarter of it) and each row (as much again, unless `BulkOptions.maximumRowSize` says something else).
     public var memory = ByteSize.mebibytes(64)
 
     public init() {}
@@ -49,7 +49,7 @@ public final class Database: BulkTarget {
   /// Whether the database is in memory, and has one connection only.
   var isInMemory: Bool { reader === writer }
 
-  package var memory: ByteSize { configuration.memory }
+  package var maximumRowSize: ByteSize { ByteSize(configuration.memory.byteCount / 4) }
   package var identity: ObjectIdentifier { ObjectIdentifier(writer) }
 
   package func withConnection(

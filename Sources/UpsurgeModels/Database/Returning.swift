@@ -22,7 +22,8 @@ public struct Returned<Value: Sendable>: Sendable {
 /// The database waits for the loop: what its body asks of the same database throws `usage`, but for reads of a file, which see the rows as they were; other tasks wait. Gather what is
 /// needed, and use the database behind the loop. A child task that the body waits for, and a GRDB writer's own methods, are not
 /// known to be of the loop: they wait forever.
-public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence where Rows.Element: TableRow {
+public struct ReturningRows<Rows: AsyncSequence, Value: Sendable>: AsyncSequence
+where Rows.Element: TableRow {
   public typealias Element = Returned<Value>
 
   let rows: Rows
@@ -68,7 +69,7 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
     private let call: ReturningRows
     private let feed = BulkFeed()
     private let giver: ReturnedPages
-    private var rows: Rows.Iterator
+    private var rows: Rows.AsyncIterator
     private var filler: BatchFiller<Rows.Element>
     private var boxes: AsyncStream<BulkFeed.Box>.Iterator
     private var pages: AsyncStream<[BulkUpsert.Returned]>.Iterator
@@ -84,7 +85,7 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
       let (stream, pages) = AsyncStream.makeStream(of: [BulkUpsert.Returned].self)
       giver = ReturnedPages(names: call.columns.names, pages: pages)
       self.pages = stream.makeAsyncIterator()
-      rows = call.rows.makeIterator()
+      rows = call.rows.makeAsyncIterator()
       filler = call.write.filler
       boxes = feed.emptyBoxes
     }
@@ -108,7 +109,9 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
       if isAtEnd { return nil }
       isAtEnd = true
       if result == nil { try begin() }
-      while !filler.isAtEnd, sentCount < Iterator.batchesAhead, let box = await boxes.next() { send(box) }
+      while !filler.isAtEnd, sentCount < Iterator.batchesAhead, let box = await boxes.next() {
+        try await send(box)
+      }
       if sentCount > 0, let page = await pages.next() {
         isAtEnd = false
         sentCount -= 1
@@ -130,13 +133,44 @@ public struct ReturningRows<Rows: Sequence, Value: Sendable>: AsyncSequence wher
       }
     }
 
-    private func send(_ box: BulkFeed.Box) {
-      filler.begin(&box.row)
-      while filler.wantsRow, let row = rows.next() { filler.add(row, to: &box.row) }
-      filler.end()
+    private func send(_ box: BulkFeed.Box) async throws {
+      do {
+        try await WaitingDatabase.giving(to: call.write.target.identity) { try await fill(box) }
+      } catch {
+        WaitingDatabase.endLooking(ObjectIdentifier(self))
+        feed.end(isCancelled: true)
+        _ = try? await result?.value
+        throw error
+      }
       feed.send(box)
       sentCount += 1
     }
+
+    private func fill(_ box: BulkFeed.Box) async throws {
+      filler.begin(&box.row)
+      while filler.wantsRow {
+        guard let row = try await rows.next() else { break }
+        filler.add(row, to: &box.row)
+      }
+      filler.end()
+    }
+  }
+}
+
+/// The rows of a sequence, one after the other.
+public struct GivenRows<Rows: Sequence>: AsyncSequence {
+  public typealias Element = Rows.Element
+
+  let rows: Rows
+
+  package init(_ rows: Rows) { self.rows = rows }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(rows: rows.makeIterator()) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var rows: Rows.Iterator
+
+    public mutating func next() async -> Rows.Element? { rows.next() }
   }
 }
 

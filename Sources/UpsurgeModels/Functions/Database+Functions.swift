@@ -26,7 +26,7 @@ extension Database {
       try connection.addFunction(name, argumentCount: count, isDeterministic: isDeterministic) { values in
         var row = RowDecoder(values, names: names.map { "\($0) of \(name)" })
         let result = try body(repeat try (each Argument).decode(from: &row))
-        return SQLValue(encoding: result, with: Result.encode)
+        return try EncodedValues(columnCount: 1) { Result.encode(result, into: &$0) }.stored()[0]
       }
     }
   }
@@ -51,7 +51,11 @@ extension Database {
           step: { state, values in
             var row = RowDecoder(values, names: names.map { "\($0) of \(name)" })
             try step(&state, repeat try (each Argument).decode(from: &row))
-          }, result: { SQLValue(encoding: try result($0), with: Result.encode) })
+          },
+          result: {
+            let result = try result($0)
+            return try EncodedValues(columnCount: 1) { Result.encode(result, into: &$0) }.stored()[0]
+          })
       }
     }
   }

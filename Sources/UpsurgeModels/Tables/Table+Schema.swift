@@ -4,6 +4,7 @@ extension Table {
   /// The statement that makes the model's table, a STRICT one; without a semicolon.
   ///
   /// A key of one INTEGER column is the rowid itself. Columns are NOT NULL unless their properties are optional.
+  /// A key that is a UUID has a DEFAULT that makes one, which drafts get.
   public static var createTableSQL: String { createTableSQL(ifNotExists: false) }
 
   static func createTableSQL(ifNotExists: Bool) -> String {
@@ -14,7 +15,11 @@ extension Table {
       if column.name == rowid { return line + " PRIMARY KEY" }
       if !column.isNullable { line += " NOT NULL" }
       // Text with a NUL, which SQL cannot spell, is no default.
-      if let value = column.defaultValue, let literal = try? value.literal() { line += " DEFAULT \(literal)" }
+      if let value = column.defaultValue, let literal = try? value.literal() {
+        line += " DEFAULT \(literal)"
+      } else if keys.count == 1 && column.isPrimaryKey, let sql = column.storing?.newKeySQL {
+        line += " DEFAULT (\(sql))"
+      }
       return line
     }
     if !keys.isEmpty && rowid == nil {

@@ -10,8 +10,11 @@ public protocol TableRow: Sendable {
 
 extension TableRow {
   /// What the row has in the columns of its table.
+  /// - Throws: `badInput` for a value that cannot be stored.
   package var columnValues: [SQLValue] {
-    [SQLValue](columnCount: TableModel.columnDefinitions.count) { encode(into: &$0) }
+    get throws(UpsurgeError) {
+      try EncodedValues(columnCount: TableModel.columnDefinitions.count) { encode(into: &$0) }.stored()
+    }
   }
 }
 

@@ -28,7 +28,7 @@ package struct KeyMigration {
   private let salt: String?
 
   /// What a row without a key gets: a random UUID, in SQL that every SQLite knows.
-  private static let newUUID =
+  package static let newUUID =
     "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-' || "
     + "substr('89ab', 1 + (abs(random()) & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
   private static let function = "upsurge_key_uuid"

@@ -10,6 +10,8 @@ package struct SnapshotRules: Sendable {
   }
 
   package var sweep = Sweep.none
+  /// What `soft` puts in the column of a row that is gone, in SQL; nil is the time in a column of text, 1 in one of numbers.
+  package var softMark: String?
   /// SQL over the table: only rows for which it is true belong to the feed.
   package var scope: String?
   /// Of the rows in scope before the run, so many may go.

@@ -168,7 +168,7 @@ extension TableWriter {
         try show("(\(scope)) AND \(unseen)", mark: nil)
         ledger.swept += try change("DELETE FROM \(table) WHERE (\(scope)) AND \(unseen)")
       case .soft(let name):
-        let mark = try SoftMark(name, in: plan.schema)
+        let mark = try SoftMark(name, in: plan.schema, gone: rules.softMark)
         try show("(\(scope)) AND \(unseen)", mark: mark)
         ledger.swept += try change(
           "UPDATE \(table) SET \(mark.name) = \(mark.gone) WHERE (\(scope)) AND \(unseen)")
@@ -282,8 +282,9 @@ struct SoftMark {
   /// SQL that is true of a row that is there.
   let isThere: String
 
+  /// - Parameter gone: SQL for a row that is gone; nil is what suits the column.
   /// - Throws: `usage` where the table lacks the column.
-  init(_ column: String, in schema: TableSchema) throws(UpsurgeError) {
+  init(_ column: String, in schema: TableSchema, gone: String? = nil) throws(UpsurgeError) {
     guard let index = schema.columnIndex(column), schema.columns[index].generation == .none else {
       throw UpsurgeError(
         .usage,
@@ -294,8 +295,8 @@ struct SoftMark {
     let found = schema.columns[index]
     name = try SQLName.quote(found.name)
     switch found.affinity {
-    case .text, .none: gone = "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
-    case .numeric, .integer, .real: gone = "1"
+    case .text, .none: self.gone = gone ?? "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
+    case .numeric, .integer, .real: self.gone = gone ?? "1"
     }
     there = found.isNotNull ? found.defaultExpression.map { "(\($0))" } ?? "0" : "NULL"
     isThere = "\(name) IS NULL OR \(name) = 0 OR \(name) = ''"
