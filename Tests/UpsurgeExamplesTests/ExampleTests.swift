@@ -53,7 +53,7 @@ import Testing
     3 new, 0 changed, 0 as before, 0 gone
     1 new, 1 changed, 2 as before, 0 gone
     0 new, 0 changed, 1 as before, 0 gone
-    nothing is swept: 3 of 4 rows of table stations are not in the delivery, more than the max-delete of 10%
+    nothing is swept: 3 of 4 rows of table stations are not in the delivery, more than the maximumDeletes of 10%
 
     """,
   ]

@@ -31,9 +31,14 @@ package struct BulkCall<Row: TableRow>: Sendable {
   package func store(
     _ rows: some Sequence<Row>, on connection: Connection, rowSize: ByteSize, returned: ReturnedRows? = nil
   ) throws(UpsurgeError) -> MirrorResult {
-    let before = connection.isSynchronizing
-    connection.isSynchronizing = options.isSynchronizing
-    defer { connection.isSynchronizing = before }
+    try prepared(connection) { () throws(UpsurgeError) in
+      try written(rows, on: connection, rowSize: rowSize, returned: returned)
+    }
+  }
+
+  private func written(
+    _ rows: some Sequence<Row>, on connection: Connection, rowSize: ByteSize, returned: ReturnedRows?
+  ) throws(UpsurgeError) -> MirrorResult {
     let writer = try writer(on: connection, isCancelled: { false }, returning: returned)
     var isDone = false
     // An error has rolled back already.
@@ -58,9 +63,12 @@ package struct BulkCall<Row: TableRow>: Sendable {
   fileprivate func store(
     _ feed: BulkFeed, on connection: Connection, _ returned: ReturnedPages?
   ) throws(UpsurgeError) -> BulkStored? {
-    let before = connection.isSynchronizing
-    connection.isSynchronizing = options.isSynchronizing
-    defer { connection.isSynchronizing = before }
+    try prepared(connection) { () throws(UpsurgeError) in try written(feed, on: connection, returned) }
+  }
+
+  private func written(
+    _ feed: BulkFeed, on connection: Connection, _ returned: ReturnedPages?
+  ) throws(UpsurgeError) -> BulkStored? {
     let rows = returned.map { ReturnedRows($0.names, rules: rules) }
     let writer = try writer(on: connection, isCancelled: { feed.isCancelled }, returning: rows)
     var isDone = false
@@ -76,6 +84,16 @@ package struct BulkCall<Row: TableRow>: Sendable {
     try writer.finish()
     isDone = true
     return BulkStored(result: MirrorResult(writer), late: rows?.take() ?? [])
+  }
+
+  /// Has triggers know whether a sync runs, and says what is thrown in the words of the call.
+  private func prepared<Result>(
+    _ connection: Connection, _ store: () throws(UpsurgeError) -> Result
+  ) throws(UpsurgeError) -> Result {
+    let before = connection.isSynchronizing
+    connection.isSynchronizing = options.isSynchronizing
+    defer { connection.isSynchronizing = before }
+    do throws(UpsurgeError) { return try store() } catch { throw error.ofCall }
   }
 
   private func writer(
@@ -94,7 +112,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
       settings: settings, observer: rows,
       rejectSink: { (reject) throws(UpsurgeError) in
         rows?.note(reject)
-        options.onReject?(reject)
+        options.onReject?(reject.ofCall)
       })
   }
 }
@@ -204,7 +222,7 @@ package struct BulkStored: Sendable {
 
 extension MirrorResult {
   fileprivate init(_ writer: TableWriter) {
-    self.init(ledger: writer.ledger, refusal: writer.guardRefusal?.error)
+    self.init(ledger: writer.ledger, refusal: writer.guardRefusal?.error.ofCall)
   }
 }
 

@@ -23,7 +23,7 @@ public final class Database: BulkTarget {
   let configuration: Configuration
   let writer: DatabaseThread
   let reader: DatabaseThread
-  private let path: String
+  let path: String
   /// What each connection is given: functions, views.
   private let additions = Guarded<[@Sendable (Connection) throws(UpsurgeError) -> Void]>([])
 

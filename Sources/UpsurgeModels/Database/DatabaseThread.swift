@@ -38,7 +38,7 @@ final class DatabaseThread: Sendable {
       await withCheckedContinuation { continuation in
         queue.add(ticket) { connection in
           do throws(UpsurgeError) { continuation.resume(returning: .success(try work(connection))) } catch {
-            continuation.resume(returning: .failure(error))
+            continuation.resume(returning: .failure(error.ofCall))
           }
         } cancel: {
           continuation.resume(returning: .failure(UpsurgeError(.interrupted, "the task was cancelled")))

@@ -195,7 +195,7 @@ package struct ReturnedColumns<Value: Sendable>: Sendable {
   }
 
   package func returned(_ row: BulkUpsert.Returned) throws(UpsurgeError) -> Returned<Value> {
-    var result = Returned<Value>(number: row.record, outcome: row.outcome, reject: row.reject)
+    var result = Returned<Value>(number: row.record, outcome: row.outcome, reject: row.reject?.ofCall)
     if let values = row.values {
       var decoder = RowDecoder(.values(values), names: names)
       result.value = try decode(&decoder)
