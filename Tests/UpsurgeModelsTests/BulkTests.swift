@@ -394,6 +394,7 @@ import Testing
     #expect(try await database.fetchAll(Measure.where { $0.id.isIn([1, 4_999]) }) == [good[0], good[4_998]])
     let outcomes = try await database.upsert(bad, options: options, returning: \.id).all()
     #expect(outcomes.filter { $0.reject?.code == .badValue }.map(\.number) == [1, 4_999])
+    #expect(outcomes.map(\.number) == Array(1...5_000))
     // All rows, of several batches.
     let none = try await database.insert(
       (1...9_000).lazy.map { Measure(id: -$0, values: [.infinity], count: 0) }, options: options)
