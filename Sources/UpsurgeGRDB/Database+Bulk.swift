@@ -114,6 +114,7 @@
 
     /// Makes the table of a model, in a migration for example.
     public func create<Model: UpsurgeModels.Table>(table model: Model.Type) throws {
+      try Model.checkIsOrdinary()
       try execute(sql: Model.createTableSQL)
     }
   }

@@ -4,9 +4,11 @@
 
   /// The calls that say what became of each of rows that come one after the other; each is a transaction of its own.
   extension DatabaseWriter {
-    /// The same of rows that come one after the other: those that came are stored, and said of, when they are 256 KiB, or all.
+    /// Upserts rows that come one after the other, and gives a column of each, by batches: of 256 KiB or 32,768 rows at most, or all.
     ///
     /// What gives the rows must not use the database that stores them; what it throws takes back what is not committed.
+    /// - Parameters: as of `upsert` of a sequence.
+    /// - Throws: `usage`; when it is read, as `upsert`, and what the rows throw.
     public func upsert<Rows: AsyncSequence, Value: Sendable>(
       _ rows: Rows, on key: ColumnPath<Rows.Element>...,
       where predicate: (

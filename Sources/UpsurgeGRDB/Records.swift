@@ -29,8 +29,11 @@
     public func `where`(
       _ condition: (RowDecoder.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
     ) -> QueryInterfaceRequest<RowDecoder> {
-      let (sql, values) = condition(RowDecoder.columns(of: .row)).sql.bound
-      return filter(sql: sql, arguments: StatementArguments(values.map(\.databaseValue)))
+      let text = condition(RowDecoder.columns(of: .row)).sql
+      return filterWhenConnected { _ in
+        let (sql, values) = try text.bound
+        return SQL(sql: "(\(sql))", arguments: StatementArguments(values.map(\.databaseValue)))
+      }
     }
   }
 
@@ -56,7 +59,7 @@
       let sample = UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
       return switch stored(sample, in: column) {
       case .text(sample.uuidString): .uppercaseString
-      case .text: .lowercaseString
+      case .text(sample.uuidString.lowercased()): .lowercaseString
       default: .deferredToUUID
       }
     }

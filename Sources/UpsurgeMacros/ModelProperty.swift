@@ -121,7 +121,7 @@ extension ModelProperty {
       return nil
     }
     let options = ColumnOptions(variable.attribute("Column"), context: context)
-    if options.coding == nil, let type = annotation(of: binding, in: variable)?.type,
+    if !options.namesCoding, let type = annotation(of: binding, in: variable)?.type,
       !hasCoding(type, variable, context: context)
     {
       return nil
@@ -213,6 +213,8 @@ func diagnoseConditional(_ condition: IfConfigDeclSyntax, context: some MacroExp
 private struct ColumnOptions {
   var name: String?
   var coding: TypeSyntax?
+  /// Whether a coding is named, rightly or not.
+  var namesCoding = false
   var isPrimaryKey: Bool?
 
   init(_ attribute: AttributeSyntax?, context: some MacroExpansionContext) {
@@ -227,6 +229,7 @@ private struct ColumnOptions {
           )
         }
       case "as":
+        namesCoding = true
         if let access = argument.expression.as(MemberAccessExprSyntax.self),
           access.declName.baseName.text == "self",
           let base = access.base

@@ -33,6 +33,7 @@
   /// A model with values that its column may not be able to express.
   @Table struct Level: Equatable, Codable {
     let id: Int
+    var note = ""
     @Column(as: JSON<[Double]>.self) var values: [Double]
   }
 #endif

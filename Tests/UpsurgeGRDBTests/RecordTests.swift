@@ -55,7 +55,12 @@
         #expect(throws: UpsurgeError.self) { try db.upsert([large]) }
         #expect(try db.upsert([large], options: options).unchanged == 1)
         try db.create(table: Level.self)
-        #expect(throws: UpsurgeError.self) { try Level(id: 1, values: [.nan]).insert(db) }
+        let long = String(repeating: "x", count: 100_000)
+        #expect(throws: UpsurgeError.self) { try Level(id: 1, note: long, values: [.nan]).insert(db) }
+        #expect(throws: UpsurgeError.self) {
+          try Level.all().where { $0.values == [.nan] }.deleteAll(db)
+        }
+        #expect(try Level.all().where { $0.note == "it's" || $0.id == 1 }.fetchCount(db) == 0)
         #expect(try Level.fetchCount(db) == 0)
       }
     }

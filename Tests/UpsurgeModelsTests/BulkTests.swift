@@ -9,6 +9,7 @@ import Testing
   let id: Int
   @Column(as: JSON<[Double]>.self) var values: [Double]
   var count: UInt64
+  var mask: UInt64?
 }
 
 @Suite("Bulk calls") struct BulkTests {
@@ -78,6 +79,11 @@ import Testing
     #expect(try await totals() == [5, 14, 6, 0])
     try await database.upsert(given, merge: { row, excluded in row.total = row.total * excluded.total })
     #expect(try await totals() == [nil, 98, 18, nil])
+    // With a value that never is NULL.
+    try await database.upsert(given, merge: { row, excluded in row.total = max(row.total, excluded.id) })
+    #expect(try await totals() == [1, 98, 18, 4])
+    try await database.upsert(given, merge: { row, excluded in row.total = min(excluded.total, excluded.id) })
+    #expect(try await totals() == [1, 2, 3, 4])
   }
 
   @Test("Drafts are merged by another key than the primary one") func mergedDrafts() async throws {
@@ -403,7 +409,17 @@ import Testing
     await #expect(throws: UpsurgeError.self) {
       try await database.upsert(good, merge: { row, _ in row.set(\.values, to: [.nan]) })
     }
-    #expect(try await database.count(Measure.where { $0.values == [.nan] }) == 0)
+    // Nor is it NULL in SQL, or equal to NULL.
+    await #expect(throws: UpsurgeError.self) {
+      try await database.execute("UPDATE measures SET mask = \(UInt64.max)")
+    }
+    for query in [
+      Measure.where { $0.mask == .max }, Measure.where { $0.mask.isIn([1, .max]) },
+      Measure.where { $0.values == [.nan] },
+    ] {
+      await #expect(throws: UpsurgeError.self) { try await database.count(query) }
+    }
+    #expect(try await database.count(Measure.where { $0.mask.isIn([1, nil]) }) == 5_000)
   }
 
   @Test("A row is as large as the call allows") func maximumRowSize() async throws {

@@ -40,7 +40,7 @@ import Testing
         { if let refusal = try await $0.mirror([Player](), sweeping: .hard).refusal { throw refusal } }
       ),
       (
-        "a larger Configuration.busyTimeout",
+        "a longer busy timeout in the database's Configuration",
         { database in
           for try await _ in try database.delete(one, returning: \.id) {
             try await UpsurgeModels.Database(database.path, configuration: impatient).delete(one)

@@ -19,6 +19,15 @@ import Testing
   @Column(as: Date.Seconds.self) var goneSecond: Date?
 }
 
+@Table struct Answered: Equatable {
+  let id: Int
+  @Column(as: JSON<Bool>.self) var isGone = false
+}
+
+extension Sweep {
+  fileprivate var isHard: Bool { if case .hard = self { true } else { false } }
+}
+
 @Table struct Member: Equatable {
   let id: Int
   var email: String
@@ -180,5 +189,34 @@ import Testing
     let stored = try await database.fetchAll(Member.order(by: \.id))
     #expect(stored.map(\.id) == Array(1...19))
     #expect(stored.map(\.visits) == [1] + Array(repeating: 3, count: 18))
+  }
+
+  @Test("Rows whose keys the table makes are not swept by the call that inserted them", arguments: [0, 100])
+  func drafts(_ count: Int) async throws {
+    let database = try UpsurgeModels.Database(scratch.file("e.db"))
+    try await database.createTable(Parcel.self)
+    let old = (0..<count).map { Parcel(id: UUID(), label: "\($0)") }
+    try await database.insert(old)
+    let drafts =
+      old.map { Parcel.Draft(id: $0.id, label: $0.label) } + (0..<5).map { Parcel.Draft(label: "n\($0)") }
+    for sweep in [Sweep<Parcel>.hard, .none] {
+      let result = try await database.mirror(drafts, sweeping: sweep)
+      #expect(result.ledger.inserted == 5 && result.ledger.swept == 0)
+      #expect((result.refusal != nil) == (sweep.isHard && count > 0))
+    }
+    #expect(try await database.count(Parcel.all) == count + 10)
+  }
+
+  @Test("Rows are marked in a column that is neither a number nor a time") func answers() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("f.db"))
+    try await database.createTable(Answered.self)
+    let rows = (1...20).map { Answered(id: $0) }
+    try await database.insert(rows)
+    #expect(try await database.mirror(rows.dropLast(), sweeping: .soft(\.isGone)).ledger.swept == 1)
+    #expect(
+      try await database.fetchAll(Answered.where { $0.isGone == true }) == [Answered(id: 20, isGone: true)])
+    #expect(try await database.mirror(rows.dropLast(), sweeping: .soft(\.isGone)).ledger.swept == 0)
+    #expect(try await database.mirror(rows, sweeping: .soft(\.isGone)).ledger.updated == 1)
+    #expect(try await database.fetchAll(Answered.order(by: \.id)) == rows)
   }
 }

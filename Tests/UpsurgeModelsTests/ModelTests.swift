@@ -122,7 +122,8 @@ import Testing
       var decoder = RowDecoder(.values(values), names: Note.columnNames)
       #expect(try Note(from: &decoder) == note)
     }
-    let condition = (Note.columns(of: .row).timestamps == Timestamps(createdAt: 3, updatedAt: nil)).sql.bound
+    let condition = try (Note.columns(of: .row).timestamps == Timestamps(createdAt: 3, updatedAt: nil)).sql
+      .bound
     #expect(
       condition.sql == "(\"createdAt\" IS ? AND \"updatedAt\" IS ?)"
         && condition.values == [.integer(3), .null])

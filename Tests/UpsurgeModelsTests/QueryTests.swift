@@ -254,6 +254,8 @@ import Testing
     #expect(try await database.fetchOne(some.select { $0.highScore.minimum() }) == .some(-1))
     #expect(try await database.fetchOne(some.select { $0.id.count() * 2 }) == 6)
     #expect(try await database.fetchOne(Player.all.limit(9, offset: 3).select { $0.id.count() }) == 1)
+    #expect(try await database.fetchOne(some.select { $0.highScore.maximum() ?? 0 }) == 5)
+    #expect(try await database.fetchOne(some.select { $0.id.count() + 1 > 4 }) == false)
     #expect(try await database.fetchAll(some.limit(2).select { $0.id }) == [4, 1])
     #expect(try await database.count(Player.where { $0.team.isLike("X") }) == 2)
     #expect(try await database.count(Player.where { !$0.team.isLike("X") }) == 2)

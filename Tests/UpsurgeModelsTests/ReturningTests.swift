@@ -233,4 +233,35 @@ import Testing
     #expect(try plain.rows("SELECT count(*) FROM players") == ["0"])
     #expect(try await database.upsert([Player(id: 1, name: "a")]).inserted == 1)
   }
+
+  @Test("What became of a row is said once, also where the end of the transaction decides") func late()
+    async throws
+  {
+    let (database, _) = try await open()
+    try await database.execute(
+      """
+      CREATE TABLE errands(id INTEGER PRIMARY KEY, title TEXT NOT NULL, list TEXT NOT NULL, deletedAt TEXT,
+        FOREIGN KEY (list) REFERENCES players(name) DEFERRABLE INITIALLY DEFERRED)
+      """)
+    try await database.insert([Player(id: 1, name: "a")])
+    var options = BulkOptions()
+    options.onError = .reject
+    let rows = [Errand(id: 1, title: "x", list: "a"), Errand(id: 2, title: "y", list: "b")]
+    let all = try await database.insert(rows, options: options, returning: \.id).all()
+    #expect(all.map(\.number) == [1, 2] && all.map(\.outcome) == [.inserted, .rejected])
+  }
+
+  @Test("Rows that come later may depend on what became of those before") func depending() async throws {
+    let (database, _) = try await open()
+    let (rows, source) = AsyncStream.makeStream(of: Player.self)
+    for id in 1...40_000 { source.yield(Player(id: id, name: "\(id)")) }
+    var isFirst = true
+    for try await _ in try database.insert(rows, returning: \.id) where isFirst {
+      isFirst = false
+      source.yield(Player(id: 100_000, name: "last"))
+      source.finish()
+    }
+    #expect(!isFirst)
+    #expect(try await database.count(Player.all) == 40_001)
+  }
 }

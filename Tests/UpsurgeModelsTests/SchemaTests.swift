@@ -10,6 +10,13 @@ import Testing
   var page: URL?
 }
 
+struct ParcelID: RawRepresentable, ColumnValue, Hashable { let rawValue: UUID }
+
+@Table struct Bundle: Equatable {
+  let id: ParcelID
+  var label: String
+}
+
 @Table struct Crate: Equatable {
   @Column(as: UUID.Bytes.self) let id: UUID
   var label: String
@@ -115,6 +122,8 @@ import Testing
     #expect(try await database.fetchOne(Parcel.all.find(parcels[7].id)) == parcels[7])
     let crates = try await made(names.map { Crate.Draft(label: $0) }, Crate.self)
     #expect(Set(crates.map(\.id)).count == 2_000)
+    let bundles = try await made(names.map { Bundle.Draft(label: $0) }, Bundle.self)
+    #expect(Set(bundles.map(\.id)).count == 2_000)
     let barrels = try await made(names.map { Barrel.Draft(label: $0) }, Barrel.self)
     #expect(try await database.fetchOne(Barrel.all.find(barrels[9].id)) == barrels[9])
   }

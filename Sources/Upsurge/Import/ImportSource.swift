@@ -107,7 +107,8 @@ public final class ByteInput {
   public func readLine(limit: ByteSize = .mebibytes(16)) throws(UpsurgeError) -> String? {
     var line: [UInt8]?
     while true {
-      if let line, line.count > limit.byteCount { throw tooLong(limit) }
+      // One byte more may be the CR of the line end.
+      if let line, line.count - 1 > limit.byteCount { throw tooLong(limit) }
       if range.isEmpty, try fill() == 0 { break }
       let rest = buffer[range]
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -115,13 +116,13 @@ public final class ByteInput {
         line?.append(contentsOf: rest[..<end])
         range = end + 1..<range.upperBound
         if line?.last == UInt8(ascii: "\r") { line?.removeLast() }
-        if let line, line.count > limit.byteCount { throw tooLong(limit) }
         break
       }
       line = line ?? []
       line?.append(contentsOf: rest)
       range = 0..<0
     }
+    if let line, line.count > limit.byteCount { throw tooLong(limit) }
     return line.map { String(decoding: $0, as: UTF8.self) }
   }
 

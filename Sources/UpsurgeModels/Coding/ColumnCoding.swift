@@ -38,9 +38,10 @@ public protocol ColumnCoding: SendableMetatype {
 public typealias ColumnsOf<Coding: ColumnCoding> = Coding.Columns
 
 extension ColumnCoding {
-  /// A value as the default of its column; nil for several columns.
+  /// A value as the default of its column; nil for several columns, and for what cannot be stored.
   public static func defaultValue(_ value: Value) -> SQLValue? {
-    columnCount == 1 ? SQLValue(encoding: value, with: encode) : nil
+    if columnCount != 1 { return nil }
+    return try? EncodedValues(columnCount: 1) { encode(value, into: &$0) }.stored()[0]
   }
 }
 

@@ -40,7 +40,8 @@ extension GroupColumns {
   public static func != (left: Self, right: Group) -> SQLExpression<Bool> { !(left == right) }
 
   private func compared(_ group: Group) -> [SQLText] {
-    zip(namedColumns, [SQLValue](encoding: group, as: Group.self)).map { name, value in
+    let values = EncodedValues(columnCount: Group.columnCount) { Group.encode(group, into: &$0) }.texts
+    return zip(namedColumns, values).map { name, value in
       "\(SQLExpression<SQLValue>(column: name, of: _source, coding: ExpressionCoding(SQLValue.self))) IS \(value)"
     }
   }

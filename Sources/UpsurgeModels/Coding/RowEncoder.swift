@@ -136,7 +136,7 @@ public struct RowEncoder: ~Copyable {
 
 /// What was appended to one row.
 struct EncodedValues {
-  /// One for each column.
+  /// One for each column; NULL where they cannot be stored.
   private(set) var values: [SQLValue] = []
   /// Why they cannot be stored; nil where they can.
   let refusal: String?
@@ -150,8 +150,14 @@ struct EncodedValues {
       _ = row.appendRow(number: 1, encode)
     }
     refusal = row.takeRefusal()
-    values = (0..<columnCount).map { row.batch.value(at: $0) }
+    // Of a refused row not everything may be in the batch.
+    values =
+      refusal == nil
+      ? (0..<columnCount).map { row.batch.value(at: $0) } : Array(repeating: .null, count: columnCount)
   }
+
+  /// Each as SQL, which is refused as the row is.
+  var texts: [SQLText] { values.map { SQLText($0, refusal: refusal) } }
 
   /// - Throws: `badInput` where they cannot be stored.
   func stored() throws(UpsurgeError) -> [SQLValue] {

@@ -102,6 +102,7 @@ extension SQLValue: ColumnValue {
 /// An enum with raw values stores them: `enum Status: String, ColumnValue { case open, done }`.
 extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
   public static var storage: StorageClass { RawValue.storage }
+  public static var newKeySQL: String? { RawValue.newKeySQL }
 
   public static func encode(_ value: Self, into row: inout RowEncoder) {
     RawValue.encode(value.rawValue, into: &row)

@@ -22,6 +22,12 @@ public struct ColumnDefinition: Sendable, Equatable {
   /// How it stores values, where it is of a coding of one column.
   package var storing: ColumnStorage?
 
+  /// Whether both say the same of a column.
+  public static func == (left: ColumnDefinition, right: ColumnDefinition) -> Bool {
+    left.name == right.name && left.storage == right.storage && left.isNullable == right.isNullable
+      && left.isPrimaryKey == right.isPrimaryKey && left.defaultValue == right.defaultValue
+  }
+
   public init(_ name: String, isPrimaryKey: Bool = false, defaultValue: SQLValue? = nil) {
     self.name = name
     self.isPrimaryKey = isPrimaryKey
@@ -35,10 +41,12 @@ package struct ColumnStorage: Sendable, Equatable {
 
   init(_ coding: any SingleColumnCoding.Type) { self.coding = coding }
 
-  /// A value as the column stores it; nil for one of another type than its values are.
+  /// A value as the column stores it; nil for one of another type than its values are, or that cannot be
+  /// stored.
   package func stored(_ value: Any) -> SQLValue? {
     func stored<Coding: SingleColumnCoding>(as coding: Coding.Type) -> SQLValue? {
-      (value as? Coding.Value).map { SQLValue(encoding: $0, with: Coding.encode) }
+      guard let value = value as? Coding.Value else { return nil }
+      return try? EncodedValues(columnCount: 1) { Coding.encode(value, into: &$0) }.stored()[0]
     }
     return stored(as: coding)
   }

@@ -32,11 +32,11 @@ extension SQLExpression {
 
   /// Whether the value is one of these; NULL is a value like any other.
   public func isIn(_ values: some Sequence<Value>) -> SQLExpression<Bool> {
-    let values = values.map { SQLValue(encoding: $0, with: coding.encode) }
-    let list = SQLText.joined(values.filter { $0 != .null }.map(SQLText.init(value:)), separator: ", ")
+    let values = values.map(text)
+    let list = SQLText.joined(values.filter { !$0.isNull }, separator: ", ")
     // Terms that an index can answer, and that are never NULL.
     return SQLExpression<Bool>(
-      values.contains(.null)
+      values.contains(where: \.isNull)
         ? "(\(sql) IN (\(list)) OR \(sql) IS NULL)" : "(\(sql) IN (\(list)) AND \(sql) IS NOT NULL)")
   }
 
@@ -153,6 +153,20 @@ public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression
   Wrapped?
 > {
   SQLExpression("coalesce(min(\(left.sql), \(right.sql)), \(left.sql), \(right.sql))", coding: left.coding)
+}
+
+/// The larger of a value that may be NULL and one that is not: `row.best = max(row.best, excluded.points)`.
+public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression<Wrapped>) -> SQLExpression<
+  Wrapped
+> {
+  SQLExpression("coalesce(max(\(left.sql), \(right.sql)), \(right.sql))", coding: right.coding)
+}
+
+/// The smaller of a value that may be NULL and one that is not.
+public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression<Wrapped>) -> SQLExpression<
+  Wrapped
+> {
+  SQLExpression("coalesce(min(\(left.sql), \(right.sql)), \(right.sql))", coding: right.coding)
 }
 
 extension SQLExpression {

@@ -20,8 +20,6 @@ public struct SQLExpression<Value>: Sendable {
   public let sql: SQLText
   /// The name of the column, where the expression is one.
   public let columnName: String?
-  /// Whether it is one value of many rows.
-  private(set) var isAggregate = false
   /// How its values are stored.
   let coding: ExpressionCoding<Value>
 
@@ -55,20 +53,14 @@ public struct SQLExpression<Value>: Sendable {
   }
 
   /// The same, one value of many rows.
-  var ofManyRows: SQLExpression {
-    var expression = self
-    expression.isAggregate = true
-    return expression
-  }
+  var ofManyRows: SQLExpression { SQLExpression(sql.ofManyRows, coding: coding) }
 
   /// A value as this column stores it.
   func text(_ value: Value) -> SQLText { SQLText(encoding: value, with: coding.encode) }
 
   /// `(left OP right)` of the same values.
   func combined(_ word: String, _ right: SQLText) -> SQLExpression {
-    var expression = SQLExpression(joined(word, right), coding: coding)
-    expression.isAggregate = isAggregate
-    return expression
+    SQLExpression(joined(word, right), coding: coding)
   }
 
   /// `(left OP right)`, a condition.

@@ -10,11 +10,13 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   enum Piece: Sendable, Hashable {
     case sql(String)
     case value(SQLValue)
-    /// A value that its coding cannot express, and why; where it is only compared, it is NULL.
+    /// A value that its coding cannot express, and why: the text is not run.
     case refused(String)
   }
 
   private(set) var pieces: [Piece] = []
+  /// Whether a part of it makes one value of many rows.
+  private(set) var isAggregate = false
 
   public init() {}
 
@@ -24,25 +26,40 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
 
   init(value: SQLValue) { pieces = [.value(value)] }
 
+  /// - Parameter refusal: why the value cannot be stored; nil where it can.
+  init(_ value: SQLValue, refusal: String?) { pieces = [refusal.map { .refused($0) } ?? .value(value)] }
+
   /// A value as a coding of one column stores it.
   init<Value>(encoding value: Value, with encode: (Value, inout RowEncoder) -> Void) {
-    let encoded = EncodedValues(columnCount: 1) { encode(value, &$0) }
-    pieces = [encoded.refusal.map { .refused($0) } ?? .value(encoded.values[0])]
+    self = EncodedValues(columnCount: 1) { encode(value, &$0) }.texts[0]
   }
 
+  /// Whether it is the value NULL.
+  var isNull: Bool { pieces == [.value(.null)] }
+
   /// The text with `?` for each value, and the values.
+  /// - Throws: `badInput` for a value that cannot be stored.
   public var bound: (sql: String, values: [SQLValue]) {
-    var (sql, values): (String, [SQLValue]) = ("", [])
-    for piece in pieces {
-      switch piece {
-      case .sql(let text): sql += text
-      case .value(let value):
-        sql += "?"
-        values.append(value)
-      case .refused: sql += "NULL"
+    get throws(UpsurgeError) {
+      var (sql, values): (String, [SQLValue]) = ("", [])
+      for piece in pieces {
+        switch piece {
+        case .sql(let text): sql += text
+        case .value(let value):
+          sql += "?"
+          values.append(value)
+        case .refused(let reason): throw UpsurgeError(.badInput, reason)
+        }
       }
+      return (sql, values)
     }
-    return (sql, values)
+  }
+
+  /// The same, one value of many rows.
+  var ofManyRows: SQLText {
+    var text = self
+    text.isAggregate = true
+    return text
   }
 
   /// The text with the values as literals, for what takes no parameters: constraints, conflict targets, merge rules.
@@ -68,6 +85,7 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   }
 
   mutating func append(_ other: SQLText) {
+    if other.isAggregate { isAggregate = true }
     for piece in other.pieces {
       if case .sql(let text) = piece { append(text) } else { pieces.append(piece) }
     }

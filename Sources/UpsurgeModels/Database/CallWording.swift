@@ -6,8 +6,8 @@ extension UpsurgeError {
   /// The same in the words of the calls.
   var ofCall: UpsurgeError {
     var error = self
-    error.message = message.ofCall
-    error.hint = hint?.ofCall
+    error.message = message.messageOfCall
+    error.hint = hint?.hintOfCall
     if let position = error.position, position.record != nil {
       error.position = position.ofCall
       // Its texts in a row, which nobody has written so.
@@ -21,8 +21,8 @@ extension Reject {
   /// The same in the words of the calls.
   var ofCall: Reject {
     var reject = self
-    reject.reason = reason.ofCall
-    reject.hint = hint?.ofCall
+    if code != .trigger { reject.reason = reason.messageOfCall }
+    reject.hint = hint?.hintOfCall
     reject.position = position.ofCall
     return reject
   }
@@ -34,37 +34,54 @@ extension Position {
 }
 
 extension String {
-  fileprivate var ofCall: String {
-    var text = self
-    for (option, words) in Self.wordsOfCalls {
-      let parts = text.split(separator: option, omittingEmptySubsequences: false)
-      if parts.count > 1 { text = parts.joined(separator: words) }
+  /// A hint in the words of the calls.
+  fileprivate var hintOfCall: String { replacing(Self.wordsOfHints) }
+
+  /// A message in the words of the calls; what a trigger says is nobody else's.
+  fileprivate var messageOfCall: String { hasSuffix("[trigger]") ? self : replacing(Self.wordsOfMessages) }
+
+  private func replacing(_ words: [(option: String, words: String)]) -> String {
+    words.reduce(self) { text, word in
+      text.split(separator: word.option, omittingEmptySubsequences: false).joined(separator: word.words)
     }
-    return text
   }
 
-  /// How calls spell an option; longer ones first.
-  private static let wordsOfCalls = [
+  private static let wordsOfMessages = [
+    ("--set or --update-if", "merge: or when:"), ("--set ", "merge: "), ("--update-if", "when:"),
+    ("--merge newer:", "newer: "), ("--key-where", "where:"), ("sweep: soft:", "sweeping: .soft:"),
+    ("the max-delete of", "the maximumDeletes of"), ("the min-rows of", "the leastRows of"),
+  ]
+
+  /// Longer ones first.
+  private static let wordsOfHints = [
     (
       "--on-error reject goes on without it; --rejects FILE keeps it",
       "BulkOptions.onError = .reject goes on without it, and onReject is given it"
     ),
     ("--create-key makes it: ", "make it: "),
-    ("--busy-timeout MS waits longer", "a larger Configuration.busyTimeout waits longer"),
-    ("--memory BYTES", "Configuration.memory"),
+    ("--busy-timeout MS waits longer", "a longer busy timeout in the database's Configuration waits longer"),
+    ("--memory BYTES bounds", "the database's Configuration bounds"),
     ("--mode upsert updates that row, --mode ignore", "upsert changes that row, insertOrIgnore"),
     ("--mode update", "update"),
-    ("--merge newer:", "newer: "),
-    ("--set or --update-if", "merge: or when:"), ("--set ", "merge: "), ("--update-if", "when:"),
+    (
+      "; --foreign-keys deferred lets a parent come later in the same file",
+      "; a reference that is DEFERRABLE INITIALLY DEFERRED lets a parent come later in the same call"
+    ),
+    (
+      "--alter adds it; --columns A,B loads only the columns named",
+      "add it to the table, or take it out of the model"
+    ),
+    (
+      "--alter adds them; --columns A,B loads only the columns named",
+      "add them to the table, or take them out of the model"
+    ),
+    ("--set ", "merge: "), ("--update-if", "when:"),
     ("--key-where SQL", "where:"), ("--key COLS", "on:"), ("--key takes names of:", "the columns are:"),
-    ("--key-where", "where:"), ("--key", "on:"),
     ("--commit-every", "BulkOptions.commitEvery"), ("--atomic", "without BulkOptions.commitEvery"),
     ("key: [COLS] names", "on: names"), ("null-keys: insert and key-where", "nullKeys = .insert and where:"),
-    ("sweep: none", "sweeping: .none"), ("sweep: soft:", "sweeping: .soft:"),
+    ("sweep: none", "sweeping: .none"),
     ("in the guards lets them go", "as SweepGuards.maximumDeletes lets them go"),
-    ("max-delete: ", "a count of "), ("max-delete", "maximumDeletes"),
-    ("allow-empty: true in the guards", "SweepGuards.allowsEmpty"),
-    ("expect-count", "SweepGuards.expectedCount"),
-    ("lower min-rows", "lower SweepGuards.leastRows"), ("min-rows", "leastRows"),
+    ("max-delete: ", "a count of "), ("allow-empty: true in the guards", "SweepGuards.allowsEmpty"),
+    ("expect-count", "SweepGuards.expectedCount"), ("lower min-rows", "lower SweepGuards.leastRows"),
   ]
 }

@@ -7,7 +7,7 @@ public enum Sweep<Model: Table>: Sendable {
   case none
   /// They are deleted.
   case hard
-  /// They are marked in the column of this name: by the time in one of dates, `true` in one of truths, as the model stores them; by
+  /// They are marked in the column of this name: by the time of the call in one of dates, `true` in one of truths, as the model stores them; by
   /// the time as text in any other text column, 1 in one of numbers. A row of the snapshot says itself that it is not marked.
   case soft(column: String)
 
@@ -37,14 +37,6 @@ public struct MirrorResult: Sendable {
   public var ledger: Ledger
   /// Why no row went, where a guard has spoken; the rows of the snapshot are stored all the same.
   public var refusal: UpsurgeError?
-}
-
-extension Table {
-  /// What a column of dates, or of truths, has in a row that is gone; nil for others.
-  fileprivate static func softMark(in name: String) throws(UpsurgeError) -> String? {
-    let storage = columnDefinitions.first { SQLName.isSame($0.name, name) }?.storing
-    return try (storage?.stored(Date()) ?? storage?.stored(true))?.literal()
-  }
 }
 
 extension Database {
@@ -105,7 +97,9 @@ extension BulkCall {
     case .hard: snapshot.sweep = .hard
     case .soft(let name):
       snapshot.sweep = .soft(column: name)
-      snapshot.softMark = try Row.TableModel.softMark(in: name)
+      let storage = Row.TableModel.columnDefinitions.first { SQLName.isSame($0.name, name) }?.storing
+      snapshot.softMark = try (storage?.stored(Date()) ?? storage?.stored(true))?.literal()
+      snapshot.softAbsence = try storage?.stored(false)?.literal()
     }
     try self.init(rules, options: options, snapshot: snapshot)
   }

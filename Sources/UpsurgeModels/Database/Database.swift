@@ -96,14 +96,14 @@ public final class Database: BulkTarget {
   ///
   ///     try await database.execute("UPDATE players SET team = NULL WHERE team = \(name)")
   ///
-  /// - Throws: `usage` for several statements with values, for parameters that no value is put in the place of, and for SQL that leaves a transaction open, which is rolled back;
+  /// - Throws: `usage` for several statements with values, for parameters that no value is put in the place of (statements in front of it have run), and for SQL that leaves a transaction open, which is rolled back;
   ///   `database`; `databaseBusy`.
   public func execute(_ sql: SQLText) async throws(UpsurgeError) {
     try await writer.perform { (connection) throws(UpsurgeError) in
       // The engine's own writes take care of the log themselves.
       try connection.execute("PRAGMA wal_autocheckpoint=1000")
       defer { try? connection.execute("PRAGMA wal_autocheckpoint=0") }
-      let (text, values) = sql.bound
+      let (text, values) = try sql.bound
       if values.isEmpty {
         if !(try connection.execute(text, takesParameters: false)) { throw UpsurgeError.ownParameters(text) }
       } else {
@@ -124,11 +124,7 @@ public final class Database: BulkTarget {
   public func createTable<Model: Table>(_ model: Model.Type, ifNotExists: Bool = false)
     async throws(UpsurgeError)
   {
-    if model is any SearchTable.Type {
-      throw UpsurgeError(
-        .usage, "\(model) is a full-text index, and no table",
-        hint: "createSearchTable(\(model).self, of: TABLE.self) makes it")
-    }
+    try model.checkIsOrdinary()
     try await execute("\(raw: Model.createTableSQL(ifNotExists: ifNotExists))")
   }
 }

@@ -56,15 +56,19 @@ where Rows.Element: TableRow {
   /// - Throws: what storing throws; `CancellationError`.
   public func all() async throws -> [Returned<Value>] {
     var all: [Returned<Value>] = []
-    for try await row in self { all.append(row) }
+    for try await row in self {
+      // One that was stored, and rejected in the end, comes twice.
+      let index = Int(row.number) - 1
+      if index < all.count { all[index] = row } else { all.append(row) }
+    }
     return all
   }
 
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
   public final class Iterator: AsyncIteratorProtocol {
-    /// Batches that are stored while others are looked at.
-    private static var batchesAhead: Int { 2 }
+    /// Batches that are stored while others are looked at; rows that are yet to come may depend on what became of the others.
+    private static var batchesAhead: Int { Rows.self is any RowsAtHand.Type ? 2 : 1 }
 
     private let call: ReturningRows
     private let feed = BulkFeed()
@@ -157,8 +161,11 @@ where Rows.Element: TableRow {
   }
 }
 
+/// Rows that nobody waits for.
+private protocol RowsAtHand {}
+
 /// The rows of a sequence, one after the other.
-public struct GivenRows<Rows: Sequence>: AsyncSequence {
+public struct GivenRows<Rows: Sequence>: AsyncSequence, RowsAtHand {
   public typealias Element = Rows.Element
 
   let rows: Rows

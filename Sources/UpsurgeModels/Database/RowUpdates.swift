@@ -45,6 +45,7 @@ public struct RowUpdates<Model: Table>: Sendable {
   public subscript<Value>(dynamicMember path: KeyPath<Model.TableColumns, SQLExpression<Value?>>)
     -> SQLExpression<Value>
   {
+    @available(*, unavailable, message: "the column may be NULL: row.column ?? value is what is stored then")
     get { SQLExpression(columns[keyPath: path].sql, coding: columns[keyPath: path].coding.unwrapped()) }
     set { set(columns[keyPath: path], to: newValue.sql) }
   }

@@ -20,7 +20,7 @@ public struct Query<Model: Table>: Sendable {
   /// Only the row with this key.
   public func find(_ key: Model.PrimaryKey) -> Query where Model: PrimaryKeyedTable {
     let names = Model.primaryKeyColumnNames
-    let values = [SQLValue](columnCount: names.count) { Model.encodePrimaryKey(key, into: &$0) }
+    let values = EncodedValues(columnCount: names.count) { Model.encodePrimaryKey(key, into: &$0) }.texts
     return adding {
       $0.conditions += zip(names, values).map { name, value in "\(Query.column(name)) IS \(value)" }
     }
@@ -42,7 +42,7 @@ public struct Query<Model: Table>: Sendable {
   /// Values of the rows instead of models.
   public func select<Value>(_ expression: (Model.TableColumns) -> SQLExpression<Value>) -> Selected<Value> {
     // What is made of many rows is made of those within the limit.
-    let isOfSome = limit != nil && expression(Query.columns).isAggregate
+    let isOfSome = limit != nil && expression(Query.columns).sql.isAggregate
     let expression = expression(isOfSome ? Model.columns(of: .row) : Query.columns)
     return Selected(
       sql: isOfSome ? "SELECT \(expression.sql) FROM (\(sql))" : sql(selecting: expression.sql),

@@ -32,7 +32,7 @@ final class RowReader {
 
   /// - Throws: `usage` for text that holds no statement, or more than one; `database`.
   init(_ sql: SQLText, on connection: Connection, names: [String] = []) throws(UpsurgeError) {
-    let (text, values) = sql.bound
+    let (text, values) = try sql.bound
     statement = try connection.prepare(text)
     if !statement.isWhole(text) {
       throw UpsurgeError(

@@ -7,6 +7,15 @@ extension Table {
   /// A key that is a UUID has a DEFAULT that makes one, which drafts get.
   public static var createTableSQL: String { createTableSQL(ifNotExists: false) }
 
+  /// - Throws: `usage` for a model of a full-text index, which `createTableSQL` is not for.
+  package static func checkIsOrdinary() throws(UpsurgeError) {
+    if self is any SearchTable.Type {
+      throw UpsurgeError(
+        .usage, "\(self) is a full-text index, and no table",
+        hint: "createSearchTable(\(self).self, of: TABLE.self) makes it")
+    }
+  }
+
   static func createTableSQL(ifNotExists: Bool) -> String {
     let keys = columnDefinitions.filter(\.isPrimaryKey)
     let rowid = keys.count == 1 && keys[0].storage == .integer ? keys[0].name : nil

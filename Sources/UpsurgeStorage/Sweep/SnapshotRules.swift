@@ -12,6 +12,8 @@ package struct SnapshotRules: Sendable {
   package var sweep = Sweep.none
   /// What `soft` puts in the column of a row that is gone, in SQL; nil is the time in a column of text, 1 in one of numbers.
   package var softMark: String?
+  /// What that column has in a row that is there, in SQL, beside NULL, 0 and an empty text.
+  package var softAbsence: String?
   /// SQL over the table: only rows for which it is true belong to the feed.
   package var scope: String?
   /// Of the rows in scope before the run, so many may go.

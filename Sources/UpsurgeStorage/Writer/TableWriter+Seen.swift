@@ -99,6 +99,7 @@ extension TableWriter {
     let mayDiffer = batch.hasAbsentCells || batch.columnCount < plan.columns.count
     let role = ShapeStatements.Role.find(seen.columns)
     let alias = rowidCell
+    let keyCells = plan.slots.filter(\.isKey).map(\.cellIndex).filter { $0 != alias }
     var shape = fullShape
     for place in start..<end {
       let record = order[place]
@@ -122,7 +123,12 @@ extension TableWriter {
             rowOf: handle, source: sourceName(batch.sourceIndex), isStored: !passedOver.contains(record),
             bringsBack: !unwritten.contains(record) && (!mayDiffer || shape === fullShape))
         }
-      case SQLITE_DONE: break
+      case SQLITE_DONE:
+        // The table may have made a key that nobody knows.
+        let cells = batch.cells + record * batch.columnCount
+        if mayDiffer && keyCells.contains(where: { $0 >= batch.columnCount || cells[$0].kind == .absent }) {
+          unreadableCount += 1
+        }
       default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
       }
     }

@@ -168,7 +168,7 @@ extension TableWriter {
         try show("(\(scope)) AND \(unseen)", mark: nil)
         ledger.swept += try change("DELETE FROM \(table) WHERE (\(scope)) AND \(unseen)")
       case .soft(let name):
-        let mark = try SoftMark(name, in: plan.schema, gone: rules.softMark)
+        let mark = try SoftMark(name, in: plan.schema, rules)
         try show("(\(scope)) AND \(unseen)", mark: mark)
         ledger.swept += try change(
           "UPDATE \(table) SET \(mark.name) = \(mark.gone) WHERE (\(scope)) AND \(unseen)")
@@ -282,9 +282,11 @@ struct SoftMark {
   /// SQL that is true of a row that is there.
   let isThere: String
 
-  /// - Parameter gone: SQL for a row that is gone; nil is what suits the column.
+  /// - Parameter rules: may say what the column has; it has what suits it otherwise.
   /// - Throws: `usage` where the table lacks the column.
-  init(_ column: String, in schema: TableSchema, gone: String? = nil) throws(UpsurgeError) {
+  init(
+    _ column: String, in schema: TableSchema, _ rules: SnapshotRules = SnapshotRules()
+  ) throws(UpsurgeError) {
     guard let index = schema.columnIndex(column), schema.columns[index].generation == .none else {
       throw UpsurgeError(
         .usage,
@@ -295,11 +297,12 @@ struct SoftMark {
     let found = schema.columns[index]
     name = try SQLName.quote(found.name)
     switch found.affinity {
-    case .text, .none: self.gone = gone ?? "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
-    case .numeric, .integer, .real: self.gone = gone ?? "1"
+    case .text, .none: gone = rules.softMark ?? "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
+    case .numeric, .integer, .real: gone = rules.softMark ?? "1"
     }
-    there = found.isNotNull ? found.defaultExpression.map { "(\($0))" } ?? "0" : "NULL"
-    isThere = "\(name) IS NULL OR \(name) = 0 OR \(name) = ''"
+    let value = rules.softAbsence ?? found.defaultExpression.map { "(\($0))" } ?? "0"
+    there = found.isNotNull ? value : "NULL"
+    isThere = "\(name) IS NULL OR \(name) IN (0, '', \(rules.softAbsence ?? "0"))"
   }
 }
 
@@ -307,7 +310,7 @@ extension SnapshotRules {
   /// SQL that is true of the rows that a sweep is about: in scope, and not swept before.
   func liveScope(of schema: TableSchema) throws(UpsurgeError) -> String {
     var terms = scope.map { ["(\($0))"] } ?? []
-    if case .soft(let column) = sweep { terms.append("(\(try SoftMark(column, in: schema).isThere))") }
+    if case .soft(let column) = sweep { terms.append("(\(try SoftMark(column, in: schema, self).isThere))") }
     return terms.isEmpty ? "1" : terms.joined(separator: " AND ")
   }
 }
