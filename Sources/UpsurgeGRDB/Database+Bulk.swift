@@ -87,7 +87,9 @@
     /// - Parameters:
     ///   - rows: all that the table is to have.
     ///   - key: as of `upsert`.
-    ///   - newer, condition, merge: as of `upsert`; a row that stays as it is for them is in the snapshot all the same.
+    ///   - newer: as of `upsert`; a row that stays as it is for it is in the snapshot all the same.
+    ///   - condition: the same.
+    ///   - merge: as of `upsert`.
     ///   - sweep: what becomes of rows that are not among them.
     ///   - scope: the rows that the snapshot speaks of; others are neither swept nor may they be in it.
     ///   - guards: what keeps a snapshot that is cut off from emptying the table.
