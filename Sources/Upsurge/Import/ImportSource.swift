@@ -102,7 +102,7 @@ public final class ByteInput {
   }
 
   /// Reads up to the next line end, which is not given (LF, or CR LF); nil at the end.
-  /// - Parameter limit: of a line.
+  /// - Parameter limit: bytes that a line may have, without its end.
   /// - Throws: `badInput` where the source is cut or corrupt, and at a line of more bytes than `limit`.
   public func readLine(limit: ByteSize = .mebibytes(16)) throws(UpsurgeError) -> String? {
     var line: [UInt8]?
