@@ -113,10 +113,12 @@ enum FeedTable {
   }
 
   static func all(_ connection: Connection) throws(UpsurgeError) -> [FeedRecord] {
-    guard try exists(connection) else { return [] }
-    let missing = try missing(connection)
-    let values = columns.map { missing.contains($0.name) ? "NULL" : $0.quoted }.joined(separator: ", ")
-    return try read(connection.prepare("SELECT \(values) FROM main.\(name) ORDER BY \(keyNames)"))
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return [] }
+      let missing = try missing(connection)
+      let values = columns.map { missing.contains($0.name) ? "NULL" : $0.quoted }.joined(separator: ", ")
+      return try read(connection.prepare("SELECT \(values) FROM main.\(name) ORDER BY \(keyNames)"))
+    }
   }
 
   /// The feeds of a table, one without a name first.

@@ -26,12 +26,14 @@ enum TakenFiles {
 
   /// The files that a table has taken.
   static func all(of table: String, on connection: Connection) throws(UpsurgeError) -> [DeliveredFile] {
-    guard try exists(connection) else { return [] }
-    let statement = try connection.prepare("SELECT stamp FROM main.upsurge_files WHERE \"table\" = ?1")
-    try statement.bind(table, at: 1)
-    var files: [DeliveredFile] = []
-    while try statement.step() { files += try FeedText.files(statement.text(at: 0) ?? "[]") }
-    return files
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return [] }
+      let statement = try connection.prepare("SELECT stamp FROM main.upsurge_files WHERE \"table\" = ?1")
+      try statement.bind(table, at: 1)
+      var files: [DeliveredFile] = []
+      while try statement.step() { files += try FeedText.files(statement.text(at: 0) ?? "[]") }
+      return files
+    }
   }
 
   /// Notes one; of a name and content, the last time counts.

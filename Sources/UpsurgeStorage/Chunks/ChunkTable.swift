@@ -41,39 +41,41 @@ package enum ChunkTable {
   package static func read(
     _ table: String, limit: Int, on connection: Connection
   ) throws(UpsurgeError) -> ChunkManifest? {
-    guard try exists(connection) else { return nil }
-    let statement = try connection.prepare(
-      """
-      SELECT place, head, hash, bytes, lines, records FROM main.upsurge_chunks WHERE "table" = ?1 AND place > 0
-      ORDER BY place LIMIT \(limit + 1)
-      """)
-    try statement.bind(table, at: 1)
-    let whole = try connection.prepare(
-      "SELECT hash, keys, records FROM main.upsurge_chunks WHERE \"table\" = ?1 AND place = 0")
-    try whole.bind(table, at: 1)
-    guard try whole.step(), let fingerprint = whole.text(at: 0), let details = whole.text(at: 1) else {
-      return nil
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return nil }
+      let statement = try connection.prepare(
+        """
+        SELECT place, head, hash, bytes, lines, records FROM main.upsurge_chunks WHERE "table" = ?1 AND place > 0
+        ORDER BY place LIMIT \(limit + 1)
+        """)
+      try statement.bind(table, at: 1)
+      let whole = try connection.prepare(
+        "SELECT hash, keys, records FROM main.upsurge_chunks WHERE \"table\" = ?1 AND place = 0")
+      try whole.bind(table, at: 1)
+      guard try whole.step(), let fingerprint = whole.text(at: 0), let details = whole.text(at: 1) else {
+        return nil
+      }
+      var manifest = ChunkManifest(
+        fingerprint: fingerprint, details: details, recordCount: UInt64(clamping: whole.integer(at: 2)))
+      var recordCount: UInt64 = 0
+      while try statement.step() {
+        let (bytes, lines, records) = (
+          statement.integer(at: 3), statement.integer(at: 4), statement.integer(at: 5)
+        )
+        // Others are not ours, and must not make numbers overflow.
+        let possible = Int64(0)..<1 << 40
+        guard bytes > 0, possible.contains(bytes), possible.contains(lines), possible.contains(records),
+          statement.integer(at: 0) < 1 << 62
+        else { return nil }
+        let chunk = SnapshotChunk(
+          place: statement.integer(at: 0), byteCount: Int(bytes),
+          head: UInt64(bitPattern: statement.integer(at: 1)), hash: pair(statement),
+          lineCount: UInt64(lines), recordCount: UInt64(records))
+        recordCount &+= chunk.recordCount
+        manifest.chunks.append(chunk)
+      }
+      return recordCount == manifest.recordCount && manifest.chunks.count <= limit ? manifest : nil
     }
-    var manifest = ChunkManifest(
-      fingerprint: fingerprint, details: details, recordCount: UInt64(clamping: whole.integer(at: 2)))
-    var recordCount: UInt64 = 0
-    while try statement.step() {
-      let (bytes, lines, records) = (
-        statement.integer(at: 3), statement.integer(at: 4), statement.integer(at: 5)
-      )
-      // Others are not ours, and must not make numbers overflow.
-      let possible = Int64(0)..<1 << 40
-      guard bytes > 0, possible.contains(bytes), possible.contains(lines), possible.contains(records),
-        statement.integer(at: 0) < 1 << 62
-      else { return nil }
-      let chunk = SnapshotChunk(
-        place: statement.integer(at: 0), byteCount: Int(bytes),
-        head: UInt64(bitPattern: statement.integer(at: 1)), hash: pair(statement),
-        lineCount: UInt64(lines), recordCount: UInt64(records))
-      recordCount &+= chunk.recordCount
-      manifest.chunks.append(chunk)
-    }
-    return recordCount == manifest.recordCount && manifest.chunks.count <= limit ? manifest : nil
   }
 
   private static func pair(_ statement: Statement) -> ContentHash.Pair? {

@@ -55,6 +55,18 @@ extension Connection {
     try execute("ROLLBACK")
   }
 
+  /// Reads what takes several statements as it is at one moment: what others commit meanwhile is not seen. Part of the
+  /// transaction that is open, where one is; otherwise of one that `body` must not write in.
+  package func reading<Result>(
+    _ body: () throws(UpsurgeError) -> Result
+  ) throws(UpsurgeError) -> Result {
+    if !isInAutocommit { return try body() }
+    try execute("BEGIN")
+    // SQLite may have ended it, after an error.
+    defer { if !isInAutocommit { try? execute("COMMIT") } }
+    return try body()
+  }
+
   private static let longWaitSeconds = 0.05
   private static let courtesySeconds = 0.08
 

@@ -43,18 +43,20 @@ package struct ReplayMark: Sendable, Equatable {
 
   /// The marks of all files whose replay is on its way.
   package static func all(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
-    guard try exists(connection) else { return [] }
-    let statement = try connection.prepare(
-      "SELECT \(columns.joined(separator: ", ")) FROM main.upsurge_replays ORDER BY path")
-    var marks: [ReplayMark] = []
-    while try statement.step() {
-      func bits(_ column: Int32) -> UInt64 { UInt64(bitPattern: statement.integer(at: column)) }
-      marks.append(
-        ReplayMark(
-          path: statement.text(at: 0) ?? "", doneByteCount: bits(1), doneHash: bits(2),
-          keptByteCount: bits(3), keptHash: bits(4), isWhole: statement.integer(at: 5) != 0))
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return [] }
+      let statement = try connection.prepare(
+        "SELECT \(columns.joined(separator: ", ")) FROM main.upsurge_replays ORDER BY path")
+      var marks: [ReplayMark] = []
+      while try statement.step() {
+        func bits(_ column: Int32) -> UInt64 { UInt64(bitPattern: statement.integer(at: column)) }
+        marks.append(
+          ReplayMark(
+            path: statement.text(at: 0) ?? "", doneByteCount: bits(1), doneHash: bits(2),
+            keptByteCount: bits(3), keptHash: bits(4), isWhole: statement.integer(at: 5) != 0))
+      }
+      return marks
     }
-    return marks
   }
 
   /// Writes the mark in the open transaction, in the place of the file's earlier one.
@@ -100,6 +102,7 @@ package struct ReplayMark: Sendable, Equatable {
 
   private static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
     try OwnTable.exists(
-      "upsurge_replays", columns: columns, purpose: "replay keeps in one of this name how far it has come", on: connection)
+      "upsurge_replays", columns: columns, purpose: "replay keeps in one of this name how far it has come",
+      on: connection)
   }
 }

@@ -51,20 +51,22 @@ package enum RowStateTable {
   package static func holdsEdits(
     _ schema: TableSchema, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) -> Bool {
-    guard try exists(connection), try has("content", on: connection) else { return false }
-    let keys = try connection.prepare(
-      """
-      SELECT DISTINCT key_columns FROM main.upsurge_rows
-      WHERE "table" = \(try SQLName.literal(schema.name)) AND owned_by = \(try SQLName.literal(owner)) AND content IS NOT NULL
-      """)
-    try RowContent.register(on: connection)
-    while try keys.step() {
-      guard let names = try JSONValue(keys.text(at: 0) ?? "").names,
-        names.allSatisfy({ schema.columnIndex($0) != nil })
-      else { continue }
-      if try RowEdits(schema, key: names, ownedBy: owner).holdsAny(on: connection) { return true }
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection), try has("content", on: connection) else { return false }
+      let keys = try connection.prepare(
+        """
+        SELECT DISTINCT key_columns FROM main.upsurge_rows
+        WHERE "table" = \(try SQLName.literal(schema.name)) AND owned_by = \(try SQLName.literal(owner)) AND content IS NOT NULL
+        """)
+      try RowContent.register(on: connection)
+      while try keys.step() {
+        guard let names = try JSONValue(keys.text(at: 0) ?? "").names,
+          names.allSatisfy({ schema.columnIndex($0) != nil })
+        else { continue }
+        if try RowEdits(schema, key: names, ownedBy: owner).holdsAny(on: connection) { return true }
+      }
+      return false
     }
-    return false
   }
 
   /// Forgets what a feed has stored in its rows: it has written some since without noting what, which is no edit.
@@ -128,23 +130,27 @@ package enum RowStateTable {
 
   /// The names of feeds that still deliver rows of a table, those without a name left out.
   package static func owners(of table: String, on connection: Connection) throws(UpsurgeError) -> [String] {
-    guard try exists(connection) else { return [] }
-    let statement = try connection.prepare(
-      """
-      SELECT DISTINCT owned_by FROM main.upsurge_rows WHERE "table" = ?1 AND owned_by <> '' AND gone = 0
-      ORDER BY 1
-      """)
-    try statement.bind(table, at: 1)
-    var names: [String] = []
-    while try statement.step() { names.append(statement.text(at: 0) ?? "") }
-    return names
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return [] }
+      let statement = try connection.prepare(
+        """
+        SELECT DISTINCT owned_by FROM main.upsurge_rows WHERE "table" = ?1 AND owned_by <> '' AND gone = 0
+        ORDER BY 1
+        """)
+      try statement.bind(table, at: 1)
+      var names: [String] = []
+      while try statement.step() { names.append(statement.text(at: 0) ?? "") }
+      return names
+    }
   }
 
   /// Whether anything is noted of a table's rows.
   package static func holdsNotes(of table: String, on connection: Connection) throws(UpsurgeError) -> Bool {
-    guard try exists(connection) else { return false }
-    return try connection.integer(
-      "SELECT 1 FROM main.upsurge_rows WHERE \"table\" = \(try SQLName.literal(table)) LIMIT 1") != nil
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return false }
+      return try connection.integer(
+        "SELECT 1 FROM main.upsurge_rows WHERE \"table\" = \(try SQLName.literal(table)) LIMIT 1") != nil
+    }
   }
 
   /// SQL that is true of the rows of a table that its feeds have delivered, as far as that is noted.

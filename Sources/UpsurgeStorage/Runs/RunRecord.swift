@@ -24,9 +24,8 @@ package struct RunRecord: Sendable {
   package var progress: RunProgress
   /// Of a run that has ended.
   package var exitCode: Int32?
-
-  /// The process that is at work on the run now.
-  package var livePID: Int32? { state == .running ? RunOwner.livePID(owner) : nil }
+  /// The process that was at work on the run when it was read; nil where the record is all that is left of it.
+  package var livePID: Int32?
 }
 
 /// The table of runs that have begun and not ended, or are kept for the history; users may read it, and delete from it
@@ -64,17 +63,45 @@ package enum RunTable {
 
   /// All runs, the oldest first.
   package static func all(_ connection: Connection) throws(UpsurgeError) -> [RunRecord] {
-    guard try exists(connection) else { return [] }
-    return try read(connection.prepare("\(selection) ORDER BY run"), of: connection)
+    try settled { () throws(UpsurgeError) in
+      try connection.reading { () throws(UpsurgeError) in
+        guard try exists(connection) else { return [] }
+        return try read(connection.prepare("\(selection) ORDER BY run"), of: connection)
+      }
+    }
   }
 
   /// The runs into a table that have not ended or whose ledger may not have been seen, the oldest first.
   package static func open(_ connection: Connection, table: String) throws(UpsurgeError) -> [RunRecord] {
-    guard try exists(connection) else { return [] }
-    let statement = try connection.prepare(
-      "\(selection) WHERE state IN ('running', 'complete') AND \"table\" = ?1 ORDER BY run")
-    try statement.bind(table, at: 1)
-    return try read(statement, of: connection)
+    try settled { () throws(UpsurgeError) in
+      try connection.reading { () throws(UpsurgeError) in
+        guard try exists(connection) else { return [] }
+        let statement = try connection.prepare(
+          "\(selection) WHERE state IN ('running', 'complete') AND \"table\" = ?1 ORDER BY run")
+        try statement.bind(table, at: 1)
+        return try read(statement, of: connection)
+      }
+    }
+  }
+
+  /// Reads records until those whose process has ended were read behind its end: what commits its last record and ends
+  /// between the two looks would seem to have ended early.
+  private static func settled(
+    _ read: () throws(UpsurgeError) -> [RunRecord]
+  ) throws(UpsurgeError) -> [RunRecord] {
+    var ended: Set<String> = []
+    while true {
+      var records = try read()
+      var isSettled = true
+      for (index, run) in records.enumerated() where run.state == .running && !ended.contains(run.owner) {
+        records[index].livePID = RunOwner.livePID(run.owner)
+        if records[index].livePID == nil {
+          ended.insert(run.owner)
+          isSettled = false
+        }
+      }
+      if isSettled { return records }
+    }
   }
 
   private static let selection = """

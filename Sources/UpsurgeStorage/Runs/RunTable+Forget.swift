@@ -12,13 +12,15 @@ extension RunTable {
 
   /// - Returns: nil where there is no such run.
   package static func owner(of id: Int64, on connection: Connection) throws(UpsurgeError) -> Owner? {
-    guard try exists(connection) else { return nil }
-    let statement = try connection.prepare("SELECT state, owner FROM main.upsurge_runs WHERE run = ?1")
-    try statement.bind(id, at: 1)
-    guard try statement.step() else { return nil }
-    let isRunning = statement.text(at: 0) == RunRecord.State.running.rawValue
-    let text = statement.text(at: 1) ?? ""
-    return Owner(id: id, text: text, livePID: isRunning ? RunOwner.livePID(text) : nil)
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return nil }
+      let statement = try connection.prepare("SELECT state, owner FROM main.upsurge_runs WHERE run = ?1")
+      try statement.bind(id, at: 1)
+      guard try statement.step() else { return nil }
+      let isRunning = statement.text(at: 0) == RunRecord.State.running.rawValue
+      let text = statement.text(at: 1) ?? ""
+      return Owner(id: id, text: text, livePID: isRunning ? RunOwner.livePID(text) : nil)
+    }
   }
 
   /// The error for a record that nobody can read.

@@ -5,22 +5,24 @@ extension TableSchema {
   /// Reads what the database says of a table or view.
   /// - Returns: nil when there is none of that name.
   package static func read(_ connection: Connection, table: String) throws(UpsurgeError) -> TableSchema? {
-    if table.utf8.contains(0) { return nil }
-    guard var schema = try basics(connection, table: table) else { return nil }
-    let sql = try definition(connection, type: schema.kind == .view ? "view" : "table", name: schema.name)
-    let text = schema.kind == .table ? CreateTableText(sql ?? "") : CreateTableText("")
-    schema.hasAutoincrement = text.hasAutoincrement
-    schema.hasDeferredForeignKeys = text.hasDeferredForeignKeys
-    schema.hasCheck = text.hasCheck
-    schema.checkCallsFunction = text.checkCallsFunction
-    schema.checkMayRaise = text.checkMayRaise
-    try schema.readColumns(connection, text: text)
-    if schema.kind == .virtual, Self.isFullText(sql ?? "") { schema.addRowid() }
-    if schema.kind == .table { try schema.readKeys(connection, text: text) }
-    try schema.readForeignKeys(connection)
-    try schema.readTriggers(connection)
-    try schema.readVirtualTables(connection)
-    return schema
+    try connection.reading { () throws(UpsurgeError) in
+      if table.utf8.contains(0) { return nil }
+      guard var schema = try basics(connection, table: table) else { return nil }
+      let sql = try definition(connection, type: schema.kind == .view ? "view" : "table", name: schema.name)
+      let text = schema.kind == .table ? CreateTableText(sql ?? "") : CreateTableText("")
+      schema.hasAutoincrement = text.hasAutoincrement
+      schema.hasDeferredForeignKeys = text.hasDeferredForeignKeys
+      schema.hasCheck = text.hasCheck
+      schema.checkCallsFunction = text.checkCallsFunction
+      schema.checkMayRaise = text.checkMayRaise
+      try schema.readColumns(connection, text: text)
+      if schema.kind == .virtual, Self.isFullText(sql ?? "") { schema.addRowid() }
+      if schema.kind == .table { try schema.readKeys(connection, text: text) }
+      try schema.readForeignKeys(connection)
+      try schema.readTriggers(connection)
+      try schema.readVirtualTables(connection)
+      return schema
+    }
   }
 
   private mutating func readVirtualTables(_ connection: Connection) throws(UpsurgeError) {
