@@ -60,10 +60,11 @@ extension Connection {
   package func reading<Result>(
     _ body: () throws(UpsurgeError) -> Result
   ) throws(UpsurgeError) -> Result {
-    if !isInAutocommit { return try body() }
+    // Also that of loads which share one, between two of its parts.
+    if sqlite3_get_autocommit(handle) == 0 { return try body() }
     try execute("BEGIN")
     // SQLite may have ended it, after an error.
-    defer { if !isInAutocommit { try? execute("COMMIT") } }
+    defer { if sqlite3_get_autocommit(handle) == 0 { try? execute("COMMIT") } }
     return try body()
   }
 

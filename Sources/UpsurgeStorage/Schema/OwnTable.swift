@@ -19,27 +19,26 @@ package enum OwnTable {
   package static func exists(
     _ name: String, columns: [String], purpose: String, on connection: Connection
   ) throws(UpsurgeError) -> Bool {
-    try connection.reading { () throws(UpsurgeError) in
-      let kind = try connection.prepare(
-        "SELECT type FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')")
-      try kind.bind(name, at: 1)
-      guard try kind.step() else { return false }
-      if kind.text(at: 0) == "view" {
-        throw UpsurgeError(
-          .guardRefused, "the database has a view \(name), which is not Upsurge's",
-          hint: "rename that view; \(purpose)")
-      }
-      let statement = try connection.prepare("SELECT name FROM pragma_table_info(?1, 'main')")
-      try statement.bind(name, at: 1)
-      var found: Set<String> = []
-      while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
-      if let missing = columns.first(where: { !found.contains($0) }) {
-        throw UpsurgeError(
-          .guardRefused,
-          "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
-          hint: "rename that table; \(purpose)")
-      }
-      return true
+    let kind = try connection.prepare(
+      "SELECT type FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')")
+    try kind.bind(name, at: 1)
+    guard try kind.step() else { return false }
+    // At work until the end, so that the columns are those of the same moment.
+    defer { kind.reset() }
+    if kind.text(at: 0) == "view" {
+      throw UpsurgeError(
+        .guardRefused, "the database has a view \(name), which is not Upsurge's",
+        hint: "rename that view; \(purpose)")
     }
+    let statement = try connection.prepare("SELECT name FROM pragma_table_info(?1, 'main')")
+    try statement.bind(name, at: 1)
+    var found: Set<String> = []
+    while try statement.step() { found.insert(SQLName.folded(statement.text(at: 0) ?? "")) }
+    if let missing = columns.first(where: { !found.contains($0) }) {
+      throw UpsurgeError(
+        .guardRefused, "the database has a table \(name) that is not Upsurge's: it has no column \(missing)",
+        hint: "rename that table; \(purpose)")
+    }
+    return true
   }
 }
