@@ -18,7 +18,7 @@ import UpsurgeRecords
       let columns = try TableSchema.read(reader, table: "u")?.columns.map(\.name)
       if let columns, columns != ["a", "b"] { throw UpsurgeError(.database, "u has \(columns)") }
     } do: { reading in
-      for _ in 0..<600 where !reading.hasFailed {
+      for _ in 0..<200 where !reading.hasFailed {
         try maker.execute("BEGIN IMMEDIATE; \(RunTable.sql); \(replays); CREATE TABLE u(a, b); COMMIT")
         try maker.execute("DROP TABLE upsurge_runs; DROP TABLE upsurge_replays; DROP TABLE u")
       }
@@ -34,7 +34,7 @@ import UpsurgeRecords
         throw UpsurgeError(.database, "run \(run.id) seems to have ended early")
       }
     } do: { reading in
-      for _ in 0..<600 where !reading.hasFailed {
+      for _ in 0..<200 where !reading.hasFailed {
         let keeper = try RunKeeper(
           connection: writer, job: job, resumed: nil, replaced: [], keepsHistory: false)
         keeper.madeTable = true
