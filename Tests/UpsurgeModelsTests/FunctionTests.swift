@@ -67,6 +67,21 @@ import Testing
     #expect(try await database.insert([Player(id: 1, name: "a")], options: options).rejected == 1)
   }
 
+  @Test("A function takes and gives single values, and no group of columns") func groups() async throws {
+    let database = try await open()
+    let refused = await #expect(throws: UpsurgeError.self) {
+      try await database.addFunction("area") { (name: String, picture: Picture?) -> Int in 1 }
+    }
+    #expect(refused?.code == .usage && refused?.message == "argument 2 of the function area is 2 columns")
+    let result = await #expect(throws: UpsurgeError.self) {
+      try await database.addAggregate("last", from: Picture?.none) { (_: inout Picture?, _: Int) in
+      } result: {
+        $0
+      }
+    }
+    #expect(result?.message == "the result of the function last is 2 columns")
+  }
+
   @Test("Aggregates have a state for each group") func aggregates() async throws {
     let database = try await open()
     try await database.addAggregate("longest", from: "") { (state: inout String, name: String) in

@@ -4,6 +4,12 @@ import Testing
 @testable import UpsurgeRecords
 @testable import UpsurgeStorage
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Integer keys that become UUIDs.
 @Suite("Key migration") struct KeyMigrationTests {
   let scratch = Scratch()
@@ -81,10 +87,57 @@ import Testing
   private func migrate(_ tables: [String], _ connection: Connection, isTrial: Bool = false) throws
     -> KeyMigrationSummary
   {
-    try KeyMigration(tables, on: connection).run(isTrial: isTrial)
+    try KeyMigration.run(tables, isTrial: isTrial, on: connection)
   }
 
   private static let tables = ["lists", "Reminders", "the tags"]
+
+  @Test("What another program has made while the lock was waited for follows, too")
+  func madeMeanwhile() throws {
+    let connection = try Connection(
+      path: scratch.file("a.db"), createIfMissing: true, busyTimeoutMilliseconds: 60_000)
+    try connection.execute(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    let other = try Connection(path: scratch.file("a.db"), createIfMissing: false)
+    try other.beginWriting()
+    let holder = Holder(other)
+    let thread = try WorkerThread {
+      usleep(100_000)
+      holder.end(
+        "CREATE TABLE c(n PRIMARY KEY, t_id INTEGER REFERENCES t); INSERT INTO c VALUES (1, 2); COMMIT")
+    }
+    let summary = try migrate(["t"], connection)
+    thread.join()
+    #expect(summary.tables.map(\.name) == ["t", "c"])
+    #expect(try Database(scratch.file("a.db")).rows("SELECT v FROM c JOIN t ON t.id = t_id") == ["'b'"])
+  }
+
+  @Test("A load into the table that is at work, or goes on, speaks against it")
+  func runs() throws {
+    let connection = try open("CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')")
+    let job = RunJob(table: "T", sources: ["/a.csv"], options: [])
+    var keeper: RunKeeper? = try RunKeeper(
+      connection: connection, job: job, resumed: nil, replaced: [], keepsHistory: false)
+    keeper?.madeTable = true
+    try connection.beginWriting()
+    try keeper?.willCommit(RunProgress(), RunPosition(), isLast: false)
+    try connection.commitWriting()
+    #expect {
+      _ = try migrate(["t"], connection)
+    } throws: {
+      ($0 as? UpsurgeError)?.message == "run 1 into table t is at work: process \(getpid())"
+    }
+    keeper = nil
+    #expect {
+      _ = try migrate(["t"], connection)
+    } throws: {
+      let error = $0 as? UpsurgeError
+      return error?.code == .guardRefused && error?.hint?.contains("--forget 1") == true
+    }
+    #expect(try connection.integer("SELECT typeof(id) = 'integer' FROM t") == 1)
+    #expect(try RunTable.forget(1, on: connection))
+    #expect(try migrate(["t"], connection).tables.map(\.rowCount) == [1])
+  }
 
   @Test("All content is there by the mapping of keys, with indexes, triggers, full text and references")
   func whole() throws {
@@ -309,5 +362,19 @@ import Testing
     let error = #expect(throws: UpsurgeError.self) { try migrate(tables, connection) }
     #expect(error?.message.contains(message) == true)
     #expect(try Database(scratch.file("a.db")).rows("SELECT sql FROM sqlite_schema") == before)
+  }
+}
+
+/// A connection that another thread ends a transaction of.
+private final class Holder: @unchecked Sendable {
+  // Sendable because the thread that made it waits for the one that uses it.
+
+  private let connection: Connection
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  func end(_ sql: String) {
+    connection.moveToCurrentThread()
+    try? connection.execute(sql)
   }
 }

@@ -74,15 +74,20 @@ package final class LoadGroup: @unchecked Sendable {
       connection.moveToCurrentThread()
       return connection
     }
-    let made = try Connection(
-      path: database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
-      isTrial: options.isTrial, vfs: options.vfsName,
-      isCancelled: { [control] in control.cancellationSignal != nil })
-    try made.configure(for: options, isPacked: false, holds: true, database: database, note: note)
+    var made = try open()
+    try Connection.configure(
+      &made, for: options, isPacked: false, holds: true, database: database, note: note, opening: open)
     try InitScript(options: options).run(on: made)
     made.shareTransaction()
     connection = made
     return made
+  }
+
+  private func open() throws(UpsurgeError) -> Connection {
+    try Connection(
+      path: database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
+      isTrial: options.isTrial, vfs: options.vfsName,
+      isCancelled: { [control] in control.cancellationSignal != nil })
   }
 
   func add(_ part: Part) {

@@ -19,7 +19,7 @@ extension LoadRun {
       voidSeconds.withLock { $0 = seconds }
       return .void
     }
-    let connection: Connection
+    var connection: Connection
     do throws(UpsurgeError) {
       if let opened { connection = opened } else { connection = try open() }
     } catch {
@@ -28,6 +28,11 @@ extension LoadRun {
     }
     let end: LoadEnd
     do throws(UpsurgeError) {
+      if group == nil {
+        try Connection.configure(
+          &connection, for: job.options, isPacked: packed?.record != nil, database: job.database, note: note,
+          opening: open)
+      }
       end = try store(input, behind: &packed, on: connection)
     } catch {
       stop(reader)
@@ -64,10 +69,7 @@ extension LoadRun {
     var beginning = input.beginning
     let record = packed?.record
     if let record { beginning.resumption = record }
-    if group == nil {
-      try connection.configure(for: job.options, isPacked: record != nil, database: job.database, note: note)
-      try input.script.run(on: connection)
-    }
+    if group == nil { try input.script.run(on: connection) }
     connection.isSynchronizing = job.options.triggers == .guarded
     let upkeep = TableUpkeep(connection, request: UpkeepRequest(job.options))
     try upkeep.prepare(table: job.table)

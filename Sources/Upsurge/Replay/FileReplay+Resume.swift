@@ -6,7 +6,7 @@
 
 /// What a replay finds that an earlier one has left, because it was killed or stopped.
 extension FileReplay {
-  /// Finishes what an earlier replay had as good as done.
+  /// Finishes what an earlier replay of a file that is locked had as good as done.
   /// - Parameter shown: the path as it was given.
   /// - Returns: the mark behind which this replay goes on; nil where it begins anew.
   /// - Throws: `guardRefused` where nobody can tell which records are stored.
@@ -55,7 +55,7 @@ extension FileReplay {
   private static func place(
     in path: String, through byteCount: UInt64
   ) throws(UpsurgeError) -> ChainedBytes {
-    let reader = try RejectFileReader(path: path)
+    let reader = try RejectFileReader(path: path, locks: false)
     if reader.byteCount < byteCount { return ChainedBytes() }
     while reader.place.byteCount < byteCount, try reader.next() != nil {}
     return reader.place

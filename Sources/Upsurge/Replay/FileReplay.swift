@@ -52,9 +52,13 @@ struct FileReplay {
     self.connection = connection
     self.run = run
     self.path = try Self.absolute(path)
+    // Locked before anything is looked at: runs and other replays may change what is known of it until then.
+    var reader = try RejectFileReader(path: path)
     unfinished = try RunTable.all(connection).filter { $0.state == .running }.map { ($0, CommittedPlace($0)) }
     let mark = try Self.settle(self.path, shown: path, connection)
-    reader = try RejectFileReader(path: path)
+    // What an earlier replay has left may have taken its place.
+    if !reader.isInPlace { reader = try RejectFileReader(path: path) }
+    self.reader = reader
     hasMark = mark != nil
     rewrite = try RejectFileRewrite(
       target: self.path, mode: reader.mode,

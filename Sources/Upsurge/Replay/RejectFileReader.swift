@@ -79,8 +79,7 @@ final class RejectFileReader {
         hint: "let that finish, then start this one again")
     }
     // The replay that was waited for may have put another file there.
-    var now = stat()
-    if stat(path, &now) != 0 || now.st_ino != status.st_ino || now.st_dev != status.st_dev {
+    if !isInPlace {
       close(descriptor)
       throw UpsurgeError(
         .databaseBusy, "\(shown) was replaced while it was opened", hint: "start the replay again")
@@ -88,6 +87,13 @@ final class RejectFileReader {
   }
 
   deinit { close(descriptor) }
+
+  /// Whether the path still leads to the file that was opened.
+  var isInPlace: Bool {
+    var (opened, now) = (stat(), stat())
+    return fstat(descriptor, &opened) == 0 && stat(path, &now) == 0 && now.st_ino == opened.st_ino
+      && now.st_dev == opened.st_dev
+  }
 
   /// Looks whether a file can be replayed, before anything is done for it.
   /// - Throws: as `init`.

@@ -53,17 +53,13 @@ public struct PastRun: Sendable {
   ) throws(UpsurgeError) {
     let connection = try Connection(
       path: database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
-    guard let run = try RunTable.owner(of: id, on: connection) else {
+    // Under the write lock: what waits for it may be the run itself, which goes on.
+    try connection.writing { () throws(UpsurgeError) in
+      if try RunTable.forget(id, on: connection) { return }
       throw UpsurgeError(
         .usage, "there is no run \(id) in \(database.escapedForTerminal)",
         hint: "upsurge runs \(database.quotedForShell) lists them")
     }
-    if let pid = run.livePID {
-      throw UpsurgeError(
-        .guardRefused, "run \(id) is at work: process \(pid)",
-        hint: "wait until it has ended, or end it: kill \(pid)")
-    }
-    try RunKeeper.forget((run.id, run.text), keepsHistory: false, exitCode: 0, on: connection)
   }
 
   private init(_ run: RunRecord) {

@@ -20,13 +20,13 @@ public struct FeedRemoval: Sendable {
   public let table: String
   /// Which rows belong to the feed, as the job said in its last run; nil for all rows of the table, and where feeds have
   /// names.
-  public let scope: String?
+  public var scope: String? { claim.scope }
   /// The names of the table's feeds, where they have some: the rows that they have delivered go, and no others.
-  public let owners: [String]
+  public var owners: [String] { claim.owners }
   /// Whether a feed has ever committed anything; else no row is of one.
-  public let hasDelivered: Bool
+  public var hasDelivered: Bool { claim.hasDelivered }
   /// Whether only rows go of which it is noted that a feed has delivered them.
-  public let isByNotes: Bool
+  public var isByNotes: Bool { claim.isByNotes }
   /// How many rows that are now.
   public let rowCount: UInt64
   /// How many rows, of those in `scope`, stay because nothing says that a feed has delivered them.
@@ -35,6 +35,23 @@ public struct FeedRemoval: Sendable {
   public let waitingCount: UInt64
   /// Milliseconds to wait for a lock.
   public var busyTimeout: Int32 = 5_000
+
+  private let claim: Claim
+
+  /// What decides which rows are the feeds'.
+  private struct Claim: Equatable {
+    let owners: [String]
+    let scope: String?
+    let hasDelivered: Bool
+    let isByNotes: Bool
+
+    init(_ records: [FeedRecord], of table: String, on connection: Connection) throws(UpsurgeError) {
+      owners = records.map(\.ownedBy).filter { !$0.isEmpty }
+      scope = owners.isEmpty ? records.last?.identity.scope : nil
+      hasDelivered = records.contains(where: \.hasDelivered)
+      isByNotes = try RowStateTable.holdsNotes(of: table, on: connection) || !owners.isEmpty
+    }
+  }
 
   /// What has gone.
   public struct Removed: Sendable, Equatable {
@@ -59,7 +76,7 @@ public struct FeedRemoval: Sendable {
     let connection = try Connection.looking(at: database)
     self.database = database
     let records = try FeedTable.all(of: table, on: connection)
-    guard let record = records.last else {
+    if records.isEmpty {
       let known = try FeedTable.all(connection).map { $0.table.escapedForTerminal }
       throw UpsurgeError(
         .usage,
@@ -70,18 +87,13 @@ public struct FeedRemoval: Sendable {
     }
     let schema = try TableSchema.read(connection, table: table)
     self.table = schema?.name ?? table
-    owners = records.map(\.ownedBy).filter { !$0.isEmpty }
-    scope = owners.isEmpty ? record.identity.scope : nil
-    hasDelivered = records.contains(where: \.hasDelivered)
-    let hasNotes = try RowStateTable.holdsNotes(of: self.table, on: connection)
-    isByNotes = hasNotes || !owners.isEmpty
+    claim = try Claim(records, of: self.table, on: connection)
     waitingCount = try KeptTable.orphanCount(of: table, on: connection)
     guard let schema, schema.kind == .table else {
       (rowCount, keptCount) = (0, 0)
       return
     }
-    let rows = try Rows(
-      of: schema, scope, isByNotes: isByNotes, hasDelivered: hasDelivered, on: connection)
+    let rows = try Rows(of: schema, claim, on: connection)
     (rowCount, keptCount) = try rows.counts(on: connection)
   }
 
@@ -109,11 +121,16 @@ public struct FeedRemoval: Sendable {
   }
 
   private func remove(on connection: Connection) throws(UpsurgeError) -> Removed {
+    guard try Claim(FeedTable.all(of: table, on: connection), of: table, on: connection) == claim else {
+      throw UpsurgeError(
+        .guardRefused,
+        "nothing is forgotten: the feeds of table \(table.escapedForTerminal) have changed since it was looked at",
+        hint: "look again which rows would go")
+    }
     try RunTable.forgetOpen(table, on: connection)
     var removed = Removed(rowCount: 0, waitingCount: try KeptTable.orphanCount(of: table, on: connection))
     if let schema = try TableSchema.read(connection, table: table), schema.kind == .table {
-      let rows = try Rows(
-        of: schema, scope, isByNotes: isByNotes, hasDelivered: hasDelivered, on: connection)
+      let rows = try Rows(of: schema, claim, on: connection)
       (removed.rowCount, removed.keptCount) = try rows.counts(on: connection)
       try connection.execute("DELETE FROM \(rows.gone)")
     }
@@ -143,19 +160,17 @@ public struct FeedRemoval: Sendable {
     /// Those that are the feed's as far as the job says.
     let inScope: String
 
-    init(
-      of schema: TableSchema, _ scope: String?, isByNotes: Bool, hasDelivered: Bool, on connection: Connection
-    ) throws(UpsurgeError) {
+    init(of schema: TableSchema, _ claim: Claim, on connection: Connection) throws(UpsurgeError) {
       var conditions: [String] = []
-      if let scope {
+      if let scope = claim.scope {
         try SQLFragment(scope).checkIsExpression(option: "scope")
         conditions.append("(\(scope))")
       }
       let table = "main.\(try SQLName.quote(schema.name))"
       inScope = Self.sql(table, conditions)
-      if !hasDelivered {
+      if !claim.hasDelivered {
         conditions.append("0")
-      } else if isByNotes {
+      } else if claim.isByNotes {
         conditions.append(try RowStateTable.deliveredTerm(schema, on: connection))
       }
       gone = Self.sql(table, conditions)

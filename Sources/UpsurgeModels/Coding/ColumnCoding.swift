@@ -40,8 +40,7 @@ public typealias ColumnsOf<Coding: ColumnCoding> = Coding.Columns
 extension ColumnCoding {
   /// A value as the default of its column; nil for several columns, and for what cannot be stored.
   public static func defaultValue(_ value: Value) -> SQLValue? {
-    if columnCount != 1 { return nil }
-    return try? EncodedValues(columnCount: 1) { encode(value, into: &$0) }.stored()[0]
+    columnCount == 1 ? try? storedValue(value) : nil
   }
 }
 

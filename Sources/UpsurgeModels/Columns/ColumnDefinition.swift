@@ -46,7 +46,7 @@ package struct ColumnStorage: Sendable, Equatable {
   package func stored(_ value: Any) -> SQLValue? {
     func stored<Coding: SingleColumnCoding>(as coding: Coding.Type) -> SQLValue? {
       guard let value = value as? Coding.Value else { return nil }
-      return try? EncodedValues(columnCount: 1) { Coding.encode(value, into: &$0) }.stored()[0]
+      return try? Coding.storedValue(value)
     }
     return stored(as: coding)
   }

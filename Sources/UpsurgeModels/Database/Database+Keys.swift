@@ -17,7 +17,7 @@ extension Database {
   ) async throws(UpsurgeError) -> KeyMigrationSummary {
     let names = models.map { $0.tableName }
     return try await writer.perform { (connection) throws(UpsurgeError) in
-      try KeyMigration(names, salt: salt, on: connection).run()
+      try KeyMigration.run(names, salt: salt, on: connection)
     }
   }
 }

@@ -16,17 +16,18 @@ extension Database {
   ///   - isDeterministic: whether the same arguments always give the same result, so that it may be called less often, and in
   ///     indexes and generated columns, which then need the function in every program.
   ///   - body: what it does.
-  /// - Throws: `usage` for the name of one of the engine's functions, or one that SQLite does not take.
+  /// - Throws: `usage` for the name of one of the engine's functions, one that SQLite does not take, and a value of several columns.
   public func addFunction<each Argument: ColumnCoding, Result: ColumnCoding>(
     _ name: String, isDeterministic: Bool = false,
     _ body: @escaping @Sendable (repeat each Argument) throws -> Result
   ) async throws(UpsurgeError) where repeat (each Argument).Value == each Argument, Result.Value == Result {
-    let (count, names) = Self.count(repeat (each Argument).self)
+    let names = try Self.argumentNames(of: name, repeat (each Argument).self, result: Result.self)
     try await onEachConnection { (connection) throws(UpsurgeError) in
-      try connection.addFunction(name, argumentCount: count, isDeterministic: isDeterministic) { values in
-        var row = RowDecoder(values, names: names.map { "\($0) of \(name)" })
+      try connection.addFunction(name, argumentCount: names.count, isDeterministic: isDeterministic) {
+        values in
+        var row = RowDecoder(values, names: names)
         let result = try body(repeat try (each Argument).decode(from: &row))
-        return try EncodedValues(columnCount: 1) { Result.encode(result, into: &$0) }.stored()[0]
+        return try Result.storedValue(result)
       }
     }
   }
@@ -43,27 +44,40 @@ extension Database {
     step: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
     result: @escaping @Sendable (State) throws -> Result
   ) async throws(UpsurgeError) where repeat (each Argument).Value == each Argument, Result.Value == Result {
-    let (count, names) = Self.count(repeat (each Argument).self)
+    let names = try Self.argumentNames(of: name, repeat (each Argument).self, result: Result.self)
     try await onEachConnection { (connection) throws(UpsurgeError) in
-      try connection.addAggregate(name, argumentCount: count, isDeterministic: isDeterministic) {
+      try connection.addAggregate(name, argumentCount: names.count, isDeterministic: isDeterministic) {
         Group(
           initial,
           step: { state, values in
-            var row = RowDecoder(values, names: names.map { "\($0) of \(name)" })
+            var row = RowDecoder(values, names: names)
             try step(&state, repeat try (each Argument).decode(from: &row))
           },
           result: {
             let result = try result($0)
-            return try EncodedValues(columnCount: 1) { Result.encode(result, into: &$0) }.stored()[0]
+            return try Result.storedValue(result)
           })
       }
     }
   }
 
-  private static func count<each Argument>(_ argument: repeat (each Argument).Type) -> (Int, [String]) {
+  /// What messages call the arguments.
+  /// - Throws: `usage` where one of them, or the result, is several columns.
+  private static func argumentNames<each Argument: ColumnCoding, Result: ColumnCoding>(
+    of function: String, _ argument: repeat (each Argument).Type, result: Result.Type
+  ) throws(UpsurgeError) -> [String] {
     var names: [String] = []
-    for _ in repeat each argument { names.append("argument \(names.count + 1)") }
-    return (names.count, names)
+    var counts = [("the result", Result.columnCount)]
+    for count in repeat (each argument).columnCount {
+      names.append("argument \(names.count + 1) of \(function)")
+      counts.append(("argument \(names.count)", count))
+    }
+    if let (name, count) = counts.first(where: { $0.1 != 1 }) {
+      throw UpsurgeError(
+        .usage, "\(name) of the function \(function.escapedForTerminal) is \(count) columns",
+        hint: "SQL functions take and give single values: take each column as an argument")
+    }
+    return names
   }
 
   /// The rows of one group.

@@ -25,10 +25,7 @@ extension Connection {
     }
     if isTrial || !hasMoved { return }
     try? execute("ROLLBACK")
-    throw UpsurgeError(
-      .database,
-      "the database \(path.escapedForTerminal) was deleted, moved or replaced by another program while it was open",
-      hint: "nothing more was written; run again")
+    throw UpsurgeError(.database, Self.movedWords(path), hint: Self.movedHint)
   }
 
   /// Does what is to be committed as a whole or not at all.
@@ -87,7 +84,7 @@ extension Connection {
   }
 
   /// Whether the name leads to another file than the one that is open, or to none (`SQLITE_FCNTL_HAS_MOVED`).
-  var hasMoved: Bool {
+  package var hasMoved: Bool {
     var answer: Int32 = 0
     return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer) == SQLITE_OK && answer != 0
   }

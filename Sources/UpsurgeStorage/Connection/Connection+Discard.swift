@@ -23,7 +23,8 @@ extension Connection {
     if tableCount == 0 || durability == .off {
       // The file itself, where the path is a symbolic link to it; never one that took its place.
       let file = sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path
-      if !hasMoved { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(file + suffix) } }
+      // The name itself goes last: as soon as it is free, another run may make it, and have files beside it.
+      if !hasMoved { for suffix in ["-wal", "-shm", "-journal", ""] { unlink(file + suffix) } }
     }
     try? execute("ROLLBACK")
   }

@@ -49,6 +49,9 @@ extension Connection {
         "a program that was killed has left the database \(database) in the middle of a transaction, and only who may "
         + "write it can roll that back"
       error.hint = "give yourself the right to write the file and its folder, or let its owner open it once"
+    case SQLITE_READONLY where code == ResultCode.readOnlyMoved:
+      error.message = movedWords(path)
+      error.hint = movedHint
     case SQLITE_READONLY:
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be written: \(said)"
@@ -106,6 +109,12 @@ extension Connection {
     default: ("reading or writing", disk)
     }
   }
+
+  /// The words for a file whose name leads elsewhere by now.
+  static func movedWords(_ path: String) -> String {
+    "the database \(path.escapedForTerminal) was deleted, moved or replaced by another program while it was open"
+  }
+  static let movedHint = "nothing more was written; run again"
 
   private static func systemReason(_ handle: OpaquePointer?) -> String {
     guard let handle else { return "" }

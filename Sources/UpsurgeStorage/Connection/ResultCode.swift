@@ -12,6 +12,7 @@ enum ResultCode {
   static let constraintRowid = SQLITE_CONSTRAINT | (10 << 8)
   static let constraintDatatype = SQLITE_CONSTRAINT | (12 << 8)
   static let readOnlyRollback = SQLITE_READONLY | (3 << 8)
+  static let readOnlyMoved = SQLITE_READONLY | (4 << 8)
 
   /// The primary code: the low byte of an extended one.
   @inline(__always)

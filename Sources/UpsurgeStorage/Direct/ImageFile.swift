@@ -48,20 +48,32 @@ package final class ImageFile {
         try removeStale(for: database)
         continue
       }
-      if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno != EWOULDBLOCK {
-        let code = errno
+      let code = lock(descriptor, path)
+      if code != 0 && code != EWOULDBLOCK {
         unlink(path)
         close(descriptor)
         throw cannotCreate(path, database, code)
       }
-      // Somebody may have taken it for stale before it was locked.
-      if leads(path, to: descriptor) && flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+      // Somebody may have taken it for stale before it was locked; behind the lock nobody does.
+      if code == 0 && leads(path, to: descriptor) {
         for side in sideSuffixes { unlink(path + side) }
         return ImageFile(database: database, path: path, descriptor: descriptor)
       }
       close(descriptor)
     }
     throw busy(path, database)
+  }
+
+  /// Locks a file that was made just now: who has its lock takes it for stale, and removes it and lets go at once.
+  /// - Returns: 0, or errno.
+  private static func lock(_ descriptor: Int32, _ path: String) -> Int32 {
+    for _ in 0..<1_000 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return 0 }
+      if errno != EWOULDBLOCK { return errno }
+      if !leads(path, to: descriptor) { break }
+      usleep(1_000)
+    }
+    return EWOULDBLOCK
   }
 
   /// Removes what a killed run has left; does nothing where there is nothing.

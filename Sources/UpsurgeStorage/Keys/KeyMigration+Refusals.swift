@@ -36,6 +36,28 @@ extension KeyMigration {
     }
   }
 
+  /// A load that is at work, or goes on where it has ended early, knows the tables as they are, and brings integers.
+  func refuseRuns() throws(UpsurgeError) {
+    for table in map.tables {
+      guard let run = try RunTable.open(connection, table: table.name).first(where: { $0.state == .running })
+      else {
+        continue
+      }
+      let name = table.name.escapedForTerminal
+      if let pid = run.livePID {
+        throw UpsurgeError(
+          .guardRefused, "run \(run.id) into table \(name) is at work: process \(pid)",
+          hint: "wait until it has ended, or end it: kill \(pid)")
+      }
+      throw UpsurgeError(
+        .guardRefused,
+        "run \(run.id) into table \(name) ended early, and the same command would bring its integers",
+        hint:
+          "end it first by its own command, or give it up: upsurge runs \(connection.path.quotedForShell) --forget \(run.id)"
+      )
+    }
+  }
+
   /// A partial index whose condition has an integer would cover other rows, or none.
   func refuseIndexes(_ indexes: [String], _ mapped: [String]) throws(UpsurgeError) {
     for index in indexes {

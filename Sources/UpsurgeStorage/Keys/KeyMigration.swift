@@ -34,10 +34,8 @@ package struct KeyMigration {
   private static let function = "upsurge_key_uuid"
   private static let newTable = "upsurge_new_table"
 
-  /// - Parameters:
-  ///   - connection: without a transaction.
-  ///   - tables: those whose keys become UUIDs.
-  package init(_ tables: [String], salt: String? = nil, on connection: Connection) throws(UpsurgeError) {
+  /// Within the transaction that changes the tables: what was read before may be true no more.
+  private init(_ tables: [String], salt: String?, on connection: Connection) throws(UpsurgeError) {
     self.connection = connection
     self.salt = salt
     map = try KeyMap(of: tables, on: connection)
@@ -57,40 +55,49 @@ package struct KeyMigration {
 
   /// Does it.
   /// - Parameters:
+  ///   - tables: those whose keys become UUIDs.
+  ///   - connection: without a transaction.
   ///   - isTrial: whether all is taken back in the end.
   ///   - note: is told of each table.
-  /// - Throws: `guardRefused` where references are broken before, or would be after; `database`. Nothing has changed then.
-  package func run(isTrial: Bool = false, note: (String) -> Void = { _ in }) throws(UpsurgeError)
-    -> KeyMigrationSummary
-  {
-    var summary = KeyMigrationSummary(migratedBefore: map.migratedBefore)
-    if map.tables.isEmpty { return summary }
-    let salt = salt
-    try connection.addFunction(Self.function, argumentCount: 2, isDeterministic: true) { values in
+  /// - Throws: `usage` for a table that is missing, or whose key is not one integer column; `guardRefused` where references are broken
+  ///   before, or would be after, and where a run or a feed would bring integers; `database`. Nothing has changed then.
+  package static func run(
+    _ tables: [String], salt: String? = nil, isTrial: Bool = false, on connection: Connection,
+    note: (String) -> Void = { _ in }
+  ) throws(UpsurgeError) -> KeyMigrationSummary {
+    try connection.addFunction(function, argumentCount: 2, isDeterministic: true) { values in
       guard case .integer(let key) = values[0], case .text(let table) = values[1] else { return values[0] }
-      return .text(Self.uuid(of: key, in: table, salt: salt))
+      return .text(uuid(of: key, in: table, salt: salt))
     }
     let references = try connection.integer("PRAGMA foreign_keys") ?? 0
     try connection.execute("PRAGMA foreign_keys=OFF; PRAGMA legacy_alter_table=ON")
     defer {
       try? connection.execute("PRAGMA legacy_alter_table=OFF; PRAGMA foreign_keys=\(references)")
     }
+    try connection.beginWriting()
     do throws(UpsurgeError) {
-      try connection.execute("BEGIN IMMEDIATE")
-      try checkReferences(isDone: false)
-      try refuseFeeds()
-      let searchTables = try searchTables()
-      try refuseSearch(searchTables)
-      for schema in map.tables {
-        note(schema.name)
-        summary.tables.append(try remake(schema, searchTables))
-      }
-      try checkReferences(isDone: true)
+      let summary = try KeyMigration(tables, salt: salt, on: connection).remake(note: note)
       try connection.execute(isTrial ? "ROLLBACK" : "COMMIT")
+      return summary
     } catch {
       try? connection.execute("ROLLBACK")
       throw error
     }
+  }
+
+  private func remake(note: (String) -> Void) throws(UpsurgeError) -> KeyMigrationSummary {
+    var summary = KeyMigrationSummary(migratedBefore: map.migratedBefore)
+    if map.tables.isEmpty { return summary }
+    try checkReferences(isDone: false)
+    try refuseFeeds()
+    try refuseRuns()
+    let searchTables = try searchTables()
+    try refuseSearch(searchTables)
+    for schema in map.tables {
+      note(schema.name)
+      summary.tables.append(try remake(schema, searchTables))
+    }
+    try checkReferences(isDone: true)
     return summary
   }
 

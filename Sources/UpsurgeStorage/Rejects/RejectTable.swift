@@ -44,9 +44,13 @@ package enum RejectTable {
   /// - Throws: `guardRefused` when a table of that name, or of the name of its contexts, is not ours.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
     let purpose = "--rejects table keeps records in one of this name"
-    let hasContexts = try OwnTable.exists(
-      "upsurge_reject_contexts", columns: ["id", "context"], purpose: purpose, on: connection)
-    let exists = try OwnTable.exists(name, columns: columns, purpose: purpose, on: connection)
+    let (hasContexts, exists) = try connection.reading { () throws(UpsurgeError) in
+      (
+        try OwnTable.exists(
+          "upsurge_reject_contexts", columns: ["id", "context"], purpose: purpose, on: connection),
+        try OwnTable.exists(name, columns: columns, purpose: purpose, on: connection)
+      )
+    }
     if exists && !hasContexts {
       throw UpsurgeError(
         .guardRefused,

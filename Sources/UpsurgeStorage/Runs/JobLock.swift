@@ -46,8 +46,9 @@ package final class JobLock: Sendable {
       if job.isStream { return nil }
       var descriptors: [Int32] = []
       var names: [String] = []
+      // In one order everywhere, so that of two starts over the same files one gets all of them.
       let keys = Set([job.sources] + files.prefix(fileCount).map { [$0] })
-      for key in keys {
+      for key in keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
         let text = text([database, job.table.lowercased()] + key)
         var name = name(text)
         let descriptor = hold(&name, text)

@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 extension RunTable {
   /// What must be known of a run to forget it; its record need not be readable.
-  package struct Owner: Sendable {
+  struct Owner: Sendable {
     package var id: Int64
     /// As `RunOwner.text`.
     package var text: String
@@ -11,7 +11,7 @@ extension RunTable {
   }
 
   /// - Returns: nil where there is no such run.
-  package static func owner(of id: Int64, on connection: Connection) throws(UpsurgeError) -> Owner? {
+  static func owner(of id: Int64, on connection: Connection) throws(UpsurgeError) -> Owner? {
     try connection.reading { () throws(UpsurgeError) in
       guard try exists(connection) else { return nil }
       let statement = try connection.prepare("SELECT state, owner FROM main.upsurge_runs WHERE run = ?1")
@@ -37,6 +37,20 @@ extension RunTable {
 }
 
 extension RunTable {
+  /// Removes the record of a run; part of the transaction that is open.
+  /// - Returns: false where there is no such run.
+  /// - Throws: `guardRefused` where a process is at work on it.
+  package static func forget(_ id: Int64, on connection: Connection) throws(UpsurgeError) -> Bool {
+    guard let run = try owner(of: id, on: connection) else { return false }
+    if let pid = run.livePID {
+      throw UpsurgeError(
+        .guardRefused, "run \(id) is at work: process \(pid)",
+        hint: "wait until it has ended, or end it: kill \(pid)")
+    }
+    try RunKeeper.end([(run.id, run.text)], on: connection)
+    return true
+  }
+
   /// Removes the runs into a table that have not ended, or whose ledger may not have been seen, so that nothing goes on
   /// there; part of the transaction that is open. Past runs stay.
   /// - Throws: `guardRefused` where a process is at work on one.

@@ -13,23 +13,25 @@ package enum PendingWork {
   package static func read(
     _ connection: Connection, table name: String
   ) throws(UpsurgeError) -> [IndexDefinition] {
-    guard try exists(connection) else { return [] }
-    let statement = try connection.prepare(
-      """
-      SELECT "index", "column", "table" FROM \(table) WHERE "table" = ?1 COLLATE NOCASE
-      ORDER BY "index", position
-      """)
-    try statement.bind(name, at: 1)
-    var definitions: [IndexDefinition] = []
-    while try statement.step() {
-      let index = statement.text(at: 0) ?? ""
-      if definitions.last?.name != index {
-        definitions.append(
-          IndexDefinition(name: index, table: statement.text(at: 2) ?? name, columns: []))
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return [] }
+      let statement = try connection.prepare(
+        """
+        SELECT "index", "column", "table" FROM \(table) WHERE "table" = ?1 COLLATE NOCASE
+        ORDER BY "index", position
+        """)
+      try statement.bind(name, at: 1)
+      var definitions: [IndexDefinition] = []
+      while try statement.step() {
+        let index = statement.text(at: 0) ?? ""
+        if definitions.last?.name != index {
+          definitions.append(
+            IndexDefinition(name: index, table: statement.text(at: 2) ?? name, columns: []))
+        }
+        definitions[definitions.count - 1].columns.append(statement.text(at: 1) ?? "")
       }
-      definitions[definitions.count - 1].columns.append(statement.text(at: 1) ?? "")
+      return definitions
     }
-    return definitions
   }
 
   /// Records indexes; part of the transaction that is open.

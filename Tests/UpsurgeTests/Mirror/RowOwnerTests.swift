@@ -157,6 +157,22 @@ import Upsurge
     #expect(try plain.rows("SELECT owned_by, key FROM upsurge_rows") == ["'crm'|'1'"])
   }
 
+  @Test("A feed that has delivered since it was looked at has to be looked at again")
+  func forgetMeanwhile() throws {
+    _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
+    #expect(job("crm.csv", owner: "crm").run().exitCode == 0)
+    let removal = try FeedRemoval(database: database, table: "feed")
+    _ = scratch.write("id,v\n8,8\n", to: "erp.csv")
+    #expect(job("erp.csv", owner: "erp").run().exitCode == 0)
+    #expect {
+      try removal.perform()
+    } throws: {
+      ($0 as? UpsurgeError)?.message
+        == "nothing is forgotten: the feeds of table feed have changed since it was looked at"
+    }
+    #expect(try FeedRemoval(database: database, table: "feed").perform().rowCount == 3)
+  }
+
   @Test("Only rows that feeds have delivered are forgotten")
   func forget() throws {
     _ = scratch.write("id,v\n1,1\n2,2\n", to: "crm.csv")
