@@ -13,7 +13,9 @@ package enum PendingWork {
   package static func read(
     _ connection: Connection, table name: String
   ) throws(UpsurgeError) -> [IndexDefinition] {
-    try connection.reading { () throws(UpsurgeError) in
+    // As a rule there is none, which one statement tells.
+    guard try exists(connection) else { return [] }
+    return try connection.reading { () throws(UpsurgeError) in
       guard try exists(connection) else { return [] }
       let statement = try connection.prepare(
         """
