@@ -24,7 +24,7 @@ struct MigrateKeysCommand: ParsableCommand {
         upsurge migrate-keys app.db lists reminders --dry-run
         upsurge migrate-keys app.db lists reminders
 
-      Exit codes: 0; 4 references are broken, or a feed mirrors the table; 64 usage; 66 no such database; 75 database busy; \
+      Exit codes: 0; 4 references are broken, or a feed or a load that has not ended would bring integers again; 64 usage; 66 no such database; 75 database busy; \
       1 anything else.
       """)
 

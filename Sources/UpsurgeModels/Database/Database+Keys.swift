@@ -9,7 +9,8 @@ extension Database {
   /// - Parameters:
   ///   - models: whose tables' keys are changed.
   ///   - salt: makes the UUIDs others than those of other databases.
-  /// - Throws: `usage` for a table that is missing, or whose key is not one column; `guardRefused` where references are broken; `database`.
+  /// - Throws: `usage` for a table that is missing, or whose key is not one column; `guardRefused` where references are broken, or a feed or a
+  ///   load that has not ended would bring integers again; `database`.
   ///   Nothing has changed then.
   @discardableResult
   public func migratePrimaryKeys(
