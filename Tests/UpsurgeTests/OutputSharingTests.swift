@@ -230,6 +230,26 @@ struct OutputSharingTests {
     #expect(try readFile(rejects).split(separator: 0x0A).count == 3)
   }
 
+  @Test("A file of rejects that is gone is made again, whatever replay of it was cut short")
+  func gone() throws {
+    let rejects = scratch.file("bad.ndjson")
+    let source = scratch.write("id,b\n1,x\n", to: "a.csv")
+    // As the system spells the path.
+    let place = URL(fileURLWithPath: scratch.write("", to: "bad.ndjson")).resolvingSymlinksInPath().path
+    try Database(database).rows(
+      """
+      CREATE TABLE t(id INTEGER, b TEXT);
+      CREATE TABLE upsurge_replays(path, done_bytes, done_hash, kept_bytes, kept_hash, whole, updated_at);
+      INSERT INTO upsurge_replays VALUES ('\(place)', 5, 5, 5, 5, 0, '');
+      """)
+    let arguments = ["load", database, "t", source, "--rejects", rejects]
+    let refused = try Command.run(arguments)
+    #expect(refused.exitCode == 4, "\(refused.talk)")
+    unlink(rejects)
+    let outcome = try Command.run(arguments)
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+  }
+
   // MARK: - Files that are no outputs
 
   @Test("A file that stands where the rest of a replay goes is left alone")

@@ -57,12 +57,16 @@ extension LoadOptions {
     switch rejects {
     case nil: return nil
     case .file(let path):
+      let wasThere = isRegularFile(path)
       // Locked first: who holds it may end while it is looked at.
       let file = try RejectFile(
         path: path, isTrial: dryRun != nil, contexts: contexts, sourceNames: sourceNames,
         continuing: resumed)
-      try checkReplay(of: path, connection)
-      try checkRuns(path, connection, table: table, sourceNames, resumed)
+      // One that is made here holds nothing of anybody.
+      if wasThere {
+        try checkReplay(of: path, connection)
+        try checkRuns(path, connection, table: table, sourceNames, resumed)
+      }
       if let resumed { try file.goOn(after: resumed, note: note) }
       return file
     case .table: return try RejectTableSink(connection, table: table, contexts: contexts)
@@ -104,8 +108,7 @@ extension LoadOptions {
     for run in try RunTable.all(connection) where run.state == .running && run.id != resumed?.id {
       let isReplaced =
         dryRun == nil && run.files.map(\.name) == sources && SQLName.isSame(run.job.table, table)
-      let hasKept =
-        run.position.rejectsLength(in: place) ?? 0 > 0 && FileIdentity.byteCount(ofPath: path) ?? 0 > 0
+      let hasKept = run.position.rejectsLength(in: place) ?? 0 > 0 && isRegularFile(path)
       guard !isReplaced, hasKept, run.livePID == nil else { continue }
       throw UpsurgeError(
         .guardRefused,

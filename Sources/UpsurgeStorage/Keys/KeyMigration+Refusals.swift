@@ -43,15 +43,10 @@ extension KeyMigration {
       else {
         continue
       }
-      let name = table.name.escapedForTerminal
-      if let pid = run.livePID {
-        throw UpsurgeError(
-          .guardRefused, "run \(run.id) into table \(name) is at work: process \(pid)",
-          hint: "wait until it has ended, or end it: kill \(pid)")
-      }
+      let name = "run \(run.id) into table \(table.name.escapedForTerminal)"
+      if let pid = run.livePID { throw RunTable.isAtWork(name, pid: pid) }
       throw UpsurgeError(
-        .guardRefused,
-        "run \(run.id) into table \(name) ended early, and the same command would bring its integers",
+        .guardRefused, "\(name) ended early, and the same command would bring its integers",
         hint:
           "end it first by its own command, or give it up: upsurge runs \(connection.path.quotedForShell) --forget \(run.id)"
       )
