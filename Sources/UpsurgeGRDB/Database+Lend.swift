@@ -7,8 +7,8 @@
     func store<Row: TableRow>(_ rows: some Sequence<Row>, _ call: BulkCall<Row>) throws -> MirrorResult {
       try lend(for: Row.TableModel.tableName) { connection in
         try call.store(rows, on: connection, rowSize: WriterTarget.maximumRowSize)
-      } ledger: {
-        $0.ledger
+      } stored: {
+        $0
       }
     }
 
@@ -16,9 +16,9 @@
     /// what has changed.
     /// - Parameters:
     ///   - table: the table that is written.
-    ///   - ledger: what has become of rows; nil where what was written is taken back.
+    ///   - stored: what has become of rows; nil where what was written is taken back.
     func lend<Result>(
-      for table: String, _ work: (Connection) throws -> Result, ledger: (Result) -> Ledger?
+      for table: String, _ work: (Connection) throws -> Result, stored: (Result) -> MirrorResult?
     ) throws -> Result {
       var result: Result?
       try inSavepoint {
@@ -28,12 +28,12 @@
         let changes = totalChangesCount
         let end = try work(Connection(borrowing: handle))
         result = end
-        if totalChangesCount != changes, let ledger = ledger(end) {
+        if totalChangesCount != changes, let stored = stored(end) {
           // Which rows of which tables a trigger or a foreign key's action has changed, nobody tells; a trigger may have done so
           // for a row that was ignored.
           if try hasSideEffects(table) {
             try notifyChanges(in: .fullDatabase)
-          } else if ledger.inserted + ledger.updated + ledger.deleted + ledger.swept > 0 {
+          } else if stored.hasChanges {
             try notifyChanges(in: GRDB.Table(table))
           }
         }

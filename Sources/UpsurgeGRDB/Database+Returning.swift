@@ -130,8 +130,8 @@
       let returned = ReturnedRows(columns.names, rules: call.rules)
       _ = try lend(for: Row.TableModel.tableName) { connection in
         try call.store(rows, on: connection, rowSize: WriterTarget.maximumRowSize, returned: returned)
-      } ledger: {
-        $0.ledger
+      } stored: {
+        $0
       }
       return try returned.take().map { (row) throws(UpsurgeError) in try columns.returned(row) }
     }

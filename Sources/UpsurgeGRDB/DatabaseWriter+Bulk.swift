@@ -112,7 +112,7 @@
       _ work: @escaping @Sendable (Connection) throws(UpsurgeError) -> BulkStored?
     ) async throws -> BulkStored? {
       try await writer.write { db in
-        try db.lend(for: table, work) { $0?.result.ledger }
+        try db.lend(for: table, work) { $0?.result }
       }
     }
   }

@@ -29,7 +29,7 @@
     public func `where`(
       _ condition: (RowDecoder.TableColumns) -> UpsurgeModels.SQLExpression<Bool>
     ) -> QueryInterfaceRequest<RowDecoder> {
-      let text = condition(RowDecoder.columns(of: .row)).sql
+      let text = condition(RowDecoder.columns(of: .row)).truth
       return filterWhenConnected { _ in
         let (sql, values) = try text.bound
         return SQL(sql: "(\(sql))", arguments: StatementArguments(values.map(\.databaseValue)))

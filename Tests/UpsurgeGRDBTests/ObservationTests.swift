@@ -64,5 +64,36 @@
       try writer.write { _ = try $0.upsert(someOf(2, score: 9)) }
       #expect(teams.take() == 0 && players.take() == 0)
     }
+
+    @Test("A row whose mark is taken back is a change, also where nothing else is", arguments: Kind.allCases)
+    func marks(_ kind: Kind) throws {
+      let writer = try kind.open(scratch)
+      try writer.write { db in
+        try db.execute(sql: "ALTER TABLE players ADD COLUMN gone INTEGER NOT NULL DEFAULT 0")
+        try db.insert(someOf(20, score: 5))
+      }
+      let players = Counter()
+      let token = DatabaseRegionObservation(tracking: Table("players")).start(in: writer) { error in
+        Issue.record(error)
+      } onChange: { _ in
+        players.add()
+      }
+      defer { token.cancel() }
+      func mirror(_ rows: [Player], newer: ColumnPath<Player>? = nil) throws {
+        try writer.write { db in _ = try db.mirror(rows, newer: newer, sweeping: .soft(column: "gone")) }
+      }
+      try mirror(someOf(19, score: 5))
+      #expect(players.take() == 1)
+      try mirror(someOf(20, score: 5))
+      #expect(players.take() == 1)
+      try mirror(someOf(20, score: 5))
+      #expect(players.take() == 0)
+      try mirror(someOf(19, score: 5))
+      #expect(players.take() == 1)
+      // All are stale; one is back.
+      try mirror(someOf(20, score: 4), newer: \.score)
+      #expect(players.take() == 1)
+      #expect(try writer.read { try Int.fetchOne($0, sql: "SELECT sum(gone) FROM players") } == 0)
+    }
   }
 #endif

@@ -60,8 +60,12 @@
         #expect(throws: UpsurgeError.self) {
           try Level.all().where { $0.values == [.nan] }.deleteAll(db)
         }
-        #expect(try Level.all().where { $0.note == "it's" || $0.id == 1 }.fetchCount(db) == 0)
         #expect(try Level.fetchCount(db) == 0)
+        try db.insert([
+          Level(id: 1, values: []), Level(id: 2, note: "it's", values: []),
+          Level(id: 3, note: "it", values: []),
+        ])
+        #expect(try Level.all().where { $0.note == "it's" || $0.id == 1 }.fetchCount(db) == 2)
       }
     }
 

@@ -433,4 +433,27 @@ import Testing
     await #expect(throws: UpsurgeError.self) { try await database.upsert(larger) }
     #expect(try await database.upsert(larger, options: options).inserted == 1)
   }
+
+  @Test("An error of storing ends a slow source at its next row") func slowSource() async throws {
+    let (database, _) = try await open(Player.self)
+    let (rows, source) = AsyncStream.makeStream(of: Player.self)
+    let given = Guarded(0)
+    let call = Task { try await database.insert(rows) }
+    // A batch that is full, with a row twice.
+    for id in 1...40_000 { source.yield(Player(id: max(id, 2), name: "p\(id)")) }
+    let feeder = Task {
+      var id = 40_000
+      while !Task.isCancelled {
+        id += 1
+        source.yield(Player(id: id, name: "p\(id)"))
+        given.withLock { $0 += 1 }
+        try await Task.sleep(for: .milliseconds(5))
+      }
+    }
+    await #expect(throws: UpsurgeError.self) { try await call.value }
+    feeder.cancel()
+    // Five seconds: a machine that is at work with something else may be slow, too.
+    #expect(given.withLock { $0 } < 1_000)
+    source.finish()
+  }
 }

@@ -24,8 +24,35 @@ import Testing
   @Column(as: JSON<Bool>.self) var isGone = false
 }
 
-extension Sweep {
-  fileprivate var isHard: Bool { if case .hard = self { true } else { false } }
+/// A model whose table has a mark that it does not know, and a time that says which of two is the newer one.
+@Table struct Pupil: Equatable {
+  let id: Int
+  var name: String
+  var updatedAt = 0
+}
+
+enum Presence: String, ColumnValue { case here, gone }
+
+/// Columns that cannot say both that a row is there and that it is gone.
+@Table struct Unmarkable: Equatable {
+  let id: Int
+  @Column(primaryKey: true) var code: String
+  var email = ""
+  var goneAt: Date = Date(timeIntervalSince1970: 0)
+  var presence: Presence = .here
+  var page: URL?
+  @Column(as: UUID.Bytes.self) var token: UUID?
+  @Column(as: JSON<[String]>.self) var tags: [String] = []
+  var blob: [UInt8]?
+}
+
+/// Columns of further kinds that can.
+@Table struct Markable: Equatable {
+  let id: Int
+  var note = ""
+  var count = 0
+  var share = 0.0
+  var any: SQLValue = .null
 }
 
 @Table struct Member: Equatable {
@@ -191,20 +218,32 @@ extension Sweep {
     #expect(stored.map(\.visits) == [1] + Array(repeating: 3, count: 18))
   }
 
-  @Test("Rows whose keys the table makes are not swept by the call that inserted them", arguments: [0, 100])
-  func drafts(_ count: Int) async throws {
+  @Test("Rows without the key that tells them are no part of a snapshot: each call would insert them anew")
+  func drafts() async throws {
     let database = try UpsurgeModels.Database(scratch.file("e.db"))
     try await database.createTable(Parcel.self)
-    let old = (0..<count).map { Parcel(id: UUID(), label: "\($0)") }
+    let old = (0..<20).map { Parcel(id: UUID(), label: "\($0)") }
     try await database.insert(old)
-    let drafts =
-      old.map { Parcel.Draft(id: $0.id, label: $0.label) } + (0..<5).map { Parcel.Draft(label: "n\($0)") }
+    let drafts = old.map { Parcel.Draft(id: $0.id, label: $0.label) } + [Parcel.Draft(label: "n")]
+    var options = BulkOptions()
     for sweep in [Sweep<Parcel>.hard, .none] {
-      let result = try await database.mirror(drafts, sweeping: sweep)
-      #expect(result.ledger.inserted == 5 && result.ledger.swept == 0)
-      #expect((result.refusal != nil) == (sweep.isHard && count > 0))
+      options.onError = .stop
+      let error = await #expect(throws: UpsurgeError.self) {
+        try await database.mirror(drafts, sweeping: sweep, options: options)
+      }
+      #expect(
+        error?.message.contains("id") == true && error?.position?.record == 21, "\(error?.description ?? "")")
+      options.onError = .reject
+      let result = try await database.mirror(drafts, sweeping: sweep, options: options)
+      #expect(result.ledger.unchanged == 20 && result.ledger.rejected == 1 && result.ledger.isBalanced)
     }
-    #expect(try await database.count(Parcel.all) == count + 10)
+    #expect(try await database.count(Parcel.all) == 20)
+    // By another key they are told; the table makes the one that is missing.
+    try await database.execute("CREATE UNIQUE INDEX i ON parcels(label)")
+    let result = try await database.mirror(drafts.dropFirst(), on: \.label, sweeping: .hard)
+    #expect(result.ledger.inserted == 1 && result.ledger.swept == 1 && result.refusal == nil)
+    #expect(
+      try await database.mirror(drafts.dropFirst(), on: \.label, sweeping: .hard).ledger.unchanged == 20)
   }
 
   @Test("Rows are marked in a column that is neither a number nor a time") func answers() async throws {
@@ -218,5 +257,101 @@ extension Sweep {
     #expect(try await database.mirror(rows.dropLast(), sweeping: .soft(\.isGone)).ledger.swept == 0)
     #expect(try await database.mirror(rows, sweeping: .soft(\.isGone)).ledger.updated == 1)
     #expect(try await database.fetchAll(Answered.order(by: \.id)) == rows)
+  }
+
+  @Test("A mark that the model does not know is taken back with the row, and that is a change")
+  func hiddenMark() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("g.db"))
+    try await database.createTable(Pupil.self)
+    try await database.execute("ALTER TABLE pupils ADD COLUMN deleted_at TEXT")
+    let rows = (1...20).map { Pupil(id: $0, name: "p\($0)", updatedAt: 5) }
+    try await database.insert(rows)
+    let sweep = Sweep<Pupil>.soft(column: "deleted_at")
+    #expect(try await database.mirror(rows.dropLast(), sweeping: sweep).ledger.swept == 1)
+    let gone = try await database.fetchAll(
+      Int.self, sql: "SELECT id FROM pupils WHERE deleted_at IS NOT NULL")
+    #expect(gone == [20])
+    let back = try await database.mirror(rows, sweeping: sweep).ledger
+    #expect(back.updated == 1 && back.unchanged == 19)
+    #expect(try await database.mirror(rows, sweeping: sweep).ledger.unchanged == 20)
+    #expect(
+      try await database.fetchAll(Int.self, sql: "SELECT count(*) FROM pupils WHERE deleted_at IS NULL")
+        == [20])
+    // Also of one that is stale otherwise.
+    #expect(try await database.mirror(rows.dropLast(), sweeping: sweep).ledger.swept == 1)
+    let older = rows.map { Pupil(id: $0.id, name: "x", updatedAt: 4) }
+    #expect(try await database.mirror(older, newer: \.updatedAt, sweeping: sweep).ledger.stale == 20)
+    #expect(
+      try await database.fetchAll(Int.self, sql: "SELECT count(*) FROM pupils WHERE deleted_at IS NULL")
+        == [20])
+    #expect(try await database.fetchAll(Pupil.order(by: \.id)) == rows)
+  }
+
+  @Test("A row of the snapshot that says itself that it is gone is rejected, whatever the column")
+  func contradictions() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("h.db"))
+    let sweeps: [(Sweep<Marked>, (inout Marked) -> Void)] = [
+      (.soft(\.gone), { $0.gone = true }), (.soft(\.goneAt), { $0.goneAt = Date() }),
+      (.soft(\.goneNumber), { $0.goneNumber = Date(timeIntervalSince1970: 1) }),
+      (.soft(column: "gonesecond"), { $0.goneSecond = Date() }),
+    ]
+    for (sweep, mark) in sweeps {
+      try await database.execute("DROP TABLE IF EXISTS markeds")
+      try await database.createTable(Marked.self)
+      var rows = (1...20).map { Marked(id: $0) }
+      try await database.insert(rows)
+      mark(&rows[4])
+      let error = await #expect(throws: UpsurgeError.self) {
+        try await database.mirror(rows, sweeping: sweep)
+      }
+      #expect(error?.code == .badInput && error?.position?.record == 5, "\(error?.description ?? "")")
+      #expect(error?.message.contains("gone") == true, "\(error?.description ?? "")")
+      var options = BulkOptions()
+      options.onError = .reject
+      let result = try await database.mirror(rows.dropLast(), sweeping: sweep, options: options)
+      #expect(result.ledger.rejected == 1 && result.ledger.unchanged == 18 && result.ledger.isBalanced)
+      #expect(result.refusal != nil && result.ledger.swept == 0)
+      let there = rows.filter { $0.id != 5 }
+      #expect(try await database.mirror(there, sweeping: sweep).ledger.swept == 1)
+      #expect(try await database.mirror(there, sweeping: sweep).ledger.unchanged == 19)
+    }
+  }
+
+  @Test("A column that cannot say both that a row is there and that it is gone is refused")
+  func unmarkable() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("i.db"))
+    try await database.createTable(Unmarkable.self)
+    try await database.execute("CREATE UNIQUE INDEX i ON unmarkables(email)")
+    let rows = (1...20).map { Unmarkable(id: $0, code: "c\($0)", email: "e\($0)") }
+    try await database.insert(rows)
+    let sweeps: [Sweep<Unmarkable>] = [
+      .soft(\.code), .soft(\.email), .soft(\.goneAt), .soft(\.presence), .soft(\.page), .soft(\.token),
+      .soft(\.tags), .soft(\.blob), .soft(\.code.lowercased),
+    ]
+    for sweep in sweeps {
+      let error = await #expect(throws: UpsurgeError.self, "\(sweep)") {
+        try await database.mirror(rows.dropLast(), on: \.email, sweeping: sweep)
+      }
+      #expect(error?.code == .usage && error?.hint != nil, "\(sweep): \(error?.description ?? "")")
+    }
+    #expect(try await database.fetchAll(Unmarkable.order(by: \.id)) == rows)
+  }
+
+  @Test("Texts, numbers and columns of any type are marks") func kindsOfMarks() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("j.db"))
+    let rows = (1...20).map { Markable(id: $0) }
+    let sweeps: [Sweep<Markable>] = [
+      .soft(\.note), .soft(\.count), .soft(\.share), .soft(column: "any"),
+    ]
+    for sweep in sweeps {
+      try await database.execute("DROP TABLE IF EXISTS markables")
+      try await database.createTable(Markable.self)
+      try await database.insert(rows)
+      #expect(try await database.mirror(rows.dropLast(), sweeping: sweep).ledger.swept == 1)
+      let swept = try #require(try await database.fetchOne(Markable.where { $0.id == 20 }))
+      #expect(swept != rows[19])
+      #expect(try await database.mirror(rows, sweeping: sweep).ledger.updated == 1)
+      #expect(try await database.fetchAll(Markable.order(by: \.id)) == rows)
+    }
   }
 }

@@ -4,6 +4,17 @@ import Testing
 
 @testable import UpsurgeModels
 
+/// Columns of the same types that are stored in several ways.
+@Table struct Shift: Equatable {
+  let id: Int
+  var start: Date
+  @Column(as: Date.UnixTime.self) var end: Date
+  @Column(as: Date.UnixTime.self) var until: Date?
+  var worker: UUID
+  @Column(as: UUID.Bytes.self) var chief: UUID?
+  @Column(as: JSON<Bool>.self) var isPaid = true
+}
+
 @Suite("Reading models back") struct QueryTests {
   let scratch = Scratch()
   private let players = [
@@ -286,5 +297,45 @@ import Testing
     try await database.createTable(Player.self)
     try await database.upsert(players)
     #expect(try await database.count(Player.all) == 4)
+  }
+
+  @Test("Columns that store a value in several ways are neither compared nor mixed") func mixedCodings()
+    async throws
+  {
+    let database = try UpsurgeModels.Database(scratch.file("c.db"))
+    try await database.execute(
+      "CREATE TABLE shifts(id INTEGER PRIMARY KEY, start, end, until, worker, chief, isPaid)")
+    let day = Date(timeIntervalSince1970: 1_700_000_000)
+    let one = Shift(id: 1, start: day, end: day, until: day + 1, worker: UUID())
+    try await database.insert([one])
+    let refused: [@Sendable (Shift.TableColumns) -> SQLExpression<Bool>] = [
+      { $0.start == $0.end }, { $0.start < $0.end }, { max($0.start, $0.end) == day },
+      { ($0.until ?? $0.start) == day }, { $0.end > SQLExpression.value(day) },
+      { $0.isPaid && $0.id == 1 }, { $0.id == 1 || $0.isPaid }, { !$0.isPaid }, { $0.isPaid },
+    ]
+    for (index, condition) in refused.enumerated() {
+      let error = await #expect(throws: UpsurgeError.self, "\(index)") {
+        try await database.fetchAll(Shift.where(condition))
+      }
+      #expect(error?.code == .usage, "\(index): \(error?.description ?? "")")
+    }
+    let error = await #expect(throws: UpsurgeError.self) {
+      try await database.upsert([one], merge: { row, excluded in row.end = excluded.start })
+    }
+    #expect(
+      error?.code == .usage && error?.message.contains("Date.UnixTime") == true, "\(error?.description ?? "")"
+    )
+    await #expect(throws: UpsurgeError.self) {
+      try await database.upsert([one], when: { row, excluded in row.end < excluded.start })
+    }
+    // In one way they are, nullable or not.
+    #expect(try await database.count(Shift.where { ($0.until ?? $0.end) > $0.end }) == 1)
+    #expect(try await database.count(Shift.where { max($0.until, $0.end) > day && $0.isPaid == true }) == 1)
+    var later = one
+    later.end = day + 5
+    let ledger = try await database.upsert(
+      [later], merge: { row, excluded in row.until = max(row.until, excluded.end) })
+    #expect(ledger.updated == 1)
+    #expect(try await database.fetchAll(Shift.all.select { $0.until }) == [day + 5])
   }
 }

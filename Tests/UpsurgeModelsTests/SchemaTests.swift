@@ -17,6 +17,36 @@ struct ParcelID: RawRepresentable, ColumnValue, Hashable { let rawValue: UUID }
   var label: String
 }
 
+/// Keys that are stored otherwise than what they are made of.
+struct LoudID: RawRepresentable, ColumnValue, Hashable {
+  let rawValue: UUID
+  static func encode(_ value: Self, into row: inout RowEncoder) {
+    UUID.Uppercased.encode(value.rawValue, into: &row)
+  }
+}
+
+struct CompactID: RawRepresentable, ColumnValue, Hashable {
+  let rawValue: UUID
+  static var storage: StorageClass { .blob }
+  static var newKeySQL: String? { UUID.Bytes.newKeySQL }
+  static func encode(_ value: Self, into row: inout RowEncoder) {
+    UUID.Bytes.encode(value.rawValue, into: &row)
+  }
+  static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Self {
+    Self(rawValue: try UUID.Bytes.decode(from: &row))
+  }
+}
+
+@Table struct Horn: Equatable {
+  let id: LoudID
+  var label: String
+}
+
+@Table struct Chip: Equatable {
+  let id: CompactID
+  var label: String
+}
+
 @Table struct Crate: Equatable {
   @Column(as: UUID.Bytes.self) let id: UUID
   var label: String
@@ -98,6 +128,22 @@ struct ParcelID: RawRepresentable, ColumnValue, Hashable { let rawValue: UUID }
   {
     try await database.createTable(model)
     try await database.checkTable(model)
+  }
+
+  @Test("A table makes no key that its model stores in another way, unless the model says how")
+  func keysOfOtherForms() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("e.db"))
+    #expect(!Horn.createTableSQL.contains("DEFAULT"))
+    try await database.createTable(Horn.self)
+    await #expect(throws: UpsurgeError.self) { try await database.insert([Horn.Draft(label: "a")]) }
+    let horn = Horn(id: LoudID(rawValue: UUID()), label: "a")
+    #expect(try await database.insert([horn]).inserted == 1)
+    #expect(try await database.find(Horn.self, key: horn.id) == horn)
+    try await database.createTable(Chip.self)
+    try await database.insert([Chip.Draft(label: "a")])
+    let chip = try #require(try await database.fetchOne(Chip.all))
+    #expect(try await database.find(Chip.self, key: chip.id) == chip)
+    #expect(try await database.upsert([chip]).unchanged == 1)
   }
 
   @Test("Drafts get the UUIDs that their tables make") func drafts() async throws {

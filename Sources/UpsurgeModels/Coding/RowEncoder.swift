@@ -113,6 +113,26 @@ public struct RowEncoder: ~Copyable {
     return refusal
   }
 
+  // MARK: - The last row
+
+  /// What a column of it has.
+  func lastValue(at column: Int) -> SQLValue {
+    batch.value(at: (batch.recordCount - 1) * batch.columnCount + column)
+  }
+
+  /// Whether a column of it has nothing.
+  func isLastNull(at column: Int) -> Bool {
+    let kind = batch.cells[(batch.recordCount - 1) * batch.columnCount + column].kind
+    return kind == .null || kind == .absent
+  }
+
+  /// Takes it out of the batch again.
+  mutating func removeLast() {
+    batch.recordCount -= 1
+    batch.arenaByteCount = Int(batch.records[batch.recordCount].arenaOffset)
+    batch.parsedByteCount = batch.arenaByteCount
+  }
+
   // MARK: - Cells
 
   private mutating func put(_ cell: Cell) {

@@ -1,3 +1,4 @@
+import Foundation
 import Upsurge
 
 // The values that SQLite itself knows, and those that fit one of them without loss.
@@ -102,7 +103,16 @@ extension SQLValue: ColumnValue {
 /// An enum with raw values stores them: `enum Status: String, ColumnValue { case open, done }`.
 extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
   public static var storage: StorageClass { RawValue.storage }
-  public static var newKeySQL: String? { RawValue.newKeySQL }
+
+  /// As of a UUID, where that is the raw value, and stored as it is.
+  public static var newKeySQL: String? {
+    // With letters, whose case codings may change.
+    let sample = UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    guard storage == RawValue.storage, let rawValue = sample as? RawValue, let key = Self(rawValue: rawValue),
+      let stored = try? storedValue(key), let rawStored = try? RawValue.storedValue(rawValue)
+    else { return nil }
+    return stored == rawStored ? RawValue.newKeySQL : nil
+  }
 
   public static func encode(_ value: Self, into row: inout RowEncoder) {
     RawValue.encode(value.rawValue, into: &row)

@@ -1,3 +1,4 @@
+import Foundation
 import Upsurge
 
 /// What a column of a STRICT table holds (https://www.sqlite.org/stricttables.html).
@@ -51,8 +52,37 @@ package struct ColumnStorage: Sendable, Equatable {
     return stored(as: coding)
   }
 
+  /// What the column has in rows that are gone and in those that are there, as ``SnapshotMark`` knows them: the time or an empty text, 1 or
+  /// 0, true or false.
+  /// - Parameter isNullable: whether NULL says that a row is there.
+  /// - Returns: nil where it cannot say both; `there` is nil where only NULL says it.
+  func marks(at time: Date, isNullable: Bool) -> (gone: SQLValue, there: SQLValue?)? {
+    func marks<Coding: SingleColumnCoding>(as coding: Coding.Type) -> (gone: SQLValue, there: SQLValue?)? {
+      let values: (gone: Any, there: Any)? =
+        switch Coding.Value.self {
+        case is Date.Type: (time, ())
+        case is Bool.Type: (true, false)
+        case is String.Type: (time.ISO8601Format(), "")
+        case let number as any Numeric.Type: (number.one, number.zero)
+        default: nil
+        }
+      guard let values, let gone = stored(values.gone) else { return nil }
+      var row = RowDecoder([gone], names: [])
+      let there = stored(values.there)
+      guard (try? Coding.decode(from: &row)) != nil, there != nil || isNullable, gone != there,
+        !SnapshotMark.saysThere(gone)
+      else { return nil }
+      return (gone, there)
+    }
+    return marks(as: coding)
+  }
+
   /// As `SingleColumnCoding.newKeySQL`.
   var newKeySQL: String? { coding.newKeySQL }
 
   package static func == (left: Self, right: Self) -> Bool { left.coding == right.coding }
+}
+
+extension Numeric {
+  fileprivate static var one: Any { Self(exactly: 1) ?? zero }
 }

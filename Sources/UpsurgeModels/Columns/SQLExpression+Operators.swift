@@ -2,30 +2,40 @@ import Upsurge
 
 // Comparisons. `==` and `!=` are IS and IS NOT, so that NULL is a value like any other.
 extension SQLExpression {
-  public static func == (left: Self, right: Self) -> SQLExpression<Bool> { left.condition("IS", right.sql) }
+  public static func == (left: Self, right: Self) -> SQLExpression<Bool> {
+    left.condition("IS", left.peer(right))
+  }
   public static func == (left: Self, right: Value) -> SQLExpression<Bool> {
     left.condition("IS", left.text(right))
   }
   public static func != (left: Self, right: Self) -> SQLExpression<Bool> {
-    left.condition("IS NOT", right.sql)
+    left.condition("IS NOT", left.peer(right))
   }
   public static func != (left: Self, right: Value) -> SQLExpression<Bool> {
     left.condition("IS NOT", left.text(right))
   }
 
-  public static func < (left: Self, right: Self) -> SQLExpression<Bool> { left.condition("<", right.sql) }
+  public static func < (left: Self, right: Self) -> SQLExpression<Bool> {
+    left.condition("<", left.peer(right))
+  }
   public static func < (left: Self, right: Value) -> SQLExpression<Bool> {
     left.condition("<", left.text(right))
   }
-  public static func <= (left: Self, right: Self) -> SQLExpression<Bool> { left.condition("<=", right.sql) }
+  public static func <= (left: Self, right: Self) -> SQLExpression<Bool> {
+    left.condition("<=", left.peer(right))
+  }
   public static func <= (left: Self, right: Value) -> SQLExpression<Bool> {
     left.condition("<=", left.text(right))
   }
-  public static func > (left: Self, right: Self) -> SQLExpression<Bool> { left.condition(">", right.sql) }
+  public static func > (left: Self, right: Self) -> SQLExpression<Bool> {
+    left.condition(">", left.peer(right))
+  }
   public static func > (left: Self, right: Value) -> SQLExpression<Bool> {
     left.condition(">", left.text(right))
   }
-  public static func >= (left: Self, right: Self) -> SQLExpression<Bool> { left.condition(">=", right.sql) }
+  public static func >= (left: Self, right: Self) -> SQLExpression<Bool> {
+    left.condition(">=", left.peer(right))
+  }
   public static func >= (left: Self, right: Value) -> SQLExpression<Bool> {
     left.condition(">=", left.text(right))
   }
@@ -51,12 +61,12 @@ extension SQLExpression {
   /// The first that is not NULL.
   public static func ?? <Wrapped>(left: Self, right: SQLExpression<Wrapped>) -> SQLExpression<Wrapped>
   where Value == Wrapped? {
-    SQLExpression<Wrapped>("coalesce(\(left.sql), \(right.sql))", coding: right.coding)
+    SQLExpression<Wrapped>("coalesce(\(left.sql), \(left.peer(right)))", coding: right.coding)
   }
 
   /// The first that is not NULL.
   public static func ?? <Wrapped>(left: Self, right: Self) -> Self where Value == Wrapped? {
-    SQLExpression("coalesce(\(left.sql), \(right.sql))", coding: left.coding)
+    SQLExpression("coalesce(\(left.sql), \(left.peer(right)))", coding: left.coding)
   }
 
   /// The value, or this one for NULL.
@@ -68,18 +78,22 @@ extension SQLExpression {
 
 // Conditions.
 extension SQLExpression where Value == Bool {
-  public static func && (left: Self, right: Self) -> Self { left.condition("AND", right.sql) }
-  public static func || (left: Self, right: Self) -> Self { left.condition("OR", right.sql) }
-  public static prefix func ! (operand: Self) -> Self { SQLExpression("NOT \(operand.sql)") }
+  public static func && (left: Self, right: Self) -> Self {
+    SQLExpression("\(left.truth) AND \(right.truth)")
+  }
+  public static func || (left: Self, right: Self) -> Self {
+    SQLExpression("\(left.truth) OR \(right.truth)")
+  }
+  public static prefix func ! (operand: Self) -> Self { SQLExpression("NOT \(operand.truth)") }
 }
 
 // Arithmetic.
 extension SQLExpression where Value: Numeric {
-  public static func + (left: Self, right: Self) -> Self { left.combined("+", right.sql) }
+  public static func + (left: Self, right: Self) -> Self { left.combined("+", left.peer(right)) }
   public static func + (left: Self, right: Value) -> Self { left.combined("+", left.text(right)) }
-  public static func - (left: Self, right: Self) -> Self { left.combined("-", right.sql) }
+  public static func - (left: Self, right: Self) -> Self { left.combined("-", left.peer(right)) }
   public static func - (left: Self, right: Value) -> Self { left.combined("-", left.text(right)) }
-  public static func * (left: Self, right: Self) -> Self { left.combined("*", right.sql) }
+  public static func * (left: Self, right: Self) -> Self { left.combined("*", left.peer(right)) }
   public static func * (left: Self, right: Value) -> Self { left.combined("*", left.text(right)) }
   public static func += (left: inout Self, right: Self) { left = left + right }
   public static func += (left: inout Self, right: Value) { left = left + right }
@@ -90,19 +104,19 @@ extension SQLExpression where Value: Numeric {
 // Arithmetic of values that may be NULL, which is what comes of NULL then.
 extension SQLExpression {
   public static func + <Number: Numeric>(left: Self, right: Self) -> Self where Value == Number? {
-    left.combined("+", right.sql)
+    left.combined("+", left.peer(right))
   }
   public static func - <Number: Numeric>(left: Self, right: Self) -> Self where Value == Number? {
-    left.combined("-", right.sql)
+    left.combined("-", left.peer(right))
   }
   public static func * <Number: Numeric>(left: Self, right: Self) -> Self where Value == Number? {
-    left.combined("*", right.sql)
+    left.combined("*", left.peer(right))
   }
 }
 
 // Text.
 extension SQLExpression where Value == String {
-  public static func + (left: Self, right: Self) -> Self { left.combined("||", right.sql) }
+  public static func + (left: Self, right: Self) -> Self { left.combined("||", left.peer(right)) }
   public static func + (left: Self, right: String) -> Self { left.combined("||", left.text(right)) }
 
   /// Whether the text fits a pattern of `%` (any text) and `_` (any character), in which ASCII letters are compared
@@ -133,40 +147,78 @@ extension SQLExpression where Value == String? {
 
 /// The larger of two values.
 public func max<Value>(_ left: SQLExpression<Value>, _ right: SQLExpression<Value>) -> SQLExpression<Value> {
-  SQLExpression("max(\(left.sql), \(right.sql))", coding: left.coding)
+  SQLExpression("max(\(left.sql), \(left.peer(right)))", coding: left.coding)
 }
 
 /// The smaller of two values.
 public func min<Value>(_ left: SQLExpression<Value>, _ right: SQLExpression<Value>) -> SQLExpression<Value> {
-  SQLExpression("min(\(left.sql), \(right.sql))", coding: left.coding)
+  SQLExpression("min(\(left.sql), \(left.peer(right)))", coding: left.coding)
 }
 
 /// The larger of two values; of NULL and a value it is the value.
 public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression<Wrapped?>) -> SQLExpression<
   Wrapped?
 > {
-  SQLExpression("coalesce(max(\(left.sql), \(right.sql)), \(left.sql), \(right.sql))", coding: left.coding)
+  SQLExpression(
+    "coalesce(max(\(left.sql), \(left.peer(right))), \(left.sql), \(right.sql))", coding: left.coding)
 }
 
 /// The smaller of two values; of NULL and a value it is the value.
 public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression<Wrapped?>) -> SQLExpression<
   Wrapped?
 > {
-  SQLExpression("coalesce(min(\(left.sql), \(right.sql)), \(left.sql), \(right.sql))", coding: left.coding)
+  SQLExpression(
+    "coalesce(min(\(left.sql), \(left.peer(right))), \(left.sql), \(right.sql))", coding: left.coding)
 }
 
 /// The larger of a value that may be NULL and one that is not: `row.best = max(row.best, excluded.points)`.
 public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression<Wrapped>) -> SQLExpression<
   Wrapped
 > {
-  SQLExpression("coalesce(max(\(left.sql), \(right.sql)), \(right.sql))", coding: right.coding)
+  SQLExpression("coalesce(max(\(left.sql), \(left.peer(right))), \(right.sql))", coding: right.coding)
+}
+
+/// The larger of a value that is not NULL and one that may be.
+public func max<Wrapped>(_ left: SQLExpression<Wrapped>, _ right: SQLExpression<Wrapped?>) -> SQLExpression<
+  Wrapped
+> {
+  max(right, left)
+}
+
+/// The larger of an expression and a value.
+public func max<Value>(_ left: SQLExpression<Value>, _ right: Value) -> SQLExpression<Value> {
+  SQLExpression("max(\(left.sql), \(left.text(right)))", coding: left.coding)
+}
+
+/// The larger of what may be NULL and a value.
+public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped) -> SQLExpression<Wrapped> {
+  SQLExpression(
+    "max(coalesce(\(left.sql), \(left.text(right))), \(left.text(right)))", coding: left.coding.unwrapped())
 }
 
 /// The smaller of a value that may be NULL and one that is not.
 public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: SQLExpression<Wrapped>) -> SQLExpression<
   Wrapped
 > {
-  SQLExpression("coalesce(min(\(left.sql), \(right.sql)), \(right.sql))", coding: right.coding)
+  SQLExpression("coalesce(min(\(left.sql), \(left.peer(right))), \(right.sql))", coding: right.coding)
+}
+
+/// The smaller of a value that is not NULL and one that may be.
+public func min<Wrapped>(_ left: SQLExpression<Wrapped>, _ right: SQLExpression<Wrapped?>) -> SQLExpression<
+  Wrapped
+> {
+  min(right, left)
+}
+
+/// The smaller of an expression and a value.
+public func min<Value>(_ left: SQLExpression<Value>, _ right: Value) -> SQLExpression<Value> {
+  SQLExpression("min(\(left.sql), \(left.text(right)))", coding: left.coding)
+}
+
+/// The smaller of what may be NULL and a value.
+public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped) -> SQLExpression<Wrapped> {
+  SQLExpression(
+    "min(coalesce(\(left.sql), \(left.text(right))), \(left.text(right)))", coding: left.coding.unwrapped())
 }
 
 extension SQLExpression {
@@ -197,5 +249,27 @@ extension SQLExpression {
   /// The smallest value; nil where there is none.
   public func minimum<Wrapped>() -> SQLExpression where Value == Wrapped? {
     SQLExpression("min(\(sql))", coding: coding).ofManyRows
+  }
+}
+
+extension SQLExpression where Value: Numeric {
+  /// The sum of the values; nil where there is none.
+  public func sum() -> SQLExpression<Value?> {
+    SQLExpression<Value?>("sum(\(sql))", coding: coding.optional()).ofManyRows
+  }
+
+  /// The mean of the values; nil where there is none.
+  public func average() -> SQLExpression<Double?> { SQLExpression<Double?>(aggregate: "avg(\(sql))") }
+}
+
+extension SQLExpression {
+  /// The sum of the values that are not NULL; nil where there is none.
+  public func sum<Number: Numeric>() -> SQLExpression where Value == Number? {
+    SQLExpression("sum(\(sql))", coding: coding).ofManyRows
+  }
+
+  /// The mean of the values that are not NULL; nil where there is none.
+  public func average<Number: Numeric>() -> SQLExpression<Double?> where Value == Number? {
+    SQLExpression<Double?>(aggregate: "avg(\(sql))")
   }
 }

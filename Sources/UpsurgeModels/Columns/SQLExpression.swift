@@ -14,7 +14,8 @@ public enum ColumnSource: Sendable, Hashable {
 ///
 ///     $0.price > 10 && $0.name == nil          row.count + excluded.count          excluded.name ?? row.name
 ///
-/// Values that it is compared with are bound, as the column's coding stores them.
+/// Values that it is compared with are bound, as the column's coding stores them. Columns of one type that store it in different
+/// ways, as a date in text and one in seconds, are neither compared nor mixed: that is refused with `usage`.
 public struct SQLExpression<Value>: Sendable {
   /// The expression in SQL.
   public let sql: SQLText
@@ -41,9 +42,15 @@ public struct SQLExpression<Value>: Sendable {
     self.coding = coding
   }
 
-  /// SQL of your own: `SQLExpression<Int>("length(\($0.name))")`.
+  /// SQL of your own: `SQLExpression<Int>("length(\($0.name))")`. One that makes a value of many rows is said with `aggregate:`.
   public init(_ sql: SQLText) where Value: ColumnCoding, Value.Value == Value {
     self.init("(\(sql))", coding: ExpressionCoding(Value.self))
+  }
+
+  /// SQL of your own that makes one value of many rows: `SQLExpression<String?>(aggregate: "group_concat(\($0.name))")`. Of a query with
+  /// a limit, it is made of the rows within that.
+  public init(aggregate sql: SQLText) where Value: ColumnCoding, Value.Value == Value {
+    self.init(("(\(sql))" as SQLText).ofManyRows, coding: ExpressionCoding(Value.self))
   }
 
   /// A value.
@@ -58,6 +65,19 @@ public struct SQLExpression<Value>: Sendable {
   /// A value as this column stores it.
   func text(_ value: Value) -> SQLText { SQLText(encoding: value, with: coding.encode) }
 
+  /// The SQL of an expression that is compared or mixed with this one; refused where it stores values in another way.
+  func peer<Other>(_ other: SQLExpression<Other>) -> SQLText {
+    if coding.kind == other.coding.kind { return other.sql }
+    return SQLText(
+      misused:
+        "\(name ?? "an expression") is stored as \(coding.kindName), and \(other.name ?? "an expression") as "
+        + "\(other.coding.kindName): SQL cannot compare or mix them",
+      hint: "give both the same @Column(as:), or convert one with SQL of your own")
+  }
+
+  /// What messages call it.
+  private var name: String? { columnName.map { "the column \($0.escapedForTerminal)" } }
+
   /// `(left OP right)` of the same values.
   func combined(_ word: String, _ right: SQLText) -> SQLExpression {
     SQLExpression(joined(word, right), coding: coding)
@@ -71,38 +91,74 @@ public struct SQLExpression<Value>: Sendable {
   private func joined(_ word: String, _ right: SQLText) -> SQLText { "(\(sql) \(raw: word) \(right))" }
 }
 
+extension SQLExpression where Value == Bool {
+  /// The SQL of a condition; refused for truths that are stored as something else than 1 and 0.
+  package var truth: SQLText {
+    if coding.kind == Bool.self { return sql }
+    return SQLText(
+      misused: "a truth that is stored as \(coding.kindName) is no condition in SQL",
+      hint: "compare it: == true")
+  }
+}
+
 /// A coding of one column, its type forgotten: what an expression needs of it.
 struct ExpressionCoding<Value>: Sendable {
+  /// Which coding it is; of values that may be NULL, that of the others.
+  let kind: any ColumnCoding.Type
   let encode: @Sendable (Value, inout RowEncoder) -> Void
   let decode: @Sendable (inout RowDecoder) throws(UpsurgeError) -> Value
 
   init<Coding: ColumnCoding>(_ coding: Coding.Type) where Coding.Value == Value {
+    kind = (coding as? any OptionalCoding.Type)?.wrapped ?? coding
     encode = { Coding.encode($0, into: &$1) }
     decode = { (row) throws(UpsurgeError) in try Coding.decode(from: &row) }
   }
 
   private init(
-    encode: @escaping @Sendable (Value, inout RowEncoder) -> Void,
+    kind: any ColumnCoding.Type, encode: @escaping @Sendable (Value, inout RowEncoder) -> Void,
     decode: @escaping @Sendable (inout RowDecoder) throws(UpsurgeError) -> Value
   ) {
+    self.kind = kind
     self.encode = encode
     self.decode = decode
   }
 
+  /// What messages call the coding: `Date.UnixTime`.
+  var kindName: String {
+    // `Module.Date.UnixTime`, and of an extension `(extension in Module):Other.Date.UnixTime`.
+    let name = String(reflecting: kind).split(separator: ":").last ?? ""
+    return name.split(separator: ".", maxSplits: 1).last.map(String.init) ?? String(name)
+  }
+
   /// The coding of values that may be NULL.
   func optional() -> ExpressionCoding<Value?> {
-    ExpressionCoding<Value?>(encode: { value, row in
-      if let value { encode(value, &row) } else { row.appendNull() }
-    }) { (row) throws(UpsurgeError) in
+    ExpressionCoding<Value?>(
+      kind: kind,
+      encode: { value, row in
+        if let value { encode(value, &row) } else { row.appendNull() }
+      }
+    ) { (row) throws(UpsurgeError) in
       row.skipNulls(1) ? nil : try decode(&row)
     }
   }
 
   /// The coding of values that are never NULL.
   func unwrapped<Wrapped>() -> ExpressionCoding<Wrapped> where Value == Wrapped? {
-    ExpressionCoding<Wrapped>(encode: { encode($0, &$1) }) { (row) throws(UpsurgeError) in
+    ExpressionCoding<Wrapped>(kind: kind, encode: { encode($0, &$1) }) { (row) throws(UpsurgeError) in
       guard let value = try decode(&row) else { throw row.invalid("a value") }
       return value
     }
+  }
+}
+
+/// A coding of optional values.
+private protocol OptionalCoding {
+  /// That of the values that are there.
+  static var wrapped: any ColumnCoding.Type { get }
+}
+
+extension Optional: OptionalCoding where Wrapped: ColumnCoding {
+  fileprivate static var wrapped: any ColumnCoding.Type {
+    (Wrapped.self as? any OptionalCoding.Type)?.wrapped ?? Wrapped.self
   }
 }

@@ -10,8 +10,17 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   enum Piece: Sendable, Hashable {
     case sql(String)
     case value(SQLValue)
-    /// A value that its coding cannot express, and why: the text is not run.
-    case refused(String)
+    /// What cannot be said in SQL: the text is not run.
+    case refused(Refusal)
+  }
+
+  /// Why a text is not run.
+  struct Refusal: Sendable, Hashable {
+    var code: UpsurgeError.Code
+    var reason: String
+    var hint: String?
+
+    var error: UpsurgeError { UpsurgeError(code, reason, hint: hint) }
   }
 
   private(set) var pieces: [Piece] = []
@@ -27,7 +36,14 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   init(value: SQLValue) { pieces = [.value(value)] }
 
   /// - Parameter refusal: why the value cannot be stored; nil where it can.
-  init(_ value: SQLValue, refusal: String?) { pieces = [refusal.map { .refused($0) } ?? .value(value)] }
+  init(_ value: SQLValue, refusal: String?) {
+    pieces = [refusal.map { .refused(Refusal(code: .badInput, reason: $0)) } ?? .value(value)]
+  }
+
+  /// Expressions that cannot stand together, and what to do instead.
+  init(misused reason: String, hint: String) {
+    pieces = [.refused(Refusal(code: .usage, reason: reason, hint: hint))]
+  }
 
   /// A value as a coding of one column stores it.
   init<Value>(encoding value: Value, with encode: (Value, inout RowEncoder) -> Void) {
@@ -38,7 +54,7 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   var isNull: Bool { pieces == [.value(.null)] }
 
   /// The text with `?` for each value, and the values.
-  /// - Throws: `badInput` for a value that cannot be stored.
+  /// - Throws: `badInput` for a value that cannot be stored; `usage` for columns that store values in different ways.
   public var bound: (sql: String, values: [SQLValue]) {
     get throws(UpsurgeError) {
       var (sql, values): (String, [SQLValue]) = ("", [])
@@ -48,7 +64,7 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
         case .value(let value):
           sql += "?"
           values.append(value)
-        case .refused(let reason): throw UpsurgeError(.badInput, reason)
+        case .refused(let refusal): throw refusal.error
         }
       }
       return (sql, values)
@@ -63,14 +79,15 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   }
 
   /// The text with the values as literals, for what takes no parameters: constraints, conflict targets, merge rules.
-  /// - Throws: `usage` for a text with a NUL byte, `badInput` for a value that cannot be stored.
+  /// - Throws: `usage` for a text with a NUL byte, and for columns that store values in different ways; `badInput` for a value that
+  ///   cannot be stored.
   func spelled() throws(UpsurgeError) -> String {
     var sql = ""
     for piece in pieces {
       switch piece {
       case .sql(let text): sql += text
       case .value(let value): sql += try value.literal()
-      case .refused(let reason): throw UpsurgeError(.badInput, reason)
+      case .refused(let refusal): throw refusal.error
       }
     }
     return sql

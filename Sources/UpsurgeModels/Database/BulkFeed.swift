@@ -4,7 +4,7 @@ import Upsurge
 ///
 /// Whoever has rows waits for an empty batch, so that memory stays bounded however many rows there are.
 final class BulkFeed: @unchecked Sendable {
-  // Sendable because `full`, `isEnded` and `wasCancelled` are only touched while `monitor` is locked.
+  // Sendable because `full`, `isEnded`, `wasCancelled` and `isStopped` are only touched while `monitor` is locked.
 
   /// A batch in a box, so that it can wait in a stream.
   final class Box: @unchecked Sendable {
@@ -20,6 +20,7 @@ final class BulkFeed: @unchecked Sendable {
   private var full: [Box] = []
   private var isEnded = false
   private var wasCancelled = false
+  private var isStopped = false
   private let monitor = Monitor()
 
   init() {
@@ -49,6 +50,13 @@ final class BulkFeed: @unchecked Sendable {
     return wasCancelled
   }
 
+  /// Whether rows are still stored; they are not after an error.
+  var takesRows: Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return !isStopped
+  }
+
   // MARK: - The database's thread
 
   /// Waits for a full one; nil at the end.
@@ -66,7 +74,10 @@ final class BulkFeed: @unchecked Sendable {
   }
 
   /// Takes no more.
-  func stop() { giveEmpty.finish() }
+  func stop() {
+    change { isStopped = true }
+    giveEmpty.finish()
+  }
 
   private func change(_ body: () -> Void) {
     monitor.lock()

@@ -6,6 +6,8 @@ package struct BulkCall<Row: TableRow>: Sendable {
   package var options = BulkOptions()
   /// What the rows mean for those that are not among them; nil where that is nothing.
   package var snapshot: SnapshotRules?
+  /// What a row must say, where the rows are a snapshot.
+  var check: SnapshotCheck?
 
   /// - Throws: `usage` where the call names a key, and the options another one.
   package init(
@@ -18,6 +20,11 @@ package struct BulkCall<Row: TableRow>: Sendable {
       throw UpsurgeError(
         .usage, "a call that names its key has options with a key too",
         hint: "say one of them: on: in the call, or BulkOptions.key")
+    }
+    if let count = options.commitEvery, count < 1 {
+      throw UpsurgeError(
+        .usage, "a commit after \(count) rows is none",
+        hint: "BulkOptions.commitEvery is 1 or more; nil commits once, in the end")
     }
     self.rules.nullKeys = options.nullKeys
     self.options = options
@@ -43,7 +50,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
     var isDone = false
     // An error has rolled back already.
     defer { if !isDone { writer.rollback() } }
-    var (iterator, filler) = (rows.makeIterator(), BatchFiller<Row>(options.maximumRowSize ?? rowSize))
+    var (iterator, filler) = (rows.makeIterator(), BatchFiller<Row>(options.maximumRowSize ?? rowSize, check))
     var encoder = RowEncoder()
     while !filler.isAtEnd {
       filler.begin(&encoder)
@@ -149,7 +156,7 @@ package struct BulkWrite<Row: TableRow>: Sendable {
     let feed = BulkFeed()
     async let result = written(feed)
     var (iterator, filler, boxes) = (rows.makeIterator(), filler, feed.emptyBoxes)
-    while !filler.isAtEnd, let box = await boxes.next() {
+    while !filler.isAtEnd, feed.takesRows, let box = await boxes.next() {
       filler.begin(&box.row)
       while filler.wantsRow, let row = iterator.next() { filler.add(row, to: &box.row) }
       filler.end()
@@ -179,10 +186,11 @@ package struct BulkWrite<Row: TableRow>: Sendable {
   private func send<Rows: AsyncSequence>(_ rows: Rows, to feed: BulkFeed) async throws
   where Rows.Element == Row {
     var (iterator, filler, boxes) = (rows.makeAsyncIterator(), filler, feed.emptyBoxes)
-    while !filler.isAtEnd, let box = await boxes.next() {
+    while !filler.isAtEnd, feed.takesRows, let box = await boxes.next() {
       filler.begin(&box.row)
       while filler.wantsRow {
-        guard let row = try await iterator.next() else { break }
+        // Rows may come slowly, and what is full was stored, or not, meanwhile.
+        guard feed.takesRows, let row = try await iterator.next() else { break }
         filler.add(row, to: &box.row)
       }
       filler.end()
@@ -190,7 +198,9 @@ package struct BulkWrite<Row: TableRow>: Sendable {
     }
   }
 
-  var filler: BatchFiller<Row> { BatchFiller(call.options.maximumRowSize ?? target.maximumRowSize) }
+  var filler: BatchFiller<Row> {
+    BatchFiller(call.options.maximumRowSize ?? target.maximumRowSize, call.check)
+  }
 
   /// Stores what comes through the feed, and commits.
   func written(_ feed: BulkFeed, _ returned: ReturnedPages? = nil) async throws -> BulkStored {
@@ -222,7 +232,8 @@ package struct BulkStored: Sendable {
 
 extension MirrorResult {
   fileprivate init(_ writer: TableWriter) {
-    self.init(ledger: writer.ledger, refusal: writer.guardRefusal?.error.ofCall)
+    self.init(
+      ledger: writer.ledger, refusal: writer.guardRefusal?.error.ofCall, revivedCount: writer.revivedCount)
   }
 }
 
@@ -237,6 +248,8 @@ struct ReturnedPages: Sendable {
 struct BatchFiller<Row: TableRow> {
   /// Bytes of text and blobs that a row may have.
   let byteLimit: Int
+  /// What a row must say; nil for nothing.
+  let check: SnapshotCheck?
   /// Whether there are no more rows.
   private(set) var isAtEnd = false
   /// Whether the batch has room.
@@ -245,7 +258,10 @@ struct BatchFiller<Row: TableRow> {
   private var waiting: Row?
   private var count: UInt64 = 0
 
-  init(_ maximum: ByteSize) { byteLimit = min(maximum.byteCount, 1_000_000_000) }
+  init(_ maximum: ByteSize, _ check: SnapshotCheck?) {
+    byteLimit = min(maximum.byteCount, 1_000_000_000)
+    self.check = check
+  }
 
   /// Begins an empty batch.
   mutating func begin(_ rows: inout RowEncoder) {
@@ -271,6 +287,8 @@ struct BatchFiller<Row: TableRow> {
     if let byteCount = rows.appendRow(number: count, byteLimit: byteLimit, { row.encode(into: &$0) }) {
       if byteCount > byteLimit {
         rows.batch.take(.tooLarge(row: count, byteCount: byteCount, limit: byteLimit))
+        wantsRow = rows.hasRoom
+        return
       } else if rows.batch.isEmpty {
         rows.batch.growArena(to: byteCount)
         _ = rows.appendRow(number: count) { row.encode(into: &$0) }
@@ -280,16 +298,21 @@ struct BatchFiller<Row: TableRow> {
         return
       }
     }
-    if let reason = rows.takeRefusal() { rows.batch.take(.unstorable(row: count, reason: reason)) }
+    if let reason = rows.takeRefusal() {
+      rows.batch.take(.unstorable(row: count, reason: reason))
+    } else if let refusal = check?.refusal(of: rows) {
+      rows.removeLast()
+      rows.batch.take(.unstorable(row: count, reason: refusal.reason, hint: refusal.hint))
+    }
     wantsRow = rows.hasRoom
   }
 }
 
 extension Reject {
   /// A row with a value that cannot be stored.
-  fileprivate static func unstorable(row: UInt64, reason: String) -> Reject {
+  fileprivate static func unstorable(row: UInt64, reason: String, hint: String? = nil) -> Reject {
     Reject(
-      .badValue, at: Position(file: "rows", record: row), reason: reason,
+      .badValue, at: Position(file: "rows", record: row), reason: reason, hint: hint,
       raw: UnsafeBufferPointer(start: nil, count: 0))
   }
 

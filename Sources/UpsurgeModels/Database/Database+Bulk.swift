@@ -97,7 +97,7 @@ extension UpsertRules {
     self.init(mode: mode)
     var names: [String] = []
     for path in key { names += try Model.keyNames(at: path) }
-    let filter = try predicate.map { (predicate) throws(UpsurgeError) in try predicate(row).sql.spelled() }
+    let filter = try predicate.map { (predicate) throws(UpsurgeError) in try predicate(row).truth.spelled() }
     if !names.isEmpty {
       target = .columns(names, where: filter)
     } else if filter != nil {
@@ -107,7 +107,7 @@ extension UpsertRules {
     }
     if let newer { self.merge.newer = Merge.Newer(column: try Model.columnName(at: newer)) }
     self.merge.condition = try condition.map { (condition) throws(UpsurgeError) in
-      try condition(row, excluded).sql.spelled()
+      try condition(row, excluded).truth.spelled()
     }
     if let merge {
       var updates = RowUpdates<Model>()

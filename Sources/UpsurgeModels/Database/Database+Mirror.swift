@@ -8,7 +8,8 @@ public enum Sweep<Model: Table>: Sendable {
   /// They are deleted.
   case hard
   /// They are marked in the column of this name: by the time of the call in one of dates, `true` in one of truths, as the model stores them; by
-  /// the time as text in any other text column, 1 in one of numbers. A row of the snapshot says itself that it is not marked.
+  /// the time as text in any other text column, 1 in one of numbers. The column is one of the table; where the model has it, too, each row of
+  /// the snapshot says itself that it is not marked, and one that says otherwise is rejected. The mark of a row that comes back is taken back.
   case soft(column: String)
 
   /// They are marked in a column.
@@ -37,6 +38,13 @@ public struct MirrorResult: Sendable {
   public var ledger: Ledger
   /// Why no row went, where a guard has spoken; the rows of the snapshot are stored all the same.
   public var refusal: UpsurgeError?
+  /// Rows whose mark the sweep has taken back, as nothing else of them has changed.
+  package var revivedCount: UInt64 = 0
+
+  /// Whether a row is another one than before.
+  package var hasChanges: Bool {
+    ledger.inserted + ledger.updated + ledger.deleted + ledger.swept + revivedCount > 0
+  }
 }
 
 extension Database {
@@ -78,7 +86,7 @@ extension Database {
 
 extension BulkCall {
   /// What a mirror comes to.
-  /// - Throws: `usage` for a key in the call and another in the options, and for `commitEvery`.
+  /// - Throws: `usage` for a key in the call and another in the options, for `commitEvery`, and for a mark in a column that cannot be one.
   package init(
     _ rules: UpsertRules, mirroring sweep: Sweep<Row.TableModel>,
     scope: ((Row.TableModel.TableColumns) -> SQLExpression<Bool>)?, guards: SweepGuards, options: BulkOptions
@@ -93,16 +101,52 @@ extension BulkCall {
     snapshot.allowsEmpty = guards.allowsEmpty
     snapshot.leastRows = guards.leastRows
     snapshot.expectedCount = guards.expectedCount
-    snapshot.scope = try scope?(Row.TableModel.columns(of: .row)).sql.spelled()
+    snapshot.scope = try scope?(Row.TableModel.columns(of: .row)).truth.spelled()
     switch sweep {
     case .none: snapshot.sweep = .none
     case .hard: snapshot.sweep = .hard
-    case .soft(let name):
-      snapshot.sweep = .soft(column: name)
-      let storage = Row.TableModel.columnDefinitions.first { SQLName.isSame($0.name, name) }?.storing
-      snapshot.softMark = try (storage?.stored(Date()) ?? storage?.stored(true))?.literal()
-      snapshot.softAbsence = try storage?.stored(false)?.literal()
+    case .soft(let name): snapshot.sweep = .soft(column: name)
     }
     try self.init(rules, options: options, snapshot: snapshot)
+    var check = SnapshotCheck()
+    let columns = Row.TableModel.columnDefinitions
+    if self.rules.target == .primaryKey {
+      check.keys = columns.enumerated().filter(\.element.isPrimaryKey).map { ($0.offset, $0.element.name) }
+    }
+    if case .soft(let name) = sweep {
+      if let index = columns.firstIndex(where: { SQLName.isSame($0.name, name) }) {
+        check.mark = try mark(columns[index], at: index)
+      } else {
+        self.rules.softColumn = name
+      }
+    }
+    self.check = check
+  }
+
+  /// Has a column of the model say which rows are gone.
+  private mutating func mark(_ column: ColumnDefinition, at index: Int) throws(UpsurgeError) -> SnapshotMark {
+    var isInKey = column.isPrimaryKey
+    if case .columns(let names, _) = rules.target {
+      isInKey = isInKey || names.contains { SQLName.isSame($0, column.name) }
+    }
+    if isInKey {
+      throw UpsurgeError(
+        .usage,
+        "the column \(column.name.escapedForTerminal) is part of the key, and cannot say that a row is gone",
+        hint: "mark rows in a column of their own, as deletedAt: Date?")
+    }
+    // As what is read back, the mark comes with the record, whatever the others are merged by.
+    rules.merge.columns[column.name] = nil
+    // What is stored in any form says both.
+    guard let storing = column.storing else { return SnapshotMark(index: index, name: column.name) }
+    guard let marks = storing.marks(at: Date(), isNullable: column.isNullable) else {
+      throw UpsurgeError(
+        .usage,
+        "the column \(column.name.escapedForTerminal) cannot say both that a row is gone and that it is there",
+        hint: "a Bool, a number, a String or an optional Date can")
+    }
+    snapshot?.softMark = try marks.gone.literal()
+    snapshot?.softAbsence = try marks.there?.literal()
+    return SnapshotMark(index: index, name: column.name, there: marks.there)
   }
 }

@@ -113,7 +113,7 @@ where Rows.Element: TableRow {
       if isAtEnd { return nil }
       isAtEnd = true
       if result == nil { try begin() }
-      while !filler.isAtEnd, sentCount < Iterator.batchesAhead, let box = await boxes.next() {
+      while !filler.isAtEnd, sentCount < Iterator.batchesAhead, feed.takesRows, let box = await boxes.next() {
         try await send(box)
       }
       if sentCount > 0, let page = await pages.next() {
@@ -153,7 +153,7 @@ where Rows.Element: TableRow {
     private func fill(_ box: BulkFeed.Box) async throws {
       filler.begin(&box.row)
       while filler.wantsRow {
-        guard let row = try await rows.next() else { break }
+        guard feed.takesRows, let row = try await rows.next() else { break }
         filler.add(row, to: &box.row)
       }
       filler.end()

@@ -19,7 +19,7 @@ public struct RowUpdates<Model: Table>: Sendable {
 
   init() {}
 
-  /// Sets a column to a value, as the column stores it.
+  /// Sets a column to a value, as the column stores it: `row.set(\.seenAt, to: Date())`.
   public mutating func set<Value>(_ path: KeyPath<Model.TableColumns, SQLExpression<Value>>, to value: Value)
   {
     let column = columns[keyPath: path]
@@ -30,14 +30,15 @@ public struct RowUpdates<Model: Table>: Sendable {
   public mutating func set<Value>(
     _ path: KeyPath<Model.TableColumns, SQLExpression<Value>>, to expression: SQLExpression<Value>
   ) {
-    set(columns[keyPath: path], to: expression.sql)
+    set(columns[keyPath: path], to: expression)
   }
 
+  /// A column: `row.count = row.count + excluded.count`.
   public subscript<Value>(dynamicMember path: KeyPath<Model.TableColumns, SQLExpression<Value>>)
     -> SQLExpression<Value>
   {
     get { columns[keyPath: path] }
-    set { set(columns[keyPath: path], to: newValue.sql) }
+    set { set(columns[keyPath: path], to: newValue) }
   }
 
   /// Sets a column that may be NULL to what never is: `row.total = (row.total ?? 0) + 1`.
@@ -47,7 +48,11 @@ public struct RowUpdates<Model: Table>: Sendable {
   {
     @available(*, unavailable, message: "the column may be NULL: row.column ?? value is what is stored then")
     get { SQLExpression(columns[keyPath: path].sql, coding: columns[keyPath: path].coding.unwrapped()) }
-    set { set(columns[keyPath: path], to: newValue.sql) }
+    set { set(columns[keyPath: path], to: newValue) }
+  }
+
+  private mutating func set<Value, Other>(_ column: SQLExpression<Value>, to other: SQLExpression<Other>) {
+    set(column, to: column.peer(other))
   }
 
   private mutating func set<Value>(_ column: SQLExpression<Value>, to sql: SQLText) {

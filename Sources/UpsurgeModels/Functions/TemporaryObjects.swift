@@ -46,7 +46,7 @@ extension Database {
         columns.isEmpty ? "UPDATE" : "UPDATE OF " + columns.map(\.quotedIdentifier).joined(separator: ", ")
       }
     let guardText = try condition.map { (condition) throws(UpsurgeError) in
-      "WHEN " + (try condition(old, new).sql.spelled())
+      "WHEN " + (try condition(old, new).truth.spelled())
     }
     var statements = try body(old, new).spelled()
     while let last = statements.last, last.isWhitespace || last == ";" { statements.removeLast() }

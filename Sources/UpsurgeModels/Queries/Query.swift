@@ -14,7 +14,7 @@ public struct Query<Model: Table>: Sendable {
 
   /// Only rows for which this is true, and what was said before.
   public func `where`(_ condition: (Model.TableColumns) -> SQLExpression<Bool>) -> Query {
-    adding { $0.conditions.append(condition(Query.columns).sql) }
+    adding { $0.conditions.append(condition(Query.columns).truth) }
   }
 
   /// Only the row with this key.
@@ -41,12 +41,13 @@ public struct Query<Model: Table>: Sendable {
 
   /// Values of the rows instead of models.
   public func select<Value>(_ expression: (Model.TableColumns) -> SQLExpression<Value>) -> Selected<Value> {
+    let expression = expression(Query.columns)
     // What is made of many rows is made of those within the limit.
-    let isOfSome = limit != nil && expression(Query.columns).sql.isAggregate
-    let expression = expression(isOfSome ? Model.columns(of: .row) : Query.columns)
+    let isOfSome = limit != nil && expression.sql.isAggregate
     return Selected(
-      sql: isOfSome ? "SELECT \(expression.sql) FROM (\(sql))" : sql(selecting: expression.sql),
-      coding: expression.coding)
+      sql: isOfSome
+        ? "SELECT \(expression.sql) FROM (\(rankedSQL)) AS \(identifier: Model.tableName)"
+        : sql(selecting: expression.sql), coding: expression.coding)
   }
 
   // MARK: - SQL
@@ -54,6 +55,12 @@ public struct Query<Model: Table>: Sendable {
   /// The SELECT of the model's columns in their order.
   public var sql: SQLText {
     sql(selecting: SQLText.joined(Model.columnNames.map(Query.column), separator: ", "))
+  }
+
+  /// The same with all that an expression over the rows may name.
+  private var rankedSQL: SQLText {
+    let rank = Model.self is any SearchTable.Type ? ["\(Query.column("rank"))" as SQLText] : []
+    return sql(selecting: SQLText.joined(Model.columnNames.map(Query.column) + rank, separator: ", "))
   }
 
   /// The SELECT of how many rows there are.

@@ -120,6 +120,8 @@ package final class TableWriter {
   let chunkWriter: ChunkWriter?
   /// The rows that the delivery no longer has, where that was found out before the sweep.
   var goneRowids: [Int64]?
+  /// Rows whose mark the sweep has taken back, as no record has changed them.
+  package internal(set) var revivedCount: UInt64 = 0
   /// Rows outside of the feed's scope, before the first record.
   var rowsOutside: UInt64 = 0
   /// Records of which nobody knows which row they are about.
