@@ -116,8 +116,22 @@
 
     /// Makes the table of a model, in a migration for example.
     public func create<Model: UpsurgeModels.Table>(table model: Model.Type) throws {
-      try Model.checkIsOrdinary()
+      try Model.checkIsOrdinary(otherwise: "create(searchTable: ")
       try execute(sql: Model.createTableSQL)
+    }
+
+    /// Makes the full-text index of a model's table, with the triggers that keep it right, and fills it.
+    /// - Throws: `UpsurgeError`: `usage` for a column that the table does not have. `DatabaseError`, also when the index is there
+    ///   already. Nothing is made then.
+    public func create<Search: SearchTable, Content: UpsurgeModels.Table>(
+      searchTable search: Search.Type, of content: Content.Type, tokenizer: String? = nil
+    ) throws {
+      try inSavepoint {
+        for statement in try Search.createSearchTableStatements(of: content, tokenizer: tokenizer) {
+          try execute(sql: statement)
+        }
+        return .commit
+      }
     }
   }
 #endif

@@ -25,6 +25,11 @@
         guard let handle = sqliteConnection else {
           throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database connection is closed")
         }
+        if try isReading {
+          throw UpsurgeError(
+            .usage, "rows cannot be stored while the database is only read",
+            hint: "call write { db in … }, on a database that is not opened readonly")
+        }
         let changes = totalChangesCount
         let end = try work(Connection(borrowing: handle))
         result = end
@@ -43,6 +48,14 @@
         throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the transaction did not run")
       }
       return result
+    }
+
+    /// Whether what GRDB runs may only read.
+    private var isReading: Bool {
+      get throws {
+        let isQueryOnly = try Bool.fetchOne(self, sql: "PRAGMA query_only") ?? false
+        return isQueryOnly || configuration.readonly
+      }
     }
 
     /// Whether changes of a table may change others.

@@ -312,5 +312,38 @@
       guards.maximumDeletes = maximumDeletes
       return guards
     }
+
+    @Test("Rows are not stored where the database is only read, and that is said", arguments: Kind.allCases)
+    func reading(_ kind: Kind) throws {
+      let writer = try kind.open(scratch)
+      let error = #expect(throws: UpsurgeError.self) {
+        try writer.read { db in _ = try db.upsert(someOf(3)) }
+      }
+      #expect(error?.code == .usage && error?.hint?.contains("write") == true)
+      var configuration = Configuration()
+      configuration.readonly = true
+      let queue = try DatabaseQueue(path: scratch.file("a.db"), configuration: configuration)
+      let other = #expect(throws: (any Error).self) { try queue.write { db in _ = try db.upsert(someOf(3)) } }
+      #expect((other as? UpsurgeError)?.code == .usage, "\(String(describing: other))")
+      #expect(try writer.write { db in try db.upsert(someOf(3)) }.inserted == 3)
+    }
+
+    @Test("Full-text indexes are made, follow bulk calls, and are named where a table is asked for")
+    func searchTables() throws {
+      let writer = try Kind.queue.open(scratch)
+      try writer.write { db in
+        let error = #expect(throws: UpsurgeError.self) { try db.create(table: PlayerSearch.self) }
+        #expect(error?.hint?.contains("create(searchTable: PlayerSearch.self") == true)
+        _ = try db.upsert(someOf(3))
+        try db.create(searchTable: PlayerSearch.self, of: Player.self)
+        #expect(throws: DatabaseError.self) { try db.create(searchTable: PlayerSearch.self, of: Player.self) }
+        _ = try db.upsert(someOf(5))
+        func matches(_ word: String) throws -> [Int] {
+          try Int.fetchAll(
+            db, sql: "SELECT rowid FROM players_search WHERE players_search MATCH ?", arguments: [word])
+        }
+        #expect(try matches("p2") == [2] && matches("p5") == [5] && matches("p6") == [])
+      }
+    }
   }
 #endif

@@ -15,6 +15,8 @@
     @Column("team_id") var teamID: Int?
   }
 
+  @Table("players_search") struct PlayerSearch: SearchTable { var name: String }
+
   /// A model whose key GRDB would store as a blob, and whose times it would store as text.
   @Table struct Visit: Equatable, Identifiable, Codable {
     let id: UUID

@@ -456,4 +456,36 @@ import Testing
     #expect(given.withLock { $0 } < 1_000)
     source.finish()
   }
+
+  @Test("Columns are set to values, and compared with them") func mergedValues() async throws {
+    let (database, plain) = try await open(Tally.self)
+    try await database.insert([Tally(id: 1, total: 3), Tally(id: 2, total: nil)])
+    let rows = [Tally(id: 1, total: 4), Tally(id: 2, total: 9)]
+    func totals() throws -> [String] { try plain.rows("SELECT total FROM tallies ORDER BY id") }
+    try await database.upsert(rows, merge: { row, _ in row.total = max(row.total, 2) })
+    #expect(try totals() == ["3", "2"])
+    try await database.upsert(rows, merge: { row, excluded in row.total = min(excluded.total, 5) })
+    #expect(try totals() == ["4", "5"])
+    try await database.upsert(rows, merge: { row, excluded in row.total = max(excluded.id, row.total) })
+    #expect(try totals() == ["4", "5"])
+    try await database.upsert(rows, merge: { row, excluded in row.total = min(excluded.id, row.total) })
+    #expect(try totals() == ["1", "2"])
+    try await database.upsert(
+      rows, merge: { row, excluded in row.total = max(excluded.id, 2) + min(row.id, 1) })
+    #expect(try totals() == ["3", "3"])
+    try await database.upsert(rows, merge: { row, _ in row.set(\.total, to: 7) })
+    #expect(try totals() == ["7", "7"])
+    try await database.upsert(rows, merge: { row, _ in row.set(\.total, to: nil) })
+    #expect(try totals() == ["NULL", "NULL"])
+  }
+
+  @Test("A commit after no row is none", arguments: [0, -1]) func commits(_ count: Int) async throws {
+    let (database, _) = try await open(Tally.self)
+    var options = BulkOptions()
+    options.commitEvery = count
+    let error = await #expect(throws: UpsurgeError.self) {
+      try await database.upsert([Tally(id: 1)], options: options)
+    }
+    #expect(error?.code == .usage)
+  }
 }

@@ -338,4 +338,36 @@ import Testing
     #expect(ledger.updated == 1)
     #expect(try await database.fetchAll(Shift.all.select { $0.until }) == [day + 5])
   }
+
+  @Test("Sums, means, and aggregates of one's own are those of the rows within the limit") func aggregates()
+    async throws
+  {
+    let database = try await open()
+    let two = Player.order(by: \.id).limit(2)
+    #expect(try await database.fetchOne(two.select { $0.highScore.sum() }) == 14)
+    #expect(try await database.fetchOne(Player.all.select { $0.highScore.sum() }) == 18)
+    #expect(try await database.fetchOne(two.select { $0.highScore.average() }) == 7)
+    #expect(
+      try await database.fetchOne(Player.where { $0.id > 9 }.select { $0.highScore.sum() }) == .some(nil))
+    #expect(
+      try await database.fetchOne(
+        two.select { SQLExpression<String>(aggregate: "group_concat(\($0.name), '+')") }) == "Ann+Bob")
+    try await database.createTable(Tally.self)
+    try await database.insert([Tally(id: 1, total: 4), Tally(id: 2, total: nil), Tally(id: 3, total: 8)])
+    #expect(try await database.fetchOne(Tally.all.select { $0.total.sum() }) == 12)
+    #expect(try await database.fetchOne(Tally.all.select { $0.total.average() }) == 6)
+    #expect(try await database.fetchOne(Tally.order(by: \.id).limit(2).select { $0.total.average() }) == 4)
+  }
+
+  @Test("A table that is not what its model says is to be looked at") func otherTable() async throws {
+    let database = try await open()
+    try await database.execute("ALTER TABLE players DROP COLUMN team")
+    for read in [
+      { _ = try await database.fetchAll(Player.all) }, { _ = try await database.fetchOne(Player.all) },
+      { for try await _ in database.rows(Player.all) {} },
+    ] as [@Sendable () async throws -> Void] {
+      let error = await #expect(throws: UpsurgeError.self) { try await read() }
+      #expect(error?.hint?.contains("checkTable(Player.self)") == true, "\(error?.description ?? "")")
+    }
+  }
 }

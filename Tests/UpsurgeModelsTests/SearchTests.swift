@@ -95,6 +95,19 @@ import Testing
     await #expect(throws: UpsurgeError.self) { try await database.createTable(PostSearch.self) }
   }
 
+  @Test("The rank within a limit, and a match where SQLite takes none") func ranks() async throws {
+    let database = try await open()
+    let hits = PostSearch.matching("swift").order { _ in [PostSearch.rank.ascending()] }
+    let ranks = try await database.fetchAll(hits.select { _ in PostSearch.rank })
+    #expect(ranks.count > 1)
+    #expect(
+      try await database.fetchOne(hits.limit(1).select { _ in PostSearch.rank.maximum() }) == ranks.first)
+    let error = await #expect(throws: UpsurgeError.self) {
+      try await database.fetchAll(PostSearch.where { PostSearch.match("swift") || $0.title == "x" })
+    }
+    #expect(error?.hint?.contains("OR") == true, "\(error?.description ?? "")")
+  }
+
   @Test("A column that the table does not have is told") func missing() async throws {
     let database = try await open()
     let error = await #expect(throws: UpsurgeError.self) {

@@ -190,6 +190,12 @@ public func max<Value>(_ left: SQLExpression<Value>, _ right: Value) -> SQLExpre
   SQLExpression("max(\(left.sql), \(left.text(right)))", coding: left.coding)
 }
 
+/// The larger of what may be NULL and a value; of NULL and a value it is the value.
+public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped?) -> SQLExpression<Wrapped?> {
+  let value = left.text(right)
+  return SQLExpression("coalesce(max(\(left.sql), \(value)), \(left.sql), \(value))", coding: left.coding)
+}
+
 /// The larger of what may be NULL and a value.
 public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped) -> SQLExpression<Wrapped> {
   SQLExpression(
@@ -213,6 +219,12 @@ public func min<Wrapped>(_ left: SQLExpression<Wrapped>, _ right: SQLExpression<
 /// The smaller of an expression and a value.
 public func min<Value>(_ left: SQLExpression<Value>, _ right: Value) -> SQLExpression<Value> {
   SQLExpression("min(\(left.sql), \(left.text(right)))", coding: left.coding)
+}
+
+/// The smaller of what may be NULL and a value; of NULL and a value it is the value.
+public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped?) -> SQLExpression<Wrapped?> {
+  let value = left.text(right)
+  return SQLExpression("coalesce(min(\(left.sql), \(value)), \(left.sql), \(value))", coding: left.coding)
 }
 
 /// The smaller of what may be NULL and a value.

@@ -124,7 +124,7 @@ public final class Database: BulkTarget {
   public func createTable<Model: Table>(_ model: Model.Type, ifNotExists: Bool = false)
     async throws(UpsurgeError)
   {
-    try model.checkIsOrdinary()
+    try model.checkIsOrdinary(otherwise: "createSearchTable(")
     try await execute("\(raw: Model.createTableSQL(ifNotExists: ifNotExists))")
   }
 }

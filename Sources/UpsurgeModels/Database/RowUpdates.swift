@@ -7,7 +7,8 @@ import Upsurge
 ///       row.count += excluded.count
 ///     }
 ///
-/// A column reads as what the row has; columns that are not set stay as they are.
+/// A column reads as what the row has; columns that are not set stay as they are. A value is set
+/// by `row.set(\.name, to: "x")`, which stores it as the column does.
 @dynamicMemberLookup
 public struct RowUpdates<Model: Table>: Sendable {
   private let columns = Model.columns(of: .row)

@@ -4,16 +4,12 @@ extension Database {
   /// The models that a query gives, in its order.
   /// - Throws: `badInput` for a row that the model cannot be; `database`; `databaseBusy`.
   public func fetchAll<Model: Table>(_ query: Query<Model>) async throws(UpsurgeError) -> [Model] {
-    try await read(query.sql, limit: .max, names: Model.columnNames) { (row) throws(UpsurgeError) in
-      try Model(from: &row)
-    }
+    try await read(query, limit: .max)
   }
 
   /// The first model that a query gives; nil where there is none.
   public func fetchOne<Model: Table>(_ query: Query<Model>) async throws(UpsurgeError) -> Model? {
-    try await read(query.sql, limit: 1, names: Model.columnNames) { (row) throws(UpsurgeError) in
-      try Model(from: &row)
-    }.first
+    try await read(query, limit: 1).first
   }
 
   /// The model with this key; nil where there is none.
@@ -70,6 +66,16 @@ extension Database {
     FetchedRows(database: self, sql: query.sql)
   }
 
+  private func read<Model: Table>(_ query: Query<Model>, limit: Int) async throws(UpsurgeError) -> [Model] {
+    do throws(UpsurgeError) {
+      return try await read(query.sql, limit: limit, names: Model.columnNames) { (row) throws(UpsurgeError) in
+        try Model(from: &row)
+      }
+    } catch {
+      throw error.ofQuery(Model.self)
+    }
+  }
+
   private func read<Value: Sendable>(
     _ sql: SQLText, limit: Int, names: [String],
     decode: @escaping @Sendable (inout RowDecoder) throws(UpsurgeError) -> Value
@@ -77,5 +83,20 @@ extension Database {
     try await reader.perform { (connection) throws(UpsurgeError) in
       try RowReader(sql, on: connection, names: names).all(limit, at: nil, decode)
     }
+  }
+}
+
+extension UpsurgeError {
+  /// The same with what helps where SQLite does not take a query over a model.
+  func ofQuery<Model: Table>(_ model: Model.Type) -> UpsurgeError {
+    guard code == .database, hint == nil else { return self }
+    var error = self
+    if message.contains("no such column") || message.contains("no such table") {
+      error.hint = "checkTable(\(model).self) says in what the table is not what the model says"
+    } else if message.contains("unable to use function MATCH") {
+      error.hint =
+        "a match stands alone or beside && in a condition; \"a OR b\" in one pattern finds rows with either"
+    }
+    return error
   }
 }

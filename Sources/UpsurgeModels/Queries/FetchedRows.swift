@@ -32,7 +32,7 @@ public struct FetchedRows<Model: Table>: AsyncSequence, Sendable {
         isAtEnd = true
         (page, index) = ([], 0)
         try Task.checkCancellation()
-        page = try await nextPage()
+        do throws(UpsurgeError) { page = try await nextPage() } catch { throw error.ofQuery(Model.self) }
         isAtEnd = database.isInMemory || page.count < Iterator.pageSize
         if isAtEnd { cursor = nil }
         if page.isEmpty { return nil }

@@ -147,11 +147,21 @@ extension Database {
   public func createSearchTable<Search: SearchTable, Content: Table>(
     _ search: Search.Type, of content: Content.Type, tokenizer: String? = nil
   ) async throws(UpsurgeError) {
+    let statements = try Search.createSearchTableStatements(of: content, tokenizer: tokenizer)
+    try await execute("BEGIN IMMEDIATE;\n\(raw: statements.joined(separator: ";\n"));\nCOMMIT")
+  }
+}
+
+extension SearchTable {
+  /// What makes the index of a table's text, and the triggers that keep it right, and fills it.
+  /// - Throws: `usage` for a column that the table does not have, and for a table without a primary key.
+  package static func createSearchTableStatements<Content: Table>(
+    of content: Content.Type, tokenizer: String?
+  ) throws(UpsurgeError) -> [String] {
     let known = Set(Content.columnNames)
-    if let missing = Search.columnNames.first(where: { !known.contains($0) }) {
+    if let missing = columnNames.first(where: { !known.contains($0) }) {
       throw UpsurgeError(
-        .usage,
-        "\(Search.self) has a column \(missing.escapedForTerminal), which \(Content.self) does not have",
+        .usage, "\(self) has a column \(missing.escapedForTerminal), which \(Content.self) does not have",
         hint: "an index of a table has columns of its names")
     }
     if Content.primaryKeyColumnNames.isEmpty {
@@ -160,24 +170,21 @@ extension Database {
         "\(Content.self) has no primary key, so that VACUUM would give its rows other numbers than the index has",
         hint: "give the table a primary key")
     }
-    let (index, table) = (Search.tableName.quotedIdentifier, Content.tableName.quotedIdentifier)
+    let (index, table) = (tableName.quotedIdentifier, Content.tableName.quotedIdentifier)
     let rowid = (Content.rowidColumn ?? "rowid").quotedIdentifier
-    let columns = Search.columnNames.map(\.quotedIdentifier)
+    let columns = columnNames.map(\.quotedIdentifier)
     let names = columns.joined(separator: ", ")
     func values(_ row: String) -> String { columns.map { "\(row).\($0)" }.joined(separator: ", ") }
-    func trigger(_ name: String) -> String { "\(Search.tableName)_\(name)".quotedIdentifier }
+    func trigger(_ name: String) -> String { "\(tableName)_\(name)".quotedIdentifier }
     let add = "INSERT INTO \(index)(rowid, \(names)) VALUES (new.\(rowid), \(values("new")));"
     let remove =
       "INSERT INTO \(index)(\(index), rowid, \(names)) VALUES ('delete', old.\(rowid), \(values("old")));"
-    try await execute(
-      """
-      BEGIN IMMEDIATE;
-      \(raw: try Search.createSearchTableSQL(of: content, tokenizer: tokenizer));
-      CREATE TRIGGER \(raw: trigger("insert")) AFTER INSERT ON \(raw: table) BEGIN \(raw: add) END;
-      CREATE TRIGGER \(raw: trigger("delete")) AFTER DELETE ON \(raw: table) BEGIN \(raw: remove) END;
-      CREATE TRIGGER \(raw: trigger("update")) AFTER UPDATE ON \(raw: table) BEGIN \(raw: remove) \(raw: add) END;
-      INSERT INTO \(raw: index)(\(raw: index)) VALUES ('rebuild');
-      COMMIT
-      """)
+    return [
+      try createSearchTableSQL(of: content, tokenizer: tokenizer),
+      "CREATE TRIGGER \(trigger("insert")) AFTER INSERT ON \(table) BEGIN \(add) END",
+      "CREATE TRIGGER \(trigger("delete")) AFTER DELETE ON \(table) BEGIN \(remove) END",
+      "CREATE TRIGGER \(trigger("update")) AFTER UPDATE ON \(table) BEGIN \(remove) \(add) END",
+      "INSERT INTO \(index)(\(index)) VALUES ('rebuild')",
+    ]
   }
 }

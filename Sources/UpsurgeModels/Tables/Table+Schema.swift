@@ -8,11 +8,12 @@ extension Table {
   public static var createTableSQL: String { createTableSQL(ifNotExists: false) }
 
   /// - Throws: `usage` for a model of a full-text index, which `createTableSQL` is not for.
-  package static func checkIsOrdinary() throws(UpsurgeError) {
+  /// - Parameter call: what makes such an index.
+  package static func checkIsOrdinary(otherwise call: String) throws(UpsurgeError) {
     if self is any SearchTable.Type {
       throw UpsurgeError(
         .usage, "\(self) is a full-text index, and no table",
-        hint: "createSearchTable(\(self).self, of: TABLE.self) makes it")
+        hint: "\(call)\(self).self, of: TABLE.self) makes it")
     }
   }
 
