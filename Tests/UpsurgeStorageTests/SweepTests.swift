@@ -346,6 +346,54 @@ import UpsurgeRecords
     #expect(try connection.integer("SELECT count(*) FROM t") == 50)
   }
 
+  @Test("A mark that only the sweep takes back, as the record is stale, is counted and shown")
+  func staleRevival() throws {
+    let connection = try TemporaryDatabase().open(
+      "CREATE TABLE t(k TEXT PRIMARY KEY, v, gone INTEGER NOT NULL DEFAULT 0)")
+    let rows = (0..<50).map { [Value.text("k\($0)"), .integer(5)] }
+    _ = try softLoad(connection, rows)
+    _ = try softLoad(connection, Array(rows.prefix(46)))
+    let shown = Shown()
+    var rules = UpsertRules(merge: Merge(.replace))
+    rules.merge.newer = Merge.Newer(column: "v")
+    rules.softColumn = "gone"
+    var maker = BatchMaker(["k", "v"])
+    let plan = try UpsertPlan(
+      schema: #require(try TableSchema.read(connection, table: "t")), rules: rules, columns: maker.columns)
+    let writer = try TableWriter(
+      connection: connection, plan: plan, sourceNames: ["in.csv"],
+      settings: settings(.soft(column: "gone"), most: .percent(10)), observer: shown)
+    var batch = maker.batch(rows.map { [$0[0], .integer(4)] })
+    try writer.write(&batch)
+    try writer.sweep()
+    try writer.finish()
+    #expect(writer.ledger.text == "read 50 stale 50" && writer.revivedCount == 4)
+    #expect(try connection.integer("SELECT sum(gone) FROM t") == 0)
+    #expect(shown.updates.count == 4)
+    for (before, after) in shown.updates {
+      #expect(before.last == .integer(1) && after == before.dropLast() + [.integer(0)])
+    }
+  }
+
+  /// Keeps the updates that it is shown.
+  private final class Shown: RecordObserver {
+    var updates: [(before: [SQLValue], after: [SQLValue])] = []
+
+    func observe(
+      _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
+    ) throws(UpsurgeError) {
+      if outcome == .updated, let before, let after { updates.append((before, after)) }
+    }
+  }
+
+  @Test("A column of the primary key says of no row that it is gone") func markInKey() throws {
+    let connection = try TemporaryDatabase().open("CREATE TABLE t(gone PRIMARY KEY, k UNIQUE, v)")
+    let error = #expect(throws: UpsurgeError.self) {
+      _ = try softLoad(connection, [[.text("a"), .integer(1)]])
+    }
+    #expect(error?.code == .usage && error?.message.contains("primary key") == true)
+  }
+
   private func softLoad(_ connection: Connection, _ rows: [[Value]]) throws -> Ledger {
     var rules = UpsertRules()
     rules.softColumn = "gone"

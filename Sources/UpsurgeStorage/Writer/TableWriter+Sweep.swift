@@ -287,7 +287,7 @@ struct SoftMark {
   let isThere: String
 
   /// - Parameter rules: may say what the column has; it has what suits it otherwise.
-  /// - Throws: `usage` where the table lacks the column.
+  /// - Throws: `usage` where the table lacks the column, or has it in its primary key.
   init(
     _ column: String, in schema: TableSchema, _ rules: SnapshotRules = SnapshotRules()
   ) throws(UpsurgeError) {
@@ -297,8 +297,14 @@ struct SoftMark {
         "sweep: soft: table \(schema.name.escapedForTerminal) has no column \(column.escapedForTerminal)",
         hint: "ALTER TABLE adds one such as deleted_at TEXT")
     }
-    self.column = index
     let found = schema.columns[index]
+    if found.keyOrdinal > 0 {
+      throw UpsurgeError(
+        .usage,
+        "sweep: soft: the column \(column.escapedForTerminal) is part of the primary key of table \(schema.name.escapedForTerminal)",
+        hint: "ALTER TABLE adds one such as deleted_at TEXT")
+    }
+    self.column = index
     name = try SQLName.quote(found.name)
     switch found.affinity {
     case .text, .none: gone = rules.softMark ?? "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
