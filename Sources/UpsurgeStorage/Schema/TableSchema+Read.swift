@@ -46,7 +46,8 @@ extension TableSchema {
     // looks into temp and main first, and there the table is.
     let statement = try connection.prepare(
       """
-      SELECT name, type, wr, strict FROM pragma_table_list(?1) WHERE schema IN ('main', 'temp')
+      SELECT name, type, wr, strict, (SELECT schema_version FROM pragma_schema_version) FROM pragma_table_list(?1)
+      WHERE schema IN ('main', 'temp')
       ORDER BY schema = 'temp' DESC
       """)
     try statement.bind(table, at: 1)
@@ -55,6 +56,8 @@ extension TableSchema {
     schema.kind = Kind(rawValue: statement.text(at: 1) ?? "") ?? .table
     schema.isWithoutRowid = statement.integer(at: 2) != 0
     schema.isStrict = statement.integer(at: 3) != 0
+    schema.moment = SchemaMoment(
+      dataVersion: connection.dataVersion, schemaVersion: statement.integer(at: 4))
     return schema
   }
 

@@ -10,6 +10,7 @@ extension TableWriter {
       giveWay()
       try checkRoom()
       try connection.beginWriting()
+      try checkColumns()
     }
     try keeper?.didBegin()
     try transactionObserver?.didBegin()
@@ -117,6 +118,7 @@ extension TableWriter {
   /// Notes that all records so far are committed.
   func noteCommit() throws(UpsurgeError) {
     transaction.isOpen = false
+    noteOwnCommit()
     if hold.isSet { try dropHeld() }
     keeper?.didCommit()
     claims?.isSettled = true

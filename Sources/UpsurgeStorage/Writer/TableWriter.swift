@@ -120,6 +120,8 @@ package final class TableWriter {
   let chunkWriter: ChunkWriter?
   /// The rows that the delivery no longer has, where that was found out before the sweep.
   var goneRowids: [Int64]?
+  /// When the columns were last found to be the plan's; nil for when that was made.
+  var schemaMoment: SchemaMoment?
   /// Rows whose mark the sweep has taken back, as no record has changed them.
   package internal(set) var revivedCount: UInt64 = 0
   /// Rows outside of the feed's scope, before the first record.
@@ -229,6 +231,7 @@ package final class TableWriter {
     }
     plan = try plan.replanned(
       schema: schema, columns: columns, toleratesUnknownColumns: settings.quarantinesUnknown)
+    schemaMoment = nil
     parentProbes = [:]
     try claims?.adopt(plan)
     try adoptQuarantine()
