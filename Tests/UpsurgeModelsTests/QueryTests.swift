@@ -328,6 +328,13 @@ import Testing
     await #expect(throws: UpsurgeError.self) {
       try await database.upsert([one], when: { row, excluded in row.end < excluded.start })
     }
+    // SQL of one's own says how it stores.
+    #expect(
+      try await database.count(
+        Shift.where { $0.end > SQLExpression("unixepoch(\($0.start)) - 1", as: Date.UnixTime.self) }) == 1)
+    #expect(
+      try await database.fetchAll(
+        Shift.all.select { SQLExpression("unixepoch(\($0.start))", as: Date.UnixTime.self) }) == [day])
     // In one way they are, nullable or not.
     #expect(try await database.count(Shift.where { ($0.until ?? $0.end) > $0.end }) == 1)
     #expect(try await database.count(Shift.where { max($0.until, $0.end) > day && $0.isPaid == true }) == 1)

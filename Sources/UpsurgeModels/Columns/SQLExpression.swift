@@ -53,6 +53,12 @@ public struct SQLExpression<Value>: Sendable {
     self.init(("(\(sql))" as SQLText).ofManyRows, coding: ExpressionCoding(Value.self))
   }
 
+  /// SQL of your own whose values are stored as a coding says: `SQLExpression("unixepoch('subsec')", as: Date.UnixTime.self)`.
+  public init<Coding: SingleColumnCoding>(_ sql: SQLText, as coding: Coding.Type)
+  where Coding.Value == Value {
+    self.init("(\(sql))", coding: ExpressionCoding(coding))
+  }
+
   /// A value.
   public static func value(_ value: Value) -> SQLExpression where Value: ColumnCoding, Value.Value == Value {
     let coding = ExpressionCoding(Value.self)
@@ -72,7 +78,9 @@ public struct SQLExpression<Value>: Sendable {
       misused:
         "\(name ?? "an expression") is stored as \(coding.kindName), and \(other.name ?? "an expression") as "
         + "\(other.coding.kindName): SQL cannot compare or mix them",
-      hint: "give both the same @Column(as:), or convert one with SQL of your own")
+      hint:
+        "give both the same @Column(as:), or convert one with SQL of your own: "
+        + "SQLExpression(\"…\", as: \(coding.kindName).self)")
   }
 
   /// What messages call it.
