@@ -479,6 +479,15 @@ import Testing
     #expect(try totals() == ["NULL", "NULL"])
   }
 
+  @Test("Texts are put in front of columns, and behind them") func mergedTexts() async throws {
+    let (database, plain) = try await open(Player.self)
+    try await database.insert([Player(id: 1, name: "b")])
+    try await database.upsert(
+      [Player(id: 1, name: "c")], merge: { row, excluded in row.name = "a" + row.name + excluded.name + "'d" }
+    )
+    #expect(try plain.rows("SELECT name FROM players") == ["'abc'd'"])
+  }
+
   @Test("A commit after no row is none", arguments: [0, -1]) func commits(_ count: Int) async throws {
     let (database, _) = try await open(Tally.self)
     var options = BulkOptions()

@@ -22,6 +22,7 @@ import Testing
         { try await $0.upsert(one, merge: { row, _ in row.name = SQLExpression("nonsense(1)") }) }
       ),
       ("where:", { try await $0.upsert(one, on: \.team) }),
+      ("leads to no column", { _ = try await $0.mirror(one, sweeping: .soft(\.name.lowercased)) }),
       ("sweeping: .soft", { _ = try await $0.mirror(one, sweeping: .soft(column: "gone")) }),
       (
         "a count of 17 as SweepGuards.maximumDeletes",

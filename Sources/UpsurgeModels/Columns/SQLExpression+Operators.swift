@@ -118,6 +118,9 @@ extension SQLExpression {
 extension SQLExpression where Value == String {
   public static func + (left: Self, right: Self) -> Self { left.combined("||", left.peer(right)) }
   public static func + (left: Self, right: String) -> Self { left.combined("||", left.text(right)) }
+  public static func + (left: String, right: Self) -> Self {
+    SQLExpression("(\(right.text(left)) || \(right.sql))", coding: right.coding)
+  }
 
   /// Whether the text fits a pattern of `%` (any text) and `_` (any character), in which ASCII letters are compared
   /// without case (https://www.sqlite.org/lang_expr.html#like).

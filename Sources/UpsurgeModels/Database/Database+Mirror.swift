@@ -114,6 +114,11 @@ extension BulkCall {
       check.keys = columns.enumerated().filter(\.element.isPrimaryKey).map { ($0.offset, $0.element.name) }
     }
     if case .soft(let name) = sweep {
+      if name.isEmpty {
+        throw UpsurgeError(
+          .usage, "sweeping: .soft leads to no column of \(Row.TableModel.self)",
+          hint: #"name a column, as in .soft(\.deletedAt)"#)
+      }
       if let index = columns.firstIndex(where: { SQLName.isSame($0.name, name) }) {
         check.mark = try mark(columns[index], at: index)
       } else {
