@@ -152,6 +152,16 @@ struct RejectPlaceTests {
     #expect(try records(rejects).count == 10)
   }
 
+  @Test("A file of rejects that was emptied holds nothing of a run that has not ended")
+  func emptied() throws {
+    try makeTable()
+    #expect(load([scratch.write(Self.text, to: "a.csv")], limit: 5).exitCode == 3)
+    _ = scratch.write("", to: "bad.ndjson")
+    let other = load([scratch.write("id,b\n1\n", to: "b.csv")])
+    #expect(other.exitCode == 2, "\(String(describing: other.error))")
+    #expect(try records(rejects).count == 1)
+  }
+
   @Test("So does a load of the same file into another table")
   func anotherTable() throws {
     try makeTable()

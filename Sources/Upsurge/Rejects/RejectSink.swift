@@ -62,8 +62,8 @@ extension LoadOptions {
       let file = try RejectFile(
         path: path, isTrial: dryRun != nil, contexts: contexts, sourceNames: sourceNames,
         continuing: resumed)
-      // One that is made here holds nothing of anybody.
-      if wasThere {
+      // One that is made here holds nothing of anybody; another process may have made it meanwhile.
+      if wasThere || holdsRejects(path) {
         try checkReplay(of: path, connection)
         try checkRuns(path, connection, table: table, sourceNames, resumed)
       }
@@ -108,7 +108,7 @@ extension LoadOptions {
     for run in try RunTable.all(connection) where run.state == .running && run.id != resumed?.id {
       let isReplaced =
         dryRun == nil && run.files.map(\.name) == sources && SQLName.isSame(run.job.table, table)
-      let hasKept = run.position.rejectsLength(in: place) ?? 0 > 0 && isRegularFile(path)
+      let hasKept = run.position.rejectsLength(in: place) ?? 0 > 0 && holdsRejects(path)
       guard !isReplaced, hasKept, run.livePID == nil else { continue }
       throw UpsurgeError(
         .guardRefused,
@@ -118,6 +118,8 @@ extension LoadOptions {
           + "\(connection.path.quotedForShell) --forget \(run.id)")
     }
   }
+
+  private func holdsRejects(_ path: String) -> Bool { FileIdentity.byteCount(ofPath: path) ?? 0 > 0 }
 
   /// Leaves a file alone whose replay was cut short: it knows the file by its first lines.
   private func checkReplay(of path: String, _ connection: Connection) throws(UpsurgeError) {

@@ -155,8 +155,12 @@ struct PreparedTable {
   }
 
   /// Plans again after indexes or triggers of the table were set aside.
+  /// - Throws: `database` where another program has changed the columns meanwhile.
   mutating func replan(on connection: Connection) throws(UpsurgeError) {
-    guard let schema = try TableSchema.read(connection, table: facts.name) else { return }
+    guard let schema = try TableSchema.read(connection, table: facts.name) else {
+      throw plan.schema.columnsHaveChanged
+    }
+    try schema.checkTakesRows(of: plan.schema)
     plan = try plan.replanned(
       schema: schema, columns: plan.columns, toleratesUnknownColumns: facts.quarantinesUnknown)
   }

@@ -43,6 +43,14 @@ package final class Connection {
   /// The transaction that loads share; nil where each has its own.
   var shared: SharedTransaction?
 
+  /// Tells the connection from all others of the process; SQLite's handles have the addresses of earlier ones.
+  let serial = Connection.serials.withLock { (count: inout Int) in
+    count += 1
+    return count
+  }
+
+  private static let serials = Guarded(0)
+
   /// How many `SeenRows` there were.
   var seenCount = 0
 

@@ -13,6 +13,7 @@ package struct SchemaMoment: Sendable, Equatable {
 
 /// A connection's count of changes of its database, its own and those of others.
 struct DataVersion: Sendable, Equatable {
+  /// `Connection.serial`.
   var connection: Int
   var number: UInt32
 }
@@ -23,16 +24,29 @@ extension Connection {
   var dataVersion: DataVersion? {
     var number: UInt32 = 0
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &number)
-    return code == SQLITE_OK ? DataVersion(connection: Int(bitPattern: handle), number: number) : nil
+    return code == SQLITE_OK ? DataVersion(connection: serial, number: number) : nil
   }
 }
 
 extension TableSchema {
-  /// Whether rows for the columns that were can go into the table as it is: they are all there and the same, in front of
-  /// what has come.
-  fileprivate func takesRows(of old: TableSchema) -> Bool {
-    kind == old.kind && isStrict == old.isStrict && isWithoutRowid == old.isWithoutRowid
-      && columns.starts(with: old.columns)
+  /// Makes sure that rows for the columns that were can go into the table as it is: they are all there, and the same.
+  /// - Throws: `database` where they are not.
+  package func checkTakesRows(of old: TableSchema) throws(UpsurgeError) {
+    let indexes = columnIndexes
+    let isSame =
+      kind == old.kind && isStrict == old.isStrict && isWithoutRowid == old.isWithoutRowid
+      && old.columns.allSatisfy { column in
+        indexes[SQLName.folded(column.name)].map { columns[$0] == column } ?? false
+      }
+    if !isSame { throw old.columnsHaveChanged }
+  }
+
+  /// The error for records of columns that the table no longer has as they were.
+  package var columnsHaveChanged: UpsurgeError {
+    UpsurgeError(
+      .database,
+      "another program has changed the columns of table \(name.escapedForTerminal) since records were read for it",
+      hint: "run it again: records are read for the table as it is then, behind the last commit")
   }
 }
 
@@ -41,26 +55,21 @@ extension TableWriter {
   /// for: another program may have changed it since.
   /// - Throws: `database` where it has.
   func checkColumns() throws(UpsurgeError) {
-    let known = schemaMoment ?? plan.schema.moment
+    var moment = schemaMoment ?? plan.schema.moment
     let version = connection.dataVersion
-    if let version, version == known.dataVersion { return }
-    let schemaVersion = try connection.integer("PRAGMA main.schema_version")
-    schemaMoment = SchemaMoment(dataVersion: version, schemaVersion: schemaVersion)
-    if schemaVersion == known.schemaVersion || plan.schema.columns.isEmpty { return }
-    let table = plan.schema.name
-    if let schema = try TableSchema.read(connection, table: table), schema.takesRows(of: plan.schema) {
-      return
+    if version == nil || version != moment.dataVersion {
+      let schemaVersion = try connection.integer("PRAGMA main.schema_version")
+      if schemaVersion != moment.schemaVersion && !plan.schema.columns.isEmpty {
+        guard let schema = try TableSchema.read(connection, table: plan.schema.name) else {
+          throw plan.schema.columnsHaveChanged
+        }
+        try schema.checkTakesRows(of: plan.schema)
+      }
+      moment = SchemaMoment(dataVersion: version, schemaVersion: schemaVersion)
     }
-    throw UpsurgeError(
-      .database,
-      "another program has changed the columns of table \(table.escapedForTerminal) since records were read for it",
-      hint: "run it again: records are read for the table as it is then, behind the last commit")
+    schemaMoment = moment
   }
 
   /// Notes that what has changed the database was the writer itself.
-  func noteOwnCommit() {
-    var moment = schemaMoment ?? plan.schema.moment
-    moment.dataVersion = connection.dataVersion
-    schemaMoment = moment
-  }
+  func noteOwnCommit() { schemaMoment?.dataVersion = connection.dataVersion }
 }

@@ -10,8 +10,8 @@ extension TableWriter {
       giveWay()
       try checkRoom()
       try connection.beginWriting()
-      try checkColumns()
     }
+    try checkColumns()
     try keeper?.didBegin()
     try transactionObserver?.didBegin()
     if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }

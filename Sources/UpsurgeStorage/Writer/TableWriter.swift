@@ -227,11 +227,13 @@ package final class TableWriter {
     let isMissing = plan.schema.columns.isEmpty
     guard let schema = isMissing ? plan.schema : try TableSchema.read(connection, table: plan.schema.name)
     else {
-      throw UpsurgeError(.database, "table \(plan.schema.name.escapedForTerminal) is gone")
+      throw plan.schema.columnsHaveChanged
     }
+    if !isMissing { try schema.checkTakesRows(of: plan.schema) }
     plan = try plan.replanned(
       schema: schema, columns: columns, toleratesUnknownColumns: settings.quarantinesUnknown)
-    schemaMoment = nil
+    // Outside of a transaction it may be another table before the next one begins.
+    schemaMoment = transaction.isOpen ? schema.moment : nil
     parentProbes = [:]
     try claims?.adopt(plan)
     try adoptQuarantine()
