@@ -93,8 +93,12 @@ extension SQLExpression where Value: Numeric {
   public static func + (left: Self, right: Value) -> Self { left.combined("+", left.text(right)) }
   public static func - (left: Self, right: Self) -> Self { left.combined("-", left.peer(right)) }
   public static func - (left: Self, right: Value) -> Self { left.combined("-", left.text(right)) }
-  public static func * (left: Self, right: Self) -> Self { left.combined("*", left.peer(right)) }
-  public static func * (left: Self, right: Value) -> Self { left.combined("*", left.text(right)) }
+  public static func * (left: Self, right: Self) -> Self {
+    left.asStored(Value.self).combined("*", left.peer(right))
+  }
+  public static func * (left: Self, right: Value) -> Self {
+    left.asStored(Value.self).combined("*", left.text(right))
+  }
   public static func += (left: inout Self, right: Self) { left = left + right }
   public static func += (left: inout Self, right: Value) { left = left + right }
   public static func -= (left: inout Self, right: Self) { left = left - right }
@@ -110,7 +114,7 @@ extension SQLExpression {
     left.combined("-", left.peer(right))
   }
   public static func * <Number: Numeric>(left: Self, right: Self) -> Self where Value == Number? {
-    left.combined("*", left.peer(right))
+    left.asStored(Number.self).combined("*", left.peer(right))
   }
 }
 
@@ -274,7 +278,9 @@ extension SQLExpression where Value: Numeric {
   }
 
   /// The mean of the values; nil where there is none.
-  public func average() -> SQLExpression<Double?> { SQLExpression<Double?>(aggregate: "avg(\(sql))") }
+  public func average() -> SQLExpression<Double?> {
+    SQLExpression<Double?>(aggregate: "avg(\(asStored(Value.self)))")
+  }
 }
 
 extension SQLExpression {
@@ -285,6 +291,6 @@ extension SQLExpression {
 
   /// The mean of the values that are not NULL; nil where there is none.
   public func average<Number: Numeric>() -> SQLExpression<Double?> where Value == Number? {
-    SQLExpression<Double?>(aggregate: "avg(\(sql))")
+    SQLExpression<Double?>(aggregate: "avg(\(asStored(Number.self)))")
   }
 }

@@ -83,6 +83,17 @@ public struct SQLExpression<Value>: Sendable {
         + "SQLExpression(\"…\", as: \(coding.kindName).self)")
   }
 
+  /// The expression where its numbers are stored as they are; refused where a coding stores other ones for them, which SQL would
+  /// multiply or take the mean of.
+  func asStored(_ number: Any.Type) -> SQLExpression {
+    if coding.kind as Any.Type == number { return self }
+    let text = SQLText(
+      misused:
+        "\(name ?? "an expression") is stored as \(coding.kindName): SQL cannot multiply it or find its mean",
+      hint: "SQL of your own says what is meant: SQLExpression<Double>(\"…\")")
+    return SQLExpression(text, coding: coding)
+  }
+
   /// What messages call it.
   private var name: String? { columnName.map { "the column \($0.escapedForTerminal)" } }
 
