@@ -93,6 +93,21 @@ enum Outer {
   var total: Int?
 }
 
+/// Money in whole cents.
+enum Cents: SingleColumnCoding {
+  static var storage: StorageClass { .integer }
+  static func encode(_ value: Double, into row: inout RowEncoder) { row.append(Int64(value * 100)) }
+  static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Double {
+    Double(try Int64.decode(from: &row)) / 100
+  }
+}
+
+@Table struct Fare: Equatable {
+  let id: Int
+  @Column(as: Cents.self) var price: Double
+  @Column(as: Cents?.self) var tip: Double?
+}
+
 /// Of `@Ephemeral var a, b: Int?` both have a type.
 @Table struct Draw: Equatable {
   let id: Int

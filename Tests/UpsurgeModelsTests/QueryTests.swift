@@ -366,6 +366,24 @@ import Testing
     #expect(try await database.fetchOne(Tally.order(by: \.id).limit(2).select { $0.total.average() }) == 4)
   }
 
+  @Test("Numbers that are stored as others are summed, and neither multiplied nor averaged") func storedAsOthers()
+    async throws
+  {
+    let database = try await open()
+    try await database.createTable(Fare.self)
+    try await database.insert([Fare(id: 1, price: 1.5, tip: nil), Fare(id: 2, price: 2.5, tip: 0.25)])
+    #expect(try await database.fetchOne(Fare.all.select { $0.price.sum() }) == 4)
+    #expect(try await database.count(Fare.where { $0.price + 1 == 2.5 }) == 1)
+    for mean in [Fare.all.select { $0.price.average() }, Fare.all.select { $0.tip.average() }] {
+      let error = await #expect(throws: UpsurgeError.self) { try await database.fetchAll(mean) }
+      #expect(error?.code == .usage && error?.message.contains("Cents") == true, "\(error?.description ?? "")")
+    }
+    for condition in [Fare.where { $0.price * 2 > 3 }, Fare.where { $0.tip * $0.tip > 0.1 }] {
+      let error = await #expect(throws: UpsurgeError.self) { try await database.count(condition) }
+      #expect(error?.code == .usage, "\(error?.description ?? "")")
+    }
+  }
+
   @Test("A table that is not what its model says is to be looked at") func otherTable() async throws {
     let database = try await open()
     try await database.execute("ALTER TABLE players DROP COLUMN team")
