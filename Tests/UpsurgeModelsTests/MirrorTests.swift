@@ -55,6 +55,30 @@ enum Presence: String, ColumnValue { case here, gone }
   var any: SQLValue = .null
 }
 
+struct Absence: RawRepresentable, ColumnValue, Hashable { let rawValue: Bool }
+struct Moment: RawRepresentable, ColumnValue, Hashable { let rawValue: Date }
+enum Mood: Int, ColumnValue { case here, gone }
+
+/// Columns of types that wrap others.
+@Table struct Wrapped: Equatable {
+  let id: Int
+  var absence: Absence = Absence(rawValue: false)
+  var leftAt: Moment?
+  var mood: Mood = .here
+}
+
+@Table struct Stop: Equatable {
+  @Column(primaryKey: true) var line: String = "A"
+  @Column(primaryKey: true) var number: Int
+  var name = ""
+}
+
+@Table struct Leaver: Equatable {
+  let id: Int
+  var gone = false
+  var updatedAt = 0
+}
+
 @Table struct Member: Equatable {
   let id: Int
   var email: String
@@ -353,5 +377,75 @@ enum Presence: String, ColumnValue { case here, gone }
       #expect(try await database.mirror(rows, sweeping: sweep).ledger.updated == 1)
       #expect(try await database.fetchAll(Markable.order(by: \.id)) == rows)
     }
+  }
+
+  @Test("Types that wrap a truth, a time or a number are marks as what they wrap") func wrappedMarks()
+    async throws
+  {
+    let database = try UpsurgeModels.Database(scratch.file("k.db"))
+    let rows = (1...20).map { Wrapped(id: $0) }
+    for sweep in [Sweep<Wrapped>.soft(\.absence), .soft(\.leftAt), .soft(\.mood)] {
+      try await database.execute("DROP TABLE IF EXISTS wrappeds")
+      try await database.createTable(Wrapped.self)
+      try await database.insert(rows)
+      #expect(try await database.mirror(rows.dropLast(), sweeping: sweep).ledger.swept == 1)
+      let swept = try #require(try await database.fetchOne(Wrapped.where { $0.id == 20 }))
+      #expect(swept.absence.rawValue || swept.leftAt != nil || swept.mood == .gone)
+      #expect(try await database.mirror(rows, sweeping: sweep).ledger.updated == 1)
+      #expect(try await database.fetchAll(Wrapped.order(by: \.id)) == rows)
+    }
+  }
+
+  @Test(
+    "A key that is named, or one of several, tells rows as the primary key does; one with a default does without"
+  )
+  func keysOfDrafts() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("l.db"))
+    try await database.createTable(Member.self)
+    let old = (1...20).map { Member.Draft(id: $0, email: "e\($0)") }
+    try await database.insert(old)
+    let rows = old + [Member.Draft(email: "n")]
+    var options = BulkOptions()
+    options.onError = .reject
+    options.key = .firstOf([.primaryKey, .columns(["ID"])])
+    #expect(try await database.mirror(rows, sweeping: .none, options: options).ledger.rejected == 1)
+    options.key = .primaryKey
+    #expect(try await database.mirror(rows, on: \.id, sweeping: .none, options: options).ledger.rejected == 1)
+    #expect(try await database.count(Member.all) == 20)
+    try await database.createTable(Stop.self)
+    let stops = (1...20).map { Stop.Draft(number: $0) }
+    for inserted: UInt64 in [20, 0] {
+      let result = try await database.mirror(stops, sweeping: .hard)
+      #expect(result.ledger.inserted == inserted && result.ledger.unchanged == 20 - inserted)
+    }
+    #expect(try await database.fetchAll(Stop.order(by: \.number)) == (1...20).map { Stop(number: $0) })
+  }
+
+  @Test("A column of the key's expression is no mark") func expressionKeys() async throws {
+    let database = try UpsurgeModels.Database(scratch.file("m.db"))
+    try await database.createTable(Member.self)
+    try await database.execute("CREATE UNIQUE INDEX i ON members(lower(email))")
+    let rows = (1...20).map { Member(id: $0, email: "e\($0)") }
+    try await database.insert(rows)
+    let error = await #expect(throws: UpsurgeError.self) {
+      try await database.mirror(rows.dropLast(), on: \.email.lowercased, sweeping: .soft(\.email))
+    }
+    #expect(error?.code == .usage && error?.hint != nil, "\(error?.description ?? "")")
+    #expect(try await database.fetchAll(Member.order(by: \.id)) == rows)
+  }
+
+  @Test("What a row that comes back has in the column can be read by the model") func readableRevival()
+    async throws
+  {
+    let database = try UpsurgeModels.Database(scratch.file("n.db"))
+    try await database.execute(
+      "CREATE TABLE leavers(id INTEGER PRIMARY KEY, gone INTEGER, updatedAt INTEGER)")
+    let rows = (1...20).map { Leaver(id: $0, updatedAt: 5) }
+    try await database.insert(rows)
+    #expect(try await database.mirror(rows.dropLast(), sweeping: .soft(\.gone)).ledger.swept == 1)
+    let older = rows.map { Leaver(id: $0.id, updatedAt: 4) }
+    let result = try await database.mirror(older, newer: \.updatedAt, sweeping: .soft(\.gone))
+    #expect(result.ledger.stale == 20)
+    #expect(try await database.fetchAll(Leaver.order(by: \.id)) == rows)
   }
 }

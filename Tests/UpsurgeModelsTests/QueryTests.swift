@@ -366,7 +366,8 @@ import Testing
     #expect(try await database.fetchOne(Tally.order(by: \.id).limit(2).select { $0.total.average() }) == 4)
   }
 
-  @Test("Numbers that are stored as others are summed, and neither multiplied nor averaged") func storedAsOthers()
+  @Test("Numbers that are stored as others are summed, and neither multiplied nor averaged")
+  func storedAsOthers()
     async throws
   {
     let database = try await open()
@@ -376,12 +377,29 @@ import Testing
     #expect(try await database.count(Fare.where { $0.price + 1 == 2.5 }) == 1)
     for mean in [Fare.all.select { $0.price.average() }, Fare.all.select { $0.tip.average() }] {
       let error = await #expect(throws: UpsurgeError.self) { try await database.fetchAll(mean) }
-      #expect(error?.code == .usage && error?.message.contains("Cents") == true, "\(error?.description ?? "")")
+      #expect(
+        error?.code == .usage && error?.message.contains("Cents") == true, "\(error?.description ?? "")")
     }
     for condition in [Fare.where { $0.price * 2 > 3 }, Fare.where { $0.tip * $0.tip > 0.1 }] {
       let error = await #expect(throws: UpsurgeError.self) { try await database.count(condition) }
       #expect(error?.code == .usage, "\(error?.description ?? "")")
     }
+  }
+
+  @Test("The larger of a text and a value is that of the column's collation, nullable or not")
+  func collations()
+    async throws
+  {
+    let database = try await open()
+    try await database.execute(
+      "CREATE TABLE errands(id INTEGER PRIMARY KEY, title TEXT COLLATE NOCASE, list TEXT, deletedAt TEXT COLLATE NOCASE)"
+    )
+    try await database.insert([Errand(id: 1, title: "a", list: "", deletedAt: "a")])
+    try await database.insert([Errand(id: 2, title: "a", list: "")])
+    let pairs = Errand.order(by: \.id)
+    #expect(try await database.fetchAll(pairs.select { max($0.title, "B") }) == ["B", "B"])
+    #expect(try await database.fetchAll(pairs.select { max($0.deletedAt, "B") }) == ["B", "B"])
+    #expect(try await database.fetchAll(pairs.select { min($0.deletedAt, "B") }) == ["a", "B"])
   }
 
   @Test("A table that is not what its model says is to be looked at") func otherTable() async throws {

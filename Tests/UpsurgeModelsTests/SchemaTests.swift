@@ -37,6 +37,26 @@ struct CompactID: RawRepresentable, ColumnValue, Hashable {
   }
 }
 
+/// Keys within keys, keys of one version, and keys of one's own.
+struct CartonID: RawRepresentable, ColumnValue, Hashable { let rawValue: ParcelID }
+struct RandomID: RawRepresentable, ColumnValue, Hashable {
+  let rawValue: UUID
+  init?(rawValue: UUID) {
+    guard rawValue.uuid.6 >> 4 == 4 else { return nil }
+    self.rawValue = rawValue
+  }
+}
+struct TicketID: RawRepresentable, ColumnValue, Hashable { let rawValue: TicketNumber }
+struct TicketNumber: ColumnValue, Hashable {
+  var text: String
+  static var storage: StorageClass { .text }
+  static var newKeySQL: String? { "hex(randomblob(4))" }
+  static func encode(_ value: Self, into row: inout RowEncoder) { row.append(value.text) }
+  static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Self {
+    Self(text: try String.decode(from: &row))
+  }
+}
+
 @Table struct Horn: Equatable {
   let id: LoudID
   var label: String
@@ -144,6 +164,12 @@ struct CompactID: RawRepresentable, ColumnValue, Hashable {
     let chip = try #require(try await database.fetchOne(Chip.all))
     #expect(try await database.find(Chip.self, key: chip.id) == chip)
     #expect(try await database.upsert([chip]).unchanged == 1)
+  }
+
+  @Test("Keys within keys, of one version or of one's own are made as what they wrap") func keysWithin() {
+    #expect(CartonID.newKeySQL == UUID.newKeySQL && RandomID.newKeySQL == UUID.newKeySQL)
+    #expect(TicketID.newKeySQL == TicketNumber.newKeySQL)
+    #expect(LoudID.newKeySQL == nil && Presence.newKeySQL == nil)
   }
 
   @Test("Drafts get the UUIDs that their tables make") func drafts() async throws {

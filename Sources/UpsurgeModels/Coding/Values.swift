@@ -104,14 +104,14 @@ extension SQLValue: ColumnValue {
 extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
   public static var storage: StorageClass { RawValue.storage }
 
-  /// As of a UUID, where that is the raw value, and stored as it is.
+  /// As of the raw value, where that is stored as it is.
   public static var newKeySQL: String? {
-    // With letters, whose case codings may change.
-    let sample = UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    guard storage == RawValue.storage, let rawValue = sample as? RawValue, let key = Self(rawValue: rawValue),
+    guard storage == RawValue.storage, let sql = RawValue.newKeySQL else { return nil }
+    // What an `encode` of the type's own makes of keys is seen of one.
+    guard let rawValue = SampleKey.value(of: RawValue.self), let key = Self(rawValue: rawValue),
       let stored = try? storedValue(key), let rawStored = try? RawValue.storedValue(rawValue)
-    else { return nil }
-    return stored == rawStored ? RawValue.newKeySQL : nil
+    else { return sql }
+    return stored == rawStored ? sql : nil
   }
 
   public static func encode(_ value: Self, into row: inout RowEncoder) {
@@ -123,5 +123,20 @@ extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
       throw row.invalid("a value of \(Self.self)")
     }
     return value
+  }
+}
+
+/// A key that a table may have made.
+private enum SampleKey {
+  /// Of version 4, with letters, whose case codings may change.
+  static let uuid = UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0x4A, 0, 0xAB, 0, 0, 0, 0, 0, 0, 0))
+
+  /// The key as a value of a type, which may wrap another; nil where that is no UUID.
+  static func value<Value>(of type: Value.Type) -> Value? {
+    func wrapped<Wrapper: RawRepresentable>(_ type: Wrapper.Type) -> Wrapper? {
+      value(of: Wrapper.RawValue.self).flatMap(Wrapper.init)
+    }
+    if let key = uuid as? Value { return key }
+    return (type as? any RawRepresentable.Type).flatMap { wrapped($0) as? Value }
   }
 }

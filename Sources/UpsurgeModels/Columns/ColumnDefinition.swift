@@ -58,23 +58,36 @@ package struct ColumnStorage: Sendable, Equatable {
   /// - Returns: nil where it cannot say both; `there` is nil where only NULL says it.
   func marks(at time: Date, isNullable: Bool) -> (gone: SQLValue, there: SQLValue?)? {
     func marks<Coding: SingleColumnCoding>(as coding: Coding.Type) -> (gone: SQLValue, there: SQLValue?)? {
-      let values: (gone: Any, there: Any)? =
-        switch Coding.Value.self {
-        case is Date.Type: (time, ())
-        case is Bool.Type: (true, false)
-        case is String.Type: (time.ISO8601Format(), "")
-        case let number as any Numeric.Type: (number.one, number.zero)
-        default: nil
-        }
-      guard let values, let gone = stored(values.gone) else { return nil }
+      guard let values = Self.marks(of: Coding.Value.self, at: time), let gone = stored(values.gone) else {
+        return nil
+      }
       var row = RowDecoder([gone], names: [])
-      let there = stored(values.there)
+      let there = values.there.flatMap(stored)
       guard (try? Coding.decode(from: &row)) != nil, there != nil || isNullable, gone != there,
         !SnapshotMark.saysThere(gone)
       else { return nil }
       return (gone, there)
     }
     return marks(as: coding)
+  }
+
+  /// The same as values of a type; of one that wraps another, as that has them.
+  private static func marks(of type: Any.Type, at time: Date) -> (gone: Any, there: Any?)? {
+    func wrapped<Value: RawRepresentable>(_ type: Value.Type) -> (gone: Any, there: Any?)? {
+      func value(_ rawValue: Any?) -> Value? { (rawValue as? Value.RawValue).flatMap(Value.init) }
+      guard let marks = marks(of: Value.RawValue.self, at: time), let gone = value(marks.gone) else {
+        return nil
+      }
+      return (gone, value(marks.there))
+    }
+    return switch type {
+    case is Date.Type: (time, nil)
+    case is Bool.Type: (true, false)
+    case is String.Type: (time.ISO8601Format(), "")
+    case let number as any Numeric.Type: (number.one, number.zero)
+    case let wrapper as any RawRepresentable.Type: wrapped(wrapper)
+    default: nil
+    }
   }
 
   /// As `SingleColumnCoding.newKeySQL`.

@@ -205,8 +205,9 @@ public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped?) -> 
 
 /// The larger of what may be NULL and a value.
 public func max<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped) -> SQLExpression<Wrapped> {
+  // In this order the column's collation holds.
   SQLExpression(
-    "max(coalesce(\(left.sql), \(left.text(right))), \(left.text(right)))", coding: left.coding.unwrapped())
+    "coalesce(max(\(left.sql), \(left.text(right))), \(left.text(right)))", coding: left.coding.unwrapped())
 }
 
 /// The smaller of a value that may be NULL and one that is not.
@@ -237,7 +238,7 @@ public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped?) -> 
 /// The smaller of what may be NULL and a value.
 public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped) -> SQLExpression<Wrapped> {
   SQLExpression(
-    "min(coalesce(\(left.sql), \(left.text(right))), \(left.text(right)))", coding: left.coding.unwrapped())
+    "coalesce(min(\(left.sql), \(left.text(right))), \(left.text(right)))", coding: left.coding.unwrapped())
 }
 
 extension SQLExpression {
@@ -272,7 +273,8 @@ extension SQLExpression {
 }
 
 extension SQLExpression where Value: Numeric {
-  /// The sum of the values; nil where there is none.
+  /// The sum of the values; nil where there is none. One that their type cannot hold is an error when it is read: a larger type is said by
+  /// SQL of your own, `SQLExpression<Int?>(aggregate: "sum(…)")`.
   public func sum() -> SQLExpression<Value?> {
     SQLExpression<Value?>("sum(\(sql))", coding: coding.optional()).ofManyRows
   }

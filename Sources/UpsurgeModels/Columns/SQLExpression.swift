@@ -80,7 +80,8 @@ public struct SQLExpression<Value>: Sendable {
         + "\(other.coding.kindName): SQL cannot compare or mix them",
       hint:
         "give both the same @Column(as:), or convert one with SQL of your own: "
-        + "SQLExpression(\"…\", as: \(coding.kindName).self)")
+        + "SQLExpression(\"…\", as: \(coding.kindName).self); "
+        + #"a value of Swift is set by row.set(\.column, to: value)"#)
   }
 
   /// The expression where its numbers are stored as they are; refused where a coding stores other ones for them, which SQL would

@@ -9,7 +9,9 @@ public enum Sweep<Model: Table>: Sendable {
   case hard
   /// They are marked in the column of this name: by the time of the call in one of dates, `true` in one of truths, as the model stores them; by
   /// the time as text in any other text column, 1 in one of numbers. The column is one of the table; where the model has it, too, each row of
-  /// the snapshot says itself that it is not marked, and one that says otherwise is rejected. The mark of a row that comes back is taken back.
+  /// the snapshot says itself that it is not marked, and one that says otherwise is rejected. NULL, 0, an empty text and the text "0" say
+  /// of a row that it is there, anything else that it is gone. The mark of a row that comes back is taken back when it is stored: a UNIQUE
+  /// index on rows that are there refuses it as long as another row has its value, also one that the sweep would mark.
   case soft(column: String)
 
   /// They are marked in a column.
@@ -84,6 +86,19 @@ extension Database {
   }
 }
 
+extension ConflictTarget {
+  /// Whether nothing tells a row without this column of the primary key.
+  fileprivate func needs(_ column: String) -> Bool {
+    switch self {
+    case .primaryKey: true
+    case .columns(let names, _): names.contains { SQLName.isSame($0, column) }
+    case .firstOf(let targets): !targets.isEmpty && targets.allSatisfy { $0.needs(column) }
+    // What the table knows of.
+    case .index, .any: false
+    }
+  }
+}
+
 extension BulkCall {
   /// What a mirror comes to.
   /// - Throws: `usage` for a key in the call and another in the options, for `commitEvery`, and for a mark in a column that cannot be one.
@@ -110,9 +125,10 @@ extension BulkCall {
     try self.init(rules, options: options, snapshot: snapshot)
     var check = SnapshotCheck()
     let columns = Row.TableModel.columnDefinitions
-    if self.rules.target == .primaryKey {
-      check.keys = columns.enumerated().filter(\.element.isPrimaryKey).map { ($0.offset, $0.element.name) }
-    }
+    // A key with a default is that in a row without it, and tells it.
+    check.keys = columns.enumerated().filter { _, column in
+      column.isPrimaryKey && column.defaultValue == nil && self.rules.target.needs(column.name)
+    }.map { ($0.offset, $0.element.name) }
     if case .soft(let name) = sweep {
       if name.isEmpty {
         throw UpsurgeError(
@@ -151,7 +167,9 @@ extension BulkCall {
         hint: "a Bool, a number, a String or an optional Date can")
     }
     snapshot?.softMark = try marks.gone.literal()
-    snapshot?.softAbsence = try marks.there?.literal()
+    let absence = try marks.there?.literal()
+    snapshot?.softAbsence = absence
+    if !column.isNullable { snapshot?.softRevival = absence }
     return SnapshotMark(index: index, name: column.name, there: marks.there)
   }
 }

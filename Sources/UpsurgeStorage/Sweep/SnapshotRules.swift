@@ -14,6 +14,9 @@ package struct SnapshotRules: Sendable {
   package var softMark: String?
   /// What that column has in a row that is there, in SQL, beside NULL, 0 and an empty text.
   package var softAbsence: String?
+  /// What a sweep puts there in a row that comes back, in SQL; nil is NULL where the column may be that, or else what it has
+  /// in a row that is there.
+  package var softRevival: String?
   /// SQL over the table: only rows for which it is true belong to the feed.
   package var scope: String?
   /// Of the rows in scope before the run, so many may go.

@@ -13,6 +13,7 @@ extension TableWriter {
       seen = try SeenRows(plan, on: connection, memory: memory)
     }
     guard let rules = settings.snapshot, rules.sweep != .none else { return }
+    if case .soft(let column) = rules.sweep { try checkMark(column) }
     if let scope = rules.scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
     if let scope = rules.scope { rowsOutside = try count(rowsIn: "(\(scope)) IS NOT TRUE") }
     // Those that the feed has delivered are counted when the first transaction begins.
@@ -27,6 +28,17 @@ extension TableWriter {
     } else {
       rowsBefore = 0
     }
+  }
+
+  /// A column that tells rows cannot say of them that they are gone.
+  private func checkMark(_ column: String) throws(UpsurgeError) {
+    guard let index = plan.schema.columnIndex(column),
+      let key = plan.targets.first(where: { $0.speaks(of: index, in: plan.schema) })
+    else { return }
+    throw UpsurgeError(
+      .usage,
+      "sweep: soft: the column \(column.escapedForTerminal) is part of \(key.description), by which records tell their rows",
+      hint: "mark rows in a column of their own")
   }
 
   /// Whether the rows before the first record can be told at the end, by what was done to them.

@@ -311,8 +311,8 @@ struct SoftMark {
     case .numeric, .integer, .real: gone = rules.softMark ?? "1"
     }
     let value = rules.softAbsence ?? found.defaultExpression.map { "(\($0))" } ?? "0"
-    there = found.isNotNull ? value : "NULL"
-    isThere = "\(name) IS NULL OR \(name) IN (0, '', \(rules.softAbsence ?? "0"))"
+    there = rules.softRevival ?? (found.isNotNull ? value : "NULL")
+    isThere = "\(name) IS NULL OR \(name) IN (0, '', \(rules.softAbsence ?? "'0'"))"
   }
 }
 
