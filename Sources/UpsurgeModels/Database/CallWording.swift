@@ -49,6 +49,10 @@ extension String {
   private static let wordsOfMessages = [
     ("--set or --update-if", "merge: or when:"), ("--set ", "merge: "), ("--update-if", "when:"),
     ("--merge newer:", "newer: "), ("--key-where", "where:"), ("sweep: soft:", "sweeping: .soft:"),
+    (
+      "records could not be read, or have no key, so the rows they are about cannot be told",
+      "rows of the call were rejected, so the rows of the table that they are about cannot be told"
+    ),
     ("the max-delete of", "the maximumDeletes of"), ("the min-rows of", "the leastRows of"),
   ]
 
@@ -79,6 +83,10 @@ extension String {
     ("--key-where SQL", "where:"), ("--key COLS", "on:"), ("--key takes names of:", "the columns are:"),
     ("--commit-every", "BulkOptions.commitEvery"), ("--atomic", "without BulkOptions.commitEvery"),
     ("key: [COLS] names", "on: names"), ("null-keys: insert and key-where", "nullKeys = .insert and where:"),
+    (
+      "mend the delivery and run the job again",
+      "BulkOptions.onReject is told why each was; mend them and call again"
+    ),
     ("sweep: none", "sweeping: .none"),
     ("in the guards lets them go", "as SweepGuards.maximumDeletes lets them go"),
     ("max-delete: ", "a count of "), ("allow-empty: true in the guards", "SweepGuards.allowsEmpty"),
