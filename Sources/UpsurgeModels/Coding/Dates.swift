@@ -4,13 +4,15 @@ import Upsurge
 /// Text in UTC with milliseconds, as SQLite's date functions read it: `2026-11-22 20:12:00.000`. Texts sort as their times
 /// do, from the year 0 to 9999. ``UnixTime`` and ``Seconds`` are other codings, which round otherwise.
 ///
-/// Read is ISO 8601 with `T` or a space, with or without a fraction, and with `Z`, an offset, or nothing for UTC.
+/// Read is ISO 8601 with `T` or a space, with or without a fraction, and with `Z`, an offset, or nothing for UTC. A row with a date that
+/// a coding cannot say, as one that is no number, is rejected.
 extension Date: ColumnValue {
   public static var storage: StorageClass { .text }
 
   public static func encode(_ value: Date, into row: inout RowEncoder) {
+    guard let milliseconds = value.milliseconds else { return refuse(value, in: &row) }
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: CalendarTime.textCapacity) { text in
-      let count = CalendarTime.write(milliseconds: value.milliseconds, to: text)
+      let count = CalendarTime.write(milliseconds: milliseconds, to: text)
       row.appendText(UnsafeBufferPointer(rebasing: text[..<count]))
     }
   }
@@ -27,6 +29,7 @@ extension Date: ColumnValue {
     public static var storage: StorageClass { .real }
 
     public static func encode(_ value: Date, into row: inout RowEncoder) {
+      if value.timeIntervalSince1970.isNaN { return refuse(value, in: &row) }
       row.append(value.timeIntervalSince1970)
     }
 
@@ -40,7 +43,10 @@ extension Date: ColumnValue {
     public static var storage: StorageClass { .integer }
 
     public static func encode(_ value: Date, into row: inout RowEncoder) {
-      row.append(Int64(clamping: value.timeIntervalSince1970.rounded(.down)))
+      guard let seconds = Int64(exactly: value.timeIntervalSince1970.rounded(.down)) else {
+        return refuse(value, in: &row)
+      }
+      row.append(seconds)
     }
 
     public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Date {
@@ -48,17 +54,16 @@ extension Date: ColumnValue {
     }
   }
 
-  /// Milliseconds since 1970, to the nearest, within what a text can say.
-  private var milliseconds: Int64 {
-    let limit = CalendarTime.millisecondLimit
-    return min(max(Int64(clamping: (timeIntervalSince1970 * 1000).rounded()), -limit), limit)
+  /// Milliseconds since 1970, to the nearest; nil where a text cannot say them.
+  private var milliseconds: Int64? {
+    Int64(exactly: (timeIntervalSince1970 * 1000).rounded()).flatMap {
+      $0.magnitude <= CalendarTime.millisecondLimit.magnitude ? $0 : nil
+    }
   }
-}
 
-extension Int64 {
-  /// The nearest that there is; 0 for what is no number.
-  fileprivate init(clamping value: Double) {
-    self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value < -0x1p63 ? .min : Int64(value)
+  private static func refuse(_ value: Date, in row: inout RowEncoder) {
+    row.refuse("a date \(value.timeIntervalSince1970) seconds from 1970 is none that its column can hold")
+    row.appendNull()
   }
 }
 
