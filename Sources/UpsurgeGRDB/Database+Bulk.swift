@@ -85,7 +85,7 @@
     /// Brings a table in step with a snapshot: new rows are inserted, changed ones changed, equal ones not touched, and rows that
     /// the snapshot does not have are swept.
     /// - Parameters:
-    ///   - rows: all that the table is to have.
+    ///   - rows: all that the table is to have; a draft without its key is rejected, unless another one is named.
     ///   - key: as of `upsert`.
     ///   - newer: as of `upsert`; a row that stays as it is for it is in the snapshot all the same.
     ///   - condition: the same.

@@ -12,6 +12,15 @@ struct MacroDiagnostic: DiagnosticMessage, FixItMessage {
 }
 
 extension Diagnostic {
+  /// Two members of one column.
+  static func columnTwice(
+    _ first: String, _ second: String, named column: String, at node: some SyntaxProtocol
+  ) -> Diagnostic {
+    Diagnostic(
+      "'\(first)' and '\(second)' are both the column '\(column)', as SQLite compares names",
+      id: "column-twice", at: node)
+  }
+
   /// - Parameter fixIt: what to do, and the changes that do it.
   init(
     _ message: String, id: String, at node: some SyntaxProtocol,

@@ -105,6 +105,7 @@ private struct SelectionCase {
   ) -> [SelectionCase]? {
     let namer = SelfNamer(name: type.trimmedDescription)
     var cases: [SelectionCase] = []
+    var seen: [String: String] = [:]
     var isRight = true
     for member in group.memberBlock.members {
       if let condition = member.decl.as(IfConfigDeclSyntax.self) {
@@ -120,6 +121,11 @@ private struct SelectionCase {
               "A case of a '@Selection' needs one associated value that is not optional: the columns that tell the case",
               id: "selection-case", at: element.name))
           continue
+        }
+        let column = element.name.text.trimmingBackticks
+        if let other = seen.updateValue(column, forKey: column.lowercased()) {
+          isRight = false
+          context.diagnose(.columnTwice(other, column, named: column, at: element.name))
         }
         let label = parameter.firstName.flatMap { $0.text == "_" ? nil : $0.text }
         cases.append(

@@ -181,10 +181,7 @@ func check(
   for property in properties {
     if let other = seen.updateValue(property.name, forKey: property.columnName.lowercased()) {
       isRight = false
-      context.diagnose(
-        Diagnostic(
-          "'\(other)' and '\(property.name)' are both the column '\(property.columnName)', as SQLite compares names",
-          id: "column-twice", at: property.token))
+      context.diagnose(.columnTwice(other, property.name, named: property.columnName, at: property.token))
     }
   }
   return isRight

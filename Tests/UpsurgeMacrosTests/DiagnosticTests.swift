@@ -202,6 +202,13 @@ import Testing
           message: "'a' and 'b' are both the column 'A', as SQLite compares names", line: 3, column: 20)
       ],
       expands: "struct A {\n  var a: Int\n  var b: Int\n}")
+    expectDiagnostic(
+      "@Selection enum A {\n  case url(String), URL(String)\n}",
+      [
+        DiagnosticSpec(
+          message: "'url' and 'URL' are both the column 'URL', as SQLite compares names", line: 2, column: 21)
+      ],
+      expands: "enum A {\n  case url(String), URL(String)\n}")
   }
 
   @Test("A key is never NULL, and is the table's") func keys() {

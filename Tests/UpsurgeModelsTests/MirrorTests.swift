@@ -73,6 +73,11 @@ enum Mood: Int, ColumnValue { case here, gone }
   var name = ""
 }
 
+@Table struct Ticket: Equatable {
+  var id = 0
+  var email: String
+}
+
 @Table struct Leaver: Equatable {
   let id: Int
   var gone = false
@@ -397,9 +402,7 @@ enum Mood: Int, ColumnValue { case here, gone }
     }
   }
 
-  @Test(
-    "A key that is named, or one of several, tells rows as the primary key does; one with a default does without"
-  )
+  @Test("A row without a part of its primary key is none of a mirror, unless another key is named for it")
   func keysOfDrafts() async throws {
     let database = try UpsurgeModels.Database(scratch.file("l.db"))
     try await database.createTable(Member.self)
@@ -410,16 +413,45 @@ enum Mood: Int, ColumnValue { case here, gone }
     options.onError = .reject
     options.key = .firstOf([.primaryKey, .columns(["ID"])])
     #expect(try await database.mirror(rows, sweeping: .none, options: options).ledger.rejected == 1)
+    for key in [ConflictTarget.any, .columns(["rowid"]), .columns(["ROWID"]), .columns(["_rowid_"])] {
+      options.key = key
+      #expect(try await database.mirror(rows, sweeping: .none, options: options).ledger.rejected == 1)
+    }
     options.key = .primaryKey
     #expect(try await database.mirror(rows, on: \.id, sweeping: .none, options: options).ledger.rejected == 1)
     #expect(try await database.count(Member.all) == 20)
-    try await database.createTable(Stop.self)
-    let stops = (1...20).map { Stop.Draft(number: $0) }
-    for inserted: UInt64 in [20, 0] {
-      let result = try await database.mirror(stops, sweeping: .hard)
-      #expect(result.ledger.inserted == inserted && result.ledger.unchanged == 20 - inserted)
+    try await database.execute("CREATE UNIQUE INDEX e ON members(email)")
+    let drafts = rows.map { Member.Draft(email: $0.email) }
+    for key in [ConflictTarget.index("e"), .columns(["email"])] {
+      options.key = key
+      let result = try await database.mirror(drafts, sweeping: .none, options: options)
+      #expect(result.ledger.inserted + result.ledger.unchanged == 21)
     }
-    #expect(try await database.fetchAll(Stop.order(by: \.number)) == (1...20).map { Stop(number: $0) })
+    #expect(try await database.count(Member.all) == 21)
+    options.key = .primaryKey
+    // The table makes another key for each row.
+    try await database.execute(
+      """
+      CREATE TABLE stops(line TEXT DEFAULT (hex(randomblob(4))), number INTEGER, name TEXT, PRIMARY KEY(line, number));
+      CREATE TABLE tickets(id INTEGER PRIMARY KEY, email TEXT)
+      """)
+    let stops = [Stop.Draft(number: 1), Stop.Draft(line: "B", number: 1)]
+    for inserted: UInt64 in [1, 0] {
+      let result = try await database.mirror(stops, sweeping: .hard, options: options)
+      #expect(result.ledger.inserted == inserted && result.ledger.rejected == 1)
+      // There is nothing to sweep before the first.
+      if inserted == 0 {
+        #expect(
+          result.refusal?.message.contains("1 of 2 rows of the call were rejected, or have no key") == true,
+          "\(result.refusal?.description ?? "")")
+        #expect(result.refusal?.hint?.contains("give each its key") == true)
+      }
+    }
+    let tickets = [Ticket.Draft(email: "a"), Ticket.Draft(id: 7, email: "b")]
+    for sweep in [Sweep<Ticket>.none, .hard] {
+      #expect(try await database.mirror(tickets, sweeping: sweep, options: options).ledger.rejected == 1)
+      #expect(try await database.fetchAll(Ticket.all) == [Ticket(id: 7, email: "b")])
+    }
   }
 
   @Test("A column of the key's expression is no mark") func expressionKeys() async throws {
@@ -447,6 +479,14 @@ enum Mood: Int, ColumnValue { case here, gone }
     let older = rows.map { Leaver(id: $0.id, updatedAt: 4) }
     let result = try await database.mirror(older, newer: \.updatedAt, sweeping: .soft(\.gone))
     #expect(result.ledger.stale == 20)
+    #expect(try await database.fetchAll(Leaver.order(by: \.id)) == rows)
+    // So it is where no other row is there.
+    var guards = SweepGuards()
+    guards.allowsEmpty = true
+    guards.maximumDeletes = .percent(100)
+    let empty = try await database.mirror([Leaver](), sweeping: .soft(\.gone), guards: guards)
+    #expect(empty.ledger.swept == 20 && empty.refusal == nil)
+    #expect(try await database.mirror(older, newer: \.updatedAt, sweeping: .soft(\.gone)).ledger.stale == 20)
     #expect(try await database.fetchAll(Leaver.order(by: \.id)) == rows)
   }
 }

@@ -108,6 +108,23 @@ enum Cents: SingleColumnCoding {
   @Column(as: Cents?.self) var tip: Double?
 }
 
+/// Numbers that are their own coding, as whole cents.
+extension Decimal: ColumnValue {
+  public static var storage: StorageClass { .integer }
+  public static func encode(_ value: Decimal, into row: inout RowEncoder) {
+    row.append((value * 100 as NSDecimalNumber).int64Value)
+  }
+  public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Decimal {
+    Decimal(try Int64.decode(from: &row)) / 100
+  }
+}
+
+@Table struct Invoice: Equatable {
+  let id: Int
+  var price: Decimal
+  var tip: Decimal?
+}
+
 /// Of `@Ephemeral var a, b: Int?` both have a type.
 @Table struct Draw: Equatable {
   let id: Int

@@ -384,6 +384,16 @@ import Testing
       let error = await #expect(throws: UpsurgeError.self) { try await database.count(condition) }
       #expect(error?.code == .usage, "\(error?.description ?? "")")
     }
+    try await database.createTable(Invoice.self)
+    try await database.insert([Invoice(id: 1, price: 1.5), Invoice(id: 2, price: 2.5, tip: 0.25)])
+    #expect(try await database.fetchOne(Invoice.all.select { $0.price.sum() }) == 4)
+    for mean in [Invoice.all.select { $0.price.average() }, Invoice.all.select { $0.tip.average() }] {
+      let error = await #expect(throws: UpsurgeError.self) { try await database.fetchAll(mean) }
+      #expect(error?.code == .usage && error?.message.contains("Decimal") == true)
+    }
+    for condition in [Invoice.where { $0.price * 2 > 3 }, Invoice.where { $0.tip * $0.tip > 0 }] {
+      await #expect(throws: UpsurgeError.self) { try await database.count(condition) }
+    }
   }
 
   @Test("The larger of a text and a value is that of the column's collation, nullable or not")

@@ -39,6 +39,31 @@ struct CompactID: RawRepresentable, ColumnValue, Hashable {
 
 /// Keys within keys, keys of one version, and keys of one's own.
 struct CartonID: RawRepresentable, ColumnValue, Hashable { let rawValue: ParcelID }
+
+/// UUIDs that sort as they were made, and no others.
+struct OrderedID: RawRepresentable, ColumnValue, Hashable {
+  let rawValue: UUID
+  init?(rawValue: UUID) {
+    if rawValue.uuid.6 >> 4 != 7 { return nil }
+    self.rawValue = rawValue
+  }
+}
+
+@Table("shelves") struct Shelf: Equatable {
+  let id: UUID
+  var label: String
+}
+
+@Table("loudShelves") struct LoudShelf: Equatable {
+  @Column(as: UUID.Uppercased.self) let id: UUID
+  var label: String
+}
+
+@Table("byteShelves") struct ByteShelf: Equatable {
+  @Column(as: UUID.Bytes.self) let id: UUID
+  var label: String
+}
+
 struct RandomID: RawRepresentable, ColumnValue, Hashable {
   let rawValue: UUID
   init?(rawValue: UUID) {
@@ -170,6 +195,42 @@ struct TicketNumber: ColumnValue, Hashable {
     #expect(CartonID.newKeySQL == UUID.newKeySQL && RandomID.newKeySQL == UUID.newKeySQL)
     #expect(TicketID.newKeySQL == TicketNumber.newKeySQL)
     #expect(LoudID.newKeySQL == nil && Presence.newKeySQL == nil)
+    // What the table would make could not be read.
+    #expect(OrderedID.newKeySQL == nil)
+  }
+
+  @Test("Integer keys become UUIDs that their models find; another form of them is refused")
+  func migratedKeys()
+    async throws
+  {
+    let database = try UpsurgeModels.Database(scratch.file("k.db"))
+    try await database.execute(
+      """
+      CREATE TABLE shelves(id INTEGER PRIMARY KEY, label TEXT NOT NULL);
+      CREATE TABLE loudShelves(id INTEGER PRIMARY KEY, label TEXT NOT NULL);
+      CREATE TABLE byteShelves(id INTEGER PRIMARY KEY, label TEXT NOT NULL);
+      CREATE TABLE boards(id INTEGER PRIMARY KEY, shelf INTEGER REFERENCES shelves(id));
+      INSERT INTO shelves VALUES (1, 'a'), (2, 'b');
+      INSERT INTO boards VALUES (7, 2);
+      INSERT INTO loudShelves VALUES (1, 'a');
+      INSERT INTO byteShelves VALUES (1, 'a')
+      """)
+    for model in [LoudShelf.self, ByteShelf.self] as [any UpsurgeModels.Table.Type] {
+      let error = await #expect(throws: UpsurgeError.self) {
+        try await database.migratePrimaryKeys(of: Shelf.self, model)
+      }
+      #expect(error?.code == .usage && error?.message.contains("the UUIDs of its key id") == true)
+    }
+    #expect(try await database.fetchAll(Int.self, sql: "SELECT id FROM shelves") == [1, 2])
+    try await database.migratePrimaryKeys(of: Shelf.self)
+    let shelves = try await database.fetchAll(Shelf.order(by: \.label))
+    #expect(shelves.map(\.label) == ["a", "b"])
+    for shelf in shelves { #expect(try await database.find(Shelf.self, key: shelf.id) == shelf) }
+    #expect(try await database.upsert(shelves).unchanged == 2)
+    #expect(
+      try await database.fetchAll(String.self, sql: "SELECT shelf FROM boards") == [
+        shelves[1].id.uuidString.lowercased()
+      ])
   }
 
   @Test("Drafts get the UUIDs that their tables make") func drafts() async throws {

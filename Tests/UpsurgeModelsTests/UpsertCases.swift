@@ -317,7 +317,8 @@ extension UpsertCase {
 
   private static let keys = [
     UpsertCase(
-      "s01", ending: .rejected, { try await $0.upsert([Titled.Draft(title: "Personal")], on: \.id, options: $1) },
+      "s01", ending: .rejected,
+      { try await $0.upsert([Titled.Draft(title: "Personal")], on: \.id, options: $1) },
       returning: {
         try $0.upsert([Titled.Draft(title: "Personal")], on: \.id, options: $1, returning: Titled.self)
       }),

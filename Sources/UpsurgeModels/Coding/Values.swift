@@ -107,11 +107,12 @@ extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
   /// As of the raw value, where that is stored as it is.
   public static var newKeySQL: String? {
     guard storage == RawValue.storage, let sql = RawValue.newKeySQL else { return nil }
-    // What an `encode` of the type's own makes of keys is seen of one.
-    guard let rawValue = SampleKey.value(of: RawValue.self), let key = Self(rawValue: rawValue),
-      let stored = try? storedValue(key), let rawStored = try? RawValue.storedValue(rawValue)
-    else { return sql }
-    return stored == rawStored ? sql : nil
+    guard let rawValue = SampleKey.value(of: RawValue.self) else { return sql }
+    // What an `encode` of the type's own makes of keys is seen of one; a type that does not take it could not be read.
+    guard let key = Self(rawValue: rawValue), let stored = try? storedValue(key),
+      let rawStored = try? RawValue.storedValue(rawValue), stored == rawStored
+    else { return nil }
+    return sql
   }
 
   public static func encode(_ value: Self, into row: inout RowEncoder) {

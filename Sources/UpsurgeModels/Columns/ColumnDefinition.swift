@@ -96,6 +96,16 @@ package struct ColumnStorage: Sendable, Equatable {
   package static func == (left: Self, right: Self) -> Bool { left.coding == right.coding }
 }
 
+extension SingleColumnCoding {
+  /// Whether numbers are stored as they are, as far as 1 tells: cents are not.
+  static var storesOneAsOne: Bool {
+    guard let number = Value.self as? any Numeric.Type,
+      let stored = ColumnStorage(Self.self).stored(number.one)
+    else { return false }
+    return stored == .integer(1) || stored == .real(1)
+  }
+}
+
 extension Numeric {
   fileprivate static var one: Any { Self(exactly: 1) ?? zero }
 }

@@ -87,7 +87,11 @@ public struct SQLExpression<Value>: Sendable {
   /// The expression where its numbers are stored as they are; refused where a coding stores other ones for them, which SQL would
   /// multiply or take the mean of.
   func asStored(_ number: Any.Type) -> SQLExpression {
-    if coding.kind as Any.Type == number { return self }
+    if coding.kind as Any.Type == number,
+      (coding.kind as? any SingleColumnCoding.Type)?.storesOneAsOne == true
+    {
+      return self
+    }
     let text = SQLText(
       misused:
         "\(name ?? "an expression") is stored as \(coding.kindName): SQL cannot multiply it or find its mean",

@@ -51,7 +51,7 @@ extension String {
     ("--merge newer:", "newer: "), ("--key-where", "where:"), ("sweep: soft:", "sweeping: .soft:"),
     (
       "records could not be read, or have no key, so the rows they are about cannot be told",
-      "rows of the call were rejected, so the rows of the table that they are about cannot be told"
+      "rows of the call were rejected, or have no key, so the rows of the table that they are about cannot be told"
     ),
     ("the max-delete of", "the maximumDeletes of"), ("the min-rows of", "the leastRows of"),
   ]
@@ -85,7 +85,7 @@ extension String {
     ("key: [COLS] names", "on: names"), ("null-keys: insert and key-where", "nullKeys = .insert and where:"),
     (
       "mend the delivery and run the job again",
-      "BulkOptions.onReject is told why each was; mend them and call again"
+      "BulkOptions.onReject is told why rows were rejected; mend them, give each its key, and call again"
     ),
     ("sweep: none", "sweeping: .none"),
     ("in the guards lets them go", "as SweepGuards.maximumDeletes lets them go"),

@@ -56,7 +56,7 @@ extension Database {
   ///     let result = try await database.mirror(players, sweeping: .hard, scope: { $0.team == "x" })
   ///
   /// - Parameters:
-  ///   - rows: all that the table is to have.
+  ///   - rows: all that the table is to have; a draft without its key is rejected, unless another one is named.
   ///   - key: as of `upsert`.
   ///   - newer: as of `upsert`; a row that stays as it is for it is in the snapshot all the same.
   ///   - condition: the same.
@@ -87,14 +87,17 @@ extension Database {
 }
 
 extension ConflictTarget {
-  /// Whether nothing tells a row without this column of the primary key.
+  /// Whether a row without this column of the primary key may be told by nothing else.
   fileprivate func needs(_ column: String) -> Bool {
     switch self {
-    case .primaryKey: true
-    case .columns(let names, _): names.contains { SQLName.isSame($0, column) }
+    // Of any key the others may not be there, or say nothing of the row.
+    case .primaryKey, .any: true
+    case .columns(let names, _):
+      names.contains {
+        SQLName.isSame($0, column) || ["rowid", "oid", "_rowid_"].contains(SQLName.folded($0))
+      }
+    case .index(let name): SQLName.folded(name).hasPrefix("sqlite_autoindex_")
     case .firstOf(let targets): !targets.isEmpty && targets.allSatisfy { $0.needs(column) }
-    // What the table knows of.
-    case .index, .any: false
     }
   }
 }
@@ -125,10 +128,9 @@ extension BulkCall {
     try self.init(rules, options: options, snapshot: snapshot)
     var check = SnapshotCheck()
     let columns = Row.TableModel.columnDefinitions
-    // A key with a default is that in a row without it, and tells it.
-    check.keys = columns.enumerated().filter { _, column in
-      column.isPrimaryKey && column.defaultValue == nil && self.rules.target.needs(column.name)
-    }.map { ($0.offset, $0.element.name) }
+    // Also one with a default: the table's may be another than the model's, and a number is made anew for each row.
+    check.keys = columns.enumerated().filter { $1.isPrimaryKey && self.rules.target.needs($1.name) }
+      .map { ($0.offset, $0.element.name) }
     if case .soft(let name) = sweep {
       if name.isEmpty {
         throw UpsurgeError(

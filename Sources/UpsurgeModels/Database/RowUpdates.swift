@@ -20,7 +20,8 @@ public struct RowUpdates<Model: Table>: Sendable {
 
   init() {}
 
-  /// Sets a column to a value, as the column stores it: `row.set(\.seenAt, to: Date())`.
+  /// Sets a column to a value, as the column stores it: `row.set(\.seenAt, to: Date())`. It stands as text in the statement, of which SQLite
+  /// reads few numbers below 1e-100 or above 1e280 as others in their last place.
   public mutating func set<Value>(_ path: KeyPath<Model.TableColumns, SQLExpression<Value>>, to value: Value)
   {
     let column = columns[keyPath: path]

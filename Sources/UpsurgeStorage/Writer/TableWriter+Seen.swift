@@ -20,13 +20,13 @@ extension TableWriter {
     if settings.rowState?.isOwned == true { return }
     let scope = try rules.liveScope(of: plan.schema)
     rowsBefore = countsRowsLater(rules) ? nil : try count(rowsIn: scope)
-    // Rows of a table that has none before are all in the delivery.
     let isAny = try isAny(rowIn: scope)
     if seen != nil { return }
-    if rules.scope != nil || isAny {
+    if !isAny { rowsBefore = 0 }
+    // Rows of a table that has none before are all in the delivery; those that are marked may come back.
+    let isMarked = isAny || rules.sweep == .hard ? false : try self.isAny(rowIn: "1")
+    if rules.scope != nil || isAny || isMarked {
       seen = try SeenRows(plan, on: connection, memory: memory)
-    } else {
-      rowsBefore = 0
     }
   }
 
