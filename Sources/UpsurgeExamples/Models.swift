@@ -10,6 +10,7 @@ extension Example {
     Example(name: "search", run: search),
     Example(name: "sync", run: synchronize),
     Example(name: "mirror", run: mirrorStations),
+    Example(name: "features", run: showFeatures),
   ]
 }
 
@@ -197,4 +198,94 @@ private func synchronize() async throws {
   try await database.update([Player(id: 1, name: "Anna")], options: options)
   try await database.update([Player(id: 2, name: "Rob")])
   print(try await database.fetchAll(String.self, sql: "SELECT name FROM edits"))
+}
+
+// MARK: - A model, feature by feature
+
+enum Status: String, ColumnValue { case open, done }
+struct CustomerID: RawRepresentable, ColumnValue, Hashable { var rawValue: UUID }
+@Selection struct Address: Equatable {
+  var street: String
+  var city: String
+}
+@Selection enum Contact: Equatable {
+  case email(String)
+  case post(Address)
+}
+
+@Table struct Customer {
+  let id: CustomerID
+  var name: String
+  var status: Status = .open
+  @Column(as: JSON<[String]>.self) var tags: [String] = []
+  @Column(as: Date.Seconds.self) var since: Date
+  var contact: Contact?
+  @Ephemeral var isSelected = false
+}
+
+@Table struct Stock {
+  @Column(primaryKey: true) let warehouse: String
+  @Column(primaryKey: true) let item: Int
+  var count = 0
+}
+
+@Selection struct Total {
+  var city: String?
+  var count: Int
+}
+
+private func showFeatures() async throws {
+  let id = CustomerID(rawValue: UUID())
+  let customers = [
+    Customer(id: id, name: "Ann", since: Date(timeIntervalSince1970: 0), contact: .email("ann@x.org"))
+  ]
+  let database = try Database("app.db")
+  try await database.createTable(Customer.self, ifNotExists: true)
+  try await database.createTable(Stock.self, ifNotExists: true)
+  try await database.insert(customers)
+  try await database.insert([Stock(warehouse: "A", item: 1, count: 3)])
+  try await readConditions(database)
+
+  let stock = try await database.find(Stock.self, key: ("A", 1))
+  print(stock?.count ?? 0)
+  try await useFunctions(database)
+  try await searchPosts(database)
+}
+
+private func readConditions(_ database: Database) async throws {
+  let open = Customer.where { $0.status == .open && $0.contact.email.isLike("%@x.org") }
+  let away = Customer.where { $0.contact == nil || $0.contact == .post(Address(street: "1", city: "Rome")) }
+  let some = Customer.where { $0.name.isIn(["Ann", "Bob"]) && $0.since.isBetween(.distantPast, and: Date()) }
+  print(try await database.count(open), try await database.count(away), try await database.count(some))
+
+  let column = "city"
+  let totals = try await database.fetchAll(
+    Total.self, sql: "SELECT \(identifier: column), count(*) FROM customers GROUP BY 1")
+  print(totals.map(\.count))
+}
+
+private func useFunctions(_ database: Database) async throws {
+  try await database.addFunction("slug", isDeterministic: true) { (name: String) -> String in
+    name.lowercased().split(separator: " ").joined(separator: "-")
+  }
+  try await database.addAggregate("longest", from: "") { (longest: inout String, name: String) in
+    if name.count > longest.count { longest = name }
+  } result: {
+    $0
+  }
+  let slugs = try await database.fetchAll(Customer.all.select { SQLExpression<String>("slug(\($0.name))") })
+  let longest = try await database.fetchOne(
+    Customer.all.select { SQLExpression<String>(aggregate: "longest(\($0.name))") })
+  print(slugs, longest ?? "")
+}
+
+private func searchPosts(_ database: Database) async throws {
+  try await database.createTable(Post.self, ifNotExists: true)
+  try await database.createSearchTable(PostSearch.self, of: Post.self)
+  try await database.insert([Post(id: 1, title: "Upserts", body: "How rows change")])
+
+  let hits = PostSearch.matching(.prefix("how ro")).order { _ in [PostSearch.rank.ascending()] }
+  let marked = try await database.fetchAll(hits.select { _ in PostSearch.highlight(\.body, "<b>", "</b>") })
+  let pieces = try await database.fetchAll(hits.select { _ in PostSearch.snippet(\.body, "[", "]") })
+  print(marked, pieces)
 }

@@ -49,6 +49,14 @@ import Testing
       #"50000 inserted, 0 updated, 0 unchanged\#n["player 999", "player 1999", "player 2999"]\#n"#,
     "players": "2 0 0\n1 unchanged 2\n2 inserted 3\n", "reading": #"1 Ann ["Ann"] 1\#n"#,
     "keys": #"["ann@x.org 1"]\#n"#, "search": #"["Upserts"]\#n"#, "sync": #"["Rob"]\#n"#,
+    "features": """
+    1 0 1
+    [1]
+    3
+    ["ann"] Ann
+    ["<b>How</b> <b>rows</b> change"] ["[How] [rows] change"]
+
+    """,
     "mirror": """
     3 new, 0 changed, 0 as before, 0 gone
     1 new, 1 changed, 2 as before, 0 gone

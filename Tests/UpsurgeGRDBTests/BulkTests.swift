@@ -166,6 +166,17 @@
         try Team(id: 2, name: "behind").insert(db)
       }
       #expect(try await writer.read { try Team.fetchCount($0) } == 2)
+      // So it does where a call is refused for its table.
+      try await writer.write { db in
+        try Team(id: 3, name: "before").insert(db)
+        try db.execute(
+          sql: "CREATE TABLE levels(id INTEGER PRIMARY KEY, note INTEGER, \"values\" TEXT)")
+        let error = #expect(throws: UpsurgeError.self) { try db.insert([Level(id: 1, values: [])]) }
+        #expect(error?.code == .usage && error?.message.contains("the column note") == true)
+        #expect(db.isInsideTransaction)
+        try Team(id: 3, name: "before").delete(db)
+      }
+      #expect(try await writer.read { try Team.fetchCount($0) } == 2)
       // Where the error leaves `write`, all of it goes.
       await #expect(throws: UpsurgeError.self) {
         try await writer.write { db in

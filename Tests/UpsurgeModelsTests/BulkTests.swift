@@ -420,6 +420,11 @@ import Testing
       await #expect(throws: UpsurgeError.self) { try await database.count(query) }
     }
     #expect(try await database.count(Measure.where { $0.mask.isIn([1, nil]) }) == 5_000)
+    // Nor is a number that is none.
+    let error = #expect(throws: UpsurgeError.self) { try Double.storedValue(.nan) }
+    #expect(error?.message == "a number that is none (NaN) cannot be stored: SQLite has NULL for it")
+    #expect(throws: UpsurgeError.self) { try Float.storedValue(.nan) }
+    #expect(try Double.storedValue(-.infinity) == .real(-.infinity))
   }
 
   @Test("A row is as large as the call allows") func maximumRowSize() async throws {

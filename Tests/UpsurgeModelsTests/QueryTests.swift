@@ -114,6 +114,11 @@ import Testing
     #expect(try await database.fetchAll(Note.where { $0.attachment.link == "a" }) == [notes[0]])
     #expect(
       try await database.count(Note.where { $0.timestamps != Timestamps(createdAt: 2, updatedAt: nil) }) == 2)
+    // None of an optional group is NULL in all its columns.
+    #expect(try await database.fetchAll(Note.where { $0.attachment != nil }) == [notes[0]])
+    #expect(try await database.count(Note.where { $0.attachment == nil && $0.review == nil }) == 2)
+    let attachment = notes[0].attachment
+    #expect(try await database.fetchAll(Note.where { $0.attachment == attachment }) == [notes[0]])
   }
 
   @Test("SQL of one's own binds values, and finds columns by name") func raw() async throws {
@@ -410,6 +415,20 @@ import Testing
     #expect(try await database.fetchAll(pairs.select { max($0.title, "B") }) == ["B", "B"])
     #expect(try await database.fetchAll(pairs.select { max($0.deletedAt, "B") }) == ["B", "B"])
     #expect(try await database.fetchAll(pairs.select { min($0.deletedAt, "B") }) == ["a", "B"])
+  }
+
+  @Test("SQL that writes is not read") func writingReads() async throws {
+    for path in [scratch.file("w.db"), ":memory:"] {
+      let database = try UpsurgeModels.Database(path)
+      try await database.createTable(Player.self)
+      try await database.insert([Player(id: 1, name: "Ann")])
+      let error = await #expect(throws: UpsurgeError.self) {
+        try await database.fetchAll(
+          Player.self, sql: "UPDATE players SET name = \("x") WHERE id = 1 RETURNING *")
+      }
+      #expect(error?.code == .usage && error?.hint?.contains("execute") == true)
+      #expect(try await database.find(Player.self, key: 1)?.name == "Ann")
+    }
   }
 
   @Test("A table that is not what its model says is to be looked at") func otherTable() async throws {

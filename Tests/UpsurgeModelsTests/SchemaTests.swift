@@ -260,4 +260,46 @@ struct TicketNumber: ColumnValue, Hashable {
     let barrels = try await made(names.map { Barrel.Draft(label: $0) }, Barrel.self)
     #expect(try await database.fetchOne(Barrel.all.find(barrels[9].id)) == barrels[9])
   }
+
+  @Test(
+    "Rows whose values the table would store as others, so that they could not be read, are refused",
+    arguments: [
+      ("TEXT", true), ("REAL", false), ("INTEGER", false), ("NUMERIC", false), ("DATETIME", false),
+      ("", false),
+    ])
+  func otherStorage(_ type: String, _ keepsText: Bool) async throws {
+    let database = try UpsurgeModels.Database(scratch.file("s\(type).db"))
+    try await database.execute(
+      "CREATE TABLE gauges(id INTEGER PRIMARY KEY, n \(raw: type)); CREATE TABLE brands(id INTEGER PRIMARY KEY, n \(raw: type))"
+    )
+    let isNumber = !keepsText && type != "REAL"
+    if isNumber {
+      try await database.upsert([Gauge(id: 1, n: 7)])
+      #expect(try await database.fetchAll(Gauge.all) == [Gauge(id: 1, n: 7)])
+    } else {
+      let error = await #expect(throws: UpsurgeError.self) { try await database.upsert([Gauge(id: 1, n: 7)]) }
+      #expect(
+        error?.message
+          == "the column n of the table gauges is \(type), and Gauge has INTEGER there, which it would store as something else"
+      )
+      #expect(error?.code == .usage && error?.hint?.contains("checkTable(Gauge.self)") == true)
+      #expect(try await database.count(Gauge.all) == 0)
+    }
+    if type == "INTEGER" || type == "REAL" {
+      await #expect(throws: UpsurgeError.self) { try await database.insert([Brand(id: 1, n: "007")]) }
+    } else {
+      try await database.insert([Brand(id: 1, n: "2024-01-01")])
+      #expect(try await database.fetchAll(Brand.all) == [Brand(id: 1, n: "2024-01-01")])
+    }
+  }
+}
+
+@Table struct Gauge: Equatable {
+  let id: Int
+  var n: Int
+}
+
+@Table struct Brand: Equatable {
+  let id: Int
+  var n: String
 }

@@ -95,6 +95,45 @@ import Testing
     await #expect(throws: UpsurgeError.self) { try await database.createTable(PostSearch.self) }
   }
 
+  @Test("An index of a table is not written itself, which would damage it; one with text of its own is")
+  func writes() async throws {
+    let database = try await open()
+    let rows = [PostSearch(title: "ghost", body: "a")]
+    let calls: [@Sendable () async throws -> Void] = [
+      { try await database.insert(rows) }, { try await database.insertOrIgnore(rows, on: \.title) },
+      { try await database.upsert(rows, on: \.title) }, { try await database.update(rows, on: \.title) },
+      { try await database.delete(rows, on: \.title) },
+      { _ = try await database.mirror(rows, on: \.title, sweeping: .none) },
+      { _ = try await database.insert(rows, returning: \.title).all() },
+    ]
+    for call in calls {
+      let error = await #expect(throws: UpsurgeError.self) { try await call() }
+      #expect(
+        error?.message == "posts_search is an index of the text in posts, and has no rows of its own",
+        "\(error?.description ?? "")")
+    }
+    try await database.execute("INSERT INTO posts_search(posts_search) VALUES ('integrity-check')")
+    try await database.execute("CREATE VIRTUAL TABLE posts_bad USING fts5(headline)")
+    #expect(try await database.insert([BadSearch(headline: "ghost")]).inserted == 1)
+    #expect(try await database.count(BadSearch.matching("ghost")) == 1)
+    // What another program has damaged is made anew, and is no reason to restore a backup.
+    try await database.execute("INSERT INTO posts_search(rowid, title, body) VALUES (99, 'ghost', '')")
+    let error = await #expect(throws: UpsurgeError.self) {
+      try await database.fetchAll(PostSearch.matching("ghost"))
+    }
+    #expect(error?.hint?.contains("'rebuild'") == true, "\(error?.description ?? "")")
+  }
+
+  @Table("posts_authors") struct AuthorSearch: SearchTable { var author: String }
+
+  @Test("An index that could not read what is NULL in its table is not made") func optionals() async throws {
+    let database = try await open()
+    let error = await #expect(throws: UpsurgeError.self) {
+      try await database.createSearchTable(AuthorSearch.self, of: Post.self)
+    }
+    #expect(error?.message == "Post may have NULL in the column author, which AuthorSearch could not read")
+  }
+
   @Test("The rank within a limit, and a match where SQLite takes none") func ranks() async throws {
     let database = try await open()
     let hits = PostSearch.matching("swift").order { _ in [PostSearch.rank.ascending()] }
@@ -106,6 +145,16 @@ import Testing
       try await database.fetchAll(PostSearch.where { PostSearch.match("swift") || $0.title == "x" })
     }
     #expect(error?.hint?.contains("OR") == true, "\(error?.description ?? "")")
+    for pattern in ["\"abc", "a-b", "a AND", "*"] {
+      let query = PostSearch.matching(SearchPattern(pattern))
+      for read in [{ _ = try await database.fetchAll(query) }, { _ = try await database.count(query) }]
+        as [@Sendable () async throws -> Void]
+      {
+        let error = await #expect(throws: UpsurgeError.self) { try await read() }
+        #expect(error?.hint?.contains("allWords") == true, "\(error?.description ?? "")")
+      }
+      #expect(try await database.count(PostSearch.matching(.allWords(pattern))) >= 0)
+    }
   }
 
   @Test("A column that the table does not have is told") func missing() async throws {

@@ -31,16 +31,16 @@ extension GroupColumns {
     return columns.map(\.name)
   }
 
-  /// Whether every column has the value that the group has.
-  public static func == (left: Self, right: Group) -> SQLExpression<Bool> {
+  /// Whether every column has the value that the group has; of none, whether all are NULL.
+  public static func == (left: Self, right: Group?) -> SQLExpression<Bool> {
     SQLExpression<Bool>(SQLText.joined(left.compared(right), separator: " AND "))
   }
 
   /// Whether a column has another value than the group has.
-  public static func != (left: Self, right: Group) -> SQLExpression<Bool> { !(left == right) }
+  public static func != (left: Self, right: Group?) -> SQLExpression<Bool> { !(left == right) }
 
-  private func compared(_ group: Group) -> [SQLText] {
-    let values = EncodedValues(columnCount: Group.columnCount) { Group.encode(group, into: &$0) }.texts
+  private func compared(_ group: Group?) -> [SQLText] {
+    let values = EncodedValues(columnCount: Group.columnCount) { Group?.encode(group, into: &$0) }.texts
     return zip(namedColumns, values).map { name, value in
       "\(SQLExpression<SQLValue>(column: name, of: _source, coding: ExpressionCoding(SQLValue.self))) IS \(value)"
     }

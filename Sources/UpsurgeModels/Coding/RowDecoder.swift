@@ -90,15 +90,28 @@ public struct RowDecoder {
 
   /// The error for a value that was just taken and cannot be what it should be.
   /// - Parameter what: what it should be, with its article: `a date`.
-  public func invalid(_ what: String) -> UpsurgeError { mismatch(what, at: next - 1) }
+  public func invalid(_ what: String) -> UpsurgeError {
+    mismatch(
+      what, at: next - 1,
+      hint: "the type never stores such a value: mend the row, or give the property another type or coding")
+  }
 
-  private func mismatch(_ what: String, at column: Int? = nil) -> UpsurgeError {
-    let column = column ?? next
+  private func mismatch(_ what: String) -> UpsurgeError {
+    mismatch(
+      what, at: next,
+      hint: value(next) == .null
+        ? "make the property an optional, as the column may be NULL"
+        : "give the property the type that the column has")
+  }
+
+  private func mismatch(_ what: String, at column: Int, hint: String) -> UpsurgeError {
     let name = names.indices.contains(column) ? names[column] : "\(column + 1)"
+    // Functions name their arguments.
+    let place = name.hasPrefix("argument ") ? name : "the column \(name)"
     return UpsurgeError(
       .badInput,
-      "the column \(name.escapedForTerminal) holds \(RowDecoder.shown(value(column))), and \(what) was expected",
-      hint: "give the property the type that the column has, or an optional where it may be NULL")
+      "\(place.escapedForTerminal) holds \(RowDecoder.shown(value(column))), and \(what) was expected",
+      hint: hint)
   }
 
   /// A value as messages show it.

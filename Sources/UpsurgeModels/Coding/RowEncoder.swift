@@ -23,7 +23,7 @@ public struct RowEncoder: ~Copyable {
   /// Appends an integer.
   public mutating func append(_ value: Int64) { put(.integer(value)) }
 
-  /// Appends a number; NaN is NULL, as SQLite stores it.
+  /// Appends a number; NaN is NULL, as SQLite stores it. A coding that means a number calls `refuse` for it.
   public mutating func append(_ value: Double) { put(value.isNaN ? .null : .real(value)) }
 
   /// Appends text.

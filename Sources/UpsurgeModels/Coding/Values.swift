@@ -44,7 +44,11 @@ extension UInt: ColumnValue {}
 
 extension Double: ColumnValue {
   public static var storage: StorageClass { .real }
-  public static func encode(_ value: Double, into row: inout RowEncoder) { row.append(value) }
+  /// A row with a number that is none (NaN), which SQLite has NULL for, is rejected.
+  public static func encode(_ value: Double, into row: inout RowEncoder) {
+    if value.isNaN { row.refuse("a number that is none (NaN) cannot be stored: SQLite has NULL for it") }
+    row.append(value)
+  }
   public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Double {
     try row.decodeNumber()
   }
@@ -52,7 +56,9 @@ extension Double: ColumnValue {
 
 extension Float: ColumnValue {
   public static var storage: StorageClass { .real }
-  public static func encode(_ value: Float, into row: inout RowEncoder) { row.append(Double(value)) }
+  public static func encode(_ value: Float, into row: inout RowEncoder) {
+    Double.encode(Double(value), into: &row)
+  }
   public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Float {
     Float(try row.decodeNumber())
   }

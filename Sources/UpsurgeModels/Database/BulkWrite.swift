@@ -114,13 +114,20 @@ package struct BulkCall<Row: TableRow>: Sendable {
     settings.commitEveryRecords = max(options.commitEvery ?? .max, 1)
     settings.snapshot = snapshot
     settings.isCancelled = isCancelled
-    return try TableWriter(
+    let writer = try TableWriter(
       on: connection, table: Row.TableModel.tableName, columns: Row.TableModel.columnNames, rules: rules,
       settings: settings, observer: rows,
       rejectSink: { (reject) throws(UpsurgeError) in
         rows?.note(reject)
         options.onReject?(reject.ofCall)
       })
+    do throws(UpsurgeError) {
+      try writer.plan.schema.checkKeepsRows(of: Row.TableModel.self, on: connection)
+    } catch {
+      writer.rollback()
+      throw error
+    }
+    return writer
   }
 }
 

@@ -47,6 +47,10 @@ extension String {
   }
 
   private static let wordsOfMessages = [
+    ("mode upsert needs a key", "an upsert needs a key"),
+    ("mode update needs a key", "an update needs a key"),
+    ("mode delete needs a key", "a delete needs a key"),
+    ("has no PRIMARY KEY in the input", "has no PRIMARY KEY of columns of the model"),
     ("--set or --update-if", "merge: or when:"), ("--set ", "merge: "), ("--update-if", "when:"),
     ("--merge newer:", "newer: "), ("--key-where", "where:"), ("sweep: soft:", "sweeping: .soft:"),
     (

@@ -107,7 +107,7 @@ public final class Database: BulkTarget {
       if values.isEmpty {
         if !(try connection.execute(text, takesParameters: false)) { throw UpsurgeError.ownParameters(text) }
       } else {
-        _ = try RowReader(sql, on: connection).all(.max, at: nil) { _ in }
+        _ = try RowReader(sql, on: connection, mayWrite: true).all(.max, at: nil) { _ in }
       }
       if connection.isInAutocommit { return }
       throw UpsurgeError(

@@ -2,7 +2,7 @@ import Upsurge
 
 extension Database {
   /// The models that a query gives, in its order.
-  /// - Throws: `badInput` for a row that the model cannot be; `database`; `databaseBusy`.
+  /// - Throws: `badInput` for a row that the model cannot be; `interrupted` when the task is cancelled; `database`; `databaseBusy`.
   public func fetchAll<Model: Table>(_ query: Query<Model>) async throws(UpsurgeError) -> [Model] {
     try await read(query, limit: .max)
   }
@@ -21,9 +21,13 @@ extension Database {
 
   /// How many rows a query gives.
   public func count<Model: Table>(_ query: Query<Model>) async throws(UpsurgeError) -> Int {
-    try await read(query.countSQL, limit: 1, names: ["count"]) { (row) throws(UpsurgeError) in
-      try Int.decode(from: &row)
-    }.first ?? 0
+    do throws(UpsurgeError) {
+      return try await read(query.countSQL, limit: 1, names: ["count"]) { (row) throws(UpsurgeError) in
+        try Int.decode(from: &row)
+      }.first ?? 0
+    } catch {
+      throw error.ofQuery(Model.self)
+    }
   }
 
   /// The values that a query gives, in its order.
@@ -40,7 +44,7 @@ extension Database {
   ///
   ///     try await database.fetchAll(Player.self, sql: "SELECT * FROM players WHERE name LIKE \(pattern)")
   ///
-  /// - Throws: `usage` for a column that the SQL does not give, or gives twice; as for a query.
+  /// - Throws: `usage` for a column that the SQL does not give, or gives twice, and for SQL that writes; as for a query.
   public func fetchAll<Model: Table>(_ model: Model.Type, sql: SQLText) async throws(UpsurgeError) -> [Model]
   {
     try await reader.perform { (connection) throws(UpsurgeError) in
@@ -91,7 +95,13 @@ extension UpsurgeError {
   func ofQuery<Model: Table>(_ model: Model.Type) -> UpsurgeError {
     guard code == .database, hint == nil else { return self }
     var error = self
-    if message.contains("no such column") || message.contains("no such table") {
+    // FTS5 reads `a-b` as a column `b`.
+    let faults = ["fts5: syntax error", "unterminated string", "unknown special query", "no such column"]
+    if model is any SearchTable.Type, faults.contains(where: message.contains) {
+      error.hint =
+        "a pattern is read by FTS5's own rules: what people type goes through SearchPattern.allWords and its like; "
+        + "checkTable(\(model).self) says whether the index is what the model says"
+    } else if message.contains("no such column") || message.contains("no such table") {
       error.hint = "checkTable(\(model).self) says in what the table is not what the model says"
     } else if message.contains("unable to use function MATCH") {
       error.hint =

@@ -30,14 +30,22 @@ final class RowReader {
   /// The names that messages give the columns.
   private let names: [String]
 
-  /// - Throws: `usage` for text that holds no statement, or more than one; `database`.
-  init(_ sql: SQLText, on connection: Connection, names: [String] = []) throws(UpsurgeError) {
+  /// - Parameter mayWrite: whether the statement may be one that changes the database.
+  /// - Throws: `usage` for text that holds no statement, or more than one, and for one that writes and may not; `database`.
+  init(
+    _ sql: SQLText, on connection: Connection, names: [String] = [], mayWrite: Bool = false
+  ) throws(UpsurgeError) {
     let (text, values) = try sql.bound
     statement = try connection.prepare(text)
     if !statement.isWhole(text) {
       throw UpsurgeError(
         .usage, "only the first statement would run of: \(text.escapedForTerminal)",
         hint: "run one statement a call")
+    }
+    if !mayWrite && sqlite3_stmt_readonly(statement.handle) == 0 {
+      throw UpsurgeError(
+        .usage, "the SQL writes, and is only read here: \(text.escapedForTerminal)",
+        hint: "execute runs it; what became of rows is said by returning: of a bulk call")
     }
     // A parameter that nothing is bound to would be NULL.
     if sqlite3_bind_parameter_count(statement.handle) != values.count {

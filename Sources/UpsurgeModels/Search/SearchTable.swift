@@ -1,6 +1,7 @@
 import Upsurge
 
-/// A model whose table is an FTS5 index (https://www.sqlite.org/fts5.html): all its columns are text.
+/// A model whose table is an FTS5 index (https://www.sqlite.org/fts5.html): all its columns are text. One of another table is
+/// read only: rows are stored in that table.
 ///
 ///     @Table("posts_search") struct PostSearch: SearchTable { var title: String; var body: String }
 ///
@@ -143,7 +144,7 @@ extension Database {
   /// Makes the index of a table's text, with the triggers that keep it right, and fills it.
   ///
   /// The columns of the index are columns of the table by their names. Bulk loads know such triggers and are as fast with them.
-  /// - Throws: `usage` for a column that the table does not have; `database`, also when the index is there already.
+  /// - Throws: `usage` for a column that the table does not have, or that only there may be NULL; `database`, also when the index is there already.
   public func createSearchTable<Search: SearchTable, Content: Table>(
     _ search: Search.Type, of content: Content.Type, tokenizer: String? = nil
   ) async throws(UpsurgeError) {
@@ -154,7 +155,7 @@ extension Database {
 
 extension SearchTable {
   /// What makes the index of a table's text, and the triggers that keep it right, and fills it.
-  /// - Throws: `usage` for a column that the table does not have, and for a table without a primary key.
+  /// - Throws: `usage` for a column that the table does not have, or that only there may be NULL, and for a table without a primary key.
   package static func createSearchTableStatements<Content: Table>(
     of content: Content.Type, tokenizer: String?
   ) throws(UpsurgeError) -> [String] {
@@ -163,6 +164,13 @@ extension SearchTable {
       throw UpsurgeError(
         .usage, "\(self) has a column \(missing.escapedForTerminal), which \(Content.self) does not have",
         hint: "an index of a table has columns of its names")
+    }
+    let optional = Set(Content.columnDefinitions.filter(\.isNullable).map(\.name))
+    if let column = columnDefinitions.first(where: { !$0.isNullable && optional.contains($0.name) }) {
+      throw UpsurgeError(
+        .usage,
+        "\(Content.self) may have NULL in the column \(column.name.escapedForTerminal), which \(self) could not read",
+        hint: "make the property an optional in \(self), too")
     }
     if Content.primaryKeyColumnNames.isEmpty {
       throw UpsurgeError(

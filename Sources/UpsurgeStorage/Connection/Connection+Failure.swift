@@ -58,6 +58,10 @@ extension Connection {
       error.hint = "give yourself the right to write the file and its folder"
     case SQLITE_NOTADB:
       error.message = "\(database) is not an SQLite database"
+    case SQLITE_CORRUPT where code == ResultCode.corruptVirtualTable:
+      error.message = "an index of the database \(database), or a virtual table, is damaged: \(said)"
+      error.hint =
+        "INSERT INTO t(t) VALUES ('rebuild') makes the FTS5 table t anew; PRAGMA integrity_check looks at all else"
     case SQLITE_CORRUPT:
       error.message = "the database \(database) is damaged: \(said)"
       error.hint = "PRAGMA integrity_check shows where; restore a backup, or try the sqlite3 shell's .recover"

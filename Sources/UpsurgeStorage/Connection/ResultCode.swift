@@ -13,6 +13,7 @@ enum ResultCode {
   static let constraintDatatype = SQLITE_CONSTRAINT | (12 << 8)
   static let readOnlyRollback = SQLITE_READONLY | (3 << 8)
   static let readOnlyMoved = SQLITE_READONLY | (4 << 8)
+  static let corruptVirtualTable = SQLITE_CORRUPT | (1 << 8)
 
   /// The primary code: the low byte of an extended one.
   @inline(__always)
