@@ -34,6 +34,18 @@ import Testing
       try await database.fetchAll(
         String?.self, sql: "SELECT joined('x', x'01', 2) UNION ALL SELECT joined(NULL, x'', 0.5)")
         == ["x[1]2.0", nil])
+    // What is no number is NULL, as of SQLite's own.
+    try await database.addFunction("root") { (value: Double) -> Double? in value.squareRoot() }
+    try await database.addAggregate("mean", from: (0.0, 0)) { (state: inout (Double, Int), value: Double) in
+      state = (state.0 + value, state.1 + 1)
+    } result: {
+      $0.0 / Double($0.1)
+    }
+    #expect(
+      try await database.fetchAll(
+        Double?.self, sql: "SELECT root(-1) UNION ALL SELECT mean(id) FROM players WHERE id > 9") == [
+          nil, nil,
+        ])
     // Indexes may call what is deterministic.
     try await database.execute("CREATE INDEX i ON players(twice(high_score))")
     try await database.upsert([Player(id: 2, name: "b", highScore: 5)])

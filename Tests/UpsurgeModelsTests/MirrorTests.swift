@@ -73,6 +73,11 @@ enum Mood: Int, ColumnValue { case here, gone }
   var name = ""
 }
 
+@Table struct Email: Equatable {
+  let id: Int
+  var email: String
+}
+
 @Table struct Ticket: Equatable {
   var id = 0
   var email: String
@@ -428,6 +433,12 @@ enum Mood: Int, ColumnValue { case here, gone }
       #expect(result.ledger.inserted + result.ledger.unchanged == 21)
     }
     #expect(try await database.count(Member.all) == 21)
+    options.key = .index("sqlite_autoindex_emails_1")
+    try await database.execute("CREATE TABLE emails(id INTEGER PRIMARY KEY, email TEXT UNIQUE)")
+    for inserted: UInt64 in [1, 0] {
+      let result = try await database.mirror([Email.Draft(email: "a")], sweeping: .none, options: options)
+      #expect(result.ledger.inserted == inserted && result.ledger.rejected == 0)
+    }
     options.key = .primaryKey
     // The table makes another key for each row.
     try await database.execute(

@@ -428,6 +428,10 @@ import Testing
       }
       #expect(error?.code == .usage && error?.hint?.contains("execute") == true)
       #expect(try await database.find(Player.self, key: 1)?.name == "Ann")
+      #expect(try await database.fetchAll(String.self, sql: "  pragma journal_mode").count == 1)
+      let plan = try await database.fetchAll(
+        Plan.self, sql: "EXPLAIN QUERY PLAN DELETE FROM players WHERE id = 1")
+      #expect(plan.count == 1)
     }
   }
 
@@ -442,4 +446,11 @@ import Testing
       #expect(error?.hint?.contains("checkTable(Player.self)") == true, "\(error?.description ?? "")")
     }
   }
+}
+
+@Selection struct Plan {
+  var id: Int
+  var parent: Int
+  var notused: Int
+  var detail: String
 }

@@ -284,6 +284,11 @@ struct TicketNumber: ColumnValue, Hashable {
       )
       #expect(error?.code == .usage && error?.hint?.contains("checkTable(Gauge.self)") == true)
       #expect(try await database.count(Gauge.all) == 0)
+      // What is not stored is no matter.
+      try await database.execute("INSERT INTO gauges VALUES (1, 7), (2, 8)")
+      #expect(try await database.delete([Gauge(id: 1, n: 7)]).deleted == 1)
+      let kept = try await database.update([Gauge(id: 2, n: 7)], merge: { _, _ in })
+      #expect(kept.unchanged == 1)
     }
     if type == "INTEGER" || type == "REAL" {
       await #expect(throws: UpsurgeError.self) { try await database.insert([Brand(id: 1, n: "007")]) }
@@ -291,12 +296,22 @@ struct TicketNumber: ColumnValue, Hashable {
       try await database.insert([Brand(id: 1, n: "2024-01-01")])
       #expect(try await database.fetchAll(Brand.all) == [Brand(id: 1, n: "2024-01-01")])
     }
+    // Text that is never a number.
+    try await database.execute("CREATE TABLE arrivals(id INTEGER PRIMARY KEY, n \(raw: type))")
+    let arrival = Arrival(id: 1, n: Date(timeIntervalSince1970: 5))
+    try await database.insert([arrival])
+    #expect(try await database.fetchAll(Arrival.all) == [arrival])
   }
 }
 
 @Table struct Gauge: Equatable {
   let id: Int
   var n: Int
+}
+
+@Table struct Arrival: Equatable {
+  let id: Int
+  var n: Date
 }
 
 @Table struct Brand: Equatable {

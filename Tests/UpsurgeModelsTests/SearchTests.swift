@@ -116,6 +116,9 @@ import Testing
     try await database.execute("CREATE VIRTUAL TABLE posts_bad USING fts5(headline)")
     #expect(try await database.insert([BadSearch(headline: "ghost")]).inserted == 1)
     #expect(try await database.count(BadSearch.matching("ghost")) == 1)
+    // A program may keep an index right itself.
+    try await database.execute("CREATE VIRTUAL TABLE posts_own USING fts5(title, content='posts')")
+    #expect(try await database.insert([OwnSearch(title: "ghost")]).inserted == 1)
     // What another program has damaged is made anew, and is no reason to restore a backup.
     try await database.execute("INSERT INTO posts_search(rowid, title, body) VALUES (99, 'ghost', '')")
     let error = await #expect(throws: UpsurgeError.self) {
@@ -123,6 +126,8 @@ import Testing
     }
     #expect(error?.hint?.contains("'rebuild'") == true, "\(error?.description ?? "")")
   }
+
+  @Table("posts_own") struct OwnSearch: SearchTable { var title: String }
 
   @Table("posts_authors") struct AuthorSearch: SearchTable { var author: String }
 

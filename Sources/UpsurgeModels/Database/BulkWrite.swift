@@ -122,7 +122,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
         options.onReject?(reject.ofCall)
       })
     do throws(UpsurgeError) {
-      try writer.plan.schema.checkKeepsRows(of: Row.TableModel.self, on: connection)
+      try writer.plan.schema.checkKeepsRows(of: Row.TableModel.self, rules, on: connection)
     } catch {
       writer.rollback()
       throw error

@@ -88,7 +88,8 @@ extension Database {
 
 extension ConflictTarget {
   /// Whether a row without this column of the primary key may be told by nothing else.
-  fileprivate func needs(_ column: String) -> Bool {
+  /// - Parameter isRowid: whether the key is the rowid, which has no index.
+  fileprivate func needs(_ column: String, isRowid: Bool) -> Bool {
     switch self {
     // Of any key the others may not be there, or say nothing of the row.
     case .primaryKey, .any: true
@@ -96,8 +97,9 @@ extension ConflictTarget {
       names.contains {
         SQLName.isSame($0, column) || ["rowid", "oid", "_rowid_"].contains(SQLName.folded($0))
       }
-    case .index(let name): SQLName.folded(name).hasPrefix("sqlite_autoindex_")
-    case .firstOf(let targets): !targets.isEmpty && targets.allSatisfy { $0.needs(column) }
+    case .index(let name): !isRowid && SQLName.folded(name).hasPrefix("sqlite_autoindex_")
+    case .firstOf(let targets):
+      !targets.isEmpty && targets.allSatisfy { $0.needs(column, isRowid: isRowid) }
     }
   }
 }
@@ -129,7 +131,9 @@ extension BulkCall {
     var check = SnapshotCheck()
     let columns = Row.TableModel.columnDefinitions
     // Also one with a default: the table's may be another than the model's, and a number is made anew for each row.
-    check.keys = columns.enumerated().filter { $1.isPrimaryKey && self.rules.target.needs($1.name) }
+    let isRowid = Row.TableModel.rowidColumn != nil
+    check.keys = columns.enumerated()
+      .filter { $1.isPrimaryKey && self.rules.target.needs($1.name, isRowid: isRowid) }
       .map { ($0.offset, $0.element.name) }
     if case .soft(let name) = sweep {
       if name.isEmpty {

@@ -11,7 +11,7 @@ struct SnapshotCheck: Sendable {
     if let key = keys.first(where: { rows.isLastNull(at: $0.index) }) {
       return (
         "the row has no \(key.name.escapedForTerminal), by which a mirror tells it: each call would insert it anew",
-        "give the row its \(key.name.escapedForTerminal), or name another key: on: \\.name"
+        "give the row its \(key.name.escapedForTerminal), or name another key by on: \\.name, and none in BulkOptions.key"
       )
     }
     if let mark, !mark.isThere(rows.lastValue(at: mark.index)) {

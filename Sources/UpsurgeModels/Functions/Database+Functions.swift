@@ -11,6 +11,7 @@ extension Database {
   /// the statement with that as its message.
   /// Triggers, views and constraints of the database may call it, too: in one that comes from elsewhere, add no function that does more than
   /// compute.
+  /// A result that is no number (NaN) is NULL, as of SQLite's own functions.
   /// - Parameters:
   ///   - name: of the function in SQL.
   ///   - isDeterministic: whether the same arguments always give the same result, so that it may be called less often, and in
@@ -26,8 +27,7 @@ extension Database {
       try connection.addFunction(name, argumentCount: names.count, isDeterministic: isDeterministic) {
         values in
         var row = RowDecoder(values, names: names)
-        let result = try body(repeat try (each Argument).decode(from: &row))
-        return try Result.storedValue(result)
+        return try Result.givenValue(try body(repeat try (each Argument).decode(from: &row)))
       }
     }
   }
@@ -54,8 +54,7 @@ extension Database {
             try step(&state, repeat try (each Argument).decode(from: &row))
           },
           result: {
-            let result = try result($0)
-            return try Result.storedValue(result)
+            try Result.givenValue(try result($0))
           })
       }
     }
@@ -97,5 +96,14 @@ extension Database {
 
     func step(_ arguments: [SQLValue]) throws { try stepping(&state, arguments) }
     func result() throws -> SQLValue { try resulting(state) }
+  }
+}
+
+extension ColumnCoding {
+  /// What a function gives SQL.
+  /// - Throws: `badInput` where it cannot be stored.
+  fileprivate static func givenValue(_ value: Value) throws(UpsurgeError) -> SQLValue {
+    if let number = value as? any BinaryFloatingPoint, number.isNaN { return .null }
+    return try storedValue(value)
   }
 }

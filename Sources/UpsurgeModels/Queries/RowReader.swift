@@ -2,6 +2,13 @@ import CSQLite
 import Upsurge
 
 extension Statement {
+  /// Whether it tells of what might write: EXPLAIN, or a PRAGMA, as that of the journal's mode.
+  fileprivate var onlyTells: Bool {
+    if sqlite3_stmt_isexplain(handle) != 0 { return true }
+    guard let sql = sqlite3_sql(handle) else { return false }
+    return String(cString: sql).drop(while: \.isWhitespace).prefix(6).lowercased() == "pragma"
+  }
+
   /// Whether nothing but white space, semicolons and comments stands behind the statement.
   fileprivate func isWhole(_ text: String) -> Bool {
     guard let sql = sqlite3_sql(handle),
@@ -42,7 +49,7 @@ final class RowReader {
         .usage, "only the first statement would run of: \(text.escapedForTerminal)",
         hint: "run one statement a call")
     }
-    if !mayWrite && sqlite3_stmt_readonly(statement.handle) == 0 {
+    if !mayWrite && sqlite3_stmt_readonly(statement.handle) == 0 && !statement.onlyTells {
       throw UpsurgeError(
         .usage, "the SQL writes, and is only read here: \(text.escapedForTerminal)",
         hint: "execute runs it; what became of rows is said by returning: of a bulk call")

@@ -132,14 +132,6 @@ extension SearchTable {
   }
 }
 
-extension Table {
-  /// The column that is another name of the rowid.
-  fileprivate static var rowidColumn: String? {
-    let keys = columnDefinitions.filter(\.isPrimaryKey)
-    return keys.count == 1 && keys[0].storage == .integer ? keys[0].name : nil
-  }
-}
-
 extension Database {
   /// Makes the index of a table's text, with the triggers that keep it right, and fills it.
   ///

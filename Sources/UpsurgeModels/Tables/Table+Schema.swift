@@ -19,7 +19,7 @@ extension Table {
 
   static func createTableSQL(ifNotExists: Bool) -> String {
     let keys = columnDefinitions.filter(\.isPrimaryKey)
-    let rowid = keys.count == 1 && keys[0].storage == .integer ? keys[0].name : nil
+    let rowid = rowidColumn
     var lines = columnDefinitions.map { column in
       var line = "  \(column.name.quotedIdentifier) \(column.storage.rawValue)"
       if column.name == rowid { return line + " PRIMARY KEY" }

@@ -49,6 +49,12 @@ extension Table {
   /// The names of the columns.
   public static var columnNames: [String] { columnDefinitions.map(\.name) }
 
+  /// The column that is another name of the rowid, in the table that `createTable` makes.
+  static var rowidColumn: String? {
+    let keys = columnDefinitions.filter(\.isPrimaryKey)
+    return keys.count == 1 && keys[0].storage == .integer ? keys[0].name : nil
+  }
+
   /// The names of the primary key's columns; empty for none.
   public static var primaryKeyColumnNames: [String] { columnDefinitions.filter(\.isPrimaryKey).map(\.name) }
 }

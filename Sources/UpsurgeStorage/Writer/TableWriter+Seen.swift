@@ -24,8 +24,8 @@ extension TableWriter {
     if seen != nil { return }
     if !isAny { rowsBefore = 0 }
     // Rows of a table that has none before are all in the delivery; those that are marked may come back.
-    let isMarked = isAny || rules.sweep == .hard ? false : try self.isAny(rowIn: "1")
-    if rules.scope != nil || isAny || isMarked {
+    if !isAny && rules.sweep != .hard { hasOnlyMarkedRows = try self.isAny(rowIn: "1") }
+    if rules.scope != nil || isAny || hasOnlyMarkedRows {
       seen = try SeenRows(plan, on: connection, memory: memory)
     }
   }

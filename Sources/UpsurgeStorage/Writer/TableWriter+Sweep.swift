@@ -20,7 +20,7 @@ extension TableWriter {
     do throws(UpsurgeError) {
       try begin()
       if !isSuspended { try checkScope(rules) }
-      if earlier.ledger.read > 0 && (rowsBefore ?? 1) > 0 {
+      if earlier.ledger.read > 0 && ((rowsBefore ?? 1) > 0 || hasOnlyMarkedRows) {
         guardRefusal = RunProgress.GuardRefusal(
           message:
             "nothing is swept: \(earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
@@ -141,6 +141,10 @@ extension TableWriter {
         unseen: gone.term, seen: seen.term, count: try count(rowsIn: "(\(scope)) AND \(gone.term)"))
     }
     let unseen = try unseenTerm()
+    // What is there and was not before has come from elsewhere, as by a trigger.
+    if hasOnlyMarkedRows && rules.scope == nil {
+      return SweptRows(unseen: "0", seen: "NOT (\(unseen))", count: 0)
+    }
     var unseenCount = try countUnseen(rules)
     if unseenCount == nil { unseenCount = try count(rowsIn: "(\(scope)) AND \(unseen)") }
     return SweptRows(unseen: unseen, seen: "NOT (\(unseen))", count: unseenCount ?? 0)

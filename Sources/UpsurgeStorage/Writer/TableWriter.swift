@@ -116,6 +116,8 @@ package final class TableWriter {
   var unwritten: Set<Int> = []
   /// Rows that a sweep may be about, before the first record; nil where that is found out at the end.
   var rowsBefore: UInt64? = 0
+  /// Whether all rows were marked as gone before the first record: none is left to go, and any may come back.
+  var hasOnlyMarkedRows = false
   /// Keeps what the delivery is made of; nil where nothing is to be known of it.
   let chunkWriter: ChunkWriter?
   /// The rows that the delivery no longer has, where that was found out before the sweep.
