@@ -115,6 +115,13 @@ struct MirrorCommand: ParsableCommand {
     help: "Go on although a feed has another source, key, scope or kind than the last time.")
   var acceptsChange = false
 
+  @Option(
+    name: .customLong("accept-delivery"),
+    help: ArgumentHelp(
+      "Let the refused delivery with this digest through, once; the refusal prints the digest.",
+      valueName: "digest"))
+  var acceptedDelivery: String?
+
   @Option(help: "Write the figures of the run to this file in Prometheus' text format.")
   var metrics: String?
 
@@ -178,6 +185,7 @@ struct MirrorCommand: ParsableCommand {
     job.dryRun = dryRun
     job.verifiesAll = verify
     job.acceptsChanges = acceptsChange
+    job.acceptedDelivery = acceptedDelivery?.lowercased()
     let summaryFile: SummaryFile?
     let metricsFile: MetricsFile?
     do throws(UpsurgeError) {

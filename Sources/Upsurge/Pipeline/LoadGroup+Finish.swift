@@ -42,16 +42,18 @@ extension LoadGroup {
   package func closeDelivery(of table: String) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       for part in parts where part.isOf(table) && part.sweepsLater {
-        _ = try openedConnection()
+        let connection = try openedConnection()
         part.writing.writer.moveToCurrentThread()
         let options = part.run.job.options
         // The state of rows is that of the delivery which was stored last, so it is brought in step with each.
         if options.snapshot?.sweep == .hard && options.rowState == nil {
+          try connection.beginWriting()
           try part.writing.writer.judgeSweep()
+          try connection.commitWriting()
         } else {
           try sweepNow(part)
         }
-        part.run.summary.withLock { $0.guardRefusal = part.writing.writer.guardRefusal?.error }
+        part.run.summary.withLock { $0.note(part.writing.writer) }
         tell([part.run])
       }
     } catch {

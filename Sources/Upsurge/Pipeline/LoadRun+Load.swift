@@ -226,7 +226,7 @@ extension LoadRun {
     if group == nil { return try writing.finish(isInterrupted: isInterrupted) }
     try writing.suspend(isInterrupted: isInterrupted)
     pool.discard()
-    summary.withLock { $0.guardRefusal = writing.writer.guardRefusal?.error }
+    summary.withLock { $0.note(writing.writer) }
   }
 
   private func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {

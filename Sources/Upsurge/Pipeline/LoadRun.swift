@@ -31,6 +31,8 @@ final class LoadRun: Sendable {
   let contexts = RejectContexts()
   /// What its threads tell each other of the chunks of a delivery.
   let chunks = Guarded<DeliveryChunks?>(nil)
+  /// The hash of a snapshot's bytes as far as they were read; nil where only a part of them is.
+  let deliveryHash = Guarded<ContentHash.Stream?>(nil)
   /// Seconds spent in packing rows that came to nothing; set where the run must start over, through SQLite. Nothing of
   /// it is in the database then.
   let voidSeconds = Guarded<Double?>(nil)

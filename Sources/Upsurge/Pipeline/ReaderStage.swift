@@ -48,6 +48,9 @@ struct ReaderStage {
 
   /// Reads everything; the first source is already prepared.
   mutating func readAll(first: consuming PreparedSource) {
+    if run.job.options.snapshot != nil && resumption == nil {
+      run.deliveryHash.withLock { $0 = ContentHash.Stream() }
+    }
     do throws(UpsurgeError) {
       try read(first, index: firstIndex)
       for index in sourceNames.indices.dropFirst(firstIndex + 1) {
@@ -143,6 +146,7 @@ struct ReaderStage {
     let next: ChunkSearch.Read = { buffer throws(UpsurgeError) in
       let count = try source.opened.read(into: buffer)
       run.control.note(bytes: bytesBefore + source.opened.counter.count)
+      run.deliveryHash.withLock { $0?.add(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
       return count
     }
     var (byte, goesOn, isAtEnd) = (startOffset, true, false)
@@ -193,6 +197,8 @@ struct ReaderStage {
       byte = search?.offset ?? byte
       isAtEnd = !goesOn && search?.isEnded ?? true
     }
+    // So that what one file ends with is not what the next one begins with.
+    withUnsafeBytes(of: byte) { end in run.deliveryHash.withLock { $0?.add(end) } }
     if isAtEnd { try source.opened.checkTrailer(recordCount: parser.state?.recordCount) }
     if source.opened.hasChanged {
       run.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }

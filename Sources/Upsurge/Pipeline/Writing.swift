@@ -61,6 +61,7 @@ final class Writing {
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
     settings.isDryRun = isDryRun
     settings.snapshot = options.snapshot
+    settings.deliveryHash = { [run] in run.deliveryHash.withLock { $0?.value } }
     settings.seenMemory = run.group?.seenMemory ?? SeenMemory(byteLimit: options.seenByteLimit)
     settings.rowState = options.rowState
     settings.chunks = run.chunks.withLock { $0 }
@@ -228,7 +229,7 @@ final class Writing {
     if statistics.equalRecordCount > 0 {
       settings.append(("equal_beside_rows", UInt64(statistics.equalRecordCount)))
     }
-    let (superseded, guardRefusal) = (supersededCount, writer.guardRefusal?.error)
+    let superseded = supersededCount
     // What is committed is; only a line of the report depends on this.
     let keeps = (try? writer.keepsRecords()) ?? true
     let repetition = table.repetition(options: options)
@@ -239,11 +240,11 @@ final class Writing {
     // Two numbers of the file's first page.
     let pages = (try? connection.integer("PRAGMA main.page_count")) ?? nil
     let databaseByteCount = Int(pages ?? 0) * writer.pageByteCount
+    summary.withLock { $0.note(writer) }
     summary.withLock {
       $0.hasBegunToWrite = true
       $0.ledger = ledger
       $0.supersededCount = superseded
-      $0.guardRefusal = guardRefusal
       $0.localEdits = localEdits
       $0.keepsRecords = keeps
       $0.repetition = repetition
@@ -273,5 +274,14 @@ final class Writing {
       $0.time.note(statistics, options: options, databaseByteCount: databaseByteCount)
       $0.time.triggerCount = triggerCount
     }
+  }
+}
+
+extension RunSummary {
+  /// Takes over whether the delivery was accepted.
+  mutating func note(_ writer: TableWriter) {
+    guardRefusal = writer.guardRefusal?.error
+    refusedDelivery = writer.acceptance.refusedDigest
+    isAcceptedByDigest = writer.acceptance.isByDigest
   }
 }

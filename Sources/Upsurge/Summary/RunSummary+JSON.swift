@@ -126,6 +126,14 @@ extension RunSummary {
       out.endObject()
     }
     if let guardRefusal { out.failure("guard", guardRefusal) }
+    if let refusedDelivery {
+      out.key("refused_delivery")
+      out.string(refusedDelivery)
+    }
+    if isAcceptedByDigest {
+      out.key("accepted_by_digest")
+      out.bool(true)
+    }
     out.ending(error, exitCode: exitCode)
   }
 }

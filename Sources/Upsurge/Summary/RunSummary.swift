@@ -40,6 +40,10 @@ public struct RunSummary: Sendable {
   public var error: UpsurgeError?
   /// Why rows were not removed that the input no longer has; all else was done.
   public var guardRefusal: UpsurgeError?
+  /// What `--accept-delivery` takes to let this delivery through, where a guard has refused it.
+  public var refusedDelivery: String?
+  /// Whether the delivery was let through by its digest, whatever its guards say.
+  public var isAcceptedByDigest = false
   /// What was done with rows that were edited here, where a mirror looks for that.
   public var localEdits = LocalEditCounts()
   /// What the server has answered, where the first source that holds something is a URL.

@@ -9,10 +9,10 @@ extension MirrorCommand {
     guard let database, let job, !SourceName.isStandardInput(job) else {
       throw ValidationError("--systemd and --cron run a job file: give one, and the database")
     }
-    if dryRun != nil || acceptsChange {
+    if dryRun != nil || acceptsChange || acceptedDelivery != nil {
       throw ValidationError(
-        "--dry-run and --accept-change are for a run that somebody looks at: leave them out, with --systemd or --cron"
-      )
+        "--dry-run, --accept-change and --accept-delivery are for a run that somebody watches: leave them out with "
+          + "--systemd or --cron")
     }
     let bytes = try SmallFile.read(job, limit: JobFileReader.byteLimit) ?? []
     let run = try ScheduledRun(

@@ -158,6 +158,7 @@ enum FeedTable {
       record.identity.changes(from: unnamed.identity).isEmpty
     else { return }
     try RowStateTable.adopt(record.table, by: record.ownedBy, on: connection)
+    try UnacceptedState.adopt(record.table, by: record.ownedBy, on: connection)
     let statement = try connection.prepare(
       "DELETE FROM main.\(name) WHERE \"table\" = ?1 AND owned_by = ''")
     try statement.bind(record.table, at: 1)

@@ -20,6 +20,8 @@ public struct MirrorJob: Sendable {
   public var verifiesAll = false
   /// Whether a feed may have another key, scope or source than the last time.
   public var acceptsChanges = false
+  /// The digest of a delivery that a guard has refused: it is let through once, whatever its guards say.
+  public var acceptedDelivery: String?
   /// After so many seconds the run ends at a commit, whatever table it is at; nil is never.
   public var deadline: Double?
   /// When that is, by the monotonic clock.

@@ -63,6 +63,15 @@ extension MirrorJob {
         "the job", seconds: seconds, hasCommitted: summary.tables.contains(where: \.hasCommitted))
     }
     summary.signal = control.cancellationSignal
+    if let digest = acceptedDelivery,
+      !summary.tables.contains(where: { $0.loads.contains(where: \.isAcceptedByDigest) })
+    {
+      note(
+        RunNote(
+          .warning,
+          "--accept-delivery \(digest.escapedForTerminal): no delivery of this run was refused under that digest; it is good for "
+            + "the one delivery whose refusal printed it, until another one is accepted"))
+    }
     summary.seconds = MonotonicClock.seconds - start
     if report(summary) { afterwards.perform(note) }
     return summary

@@ -376,6 +376,8 @@ struct TableMirror {
     rules.expectedCount = table.guards.expectedCount
     rules.suspiciousCounts = table.guards.suspiciousCounts
     rules.lastCount = record?.recordCount
+    rules.owner = table.ownedBy ?? ""
+    rules.acceptedDigest = job.acceptedDelivery
     options.snapshot = rules
     // What was there before the transaction of a group tells the chunks of its only delivery.
     let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true

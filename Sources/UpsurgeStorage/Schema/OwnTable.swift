@@ -7,7 +7,7 @@ package enum OwnTable {
     let names = [
       RunTable.name, KeptTable.name, RejectTable.name, "upsurge_reject_contexts", "upsurge_replays",
       "upsurge_feeds", "upsurge_files", "upsurge_chunks", RowStateTable.name,
-    ]
+    ] + UnacceptedState.tables
     return names.contains(SQLName.folded(name))
   }
 

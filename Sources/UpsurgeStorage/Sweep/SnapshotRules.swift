@@ -29,6 +29,10 @@ package struct SnapshotRules: Sendable {
   package var lastCount: UInt64?
   /// Numbers of records at which a source cuts its deliveries off.
   package var suspiciousCounts: [UInt64] = []
+  /// The feed's name among those of the table; empty where it has none.
+  package var owner = ""
+  /// The digest of a delivery that was refused and is let through all the same.
+  package var acceptedDigest: String?
 
   /// What the bits of rows that were seen may take where no memory is shared; the result does not depend on it.
   package var bitsByteLimit = 8 << 20
@@ -45,6 +49,8 @@ struct SnapshotFacts {
   var rowsBefore: UInt64
   /// Those among them that no record was about.
   var unseenCount: UInt64
+  /// Whether a refused delivery has brought rows, and nobody knows which.
+  var hasUnknownRows = false
 }
 
 extension SnapshotRules {
@@ -99,6 +105,12 @@ extension SnapshotRules {
       if facts.unseenCount <= most { return nil }
       limit = "\(most)"
     case .percent(let share):
+      if facts.hasUnknownRows && share < 100 {
+        return refusal(
+          "\(facts.unseenCount) rows of table \(table.escapedForTerminal) are not in the delivery; what share that is cannot be "
+            + "told, as nobody knows which rows came with a delivery that was refused before",
+          hint: "look at the delivery; max-delete: \(facts.unseenCount) in the guards lets them go")
+      }
       if Double(facts.unseenCount) * 100 <= share * Double(facts.rowsBefore) { return nil }
       limit = "\(share == share.rounded() ? "\(Int(share))" : "\(share)")%"
     }
@@ -108,7 +120,39 @@ extension SnapshotRules {
       hint: "look at the delivery; max-delete: \(facts.unseenCount) in the guards lets them go")
   }
 
-  private func refusal(_ words: String, hint: String) -> UpsurgeError {
+  private func refusal(_ words: String, hint: String?) -> UpsurgeError {
     UpsurgeError(.guardRefused, (sweep == .none ? "" : "nothing is swept: ") + words, hint: hint)
+  }
+
+  /// What the refusal of a delivery says that comes again, and that the guards would now let through: only other guards
+  /// are asked again.
+  func refusalAgain(_ delivery: RefusedDelivery) -> UpsurgeError {
+    refusal("this delivery was refused at \(delivery.refusedAt): \(delivery.reason)", hint: nil)
+  }
+
+  /// What a refusal says, without what comes of it.
+  func reason(of refusal: UpsurgeError) -> String {
+    let start = self.refusal("", hint: nil).message
+    return refusal.message.hasPrefix(start) ? String(refusal.message.dropFirst(start.count)) : refusal.message
+  }
+
+  /// The guards in the words of a job file: where they change, a refused delivery is judged again.
+  var guardWords: String {
+    let deletes =
+      switch maximumDeletes {
+      case .count(let most): "\(most)"
+      case .percent(let share): "\(share)%"
+      }
+    var words = ["max-delete: \(deletes)", "min-rows: \(leastRows)", "min-ratio: \(leastRatio)"]
+    words.append("allow-empty: \(allowsEmpty)")
+    if let expectedCount { words.append("expect-count: \(expectedCount)") }
+    if !suspiciousCounts.isEmpty { words.append("suspicious: \(suspiciousCounts)") }
+    switch sweep {
+    case .none: words.append("sweep: none")
+    case .hard: words.append("sweep: hard")
+    case .soft(let column): words.append("sweep: soft: \(column)")
+    }
+    if let scope { words.append("scope: \(scope)") }
+    return words.joined(separator: ", ")
   }
 }

@@ -23,7 +23,8 @@ extension TableWriter {
     guard claims.rules.isOwned, !claims.hasCounted, let rules = settings.snapshot, rules.sweep != .none else {
       return
     }
-    rowsBefore = try count(rowsIn: "(\(try rules.liveScope(of: plan.schema))) AND \(claims.sweptTerm)")
+    rowsBefore = try count(
+      rowsIn: "(\(try rules.liveScope(of: plan.schema))) AND \(claims.sweptTerm)\(acceptance.term)")
     claims.hasCounted = true
   }
 

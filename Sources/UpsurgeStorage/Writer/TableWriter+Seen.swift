@@ -16,16 +16,20 @@ extension TableWriter {
     if case .soft(let column) = rules.sweep { try checkMark(column) }
     if let scope = rules.scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
     if let scope = rules.scope { rowsOutside = try count(rowsIn: "(\(scope)) IS NOT TRUE") }
+    try beginAcceptance(rules)
     // Those that the feed has delivered are counted when the first transaction begins.
     if settings.rowState?.isOwned == true { return }
     let scope = try rules.liveScope(of: plan.schema)
-    rowsBefore = countsRowsLater(rules) ? nil : try count(rowsIn: scope)
+    let counted = "(\(scope))\(acceptance.term)"
+    rowsBefore = !acceptance.holdsRows && countsRowsLater(rules) ? nil : try count(rowsIn: counted)
     let isAny = try isAny(rowIn: scope)
     if seen != nil { return }
     if !isAny { rowsBefore = 0 }
     // Rows of a table that has none before are all in the delivery; those that are marked may come back.
     if !isAny && rules.sweep != .hard { hasOnlyMarkedRows = try self.isAny(rowIn: "1") }
-    if rules.scope != nil || isAny || hasOnlyMarkedRows {
+    // Without rowids, rows that are not accepted yet are told as they are seen.
+    let notesSeen = acceptance.rows?.notesEach == true && plan.schema.isWithoutRowid
+    if rules.scope != nil || isAny || hasOnlyMarkedRows || notesSeen {
       seen = try SeenRows(plan, on: connection, memory: memory)
     }
   }
@@ -102,6 +106,7 @@ extension TableWriter {
       try storeRun(batch, in: order, from: start, to: end)
     }
     if let seen { try note(batch, in: order, from: start, to: end, as: seen) }
+    try acceptance.rows?.flush(atLeast: 8_192)
   }
 
   private func note(
@@ -130,6 +135,7 @@ extension TableWriter {
       switch code {
       case SQLITE_ROW:
         try seen.insert(rowOf: handle)
+        try acceptance.rows?.note(rowOf: handle)
         if let claims, !unstored.contains(record) {
           try claims.note(
             rowOf: handle, source: sourceName(batch.sourceIndex), isStored: !passedOver.contains(record),

@@ -59,6 +59,7 @@ extension TableWriter {
     writerBefore?.ledger.swept = 0
     try observer?.didTakeBack()
     if guardRefusal != nil { return }
+    try keepUnswept(rules)
     let error = sweepRefusal(nil)
     guardRefusal = RunProgress.GuardRefusal(message: error.message, hint: error.hint)
   }

@@ -12,15 +12,22 @@ extension TableWriter {
     guard let rules = settings.snapshot else { return try endClaims() }
     if rules.sweep == .none {
       let facts = SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
-      let refusal = rules.refusal(facts, table: plan.schema.name)
-      guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      do throws(UpsurgeError) {
+        let refusal = try verdict(rules) { (_) throws(UpsurgeError) in
+          rules.refusal(facts, table: plan.schema.name)
+        }
+        if refusal == nil { try accept(rules) }
+        guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      } catch {
+        throw fail(error)
+      }
       return try endClaims()
     }
     try settle()
     do throws(UpsurgeError) {
       try begin()
       if !isSuspended { try checkScope(rules) }
-      if earlier.ledger.read > 0 && ((rowsBefore ?? 1) > 0 || hasOnlyMarkedRows) {
+      if earlier.ledger.read > 0 && ((rowsBefore ?? 1) > 0 || hasOnlyMarkedRows || acceptance.holdsRows) {
         guardRefusal = RunProgress.GuardRefusal(
           message:
             "nothing is swept: \(earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
@@ -40,6 +47,7 @@ extension TableWriter {
       if refusal == nil && !isJudged { refusal = try self.refusal(rules, scope, rows) }
       if refusal == nil {
         refusal = try remove(rules, scope, rows, leavesOpen: leavesOpen)
+        if refusal == nil { try accept(rules) } else { try keepUnswept(rules) }
       } else {
         try removeForBefore(rules, scope, rows, leavesOpen: leavesOpen)
       }
@@ -65,6 +73,7 @@ extension TableWriter {
       guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
       isJudged = refusal == nil
       if !isJudged { return }
+      try accept(rules)
       seenBefore?.remove()
       seenBefore = nil
     } catch {
@@ -105,18 +114,24 @@ extension TableWriter {
   private func refusal(
     _ rules: SnapshotRules, _ scope: String, _ rows: SweptRows
   ) throws(UpsurgeError) -> UpsurgeError? {
-    // How many rows there were is only asked where some are to go.
-    var facts = SnapshotFacts(
-      readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: 0, unseenCount: rows.count)
-    if rows.count > 0, let seenBefore {
-      // The rows that the delivery in front had not were judged with it.
-      let there = "(\(scope)) AND NOT (\(try seenBefore.unseenTerm()))"
-      facts.rowsBefore = try count(rowsIn: there)
-      facts.unseenCount = try count(rowsIn: "\(there) AND \(rows.unseen)")
-    } else if rows.count > 0 {
-      facts.rowsBefore = try countRowsBefore(rules)
+    try verdict(rules) { (hasUnknownRows) throws(UpsurgeError) in
+      // How many rows there were is only asked where some are to go.
+      var facts = SnapshotFacts(
+        readCount: ledger.read, unreadableCount: unreadableCount, rowsBefore: 0, unseenCount: rows.count,
+        hasUnknownRows: hasUnknownRows)
+      if rows.count > 0, let seenBefore {
+        // The rows that the delivery in front had not were judged with it.
+        let there = "(\(scope)) AND NOT (\(try seenBefore.unseenTerm()))"
+        facts.rowsBefore = try count(rowsIn: there)
+        facts.unseenCount = try count(rowsIn: "\(there) AND \(rows.unseen)")
+      } else if rows.count > 0 {
+        facts.rowsBefore = try countRowsBefore(rules)
+        if acceptance.holdsRows {
+          facts.unseenCount = try count(rowsIn: "(\(scope)) AND \(rows.unseen)\(acceptance.term)")
+        }
+      }
+      return rules.refusal(facts, table: plan.schema.name)
     }
-    return rules.refusal(facts, table: plan.schema.name)
   }
 
   /// The rows that no record was about.

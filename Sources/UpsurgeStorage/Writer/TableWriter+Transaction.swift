@@ -107,6 +107,7 @@ extension TableWriter {
     try settleReferences(isLast: isLast)
     try applySettlements()
     if !isLast { try claims?.settleTriggers() }
+    try acceptance.rows?.flush()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
     try transactionObserver?.willCommit()
@@ -178,6 +179,7 @@ extension TableWriter {
   func undo() {
     if !connection.isInAutocommit { try? connection.rollBackWriting() }
     transaction.isOpen = false
+    acceptance.rows?.didRollBack()
     if !transaction.isInDoubt { keeper?.didRollBack() }
     forgetGathered()
     hold = RecordHold()

@@ -40,7 +40,13 @@ package final class TableWriter {
   var transaction = OpenTransaction()
   /// When others last had time to write.
   var turns = Turns()
-  var isDone = false { didSet { if isDone { endBeside() } } }
+  var isDone = false {
+    didSet {
+      if !isDone { return }
+      endBeside()
+      acceptance.rows?.stop()
+    }
+  }
   /// Whether the records are part of a transaction that others go on with.
   var isSuspended = false
   /// Looks for the parents of records that were refused, by foreign key.
@@ -126,6 +132,8 @@ package final class TableWriter {
   var schemaMoment: SchemaMoment?
   /// Rows whose mark the sweep has taken back, as no record has changed them.
   package internal(set) var revivedCount: UInt64 = 0
+  /// What is remembered of deliveries that were not accepted.
+  package internal(set) var acceptance = Acceptance()
   /// Rows outside of the feed's scope, before the first record.
   var rowsOutside: UInt64 = 0
   /// Records of which nobody knows which row they are about.

@@ -51,6 +51,8 @@ package struct WriterSettings: Sendable {
   package var defersForeignKeys = false
   /// What a snapshot means for rows that it does not have; nil where the records are none.
   package var snapshot: SnapshotRules?
+  /// What tells a snapshot's bytes from those of others, once all were read; nil where nobody knows. On the writer's thread.
+  package var deliveryHash: @Sendable () -> UInt64? = { nil }
   /// What the rows that its records are about may take; nil where the writer is alone with the bound of `snapshot`.
   package var seenMemory: SeenMemory?
   /// What is noted of each row that is delivered; nil where nothing is.

@@ -1,0 +1,165 @@
+import UpsurgeRecords
+
+/// A delivery that a guard has refused, as `upsurge_refusals` remembers it.
+struct RefusedDelivery: Sendable, Equatable {
+  /// What tells its bytes from those of others; nil where they were never seen as a whole.
+  var contentHash: UInt64?
+  /// What accepts it: 16 hexadecimal digits, made anew for each refusal, so that no other delivery has the same.
+  var digest: String
+  /// The guards that have judged it, in the words of a job file.
+  var guards: String
+  /// What the guard said.
+  var reason: String
+  /// When it was refused first: UTC, ISO 8601.
+  var refusedAt = ""
+  /// Whether `upsurge_unaccepted` holds the rows that it has brought.
+  var areRowsKnown: Bool
+}
+
+/// The table of refused deliveries: one row for each; the rows of a feed go when one of its deliveries is accepted.
+///
+///     judged by a guard    refused -> a row, in the transaction of the delivery's own rows
+///     comes again          refused again, as long as the guards are those that have refused it
+///     --accept-delivery    its digest lets it through; then, as with each delivery that is accepted, the feed's rows go
+package enum RefusalTable {
+  package static let name = "upsurge_refusals"
+
+  private static let columns = [
+    "table", "owned_by", "content", "digest", "guards", "reason", "refused_at", "rows_known",
+  ]
+
+  /// More of a feed are not remembered; the newest are.
+  private static let feedLimit = 100
+
+  private static let sql = """
+    CREATE TABLE main.upsurge_refusals (
+      "table" TEXT NOT NULL COLLATE NOCASE,
+      owned_by TEXT NOT NULL,
+      content TEXT,
+      digest TEXT NOT NULL,
+      guards TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      refused_at TEXT NOT NULL,
+      rows_known INTEGER NOT NULL,
+      PRIMARY KEY ("table", owned_by, digest)
+    ) WITHOUT ROWID
+    """
+
+  static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    try OwnTable.exists(
+      name, columns: columns, purpose: "refused deliveries are kept in one of this name", on: connection)
+  }
+
+  /// Those of a feed, the newest first.
+  /// - Parameter owner: the feed's name; empty for one that has none.
+  static func all(
+    of table: String, ownedBy owner: String, on connection: Connection
+  ) throws(UpsurgeError) -> [RefusedDelivery] {
+    guard try exists(connection) else { return [] }
+    let rows = try connection.prepare(
+      """
+      SELECT content, digest, guards, reason, refused_at, rows_known FROM main.upsurge_refusals
+      WHERE "table" = \(try SQLName.literal(table)) AND owned_by = \(try SQLName.literal(owner))
+      ORDER BY refused_at DESC
+      """)
+    var found: [RefusedDelivery] = []
+    while try rows.step() {
+      found.append(
+        RefusedDelivery(
+          contentHash: rows.text(at: 0).flatMap { UInt64($0, radix: 16) }, digest: rows.text(at: 1) ?? "",
+          guards: rows.text(at: 2) ?? "", reason: rows.text(at: 3) ?? "", refusedAt: rows.text(at: 4) ?? "",
+          areRowsKnown: rows.integer(at: 5) != 0))
+    }
+    return found
+  }
+
+  /// Notes one, in the transaction that is open.
+  static func write(
+    _ delivery: RefusedDelivery, of table: String, ownedBy owner: String, on connection: Connection
+  ) throws(UpsurgeError) {
+    if try !exists(connection) { try connection.execute(sql) }
+    let insertion = try connection.prepare(
+      """
+      INSERT INTO main.upsurge_refusals
+        ("table", owned_by, content, digest, guards, reason, rows_known, refused_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
+      ON CONFLICT DO UPDATE SET guards = excluded.guards, reason = excluded.reason,
+        rows_known = rows_known AND excluded.rows_known
+      """)
+    let values: [SQLValue] = [
+      .text(table), .text(owner), delivery.contentHash.map { .text(String($0, radix: 16)) } ?? .null,
+      .text(delivery.digest), .text(delivery.guards), .text(delivery.reason),
+      .integer(delivery.areRowsKnown ? 1 : 0),
+    ]
+    for (index, value) in values.enumerated() { try insertion.bind(value, at: Int32(index + 1)) }
+    _ = try insertion.step()
+    insertion.reset()
+    let feed = "\"table\" = \(try SQLName.literal(table)) AND owned_by = \(try SQLName.literal(owner))"
+    try connection.execute(
+      """
+      DELETE FROM main.upsurge_refusals WHERE \(feed) AND digest NOT IN (
+        SELECT digest FROM main.upsurge_refusals WHERE \(feed) ORDER BY refused_at DESC LIMIT \(feedLimit))
+      """)
+  }
+
+  /// A digest for a delivery that is refused for the first time.
+  static func newDigest(of contentHash: UInt64) -> String {
+    let parts = [contentHash, UInt64.random(in: 0 ... .max)]
+    let digits = String(parts.withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+/// What is kept of deliveries that no guard has let through, in tables of a row for each feed's delivery or row.
+package enum UnacceptedState {
+  /// The tables of that.
+  package static let tables = [RefusalTable.name, UnacceptedRows.tableName]
+
+  /// Whether anything is kept of a feed's deliveries.
+  static func isAny(
+    _ table: String, ownedBy owner: String, on connection: Connection
+  ) throws(UpsurgeError) -> Bool {
+    for name in tables where try exists(name, connection) {
+      let found = try connection.integer(
+        """
+        SELECT 1 FROM main.\(name)
+        WHERE "table" = \(try SQLName.literal(table)) AND owned_by = \(try SQLName.literal(owner)) LIMIT 1
+        """)
+      if found != nil { return true }
+    }
+    return false
+  }
+
+  /// Forgets what a feed's deliveries have left; part of the transaction that is open.
+  static func forget(_ table: String, ownedBy owner: String, on connection: Connection) throws(UpsurgeError) {
+    for name in tables where try exists(name, connection) {
+      try connection.execute(
+        """
+        DELETE FROM main.\(name)
+        WHERE "table" = \(try SQLName.literal(table)) AND owned_by = \(try SQLName.literal(owner))
+        """)
+      if try connection.integer("SELECT 1 FROM main.\(name) LIMIT 1") == nil {
+        // Where something still reads, it stays, and is empty.
+        try? connection.execute("DROP TABLE main.\(name)")
+      }
+    }
+  }
+
+  /// Gives what is kept of the feed without a name to one with a name; part of the transaction that is open.
+  package static func adopt(
+    _ table: String, by owner: String, on connection: Connection
+  ) throws(UpsurgeError) {
+    for name in tables where try exists(name, connection) {
+      let unnamed = "\"table\" = \(try SQLName.literal(table)) AND owned_by = ''"
+      try connection.execute(
+        """
+        UPDATE OR IGNORE main.\(name) SET owned_by = \(try SQLName.literal(owner)) WHERE \(unnamed);
+        DELETE FROM main.\(name) WHERE \(unnamed);
+        """)
+    }
+  }
+
+  private static func exists(_ name: String, _ connection: Connection) throws(UpsurgeError) -> Bool {
+    name == RefusalTable.name ? try RefusalTable.exists(connection) : try UnacceptedRows.exists(connection)
+  }
+}

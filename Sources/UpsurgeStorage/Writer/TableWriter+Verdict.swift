@@ -1,0 +1,116 @@
+import UpsurgeRecords
+
+/// Whether a delivery is accepted or refused, and what is remembered of that (see `UnacceptedRows`, `RefusalTable`).
+///
+///     judged      no guard refuses it, or its digest was given -> swept, accepted: nothing is remembered any more
+///                 a guard refuses it -> it and its rows are remembered, in the transaction of the rows
+///     comes again refused, as long as the guards are those that have refused it
+///     not judged  the run has failed, or was killed -> its rows are not accepted
+extension TableWriter {
+  /// What is known of deliveries that were not accepted, and what has become of this one.
+  package struct Acceptance {
+    /// Rows that no accepted delivery has left; nil where nothing is swept.
+    var rows: UnacceptedRows?
+    /// Whether the delivery was let through by its digest.
+    package var isByDigest = false
+    /// The digest of the delivery, where it was refused.
+    package var refusedDigest: String?
+
+    /// Whether earlier deliveries have left rows that count for no guard.
+    var holdsRows: Bool { rows?.holdsAny == true }
+
+    /// SQL that is true of the rows that count, to be put behind a condition.
+    var term: String { holdsRows ? rows.map { " AND \($0.acceptedTerm)" } ?? "" : "" }
+  }
+
+  /// Begins to tell rows that are not accepted from the others.
+  func beginAcceptance(_ rules: SnapshotRules) throws(UpsurgeError) {
+    let rows = try UnacceptedRows(plan, rules, on: connection)
+    if !settings.commitsOnce && !settings.isDryRun && !connection.isBorrowed {
+      rows.noteEach(sweep: rules.sweep)
+    }
+    acceptance.rows = rows
+  }
+
+  /// Judges the delivery, unless its digest was given or it was refused before; a refusal is remembered.
+  /// - Parameter judge: what the guards say; is told whether a refused delivery has brought rows that nobody knows.
+  /// - Returns: why it is refused; nil where nothing speaks against it.
+  func verdict(
+    _ rules: SnapshotRules, _ judge: (_ hasUnknownRows: Bool) throws(UpsurgeError) -> UpsurgeError?
+  ) throws(UpsurgeError) -> UpsurgeError? {
+    let name = plan.schema.name
+    let refused = try RefusalTable.all(of: name, ownedBy: rules.owner, on: connection)
+    let hash = settings.deliveryHash()
+    let known = hash.flatMap { hash in refused.first { $0.contentHash == hash } }
+    if let known, known.digest == rules.acceptedDigest {
+      acceptance.isByDigest = true
+      return nil
+    }
+    var refusal = try judge(refused.contains { !$0.areRowsKnown })
+    if refusal == nil, let known, known.guards == rules.guardWords { refusal = rules.refusalAgain(known) }
+    guard var refusal else { return nil }
+    if settings.isDryRun {
+      refusal.addWay(out: known?.digest)
+      return refusal
+    }
+    try begin()
+    var delivery = RefusedDelivery(
+      contentHash: hash, digest: known?.digest ?? RefusalTable.newDigest(of: hash ?? 0),
+      guards: rules.guardWords, reason: rules.reason(of: refusal), areRowsKnown: try keepUnaccepted(rules))
+    if let known, refusal.message == rules.refusalAgain(known).message { delivery.reason = known.reason }
+    // Without a hash it would not be known again, so there is only to say that its rows are not known.
+    if hash != nil || !delivery.areRowsKnown {
+      try RefusalTable.write(delivery, of: name, ownedBy: rules.owner, on: connection)
+    }
+    if hash != nil {
+      acceptance.refusedDigest = delivery.digest
+      refusal.addWay(out: delivery.digest)
+    }
+    return refusal
+  }
+
+  /// Keeps the rows of a delivery that is not accepted from counting in the next one.
+  /// - Returns: false where nobody can tell which they are.
+  @discardableResult
+  func keepUnaccepted(_ rules: SnapshotRules) throws(UpsurgeError) -> Bool {
+    guard let rows = acceptance.rows else { return false }
+    if rows.notesEach { return true }
+    let mayHaveBrought = ledger.inserted > 0 || rules.sweep != .hard && ledger.updated > 0
+    if !mayHaveBrought { return true }
+    var conditions: [String] = []
+    if let seen { conditions.append("NOT (\(try seen.unseenTerm()))") }
+    // Those of the delivery in front of this one were accepted with it.
+    if let seenBefore { conditions.append(try seenBefore.unseenTerm()) }
+    return try rows.noteAll(where: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
+  }
+
+  /// The same of a delivery that the guards let through, and whose rows could not be swept.
+  func keepUnswept(_ rules: SnapshotRules) throws(UpsurgeError) {
+    if settings.isDryRun { return }
+    if try keepUnaccepted(rules) { return }
+    let delivery = RefusedDelivery(
+      digest: RefusalTable.newDigest(of: 0), guards: rules.guardWords, reason: "rows could not be swept",
+      areRowsKnown: false)
+    try RefusalTable.write(delivery, of: plan.schema.name, ownedBy: rules.owner, on: connection)
+  }
+
+  /// Forgets what earlier deliveries have left, as this one is accepted.
+  func accept(_ rules: SnapshotRules) throws(UpsurgeError) {
+    acceptance.rows?.stop()
+    if settings.isDryRun { return }
+    guard try UnacceptedState.isAny(plan.schema.name, ownedBy: rules.owner, on: connection) else { return }
+    try begin()
+    try UnacceptedState.forget(plan.schema.name, ownedBy: rules.owner, on: connection)
+  }
+}
+
+extension UpsurgeError {
+  /// Says how a delivery is let through all the same.
+  /// - Parameter digest: nil where that is not known.
+  fileprivate mutating func addWay(out digest: String?) {
+    let way =
+      digest.map { "--accept-delivery \($0) lets this one delivery through" }
+      ?? "a run without --dry-run prints the digest for --accept-delivery, which lets one delivery through"
+    hint = hint.map { "\($0); \(way)" } ?? way
+  }
+}

@@ -1,0 +1,270 @@
+import Foundation
+import TestSupport
+import Testing
+import Upsurge
+
+@testable import UpsurgeMirror
+
+/// What a refusal says, and what lets a delivery through.
+@Suite("Refused deliveries that come again") struct AcceptDeliveryTests {
+  let scratch = Scratch()
+
+  private func job(_ guards: MirrorGuards = MirrorGuards(), sweep: MirrorTable.Sweep = .hard) -> MirrorJob {
+    var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
+    table.options.key = ["id"]
+    table.options.onError = .reject
+    table.sweep = sweep
+    table.guards = guards
+    return MirrorJob(database: scratch.file("a.db"), tables: [table])
+  }
+
+  private func deliver(_ ids: some Sequence<Int>, extra: String = "") {
+    _ = scratch.write("id,v\n" + ids.map { "\($0),a\n" }.joined() + extra, to: "feed.csv")
+  }
+
+  private func count(_ condition: String = "1") throws -> String {
+    try Database(scratch.file("a.db")).rows("SELECT count(*) FROM feed WHERE \(condition)")[0]
+  }
+
+  /// Each guard, and a delivery that it refuses after one of 1 to 10.
+  static let refusals: [(name: String, guards: MirrorGuards, ids: [Int], extra: String, reason: String)] = {
+    func guards(_ change: (inout MirrorGuards) -> Void) -> MirrorGuards {
+      var guards = MirrorGuards()
+      (guards.leastRatio, guards.maximumDeletes) = (0, .percent(100))
+      change(&guards)
+      return guards
+    }
+    return [
+      (
+        "max-delete", guards { $0.maximumDeletes = .percent(10) }, Array(101...300), "",
+        "nothing is swept: 10 of 10 rows of table feed are not in the delivery, more than the max-delete of 10%"
+      ),
+      (
+        "max-delete N", guards { $0.maximumDeletes = .count(2) }, Array(101...300), "",
+        "nothing is swept: 10 of 10 rows of table feed are not in the delivery, more than the max-delete of 2"
+      ),
+      (
+        "min-rows", guards { $0.leastRows = 5 }, [101, 102], "",
+        "nothing is swept: the delivery has 2 records, less than the min-rows of 5"
+      ),
+      (
+        "min-ratio", guards { $0.leastRatio = 0.5 }, [101, 102], "",
+        "nothing is swept: the delivery has 2 records, and the last one had 10: less than the min-ratio of 0.5"
+      ),
+      (
+        "expect-count", guards { $0.expectedCount = 10 }, Array(101...120), "",
+        "nothing is swept: the delivery has 20 records, and 10 were expected"
+      ),
+      (
+        "suspicious", guards { $0.suspiciousCounts = [20] }, Array(101...120), "",
+        "nothing is swept: the delivery has exactly 20 records, which suspicious names: its source may cut it off there"
+      ),
+      ("allow-empty", guards { _ in }, [], "", "nothing is swept: the delivery has no record"),
+      (
+        "no key", guards { _ in }, Array(101...120), "12x,a\n",
+        "nothing is swept: 1 of 21 records could not be read, or have no key, so the rows they are about cannot be told "
+          + "from rows that are gone"
+      ),
+    ]
+  }()
+
+  @Test(
+    "Five times, no guard gives way, whatever the file is called; its digest lets it through once",
+    arguments: 0..<refusals.count, [MirrorJob.Atomicity.table, .job, .bounded])
+  func again(index: Int, atomicity: MirrorJob.Atomicity) throws {
+    let refusal = Self.refusals[index]
+    var job = job(refusal.guards)
+    job.atomicity = atomicity
+    job.tables[0].options.commitEvery = .records(7)
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    deliver(refusal.ids, extra: refusal.extra)
+    var digests: Set<String> = []
+    for number in 1...5 {
+      if number == 3 {
+        try FileManager.default.moveItem(atPath: scratch.file("feed.csv"), toPath: scratch.file("other.csv"))
+        job.tables[0].sources = [scratch.file("other.csv")]
+        job.acceptsChanges = true
+      }
+      let summary = job.run()
+      let failure = try #require(summary.tables[0].failure, "\(refusal.name)")
+      #expect(
+        summary.exitCode == 4 && summary.ledger.swept == 0 && failure.message == refusal.reason,
+        "\(number): \(failure)")
+      let digest = try #require(summary.tables[0].loads.last?.refusedDelivery, "\(refusal.name)")
+      #expect(digest.count == 16)
+      #expect(
+        failure.hint?.hasSuffix("; --accept-delivery \(digest) lets this one delivery through") == true,
+        "\(failure)")
+      digests.insert(digest)
+      #expect(try count("id BETWEEN 1 AND 10") == "10", "\(refusal.name), run \(number)")
+    }
+    #expect(digests.count == 1, "the same delivery has the same digest")
+    job.acceptsChanges = false
+    job.acceptedDelivery = digests.first
+    let accepted = job.run()
+    #expect(
+      accepted.exitCode == (refusal.extra.isEmpty ? 0 : 2), "\(accepted.tables[0].failure?.description ?? "")"
+    )
+    #expect(accepted.tables[0].loads.last?.isAcceptedByDigest == true && accepted.ledger.swept == 10)
+    #expect(try count() == "\(refusal.ids.count)")
+    // The flag in a crontab accepts nothing else.
+    _ = scratch.write("id,v\n1,a\n2,a\n", to: "other.csv")
+    job.tables[0].guards = MirrorGuards()
+    if refusal.ids.isEmpty { job.tables[0].guards.leastRows = 3 }
+    let notes = RunNotes()
+    #expect(job.run(note: { notes.add($0.text) }).exitCode == 4)
+    #expect(notes.all.contains { $0.contains("no delivery of this run was refused under that digest") })
+  }
+
+  @Test("What the hints say leads there: a guard that lets the rows go is asked again")
+  func hints() throws {
+    var job = job()
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    deliver(101...300)
+    for _ in 0..<2 {
+      let hint = job.run().tables[0].failure?.hint ?? ""
+      #expect(hint.hasPrefix("look at the delivery; max-delete: 10 in the guards lets them go; "), "\(hint)")
+    }
+    // Another guard that does not let it through is no waiver.
+    job.tables[0].guards.maximumDeletes = .percent(20)
+    #expect(job.run().exitCode == 4)
+    job.tables[0].guards.maximumDeletes = .count(10)
+    let summary = job.run()
+    #expect(summary.exitCode == 0 && summary.ledger.swept == 10)
+  }
+
+  @Test("It stays refused where its guards would let it through since, as somebody has deleted rows")
+  func edited() throws {
+    let job = job()
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    deliver(101...300)
+    #expect(job.run().exitCode == 4)
+    let database = Database(job.database)
+    let refusedAt = try database.rows("SELECT refused_at FROM upsurge_refusals")[0].replacingOccurrences(
+      of: "'", with: "")
+    try database.rows("DELETE FROM feed WHERE id <= 10")
+    let failure = job.run().tables[0].failure
+    #expect(
+      failure?.message
+        == "nothing is swept: this delivery was refused at \(refusedAt): 10 of 10 rows of table feed are not in the delivery, "
+        + "more than the max-delete of 10%")
+    #expect(job.run().tables[0].failure?.message == failure?.message)
+  }
+
+  @Test("A delivery that passes by itself takes the refused one's rows with it")
+  func passing() throws {
+    let job = job()
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    deliver(101...300)
+    #expect(job.run().exitCode == 4)
+    #expect(try count() == "210")
+    deliver(1...9, extra: "11,b\n")
+    let summary = job.run()
+    #expect(summary.exitCode == 0 && summary.ledger.swept == 201, "\(summary.ledger.swept)")
+    #expect(try count() == "10")
+  }
+
+  @Test(
+    "Where nothing is swept, a refused delivery is let through as well, and a sweep that begins later is careful"
+  )
+  func unswept() throws {
+    var job = job(sweep: .none)
+    job.tables[0].guards.leastRows = 5
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    deliver([101, 102])
+    var digest = ""
+    for _ in 0..<2 {
+      let summary = job.run()
+      #expect(
+        summary.exitCode == 4
+          && summary.tables[0].failure?.message == "the delivery has 2 records, less than the min-rows of 5")
+      digest = summary.tables[0].loads.last?.refusedDelivery ?? ""
+    }
+    var swept = job
+    swept.tables[0].sweep = .hard
+    (swept.tables[0].guards.leastRows, swept.tables[0].guards.maximumDeletes) = (1, .percent(90))
+    swept.tables[0].guards.leastRatio = 0
+    #expect(
+      swept.run().tables[0].failure?.message
+        == "nothing is swept: 10 rows of table feed are not in the delivery; what share that is cannot be told, as nobody knows "
+        + "which rows came with a delivery that was refused before")
+    job.acceptedDelivery = digest
+    #expect(job.run().exitCode == 0)
+    #expect(try count() == "12")
+  }
+
+  @Test("A trial says how the digest comes about, and remembers nothing")
+  func trial() throws {
+    var job = job()
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    deliver(101...300)
+    job.dryRun = .count
+    for _ in 0..<2 {
+      let hint = job.run().tables[0].failure?.hint ?? ""
+      #expect(
+        hint.hasSuffix(
+          "a run without --dry-run prints the digest for --accept-delivery, which lets one delivery through"))
+    }
+    #expect(
+      try Database(job.database).rows("SELECT 1 FROM sqlite_schema WHERE name LIKE 'upsurge_refus%'").isEmpty)
+  }
+
+  @Test("What a feed with a name remembers is its own, and a feed that gets a name keeps what it has")
+  func owners() throws {
+    var crm = job()
+    crm.tables[0].ownedBy = "crm"
+    deliver(1...10)
+    #expect(crm.run().exitCode == 0)
+    deliver(101...300)
+    #expect(crm.run().exitCode == 4)
+    var shop = job()
+    shop.tables[0].ownedBy = "shop"
+    shop.tables[0].sources = [scratch.write("id,v\n501,s\n", to: "shop.csv")]
+    #expect(shop.run().exitCode == 0)
+    #expect(try Database(crm.database).rows("SELECT DISTINCT owned_by FROM upsurge_unaccepted") == ["'crm'"])
+    #expect(crm.run().exitCode == 4)
+    #expect(try count("id <= 10") == "10")
+    try FeedRemoval(database: crm.database, table: "feed").perform()
+    #expect(
+      try Database(crm.database).rows(
+        "SELECT name FROM sqlite_schema WHERE name IN ('upsurge_refusals', 'upsurge_unaccepted')"
+      ).isEmpty)
+  }
+
+  @Test("Killed at any moment, five times, a refused delivery takes no row", arguments: ["table", "bounded"])
+  func kills(atomic: String) throws {
+    let job = scratch.write(
+      """
+      atomic: \(atomic)
+      tables:
+        feed: { source: feed.csv, key: [id], kind: snapshot, sweep: hard, commit-every: 500 }
+      """, to: "job.yaml")
+    let database = scratch.file("a.db")
+    deliver(1...1_000)
+    #expect(try Command.run(["mirror", database, job]).exitCode == 0)
+    deliver(10_001...20_000)
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    for number in 0..<5 {
+      let child = try Command.start(["mirror", database, job])
+      usleep(UInt32.random(in: 1_000...120_000, using: &random))
+      child.send(signal: SIGKILL)
+      let outcome = try child.finish()
+      #expect(
+        [4, 1_000 + SIGKILL].contains(outcome.exitCode), "seed \(seed), kill \(number): \(outcome.talk)")
+      #expect(try count("id <= 1000") == "1000", "seed \(seed), kill \(number)")
+    }
+    for _ in 0..<2 { #expect(try Command.run(["mirror", database, job]).exitCode == 4) }
+    #expect(try count("id <= 1000") == "1000", "seed \(seed)")
+    deliver(1...1_000)
+    let passed = try Command.run(["mirror", database, job])
+    #expect(passed.exitCode == 0, "seed \(seed): \(passed.talk)")
+    #expect(try count() == "1000", "seed \(seed)")
+  }
+}
