@@ -115,7 +115,7 @@ struct ScheduleTests {
       (["a.db", "JOB", "--at", "03:15"], "--at says when"),
       (["a.db", "JOB", "--cron", "--at", "25:00"], "25:00"),
       (["a.db", "JOB", "--cron", "--at", "3:5"], "3:5"),
-      (["a.db", "JOB", "--cron", "--dry-run"], "--dry-run and --accept-change"),
+      (["a.db", "JOB", "--cron", "--dry-run"], "--dry-run, --accept-change and --accept-delivery are for a run that somebody watches"),
       (["a.db", "--table", "t", "--source", "x.csv", "--cron"], "run a job file"),
       (["a.db", "BAD", "--systemd"], "kye is not known"),
     ] as [([String], String)])
