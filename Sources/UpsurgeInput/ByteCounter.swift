@@ -14,15 +14,3 @@ package final class ByteCounter: Sendable {
   /// Takes bytes back that are about to be read again.
   func takeBack(_ fewer: UInt64) { bytes.wrappingSubtract(fewer, ordering: .relaxed) }
 }
-
-/// Ends a read that waits for a pipe: every wait of the input looks at it at least ten times a second.
-package final class ReadCancellation: Sendable {
-  private let flag = Atomic<Bool>(false)
-
-  package init() {}
-
-  /// May be called on any thread, and from a signal handler that already holds a reference.
-  package func request() { flag.store(true, ordering: .relaxed) }
-
-  package var isRequested: Bool { flag.load(ordering: .relaxed) }
-}

@@ -122,7 +122,7 @@ package final class FileSource: ByteSource {
     let start = MonotonicClock.seconds
     defer { readSeconds += MonotonicClock.seconds - start }
     while !isAtEnd {
-      if !isSeekable { try waitUntilReadable() }
+      if isSeekable { try checkCancellation() } else { try waitUntilReadable() }
       let count = systemRead(descriptor, buffer)
       if count > 0 {
         position += UInt64(count)

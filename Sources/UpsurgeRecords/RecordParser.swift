@@ -8,6 +8,10 @@ package protocol RecordParser {
   /// Columns that the records have so far, in slot order: cell `c` of a record belongs to `columns[c]`.
   var columns: [ColumnTarget] { get }
 
+  /// Where it is requested, `parse` soon ends as if more bytes were needed, also inside a record; the caller asks it
+  /// then.
+  var cancellation: ReadCancellation? { get set }
+
   /// Appends records until the arena is used up, the batch has no more room, or an incomplete record is
   /// reached. Calls `batch.begin(columnCount:)` itself when the batch has no record yet.
   ///

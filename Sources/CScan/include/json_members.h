@@ -25,6 +25,11 @@ typedef struct {
   int32_t parent;
   /* The column, or a mark below zero. */
   int32_t slot;
+  /* While objects are flattened, the keys that the record has in the object that is the value: the one met last; from
+   * each, the one met before. Both say so only for keys whose `last_reading` is the record's. */
+  int32_t first_touched, next_touched;
+  /* Bytes of the names of the key and the objects around it, with what stands between them. */
+  uint32_t path_byte_count;
   /* `Affinity.rawValue` of the column. */
   uint8_t affinity;
 } upsurge_json_key;
@@ -50,7 +55,8 @@ enum {
 
 /* Where members are read from and stored to. */
 typedef struct {
-  const uint8_t *base, *end, *limit;
+  /* `pause` is at most `end`: no member is begun behind it. */
+  const uint8_t *base, *end, *limit, *pause;
   upsurge_json_key *keys;
   void *row;
   uint8_t *spill;
@@ -144,16 +150,16 @@ static inline const uint8_t *upsurge_json_member_value(upsurge_json_members *m, 
   }
 }
 
-/* Reads members from `p`, which is where a key may begin, as long as they are usual. Returns where it stopped. */
-static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, const uint8_t *p, int32_t parent)
-    __attribute__((unused, noinline));
-static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, const uint8_t *p, int32_t parent) {
+/* Reads members from `p`, which is where a key may begin, as long as they are usual. Returns where it stopped.
+ * `is_flattening` is a constant of each caller. */
+static inline __attribute__((always_inline)) const uint8_t *
+upsurge_json_read_members_as(upsurge_json_members *members, const uint8_t *p, int32_t parent, bool is_flattening) {
   upsurge_json_members m = *members; /* a copy whose address stays here lives in registers */
   const uint8_t *end = m.end;
   upsurge_cell *row = (upsurge_cell *)m.row;
   m.is_behind_value = false;
   for (;;) {
-    if (p >= end || *p != '"') break;
+    if (p >= m.pause || *p != '"') break;
     int32_t predicted = m.previous < 0 ? m.keys[parent].first_child : m.keys[m.previous].next;
     if (predicted < 0) break;
     upsurge_json_key *key = m.keys + predicted;
@@ -179,6 +185,10 @@ static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, c
       row[key->slot] = cell;
       m.filled_count++;
     }
+    if (is_flattening && key->last_reading != m.reading) {
+      key->next_touched = m.keys[parent].first_touched;
+      m.keys[parent].first_touched = predicted;
+    }
     key->last_reading = m.reading;
     m.previous = predicted;
     if (*q == '}') {
@@ -191,6 +201,20 @@ static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, c
   }
   *members = m;
   return p;
+}
+
+static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, const uint8_t *p, int32_t parent)
+    __attribute__((unused, noinline));
+static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, const uint8_t *p, int32_t parent) {
+  return upsurge_json_read_members_as(members, p, parent, false);
+}
+
+/* The same while objects are flattened. */
+static const uint8_t *upsurge_json_read_flat_members(upsurge_json_members *members, const uint8_t *p, int32_t parent)
+    __attribute__((unused, noinline));
+static const uint8_t *upsurge_json_read_flat_members(upsurge_json_members *members, const uint8_t *p,
+                                                     int32_t parent) {
+  return upsurge_json_read_members_as(members, p, parent, true);
 }
 
 #endif

@@ -173,9 +173,7 @@ struct RawRecordParser: ~Copyable {
         registry.add(try target(name, schema, rules, context.contract, spelling))
       }
     } else {
-      for column in schema.columns {
-        if let target = schema.columnTarget(column.name, spellingPolicy: spelling) { registry.add(target) }
-      }
+      for column in schema.columns { registry.add(column.target(spellingPolicy: spelling)) }
     }
     for name in columns(of: rules, schema) where registry.slot(named: name) == nil {
       if let target = schema.columnTarget(name, spellingPolicy: spelling) { registry.add(target) }

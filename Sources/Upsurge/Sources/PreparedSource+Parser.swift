@@ -102,9 +102,12 @@ extension PreparedSource {
     let isUntyped = table.isForInference || table.quarantinesUnknown
     let types = isUntyped ? [] : try inferColumns(options: options)
     let typesByName = Dictionary(types.map { (SQLName.folded($0.name), $0.type) }) { first, _ in first }
+    let declarations = Dictionary(options.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
+      first
+    }
     for name in new {
       let type = typesByName[SQLName.folded(name)] ?? .text
-      let declared = options.types.first { SQLName.isSame($0.key, name) }?.value
+      let declared = declarations[SQLName.folded(name)]
       let given = declared.map { Affinity(declaredType: $0) }
       columns.add(
         ColumnTarget(

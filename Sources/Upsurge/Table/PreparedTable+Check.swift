@@ -29,9 +29,8 @@ extension PreparedTable {
     _ column: String, in source: PreparedSource, isOnlySource: Bool, options: LoadOptions
   ) throws(UpsurgeError) {
     let shown = column.escapedForTerminal
-    let wanted = options.columns.map { field in
-      options.renames.first { SQLName.isSame($0.key, field) }?.value ?? field
-    }
+    let renames = Dictionary(options.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first }
+    let wanted = options.columns.map { renames[SQLName.folded($0)] ?? $0 }
     if !wanted.isEmpty && !wanted.contains(where: { SQLName.isSame($0, column) }) {
       throw UpsurgeError(
         .usage, "--columns leaves out the column \(shown), which --delete-when names",

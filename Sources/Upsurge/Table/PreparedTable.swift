@@ -195,7 +195,7 @@ struct PreparedTable {
     }
     var facts = TableFacts(
       name: schema.name, isNew: false,
-      columns: schema.columns.compactMap { schema.columnTarget($0.name, spellingPolicy: .warn) },
+      columns: schema.columns.map { $0.target(spellingPolicy: .warn) },
       addsColumns: options.contract == .evolve && options.mode != .delete,
       quarantinesUnknown: options.contract == .quarantine)
     facts.columnLimit = columnLimit
@@ -301,7 +301,7 @@ struct PreparedTable {
     createdSQL: String?, keySQL: String?
   ) throws(UpsurgeError) -> PreparedTable {
     let stored = schema.columns.filter { !SQLName.isSame($0.name, options.rules.softColumn ?? "") }
-    var targets = stored.compactMap { schema.columnTarget($0.name, spellingPolicy: .reject) }
+    var targets = stored.map { $0.target(spellingPolicy: .reject) }
     if let control { targets.append(control) }
     var facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)
     facts.columnLimit = connection.columnLimit

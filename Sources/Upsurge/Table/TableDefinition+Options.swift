@@ -11,22 +11,23 @@ extension TableDefinition {
         hint: "check the input with `upsurge inspect`")
     }
     let names = inferred.map(\.name)
-    func known(_ wanted: String, option: String) throws(UpsurgeError) -> String {
-      guard let name = names.first(where: { SQLName.folded($0) == SQLName.folded(wanted) }) else {
+    let places = Dictionary(names.enumerated().map { (SQLName.folded($1), $0) }) { first, _ in first }
+    func place(_ wanted: String, option: String) throws(UpsurgeError) -> Int {
+      guard let place = places[SQLName.folded(wanted)] else {
         throw UpsurgeError(
           .usage, "\(option) names the column \"\(wanted)\", which the input does not have",
           hint: "its columns are: \(names.joined(separator: ", "))")
       }
-      return name
+      return place
     }
     var types: [String: String] = [:]
     for (column, type) in options.types
-    where mustKnowTypes || names.contains(where: { SQLName.isSame($0, column) }) {
-      types[SQLName.folded(try known(column, option: "--type"))] = type
+    where mustKnowTypes || places[SQLName.folded(column)] != nil {
+      types[SQLName.folded(names[try place(column, option: "--type")])] = type
     }
     var key: [String] = []
     for column in options.key where !LoadOptions.isExpression(column, columns: names) {
-      let name = try known(column, option: "--key")
+      let name = names[try place(column, option: "--key")]
       if key.contains(where: { SQLName.isSame($0, name) }) {
         throw UpsurgeError(.usage, "--key names the column \"\(name)\" twice")
       }
@@ -38,16 +39,10 @@ extension TableDefinition {
         declaredType: types[SQLName.folded($0.name)] ?? $0.type.declaration(isStrict: options.isStrict))
     }
     for column in options.notNullColumns {
-      let name = try known(column, option: "--not-null")
-      for index in columns.indices where SQLName.isSame(columns[index].name, name) {
-        columns[index].isNotNull = true
-      }
+      columns[try place(column, option: "--not-null")].isNotNull = true
     }
     for (column, value) in options.defaults {
-      let name = try known(column, option: "--default")
-      for index in columns.indices where SQLName.isSame(columns[index].name, name) {
-        columns[index].defaultValue = value
-      }
+      columns[try place(column, option: "--default")].defaultValue = value
     }
     if let column = options.rules.softColumn, !names.contains(where: { SQLName.isSame($0, column) }) {
       columns.append(Column(name: column, declaredType: "TEXT"))

@@ -26,6 +26,7 @@ package struct CSVParser: RecordParser {
   /// The columns whose text is decoded, once the rest of the record is known to be good.
   let blobSlots: [Int]
   let simdLevel: Int32
+  package var cancellation: ReadCancellation?
 
   /// Physical line on which the next record starts, from 1.
   package internal(set) var nextLine: UInt64
@@ -36,6 +37,8 @@ package struct CSVParser: RecordParser {
   var headersToSkip: Int
   /// A record that is too large for memory, whose line has not ended yet.
   var dropped: DroppedRecord?
+  /// Looks for the end of a record that did not fit the arena.
+  private var endSearch: RecordEndSearch?
   var isAtStreamStart: Bool
   var tally: CSVWarningTally
 
@@ -75,9 +78,36 @@ package struct CSVParser: RecordParser {
   package mutating func parse(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
     if batch.recordCount == 0 { batch.begin(columnCount: columns.count) }
     if hasAbsentCells { batch.hasAbsentCells = true }
+    if endSearch != nil && isStillCut(batch, isFinal: isFinal) { return }
+    let start = batch.parsedByteCount
     var scanner = makeScanner(of: batch, isFinal: isFinal)
     readRecords(into: &batch, with: &scanner)
+    if !isFinal && batch.parsedByteCount == start { noteCut(batch) }
     if !tally.isEmpty { tally.move(to: &batch.warnings, naming: columns, file: file) }
+  }
+
+  /// Whether the next record was found to be cut before, and still is.
+  private mutating func isStillCut(_ batch: borrowing Batch, isFinal: Bool) -> Bool {
+    let sourceOffset = batch.arenaSourceOffset + UInt64(batch.parsedByteCount)
+    guard !isFinal, var search = endSearch, search.sourceOffset == sourceOffset else {
+      endSearch = nil
+      return false
+    }
+    let rest = UnsafeBufferPointer(
+      start: batch.arena + batch.parsedByteCount, count: batch.arenaByteCount - batch.parsedByteCount)
+    let isWhole = search.goOn(rest)
+    endSearch = isWhole ? nil : search
+    return !isWhole
+  }
+
+  /// Notes that the next record is cut, where it may become much larger.
+  private mutating func noteCut(_ batch: borrowing Batch) {
+    // A comment is known as one by then.
+    guard batch.isEmpty, batch.wantedSpillByteCount == 0, linesToSkip == 0, !isAtStreamStart,
+      batch.arenaByteCount - batch.parsedByteCount > dialect.commentPrefix?.count ?? 0
+    else { return }
+    endSearch = RecordEndSearch(
+      sourceOffset: batch.arenaSourceOffset + UInt64(batch.parsedByteCount), dialect: dialect)
   }
 
   private func makeScanner(of batch: borrowing Batch, isFinal: Bool) -> RecordScanner {
@@ -91,7 +121,8 @@ package struct CSVParser: RecordParser {
     let quote = dialect.quote ?? delimiter
     let escape = dialect.distinctEscape ?? delimiter
     return RecordScanner(
-      bytes: UnsafePointer(batch.arena), end: batch.arenaByteCount, isFinal: isFinal, isValidUTF8: isValid,
+      bytes: UnsafePointer(batch.arena), end: batch.arenaByteCount, isFinal: isFinal,
+      cancellation: cancellation.map { Unmanaged.passUnretained($0) }, isValidUTF8: isValid,
       isSimple: isValid && dialect.delimiter.count == 1 && scratch.nullSpellingByteCount == 0,
       delimiter: delimiter, delimiterByteCount: dialect.delimiter.count,
       delimiterBytes: UnsafePointer(scratch.delimiter),

@@ -1,4 +1,5 @@
 import CScan
+import UpsurgeRecords
 
 extension RecordScanner {
   /// The position of the next interesting byte, or `end`.
@@ -41,6 +42,7 @@ extension RecordScanner {
   @inline(never)
   private mutating func indexNextChunk() -> Bool {
     while indexedEnd < end {
+      if let cancellation, cancellation._withUnsafeGuaranteedRef({ $0.isRequested }) { return giveUp() }
       let byteCount = min(CSVScratch.chunkByteCount, end - indexedEnd)
       indexedStart = indexedEnd
       positionCount = upsurge_structural(
@@ -50,6 +52,14 @@ extension RecordScanner {
       indexedEnd += byteCount
       if positionCount > 0 { return true }
     }
+    return false
+  }
+
+  /// Ends the scan as if more bytes were needed.
+  private mutating func giveUp() -> Bool {
+    isFinal = false
+    (positionCount, nextIndex) = (0, 0)
+    (indexedStart, indexedEnd) = (end, end)
     return false
   }
 

@@ -30,7 +30,10 @@ struct RecordScanner {
   // The input.
   let bytes: UnsafePointer<UInt8>
   let end: Int
-  let isFinal: Bool
+  /// Whether `end` is the end of the source; no more when reading was cancelled.
+  var isFinal: Bool
+  /// Held by the parser.
+  let cancellation: Unmanaged<ReadCancellation>?
   /// Whether all of it is known to be UTF-8.
   let isValidUTF8: Bool
   /// Whether an unquoted field needs no more than to be cut out: UTF-8, one delimiter byte, no NULL spellings.
@@ -131,7 +134,8 @@ struct RecordScanner {
           cell.pointee = .null
         } else if plan.isNumeric {
           let note = convertText(
-            bytes + fieldStart, count: byteCount, offset: fieldStart, isInSpill: false, affinity: plan.affinity,
+            bytes + fieldStart, count: byteCount, offset: fieldStart, isInSpill: false,
+            affinity: plan.affinity,
             into: cell)
           if note != .none { keep(note, of: field) }
         } else {

@@ -6,6 +6,8 @@ struct JSONFault: @unchecked Sendable {
   // Sendable because its pointer is only followed during the call that set it.
 
   enum Kind: Equatable {
+    /// None of the record: reading was cancelled.
+    case cancelled
     /// One of the C kernels' codes.
     case kernel(Int)
     case duplicateKey
@@ -33,7 +35,7 @@ struct JSONFault: @unchecked Sendable {
   /// Whether the record goes on for sure, so that its end can be found.
   var isSoft: Bool {
     if case .kernel(let code) = kind { return code == UPSURGE_JSON_LONE_SURROGATE }
-    return kind != .tooManyKeys
+    return kind != .tooManyKeys && kind != .cancelled
   }
 
   /// Whether it is a fault of the value only, which a second value for the column mends.
@@ -47,7 +49,7 @@ struct JSONFault: @unchecked Sendable {
     case .notAnObject: .notAnObject
     case .ragged: .ragged
     case .tooManyColumns, .nameTooLong, .tooManyKeys: .tooManyColumns
-    case .unnameableKey: .jsonSyntax
+    case .unnameableKey, .cancelled: .jsonSyntax
     case .kernel(UPSURGE_JSON_NOT_UTF8): .invalidUTF8
     case .kernel(UPSURGE_JSON_TOO_DEEP): .tooDeep
     case .kernel(UPSURGE_JSON_LONE_SURROGATE): .loneSurrogate
@@ -59,6 +61,7 @@ struct JSONFault: @unchecked Sendable {
   func reason(end: UnsafePointer<UInt8>, unit: String, offset: Int) -> String {
     let place = "at byte \(offset) of the \(unit)"
     switch kind {
+    case .cancelled: return "reading was cancelled \(place)"
     case .kernel(let code): return "\(JSONFault.sentence(code)), \(found(end)) \(place)"
     case .duplicateKey: return "a key stands twice in one object, the second time \(place)"
     case .columnCollision: return "two different keys mean one column, the second one \(place)"

@@ -39,12 +39,15 @@ final class JSONKeyTable: @unchecked Sendable {
   /// Open addressing; a power of two, at least twice `capacity`.
   private var buckets: [Int32]
   private let seed = UInt64.random(in: 0...UInt64.max)
+  /// Bytes between the names of a path.
+  private let separatorByteCount: Int
   /// Bytes of all keys.
   private var byteCount = 0
   private static let trimCount = 16 << 10
   private static let trimByteCount = 1 << 20
 
-  init() {
+  init(separatorByteCount: Int = 0) {
+    self.separatorByteCount = separatorByteCount
     entries = .allocate(capacity: capacity)
     buckets = Array(repeating: -1, count: capacity * 2)
     appendRoot()
@@ -129,27 +132,30 @@ final class JSONKeyTable: @unchecked Sendable {
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
     var head: UInt64 = 0
     var slot = Self.unresolved
+    var pathByteCount = 0
     if let start = bytes.baseAddress {
       copy.update(from: start, count: bytes.count)
       memcpy(&head, start, min(bytes.count, 8))
-      slot = Self.initialSlot(start, count: bytes.count - 1)
+      (slot, pathByteCount) = Self.initialSlot(start, count: bytes.count - 1)
     }
+    if parent > 0 { pathByteCount += Int(entries[Int(parent)].path_byte_count) + separatorByteCount }
     (entries + count).initialize(
       to: Entry(
         bytes: copy, byte_count: bytes.count, head: head, last_reading: 0, next: -1, first_child: -1,
-        parent: parent, slot: slot, affinity: Affinity.none.rawValue))
+        parent: parent, slot: slot, first_touched: -1, next_touched: -1,
+        path_byte_count: UInt32(clamping: pathByteCount), affinity: Affinity.none.rawValue))
     count += 1
     byteCount += bytes.count
   }
 
-  /// The mark of a key that cannot be a name, or `unresolved`.
-  static func initialSlot(_ start: UnsafePointer<UInt8>, count: Int) -> Int32 {
-    if count == 0 { return unresolved }
+  /// The mark of a key that cannot be a name, or `unresolved`; and the bytes of its name.
+  static func initialSlot(_ start: UnsafePointer<UInt8>, count: Int) -> (slot: Int32, nameByteCount: Int) {
+    if count == 0 { return (unresolved, 0) }
     let text = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
     defer { text.deallocate() }
     let unescaped = upsurge_json_unescape(start, start + count, text)
-    if unescaped < 0 { return loneSurrogate }
-    return memchr(text, 0, unescaped) != nil ? unnameable : unresolved
+    if unescaped < 0 { return (loneSurrogate, count) }
+    return (memchr(text, 0, unescaped) != nil ? unnameable : unresolved, unescaped)
   }
 
   private func removeAll() {

@@ -11,7 +11,7 @@ extension JSONParser {
     guard skipNested(start, frame, depth: frame.depth, &nested), let next = nested.next,
       endsLine(next, frame)
     else {
-      guard let fault, dialect.format == .ndjson else { return nil }
+      guard let fault, fault.kind != .cancelled, dialect.format == .ndjson else { return nil }
       let reason = fault.reason(end: frame.end, unit: "record", offset: fault.at - start)
       throw headerError("the array of column names cannot be read: \(reason)", position)
     }
@@ -56,12 +56,17 @@ extension JSONParser {
     let end = frame.end
     var token = upsurge_json_token()
     var index = 0
+    var look = nextLook(behind: start, end)
     var p: UnsafePointer<UInt8> = upsurge_json_skip_space(start + 1, end)
     if p < end && p.pointee == UInt8(ascii: "]") {
       noteSoft(.ragged(found: 0, expected: header.count), at: start)
       return p + 1
     }
     while true {
+      if p >= look {
+        if isCancelled(at: p) { return nil }
+        look = nextLook(behind: p, end)
+      }
       let code = Int(upsurge_json_read_value(p, end, frame.limit, &token))
       if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
       if Int(token.kind) >= UPSURGE_JSON_OBJECT
@@ -101,7 +106,7 @@ extension JSONParser {
   /// At the end of the source: a header without records makes columns as well.
   mutating func addHeaderColumns(_ batch: inout Batch) throws(UpsurgeError) {
     if shape != .arrays || recordNumber > 0 || batch.recordCount > 0 { return }
-    pendingColumns = header.indices.map { PendingColumn(key: $0, affinity: .none) }
+    for (index, name) in header.enumerated() { newNames.add(name, key: index, affinity: .none) }
     try addPendingColumns(at: Position(file: file, line: line))
     begin(&batch)
   }

@@ -18,7 +18,7 @@ extension JSONParser {
       return nil
     }
     guard let start = bytes.baseAddress else { return JSONKeyTable.scratch }
-    switch JSONKeyTable.initialSlot(start, count: bytes.count - 1) {
+    switch JSONKeyTable.initialSlot(start, count: bytes.count - 1).slot {
     case JSONKeyTable.loneSurrogate: noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: place)
     case JSONKeyTable.unnameable: noteSoft(.unnameableKey, at: place)
     default:
@@ -34,7 +34,7 @@ extension JSONParser {
     return JSONKeyTable.scratch
   }
 
-  private var hasRoomForColumn: Bool { columns.count + pendingColumns.count < columnLimit }
+  private var hasRoomForColumn: Bool { columns.count + newNames.count < columnLimit }
 
   private mutating func noteNoRoom(at place: UnsafePointer<UInt8>) {
     // A table that takes no columns at all is the better reason.
@@ -45,6 +45,9 @@ extension JSONParser {
   /// A value whose key has no column yet: finds the column by name, or lets it wait for the record's end.
   mutating func storeUnresolved(_ token: upsurge_json_token, key: Int, _ frame: inout JSONFrame) {
     if keys.entries[key].slot <= JSONKeyTable.loneSurrogate { return noteBadKey(key, at: token.start) }
+    if let place = newNames.place(ofKey: key) { return wait(token, place: place, key: key, frame) }
+    let byteCount = Int(keys.entries[key].path_byte_count)
+    if byteCount > longestNameByteCount { return storeUnknown(token, key: key, byteCount: byteCount, frame) }
     let name = keyName(key)
     let slot = slot(of: name)
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
@@ -59,6 +62,28 @@ extension JSONParser {
     }
   }
 
+  /// A value whose key is longer than the name of any column. While objects are flattened many keys may begin with the
+  /// same long ones, so the name is put together only where it is needed.
+  private mutating func storeUnknown(
+    _ token: upsurge_json_token, key: Int, byteCount: Int, _ frame: JSONFrame
+  ) {
+    if wanted != nil || policy.unknown == .skip {
+      keys.entries[key].slot = JSONKeyTable.skipped
+      if byteCount <= Self.shownPathByteLimit || keys.entries[key].parent == 0 {
+        noteSkipped(keyName(key))
+      } else {
+        unnamedSkipCount += 1
+      }
+    } else if byteCount > Self.nameByteLimit {
+      noteSoft(.nameTooLong(byteCount: byteCount), at: token.start)
+    } else if let fault, !fault.isOfValue, byteCount > Self.shownPathByteLimit {
+      // The record is a reject, and makes no columns.
+      return
+    } else {
+      wait(token, name: keyName(key), key: key, frame)
+    }
+  }
+
   /// Whether a value has no half of a surrogate pair.
   func isText(_ token: upsurge_json_token, _ frame: JSONFrame) -> Bool {
     if Int(token.kind) != UPSURGE_JSON_STRING || !token.has_escapes { return true }
@@ -68,20 +93,26 @@ extension JSONParser {
   /// A value without a column waits for the record's end; what would make the record a reject is noted now, so
   /// that a reject makes no columns.
   mutating func wait(_ token: upsurge_json_token, name: String, key: Int, _ frame: JSONFrame) {
-    let nameKey = name.nameKey
-    if nameByteCount + name.utf8.count > Self.nameByteLimit && !pendingNames.contains(nameKey) {
+    if let place = newNames.place(of: name, for: key) { return wait(token, place: place, key: key, frame) }
+    if nameByteCount + newNames.byteCount + name.utf8.count > Self.nameByteLimit {
       return noteSoft(.nameTooLong(byteCount: name.utf8.count), at: token.start)
     }
-    if !hasRoomForColumn && !pendingNames.contains(nameKey) { return noteNoRoom(at: token.start) }
-    let isNew = pendingNames.insert(nameKey).inserted
-    if !isNew && dialect.duplicateKeys == .reject {
-      noteSoft(isKeyRepeated ? .duplicateKey : .columnCollision, at: token.start, column: name)
+    if !hasRoomForColumn { return noteNoRoom(at: token.start) }
+    if !isText(token, frame) { return noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start) }
+    newNames.add(name, key: key, affinity: affinity(for: token))
+  }
+
+  /// The same for a name that the record has asked for before.
+  mutating func wait(_ token: upsurge_json_token, place: Int, key: Int, _ frame: JSONFrame) {
+    let isAsked = newNames[place].isAsked
+    if !isAsked && !hasRoomForColumn { return noteNoRoom(at: token.start) }
+    if isAsked && dialect.duplicateKeys == .reject {
+      let kind: JSONFault.Kind = isKeyRepeated ? .duplicateKey : .columnCollision
+      noteSoft(kind, at: token.start, column: newNames[place].text)
     } else if !isText(token, frame) {
       noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
-    } else if isNew {
-      nameByteCount += name.utf8.count
-      pendingNameByteCount += name.utf8.count
-      pendingColumns.append(PendingColumn(key: key, affinity: affinity(for: token)))
+    } else if !isAsked {
+      newNames.askAgain(place, key: key, affinity: affinity(for: token))
     }
   }
 
@@ -124,15 +155,15 @@ extension JSONParser {
   /// Makes the columns that a good record asked for.
   /// - Throws: `guardRefused` when the policy says that the columns are frozen, `usage` for the column of a sweep.
   mutating func addPendingColumns(at position: Position) throws(UpsurgeError) {
-    for pending in pendingColumns {
-      let name = shape == .arrays ? header[pending.key] : keyName(pending.key)
+    for new in newNames.asked {
+      let name = new.text
       if slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
       let column = renames[name.nameKey] ?? name
       if let mark = policy.mark, column.nameKey == mark.nameKey { throw markRefusal(of: name, at: position) }
       let target: ColumnTarget
       switch policy.unknown {
       case .add(let spelling):
-        target = ColumnTarget(name: column, affinity: pending.affinity, spellingPolicy: spelling)
+        target = ColumnTarget(name: column, affinity: new.affinity, spellingPolicy: spelling)
       case .addUntyped: target = ColumnTarget(name: column, affinity: .none, spellingPolicy: .warn)
       case .skip, .refuse: throw refusal(of: name, at: position)
       }
@@ -143,18 +174,12 @@ extension JSONParser {
           position: position, column: column, hint: JSONFault.columnsHint)
       }
       slotsByName[column.nameKey] = columns.count
+      nameByteCount += name.utf8.count
+      longestNameByteCount = max(longestNameByteCount, column.utf8.count)
       columns.append(target)
       unannounced.append(target)
     }
-    pendingNameByteCount = 0
-    forgetPendingColumns()
-  }
-
-  mutating func forgetPendingColumns() {
-    nameByteCount -= pendingNameByteCount
-    pendingNameByteCount = 0
-    pendingColumns.removeAll(keepingCapacity: true)
-    pendingNames.removeAll(keepingCapacity: true)
+    newNames.removeAll()
   }
 
   private func refusal(of name: String, at position: Position) -> UpsurgeError {
@@ -177,7 +202,8 @@ extension JSONParser {
   /// Notes a key that the options leave out; it is counted once, with the record in which it was met first.
   mutating func noteSkipped(_ name: String) {
     let isLong = name.utf8.count > Self.skippedNameByteLimit
-    let name = isLong ? name.prefix(Self.skippedNameByteLimit / 4) + "…" : name
+    // Scalars, as a character may have any number of them.
+    let name = isLong ? String(name.unicodeScalars.prefix(Self.skippedNameByteLimit / 4)) + "…" : name
     if countedKeys.contains(name) { return }
     skippedKeys.append(countedKeys.count + skippedKeys.count < Self.skippedNameLimit ? name : nil)
   }
@@ -199,4 +225,6 @@ extension JSONParser {
   private static let skippedNameByteLimit = 400
   /// Bytes of the names of all columns.
   static let nameByteLimit = 1 << 20
+  /// Longer paths of keys are not put together to be shown.
+  private static let shownPathByteLimit = 4 << 10
 }

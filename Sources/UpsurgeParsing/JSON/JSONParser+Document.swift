@@ -80,9 +80,13 @@ extension JSONParser {
   private mutating func readPathKey(
     _ place: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch, isFinal: Bool
   ) throws(UpsurgeError) -> Progress {
+    if endSearch != nil && isStillCut(place, end: end, batch, isFinal: isFinal) { return .pauses }
     var token = upsurge_json_token()
     let code = Int(upsurge_json_read_string(place + 1, end, end, &token))
-    if code == UPSURGE_JSON_CUT && !isFinal { return .pauses }
+    if code == UPSURGE_JSON_CUT && !isFinal {
+      noteCut(place, end: end, batch)
+      return .pauses
+    }
     if code != UPSURGE_JSON_OK {
       throw syntaxError(JSONFault(kind: .kernel(code), at: token.next), end: end, batch)
     }
@@ -143,21 +147,26 @@ extension JSONParser {
     _ start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch, isFinal: Bool
   ) throws(UpsurgeError) -> Progress {
     if !Self.hasRoom(batch) { return .pauses }
+    if endSearch != nil && isStillCut(start, end: end, batch, isFinal: isFinal) { return .pauses }
     let next: UnsafePointer<UInt8>
     switch try readRecord(start, end: end, &batch) {
-    case .needsNewBatch: return .pauses
+    case .needsNewBatch, .cancelled: return .pauses
     case .header(let p), .stored(let p): next = p
     case .rejected(let p):
       reject(start, p, &batch)
       next = p
     case .failed:
       guard let fault else { return .pauses }
-      if fault.kind == .kernel(UPSURGE_JSON_CUT) && !isFinal { return .pauses }
+      if fault.kind == .kernel(UPSURGE_JSON_CUT) && !isFinal {
+        noteCut(start, end: end, batch)
+        return .pauses
+      }
       guard fault.kind == .kernel(UPSURGE_JSON_NOT_UTF8) || fault.kind == .tooManyKeys else {
         throw syntaxError(fault, end: end, batch)
       }
       guard let p = try endOfRecord(start, end: end, batch) else {
         if isFinal { throw syntaxError(fault, end: end, batch) }
+        noteCut(start, end: end, batch)
         return .pauses
       }
       reject(start, p, &batch)

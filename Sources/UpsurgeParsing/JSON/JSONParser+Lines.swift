@@ -26,10 +26,12 @@ extension JSONParser {
       let rest = batch.arenaByteCount - batch.parsedByteCount
       var end = start + rest
       var hasLineEnd = false
-      if let found = memchr(start, 0x0A, rest) {
+      let searched = searchedByteCount(of: batch)
+      if let found = memchr(start + searched, 0x0A, rest - searched) {
         end = UnsafePointer(found.assumingMemoryBound(to: UInt8.self))
         hasLineEnd = true
       } else if !isFinal {
+        searchedLine = (batch.arenaSourceOffset + UInt64(batch.parsedByteCount), rest)
         return
       }
       let next = hasLineEnd ? end + 1 : end
@@ -39,6 +41,15 @@ extension JSONParser {
       if hasLineEnd { line += 1 }
     }
     if isFinal && batch.parsedByteCount == batch.arenaByteCount { try addHeaderColumns(&batch) }
+  }
+
+  /// Bytes of the next line that are known to hold no line end, from when there were fewer of it.
+  @inline(__always)
+  private func searchedByteCount(of batch: borrowing Batch) -> Int {
+    guard batch.recordCount == 0, let line = searchedLine,
+      line.sourceOffset == batch.arenaSourceOffset + UInt64(batch.parsedByteCount)
+    else { return 0 }
+    return min(line.byteCount, batch.arenaByteCount - batch.parsedByteCount)
   }
 
   /// Reads one line.
@@ -54,7 +65,7 @@ extension JSONParser {
       return true
     }
     switch try readRecord(start, end: end, &batch) {
-    case .needsNewBatch: return false
+    case .needsNewBatch, .cancelled: return false
     case .header, .stored: return true
     case .rejected, .failed:
       reject(start, end, &batch)

@@ -36,10 +36,15 @@ extension JSONParser {
     var parent = 0
     var previous: Int32 = -1  // -1 before the first key of an object
     var p = start + 1
+    var look = nextLook(behind: start, end)
     openKeys.removeAll(keepingCapacity: true)
     while true {
       p = upsurge_json_skip_space(p, end)
-      let isBehindValue = readUsualMembers(&p, &previous, parent: parent, &frame)
+      if p >= look {
+        if isCancelled(at: p) { return nil }
+        look = nextLook(behind: p, end)
+      }
+      let isBehindValue = readUsualMembers(&p, &previous, parent: parent, isFlattening, until: look, &frame)
       if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
       if isBehindValue {
         // only the closing brace is left
@@ -69,6 +74,10 @@ extension JSONParser {
           let isObject = p < end && p.pointee == UInt8(ascii: "{") && !isEmptyObject(p, end)
           forgetSubtree(key, isObject: isObject, frame, at: p)
         }
+        if isFlattening && entries[key].last_reading != frame.reading {
+          entries[key].next_touched = entries[parent].first_touched
+          entries[parent].first_touched = Int32(truncatingIfNeeded: key)
+        }
         entries[key].last_reading = frame.reading
         // The value.
         let code = Int(upsurge_json_read_value(p, end, limit, &token))
@@ -81,6 +90,7 @@ extension JSONParser {
               return fail(UPSURGE_JSON_TOO_DEEP, at: p)
             }
             if entries[key].slot <= JSONKeyTable.loneSurrogate { noteBadKey(key, at: p) }
+            entries[key].first_touched = -1
             openKeys.append(Int32(truncatingIfNeeded: key))
             parent = key
             previous = -1
@@ -119,14 +129,18 @@ extension JSONParser {
   /// - Returns: Whether it stopped behind a value, at the object's closing brace.
   @inline(__always)
   private mutating func readUsualMembers(
-    _ p: inout UnsafePointer<UInt8>, _ previous: inout Int32, parent: Int, _ frame: inout JSONFrame
+    _ p: inout UnsafePointer<UInt8>, _ previous: inout Int32, parent: Int, _ isFlattening: Bool,
+    until pause: UnsafePointer<UInt8>, _ frame: inout JSONFrame
   ) -> Bool {
     if !usesKernelForMembers { return false }
     var members = upsurge_json_members(
-      base: frame.base, end: frame.end, limit: frame.limit, keys: keys.entries, row: frame.row,
+      base: frame.base, end: frame.end, limit: frame.limit, pause: pause, keys: keys.entries, row: frame.row,
       spill: frame.spill, spill_byte_count: frame.spillByteCount, filled_count: filledCount,
       reading: frame.reading, previous: previous, is_behind_value: false)
-    p = upsurge_json_read_members(&members, p, Int32(truncatingIfNeeded: parent))
+    let object = Int32(truncatingIfNeeded: parent)
+    p =
+      isFlattening
+      ? upsurge_json_read_flat_members(&members, p, object) : upsurge_json_read_members(&members, p, object)
     previous = members.previous
     filledCount = members.filled_count
     frame.spillByteCount = members.spill_byte_count
@@ -169,7 +183,13 @@ extension JSONParser {
     var machine = upsurge_json_machine()
     upsurge_json_machine_start(&machine, Int32(truncatingIfNeeded: dialect.maximumDepth - depth))
     var at: UnsafePointer<UInt8>? = start
-    let code = Int(upsurge_json_machine_run(&machine, &at, frame.end, true))
+    var look = nextLook(behind: start, frame.end)
+    var code = Int(upsurge_json_machine_run(&machine, &at, look, true))
+    while code == UPSURGE_JSON_OK && look < frame.end {
+      if isCancelled(at: look) { return false }
+      look = nextLook(behind: look, frame.end)
+      code = Int(upsurge_json_machine_run(&machine, &at, look, true))
+    }
     token.start = start
     token.end = at
     token.next = at
@@ -179,6 +199,20 @@ extension JSONParser {
     }
     _ = fail(code == UPSURGE_JSON_OK ? UPSURGE_JSON_CUT : code, at: at ?? start)
     return false
+  }
+
+  /// Where a record is to be looked at next whether reading was cancelled.
+  @inline(__always)
+  func nextLook(behind p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
+    end - p <= ReadCancellation.lookByteCount ? end : p + ReadCancellation.lookByteCount
+  }
+
+  /// Whether reading was cancelled; `fault` says so then.
+  @inline(never)
+  mutating func isCancelled(at place: UnsafePointer<UInt8>) -> Bool {
+    guard let cancellation, cancellation.isRequested else { return false }
+    fault = JSONFault(kind: .cancelled, at: place)
+    return true
   }
 
   /// Notes a fault of the kernels; nil, so that readers can return it.

@@ -14,6 +14,8 @@ extension JSONParser {
     case needsNewBatch
     /// It cannot be read; `fault` says why.
     case failed
+    /// Reading was cancelled inside it.
+    case cancelled
   }
 
   /// As `Batch.hasRoomForRecord`, without a call for each record.
@@ -42,14 +44,14 @@ extension JSONParser {
       blobByteCount = 0
       missingSpillByteCount = 0
       isKeyRepeated = false
-      if !pendingNames.isEmpty { forgetPendingColumns() }
-      if !pendingWarnings.isEmpty { pendingWarnings.removeAll(keepingCapacity: true) }
+      if !newNames.isEmpty { newNames.removeAll() }
+      if !pendingWarnings.isEmpty { pendingWarnings.removeAll() }
       if shape == .unknown && start.pointee == UInt8(ascii: "[") {
         let header = try readHeader(start, &frame, at: position(of: start, batch))
         batch.elementNames = self.header
-        return header.map { .header($0) } ?? .failed
+        return header.map { .header($0) } ?? unread
       }
-      guard let next = readByShape(start, &frame) else { return .failed }
+      guard let next = readByShape(start, &frame) else { return unread }
       if !endsLine(next, frame) { return .failed }
       if fault != nil { return .rejected(next) }
       if shape == .unknown { shape = .objects }
@@ -57,7 +59,7 @@ extension JSONParser {
         askForSpill(start, frame, &batch)
         return .needsNewBatch
       }
-      if pendingColumns.isEmpty {
+      if newNames.count == 0 {
         accept(start, next, frame, &batch)
         return .stored(next)
       }
@@ -69,6 +71,9 @@ extension JSONParser {
       begin(&batch)
     }
   }
+
+  /// The outcome of a record that was not read to its end.
+  private var unread: Outcome { fault?.kind == .cancelled ? .cancelled : .failed }
 
   /// Objects and arrays as the first record decided; anything else is a soft fault behind the value.
   private mutating func readByShape(
@@ -125,7 +130,9 @@ extension JSONParser {
     if pendingWarnings.isEmpty && skippedKeys.isEmpty && unnamedSkipCount == 0 { return }
     let place = batch.position(of: batch.recordCount - 1, file: file)
     countSkippedKeys(at: place)
-    for warning in pendingWarnings { newWarnings.add(warning.code, column: warning.column, at: place) }
+    pendingWarnings.forEach { code, column, count in
+      newWarnings.add(code, column: column, count: count, at: place)
+    }
   }
 
   /// Makes a reject of the record whose bytes are given.

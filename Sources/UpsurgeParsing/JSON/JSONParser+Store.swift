@@ -69,17 +69,18 @@ extension JSONParser {
     let column = columns[slot]
     switch note {
     case .none: break
-    case .textInNumberColumn: warn(.textInNumberColumn, slot)
+    case .textInNumberColumn: warn(.textInNumberColumn, .value, slot)
     case .spellingChanges:
       switch column.spellingPolicy {
-      case .warn: warn(.spellingChanged, slot)
+      case .warn: warn(.spellingChanged, .value, slot)
       case .reject: noteSoft(.wouldChange, at: place, column: column.name)
       }
     }
   }
 
-  private mutating func warn(_ code: WarningLog.Code, _ slot: Int) {
-    pendingWarnings.append(PendingWarning(code: code, column: columns[slot].name, slot: slot))
+  private mutating func warn(_ code: WarningLog.Code, _ kind: JSONPendingWarnings.Kind, _ slot: Int) {
+    if pendingWarnings.noteAgain(kind, at: slot) { return }
+    pendingWarnings.note(code, kind, at: slot, column: columns[slot].name)
   }
 
   /// A second value for a cell.
@@ -89,17 +90,15 @@ extension JSONParser {
       noteSoft(isKeyRepeated ? .duplicateKey : .columnCollision, at: place, column: columns[slot].name)
       return false
     }
-    forgetConversions(slot)
+    // Of the value that is not stored after all; that values were lost stays noted.
+    pendingWarnings.forgetValue(slot)
     mendValueFault(slot)
-    warn(isKeyRepeated ? .duplicateKey : .columnCollision, slot)
-    return true
-  }
-
-  /// What was noted of a value that is not stored after all; that values were lost stays noted.
-  private mutating func forgetConversions(_ slot: Int) {
-    pendingWarnings.removeAll {
-      $0.slot == slot && $0.code != .duplicateKey && $0.code != .columnCollision
+    if isKeyRepeated {
+      warn(.duplicateKey, .duplicateKey, slot)
+    } else {
+      warn(.columnCollision, .columnCollision, slot)
     }
+    return true
   }
 
   /// The same key again, while flattening: what came of its first value in this record is taken back. Only the record
@@ -109,13 +108,22 @@ extension JSONParser {
     _ key: Int, isObject: Bool, _ frame: JSONFrame, at place: UnsafePointer<UInt8>
   ) {
     guard clear(key, keepsPending: !isObject, frame) else { return }
-    let name = keyName(key)
-    let slot = slot(of: name)
-    let column = slot >= 0 ? columns[slot].name : name
-    if dialect.duplicateKeys == .reject { return noteSoft(.duplicateKey, at: place, column: column) }
-    pendingWarnings.append(PendingWarning(code: .duplicateKey, column: column, slot: -1))
+    if dialect.duplicateKeys == .reject {
+      if fault == nil { noteSoft(.duplicateKey, at: place, column: columnName(ofKey: key)) }
+      return
+    }
+    if pendingWarnings.noteAgain(.duplicateObject, at: key) { return }
+    pendingWarnings.note(.duplicateKey, .duplicateObject, at: key, column: columnName(ofKey: key))
   }
 
+  /// The name of a key's column as the table has it, or would have it.
+  private func columnName(ofKey key: Int) -> String {
+    let name = keyName(key)
+    let slot = slot(of: name)
+    return slot >= 0 ? columns[slot].name : name
+  }
+
+  /// Each key is cleared at most as often as it was met, so that a record costs no more than its bytes.
   /// - Parameter keepsPending: whether a column that the value asked for is still asked for, as its first value did.
   /// - Returns: Whether there was anything.
   private mutating func clear(_ key: Int, keepsPending: Bool, _ frame: JSONFrame) -> Bool {
@@ -124,22 +132,20 @@ extension JSONParser {
     if slot >= 0 && slot < frame.columnCount && frame.row[slot].kind != .absent {
       frame.row[slot] = .absent
       filledCount -= 1
-      forgetConversions(slot)
+      pendingWarnings.forgetValue(slot)
       if dialect.duplicateKeys == .lastWins { mendValueFault(slot) }
       isTouched = true
     }
-    if pendingColumns.contains(where: { $0.key == key }) {
+    if !newNames.isEmpty && newNames.isAsked(byKey: key) {
       isTouched = true
-      if !keepsPending {
-        pendingColumns.removeAll { $0.key == key }
-        pendingNames.remove(keyName(key).nameKey)
-      }
+      if !keepsPending { newNames.takeBack(byKey: key) }
     }
-    if keys.entries[key].first_child < 0 { return isTouched }
-    for child in 1..<max(keys.count, 1)
-    where Int(keys.entries[child].parent) == key && keys.entries[child].last_reading == frame.reading {
+    var child = Int(keys.entries[key].first_touched)
+    keys.entries[key].first_touched = -1
+    while child >= 0 && keys.entries[child].last_reading == frame.reading {
       keys.entries[child].last_reading = 0
       if clear(child, keepsPending: false, frame) { isTouched = true }
+      child = Int(keys.entries[child].next_touched)
     }
     return isTouched
   }

@@ -15,20 +15,6 @@ package struct JSONParser: RecordParser, Sendable {
   /// What the records of the source are; the first one decides.
   enum Shape { case unknown, objects, arrays }
 
-  /// A value that waits for its column until the record is known to be good.
-  struct PendingColumn {
-    /// Entry of the key, or the place in the header of an array.
-    var key: Int
-    var affinity: Affinity
-  }
-
-  /// A warning that counts only when its record is stored.
-  struct PendingWarning {
-    var code: WarningLog.Code
-    var column: String?
-    var slot: Int
-  }
-
   package let dialect: JSONDialect
   package let file: String
   let policy: JSONKeyPolicy
@@ -44,7 +30,9 @@ package struct JSONParser: RecordParser, Sendable {
 
   package internal(set) var columns: [ColumnTarget]
   var slotsByName: [String: Int] = [:]
-  let keys = JSONKeyTable()
+  /// Bytes of the longest name that a column or an option has; a longer key means none of them.
+  var longestNameByteCount = 0
+  let keys: JSONKeyTable
 
   /// Columns that no batch has announced yet.
   var unannounced: [ColumnTarget] = []
@@ -63,13 +51,12 @@ package struct JSONParser: RecordParser, Sendable {
   // The record in work.
   var readingNumber: UInt64 = 0
   var fault: JSONFault?
-  var pendingColumns: [PendingColumn] = []
-  /// Bytes of the names of all columns, those that wait included.
+  /// Columns that wait for the record's end.
+  var newNames = JSONNewNames()
+  /// Bytes of the names of all columns.
   var nameByteCount = 0
-  var pendingNameByteCount = 0
-  /// The names of `pendingColumns`, in lower case.
-  var pendingNames: Set<String> = []
-  var pendingWarnings: [PendingWarning] = []
+  /// Warnings that count only when the record is stored.
+  var pendingWarnings = JSONPendingWarnings()
   /// Cells of the record that were filled.
   var filledCount = 0
   /// Bytes of the files that the record names, and those of them for which there was no room.
@@ -90,10 +77,16 @@ package struct JSONParser: RecordParser, Sendable {
   /// Whether usual members are read by the kernel; tests compare with and without.
   package var usesKernelForMembers = true
 
+  package var cancellation: ReadCancellation?
+
   // NDJSON.
+  /// How far the end of the line was looked for that begins at `sourceOffset`.
+  var searchedLine: (sourceOffset: UInt64, byteCount: Int)?
   var droppedLine: DroppedLine?
 
   // A document.
+  /// Looks for the end of a record that did not fit the arena.
+  var endSearch: JSONEndSearch?
   var document: JSONDocumentState
   let lastDetails: JSONParserDetails
 
@@ -114,6 +107,7 @@ package struct JSONParser: RecordParser, Sendable {
     self.columns = columns
     self.policy = policy
     wanted = policy.wanted.map { Set($0.map(\.nameKey)) }
+    keys = JSONKeyTable(separatorByteCount: dialect.flattenSeparator?.utf8.count ?? 0)
     var renames: [String: String] = [:]
     for (key, name) in policy.renames { renames[key.nameKey] = name }
     self.renames = renames
@@ -121,6 +115,8 @@ package struct JSONParser: RecordParser, Sendable {
       slotsByName[column.name.nameKey] = slot
       nameByteCount += column.name.utf8.count
     }
+    let known = columns.map(\.name) + (policy.wanted ?? []) + policy.renames.keys
+    longestNameByteCount = known.reduce(0) { max($0, $1.utf8.count) }
     document = JSONDocumentState(dialect: dialect)
     lastDetails = JSONParserDetails(dialect: dialect)
   }

@@ -141,11 +141,16 @@ package struct TableSchema: Sendable, Equatable {
 
   /// The table's side of an input column with this name; nil when the table lacks it.
   package func columnTarget(_ name: String, spellingPolicy: ColumnTarget.SpellingPolicy) -> ColumnTarget? {
-    columnIndex(name).map {
-      ColumnTarget(
-        name: columns[$0].name, affinity: columns[$0].affinity, spellingPolicy: spellingPolicy,
-        isBlob: columns[$0].affinity == .none && columns[$0].declaredType.uppercased().contains("BLOB"))
-    }
+    columnIndex(name).map { columns[$0].target(spellingPolicy: spellingPolicy) }
+  }
+}
+
+extension TableSchema.Column {
+  /// The table's side of an input column with this name.
+  package func target(spellingPolicy: ColumnTarget.SpellingPolicy) -> ColumnTarget {
+    ColumnTarget(
+      name: name, affinity: affinity, spellingPolicy: spellingPolicy,
+      isBlob: affinity == .none && declaredType.uppercased().contains("BLOB"))
   }
 }
 

@@ -1,0 +1,17 @@
+import Synchronization
+
+/// Ends the reading of an input from another thread. Who waits for a pipe looks at it at least ten times a second, who
+/// parses at least once in so many bytes (`lookByteCount`), also inside one record.
+package final class ReadCancellation: Sendable {
+  private let flag = Atomic<Bool>(false)
+
+  /// Parsers look after so many bytes.
+  package static let lookByteCount = 256 << 10
+
+  package init() {}
+
+  /// May be called on any thread, and from a signal handler that already holds a reference.
+  package func request() { flag.store(true, ordering: .relaxed) }
+
+  package var isRequested: Bool { flag.load(ordering: .relaxed) }
+}
