@@ -79,6 +79,7 @@ public struct LoadJob: Sendable {
           run.stopReading()
           run.noteSignal(signal)
         }
+        if isStopping { run.checkpoint.withLock { $0?.interrupt() } }
         tick(run.control.progress)
       }
       writer.join()

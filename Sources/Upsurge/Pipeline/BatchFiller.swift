@@ -8,12 +8,17 @@ package struct BatchFiller {
   /// Records larger than this are rejected.
   package let recordByteLimit: Int
   package let sourceIndex: Int
+  /// Ends the run, also inside a record, with the error `interrupted`.
+  private let cancellation: ReadCancellation?
   /// Seconds spent waiting for a free batch.
   package private(set) var waitSeconds = 0.0
   /// Bytes behind the last record that the parser was done with, where a stream has ended that is not whole.
   package private(set) var leftByteCount = 0
 
-  package init(pool: BatchPool, recordByteLimit: Int, sourceIndex: Int) {
+  package init(
+    pool: BatchPool, recordByteLimit: Int, sourceIndex: Int, cancellation: ReadCancellation? = nil
+  ) {
+    self.cancellation = cancellation
     self.pool = pool
     self.recordByteLimit = recordByteLimit
     self.sourceIndex = sourceIndex
@@ -33,6 +38,7 @@ package struct BatchFiller {
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int,
     emit: (consuming sending Batch) -> Bool
   ) throws(UpsurgeError) {
+    parser.cancellation = cancellation
     guard var batch = take() else { return }
     batch.sourceIndex = sourceIndex
     batch.arenaSourceOffset = startOffset
@@ -43,7 +49,7 @@ package struct BatchFiller {
     var fillLimit = batch.arenaCapacity
     while true {
       do throws(UpsurgeError) {
-        while !isAtEnd && batch.arenaByteCount < min(fillLimit, batch.arenaCapacity) {
+        while !isAtEnd && !isCancelled && batch.arenaByteCount < min(fillLimit, batch.arenaCapacity) {
           let count = try read(batch.freeArena)
           batch.arenaByteCount += count
           isAtEnd = count == 0
@@ -59,6 +65,11 @@ package struct BatchFiller {
         // Whoever stopped in front of the fault does not hear of it.
         if !handOn(batch, emit: emit) { return }
         throw readError ?? error
+      }
+      if isCancelled {
+        // What was parsed up to here is not waited for.
+        pool.giveBack(batch)
+        throw readError ?? UpsurgeError(.interrupted, "reading was interrupted")
       }
       if batch.wantedSpillByteCount > 0 {
         // Files, or JSON made of surplus fields, are part of the record.
@@ -98,6 +109,8 @@ package struct BatchFiller {
       batch = next
     }
   }
+
+  private var isCancelled: Bool { cancellation?.isRequested ?? false }
 
   /// Where reading can begin again in front of a batch that begins at `byte`.
   private func restart<Parser: RecordParser>(

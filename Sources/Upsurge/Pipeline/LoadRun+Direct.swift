@@ -53,13 +53,14 @@ extension LoadRun {
     warnOfRoom(input.beginning.source, names: input.remainingNames)
     announce(input.beginning)
     let prepareSeconds = watch.seconds
+    image.grace = GracePeriod { [control] in control.cancellationSignal != nil }
     let reader = try start(input, table: table, resumption: nil)
     var packed = Packed(table: table, reader: reader, prepareSeconds: prepareSeconds)
     do throws(UpsurgeError) {
       let reason = try packRows(of: input, layout, in: image, startedAt: startedAt, &packed)
       if let reason { giveUp(&packed, reason) }
     } catch {
-      if image.hasEnded {
+      if image.hasEnded || error.code == .interrupted {
         // It is the database; only its folder was not brought to the disk.
         stop(reader)
         throw error

@@ -14,6 +14,8 @@ final class LoadRun: Sendable {
   let full = BatchChannel(capacity: LoadRun.batchCount)
   /// Ends waits for a pipe.
   let readCancellation = ReadCancellation()
+  /// Ends the checkpoint that is under way.
+  let checkpoint = Guarded<Interrupter?>(nil)
   /// Why the reading thread ended early.
   let readError = Guarded<UpsurgeError?>(nil)
   let summary: Guarded<RunSummary>

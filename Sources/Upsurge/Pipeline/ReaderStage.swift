@@ -104,7 +104,8 @@ struct ReaderStage {
     _ parser: inout Parser, from source: PreparedSource, index: Int
   ) throws(UpsurgeError) {
     var filler = BatchFiller(
-      pool: run.pool, recordByteLimit: run.recordByteLimit, sourceIndex: index)
+      pool: run.pool, recordByteLimit: run.recordByteLimit, sourceIndex: index,
+      cancellation: run.readCancellation)
     let run = run
     let bytesBefore = bytesRead
     let watch = Stopwatch()

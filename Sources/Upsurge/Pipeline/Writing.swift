@@ -52,6 +52,9 @@ final class Writing {
     settings.walLimitByteCount = options.walLimit.byteCount
     settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.isCancelled = { [control = run.control] in control.cancellationSignal != nil }
+    settings.checkpointing = { [checkpoint = run.checkpoint] interrupter in
+      checkpoint.withLock { $0 = interrupter }
+    }
     settings.warn = { [note = run.note] in note(RunNote(.warning, $0)) }
     settings.onError = options.onError
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }

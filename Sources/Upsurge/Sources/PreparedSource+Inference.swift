@@ -72,7 +72,8 @@ extension PreparedSource {
   ) throws(UpsurgeError) -> Pass {
     let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
     var filler = BatchFiller(
-      pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
+      pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0,
+      cancellation: opened.cancellation)
     var inference = ColumnInference(isJSON: isJSON)
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in

@@ -83,6 +83,24 @@ extension Connection {
     return try body()
   }
 
+  /// The same for what loses records when it is given up: where it is nearly done it is finished (see `GracePeriod`).
+  package func interruptibleInTime<Result>(
+    _ body: () throws(UpsurgeError) -> Result
+  ) throws(UpsurgeError) -> Result {
+    if isBorrowed { return try body() }
+    sqlite3_progress_handler(
+      handle, 10_000,
+      { wait in
+        guard let wait else { return 0 }
+        return Unmanaged<LockWait>.fromOpaque(wait).takeUnretainedValue().grace.isOver ? 1 : 0
+      }, Unmanaged.passUnretained(lockWait).toOpaque())
+    defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+    return try body()
+  }
+
+  /// Leaves the log to who opens the database next: without this SQLite brings it into the database when it is closed.
+  func leaveLog() { _ = upsurge_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+
   /// Whether the name leads to another file than the one that is open, or to none (`SQLITE_FCNTL_HAS_MOVED`).
   package var hasMoved: Bool {
     var answer: Int32 = 0

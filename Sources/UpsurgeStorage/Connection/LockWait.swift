@@ -18,6 +18,8 @@ final class LockWait {
   /// The same where waits are short.
   private var shortMilliseconds: Int32?
   private let isCancelled: @Sendable () -> Bool
+  /// What is nearly done is finished.
+  let grace: GracePeriod
   private var startSeconds = 0.0
   /// How long the last wait took, over all its looks; set to 0 by who wants to know.
   var waitedSeconds = 0.0
@@ -27,6 +29,7 @@ final class LockWait {
   init(milliseconds: Int32, isCancelled: @escaping @Sendable () -> Bool) {
     self.milliseconds = milliseconds
     self.isCancelled = isCancelled
+    grace = GracePeriod(isCancelled: isCancelled)
   }
 
   /// Whether the run was told to end, so that a lock which was not got is no failure.

@@ -205,7 +205,10 @@ final class EntrySorter {
     let order = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: max(count, 1))
     for place in 0..<count { order[place] = UInt32(truncatingIfNeeded: place) }
     let chunks = EntryChunks(bytes: bytes, offsets: offsets, partCount: keyColumns.count)
-    KeySorter.sort(order, count: count, of: chunks)
+    let grace = image.grace
+    guard KeySorter.sort(order, count: count, of: chunks, unless: { grace?.isOver ?? false }) else {
+      throw UpsurgeError(.interrupted, "interrupted")
+    }
     for place in 0..<count {
       let entry = Int(order[place])
       let start = Int(offsets[entry])

@@ -34,6 +34,7 @@ extension ImageFile {
         .database, "\(path.escapedForTerminal) is still in use: there is \((path + side).escapedForTerminal)",
         hint: "nothing is stored; run again")
     }
+    try checkTimeToSync()
     if isSynced { try sync() }
     if try !publish(ways) {
       let target = try Connection(
@@ -45,6 +46,16 @@ extension ImageFile {
     letGo()
     if isSynced { try syncFolder() }
   }
+
+  /// Bringing a large file to the disk may take long, and nothing ends it.
+  private func checkTimeToSync() throws(UpsurgeError) {
+    guard let grace, grace.hasBegun else { return }
+    try grace.check()
+    if DiskSpace.size(of: path) > Self.quickByteCount { throw UpsurgeError(.interrupted, "interrupted") }
+  }
+
+  /// A file of so many bytes is on the disk soon.
+  private static let quickByteCount = 32 << 20
 
   /// Gives the file the database's name.
   /// - Returns: false when it must be copied instead.

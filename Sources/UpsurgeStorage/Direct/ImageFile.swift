@@ -21,6 +21,8 @@ package final class ImageFile {
   private let databaseBytes: ContiguousArray<CChar>
   /// The file's own name.
   package let path: String
+  /// Ends the making of the database, when the run was told to end.
+  package var grace: GracePeriod?
   /// -1 when the file has been handed over or is gone.
   private(set) var descriptor: Int32
 

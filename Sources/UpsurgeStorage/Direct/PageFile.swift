@@ -100,6 +100,7 @@ final class PageFile {
 
   private func flush() throws(UpsurgeError) {
     if bufferedPageCount == 0 { return }
+    try image.grace?.check()
     let offset = Int(firstBuffered - 1) * pageByteCount
     let byteCount = bufferedPageCount * pageByteCount
     try image.write(buffer, byteCount, at: offset)

@@ -10,6 +10,7 @@ import UpsurgeRecords
 /// the process; used by one thread.
 final class SortFile {
   private let path: String
+  private let grace: GracePeriod?
   private let descriptor: Int32
   private(set) var byteCount = 0
 
@@ -21,6 +22,7 @@ final class SortFile {
   /// - Throws: `database` when the file cannot be made.
   init(beside image: ImageFile) throws(UpsurgeError) {
     path = image.path + SortFile.suffix
+    grace = image.grace
     SortFile.removeLeft(path)
     descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if descriptor < 0 { throw SortFile.failure("making", path, errno) }
@@ -36,8 +38,9 @@ final class SortFile {
     if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 { unlink(path) }
   }
 
-  /// - Throws: `database` when there is no room, or the disk fails.
+  /// - Throws: `database` when there is no room, or the disk fails; `interrupted`.
   func append(_ bytes: UnsafeRawPointer, _ count: Int) throws(UpsurgeError) {
+    try grace?.check()
     var done = 0
     while done < count {
       let written = pwrite(descriptor, bytes + done, count - done, off_t(byteCount + done))

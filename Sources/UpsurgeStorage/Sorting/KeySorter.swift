@@ -27,14 +27,31 @@ struct KeySorter<Source: KeyChunkSource> {
   private let other: UnsafeMutablePointer<Entry>
   /// Of each of eight bytes, how often it has each value.
   private let counts: UnsafeMutablePointer<UInt32>
+  /// Asked before each large group is sorted.
+  private let isGivenUp: () -> Bool
+  private var hasEnded = false
 
   /// Bytes that sorting takes for each record, the order included.
   static var byteCountPerRecord: Int { 2 * MemoryLayout<Entry>.stride + MemoryLayout<UInt32>.stride }
 
   /// Puts the indexes of records into the order of their keys.
-  /// - Parameter order: the indexes, ascending.
-  static func sort(_ order: UnsafeMutablePointer<UInt32>, count: Int, of source: Source) {
-    if count == 0 { return }
+  /// - Parameters:
+  ///   - order: the indexes, ascending.
+  ///   - isGivenUp: true ends the work, with the order half done.
+  /// - Returns: whether they are sorted.
+  @discardableResult
+  static func sort(
+    _ order: UnsafeMutablePointer<UInt32>, count: Int, of source: Source,
+    unless isGivenUp: () -> Bool = { false }
+  ) -> Bool {
+    withoutActuallyEscaping(isGivenUp) { sort(order, count: count, of: source, asking: $0) }
+  }
+
+  private static func sort(
+    _ order: UnsafeMutablePointer<UInt32>, count: Int, of source: Source,
+    asking isGivenUp: @escaping () -> Bool
+  ) -> Bool {
+    if count == 0 { return true }
     let byteCount = 2 * count * MemoryLayout<Entry>.stride
     let memory = ArenaMemory.allocate(byteCount)
     let entries = UnsafeMutableRawPointer(memory).bindMemory(to: Entry.self, capacity: 2 * count)
@@ -43,14 +60,18 @@ struct KeySorter<Source: KeyChunkSource> {
       ArenaMemory.deallocate(memory, byteCount)
       counts.deallocate()
     }
-    let sorter = KeySorter(source: source, entries: entries, other: entries + count, counts: counts)
+    var sorter = KeySorter(
+      source: source, entries: entries, other: entries + count, counts: counts, isGivenUp: isGivenUp)
     for place in 0..<count { (entries + place).initialize(to: Entry(chunk: 0, record: order[place])) }
     sorter.sort(0..<count, part: 0, depth: 0)
     for place in 0..<count { order[place] = entries[place].record }
+    return !sorter.hasEnded
   }
 
   /// Sorts entries that are equal so far, by the chunks from here on.
-  private func sort(_ range: Range<Int>, part: Int, depth: Int) {
+  private mutating func sort(_ range: Range<Int>, part: Int, depth: Int) {
+    if range.count >= Self.fewestForRadix && isGivenUp() { hasEnded = true }
+    if hasEnded { return }
     for place in range {
       entries[place].chunk = source.chunk(entries[place].record, part: part, depth: depth)
     }
@@ -90,7 +111,7 @@ struct KeySorter<Source: KeyChunkSource> {
     }
   }
 
-  private func radix(_ range: Range<Int>) {
+  private mutating func radix(_ range: Range<Int>) {
     let count = range.count
     counts.update(repeating: 0, count: 8 * 256)
     for place in range {
@@ -104,6 +125,10 @@ struct KeySorter<Source: KeyChunkSource> {
     for byte in 0..<8 {
       let counts = counts + byte << 8
       let shift = UInt64(8 * byte)
+      if isGivenUp() {
+        hasEnded = true
+        break
+      }
       if Int(counts[Int(from[0].chunk >> shift & 255)]) == count { continue }
       var sum: UInt32 = 0
       for value in 0..<256 {

@@ -66,7 +66,9 @@ package final class TableUpkeep {
     if connection.isInAutocommit { try connection.beginWriting() }
     for definition in obsolete { try PendingWork.remove(definition, on: connection) }
     if request.indexUpkeep == .keep {
-      for definition in additions { try make(definition) }
+      try connection.interruptible { () throws(UpsurgeError) in
+        for definition in additions { try make(definition) }
+      }
       additions = []
     } else if !isOneTransaction {
       try PendingWork.record(additions, on: connection)
@@ -87,9 +89,11 @@ package final class TableUpkeep {
       // Nothing was written, so nothing is to be built: the indexes stay untouched.
       return try connection.execute("ROLLBACK; BEGIN IMMEDIATE")
     }
-    if hasSetAside { try restore(say) }
+    if hasSetAside { try connection.interruptibleInTime { () throws(UpsurgeError) in try restore(say) } }
     if isOneTransaction && !request.isTrial {
-      for definition in additions { try build(definition, say) }
+      try connection.interruptibleInTime { () throws(UpsurgeError) in
+        for definition in additions { try build(definition, say) }
+      }
       return
     }
     if additions.isEmpty || isInterrupted || request.isTrial { return }

@@ -13,6 +13,8 @@ final class CheckpointThread: @unchecked Sendable {
   private var isEnding = false
   private var result = Result()
   private var thread: WorkerThread?
+  /// Ends the round that is on its way.
+  private var interrupter: Interrupter?
 
   /// What came of the rounds so far.
   struct Result {
@@ -64,9 +66,11 @@ final class CheckpointThread: @unchecked Sendable {
   }
 
   /// Waits for the round that is on its way, closes the connection and ends the thread.
-  func end() {
+  /// - Parameter atOnce: gives up the round.
+  func end(atOnce: Bool = false) {
     monitor.lock()
     isEnding = true
+    if atOnce { interrupter?.interrupt() }
     monitor.notifyAll()
     monitor.unlock()
     thread?.join()
@@ -81,6 +85,7 @@ final class CheckpointThread: @unchecked Sendable {
           connection = try Connection(
             path: path, createIfMissing: false, busyTimeoutMilliseconds: 0, vfs: vfs)
         }
+        connection.map(note)
         try connection.map { (connection) throws(UpsurgeError) in try bringIn(connection) }
       } catch {
         monitor.lock()
@@ -92,6 +97,12 @@ final class CheckpointThread: @unchecked Sendable {
       monitor.notifyAll()
       monitor.unlock()
     }
+  }
+
+  private func note(_ connection: Connection) {
+    monitor.lock()
+    defer { monitor.unlock() }
+    interrupter = connection.interrupter
   }
 
   /// - Returns: false when there is none to come.

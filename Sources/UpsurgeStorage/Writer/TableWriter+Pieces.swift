@@ -81,13 +81,16 @@ extension TableWriter {
     let order = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: records.count)
     let remaining = try leaveOutEqual(batch, records, into: order)
     let start = MonotonicClock.seconds
-    KeySorter.sort(order, count: remaining, of: KeyChunks(key, batch))
+    guard KeySorter.sort(order, count: remaining, of: KeyChunks(key, batch), unless: { grace.isOver }) else {
+      throw UpsurgeError(.interrupted, "interrupted")
+    }
     statistics.sortSeconds += MonotonicClock.seconds - start
     // Where the first bad record ends the run, what is behind it in the input need not be stored.
     var last = settings.onError == .stop ? firstBad : .max
     var count = Self.leaveOut(behind: last, batch, order, 0..<remaining)
     var place = 0
     while place < count {
+      try grace.check()
       let end = min(count, place + recordsBetweenLooks)
       gathering.seen &+= Self.look(at: batch, order, place..<end)
       try storeSeen(batch, in: RecordOrder(order), from: place, to: end)

@@ -35,8 +35,23 @@ extension TableWriter {
         try keepHeld(batch, before: record, reject: rejectIndex)
         try commit(batch, recordCount: record)
       }
+      if grace.isOver && (record < records.upperBound || rejectIndex < rejects.upperBound) {
+        try endEarly(batch, before: record, reject: rejectIndex)
+      }
     }
     try keepHeld(batch, before: record, reject: rejectIndex)
+  }
+
+  /// Ends inside of a batch, as the run was told to end: at a commit where there may be one, else at the last one.
+  /// - Throws: `interrupted`.
+  private func endEarly(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {
+    let mayCommit =
+      !settings.commitsOnce && !settings.isDryRun && connection.durability != .off && connection.shared == nil
+    if mayCommit && transaction.isOpen {
+      try keepHeld(batch, before: record, reject: reject)
+      try commit(batch, recordCount: record)
+    }
+    throw UpsurgeError(.interrupted, "interrupted")
   }
 
   /// Stores records between two looks: groups neighbours of one shape into statements.

@@ -58,7 +58,9 @@ extension TableWriter {
     if isEnd || connection.durability == .off || checkpointsBeside(bytes) || bytes < checkpointByteCount {
       return
     }
+    if isLogLeft { return }
     let isInDatabase = try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+    if !isInDatabase && settings.isCancelled() { return }
     notePin(isPinned: !isInDatabase, bytes)
     let limit = settings.walLimitByteCount
     if bytes <= limit / 2 { return }
@@ -93,7 +95,7 @@ extension TableWriter {
 
   /// Ends the thread beside, with its connection.
   func endBeside() {
-    log.thread?.end()
+    log.thread?.end(atOnce: settings.isCancelled())
     log.thread = nil
     log.hasNoThread = true
   }
@@ -116,12 +118,16 @@ extension TableWriter {
   /// - Returns: whether all of it is there.
   @discardableResult
   func checkpoint(_ mode: Int32) throws(UpsurgeError) -> Bool {
+    if isLogLeft { return false }
     let start = MonotonicClock.seconds
     log.thread?.wait()
+    settings.checkpointing(connection.interrupter)
+    defer { settings.checkpointing(nil) }
     var frames: Int32 = 0
     var done: Int32 = 0
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &frames, &done)
-    if code != SQLITE_OK && ResultCode.primary(code) != SQLITE_BUSY {
+    if code == SQLITE_INTERRUPT { connection.leaveLog() }
+    if code != SQLITE_OK && code != SQLITE_INTERRUPT && ResultCode.primary(code) != SQLITE_BUSY {
       var error = connection.failure(code)
       error.message += ", while the write-ahead log was brought into it"
       throw error
@@ -134,11 +140,26 @@ extension TableWriter {
     return statistics.isCheckpointComplete
   }
 
-  /// The last checkpoint of a run: nothing of the log is left, unless somebody reads from it.
+  /// Whether the log stays as it is, because the run was told to end and it is large. All that is committed is safe there;
+  /// the next run brings it into the database.
+  private var isLogLeft: Bool {
+    guard settings.isCancelled(),
+      connection.notes.pointee.walFrames * frameByteCount > Self.quickLogByteCount
+    else { return false }
+    connection.leaveLog()
+    return true
+  }
+
+  /// A log of so many bytes is in the database soon.
+  private static let quickLogByteCount = 8 << 20
+
+  /// The last checkpoint of a run: nothing of the log is left, unless somebody reads from it, or the run was told to end.
   func finishLog(isInterrupted: Bool) throws(UpsurgeError) {
     do throws(UpsurgeError) {
+      if isLogLeft { return }
       let bytes = connection.notes.pointee.walFrames * frameByteCount
       let isEmpty = try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+      if !isEmpty && settings.isCancelled() { return }
       notePin(isPinned: !isEmpty, bytes)
       if !isEmpty { noteRest() }
     } catch {

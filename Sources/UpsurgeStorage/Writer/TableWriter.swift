@@ -63,6 +63,8 @@ package final class TableWriter {
   var log = LogState()
   /// Transactions are looked at after so many records.
   var recordsBetweenLooks = 256
+  /// Lets what is nearly done be finished when the run was told to end.
+  let grace: GracePeriod
   /// Whether the page cache is small for the sake of large records.
   var hasSmallCache = false
   /// The reject that ends the run.
@@ -163,6 +165,7 @@ package final class TableWriter {
     self.connection = connection
     self.plan = plan
     self.settings = settings.settled
+    grace = GracePeriod(isCancelled: settings.isCancelled)
     self.sourceNames = sourceNames
     self.rejectSink = rejectSink
     self.transactionObserver = transactionObserver

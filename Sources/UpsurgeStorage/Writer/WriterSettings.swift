@@ -31,6 +31,8 @@ package struct WriterSettings: Sendable {
   package var longestPauseSeconds = 5.0
   /// Whether the run was told to end, which ends such waits; asked on the writer's thread.
   package var isCancelled: @Sendable () -> Bool = { false }
+  /// Is given what ends a checkpoint while there is one, from any thread; nil when it is over.
+  package var checkpointing: @Sendable (Interrupter?) -> Void = { _ in }
   /// Takes what a person should know while the run goes on; on the writer's thread.
   package var warn: @Sendable (String) -> Void = { _ in }
   /// What the disk of a file has free; nil when that is not known.
