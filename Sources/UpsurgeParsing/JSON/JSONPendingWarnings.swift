@@ -3,7 +3,7 @@ import UpsurgeRecords
 /// Warnings of the record in work: they count only when it is stored. However often a record gives one, it is noted once,
 /// with its number, and found again without a search.
 ///
-///     list     a: text, b: repeated 3      in order of first appearance, as long as none is forgotten
+///     list     a: text, b: repeated 3      in order of first appearance
 ///     places   0 . . . . . 1               by `id`, which tells the column and the kind; may be out of date
 struct JSONPendingWarnings {
   private struct Warning {
@@ -26,9 +26,16 @@ struct JSONPendingWarnings {
   private var list: [Warning] = []
   private var places: [Int32] = []
 
+  /// Entries of `list` that were forgotten; their count is 0.
+  private var forgottenCount = 0
+  private static let fewestToCompact = 64
+
   var isEmpty: Bool { list.isEmpty }
 
-  mutating func removeAll() { list.removeAll(keepingCapacity: true) }
+  mutating func removeAll() {
+    list.removeAll(keepingCapacity: true)
+    forgottenCount = 0
+  }
 
   /// Counts one more of a warning.
   /// - Parameter place: the slot of the column, or the key where the kind is `duplicateObject`.
@@ -50,14 +57,21 @@ struct JSONPendingWarnings {
   /// Forgets what was noted of a column's value.
   mutating func forgetValue(_ slot: Int) {
     guard let index = index(of: Self.id(.value, slot)) else { return }
-    let last = list.removeLast()
-    if index == list.count { return }
-    list[index] = last
-    places[last.id] = Int32(truncatingIfNeeded: index)
+    list[index].count = 0
+    places[list[index].id] = -1
+    forgottenCount += 1
+    if forgottenCount >= Self.fewestToCompact && forgottenCount > list.count / 2 { compact() }
+  }
+
+  /// Takes the forgotten ones out, so that a value that comes again and again leaves no trail.
+  private mutating func compact() {
+    list.removeAll { $0.count == 0 }
+    for (index, warning) in list.enumerated() { places[warning.id] = Int32(truncatingIfNeeded: index) }
+    forgottenCount = 0
   }
 
   func forEach(_ body: (WarningLog.Code, _ column: String?, _ count: UInt64) -> Void) {
-    for warning in list { body(warning.code, warning.column, warning.count) }
+    for warning in list where warning.count > 0 { body(warning.code, warning.column, warning.count) }
   }
 
   private static func id(_ kind: Kind, _ place: Int) -> Int { place << 2 | kind.rawValue }
