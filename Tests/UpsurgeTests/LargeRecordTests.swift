@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 import Upsurge
 
-@testable import UpsurgeMirror
-
 /// Signals and deadlines while one large record after another is read, sorted, packed or stored.
 @Suite("Ends inside records and long loops", .serialized)
 struct LargeRecordTests {
@@ -44,7 +42,7 @@ struct LargeRecordTests {
   }
 
   @Test("SIGTERM ends a load inside a record", arguments: records.indices)
-  func signal(index: Int) throws {
+  func terminated(index: Int) throws {
     let (_, text, options) = Self.records[index]
     let path = scratch.file("pipe")
     #expect(mkfifo(path, 0o600) == 0)
@@ -71,9 +69,9 @@ struct LargeRecordTests {
   }
 
   @Test(
-    "A deadline ends the packing, sorting and storing of rows with nothing or a prefix",
+    "A cancellation ends the packing, sorting and storing of rows with nothing or a prefix",
     arguments: ["direct", "sorted"])
-  func deadline(way: String) throws {
+  func sorting(way: String) throws {
     let rows = (0..<400_000).map { "\(($0 &* 7_919) % 400_009),\($0)\n" }.joined()
     let source = scratch.write("id,b\n" + rows, to: "in.csv")
     let database = Database(scratch.file("a.db"))

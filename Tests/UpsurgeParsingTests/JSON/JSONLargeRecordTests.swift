@@ -16,8 +16,8 @@ struct JSONLargeRecordTests {
     var unit: String
     var tail: String
     var dialect: JSONDialect
-    /// Of the one warning or reject; nil: the record is stored without a warning.
-    var code: String?
+    /// Of the one warning or reject.
+    var code: String
 
     func record(unitCount: Int) -> [UInt8] {
       var text = head
