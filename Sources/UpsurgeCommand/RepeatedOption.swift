@@ -12,7 +12,8 @@ enum RepeatedOption {
     "--allow-empty", "--alter", "--any-key", "--atomic", "--check", "--check-job", "--create-key", "--cron",
     "--explain", "--explain-time", "--help",
     "--history", "--input-order", "--json",
-    "--no-header", "--quiet", "--schema", "--strict", "--systemd", "--verbose", "--version", "--yes",
+    "--no-header", "--quiet", "--schema", "--strict", "--systemd", "--trust-rules", "--verbose", "--version",
+    "--yes",
   ]
 
   /// The first option that is given again and may not be; nil where there is none, or help is asked for.

@@ -28,7 +28,11 @@ struct ReplayCommand: ParsableCommand {
       what is left is written to FILE.replay, and a replay that was cut short goes on where it stopped. A record that \
       was stored is never stored again, and one that a load which ended early will read again is left to that load. It is \
       stored as if it came now: with a key it replaces what later deliveries \
-      brought, unless --merge newer:COL decides. Replay only files of your own loads: their rules may hold SQL.
+      brought, unless --merge newer:COL decides.
+
+      A database or a file of somebody else does nothing of its own: it names no file to be read (--blob-folder does), and \
+      SQL in its rules is run only where it computes with the record and its row (--trust-rules runs all of it). Such \
+      records stay, with the reason.
 
       Examples:
         upsurge load shop.db orders feed.ndjson --key id --contract quarantine
@@ -70,6 +74,18 @@ struct ReplayCommand: ParsableCommand {
   )
   var memory: ByteSize = .mebibytes(64)
 
+  @Option(
+    help: ArgumentHelp(
+      "The folder in which records name files (--blob file); without it, such records are not tried.",
+      valueName: "dir"))
+  var blobFolder: String?
+
+  @Flag(
+    help:
+      "Run the SQL of kept rules even where it reads other tables or calls functions that do more than compute."
+  )
+  var trustRules = false
+
   @Option(help: "Milliseconds to wait for a lock.")
   var busyTimeout: Int32 = 5_000
 
@@ -92,6 +108,8 @@ struct ReplayCommand: ParsableCommand {
     options.walLimit = walLimit
     options.memory = memory
     options.busyTimeout = busyTimeout
+    options.blobFolder = blobFolder
+    options.trustsRules = trustRules
     let job = ReplayJob(database: database, file: file, options: options)
     let summaryFile: SummaryFile?
     do throws(UpsurgeError) {

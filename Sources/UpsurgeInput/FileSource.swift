@@ -56,6 +56,10 @@ package final class FileSource: ByteSource {
         feed: feed, name: question.mask.name(name), counter: counter, cancellation: cancellation)
       return
     }
+    if question.hasFound(name) {
+      try self.init(found: name, counter: counter, cancellation: cancellation)
+      return
+    }
     guard let info = stat(path: name) else { throw .cannotOpen(name, errno) }
     if info.isDirectory { throw .isDirectory(name) }
     // Without O_NONBLOCK the open itself would wait for a writer, and nothing could end that wait.
@@ -63,6 +67,26 @@ package final class FileSource: ByteSource {
     var opened: Int32
     repeat { opened = systemOpen(name, flags) } while opened < 0 && errno == EINTR
     if opened < 0 { throw .cannotOpen(name, errno) }
+    try self.init(
+      descriptor: opened, isOwner: true, name: name, counter: counter, cancellation: cancellation)
+  }
+
+  /// Opens a file that was found in a folder. Whoever writes there may put anything into its place meanwhile, so it is
+  /// looked at when it is open.
+  /// - Throws: `unreadableInput`, also for a symbolic link and for what is no regular file.
+  package convenience init(
+    found name: String, counter: ByteCounter = ByteCounter(), cancellation: ReadCancellation? = nil
+  ) throws(UpsurgeError) {
+    var opened: Int32
+    repeat {
+      // O_NONBLOCK: a pipe would make the open wait.
+      opened = systemOpen(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+    } while opened < 0 && errno == EINTR
+    if opened < 0 { throw errno == ELOOP ? .isLink(name) : .cannotOpen(name, errno) }
+    guard let info = stat(descriptor: opened), info.isRegular || info.isDirectory else {
+      systemClose(opened)
+      throw .isNoFile(name)
+    }
     try self.init(
       descriptor: opened, isOwner: true, name: name, counter: counter, cancellation: cancellation)
   }

@@ -38,7 +38,9 @@ extension SourceName {
     _ name: String, asking question: HTTPQuestion, cancellation: ReadCancellation?
   ) throws(UpsurgeError) -> (any Feed)? {
     if isURL(name) { return try HTTPFetch.open(question.request(to: name), cancellation: cancellation) }
-    if let command = command(of: name) { return try CommandFeed(command, mask: question.mask) }
+    if let command = command(of: name) {
+      return try CommandFeed(command, environment: question.environment, mask: question.mask)
+    }
     return nil
   }
 

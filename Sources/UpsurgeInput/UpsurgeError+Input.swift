@@ -52,6 +52,21 @@ extension UpsurgeError {
       hint: "name its files: \(inside)*.csv", underlyingCode: EISDIR)
   }
 
+  /// A symbolic link among files that were found in a folder.
+  static func isLink(_ name: String) -> UpsurgeError {
+    UpsurgeError(
+      .unreadableInput, "\(name.escapedForTerminal) is a symbolic link, which is not followed in a folder",
+      hint: "put the file itself there, or name the link as a source of its own", underlyingCode: ELOOP)
+  }
+
+  /// A device, pipe or socket among files that were found in a folder.
+  static func isNoFile(_ name: String) -> UpsurgeError {
+    UpsurgeError(
+      .unreadableInput,
+      "\(name.escapedForTerminal) is a device, pipe or socket, which is not read in a folder",
+      hint: "put a file there, or name it as a source of its own")
+  }
+
   /// A glob that matches nothing.
   static func noMatch(_ pattern: String) -> UpsurgeError {
     var hint = "check the pattern"

@@ -9,7 +9,7 @@ struct ReplayNeedsTests {
   let scratch = Scratch()
   private var database: String { scratch.file("a.db") }
 
-  @Test("Files that records name are those of --blob-folder, from whatever folder the replay is started")
+  @Test("Files that records name are those of the replay's own --blob-folder")
   func blobFolder() throws {
     for folder in ["files", "source"] { #expect(mkdir(scratch.file(folder), 0o700) == 0) }
     _ = scratch.write("RIGHT", to: "files/p.bin")
@@ -26,7 +26,7 @@ struct ReplayNeedsTests {
     let mended = String(decoding: try readFile(rejects), as: UTF8.self).replacing(
       #"\"bad\""#, with: #"\"good\""#)
     _ = scratch.write(mended, to: "bad.ndjson")
-    let replay = try Command.run(["replay", database, rejects])
+    let replay = try Command.run(["replay", database, rejects, "--blob-folder", scratch.file("files")])
     #expect(replay.exitCode == 0, "\(replay.talk)")
     #expect(try Database(database).rows("SELECT id, CAST(b AS TEXT) FROM t") == ["1|'RIGHT'"])
   }

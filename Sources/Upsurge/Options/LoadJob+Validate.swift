@@ -8,11 +8,7 @@ extension LoadJob {
   /// - Throws: `usage` where the request contradicts itself.
   func validate() throws(UpsurgeError) {
     if table.isEmpty { throw UpsurgeError(.usage, "the table has no name") }
-    if OwnTable.isOwn(table) {
-      throw UpsurgeError(
-        .usage, "\(table) is a table of Upsurge's own, in which it keeps something beside the data",
-        hint: "give another table")
-    }
+    try OwnTable.refuse(table)
     if database == ":memory:" {
       throw UpsurgeError(
         .usage, "a database in memory is gone when the command ends", hint: "give the path of a file")

@@ -28,12 +28,20 @@ struct RawRecordParser: ~Copyable {
   private let blobs: BlobDecoding?
 
   /// - Parameters:
-  ///   - file: the input from which the records came; `--blob file` reads beside it, unless the context names a folder.
+  ///   - file: the input from which the records came.
+  ///   - blobFolder: where the files of `--blob file` lie. The caller says so: what the context names could be any folder.
   ///   - byteLimit: what files may take that a record names.
-  /// - Throws: `guardRefused` where the table lacks a column that the records have.
+  /// - Throws: `guardRefused` where the table lacks a column that the records have; `usage` where they name files, and
+  ///   nobody has said where those are.
   init(
-    _ context: RejectContext, file: String, schema: TableSchema, rules: UpsertRules, byteLimit: Int
+    _ context: RejectContext, file: String, schema: TableSchema, rules: UpsertRules, blobFolder: String?,
+    byteLimit: Int
   ) throws(UpsurgeError) {
+    if context.blobEncoding == .file, blobFolder == nil {
+      throw UpsurgeError(
+        .usage, "the records name files, which are read only in a folder that you give",
+        hint: "upsurge replay --blob-folder DIR, where their files lie")
+    }
     let spelling: ColumnTarget.SpellingPolicy = context.keepsSpelling ? .reject : .warn
     let registry = try Self.registry(context, schema, rules, spelling)
     self.context = context
@@ -41,7 +49,7 @@ struct RawRecordParser: ~Copyable {
     columns = registry.targets
     blobs = context.blobEncoding.map {
       BlobDecoding(
-        encoding: $0, files: $0 == .file ? BlobFolder(ofSource: file, given: context.blobFolder) : nil,
+        encoding: $0, files: $0 == .file ? BlobFolder(ofSource: file, given: blobFolder) : nil,
         byteLimit: byteLimit)
     }
     policy = Self.policy(context, rules: rules, spelling: spelling)

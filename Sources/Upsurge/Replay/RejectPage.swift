@@ -91,10 +91,12 @@ struct RejectPage {
       throw UpsurgeError(.usage, "there is no table \(context.table.escapedForTerminal)")
     }
     table = schema.name
-    let rules = try RulesText.decode(context.rules)
+    try OwnTable.refuse(table)
+    let rules = try RulesText.decode(context.rules, running: options.returnedSQL)
     let file = records.first?.position.file ?? ""
     var parser = try RawRecordParser(
-      context, file: file, schema: schema, rules: rules, byteLimit: options.memory.byteCount / 4)
+      context, file: file, schema: schema, rules: rules, blobFolder: options.blobFolder,
+      byteLimit: options.memory.byteCount / 4)
     let sink = RejectList()
     let writer = try makeWriter(
       schema, rules: rules, columns: parser.columns, file: file, sink: sink, on: connection)
@@ -186,8 +188,11 @@ extension UpsurgeError {
   /// The words for why none of the records has a place; nil when something else is wrong.
   fileprivate var noPlaceWords: String? {
     guard code == .usage || code == .guardRefused else { return nil }
-    return message + (hint.map { " (\($0))" } ?? "")
+    return messageAndHint
   }
+
+  /// Both in one line.
+  var messageAndHint: String { message + (hint.map { " (\($0))" } ?? "") }
 }
 
 /// Takes what a writer rejects.

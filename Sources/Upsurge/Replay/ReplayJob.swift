@@ -55,10 +55,18 @@ public struct ReplayOptions: Sendable {
   /// How long to wait for a lock, in milliseconds.
   public var busyTimeout: Int32 = 5_000
   public var memory = ByteSize.mebibytes(64)
+  /// The folder in which records of `--blob file` name files; without it they are not tried. What the database or the
+  /// file of rejects says of a folder opens nothing.
+  public var blobFolder: String?
+  /// Whether the SQL of the rules that are kept with records is run whatever it holds. Without it, SQL with subqueries or
+  /// with functions that do more than compute is not, and its records are not tried.
+  public var trustsRules = false
   /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
   package var vfsName: String?
 
   public init() {}
+
+  var returnedSQL: ReturnedSQL { ReturnedSQL(isTrusted: trustsRules) }
 
   /// So many records make a page, which is a transaction.
   var pageRecordLimit: Int { min(1_000, commitEvery) }

@@ -73,9 +73,18 @@ struct ReplayPage {
   private mutating func readAll(_ schema: TableSchema) -> (UpsertRules, Kept)? {
     let rules: UpsertRules
     do throws(UpsurgeError) {
-      rules = try RulesText.decode(records[0].rules)
+      try OwnTable.refuse(schema.name)
+      rules = try RulesText.decode(records[0].rules, running: options.returnedSQL)
     } catch {
-      for record in records { reject(record, Self.unreadable, error.message) }
+      // What is understood and not done waits for a caller who wants it.
+      let isUnderstood = error.code == .usage
+      for record in records {
+        if isUnderstood {
+          wait(error.messageAndHint, [])
+        } else {
+          reject(record, Self.unreadable, error.message)
+        }
+      }
       return nil
     }
     var kept: Kept = []

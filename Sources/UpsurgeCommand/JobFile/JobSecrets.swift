@@ -7,6 +7,9 @@ import Upsurge
 #endif
 
 /// Puts secrets into a text: `${env:NAME}` and `${file:PATH}`; `$${` is `${`.
+///
+///     https://h/a?key=${env:KEY}        https://h/a?key=hunter2
+///     exec:mysql -p${env:PW} shop       exec:mysql -p"${UPSURGE_SECRET_1}" shop, and the variable in its environment
 struct JobSecrets {
   let paths: JobPaths
   /// Looks up a variable of the environment.
@@ -14,19 +17,41 @@ struct JobSecrets {
 
   private static let byteLimit = 64 << 10
 
-  /// The text with what it refers to. No error says a value.
-  /// - Parameter secrets: gets each value, with what stands for it in the text.
+  /// What a text refers to.
+  struct Found {
+    /// Each value, with what stands for it in the text.
+    var shown: [String: String] = [:]
+    /// Those that commands refer to, by the variables of their environment.
+    var environment: [String: String] = [:]
+
+    /// The variable that holds a value.
+    mutating func variable(for value: String) -> String {
+      if let known = environment.first(where: { $0.value == value })?.key { return known }
+      let name = "UPSURGE_SECRET_\(environment.count + 1)"
+      environment[name] = value
+      return name
+    }
+  }
+
+  /// The text with what it refers to. Behind `exec:` a value is never a part of what the shell reads: the text refers to
+  /// a variable there, which holds it. No error says a value.
   /// - Throws: `usage` for what is not set or not understood, `unreadableInput` for a file.
   func expand(
-    _ text: String, path: String, place: JobPlace, noting secrets: inout [String: String]
+    _ text: String, path: String, place: JobPlace, noting found: inout Found
   ) throws(UpsurgeError) -> String {
     var expanded = ""
+    var shell = ShellText()
+    // What a value brings before it says `exec:` is the command that somebody has put there as a whole.
+    func take(_ piece: some StringProtocol) {
+      expanded += piece
+      shell.read(piece)
+    }
     var rest = text[...]
     while let start = rest.firstIndex(of: "$") {
-      expanded += rest[..<start]
+      take(rest[..<start])
       rest = rest[start...]
       if rest.hasPrefix("$${") {
-        expanded += "${"
+        take("${")
         rest = rest.dropFirst(3)
       } else if rest.hasPrefix("${") {
         guard let end = rest.firstIndex(of: "}") else {
@@ -34,21 +59,41 @@ struct JobSecrets {
         }
         let name = rest[rest.index(start, offsetBy: 2)..<end]
         let value = try value(of: name, path: path, place: place)
-        secrets[value] = "${\(name)}"
-        expanded += value
+        found.shown[value] = "${\(name)}"
+        if SourceName.command(of: expanded) == nil {
+          take(value)
+        } else {
+          try check(shell, name, path: path, place: place)
+          expanded += shell.reference(to: found.variable(for: value))
+          shell.passReference()
+        }
         rest = rest[rest.index(after: end)...]
       } else {
-        expanded.append("$")
+        take("$")
         rest = rest.dropFirst()
       }
     }
     return expanded + rest
   }
 
+  /// - Throws: `usage` for a place in a command where nothing can refer to a variable.
+  private func check(
+    _ shell: ShellText, _ name: Substring, path: String, place: JobPlace
+  ) throws(UpsurgeError) {
+    if shell.followsBackslash {
+      throw place.error(path, "a backslash before ${\(name)}", hint: "write $${ for the text ${")
+    }
+    if shell.isInDocument {
+      throw place.error(
+        path, "${\(name)} in a here-document (<<), where it could end the quotes around it",
+        hint: "let printf write the lines: printf '%s\\n' ${\(name)} | COMMAND")
+    }
+  }
+
   /// The same for a text that is shown nowhere.
   func expand(_ text: String, path: String, place: JobPlace) throws(UpsurgeError) -> String {
-    var secrets: [String: String] = [:]
-    return try expand(text, path: path, place: place, noting: &secrets)
+    var found = Found()
+    return try expand(text, path: path, place: place, noting: &found)
   }
 
   private func value(of name: Substring, path: String, place: JobPlace) throws(UpsurgeError) -> String {

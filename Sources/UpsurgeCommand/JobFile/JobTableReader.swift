@@ -146,7 +146,7 @@ extension JobTableReader {
     if case .list(let list) = own.value.content { nodes = list } else { nodes = [own.value] }
     if nodes.isEmpty { throw own.value.place.error(own.path, "the list is empty", hint: "name a file") }
     var (sources, shownSources): ([String], [String]) = ([], [])
-    var secrets: [String: String] = [:]
+    var secrets = JobSecrets.Found()
     for node in nodes {
       guard case .text(let shown) = node.content else {
         throw node.place.error(own.path, "is \(node.kind); it takes a text or a list of texts")
@@ -163,7 +163,8 @@ extension JobTableReader {
     }
     table.sources = sources
     table.shownSources = shownSources
-    table.secrets = secrets
+    table.secrets = secrets.shown
+    table.environment = secrets.environment
   }
 
   /// A password in the text of a URL would be shown wherever the source is.

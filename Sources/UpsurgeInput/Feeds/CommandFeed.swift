@@ -22,9 +22,13 @@ package final class CommandFeed: Feed {
   package var provesEnd: Bool { true }
 
   /// Starts the command.
-  /// - Parameter mask: what of the command, and of what it says, may not be shown.
+  /// - Parameters:
+  ///   - environment: variables that it gets beside those of this process.
+  ///   - mask: what of the command, and of what it says, may not be shown.
   /// - Throws: `usage` for an empty one; `unreadableInput` where it cannot be started.
-  package init(_ command: String, mask: SecretMask = SecretMask()) throws(UpsurgeError) {
+  package init(
+    _ command: String, environment: [String: String] = [:], mask: SecretMask = SecretMask()
+  ) throws(UpsurgeError) {
     let given = SourceName.commandMark + command
     try SourceName.checkFeed(given)
     name = mask.name(given)
@@ -38,7 +42,8 @@ package final class CommandFeed: Feed {
       systemClose(output.writeEnd)
       throw error
     }
-    let (process, code) = Self.start(command, output: output.writeEnd, talk: talk.writeEnd)
+    let (process, code) = Self.start(
+      command, environment: environment, output: output.writeEnd, talk: talk.writeEnd)
     systemClose(output.writeEnd)
     systemClose(talk.writeEnd)
     if code != 0 {
@@ -95,7 +100,21 @@ package final class CommandFeed: Feed {
       hint: hint, underlyingCode: status)
   }
 
-  private static func start(_ command: String, output: Int32, talk: Int32) -> (process: pid_t, code: Int32) {
+  /// The environment of this process with other variables in it.
+  private static func variables(_ added: [String: String]) -> [String] {
+    var lines: [String] = []
+    var next = environ
+    while let line = next.pointee {
+      let text = String(cString: line)
+      if !added.keys.contains(String(text.prefix { $0 != "=" })) { lines.append(text) }
+      next += 1
+    }
+    return lines + added.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+  }
+
+  private static func start(
+    _ command: String, environment: [String: String], output: Int32, talk: Int32
+  ) -> (process: pid_t, code: Int32) {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
       var attributes: posix_spawnattr_t?
@@ -125,7 +144,14 @@ package final class CommandFeed: Feed {
     defer { for word in words { free(word) } }
     words.append(nil)
     var process: pid_t = 0
-    let code = posix_spawn(&process, "/bin/sh", &actions, &attributes, words, environ)
+    if environment.isEmpty {
+      let code = posix_spawn(&process, "/bin/sh", &actions, &attributes, words, environ)
+      return (process, code)
+    }
+    var lines: [UnsafeMutablePointer<CChar>?] = variables(environment).map { strdup($0) }
+    defer { for line in lines { free(line) } }
+    lines.append(nil)
+    let code = posix_spawn(&process, "/bin/sh", &actions, &attributes, words, lines)
     return (process, code)
   }
 }

@@ -13,8 +13,9 @@ import UpsurgeRecords
 ///        ^                      |          | cut
 ///        +---- wait, again -----+          +-- the rest by Range, if it still is the same: If-Range
 ///
-/// Up to the first byte each try is a new one. Behind it, only an answer that begins at the next byte of the same content
-/// is gone on with: anything else ends the stream as one that is cut.
+/// Until the first byte has come, each try starts anew. After it, the rest is asked for where the first part came from: at
+/// the URL that the redirects led to. Only an answer from there that begins at the next byte of the same content is
+/// taken. Anything else ends the stream as one that is cut: the same ETag on another server says nothing.
 final class HTTPFetcher {
   private let request: HTTPRequest
   private let exchange: HTTPExchange
@@ -24,6 +25,8 @@ final class HTTPFetcher {
 
   /// The answer whose body is being written, from its first byte on.
   private var first: HTTPHead?
+  /// Where that answer came from, behind all redirects, and whether that is still the server of the request.
+  private var place: (url: String, isSameServer: Bool)
   /// Bytes that are in the pipe, or were read.
   private var deliveredByteCount: UInt64 = 0
   /// Of the whole content.
@@ -37,6 +40,7 @@ final class HTTPFetcher {
   init(_ request: HTTPRequest, exchange: HTTPExchange, writing descriptor: Int32) {
     self.request = request
     self.exchange = exchange
+    place = (request.url, true)
     writer = FeedWriter(descriptor)
   }
 
@@ -118,9 +122,9 @@ final class HTTPFetcher {
 
   /// Asks for all, or for the rest, and follows redirects.
   private func attempt() throws(UpsurgeError) -> Outcome {
-    var url = request.url
-    var isSameServer = true
+    var (url, isSameServer) = first == nil ? (request.url, true) : place
     for _ in 0...request.maximumRedirects {
+      if first == nil { place = (url, isSameServer) }
       let transfer = HTTPTransfer(
         exchange: exchange, timeouts: request.timeouts, accept: { self.accept($0) },
         deliver: { self.deliver($0) })
@@ -132,6 +136,11 @@ final class HTTPFetcher {
       case .answered:
         guard transfer.head.isRedirect else { return try judge(transfer.head) }
         let next = try target(of: transfer.head, from: url)
+        if first != nil {
+          throw cutOff(
+            lastReason,
+            why: "the rest is now somewhere else: \(shown(url)) redirects to \(shown(next))")
+        }
         isSameServer = isSameServer && URLText.origin(of: next) == URLText.origin(of: url)
         url = next
       }
@@ -154,10 +163,17 @@ final class HTTPFetcher {
       fields.append("Range: bytes=\(deliveredByteCount)-")
       if let validator = first.strongValidator { fields.append("If-Range: \(validator)") }
     } else {
-      if let etag = request.validators.etag { fields.append("If-None-Match: \(etag)") }
-      if let time = request.validators.lastModified { fields.append("If-Modified-Since: \(time)") }
+      // They come back from a database, which must not add a line of its own.
+      if let etag = request.validators.etag, isOneLine(etag) { fields.append("If-None-Match: \(etag)") }
+      if let time = request.validators.lastModified, isOneLine(time) {
+        fields.append("If-Modified-Since: \(time)")
+      }
     }
     return fields
+  }
+
+  private func isOneLine(_ value: String) -> Bool {
+    value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }
 
   /// - Throws: `unreadableInput` for a redirect that is not followed.

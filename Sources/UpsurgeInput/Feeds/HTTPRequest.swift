@@ -74,15 +74,28 @@ package struct HTTPRequest: Sendable {
   }
 }
 
-/// What http(s) sources are asked with, and what of any source may not be shown.
+/// How sources are opened: what http(s) ones are asked with, what commands get, which links are not followed, and what of
+/// any source may not be shown.
 package struct HTTPQuestion: Sendable {
   /// By name; the values are never shown.
   package var headers: [String: String] = [:]
   /// Those of the last answer: the same content need not be sent again.
   package var validators = HTTPValidators()
   package var mask = SecretMask()
+  /// Variables that a command gets beside the environment of this process: the secrets that it refers to.
+  package var environment: [String: String] = [:]
+  /// Folders whose files were found there and named by nobody, each with a slash at its end: a symbolic link in one of
+  /// them is not followed, and what is no regular file is not read.
+  package var foundFolders: [String] = []
 
   package init() {}
+
+  /// Whether a file lies in one of `foundFolders`.
+  func hasFound(_ name: String) -> Bool {
+    foundFolders.contains {
+      name.utf8.starts(with: $0.utf8) && !name.utf8.dropFirst($0.utf8.count).contains(0x2F)
+    }
+  }
 
   func request(to url: String) -> HTTPRequest {
     var request = HTTPRequest(url: url)

@@ -18,19 +18,59 @@ enum URLText {
       rest = rest[at...]
     }
     if let fragment = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<fragment] }
-    guard let query = rest.firstIndex(of: UInt8(ascii: "?")) else {
-      return String(decoding: out + rest, as: UTF8.self)
-    }
-    out += rest[...query]
-    let parameters = rest[(query + 1)...].split(
-      separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-    for (index, parameter) in parameters.enumerated() {
-      if index > 0 { out.append(UInt8(ascii: "&")) }
-      if let cut = parameter.firstIndex(of: UInt8(ascii: "=")), isSecret(parameter[..<cut]) {
+    let query = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+    // A path has parameters of its own: `/list;jsessionid=4711`.
+    out += withoutSecrets(
+      rest[..<query], endsParameter: { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "/") })
+    out += withoutSecrets(
+      rest[query...],
+      endsParameter: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "?") })
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// A part of a URL with a mask for the values of `NAME=VALUE` that nobody else may see.
+  private static func withoutSecrets(
+    _ part: ArraySlice<UInt8>, endsParameter: (UInt8) -> Bool
+  ) -> [UInt8] {
+    var out: [UInt8] = []
+    var rest = part
+    while !rest.isEmpty {
+      let end = rest.firstIndex(where: endsParameter) ?? rest.endIndex
+      let parameter = rest[..<end]
+      if let cut = parameter.firstIndex(of: UInt8(ascii: "=")),
+        SecretName.isSecret(decoded(parameter[..<cut])) || holdsSecretURL(parameter[(cut + 1)...])
+      {
         out += parameter[...cut]
         out += mask.utf8
       } else {
         out += parameter
+      }
+      if end < rest.endIndex { out.append(rest[end]) }
+      rest = rest[end...].dropFirst()
+    }
+    return out
+  }
+
+  /// Whether a value is another URL, with a secret in it.
+  private static func holdsSecretURL(_ value: ArraySlice<UInt8>) -> Bool {
+    guard value.contains(UInt8(ascii: "%")) else { return false }
+    let inner = decoded(value)
+    return inner.contains("://") && redacted(inner) != inner
+  }
+
+  /// A part of a URL with the bytes that `%XX` stands for.
+  private static func decoded(_ part: ArraySlice<UInt8>) -> String {
+    var out: [UInt8] = []
+    var index = part.startIndex
+    while index < part.endIndex {
+      if part[index] == UInt8(ascii: "%"), index + 2 < part.endIndex,
+        let byte = UInt8(String(decoding: part[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
+      {
+        out.append(byte)
+        index += 3
+      } else {
+        out.append(part[index])
+        index += 1
       }
     }
     return String(decoding: out, as: UTF8.self)
@@ -90,17 +130,6 @@ enum URLText {
       !authority[(colon + 1)...].allSatisfy(isDigit)
     else { return nil }
     return rest.lastIndex(of: UInt8(ascii: "@"))
-  }
-
-  private static let secretWords = [
-    "token", "secret", "signature", "password", "passwd", "apikey", "api_key", "api-key", "credential",
-  ]
-  private static let secretNames = ["sig", "pwd", "pass", "auth", "authorization"]
-
-  private static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
-    let name = name.map(lowercased)
-    return secretNames.contains { name.elementsEqual($0.utf8) }
-      || secretWords.contains { range(of: $0, in: name[...]) != nil }
   }
 
   // MARK: - Bytes

@@ -31,15 +31,16 @@ struct DeliveredFile: Sendable, Equatable {
   func hasContent(of other: DeliveredFile) -> Bool { byteCount == other.byteCount && hash == other.hash }
 
   /// Looks at a file; reads it, unless it is one of the known ones as it was.
+  /// - Parameter isFound: whether it was found in a folder, so that a link is not followed.
   /// - Returns: nil for what is no regular file, and for one that changes meanwhile.
   /// - Throws: `unreadableInput`, `interrupted`.
   static func look(
-    at path: String, known: [DeliveredFile], isCancelled: () -> Bool
+    at path: String, isFound: Bool = false, known: [DeliveredFile], isCancelled: () -> Bool
   ) throws(UpsurgeError) -> DeliveredFile? {
-    guard let stamp = Stamp(path: path) else { return nil }
+    guard let stamp = Stamp(path: path, followsLinks: !isFound) else { return nil }
     let name = SourceName.place(of: path)
     if let same = known.first(where: { $0.name == name && $0.stamp == stamp }) { return same }
-    let file = try FileSource(name: path)
+    let file = isFound ? try FileSource(found: path) : try FileSource(name: path)
     var hash = ContentHash.Stream()
     // The kernel copies to memory that lies a few bytes behind the start of a page at half the speed on some processors.
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
@@ -52,7 +53,7 @@ struct DeliveredFile: Sendable, Equatable {
       if count == 0 { break }
       hash.add(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
-    guard Stamp(path: path) == stamp else { return nil }
+    guard Stamp(path: path, followsLinks: !isFound) == stamp else { return nil }
     return DeliveredFile(name: name, byteCount: stamp.byteCount, hash: hash.value, stamp: stamp)
   }
 
@@ -61,10 +62,12 @@ struct DeliveredFile: Sendable, Equatable {
 }
 
 extension DeliveredFile.Stamp {
-  /// nil for what is no regular file.
-  init?(path: String) {
+  /// nil for what is no regular file, or no longer there.
+  init?(path: String, followsLinks: Bool = true) {
     var info = stat()
-    guard !SourceName.isStandardInput(path), stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+    guard !SourceName.isStandardInput(path), (followsLinks ? stat(path, &info) : lstat(path, &info)) == 0,
+      info.st_mode & S_IFMT == S_IFREG
+    else {
       return nil
     }
     #if canImport(Darwin)

@@ -65,8 +65,20 @@ struct FeedIdentity: Sendable, Equatable {
       headers[name, default: ""] += Self.mark(of: value, bitCount: Self.isRenewed(name) ? 8 : 32)
     }
     self.headers = headers
-    let secret = zip(table.sources, table.shownSources).filter { $0 != $1 }
-    secretMark = secret.isEmpty ? nil : secret.map { Self.mark(ofSource: $0.0) }.joined(separator: " ")
+    // Also where a masked parameter of a URL in the job file is what has changed: `?key=orders`.
+    let secret = zip(table.sources, table.shownSources).filter { $0 != $1 || SourceName.redacted($0) != $0 }
+    secretMark =
+      secret.isEmpty
+      ? nil
+      : secret.map { Self.mark(ofSource: Self.filled($0.0, table.environment)) }
+        .joined(separator: " ")
+  }
+
+  /// A command with the secrets that it refers to: what stands for them has changed where they have.
+  private static func filled(_ source: String, _ environment: [String: String]) -> String {
+    guard SourceName.command(of: source) != nil else { return source }
+    let values = environment.sorted { $0.key < $1.key }.filter { source.contains($0.key) }
+    return ([source] + values.map(\.value)).joined(separator: "\n")
   }
 
   init(

@@ -33,21 +33,35 @@ enum FolderListing {
     return names
   }
 
-  /// Paths of the regular files in a folder; those that are hidden or unfinished by their names are left out.
+  private static func isLink(_ path: String) -> Bool {
+    var info = stat()
+    return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// Paths of the regular files in a folder. Those that are hidden or unfinished by their names are left out, and so are
+  /// symbolic links: whoever writes into the folder could have any file read by them.
+  /// - Returns: the files in order, and the links by name.
   /// - Throws: `unreadableInput`.
-  static func files(in folder: String, order: DropFolder.Order) throws(UpsurgeError) -> [String] {
+  static func files(
+    in folder: String, order: DropFolder.Order
+  ) throws(UpsurgeError) -> (files: [String], links: [String]) {
     var found: [(path: String, modified: Int64)] = []
+    var links: [String] = []
     for name in try names(in: folder) {
       if name.hasPrefix(".") || unfinished.contains(where: { name.hasSuffix($0) }) { continue }
       let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name
-      guard let stamp = DeliveredFile.Stamp(path: path) else { continue }
+      guard let stamp = DeliveredFile.Stamp(path: path, followsLinks: false) else {
+        if isLink(path) { links.append(path) }
+        continue
+      }
       found.append((path, stamp.modified))
     }
     // By bytes, so that the order does not depend on the locale.
     let byName = found.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    links.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     switch order {
-    case .name: return byName.map(\.path)
-    case .time: return byName.sorted { $0.modified < $1.modified }.map(\.path)
+    case .name: return (byName.map(\.path), links)
+    case .time: return (byName.sorted { $0.modified < $1.modified }.map(\.path), links)
     }
   }
 }

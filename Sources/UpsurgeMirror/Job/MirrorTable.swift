@@ -14,6 +14,8 @@ public struct MirrorTable: Sendable {
   private var shown: [String]?
   /// The secrets that have been put into the sources, each with what stands for it in the job file: `${env:NAME}`.
   package var secrets: [String: String] = [:]
+  /// The secrets that commands refer to, by the variables of their environment that hold them.
+  package var environment: [String: String] = [:]
   /// What the last line of each file says; nil where there is none, as in a database.
   var trailer: TrailerPattern? {
     sources.allSatisfy(SourceName.isDatabase) ? nil : guards.trailer.flatMap { TrailerPattern($0) }

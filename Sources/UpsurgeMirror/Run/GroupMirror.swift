@@ -109,9 +109,11 @@ extension MirrorTable {
   fileprivate var waiting: LoadGroup.Table {
     var column: String?
     if case .soft(let name) = sweep { column = name }
-    return LoadGroup.Table(
+    var table = LoadGroup.Table(
       name: name, softColumn: column, isSynchronizing: options.triggers == .guarded,
       keptOwner: localEdits == .keep ? ownedBy ?? "" : nil)
+    table.givenSQL = Set(options.rules.expressions)
+    return table
   }
 }
 

@@ -218,7 +218,10 @@ extension TableMirror {
   }
 
   private func delivered(_ path: String, known: [DeliveredFile]) throws(UpsurgeError) -> DeliveredFile {
-    let file = try DeliveredFile.look(at: path, known: known) { control.cancellationSignal != nil }
+    let isFound = foundFolders.contains { path.hasPrefix($0) && !path.dropFirst($0.count).contains("/") }
+    let file = try DeliveredFile.look(at: path, isFound: isFound, known: known) {
+      control.cancellationSignal != nil
+    }
     if let file { return file }
     throw UpsurgeError(
       .unreadableInput, "\(SourceName.shown(path)) is no regular file, or changes while it is read",
@@ -244,12 +247,30 @@ extension TableMirror {
       })
   }
 
+  /// The folders among the sources, with a slash at their end: their files are found there, and links in them not followed.
+  var foundFolders: [String] {
+    table.sources.filter(FolderListing.isFolder).map { $0.hasSuffix("/") ? $0 : $0 + "/" }
+  }
+
+  /// Says that links of a folder are left alone.
+  private func noteLinks(_ links: [String]) {
+    guard let first = links.first else { return }
+    let more = links.count == 1 ? "" : ", and \(Words.count(UInt64(links.count - 1), "other link"))"
+    note(
+      RunNote(
+        .warning,
+        "\(SourceName.shown(first))\(more): a symbolic link in a drop folder is not followed; put the file itself there, or "
+          + "name the link as a source of its own"))
+  }
+
   /// The files of a delta or a drop folder, in order.
   private func paths() throws(UpsurgeError) -> [String] {
     var paths: [String] = []
     for source in table.sources {
       if FolderListing.isFolder(source) {
-        paths += try FolderListing.files(in: source, order: table.folder.order)
+        let listing = try FolderListing.files(in: source, order: table.folder.order)
+        noteLinks(listing.links)
+        paths += listing.files
       } else {
         paths += try SourceList.expand([source])
       }

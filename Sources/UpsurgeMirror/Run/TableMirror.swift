@@ -355,6 +355,8 @@ struct TableMirror {
     options.databaseSnapshots = job.databaseSnapshots
     options.question.headers = table.headers
     options.question.mask = table.mask
+    options.question.environment = table.environment
+    options.question.foundFolders = foundFolders
     if table.hasRowState {
       options.direct = .never
       options.rowState = try rowState()

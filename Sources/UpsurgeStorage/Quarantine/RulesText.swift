@@ -23,7 +23,15 @@ package enum RulesText {
     return out.text
   }
 
-  /// - Throws: `badInput` for what is no rules.
+  /// - Parameter sql: which SQL the rules may hold.
+  /// - Throws: `badInput` for what is no rules; `usage` where their SQL is not run.
+  package static func decode(_ text: String, running sql: ReturnedSQL) throws(UpsurgeError) -> UpsertRules {
+    let rules = try decode(text)
+    try sql.check(rules)
+    return rules
+  }
+
+  /// The same for rules that are looked at only, and not run.
   package static func decode(_ text: String) throws(UpsurgeError) -> UpsertRules {
     let json = try JSONValue(text)
     guard case .object = json else { throw fault(text) }

@@ -25,6 +25,8 @@ package final class WaitingRecords {
     /// The feed whose rows stay as they are where they were edited here: its name, empty for one that has none; nil where
     /// records are stored over edits.
     package var keptOwner: String?
+    /// The SQL of the rules that the job itself has for the table: kept records with the same are stored.
+    package var givenSQL: Set<String> = []
     /// Whether a load of the transaction that is open has marked them.
     package var hasMarkedEdits = false
 
@@ -167,7 +169,8 @@ package final class WaitingRecords {
   private func store(_ records: [KeptRecord]) throws(UpsurgeError) {
     guard let first = records.first,
       let index = tables.firstIndex(where: { SQLName.isSame($0.name, first.table) }),
-      let schema = schemas[index], var rules = try? RulesText.decode(first.rules)
+      let schema = schemas[index],
+      var rules = try? RulesText.decode(first.rules, running: ReturnedSQL(given: tables[index].givenSQL))
     else { return }
     rules.softColumn = tables[index].softColumn
     // What cannot be read, `upsurge replay` complains of.

@@ -6,9 +6,18 @@ package enum OwnTable {
   package static func isOwn(_ name: String) -> Bool {
     let names = [
       RunTable.name, KeptTable.name, RejectTable.name, "upsurge_reject_contexts", "upsurge_replays",
-      "upsurge_feeds", "upsurge_files", "upsurge_chunks", RowStateTable.name,
+      "upsurge_feeds", "upsurge_files", "upsurge_chunks", "upsurge_pending", RowStateTable.name,
     ] + UnacceptedState.tables
     return names.contains(SQLName.folded(name))
+  }
+
+  /// Refuses such a table for records.
+  /// - Throws: `usage`.
+  package static func refuse(_ name: String) throws(UpsurgeError) {
+    guard isOwn(name) else { return }
+    throw UpsurgeError(
+      .usage, "\(name) is a table of Upsurge's own, in which it keeps something beside the data",
+      hint: "give another table")
   }
 
   /// Whether the database holds it.

@@ -20,6 +20,17 @@ struct FeedNameTests {
         "https://h/a?X-Amz-Signature=ab%20&X-Amz-Credential=c&sigma=1",
         "https://h/a?X-Amz-Signature=***&X-Amz-Credential=***&sigma=1"
       ),
+      // Marks, fragments and paths; names and values that are written as %XX; a URL in a URL.
+      (
+        "https://u:k@h/a;jsessionid=4;v=1/b?x=1;key=2#key=3",
+        "https://***@h/a;jsessionid=***;v=1/b?x=1;key=***"
+      ),
+      ("https://h/a?%6Bey=1&a%5Fkey=2&x%=3", "https://h/a?%6Bey=***&a%5Fkey=***&x%=3"),
+      (
+        "https://h/a?next=https%3A%2F%2Fh%2Fb%3Ftoken%3D1&to=https%3A%2F%2Fh",
+        "https://h/a?next=***&to=https%3A%2F%2Fh"
+      ),
+      ("https://h/a?x=1?key=2&key==3&key=", "https://h/a?x=1?key=***&key=***&key=***"),
       ("https://h/a?token&x=#part", "https://h/a?token&x="), ("https://h/a#access_token=1", "https://h/a"),
       (
         "exec:curl -u a:b 'https://u:p@h/a?token=1' | cat",
@@ -33,6 +44,36 @@ struct FeedNameTests {
     #expect(
       SourceName.place(of: SourceName.redacted(name)) == SourceName.place(of: name)
         || !SourceName.isFeed(name))
+  }
+
+  @Test(
+    "A parameter that a person might call a secret is not shown, in whatever case",
+    arguments: [
+      "key", "api_key", "apikey", "apiKey", "Api-Key", "x-api-key", "subscription-key", "access_key",
+      "accessKey",
+      "AWSAccessKeyId", "token", "access_token", "refreshToken", "sig", "signature", "secret",
+      "client_secret",
+      "clientSecret", "password", "passwd", "passphrase", "pwd", "pass", "auth", "authkey", "authorization",
+      "code",
+      "auth_code", "credential", "credentials", "session", "session_id", "sessionid", "PHPSESSID", "sid",
+      "jwt",
+      "X-Amz-Signature", "X-Amz-Security-Token", "X-Amz-Credential", "X-Goog-Signature", "hmac", "otp",
+      "bearer",
+      "oauth_verifier", "user[password]",
+    ])
+  func secretNames(name: String) {
+    for name in [name, name.uppercased(), name.lowercased()] {
+      #expect(SourceName.redacted("https://h/a?x=1&\(name)=hunter2&y=2") == "https://h/a?x=1&\(name)=***&y=2")
+    }
+  }
+
+  @Test(
+    "Others are shown",
+    arguments: [
+      "keyword", "monkey", "day", "country_code", "author", "passenger", "sigma", "design", "format", "page",
+    ])
+  func openNames(name: String) {
+    #expect(SourceName.redacted("https://h/a?\(name)=hunter2") == "https://h/a?\(name)=hunter2")
   }
 
   @Test("Which names are feeds")

@@ -145,6 +145,57 @@ struct HTTPBreakTests {
     #expect(server.requests.count == fault.requestCount)
   }
 
+  @Test("The rest comes from where the first part came from, whatever the redirect says by now")
+  func sameURL() throws {
+    let other = [UInt8](repeating: 66, count: Self.body.count)
+    let wrong = try Server { Server.rest(other, from: $0.rangeStart ?? 0, headers: [Self.etag]) }
+    let right = try Server { request in
+      request.rangeStart.map { Server.rest(Self.body, from: $0, headers: [Self.etag]) }
+        ?? Self.cut(5_000, [Self.etag])
+    }
+    let server = try Server { [right = right.url("/a"), wrong = wrong.url("/a")] in
+      Server.status("302 Found", ["Location: \($0.index == 0 ? right : wrong)"])
+    }
+    var request = quick(server.url())
+    request.headers = [.init("X-Key", "secret")]
+    let fetched = fetch(request)
+    #expect(fetched.error == nil)
+    expectSame(fetched.bytes, Self.body)
+    #expect(server.requests.count == 1 && wrong.requests.isEmpty)
+    #expect(right.requests.map(\.rangeStart) == [nil, 5_000])
+    #expect(right.requests.allSatisfy { $0.headers["x-key"] == nil })
+  }
+
+  @Test("A redirect to the rest is not followed, though it has the same ETag", arguments: [false, true])
+  func movedRest(isBehindRedirect: Bool) throws {
+    let other = [UInt8](repeating: 66, count: Self.body.count)
+    let wrong = try Server { Server.rest(other, from: $0.rangeStart ?? 0, headers: [Self.etag]) }
+    let server = try Server { [wrong = wrong.url("/b?token=1")] request in
+      if isBehindRedirect, request.path == "/feed.csv" { return Server.status("302 Found", ["Location: /a"]) }
+      return request.rangeStart == nil
+        ? Self.cut(5_000, [Self.etag]) : Server.status("307 Temporary Redirect", ["Location: \(wrong)"])
+    }
+    let fetched = fetch(quick(server.url()))
+    expectSame(fetched.bytes, Self.body[..<5_000])
+    let place = server.url(isBehindRedirect ? "/a" : "/feed.csv")
+    #expect(
+      fetched.error?.message
+        == "\(server.url()) is cut off at byte 5000 of 200003: the server closed the connection, and the rest is now "
+        + "somewhere else: \(place) redirects to \(wrong.url("/b?token=***"))")
+    #expect(wrong.requests.isEmpty)
+  }
+
+  @Test("What was noted of the last answer adds no line to a request")
+  func validators() throws {
+    let server = try Server { _ in Server.whole(Self.body) }
+    var request = quick(server.url())
+    request.validators = HTTPValidators(etag: "\"v\"\r\nX-Evil: 1", lastModified: "a\nX-Evil: 1")
+    let fetched = fetch(request)
+    #expect(fetched.error == nil && fetched.bytes == Self.body)
+    let asked = try #require(server.requests.first).headers
+    #expect(asked["x-evil"] == nil && asked["if-none-match"] == nil && asked["if-modified-since"] == nil)
+  }
+
   @Test("Tries for the rest are bounded, but not where each brings much")
   func boundsTries() throws {
     let server = try Server {

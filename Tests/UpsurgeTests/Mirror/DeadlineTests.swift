@@ -240,13 +240,14 @@ import Upsurge
     func folder() throws {
       try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
       for name in ["1", "2"] { _ = scratch.write("id,n\n\(name),1\n", to: "in/\(name).csv") }
-      // Can be opened, and not read.
-      symlink("/proc/self/mem", scratch.file("in/3.csv"))
+      // Can be opened, and not read; beside the folder, as a link in it is not followed.
+      let path = scratch.file("late.csv")
+      symlink("/proc/self/mem", path)
       var job = job(["a": scratch.file("in")])
       job.tables[0].unattended.retryCount = 2
       job.tables[0].options.key = []
       job.tables[0].folder.done = .delete
-      let path = scratch.file("in/3.csv")
+      job.tables[0].sources.append(path)
       let (summary, notes) = run(job) { text in
         guard text.contains("it is tried again in") else { return }
         unlink(path)

@@ -176,10 +176,10 @@ import Upsurge
       _ = scratch.write("id,v\n7,1\n", to: "parent.csv")
       try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
       for number in 1...2 { _ = scratch.write("id,p\n\(number),7\n9,\n", to: "in/\(number).csv") }
-      // Can be opened, and not read.
-      let path = scratch.file("in/3.csv")
+      // Can be opened, and not read; beside the folder, as a link in it is not followed.
+      let path = scratch.file("late.csv")
       symlink("/proc/self/mem", path)
-      job.tables[0].sources = [scratch.file("in")]
+      job.tables[0].sources = [scratch.file("in"), path]
       job.tables[0].kind = kind
       job.tables[0].folder.done = .delete
       if kind == .snapshot {

@@ -1,0 +1,48 @@
+/// Which parameters of a URL are secrets, by their names.
+///
+///     key  api_key  apiKey  X-Amz-Signature  client_secret  auth-code  PHPSESSID        but not: keyword  day  country_code
+enum SecretName {
+  /// Whether the value of a parameter of this name is shown nowhere. Case does not count.
+  static func isSecret(_ name: String) -> Bool {
+    let whole = name.lowercased()
+    return wholeNames.contains(whole) || prefixes.contains(where: whole.hasPrefix)
+      || fragments.contains(where: whole.contains) || parts(of: name).contains(where: words.contains)
+  }
+
+  /// Names that say what they are wherever they stand.
+  private static let fragments = [
+    "token", "secret", "signature", "passw", "passphrase", "credential", "apikey", "accesskey", "authkey",
+    "appkey", "privatekey", "sessionid", "sessid", "jwt", "bearer", "oauth",
+  ]
+  /// Secret as a part of a name that is set off by a mark or a capital: `maps_key`, `apiKey`.
+  private static let words: Set<String> = [
+    "key", "sig", "pwd", "pw", "pass", "auth", "authorization", "authentication", "session", "sid", "hmac",
+    "otp",
+    "totp", "cred", "creds", "cookie", "sas",
+  ]
+  /// Secret only alone: as parts they are harmless (`country_code`).
+  private static let wholeNames: Set<String> = [
+    "code", "auth_code", "auth-code", "authcode", "authorization_code", "access_code", "pin", "sign",
+    "ticket",
+    "awsaccesskeyid",
+  ]
+  /// What signed links of object stores carry.
+  private static let prefixes = ["x-amz-", "x-goog-"]
+
+  /// A name cut at marks and in front of capitals, in lower case.
+  private static func parts(of name: String) -> [String] {
+    var parts: [String] = []
+    var part = ""
+    var wasLower = false
+    for character in name {
+      let isLetter = character.isLetter || character.isNumber
+      if !isLetter || (character.isUppercase && wasLower) {
+        parts.append(part.lowercased())
+        part = ""
+      }
+      if isLetter { part.append(character) }
+      wasLower = character.isLowercase
+    }
+    return parts + [part.lowercased()]
+  }
+}
