@@ -27,6 +27,7 @@ class Bomb:
     rejected: object = None  # records, likewise
     query: str = ""  # SQL that must answer "ok"
     memory: str | None = None  # instead of the run's
+    memories: tuple = ()  # one after the other, where the run names none
     window_mib: int = 0  # of a zstd frame, which comes on top
 
 
@@ -116,6 +117,61 @@ def shapes(columns, share):
     return lines(generate)
 
 
+def every_column(columns):
+    """Whole records, each key twice."""
+    def generate(scale):
+        rng = random.Random(2)
+        count = max(2, int(2_000 * scale) // 2 * 2)
+        for index in range(count):
+            taken = "".join(f',"c{name}":{rng.randrange(1000)}' for name in range(columns))
+            yield f'{{"id":{index % (count // 2)}{taken}}}\n'
+    return lines(generate)
+
+
+def partial(columns, share, records):
+    """Records of as many shapes, each key twice."""
+    def generate(scale):
+        rng = random.Random(3)
+        count = max(2, int(records * scale) // 2 * 2)
+        for index in range(count):
+            taken = "".join(f',"c{name}":{rng.randrange(1000)}' for name in range(columns) if rng.random() < share)
+            yield f'{{"id":{index % (count // 2)}{taken}}}\n'
+    return lines(generate)
+
+
+def wide_rows(scale):
+    rng = random.Random(4)
+    yield ",".join(f"c{index}" for index in range(1999)) + "\n"
+    for row in range(int(3_000 * scale)):
+        yield f"{row * 7919 % 3001}," + ",".join(str(rng.randrange(1000)) for _ in range(1998)) + "\n"
+
+
+def returning_keys(scale):
+    """1,990 new columns, and then records that speak of one of them."""
+    for index in range(max(4_000, int(100_000 * scale))):
+        yield f'{{"id":{index},"key_{index % 1990}":{index}}}\n'
+
+
+def large_keys(scale):
+    """Keys of 3.9 MB, just below a quarter of 16 MiB, each four times."""
+    for index in range(24):
+        yield '{"id":"%s%d","v":%d}\n' % ("k" * 3_900_000, index % 6, index)
+
+
+def table_of(columns, more="", declared=""):
+    names = ", ".join(f"c{index}{declared}" for index in range(columns))
+    return f"CREATE TABLE t (id INTEGER PRIMARY KEY, {names}{more});"
+
+
+def audited(columns):
+    """A table with a trigger for each column."""
+    triggers = "".join(
+        f"CREATE TRIGGER a{index} AFTER UPDATE OF c{index} ON t WHEN old.c{index} IS NOT new.c{index} "
+        f"BEGIN INSERT INTO audit VALUES (new.id, 'c{index}', old.c{index}, new.c{index}); END;"
+        for index in range(columns))
+    return table_of(columns) + "CREATE TABLE audit (id, name, old, new);" + triggers
+
+
 def warning_columns(scale):
     columns = int(2_000 * min(scale * 10, 1))
     yield ",".join(f"c{index}" for index in range(columns)) + "\n"
@@ -194,6 +250,7 @@ def quarter(text):
 
 RATIO = ("--max-ratio", "none")
 REJECT = ("--on-error", "reject")
+EACH_MEMORY = ("16MiB", "64MiB", "512MiB")
 NO_CSV_TYPES = ("--infer", "none")
 
 BOMBS = [
@@ -271,6 +328,42 @@ BOMBS = [
     Bomb("shapes, 30 columns", "shapes.ndjson", shapes(30, 0.5), (0,), ("--key", "id"), rows=scaled(100_000)),
     Bomb("shapes, 300 columns", "shapes300.ndjson", shapes(300, 0.1), (0,), ("--key", "id"), rows=scaled(100_000)),
     Bomb("shapes, appended", "shapes.ndjson", shapes(30, 0.5), (0,), rows=scaled(100_000)),
+    Bomb("wide, audited, partial", "partial400.ndjson", partial(400, 0.1, 5_000), (0,), ("--key", "id"),
+         schema=audited(400), rows=scaled(2_500), memories=EACH_MEMORY),
+    Bomb("wide, audited, whole", "whole400.ndjson", every_column(400), (0,), ("--key", "id"), schema=audited(400),
+         rows=scaled(1_000), memories=EACH_MEMORY),
+    Bomb("wide, checked and computed", "partial400.ndjson", partial(400, 0.1, 5_000), (0,), ("--key", "id"),
+         schema=table_of(400, ", g1 AS (c1 + c2), g2 AS (c3 || c4) STORED, CHECK (c1 IS NULL OR c1 < 1000)")
+         + "".join(f"CREATE INDEX i{index} ON t (c{index}, c{index + 1});" for index in range(60)), rows=scaled(2_500),
+         memories=EACH_MEMORY),
+    Bomb("wide, coalesce", "whole1990.ndjson", every_column(1990), (0,), ("--key", "id", "--merge", "coalesce"),
+         schema=table_of(1990), rows=scaled(1_000), memories=EACH_MEMORY),
+    Bomb("wide, coalesce, partial", "partial1990.ndjson", partial(1990, 0.3, 2_000), (0,),
+         ("--key", "id", "--merge", "coalesce"), schema=table_of(1990), rows=scaled(1_000), memories=EACH_MEMORY),
+    Bomb("wide, newer, partial", "partial1990.ndjson", partial(1990, 0.3, 2_000), (0,),
+         ("--key", "id", "--merge", "newer:c0", "--set", "c1=coalesce"), schema=table_of(1990), rows=scaled(1_000),
+         memories=EACH_MEMORY),
+    Bomb("wide, replaced, partial", "partial1990.ndjson", partial(1990, 0.3, 2_000), (0,), ("--key", "id"),
+         schema=table_of(1990, declared=" INTEGER"), rows=scaled(1_000), memories=EACH_MEMORY),
+    Bomb("wide, update", "whole1990.ndjson", every_column(1990), (0,), ("--key", "id", "--mode", "update"),
+         schema=table_of(1990), rows=0, memories=EACH_MEMORY),
+    Bomb("wide, ignore", "whole1990.ndjson", every_column(1990), (0,), ("--key", "id", "--mode", "ignore"),
+         schema=table_of(1990), rows=scaled(1_000), memories=EACH_MEMORY),
+    Bomb("wide, new table", "partial1990.ndjson", partial(1990, 0.3, 2_000), (0,),
+         ("--key", "id", "--infer", "full", "--direct", "never"), rows=scaled(1_000), memories=EACH_MEMORY),
+    Bomb("wide, changes", "whole1990.ndjson", every_column(1990), (0,),
+         ("--key", "id", "--merge", "coalesce", "--dry-run=diff"), schema=table_of(1990), rows=0, memories=EACH_MEMORY),
+    Bomb("1,999 columns, keyed", "wide.csv", lines(wide_rows), (0,), ("--key", "c0"), rows=scaled(3_000),
+         memories=EACH_MEMORY),
+    Bomb("1,999 columns, two keys", "wide.csv", lines(wide_rows), (0,), ("--key", "c5,c0", "--direct", "never"),
+         rows=scaled(3_000), memories=EACH_MEMORY),
+    Bomb("returning keys, --alter", "returning.ndjson", lines(returning_keys), (0,),
+         ("--alter", "--key", "id", "--merge", "coalesce"), schema="CREATE TABLE t (id INTEGER PRIMARY KEY)",
+         rows=lambda scale: max(4_000, int(100_000 * scale)), memories=EACH_MEMORY),
+    Bomb("keys of 3.9 MB", "largekeys.ndjson", lines(large_keys), (0,), ("--key", "id"), rows=6, memories=EACH_MEMORY),
+    Bomb("keys of 3.9 MB, changes", "largekeys.ndjson", lines(large_keys), (0,),
+         ("--key", "id", "--dry-run=diff"), schema="CREATE TABLE t (id TEXT PRIMARY KEY, v)", rows=0,
+         memories=EACH_MEMORY),
     Bomb("warnings", "warnings.csv", lines(warning_columns), (0,), REJECT, rows=500),
     Bomb("rejects of 60 KB", "rejects.csv", lines(large_rejects), (2,),
          (*REJECT, "--no-header", "--delimiter", "comma", "--names", "a,b"), ("expected 2 fields",), rows=2,

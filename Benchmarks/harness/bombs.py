@@ -12,11 +12,12 @@ from . import bomb_inputs, tools
 from .measure import exit_text, machine
 
 SLACK_MIB = 32
+DEFAULT_MEMORY = "64MiB"
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def add_arguments(parser):
-    parser.add_argument("--memory", default="64MiB", help="the bound given to each load (64MiB)")
+    parser.add_argument("--memory", help="the bound given to each load (64MiB; to wide tables 16, 64 and 512MiB in turn)")
     parser.add_argument("--only", metavar="WORD", help="the inputs with this word in their names")
     parser.add_argument("--scale", type=float, default=1, help="of the sizes; 0.1 makes 10 GB one (1)")
     parser.add_argument("--timeout", type=int, default=300, help="seconds a load may take (300)")
@@ -29,17 +30,16 @@ def run(arguments):
     folder = Path(arguments.scratch or Path(tempfile.gettempdir()) / "upsurge-bombs")
     folder.mkdir(parents=True, exist_ok=True)
     results = []
-    print(f"--memory {arguments.memory}, {SLACK_MIB} MiB on top; machine: {machine()}")
-    for bomb in bomb_inputs.BOMBS:
-        if arguments.only and arguments.only not in bomb.name:
-            continue
-        result = explode(bomb, folder, arguments)
+    print(f"--memory {arguments.memory or DEFAULT_MEMORY}, {SLACK_MIB} MiB on top; machine: {machine()}")
+    bombs = [bomb for bomb in bomb_inputs.BOMBS if not arguments.only or arguments.only in bomb.name]
+    for bomb, memory, is_last in (each for bomb in bombs for each in turns(bomb, arguments)):
+        result = explode(bomb, memory, is_last, folder, arguments)
         results.append(result)
         print(
-            f"{result['verdict']:4} {bomb.name:28} exit {result['exit']:8} {result['seconds']:6.1f} s  peak "
+            f"{result['verdict']:4} {bomb.name:28} {memory:>6} exit {result['exit']:8} {result['seconds']:6.1f} s  peak "
             f"{result['peak_mib']:6.1f} (own {result['own_mib']:6.1f}) of {result['bound_mib']:.0f} MiB  "
             f"{result['rows_per_second']:>9,.0f} records/s\n     {result['message']}", flush=True)
-    failed = [result["name"] for result in results if result["verdict"] != "ok"]
+    failed = [f"{result['name']} at {result['memory']}" for result in results if result["verdict"] != "ok"]
     print(f"{len(results)} inputs, {len(failed)} failed{': ' if failed else ''}{', '.join(failed)}")
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(results, indent=2), encoding="utf-8")
@@ -47,7 +47,15 @@ def run(arguments):
         raise SystemExit(1)
 
 
-def explode(bomb, folder, arguments):
+def turns(bomb, arguments):
+    """The bomb with each memory that it is tried with, and whether that is the last one."""
+    memories = [bomb.memory or arguments.memory or DEFAULT_MEMORY]
+    if bomb.memories and not arguments.memory:
+        memories = bomb.memories
+    return [(bomb, memory, memory == memories[-1]) for memory in memories]
+
+
+def explode(bomb, memory, is_last, folder, arguments):
     """Makes the input, loads it, and says what came of it."""
     path = folder / bomb.file
     if not path.exists():
@@ -59,7 +67,6 @@ def explode(bomb, folder, arguments):
     summary.unlink(missing_ok=True)
     if bomb.schema:
         subprocess.run([tools.program("sqlite3", "sqlite3"), str(database), bomb.schema], check=True)
-    memory = bomb.memory or arguments.memory
     sources = sorted(str(file) for file in path.iterdir()) if path.is_dir() else [str(path)]
     rejects.unlink(missing_ok=True)
     command = [
@@ -71,7 +78,7 @@ def explode(bomb, folder, arguments):
     said = json.loads(text) if text else {}
     problems = problems_of(bomb, code, message, database, said.get("ledger", {}), arguments)
     tools.remove_database(database)
-    if not arguments.keep:
+    if is_last and not arguments.keep:
         remove(path)
     peak = max(peak, said.get("peak_memory_bytes", 0) / (1 << 20))
     bound = mebibytes(memory) + SLACK_MIB + bomb.window_mib
@@ -79,7 +86,7 @@ def explode(bomb, folder, arguments):
         problems.append(f"peak {peak:.1f} MiB")
     lines = [line for line in message.strip().splitlines() if line.strip()]
     return {
-        "name": bomb.name, "verdict": "FAIL" if problems else "ok", "problems": problems, "exit": "none" if code is None else exit_text(code),
+        "name": bomb.name, "memory": memory, "verdict": "FAIL" if problems else "ok", "problems": problems, "exit": "none" if code is None else exit_text(code),
         "seconds": seconds, "peak_mib": peak, "own_mib": said.get("peak_memory_bytes", 0) / (1 << 20),
         "bound_mib": bound, "rows_per_second": said.get("rows_per_second") or 0,
         "message": "; ".join(problems + [" ".join(lines)[:240]])}

@@ -7,14 +7,14 @@ package enum Affinity: UInt8, Sendable {
   case text, numeric, integer, real
 
   package init(declaredType: String) {
-    let type = declaredType.uppercased()
-    if type.contains("INT") {
+    let type = declaredType
+    if type.containsASCII("INT") {
       self = .integer
-    } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
+    } else if type.containsASCII("CHAR") || type.containsASCII("CLOB") || type.containsASCII("TEXT") {
       self = .text
-    } else if type.isEmpty || type.contains("BLOB") {
+    } else if type.isEmpty || type.containsASCII("BLOB") {
       self = .none
-    } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
+    } else if type.containsASCII("REAL") || type.containsASCII("FLOA") || type.containsASCII("DOUB") {
       self = .real
     } else {
       self = .numeric

@@ -37,6 +37,20 @@ package struct JSONText: Sendable {
     element { $0.bytes += Array(digits.utf8) }
   }
 
+  /// Begins a text that is written in pieces, so that a long one need not be held as JSON.
+  package mutating func beginString() {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// The next bytes of the text that was begun.
+  package mutating func appendToString(_ piece: some Sequence<UInt8>) { escape(piece) }
+
+  package mutating func endString() {
+    bytes.append(UInt8(ascii: "\""))
+    needsComma = true
+  }
+
   /// Text as its bytes, which must be UTF-8.
   package mutating func string(bytes text: UnsafeBufferPointer<UInt8>) { element { $0.quote(text) } }
 
@@ -58,6 +72,9 @@ package struct JSONText: Sendable {
     bytes.removeAll(keepingCapacity: true)
     needsComma = false
   }
+
+  /// Forgets the bytes, which somebody has written out, in the midst of what they tell.
+  package mutating func removeWritten() { bytes.removeAll(keepingCapacity: true) }
 
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
@@ -82,6 +99,11 @@ package struct JSONText: Sendable {
 
   private mutating func quote(_ text: some Sequence<UInt8>) {
     bytes.append(UInt8(ascii: "\""))
+    escape(text)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func escape(_ text: some Sequence<UInt8>) {
     for byte in text {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -96,6 +118,5 @@ package struct JSONText: Sendable {
       default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
   }
 }

@@ -13,4 +13,11 @@ static inline void upsurge_return_freed_memory(void) {
 #endif
 }
 
+/* Gives the system what one large piece of work has left behind in small pieces, however they lie: glibc keeps it else. */
+static inline void upsurge_trim_memory(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 #endif

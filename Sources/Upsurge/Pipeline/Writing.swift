@@ -43,6 +43,7 @@ final class Writing {
       resumed: resumed, note: note)
     self.rejects = rejects
     var settings = WriterSettings()
+    settings.statementMemory.byteCount = options.memory.byteCount
     settings.sorting = options.sorting
     if settings.sorting.byteCount == 0 { settings.sorting.byteCount = options.sortByteCount }
     if options.keepsInputOrder { settings.sorting.byteCount = 0 }

@@ -44,14 +44,14 @@ final class ChangeLog: RecordObserver {
     text.key("table")
     text.string(table)
     text.key("key")
-    write(before ?? after ?? [], keyColumns)
+    try write(before ?? after ?? [], keyColumns)
     if let before, outcome != .inserted {
       text.key("before")
-      write(before, shown)
+      try write(before, shown)
     }
     if let after, outcome != .deleted {
       text.key("after")
-      write(after, shown)
+      try write(after, shown)
     }
     text.key("file")
     text.string(position.file)
@@ -73,14 +73,54 @@ final class ChangeLog: RecordObserver {
 
   func didRollBack() { file.discard() }
 
-  private func write(_ row: [SQLValue], _ indexes: [Int]) {
+  private func write(_ row: [SQLValue], _ indexes: [Int]) throws(UpsurgeError) {
     text.beginObject()
     for index in indexes where index < row.count {
       text.key(columns[index])
-      text.value(row[index])
+      try write(row[index])
     }
     text.endObject()
   }
+
+  /// A value; a long one piece by piece, so that it is not held once more as JSON.
+  private func write(_ value: SQLValue) throws(UpsurgeError) {
+    switch value {
+    case .text(let long) where long.utf8.count > ChangeLog.pieceByteCount:
+      text.beginString()
+      var rest = long.utf8[...]
+      while !rest.isEmpty {
+        let piece = rest.prefix(ChangeLog.pieceByteCount)
+        if piece.withContiguousStorageIfAvailable({ text.appendToString($0) }) == nil {
+          text.appendToString(piece)
+        }
+        rest = rest[piece.endIndex...]
+        try writeOut()
+      }
+      text.endString()
+    case .blob(let long) where long.count > ChangeLog.pieceByteCount:
+      text.beginObject()
+      text.key("$base64")
+      text.bool(true)
+      text.key("encoded")
+      text.beginString()
+      for start in stride(from: 0, to: long.count, by: ChangeLog.pieceByteCount) {
+        let end = min(start + ChangeLog.pieceByteCount, long.count)
+        text.appendToString(Base64.encode(Array(long[start..<end])).utf8)
+        try writeOut()
+      }
+      text.endString()
+      text.endObject()
+    default: text.value(value)
+    }
+  }
+
+  private func writeOut() throws(UpsurgeError) {
+    try file.append(text.bytes)
+    text.removeWritten()
+  }
+
+  /// A multiple of three, so that Base64 has no padding within.
+  private static let pieceByteCount = 48 << 10
 }
 
 extension JSONText {

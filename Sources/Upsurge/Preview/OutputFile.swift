@@ -111,6 +111,14 @@ final class OutputFile {
 
   /// Appends bytes; written out at 64 KiB.
   func append(_ bytes: [UInt8]) throws(UpsurgeError) {
+    if bytes.count >= 64 << 10 {
+      // What is long is not copied.
+      try flush()
+      isSynced = false
+      try write(bytes[...], to: openDescriptor)
+      openCount += off_t(bytes.count)
+      return
+    }
     buffer += bytes
     if buffer.count >= 64 << 10 { try flush() }
   }

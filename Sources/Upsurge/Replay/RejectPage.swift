@@ -143,6 +143,7 @@ struct RejectPage {
     try PreparedTable.checkTriggers(of: plan, on: connection)
     connection.isSynchronizing = context.triggers == .guarded
     var settings = WriterSettings()
+    settings.statementMemory.byteCount = options.memory.byteCount
     // The page is one transaction: what is stored, and what leaves the rejects.
     settings.commitsOnce = true
     settings.walLimitByteCount = options.walLimit.byteCount

@@ -111,6 +111,7 @@ struct ReplayPage {
       columns: names.map { ColumnTarget(name: $0, affinity: .none, spellingPolicy: .warn) },
       toleratesUnknownColumns: true)
     var settings = WriterSettings()
+    settings.statementMemory.byteCount = options.memory.byteCount
     // The page is one transaction: what is stored and what leaves the quarantine.
     settings.commitEveryRecords = .max
     settings.walLimitByteCount = options.walLimit.byteCount

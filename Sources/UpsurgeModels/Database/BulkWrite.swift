@@ -113,6 +113,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
     settings.leavesReferencesOpen = connection.isBorrowed
     settings.commitEveryRecords = max(options.commitEvery ?? .max, 1)
     settings.snapshot = snapshot
+    if !connection.isBorrowed { settings.statementMemory.byteCount = 4 * connection.pageCacheByteCount }
     settings.isCancelled = isCancelled
     let writer = try TableWriter(
       on: connection, table: Row.TableModel.tableName, columns: Row.TableModel.columnNames, rules: rules,

@@ -24,14 +24,18 @@ struct Filling {
   init(_ plan: UpsertPlan, present: [UpsertPlan.Slot], _ spelling: Spelling) throws(UpsurgeError) {
     guard plan.mode == .upsert, plan.schema.kind == .table, !plan.targets.isEmpty else { return }
     let schema = plan.schema
+    // Most tables want no value; to ask each column of a wide one would take longer than all else.
+    if !schema.hasCheck && !schema.columns.contains(where: \.isNotNull) { return }
+    let hasFreeSQL = plan.hasFreeSQL
+    let places = Dictionary(present.enumerated().map { ($1.columnIndex, $0) }) { first, _ in first }
     for (index, column) in schema.columns.enumerated() {
       if column.generation != .none || column.isHidden || index == schema.rowidAlias { continue }
       let isOfKey = plan.targets.contains { $0.speaks(of: index, in: schema) }
       let old = "\"upsurge_old\".\(try SQLName.quote(column.name))"
-      if let place = present.firstIndex(where: { $0.columnIndex == index }) {
+      if let place = places[index] {
         // A record that SQLite refuses is tried again by a look-up; this spares the most of them.
         guard column.isNotNull, !isOfKey, present[place].rule.bearsNull,
-          index != plan.newerColumn, !plan.hasFreeSQL
+          index != plan.newerColumn, !hasFreeSQL
         else { continue }
         let value = spelling.value(0, place)
         values[index] = "CASE WHEN \(value) IS NULL THEN \(old) ELSE \(value) END"
@@ -59,6 +63,9 @@ struct Filling {
 }
 
 extension MergeRule {
+  /// Whether a record with NULL leaves the row's value as it is.
+  var ignoresNull: Bool { self == .sum || bearsNull }
+
   /// Whether NULL of the record and the row's own value come to the same.
   var bearsNull: Bool {
     switch self {

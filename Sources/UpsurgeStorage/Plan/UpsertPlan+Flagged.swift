@@ -23,16 +23,25 @@ extension UpsertPlan {
     else { return nil }
     let flagged = slots.map { slot in
       !isKept(slot.columnIndex, matching: key) && !key.speaks(of: slot.columnIndex, in: schema)
-        && slot.columnIndex != newerColumn && schema.columns[slot.columnIndex].defaultExpression == nil
+        && schema.columns[slot.columnIndex].defaultExpression == nil
     }
     return flagged.contains(true) ? flagged : nil
   }
 
+  /// Slots that need no bit, as their rules leave the row's value where the record has NULL, which is bound then.
+  var shapelessSlots: [Bool] {
+    guard let flaggedSlots else { return Array(repeating: false, count: slots.count) }
+    return flaggedSlots.indices.map {
+      // What makes the row newer makes a difference also where the rule leaves it.
+      flaggedSlots[$0] && slots[$0].rule.ignoresNull && slots[$0].columnIndex != newerColumn
+    }
+  }
+
   /// The statement of one row for records that may lack any of these slots. Its parameters are the slots' values,
   /// numbered, and then the bits: the first slot's is the lowest.
-  func flaggedSQL(_ flagged: [Bool]) throws(UpsurgeError) -> String {
+  func flaggedSQL(_ flagged: FlaggedStatement) throws(UpsurgeError) -> String {
     var terms: [Int: String] = [:]
-    for (index, slot) in slots.enumerated() where flagged[index] {
+    for (index, slot) in slots.enumerated() where flagged.hasFlag[index] {
       let parameter = slots.count + 1 + index / UpsertPlan.flagsPerParameter
       terms[slot.columnIndex] = "?\(parameter) & \(UInt64(1) << UInt64(index % UpsertPlan.flagsPerParameter))"
     }

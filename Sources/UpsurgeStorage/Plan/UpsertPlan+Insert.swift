@@ -38,13 +38,14 @@ extension UpsertPlan {
       return
         "\(verb) (\(column)) VALUES (\(standard(any)))\(try conflictSQL(present, row: row, spelling, flag))"
     }
+    let overrides = overridesClauses
     let names = try SQLName.quoteList(
       present.map { schema.columns[$0.columnIndex].name } + filling.columns.map { schema.columns[$0].name })
     var rows: [String] = []
     for row in 0..<rowCount {
       var values: [String] = []
       for (place, slot) in present.enumerated() {
-        values.append(filling.values[slot.columnIndex] ?? value(slot, spelling.value(row, place)))
+        values.append(filling.values[slot.columnIndex] ?? value(slot, spelling.value(row, place), overrides))
       }
       values += filling.columns.map { filling.values[$0] ?? "NULL" }
       rows.append(values.joined(separator: ", "))
@@ -69,9 +70,9 @@ extension UpsertPlan {
   }
 
   /// OR ABORT overrides NOT NULL ON CONFLICT REPLACE too, so the default is put in here.
-  private func value(_ slot: Slot, _ value: String) -> String {
+  private func value(_ slot: Slot, _ value: String, _ overrides: Bool) -> String {
     let column = schema.columns[slot.columnIndex]
-    if overridesClauses, column.notNullConflict == .replace, let standard = column.defaultExpression {
+    if overrides, column.notNullConflict == .replace, let standard = column.defaultExpression {
       return "ifnull(\(value), \(standard))"
     }
     return value
@@ -83,12 +84,14 @@ extension UpsertPlan {
     if mode == .insert || schema.kind != .table { return "" }
     if mode == .ignore { return "\nON CONFLICT DO NOTHING" }
     var sql = ""
-    for key in targets { sql += try updateClause(key, present, row: row, spelling, flag) }
+    let columns = Set(present.map(\.columnIndex))
+    for key in targets { sql += try updateClause(key, present, columns, row: row, spelling, flag) }
     return sql
   }
 
   private func updateClause(
-    _ key: TableSchema.Key, _ present: [Slot], row: String, _ spelling: Spelling, _ flag: (Int) -> String?
+    _ key: TableSchema.Key, _ present: [Slot], _ presentColumns: Set<Int>, row: String, _ spelling: Spelling,
+    _ flag: (Int) -> String?
   ) throws(UpsurgeError) -> String {
     var names: [Int: String] = [:]
     for index in schema.columns.indices {
@@ -96,8 +99,7 @@ extension UpsertPlan {
     }
     let merge = MergeSQL(plan: self, row: row) { index in
       // What fills a column that the record does not have is the row's, not the record's.
-      let isPresent = present.contains { $0.columnIndex == index }
-      return isPresent ? names[index] ?? "NULL" : standard(index)
+      presentColumns.contains(index) ? names[index] ?? "NULL" : standard(index)
     }
     let update = try merge.update(present, matching: key, flag: flag)
     let start = "\nON CONFLICT (\(try targetTerms(key)))\(key.predicate.map { " WHERE \($0)" } ?? "")"

@@ -33,9 +33,9 @@ struct MergeSQL {
     _ present: [UpsertPlan.Slot], matching key: TableSchema.Key, flag: (Int) -> String? = { _ in nil }
   ) throws(UpsurgeError) -> Update {
     var update = Update()
+    let columns = Set(present.map(\.columnIndex))
     for slot in plan.slots where !plan.isKept(slot.columnIndex, matching: key) {
-      let isPresent = present.contains { $0.columnIndex == slot.columnIndex }
-      if !isPresent, !slot.rule.isExpression { continue }
+      if !columns.contains(slot.columnIndex), !slot.rule.isExpression { continue }
       try add(slot.columnIndex, slot.rule, flag: flag(slot.columnIndex), to: &update)
     }
     for assignment in plan.assignments where !plan.isKept(assignment.columnIndex, matching: key) {
@@ -81,13 +81,15 @@ struct MergeSQL {
   private func add(
     _ column: Int, _ rule: MergeRule, flag: String?, to update: inout Update
   ) throws(UpsurgeError) {
-    var value = try value(column, rule)
+    let unwrapped = try value(column, rule)
+    var value = unwrapped
     let schemaColumn = plan.schema.columns[column]
     if schemaColumn.notNullConflict == .replace, let standard = schemaColumn.defaultExpression {
       // As SQLite will store it; the difference must know.
       value = "CASE WHEN \(value) IS NULL THEN (\(standard)) ELSE \(value) END"
     }
-    let differences = try difference(column, from: value)
+    let differences =
+      value == unwrapped ? try differences(column, rule, value) : try difference(column, from: value)
     if let flag {
       value = "CASE WHEN \(flag) THEN \(value) ELSE \(try stored(column)) END"
       update.differences.append("(\(flag) AND (\(differences.joined(separator: " OR "))))")
@@ -135,6 +137,20 @@ struct MergeSQL {
       return value
     }
     return "CASE WHEN typeof(\(value)) = 'integer' THEN CAST(\(value) AS REAL) ELSE \(value) END"
+  }
+
+  /// The same for a rule's value, in fewer words than to compare the row with it: a wide table has many of them.
+  private func differences(
+    _ column: Int, _ rule: MergeRule, _ value: String
+  ) throws(UpsurgeError) -> [String] {
+    let new = record(column)
+    switch rule {
+    case .coalesce:
+      let changes = try difference(column, from: new).joined(separator: " OR ")
+      return ["(\(new) IS NOT NULL AND (\(changes)))"]
+    // SQLite knows that a NOT NULL column is never NULL: such a condition would take those that count with it.
+    case .replace, .keep, .min, .max, .sum, .expression: return try difference(column, from: value)
+    }
   }
 
   /// The conditions of which one holds when the stored value would become another one. A collation must not hide a

@@ -35,7 +35,9 @@ package enum SQLName {
     let isSame = left.utf8.withContiguousStorageIfAvailable { left in
       right.utf8.withContiguousStorageIfAvailable { right in
         // From the end, where names of one table differ most.
-        left.indices.reversed().allSatisfy { left[$0] == right[$0] || lowered(left[$0]) == lowered(right[$0]) }
+        left.indices.reversed().allSatisfy {
+          left[$0] == right[$0] || lowered(left[$0]) == lowered(right[$0])
+        }
       }
     }
     return (isSame ?? nil) ?? zip(left.utf8, right.utf8).allSatisfy { lowered($0) == lowered($1) }
@@ -54,6 +56,7 @@ package enum SQLName {
   }
 
   private static func doubled(_ text: String, _ quote: Character) -> String {
+    if let byte = quote.asciiValue, !text.utf8.contains(byte) { return text }
     var result = ""
     // Scalars, not characters: a quote followed by a combining mark is one character, but still a quote.
     for scalar in text.unicodeScalars {

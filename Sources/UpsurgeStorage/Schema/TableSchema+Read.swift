@@ -15,7 +15,9 @@ extension TableSchema {
       schema.hasCheck = text.hasCheck
       schema.checkCallsFunction = text.checkCallsFunction
       schema.checkMayRaise = text.checkMayRaise
-      try schema.readColumns(connection, text: text)
+      // Only COLLATE gives a table's column another collation than BINARY, and SQLite looks through all columns for one.
+      let mayCollate = schema.kind != .table || sql?.containsASCII("COLLATE") ?? true
+      try schema.readColumns(connection, text: text, mayCollate: mayCollate)
       if schema.kind == .virtual, Self.isFullText(sql ?? "") { schema.addRowid() }
       if schema.kind == .table { try schema.readKeys(connection, text: text) }
       try schema.readForeignKeys(connection)
@@ -93,7 +95,7 @@ extension TableSchema {
   }
 
   private mutating func readColumns(
-    _ connection: Connection, text: CreateTableText
+    _ connection: Connection, text: CreateTableText, mayCollate: Bool
   ) throws(UpsurgeError) {
     let statement = try connection.prepare(
       "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) ORDER BY cid")
@@ -107,7 +109,7 @@ extension TableSchema {
         Column(
           name: columnName, declaredType: type,
           affinity: isAny ? .none : Affinity(declaredType: type),
-          collation: connection.collation(table: name, column: columnName),
+          collation: mayCollate ? connection.collation(table: name, column: columnName) : "BINARY",
           isNotNull: statement.integer(at: 2) != 0,
           notNullConflict: text.notNullConflicts[SQLName.folded(columnName)],
           defaultExpression: statement.text(at: 3),
@@ -201,7 +203,7 @@ extension TableSchema {
     let acting = try connection.prepare(
       "SELECT 1 FROM sqlite_schema s, pragma_foreign_key_list(s.name) f WHERE s.type = 'table' AND \(isActing) LIMIT 1"
     )
-    var words = ["FAIL", "ROLLBACK"]
+    var words: [StaticString] = ["FAIL", "ROLLBACK"]
     if try acting.step() { words.append("IGNORE") }
     let statement = try connection.prepare(
       """
@@ -209,9 +211,11 @@ extension TableSchema {
       UNION ALL SELECT type, sql FROM sqlite_schema WHERE type IN ('table', 'trigger')
       """)
     while try statement.step() {
-      let text = (statement.text(at: 1) ?? "").uppercased()
+      let text = statement.text(at: 1) ?? ""
       let isTrigger = statement.text(at: 0) == "trigger"
-      if (isTrigger || text.contains("CONFLICT")) && words.contains(where: text.contains) { return true }
+      if (isTrigger || text.containsASCII("CONFLICT")) && words.contains(where: text.containsASCII) {
+        return true
+      }
     }
     return false
   }

@@ -5,6 +5,8 @@ import UpsurgeRecords
 final class FlaggedStatement {
   /// Whether a record may lack the slot, by slot.
   let mayLack: [Bool]
+  /// Whether a bit says that it does, by slot; to the others NULL says the same.
+  let hasFlag: [Bool]
   /// The cells to bind, in slot order.
   let cellIndexes: UnsafeMutableBufferPointer<Int32>
   var handle: OpaquePointer?
@@ -14,14 +16,22 @@ final class FlaggedStatement {
   /// nil where the table allows no such statement.
   init?(_ plan: UpsertPlan) {
     guard let mayLack = plan.flaggedSlots else { return nil }
-    self.mayLack = mayLack
+    let shapeless = plan.shapelessSlots
+    let hasFlag = mayLack.indices.map { mayLack[$0] && !shapeless[$0] }
+    (self.mayLack, self.hasFlag) = (mayLack, hasFlag)
     cellIndexes = .allocate(capacity: plan.slots.count)
     _ = cellIndexes.initialize(from: plan.slots.map { Int32($0.cellIndex) })
   }
 
   deinit {
-    sqlite3_finalize(handle)
+    finalize()
     cellIndexes.deallocate()
+  }
+
+  /// Lets go of the statement; it can be compiled again.
+  func finalize() {
+    sqlite3_finalize(handle)
+    handle = nil
   }
 }
 
@@ -36,11 +46,13 @@ extension TableWriter {
       let index = Int(flagged.cellIndexes[slot])
       if index >= cellCount || row[index].kind == .absent { return false }
     }
-    let handle = try statements.handle(flagged)
+    guard let handle = try statements.handle(flagged) else { return false }
     connection.notes.pointee.clear()
     var parameter: Int32 = 1
     var code = bind(batch, record, flagged.cellIndexes, to: handle, &parameter)
-    for first in stride(from: 0, to: flagged.cellIndexes.count, by: UpsertPlan.flagsPerParameter) {
+    let parameterCount = sqlite3_bind_parameter_count(handle)
+    for first in stride(from: 0, to: flagged.cellIndexes.count, by: UpsertPlan.flagsPerParameter)
+    where parameter <= parameterCount {
       var bits: Int64 = 0
       for slot in first..<min(first + UpsertPlan.flagsPerParameter, flagged.cellIndexes.count) {
         let index = Int(flagged.cellIndexes[slot])

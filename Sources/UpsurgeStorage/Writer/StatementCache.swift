@@ -3,11 +3,13 @@ import UpsurgeRecords
 
 /// The compiled statements of one plan, by the shape of the records and the number of rows.
 ///
-/// Bounded by the number of parameters in all statements together; the shape used longest ago goes first. A shape that
-/// is rare gets no statements where the one for all shapes will do (see `UpsertPlan+Flagged.swift`).
+/// Bounded by the memory that SQLite says they take (see `StatementMemory`). Of two shapes picked at random the one used
+/// longer ago goes first: where more shapes take turns than have room, the oldest of all would always be the next that is
+/// needed. A shape that is rare gets no statements where the one for all shapes will do (see
+/// `UpsertPlan+Flagged.swift`).
 final class StatementCache {
-  private let connection: Connection
-  private let plan: UpsertPlan
+  let connection: Connection
+  let plan: UpsertPlan
   private let rowsPerStatement: Int
   private let allowsAbort: Bool
   /// See `UpsertPlan.updatesFirst`.
@@ -16,23 +18,31 @@ final class StatementCache {
   let needsSavepoint: Bool
   /// See `UpsertPlan.hasUnguardedKeys`.
   let hasUnguardedKeys: Bool
-  private var shapes: [SlotShape: ShapeStatements] = [:]
-  private var parameterCount = 0
+  var shapes: [SlotShape: ShapeStatements] = [:]
+  /// The same, to pick one of them.
+  var pickable: [ShapeStatements] = []
+  /// What the statements of all shapes take, as SQLite measures it.
+  var byteCount = 0
   private var clock = 0
-  /// The statement for all shapes; nil where the table allows none.
-  let flagged: FlaggedStatement?
+  var lastPick: UInt64 = 0x9E37_79B9_7F4A_7C15
+  let memory: StatementMemory
+  /// The statement for all shapes; nil where the table allows none, or it is too large for the memory.
+  private(set) var flagged: FlaggedStatement?
   private let flaggedRecordsPerShape: Int
   private let readyShapeCount: Int
+  /// Shapes that got statements, those that have gone included.
+  private var madeShapeCount = 0
   /// How often shapes without statements were met lately.
   private var sightings: [SlotShape: Int] = [:]
-  private var bound: [ShapeStatements] = []
+  var bound: [ShapeStatements] = []
   /// Statements that are never let go: those the writer holds on to.
   var pinned: ShapeStatements?
 
-  /// About 100 bytes of compiled code a parameter: 6 MiB.
-  private static let parameterLimit = 64 << 10
   /// The gain is flat from 16 rows on; wider statements only cost memory.
   private static let parametersPerStatement = 4096
+  /// Rows with more columns go alone: two of them in a statement gain nothing.
+  private static let mostColumnsOfMany = 1000
+  static let shapeLimit = 256
   private static let sightedShapeLimit = 1024
 
   /// - Parameter allowsAbort: whether SQLite can undo a statement of many rows.
@@ -42,6 +52,7 @@ final class StatementCache {
     flaggedRecordsPerShape = settings.flaggedRecordsPerShape
     readyShapeCount = settings.readyShapeCount
     flagged = flaggedRecordsPerShape == 0 ? nil : FlaggedStatement(plan)
+    memory = settings.statementMemory
     self.connection = connection
     self.plan = plan
     rowsPerStatement = settings.rowsPerStatement
@@ -64,12 +75,14 @@ final class StatementCache {
       rowCounts: rowCounts(columnCount: present.count))
     made.lastUse = clock
     shapes[shape] = made
+    pickable.append(made)
+    madeShapeCount += 1
     return made
   }
 
   /// The same for a shape that is known, or has been met often enough to be worth its statements.
   func usualStatements(for shape: SlotShape) -> ShapeStatements? {
-    if shapes.count < readyShapeCount || shapes[shape] != nil { return statements(for: shape) }
+    if madeShapeCount < readyShapeCount || shapes[shape] != nil { return statements(for: shape) }
     let count = sightings[shape, default: 0] + 1
     if count > flaggedRecordsPerShape {
       sightings[shape] = nil
@@ -80,11 +93,16 @@ final class StatementCache {
     return nil
   }
 
-  /// The compiled statement for all shapes, ready to be bound.
-  func handle(_ flagged: FlaggedStatement) throws(UpsurgeError) -> OpaquePointer {
+  /// The compiled statement for all shapes, ready to be bound; nil where it is too large for the memory.
+  func handle(_ flagged: FlaggedStatement) throws(UpsurgeError) -> OpaquePointer? {
     flagged.isBound = true
     if let handle = flagged.handle { return handle }
-    let handle = try compile(try plan.flaggedSQL(flagged.mayLack))
+    let sql = try plan.flaggedSQL(flagged)
+    if StatementCost(sql).compileByteCount > memory.compileByteCount || sql.utf8.count > sqlByteLimit {
+      self.flagged = nil
+      return nil
+    }
+    let handle = try compile(sql)
     flagged.handle = handle
     return handle
   }
@@ -101,9 +119,8 @@ final class StatementCache {
     let sql = try plan.insertSQL(
       shape: statements.shape, rowCount: rowCount, rowCount == 1 ? .numbered : .parameters)
     let handle = try compile(sql)
-    count(rowCount * statements.cellIndexes.count, statements)
     statements.handles[step] = handle
-    evict(keeping: statements)
+    count(handle, of: statements)
     return handle
   }
 
@@ -128,9 +145,8 @@ final class StatementCache {
       case .nullKey: try plan.nullKeySQL(shape: statements.shape, .numbered)
       }
     let handle = try compile(sql)
-    count(statements.cellIndexes.count, statements)
     statements.byKey[role] = handle
-    evict(keeping: statements)
+    count(handle, of: statements)
     return handle
   }
 
@@ -148,27 +164,11 @@ final class StatementCache {
     }
   }
 
-  @inline(never)
-  private func compile(_ sql: String) throws(UpsurgeError) -> OpaquePointer {
-    guard let handle = try connection.compile(sql, isPersistent: true) else {
-      throw UpsurgeError(.database, "SQLite compiled nothing", snippet: sql)
-    }
-    return handle
-  }
-
-  private func count(_ parameterCount: Int, _ statements: ShapeStatements) {
-    statements.parameterCount += parameterCount
-    self.parameterCount += parameterCount
-  }
-
-  private func evict(keeping current: ShapeStatements) {
-    while parameterCount > StatementCache.parameterLimit || shapes.count > 256 {
-      let unused = shapes.values.filter { $0 !== current && $0 !== pinned }
-      guard let oldest = unused.min(by: { $0.lastUse < $1.lastUse }) else { return }
-      if oldest.isBound { bound.removeAll { $0 === oldest } }
-      parameterCount -= oldest.parameterCount
-      shapes[oldest.shape] = nil
-    }
+  /// Lets go of all statements, where there will be few records more; those that come compile theirs anew.
+  func removeStatements() {
+    clearBindings()
+    for statements in pickable { byteCount -= statements.finalize() }
+    flagged?.finalize()
   }
 
   private func form(_ shape: SlotShape, _ presentCount: Int) -> StatementForm {
@@ -185,7 +185,8 @@ final class StatementCache {
   private func rowCounts(columnCount: Int) -> [Int] {
     let variables = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
     let parameters = min(variables, StatementCache.parametersPerStatement)
-    let most = max(1, min(rowsPerStatement, parameters / max(columnCount, 1)))
+    let rows = columnCount > StatementCache.mostColumnsOfMany ? 1 : rowsPerStatement
+    let most = max(1, min(rows, parameters / max(columnCount, 1)))
     var counts = [most]
     var next = 1
     while next * 2 < most { next *= 2 }
@@ -194,59 +195,5 @@ final class StatementCache {
       next /= 2
     }
     return counts
-  }
-}
-
-/// The statements for records of one shape.
-final class ShapeStatements {
-  /// What a statement that looks the row up does with it.
-  enum Role: Hashable {
-    case delete
-    /// By the target of this index.
-    case update(Int)
-    /// Reads a row if the target of this index finds one.
-    case exists(Int)
-    /// Reads these columns.
-    case find([Int])
-    /// Reads these columns of the row with the record's PRIMARY KEY.
-    case findByPrimaryKey([Int])
-    /// Says whether a key's expressions are NULL.
-    case nullKey
-
-    /// The target that finds the row, by index.
-    var target: Int {
-      switch self {
-      case .update(let target), .exists(let target): target
-      default: 0
-      }
-    }
-  }
-
-  let shape: SlotShape
-  let form: StatementForm
-  /// The cells to bind, in parameter order.
-  let cellIndexes: UnsafeMutableBufferPointer<Int32>
-  /// Rows of each statement, falling, the last is 1.
-  let rowCounts: [Int]
-  fileprivate(set) var handles: [OpaquePointer?]
-  fileprivate(set) var byKey: [Role: OpaquePointer] = [:]
-  fileprivate var parameterCount = 0
-  fileprivate var lastUse = 0
-  /// Whether pointers may be bound to one of the statements.
-  fileprivate(set) var isBound = false
-
-  init(shape: SlotShape, cellIndexes: [Int32], form: StatementForm, rowCounts: [Int]) {
-    self.shape = shape
-    self.form = form
-    self.cellIndexes = .allocate(capacity: cellIndexes.count)
-    _ = self.cellIndexes.initialize(from: cellIndexes)
-    self.rowCounts = rowCounts
-    handles = Array(repeating: nil, count: rowCounts.count)
-  }
-
-  deinit {
-    for case let handle? in handles { sqlite3_finalize(handle) }
-    for handle in byKey.values { sqlite3_finalize(handle) }
-    cellIndexes.deallocate()
   }
 }

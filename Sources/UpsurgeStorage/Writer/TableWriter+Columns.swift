@@ -12,7 +12,11 @@ extension TableWriter {
       throw error
     }
     try begin()
-    if let schema = try TableSchema.read(connection, table: plan.schema.name) {
+    // Where the schema has not changed since the plan was made, nor has the table.
+    let version = try connection.integer("PRAGMA main.schema_version")
+    if version != plan.schema.moment.schemaVersion,
+      let schema = try TableSchema.read(connection, table: plan.schema.name)
+    {
       // Another load may have added some of them, which is fine where they are what this one would have made.
       let come = missing
       missing = self.missing(columns, in: schema)

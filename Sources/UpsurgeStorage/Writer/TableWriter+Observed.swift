@@ -55,7 +55,7 @@ extension TableWriter {
   ) throws(UpsurgeError) -> [SQLValue]? {
     let identity = observedIdentity
     guard let before, !identity.isEmpty else { return try rowOfRecord(batch, record, shape) }
-    return try row(named: Array(before.suffix(identity.count)), by: identity)
+    return try row(named: Array(before.suffix(identity.count)), by: identity, before: before)
   }
 
   /// The row that was inserted last: by its rowid, since its key may be a number that SQLite gave it.
@@ -70,7 +70,10 @@ extension TableWriter {
     return try row(named: [.integer(sqlite3_last_insert_rowid(connection.handle))], by: plan.identityColumns)
   }
 
-  private func row(named values: [SQLValue], by columns: [Int]) throws(UpsurgeError) -> [SQLValue]? {
+  /// - Parameter before: the row as it was; values that are still the same are not copied.
+  private func row(
+    named values: [SQLValue], by columns: [Int], before: [SQLValue] = []
+  ) throws(UpsurgeError) -> [SQLValue]? {
     let sql = try plan.namedRowSQL(columns: observedColumns, by: columns)
     if namedRowStatement?.sql != sql {
       namedRowStatement = try connection.prepare(sql, isPersistent: true)
@@ -79,7 +82,9 @@ extension TableWriter {
     for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
     defer { statement.reset() }
     guard try statement.step() else { return nil }
-    return (0..<sqlite3_column_count(statement.handle)).map { SQLValue(statement.handle, column: $0) }
+    return (0..<sqlite3_column_count(statement.handle)).map {
+      SQLValue(statement.handle, column: $0, before: Int($0) < before.count ? before[Int($0)] : .null)
+    }
   }
 
   private func row(

@@ -39,6 +39,8 @@ extension TableWriter {
     } catch {
       throw fail(error)
     }
+    // Others are at work until all is committed.
+    statements.removeStatements()
     isSuspended = true
   }
 

@@ -1,6 +1,12 @@
 import CSQLite
 import UpsurgeRecords
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Records that go one by one: by a statement of one row, or by a look-up of their row.
 extension TableWriter {
   /// How the attempt to store a record ended.
@@ -227,6 +233,24 @@ extension TableWriter {
 }
 
 extension SQLValue {
+  /// A column of the row that a statement stands on; a text that is the one from before is not copied.
+  init(_ statement: OpaquePointer, column: Int32, before: SQLValue) {
+    if case .text(let text) = before, sqlite3_column_type(statement, column) == SQLITE_TEXT,
+      let start = sqlite3_column_text(statement, column)
+    {
+      let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+      let isSame = text.utf8.withContiguousStorageIfAvailable { text in
+        if text.count != bytes.count { return false }
+        return text.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? true
+      }
+      if isSame == true {
+        self = before
+        return
+      }
+    }
+    self.init(statement, column: column)
+  }
+
   /// A column of the row that a statement stands on.
   package init(_ statement: OpaquePointer, column: Int32) {
     // The type first: asking for the bytes of a number makes a text of it.

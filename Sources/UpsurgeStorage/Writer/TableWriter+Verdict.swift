@@ -109,7 +109,7 @@ extension UpsurgeError {
   /// - Parameter digest: nil where that is not known.
   fileprivate mutating func addWay(out digest: String?) {
     let way =
-      digest.map { "--accept-delivery \($0) lets this one delivery through" }
+      digest.map { "--accept-delivery \($0.escapedForTerminal) lets this one delivery through" }
       ?? "a run without --dry-run prints the digest for --accept-delivery, which lets one delivery through"
     hint = hint.map { "\($0); \(way)" } ?? way
   }

@@ -179,6 +179,7 @@ package final class TableWriter {
     if let resumed { goOn(resumed) }
     try beginStatistics()
     try checkFreeSQL()
+    try compileEarly()
     try beginObserving()
     try beginReferences()
     beginGathering()
@@ -262,19 +263,37 @@ package final class TableWriter {
     let merge = plan.rules.merge
     let hasFreeSQL = merge.condition != nil || merge.columns.values.contains { $0.isExpression }
     guard hasFreeSQL, plan.mode == .upsert || plan.mode == .update else { return }
-    do throws(UpsurgeError) {
-      if plan.mode == .update || plan.schema.kind != .table {
-        _ = try statements.handle(fullShape, .update(0))
-      } else {
-        _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
-      }
-    } catch {
+    do throws(UpsurgeError) { try compileFullShape() } catch {
       if error.code != .database { throw error }
       throw UpsurgeError(
         .usage,
         "the SQL of --set or --update-if cannot be compiled: \(connection.lastMessage.escapedForTerminal)",
         hint: "it may name excluded.COL (the record) and COL (the row)", underlyingCode: error.underlyingCode)
     }
+  }
+
+  /// Compiles the statement of one row of a wide table while batches and cache are empty, so that what it takes does not
+  /// come on top of them, and nothing is written where the memory is too small for it.
+  private func compileEarly() throws(UpsurgeError) {
+    guard plan.slots.count >= TableWriter.wideColumnCount, plan.schema.kind == .table else { return }
+    do throws(UpsurgeError) { try compileFullShape() } catch {
+      // What is wrong with the statement itself is told where there is a record for it.
+      if error.code == .usage { throw error }
+    }
+  }
+
+  /// Narrower tables have statements that take no more than a batch.
+  private static let wideColumnCount = 256
+
+  private func compileFullShape() throws(UpsurgeError) {
+    if plan.mode == .delete {
+      _ = try statements.handle(fullShape, .delete)
+    } else if plan.mode == .update || plan.schema.kind != .table {
+      _ = try statements.handle(fullShape, .update(0))
+    } else {
+      _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
+    }
+    statements.clearBindings()
   }
 
   private func beginObserving() throws(UpsurgeError) {

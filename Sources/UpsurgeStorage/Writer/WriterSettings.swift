@@ -44,6 +44,8 @@ package struct WriterSettings: Sendable {
   package var flaggedRecordsPerShape = 16
   /// So many shapes get their statements at once.
   package var readyShapeCount = 32
+  /// What statements may take of the memory that the run is given, compiled and while they are compiled.
+  package var statementMemory = StatementMemory()
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?
