@@ -25,9 +25,10 @@ struct ReplayCommand: ParsableCommand {
       the rows that are referred to, or mend `raw` in the file or table (remove `raw_base64` then, which is what is read \
       where it stands); a line or row that is deleted is given up. A record leaves the table in the transaction that \
       stores it. A file holds at the end what was rejected again, below the lines that say how it was read; until then \
-      what is left is written to FILE.replay, and a replay that was cut short goes on where it stopped. A record that \
-      was stored is never stored again, and one that a load which ended early will read again is left to that load. It is \
-      stored as if it came now: with a key it replaces what later deliveries \
+      what is left is written to FILE.replay, and a replay that ended early resumes where it stopped. A record that \
+      was stored is never stored again, and one that a load which ended early will read again is left to that load. If a \
+      replay is killed, run the same command again: its ledger is the one that an undisturbed replay would have printed. \
+      A record is stored as if it came now: with a key it replaces what later deliveries \
       brought, unless --merge newer:COL decides.
 
       A database or a file of somebody else does nothing of its own: it names no file to be read (--blob-folder does), and \
@@ -122,12 +123,18 @@ struct ReplayCommand: ParsableCommand {
     let terminal = Terminal(output: output)
     let control = RunControl()
     Signals.forward(to: control)
-    let summary = job.run(control: control, note: terminal.note)
-    terminal.show(summary)
-    if explainsTime { terminal.showTime(summary) }
+    var isReported = true
+    let summary = job.run(
+      control: control, note: terminal.note,
+      report: { summary in
+        terminal.show(summary)
+        if explainsTime { terminal.showTime(summary) }
+        isReported = summaryFile?.write(summary.json) ?? true
+        return isReported
+      })
     var code = summary.exitCode
     // The rows are committed; only the report of it failed.
-    if let summaryFile, !summaryFile.write(summary.json), code == 0 || code == 2 { code = 3 }
+    if !isReported, code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
   }
 }

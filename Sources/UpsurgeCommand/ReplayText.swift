@@ -30,7 +30,7 @@ enum ReplayText {
     }
     lines.append(
       "\(summary.database): \(Words.count(ledger.read, summary.file == nil ? "kept record" : "rejected record")) tried in \(Words.seconds(summary.seconds))"
-    )
+        + earlier(summary))
     for table in summary.tables {
       let entries = table.ledger.entries.dropFirst().filter { $0.count > 0 }
       lines.append(
@@ -44,8 +44,17 @@ enum ReplayText {
     if ledger.read > 0, summary.signal != nil || summary.error != nil {
       let start = summary.signal != nil ? "interrupted" : "stopped"
       lines.append(
-        "  \(start): what was stored is committed and is not tried again; the rest waits for the next replay")
+        "  \(start): what was stored is committed and is not tried again; the next replay tries the rest, and tells the "
+          + "ledger of both")
     }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// How much of the ledger an earlier replay has brought.
+  private static func earlier(_ summary: ReplaySummary) -> String {
+    if summary.resumedCount == 0 { return "" }
+    let isAll = summary.resumedCount == summary.ledger.read
+    return
+      "; \(isAll ? "all" : Words.count(summary.resumedCount)) of them by an earlier replay that ended early"
   }
 }

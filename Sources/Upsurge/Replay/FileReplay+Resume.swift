@@ -8,7 +8,7 @@
 extension FileReplay {
   /// Finishes what an earlier replay of a file that is locked had as good as done.
   /// - Parameter shown: the path as it was given.
-  /// - Returns: the mark behind which this replay goes on; nil where it begins anew.
+  /// - Returns: the mark behind which this replay goes on, or, where it is whole, whose ledger nobody has seen.
   /// - Throws: `guardRefused` where nobody can tell which records are stored.
   static func settle(
     _ path: String, shown: String, _ connection: Connection
@@ -18,28 +18,12 @@ extension FileReplay {
       if try place(in: path, through: mark.doneByteCount) == mark.done { throw moved(mark, shown) }
     }
     guard let mark = marks.first(where: { $0.path == path }) else { return nil }
-    if mark.isWhole, try place(in: path, through: mark.keptByteCount) == mark.kept {
-      try removeMark(path, connection)
-      return nil
-    }
+    if mark.isWhole, try place(in: path, through: mark.keptByteCount) == mark.kept { return mark }
     guard try place(in: path, through: mark.doneByteCount) == mark.done else { throw changed(shown, path) }
     guard mark.isWhole else { return mark }
     let rest = try RejectFileRewrite(target: path, mode: fileMode(path), continuing: mark.kept)
     try rest.takePlace()
-    try removeMark(path, connection)
-    return nil
-  }
-
-  /// Removes the mark of a file in a transaction of its own.
-  static func removeMark(_ path: String, _ connection: Connection) throws(UpsurgeError) {
-    try connection.beginWriting()
-    do throws(UpsurgeError) {
-      try ReplayMark.remove(connection, path: path)
-      try connection.execute("COMMIT")
-    } catch {
-      if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
-      throw error
-    }
+    return mark
   }
 
   /// The path without links and dots, under which a replay is known.

@@ -26,9 +26,15 @@ struct FileReplay {
   private var page = Page()
   /// Runs that have not ended, and read again what is ahead of them.
   private var unfinished: [(run: RunRecord, place: CommittedPlace)]
-  /// Whether anything is stored, now or by the replay that was cut short; whether any line has changed.
-  private var hasMark = false
+  /// Whether lines of the file are done already, behind which this replay goes on.
+  private let isContinuing: Bool
+  /// Whether this replay has stored anything; whether any line has changed.
+  private var hasStored = false
   private var hasChanged = false
+  /// What upsurge_replays holds of the file.
+  private var mark: ReplayMark?
+  /// What became of the records that are done.
+  private var progress = ReplayProgress()
 
   /// What waits to be tried.
   private struct Page {
@@ -55,22 +61,30 @@ struct FileReplay {
     // Locked before anything is looked at: runs and other replays may change what is known of it until then.
     var reader = try RejectFileReader(path: path)
     unfinished = try RunTable.all(connection).filter { $0.state == .running }.map { ($0, CommittedPlace($0)) }
-    let mark = try Self.settle(self.path, shown: path, connection)
+    let found = try Self.settle(self.path, shown: path, connection)
     // What an earlier replay has left may have taken its place.
     if !reader.isInPlace { reader = try RejectFileReader(path: path) }
     self.reader = reader
-    hasMark = mark != nil
+    mark = found
+    let unfinishedMark = found.flatMap { $0.isWhole ? nil : $0 }
+    isContinuing = unfinishedMark != nil
     rewrite = try RejectFileRewrite(
-      target: self.path, mode: reader.mode,
-      continuing: mark?.kept)
-    self.run.summary.rejectedBefore = rewrite.keptRecordCount
-    if let mark { try skip(through: mark) }
+      target: self.path, mode: reader.mode, continuing: unfinishedMark?.kept)
+    if let text = found?.progress {
+      let earlier = try ReplayProgress(text)
+      // What a replay that was complete has rejected stands in the file, and is tried again.
+      progress = isContinuing ? earlier : earlier.withoutRejects
+    } else {
+      self.run.summary.rejectedBefore = rewrite.keptRecordCount
+    }
+    self.run.goOn(after: progress)
+    if let unfinishedMark { try skip(through: unfinishedMark) }
   }
 
   /// Tries all records that were not tried yet.
   mutating func replayAll() throws(UpsurgeError) {
     run.control.note(totalBytes: reader.byteCount)
-    if !hasMark { try readFirstLine() }
+    if !isContinuing { try readFirstLine() }
     while run.control.cancellationSignal == nil, let piece = try reader.next() {
       try read(piece)
       run.control.note(bytes: reader.place.byteCount)
@@ -131,7 +145,7 @@ struct FileReplay {
     run.note(
       RunNote(
         .info,
-        "\(reader.path): an earlier replay was cut short; going on behind line \(reader.line), before which all is done"
+        "\(reader.path): an earlier replay ended early; going on after line \(reader.line), its ledger is part of this one"
       ))
   }
 
@@ -215,7 +229,7 @@ struct FileReplay {
       let reject = Reject(
         RejectPage.unreadable, at: place, reason: "", raw: UnsafeBufferPointer(start: nil, count: 0))
       let limit = RejectFileReader.pieceByteCount >> 20
-      run.take(
+      take(
         RejectPage(
           [reject], table: tableName,
           because: .untried(RejectPage.unreadable, "the line is longer than \(limit) MiB")))
@@ -251,7 +265,7 @@ struct FileReplay {
       let record = page.records[index]
       let reject = record.again(Reject.Code(rawValue: "transaction"), error.message)
       try keep([.rejected(reject)], from: index)
-      run.take(RejectPage([record], table: tableName, because: .rejected(reject)))
+      take(RejectPage([record], table: tableName, because: .rejected(reject)))
     }
   }
 
@@ -271,7 +285,7 @@ struct FileReplay {
     guard let context else {
       let fate = RejectPage.Fate.untried(RejectPage.unreadable, contextFault)
       try keep(records.map { _ in fate }, from: range.lowerBound)
-      return run.take(RejectPage(records, table: tableName, because: fate))
+      return take(RejectPage(records, table: tableName, because: fate))
     }
     var known: [Int: RejectPage.Fate] = [:]
     for (index, fate) in page.fates where range.contains(index) { known[index - range.lowerBound] = fate }
@@ -281,14 +295,24 @@ struct FileReplay {
     try tried.store(on: connection) { (tried) throws(UpsurgeError) in
       try keep(tried.fates, from: range.lowerBound)
       isStored = tried.fates.contains(where: \.isGone)
-      if isStored { try writeMark(doneThrough: page.ends[range.upperBound - 1]) }
+      if isStored {
+        var whole = progress
+        whole.add(tried.progress, to: tried.table)
+        try writeMark(doneThrough: page.ends[range.upperBound - 1], whole)
+      }
       return isStored
     }
+    take(tried)
     if isStored {
-      hasMark = true
+      hasStored = true
       try rewrite.confirm()
     }
-    run.take(tried)
+  }
+
+  /// Notes what became of a page that is done.
+  private mutating func take(_ page: RejectPage) {
+    progress.add(page.progress, to: page.table)
+    run.take(page)
   }
 
   /// Writes the lines of the records that stay.
@@ -325,40 +349,46 @@ struct FileReplay {
   }
 
   /// Commits with the page how far the replay has come; the new file is on the disk before.
-  private func writeMark(doneThrough end: ChainedBytes, isWhole: Bool = false) throws(UpsurgeError) {
+  private mutating func writeMark(
+    doneThrough end: ChainedBytes, _ progress: ReplayProgress, isWhole: Bool = false
+  ) throws(UpsurgeError) {
     try rewrite.sync()
-    try ReplayMark(
+    let mark = ReplayMark(
       path: path, doneByteCount: end.byteCount, doneHash: end.hash,
-      keptByteCount: rewrite.written.byteCount, keptHash: rewrite.written.hash, isWhole: isWhole
-    ).write(connection)
+      keptByteCount: rewrite.written.byteCount, keptHash: rewrite.written.hash, isWhole: isWhole,
+      progress: progress.text)
+    try mark.write(connection)
+    self.mark = mark
   }
 
   // MARK: - The end
 
   /// Puts what is left into the place of the file.
   private mutating func finish() throws(UpsurgeError) {
-    if !hasMark {
-      return hasChanged ? try rewrite.takePlace() : rewrite.remove()
+    if !isContinuing && !hasStored {
+      // Nothing is left, or nothing has become of it.
+      if !hasChanged { return rewrite.remove() }
+      if mark == nil { return try rewrite.takePlace() }
     }
     // With FULL this commit syncs the log, and with it all commits before: from here on the file may say so.
     try connection.execute("PRAGMA synchronous=FULL; BEGIN IMMEDIATE")
-    try commit { () throws(UpsurgeError) in try writeMark(doneThrough: reader.place, isWhole: true) }
-    try rewrite.takePlace()
-    try Self.removeMark(path, connection)
-  }
-
-  private func commit(_ body: () throws(UpsurgeError) -> Void) throws(UpsurgeError) {
     do throws(UpsurgeError) {
-      try body()
+      try writeMark(doneThrough: reader.place, progress, isWhole: true)
       try connection.execute("COMMIT")
     } catch {
       if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
       throw error
     }
+    try rewrite.takePlace()
+  }
+
+  /// Forgets the ledger, which was seen.
+  func acknowledge() throws(UpsurgeError) {
+    if let mark { try connection.writing { () throws(UpsurgeError) in try mark.remove(connection) } }
   }
 
   /// Ends a replay that is cut short: what it has stored is marked, and the next one goes on there.
   func leave() {
-    if !hasMark { rewrite.remove() }
+    if !isContinuing && !hasStored { rewrite.remove() }
   }
 }

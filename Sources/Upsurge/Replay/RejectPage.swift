@@ -76,12 +76,27 @@ struct RejectPage {
         for index in fates.indices where fates[index].isGone { fates[index] = .untried(Self.noPlace, words) }
       }
     }
+    account(writer?.ledger)
     guard try keep(self) else {
       if let writer { writer.rollback() } else { try connection.execute("ROLLBACK") }
       return account(nil)
     }
     if let writer { try writer.commit() } else { try connection.execute("COMMIT") }
-    account(writer)
+    account(writer?.committedLedger)
+    if let statistics = writer?.statistics {
+      stages = [
+        ("store", statistics.storeSeconds), ("commit", statistics.commitSeconds),
+        ("checkpoint", statistics.checkpointSeconds),
+      ]
+    }
+  }
+
+  /// What became of the records, for the replay that goes on.
+  var progress: RunProgress {
+    var progress = RunProgress()
+    (progress.ledger, progress.warnings) = (ledger, warnings)
+    for case .some(let code) in fates.map(\.code) { progress.rejectsByReason[code, default: 0] += 1 }
+    return progress
   }
 
   /// Tries each record that may have a place.
@@ -157,16 +172,9 @@ struct RejectPage {
       rejectSink: { reject in sink.rejects.append(reject) })
   }
 
-  /// Counts what the writer has committed, and all others as rejected.
-  private mutating func account(_ writer: TableWriter?) {
-    if let writer {
-      ledger = writer.committedLedger
-      let statistics = writer.statistics
-      stages = [
-        ("store", statistics.storeSeconds), ("commit", statistics.commitSeconds),
-        ("checkpoint", statistics.checkpointSeconds),
-      ]
-    }
+  /// Counts what the writer has stored, and all others as rejected.
+  private mutating func account(_ stored: Ledger?) {
+    ledger = stored ?? Ledger()
     let others = UInt64(records.count) - ledger.read
     ledger.read += others
     ledger.rejected += others
@@ -177,6 +185,15 @@ extension RejectPage.Fate {
   var isGone: Bool {
     if case .gone = self { return true }
     return false
+  }
+
+  /// Why the record stays; nil where it has left.
+  var code: Reject.Code? {
+    switch self {
+    case .gone: nil
+    case .rejected(let reject): reject.code
+    case .untried(let code, _): code
+    }
   }
 }
 

@@ -28,9 +28,12 @@ public struct ReplayJob: Sendable {
   /// - Parameters:
   ///   - control: shows the progress to, and takes a cancellation from, any thread.
   ///   - note: is told what people want to know.
+  ///   - report: is given the summary at the end. Until it has returned true for a replay that came to its end, the ledger
+  ///     is kept: the next replay begins with it. False says that nobody has seen it.
   /// - Returns: what happened. A failure is the summary's `error`; `exitCode` says it as the command would.
   public func run(
-    control: RunControl = RunControl(), note: @escaping @Sendable (RunNote) -> Void = { _ in }
+    control: RunControl = RunControl(), note: @escaping @Sendable (RunNote) -> Void = { _ in },
+    report: (ReplaySummary) -> Bool = { _ in true }
   ) -> ReplaySummary {
     let watch = Stopwatch()
     var run = ReplayRun(job: self, control: control, note: note)
@@ -42,7 +45,23 @@ public struct ReplayJob: Sendable {
     run.summary.seconds = watch.seconds
     run.summary.signal = control.cancellationSignal
     if run.summary.signal != nil, run.summary.error?.code == .interrupted { run.summary.error = nil }
+    let isWhole = run.summary.error == nil && run.summary.signal == nil
+    if report(run.summary), isWhole { acknowledge(run) }
     return run.summary
+  }
+
+  /// Forgets the ledger, which was seen.
+  private func acknowledge(_ run: ReplayRun) {
+    guard let ending = run.ending else { return }
+    do throws(UpsurgeError) {
+      try ending()
+    } catch {
+      run.note(
+        RunNote(
+          .warning,
+          "the replay is complete, but its mark could not be removed (\(error.message)); the next replay tells its ledger "
+            + "again, and stores nothing twice"))
+    }
   }
 }
 

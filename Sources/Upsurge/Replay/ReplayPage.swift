@@ -36,7 +36,7 @@ struct ReplayPage {
 
   /// Stores what has a place; the transaction that is open is committed, or rolled back where nothing came of it.
   /// - Throws: what writing throws; the transaction is rolled back then.
-  mutating func store(on connection: Connection) throws(UpsurgeError) {
+  mutating func store(on connection: Connection, keeper: ReplayKeeper) throws(UpsurgeError) {
     guard let schema else {
       for _ in records { wait("there is no table \(table.escapedForTerminal)", []) }
       return try connection.execute("ROLLBACK")
@@ -57,7 +57,10 @@ struct ReplayPage {
     }
     var batch = Batch(kept: kept, columns: names)
     try writer.write(&batch)
+    try writer.settle()
+    try keeper.willCommit(writer.ledger, WarningLog(), to: table)
     try writer.commit()
+    keeper.didCommit(writer.committedLedger, WarningLog(), to: table)
     ledger += writer.committedLedger
     note(writer.statistics)
     // Those that came for want of their parents still wait for them.
@@ -113,7 +116,7 @@ struct ReplayPage {
     var settings = WriterSettings()
     settings.statementMemory.byteCount = options.memory.byteCount
     // The page is one transaction: what is stored and what leaves the quarantine.
-    settings.commitEveryRecords = .max
+    settings.commitsOnce = true
     settings.walLimitByteCount = options.walLimit.byteCount
     settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.onError = .reject

@@ -1,14 +1,16 @@
 /// Rejected records: those of the table `upsurge_rejects`, and those of a file.
 extension ReplayRun {
   /// Tries the records of the table again. A record leaves it in the transaction that stores it.
-  mutating func replayRejects(on connection: Connection) throws(UpsurgeError) {
+  mutating func replayRejects(
+    on connection: Connection, keeper: ReplayKeeper
+  ) throws(UpsurgeError) {
     guard try RejectTable.exists(connection) else { return }
     // What is rejected from now on is for the next replay.
     let lastID = try StoredReject.lastID(connection)
     var after: Int64 = 0
     while control.cancellationSignal == nil,
       let last = try replayRejects(
-        after: after, through: lastID, count: job.options.pageRecordLimit, on: connection)
+        after: after, through: lastID, count: job.options.pageRecordLimit, on: connection, keeper: keeper)
     {
       after = last
     }
@@ -25,7 +27,7 @@ extension ReplayRun {
   /// Tries the next page.
   /// - Returns: the id of its last record; nil when there is none.
   private mutating func replayRejects(
-    after: Int64, through: Int64, count: Int, on connection: Connection
+    after: Int64, through: Int64, count: Int, on connection: Connection, keeper: ReplayKeeper
   ) throws(UpsurgeError) -> Int64? {
     try connection.beginWriting()
     var stored: [StoredReject] = []
@@ -38,7 +40,7 @@ extension ReplayRun {
         try connection.execute("ROLLBACK")
         return nil
       }
-      take(try tried(stored, on: connection))
+      take(try tried(stored, on: connection, keeper: keeper))
       return last.id
     } catch {
       if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
@@ -49,7 +51,8 @@ extension ReplayRun {
         take(RejectPage([stored[0].reject], table: stored[0].table, because: .rejected(reject)))
       } else {
         for record in stored {
-          _ = try replayRejects(after: record.id - 1, through: record.id, count: 1, on: connection)
+          _ = try replayRejects(
+            after: record.id - 1, through: record.id, count: 1, on: connection, keeper: keeper)
         }
       }
       return last.id
@@ -58,7 +61,7 @@ extension ReplayRun {
 
   /// Tries a page in the transaction that is open, which is committed or rolled back then.
   private func tried(
-    _ stored: [StoredReject], on connection: Connection
+    _ stored: [StoredReject], on connection: Connection, keeper: ReplayKeeper
   ) throws(UpsurgeError) -> RejectPage {
     let records = stored.map(\.reject)
     if let byteCount = stored[0].omittedByteCount {
@@ -91,21 +94,25 @@ extension ReplayRun {
         }
         hasChanged = true
       }
+      if hasChanged { try keeper.willCommit(page.ledger, page.warnings, to: page.table) }
       return hasChanged
     }
+    keeper.didCommit(page.ledger, page.warnings, to: page.table)
     return page
   }
 
   /// Tries the records of a file again.
   mutating func replay(file: String, on connection: Connection) throws(UpsurgeError) {
     var replay = try FileReplay(file, connection: connection, run: self)
-    defer { self = replay.run }
     do throws(UpsurgeError) {
       try replay.replayAll()
     } catch {
       replay.leave()
+      self = replay.run
       throw error
     }
+    self = replay.run
+    ending = { () throws(UpsurgeError) in try replay.acknowledge() }
   }
 }
 

@@ -9,11 +9,14 @@ struct ReplayRun {
   let note: @Sendable (RunNote) -> Void
   var summary: ReplaySummary
   private var rejectCounts: [Reject.Code: UInt64] = [:]
+  /// Forgets the ledger that is kept for the next replay, once this one's was seen.
+  var ending: (() throws(UpsurgeError) -> Void)?
 
   /// So many rejects are shown.
   private static let shownRejectLimit = 100
   /// So many reasons to wait are told apart.
   private static let reasonLimit = 100
+
   init(job: ReplayJob, control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
     self.job = job
     self.control = control
@@ -23,13 +26,16 @@ struct ReplayRun {
 
   /// - Throws: `unreadableInput` when there is no database; what writing throws.
   mutating func replayAll() throws(UpsurgeError) {
+    defer { summary.rejectsByReason = RunSummary.sorted(rejectCounts) }
     let options = job.options
     try options.validate()
     let connection = try Connection(
       path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout,
       vfs: options.vfsName, isCancelled: { [control] in control.cancellationSignal != nil })
     // Before anything is written, so that a file that cannot be read costs nothing.
-    if job.file == nil, try !KeptTable.exists(connection), try !RejectTable.exists(connection) {
+    if job.file == nil, try !KeptTable.exists(connection), try !RejectTable.exists(connection),
+      try ReplayMark.unseen(connection).isEmpty
+    {
       return note(RunNote(.info, "no record is kept in \(job.database)"))
     }
     if let file = job.file { try RejectFileReader.check(file) }
@@ -39,23 +45,38 @@ struct ReplayRun {
     if let file = job.file {
       try replay(file: file, on: connection)
     } else {
-      try replayKept(on: connection)
-      try replayRejects(on: connection)
+      let keeper = ReplayKeeper(connection)
+      try keeper.takeOver()
+      goOn(after: keeper.progress)
+      ending = { () throws(UpsurgeError) in try keeper.acknowledge() }
+      try replayKept(on: connection, keeper: keeper)
+      try replayRejects(on: connection, keeper: keeper)
     }
-    summary.rejectsByReason = rejectCounts.map { (code: $0.key, count: $0.value) }
-      .sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
     // Another program that reads may keep the log; the rows are committed all the same.
     try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  private mutating func replayKept(on connection: Connection) throws(UpsurgeError) {
+  /// Begins with the ledger of an earlier replay that ended early, or whose ledger nobody has seen.
+  mutating func goOn(after earlier: ReplayProgress) {
+    summary.resumedCount = earlier.ledger.read
+    if summary.resumedCount == 0 { return }
+    for (name, progress) in earlier.tables {
+      summary.tables[table(named: name)].ledger += progress.ledger
+      rejectCounts.merge(progress.rejectsByReason, uniquingKeysWith: +)
+      summary.warnings.merge(progress.warnings)
+    }
+  }
+
+  private mutating func replayKept(
+    on connection: Connection, keeper: ReplayKeeper
+  ) throws(UpsurgeError) {
     guard try KeptTable.exists(connection) else { return }
     // What is kept from now on is for the next replay.
     let lastID = try KeptRecord.lastID(connection)
     var after: Int64 = 0
     while control.cancellationSignal == nil,
       let last = try replay(
-        after: after, through: lastID, count: job.options.pageRecordLimit, on: connection)
+        after: after, through: lastID, count: job.options.pageRecordLimit, on: connection, keeper: keeper)
     {
       after = last
       noteProgress()
@@ -70,7 +91,7 @@ struct ReplayRun {
   /// Replays the next page.
   /// - Returns: the id of its last record; nil when there is none.
   private mutating func replay(
-    after: Int64, through: Int64, count: Int, on connection: Connection
+    after: Int64, through: Int64, count: Int, on connection: Connection, keeper: ReplayKeeper
   ) throws(UpsurgeError) -> Int64? {
     try connection.beginWriting()
     var records: [KeptRecord] = []
@@ -88,7 +109,7 @@ struct ReplayRun {
         return last.id
       }
       var page = try ReplayPage(records, on: connection, options: job.options)
-      try page.store(on: connection)
+      try page.store(on: connection, keeper: keeper)
       take(page)
       return last.id
     } catch {
@@ -99,7 +120,8 @@ struct ReplayRun {
         take(ReplayPage(records[0], because: Reject.Code(rawValue: "transaction"), error.message))
       } else {
         for record in records {
-          _ = try replay(after: record.id - 1, through: record.id, count: 1, on: connection)
+          _ = try replay(
+            after: record.id - 1, through: record.id, count: 1, on: connection, keeper: keeper)
         }
       }
       return last.id

@@ -18,6 +18,10 @@ extension ReplaySummary {
       out.endObject()
     }
     out.endObject()
+    if resumedCount > 0 {
+      out.key("resumed_records")
+      out.number(resumedCount)
+    }
     if rejectedBefore > 0 {
       out.key("rejected_before")
       out.number(rejectedBefore)

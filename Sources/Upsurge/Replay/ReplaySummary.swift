@@ -35,8 +35,11 @@ public struct ReplaySummary: Sendable {
   public var tables: [Table] = []
   /// Rejected records by code, most frequent first.
   public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
-  /// Records of the file that an earlier replay, which was cut short, has tried and rejected again: they stay, and are
-  /// not part of this ledger.
+  /// Records that an earlier replay had settled, and which are part of the ledger: it ended early, or nobody has seen its
+  /// ledger.
+  public var resumedCount: UInt64 = 0
+  /// Records of the file that a replay of an older version, which was cut short, has tried and rejected again: they stay,
+  /// and are not part of this ledger.
   public var rejectedBefore: UInt64 = 0
   /// The first rejected records with their reasons and the places where they stood in their inputs; they stay where
   /// they were.
@@ -64,7 +67,10 @@ public struct ReplaySummary: Sendable {
   /// How many records were tried and still have no place.
   public var waiting: UInt64 { ledger.quarantined }
 
-  public var rowsPerSecond: Double { seconds > 0 ? Double(ledger.read) / seconds : 0 }
+  /// Of the records that this process has tried.
+  public var rowsPerSecond: Double {
+    seconds > 0 && ledger.read >= resumedCount ? Double(ledger.read - resumedCount) / seconds : 0
+  }
 
   /// The first that applies of the documented exit codes.
   public var exitCode: Int32 {

@@ -1,10 +1,11 @@
 import UpsurgeRecords
 
-/// How far the replay of a file of rejects has come, kept in the transaction of the rows that it has stored, until
-/// the file itself says so.
+/// How far a replay has come and what became of its records, kept in the transaction of the rows that it has stored until
+/// its ledger was seen.
 ///
-/// A file is known by what is done of it: by a hash of its lines up to `doneByteCount`. What stands behind may be
-/// edited while no replay runs.
+/// A file of rejects is known by what is done of it: by a hash of its lines up to `doneByteCount`. What stands after them
+/// may be edited while no replay runs. The replay of what the database keeps has no file: its mark has the name
+/// `database:OWNER` for a path, and holds the ledger alone.
 package struct ReplayMark: Sendable, Equatable {
   /// The file's absolute path.
   package var path: String
@@ -18,10 +19,12 @@ package struct ReplayMark: Sendable, Equatable {
   package var keptHash: UInt64
   /// Whether the new file is whole and takes the place of the old one.
   package var isWhole: Bool
+  /// What became of the records so far, as JSON; nil in a mark of a version that did not keep it.
+  package var progress: String?
 
   package init(
     path: String, doneByteCount: UInt64, doneHash: UInt64, keptByteCount: UInt64, keptHash: UInt64,
-    isWhole: Bool = false
+    isWhole: Bool = false, progress: String? = nil
   ) {
     self.path = path
     self.doneByteCount = doneByteCount
@@ -29,60 +32,85 @@ package struct ReplayMark: Sendable, Equatable {
     self.keptByteCount = keptByteCount
     self.keptHash = keptHash
     self.isWhole = isWhole
+    self.progress = progress
   }
+
+  /// The mark of a replay of what the database keeps.
+  package init(owner: RunOwner, progress: String?) {
+    self.init(
+      path: Self.databasePrefix + owner.text, doneByteCount: 0, doneHash: 0, keptByteCount: 0, keptHash: 0,
+      progress: progress)
+  }
+
+  /// Who is or was at work, where this is the mark of a replay of what the database keeps.
+  private var owner: String? {
+    path.hasPrefix(Self.databasePrefix) ? String(path.dropFirst(Self.databasePrefix.count)) : nil
+  }
+
+  private static let databasePrefix = "database:"
 
   private static let columns = ["path", "done_bytes", "done_hash", "kept_bytes", "kept_hash", "whole"]
 
-  /// The mark of a file; nil when no replay of it is on its way.
+  /// The marks of all files whose replay is on its way, or has ended with nobody to see its ledger.
   /// - Throws: `guardRefused` when a table of the name of ours is not ours.
-  package static func read(
-    _ connection: Connection, path: String
-  ) throws(UpsurgeError) -> ReplayMark? {
-    try all(connection).first { $0.path == path }
+  package static func all(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
+    try everything(connection).filter { $0.owner == nil }
   }
 
-  /// The marks of all files whose replay is on its way.
-  package static func all(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
+  /// The marks of replays of what the database keeps whose process has ended, but whose ledger nobody has seen.
+  package static func unseen(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
+    try everything(connection).filter { mark in mark.owner.map { RunOwner.livePID($0) == nil } ?? false }
+  }
+
+  private static func everything(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
     try connection.reading { () throws(UpsurgeError) in
       guard try exists(connection) else { return [] }
+      let progress = try keepsProgress(connection) ? "progress" : "NULL"
       let statement = try connection.prepare(
-        "SELECT \(columns.joined(separator: ", ")) FROM main.upsurge_replays ORDER BY path")
+        "SELECT \(columns.joined(separator: ", ")), \(progress) FROM main.upsurge_replays ORDER BY path")
       var marks: [ReplayMark] = []
       while try statement.step() {
         func bits(_ column: Int32) -> UInt64 { UInt64(bitPattern: statement.integer(at: column)) }
         marks.append(
           ReplayMark(
             path: statement.text(at: 0) ?? "", doneByteCount: bits(1), doneHash: bits(2),
-            keptByteCount: bits(3), keptHash: bits(4), isWhole: statement.integer(at: 5) != 0))
+            keptByteCount: bits(3), keptHash: bits(4), isWhole: statement.integer(at: 5) != 0,
+            progress: statement.isNull(at: 6) ? nil : statement.text(at: 6)))
       }
       return marks
     }
   }
 
-  /// Writes the mark in the open transaction, in the place of the file's earlier one.
+  /// Writes the mark in the open transaction, in the place of its earlier state.
   package func write(_ connection: Connection) throws(UpsurgeError) {
-    if try !ReplayMark.exists(connection) { try connection.execute(ReplayMark.sql) }
+    if try !ReplayMark.exists(connection) {
+      try connection.execute(ReplayMark.sql)
+    } else if try !ReplayMark.keepsProgress(connection) {
+      try connection.execute("ALTER TABLE main.upsurge_replays ADD COLUMN progress TEXT")
+    }
     let statement = try connection.prepare(
       """
-      INSERT INTO main.upsurge_replays (path, done_bytes, done_hash, kept_bytes, kept_hash, whole)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      INSERT INTO main.upsurge_replays (path, done_bytes, done_hash, kept_bytes, kept_hash, whole, progress)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
       ON CONFLICT (path) DO UPDATE SET done_bytes = ?2, done_hash = ?3, kept_bytes = ?4, kept_hash = ?5,
-        whole = ?6, updated_at = excluded.updated_at
+        whole = ?6, progress = ?7, updated_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
       """)
     try statement.bind(path, at: 1)
     for (index, bits) in [doneByteCount, doneHash, keptByteCount, keptHash].enumerated() {
       try statement.bind(Int64(bitPattern: bits), at: Int32(index + 2))
     }
     try statement.bind(Int64(isWhole ? 1 : 0), at: 6)
+    try statement.bind(progress, at: 7)
     _ = try statement.step()
   }
 
-  /// Removes the mark in the open transaction, and the table with the last one.
-  package static func remove(_ connection: Connection, path: String) throws(UpsurgeError) {
-    guard try exists(connection) else { return }
+  /// Removes the mark in the open transaction, unless a replay has changed it since, and the table with the last one.
+  package func remove(_ connection: Connection) throws(UpsurgeError) {
+    guard try ReplayMark.everything(connection).contains(self) else { return }
     let statement = try connection.prepare("DELETE FROM main.upsurge_replays WHERE path = ?1")
     try statement.bind(path, at: 1)
     _ = try statement.step()
+    statement.reset()
     if try connection.integer("SELECT EXISTS (SELECT 1 FROM main.upsurge_replays)") == 0 {
       try connection.execute("DROP TABLE main.upsurge_replays")
     }
@@ -96,6 +124,7 @@ package struct ReplayMark: Sendable, Equatable {
       kept_bytes INTEGER NOT NULL,
       kept_hash INTEGER NOT NULL,
       whole INTEGER NOT NULL,
+      progress TEXT,
       updated_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
     )
     """
@@ -104,5 +133,11 @@ package struct ReplayMark: Sendable, Equatable {
     try OwnTable.exists(
       "upsurge_replays", columns: columns, purpose: "replay keeps in one of this name how far it has come",
       on: connection)
+  }
+
+  /// Whether the table has the column of the ledger, which older versions did not make.
+  private static func keepsProgress(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    try connection.integer(
+      "SELECT count(*) FROM pragma_table_info('upsurge_replays', 'main') WHERE name = 'progress'") == 1
   }
 }

@@ -196,10 +196,13 @@ package enum RunText {
   }
 
   package static func progress(_ text: String) throws(UpsurgeError) -> RunProgress {
-    let json = try JSONValue(text)
+    try progress(JSONValue(text))
+  }
+
+  package static func progress(_ json: JSONValue) throws(UpsurgeError) -> RunProgress {
     var progress = RunProgress()
     for (word, path) in ledgerWords { progress.ledger[keyPath: path] = json[word]?.unsigned ?? 0 }
-    guard progress.ledger.isBalanced else { throw fault(text) }
+    guard progress.ledger.isBalanced else { throw fault("\(progress.ledger)") }
     if case .object(let members)? = json["rejects_by_reason"] {
       for member in members {
         progress.rejectsByReason[Reject.Code(rawValue: member.name)] = member.value.unsigned
@@ -208,7 +211,7 @@ package enum RunText {
     if case .array(let list)? = json["warnings"] {
       for element in list {
         guard let code = element["code"]?.text, let count = element["count"]?.unsigned else {
-          throw fault(text)
+          throw fault("a warning without code or count")
         }
         progress.warnings.add(
           WarningLog.Code(rawValue: code), column: element["column"]?.text, count: count,

@@ -1,0 +1,69 @@
+/// Keeps the ledger of a replay in the transactions of its rows, until it was seen: killed, its part of the ledger is told
+/// by the replay that goes on.
+///
+///     the start   takes over what ended replays have left untold, in one transaction, so that only one replay tells it
+///     COMMIT      the ledger of what has left the tables, with what was taken over
+///     the end     the mark is removed once the summary was seen
+final class ReplayKeeper {
+  private let connection: Connection
+  private let owner = RunOwner()
+  /// What the database holds of this replay; nil as long as that is nothing.
+  private var mark: ReplayMark?
+  /// What is committed, with what was taken over.
+  private(set) var progress = ReplayProgress()
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// Takes over what earlier replays have committed and nobody has told.
+  func takeOver() throws(UpsurgeError) {
+    if try ReplayMark.unseen(connection).isEmpty { return }
+    try connection.writing { () throws(UpsurgeError) in
+      let marks = try ReplayMark.unseen(connection)
+      if marks.isEmpty { return }
+      for mark in marks {
+        if let text = mark.progress { progress.add(try ReplayProgress(text)) }
+      }
+      try write(progress)
+      for mark in marks { try mark.remove(connection) }
+    }
+  }
+
+  /// Notes in the open transaction what becomes of records with its commit.
+  /// - Parameter ledger: of the page; only what has left the tables is noted, as all else is tried again.
+  func willCommit(_ ledger: Ledger, _ warnings: WarningLog, to table: String) throws(UpsurgeError) {
+    let part = Self.part(ledger, warnings)
+    if part.ledger.read == 0 { return }
+    var whole = progress
+    whole.add(part, to: table)
+    try write(whole)
+  }
+
+  /// That page is committed.
+  func didCommit(_ ledger: Ledger, _ warnings: WarningLog, to table: String) {
+    let part = Self.part(ledger, warnings)
+    if part.ledger.read > 0 { progress.add(part, to: table) }
+  }
+
+  /// The ledger was seen.
+  func acknowledge() throws(UpsurgeError) {
+    guard let mark else { return }
+    try connection.writing { () throws(UpsurgeError) in
+      var last = mark
+      last.progress = progress.text
+      try last.remove(connection)
+    }
+  }
+
+  private func write(_ progress: ReplayProgress) throws(UpsurgeError) {
+    let mark = ReplayMark(owner: owner, progress: progress.text)
+    try mark.write(connection)
+    self.mark = mark
+  }
+
+  private static func part(_ ledger: Ledger, _ warnings: WarningLog) -> RunProgress {
+    var part = RunProgress()
+    part.ledger = ledger.settled
+    part.warnings = warnings
+    return part
+  }
+}
