@@ -25,14 +25,14 @@ struct UpsertOptions: ParsableArguments {
 
   @Option(
     help: """
-      Records with NULL in the key: reject, or insert (again at every run). An INTEGER PRIMARY KEY that is NULL gets \
-      its number either way, and is inserted anew by every run.
+      Records with NULL in the key: reject, or insert (again at every run). In mode insert that asks for --key. An \
+      INTEGER PRIMARY KEY that is NULL gets its number either way, and is inserted anew by every run.
       """)
   var nullKeys: NullKeyPolicy = .reject
 
   @Option(
     help:
-      "upsert (default with a key), insert (default without), ignore (rows that exist stay), update, delete."
+      "upsert (default with a key), insert (default without), ignore (a row with the key stays as it is), update, delete."
   )
   var mode: WriteMode?
 

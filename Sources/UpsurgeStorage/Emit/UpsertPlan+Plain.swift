@@ -8,8 +8,8 @@ extension UpsertPlan {
     if isTombstone || mode == .delete { return [try deleteSQL(shape: shape, spelling)] }
     if looksUp { return [try updateSQL(shape: shape, spelling)] }
     let insert = try insertSQL(shape: shape, rowCount: 1, spelling)
-    if schema.kind == .table || targets.isEmpty || mode == .insert { return [insert] }
-    // Views and virtual tables know no ON CONFLICT: an INSERT only where there is no row.
+    if targets.isEmpty || mode == .insert || schema.kind == .table && !looksBeforeInsert { return [insert] }
+    // Views and virtual tables know no ON CONFLICT, nor do some keys: an INSERT only where there is no row.
     let found = try findSQL(shape: shape, columns: [0], spelling)
     let template = StatementTemplate(insert)
     var values: [UInt8] = []

@@ -147,7 +147,7 @@ extension UpsertPlan {
     let column = schema.columns[slot.columnIndex]
     guard key.parts.contains(where: { SQLName.isSame($0.column ?? "", column.name) }) else { return false }
     if looksUp { return true }
-    if mode != .upsert || rules.nullKeys == .insert || schema.rowidAlias == slot.columnIndex { return false }
+    if rules.nullKeys == .insert || schema.rowidAlias == slot.columnIndex { return false }
     return !(column.notNullConflict == .replace && column.defaultExpression != nil)
   }
 }

@@ -50,11 +50,14 @@ extension UpsertPlan {
     switch mode {
     case .update, .delete: return "mode \(mode.rawValue) looks each row up"
     case .insert:
+      if targets.count > 1 { return "records are matched by several keys" }
       // A statement that fails on the way does not write down the last AUTOINCREMENT number.
       if schema.hasAutoincrement { return "the table counts with AUTOINCREMENT" }
       if schema.checkCallsFunction && !onlyRowidIsUnique { return "a CHECK calls a function" }
     case .ignore:
       if lacksRequiredColumn { return "the input lacks a NOT NULL column" }
+      if targets.count > 1 { return "records are matched by several keys" }
+      if !targets.isEmpty && hasOtherKey { return "the table has another key than the target" }
     case .upsert:
       if schema.keys.contains(where: { $0 != key }) { return "the table has another key than the target" }
       if updateMayFail && !onlyRowidIsUnique { return "an update sets a NOT NULL column" }

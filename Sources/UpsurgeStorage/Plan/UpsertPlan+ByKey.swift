@@ -79,6 +79,21 @@ extension UpsertPlan {
       }
   }
 
+  /// Whether mode `ignore` looks for the row and inserts where there is none, because ON CONFLICT cannot name the key.
+  var looksBeforeInsert: Bool {
+    guard mode == .ignore, !targets.isEmpty else { return false }
+    return schema.kind != .table || hasOtherKey && targets.contains(where: schema.isBeyondUpsert)
+  }
+
+  /// Whether a record may have a conflict with a key that is none of the targets.
+  var hasOtherKey: Bool {
+    schema.keys.contains { key in
+      // A rowid that records do not have is always a new one.
+      let isNumbered = key.isRowidAlias && !slots.contains { $0.columnIndex == schema.rowidAlias }
+      return !isNumbered && !targets.contains(key)
+    }
+  }
+
   /// `UPDATE` of the row that a record is about.
   /// - Parameter target: which of the targets finds the row.
   func updateSQL(shape: SlotShape, target: Int = 0, _ spelling: Spelling) throws(UpsurgeError) -> String {

@@ -82,8 +82,14 @@ extension UpsertPlan {
     _ present: [Slot], row: String, _ spelling: Spelling, _ flag: (Int) -> String?
   ) throws(UpsurgeError) -> String {
     if mode == .insert || schema.kind != .table { return "" }
-    if mode == .ignore { return "\nON CONFLICT DO NOTHING" }
+    if mode == .ignore && (targets.isEmpty || !hasOtherKey) { return "\nON CONFLICT DO NOTHING" }
+    if looksBeforeInsert { return "" }
     var sql = ""
+    if mode == .ignore {
+      for key in targets { sql += "
+\(try conflict(on: key)) DO NOTHING" }
+      return sql
+    }
     let columns = Set(present.map(\.columnIndex))
     for key in targets { sql += try updateClause(key, present, columns, row: row, spelling, flag) }
     return sql
@@ -102,7 +108,7 @@ extension UpsertPlan {
       presentColumns.contains(index) ? names[index] ?? "NULL" : standard(index)
     }
     let update = try merge.update(present, matching: key, flag: flag)
-    let start = "\nON CONFLICT (\(try targetTerms(key)))\(key.predicate.map { " WHERE \($0)" } ?? "")"
+    let start = "\n\(try conflict(on: key))"
     let subject = try noteSubject(key) { names[$0] ?? "NULL" }
     if update.assignments.isEmpty {
       if !mayIgnore || !spelling.isCounted { return "\(start) DO NOTHING" }
@@ -133,6 +139,11 @@ extension UpsertPlan {
       return "CAST(\(try column(index)) AS TEXT)"
     }
     return "CASE WHEN \(try column(key.columnIndexes(in: schema).first ?? 0)) IS NULL THEN 'n' ELSE 'v' END"
+  }
+
+  /// `ON CONFLICT ("k") WHERE …`
+  private func conflict(on key: TableSchema.Key) throws(UpsurgeError) -> String {
+    "ON CONFLICT (\(try targetTerms(key)))\(key.predicate.map { " WHERE \($0)" } ?? "")"
   }
 
   private func targetTerms(_ key: TableSchema.Key) throws(UpsurgeError) -> String {

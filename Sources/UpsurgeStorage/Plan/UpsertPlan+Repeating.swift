@@ -38,7 +38,7 @@ extension UpsertPlan {
     if insertsAnew(hasPrimaryKey: hasPrimaryKey) { return true }
     guard mode == .upsert || mode == .ignore else { return false }
     let mayMiss = targets.allSatisfy { key in
-      key.isPartial || (mode == .ignore || rules.nullKeys == .insert) && mayBeNull(key)
+      key.isPartial || rules.nullKeys == .insert && mayBeNull(key)
     }
     return mayMiss && !isRefusedByKey(hasPrimaryKey: hasPrimaryKey, ifNoNull: false)
   }

@@ -74,7 +74,7 @@ struct Refusal {
     }
     let columns = key?.columns?.joined(separator: ", ")
     let name = key?.description ?? "UNIQUE \(detail)"
-    if plan.mode == .upsert || plan.mode == .update, let target = plan.key {
+    if plan.mode != .insert, let target = plan.key {
       return (
         .unique, columns,
         "another row of table \(table) has this \(name); records are matched by \(target.description)",

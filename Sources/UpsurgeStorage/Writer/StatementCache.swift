@@ -14,6 +14,8 @@ final class StatementCache {
   private let allowsAbort: Bool
   /// See `UpsertPlan.updatesFirst`.
   let updatesFirst: Bool
+  /// See `UpsertPlan.looksBeforeInsert`.
+  let looksBeforeInsert: Bool
   /// See `UpsertPlan.needsSavepoint`.
   let needsSavepoint: Bool
   /// See `UpsertPlan.hasUnguardedKeys`.
@@ -58,6 +60,7 @@ final class StatementCache {
     rowsPerStatement = settings.rowsPerStatement
     self.allowsAbort = allowsAbort
     updatesFirst = plan.updatesFirst
+    looksBeforeInsert = plan.looksBeforeInsert
     needsSavepoint = plan.needsSavepoint
     hasUnguardedKeys = plan.hasUnguardedKeys
   }

@@ -68,7 +68,7 @@ extension TableWriter {
           return found
         }
       }
-    } else if plan.schema.kind != .table && plan.mode == .ignore && !plan.targets.isEmpty {
+    } else if statements.looksBeforeInsert {
       if try rowOfRecord(batch, record, shape) != nil { return .done(.ignored) }
     }
     let handle = try statements.handle(shape, step: shape.rowCounts.count - 1)
@@ -202,7 +202,7 @@ extension TableWriter {
   ) throws(UpsurgeError) -> Bool {
     if !isTombstone && !statements.hasUnguardedKeys { return false }
     let mustFind = isTombstone || plan.looksUp
-    guard mustFind || (plan.mode == .upsert && plan.rules.nullKeys == .reject) else { return false }
+    guard mustFind || plan.rules.nullKeys == .reject else { return false }
     let row = batch.cells + record * batch.columnCount
     let cellCount = batch.columnCount
     let others = plan.targets.filter { !isNull($0, row, cellCount: cellCount, mustFind: mustFind) }
