@@ -12,6 +12,27 @@ struct UnattendedOptions: ParsableArguments {
   var keepRuns: RunCount = RunCount(UnattendedRules().keptRunCount)
 
   @Option(
+    help: """
+      Remember so many files of a drop folder or delta that were taken and are no longer in the folder, the newest, or all. \
+      Files that are still there are always remembered. Changes whose file is forgotten are taken again if they come again.
+      """)
+  var keepFiles: RunCount = RunCount(UnattendedRules().keptFileCount)
+
+  @Option(
+    help: """
+      Keep so many rejected records of the table in upsurge_rejects, the newest, or all. What goes cannot be replayed; \
+      the run says how many went.
+      """)
+  var keepRejects: RunCount = RunCount(UnattendedRules().keptRejectCount)
+
+  @Option(
+    help: """
+      Keep so many records of the table in upsurge_quarantine, the newest, or all. What goes is never stored; the run \
+      says how many went.
+      """)
+  var keepQuarantine: RunCount = RunCount(UnattendedRules().keptQuarantineCount)
+
+  @Option(
     help: ArgumentHelp(
       """
       End a run that takes longer, as a signal would, at a commit: 30m, 2h. In a job file, at the top for the whole job, \
@@ -35,6 +56,9 @@ struct UnattendedOptions: ParsableArguments {
   func apply(to rules: inout UnattendedRules) throws {
     guard (0...1_000).contains(retries) else { throw ValidationError("--retries takes 0 to 1000") }
     rules.keptRunCount = keepRuns.count
+    rules.keptFileCount = keepFiles.count
+    rules.keptRejectCount = keepRejects.count
+    rules.keptQuarantineCount = keepQuarantine.count
     rules.deadline = deadline?.seconds
     rules.retryCount = retries
     rules.retryPause = retryAfter.seconds
@@ -45,7 +69,7 @@ extension UnattendedOptions: TableOptionGroup {
   func apply(to table: inout MirrorTable) throws { try apply(to: &table.unattended) }
 }
 
-/// A number of runs, or `all`.
+/// A number of runs, files or records, or `all`.
 struct RunCount: ExpressibleByArgument {
   /// nil for all.
   var count: UInt64?

@@ -20,8 +20,10 @@ final class RejectTableSink: RejectSink {
   private let contexts: RejectContexts
 
   /// - Throws: `guardRefused` when a table of that name is not ours.
-  init(_ connection: Connection, table: String, contexts: RejectContexts) throws(UpsurgeError) {
-    writer = try RejectTableWriter(connection, table: table)
+  init(
+    _ connection: Connection, table: String, contexts: RejectContexts, deliveries: RejectDeliveries?
+  ) throws(UpsurgeError) {
+    writer = try RejectTableWriter(connection, table: table, deliveries: deliveries)
     self.contexts = contexts
   }
 
@@ -69,7 +71,13 @@ extension LoadOptions {
       }
       if let resumed { try file.goOn(after: resumed, note: note) }
       return file
-    case .table: return try RejectTableSink(connection, table: table, contexts: contexts)
+    case .table:
+      let deliveries =
+        snapshot == nil
+        ? nil
+        : RejectDeliveries(
+          token: "\(RunOwner().text) \(MonotonicClock.seconds)", resumedStart: resumed?.startedAt)
+      return try RejectTableSink(connection, table: table, contexts: contexts, deliveries: deliveries)
     }
   }
 

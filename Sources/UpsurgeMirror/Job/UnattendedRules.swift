@@ -5,6 +5,12 @@ import UpsurgeRecords
 public struct UnattendedRules: Sendable, Equatable {
   /// So many past runs of the table stay listed in the database, the newest; nil is all of them.
   public var keptRunCount: UInt64? = 400
+  /// So many files that were taken and have left their folder stay known, the newest; nil is all of them.
+  public var keptFileCount: UInt64? = 100_000
+  /// So many rejected records of the table stay in `upsurge_rejects`, the newest; nil is all of them.
+  public var keptRejectCount: UInt64?
+  /// So many records of the table stay in `upsurge_quarantine`, the newest; nil is all of them. What goes is never stored.
+  public var keptQuarantineCount: UInt64?
   /// After so many seconds the table's run ends at a commit, and its retries with it; nil is never.
   public var deadline: Double?
   /// How often the table is tried again where its source was unreadable, its stream broke or the database was busy.

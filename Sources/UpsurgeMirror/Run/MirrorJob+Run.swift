@@ -49,6 +49,13 @@ extension MirrorJob {
           done = [mirror.run(&afterwards, tick: tick)]
         }
         for table in group.tables { job.databaseSnapshots?.end(table.name) }
+        if dryRun == nil {
+          let retention = Retention(database: database, note: note)
+          for (table, result) in zip(group.tables, done) where table.name == result.name {
+            retention.apply(to: table, after: result)
+          }
+        }
+        if file != nil { done = done.map(\.ofJob) }
         summary.tables += done
         for table in done { tableDone(table) }
       }

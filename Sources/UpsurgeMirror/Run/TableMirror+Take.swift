@@ -263,18 +263,10 @@ extension TableMirror {
           + "name the link as a source of its own"))
   }
 
-  /// The files of a delta or a drop folder, in order.
+  /// The files of a delta or a drop folder, in order; says which links were left alone.
   private func paths() throws(UpsurgeError) -> [String] {
-    var paths: [String] = []
-    for source in table.sources {
-      if FolderListing.isFolder(source) {
-        let listing = try FolderListing.files(in: source, order: table.folder.order)
-        noteLinks(listing.links)
-        paths += listing.files
-      } else {
-        paths += try SourceList.expand([source])
-      }
-    }
-    return paths
+    let found = try table.found()
+    noteLinks(found.links)
+    return found.files
   }
 }

@@ -8,6 +8,8 @@ import UpsurgeRecords
 /// - `file`, `record`, `line`, `byte`, `column`, `code`, `reason`, `raw`: what is said of it in a file of rejects;
 ///   `raw` is a BLOB where the bytes are no text.
 /// - `raw_cut`: 1 where the record had more than 64 KiB and its end is missing.
+/// - `count`, `added_at`, `last_at`: in how many deliveries of a snapshot the record was rejected, and when first and last; all
+///   else is what the last one said. `raw_hash` and `delivery` find it again; they are NULL in rows of other loads.
 package enum RejectTable {
   package static let name = "upsurge_rejects"
 
@@ -36,9 +38,38 @@ package enum RejectTable {
       reason TEXT NOT NULL,
       raw NOT NULL,
       raw_cut INTEGER NOT NULL DEFAULT 0,
-      added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+      added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+      count INTEGER NOT NULL DEFAULT 1,
+      last_at TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+      raw_hash INTEGER,
+      delivery TEXT
     )
     """
+
+  /// Adds what tables of earlier versions lack.
+  private static let addCounts = """
+    ALTER TABLE main.upsurge_rejects ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE main.upsurge_rejects ADD COLUMN last_at TEXT;
+    ALTER TABLE main.upsurge_rejects ADD COLUMN raw_hash INTEGER;
+    ALTER TABLE main.upsurge_rejects ADD COLUMN delivery TEXT;
+    UPDATE main.upsurge_rejects SET last_at = added_at
+    """
+
+  /// Whether the table that is there counts; those of earlier versions do not.
+  static func hasCounts(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    let names = "'count', 'last_at', 'raw_hash', 'delivery'"
+    return try connection.integer(
+      "SELECT count(*) FROM pragma_table_info('\(name)', 'main') WHERE name IN (\(names))") == 4
+  }
+
+  /// Makes the table fit for counting, in the open transaction.
+  static func prepareCounts(_ connection: Connection) throws(UpsurgeError) {
+    if try !hasCounts(connection) { try connection.execute(addCounts) }
+    try connection.execute(
+      """
+      CREATE INDEX IF NOT EXISTS main.upsurge_rejects_raw ON upsurge_rejects (raw_hash) WHERE raw_hash IS NOT NULL
+      """)
+  }
 
   /// Whether the database holds the table.
   /// - Throws: `guardRefused` when a table of that name, or of the name of its contexts, is not ours.
@@ -66,16 +97,23 @@ package enum RejectTable {
 package final class RejectTableWriter {
   private let connection: Connection
   private let table: String
+  /// Finds the rows of earlier deliveries of the same snapshot; nil where every record gets its own row.
+  private let deliveries: RejectDeliveries?
   private var insertion: Statement?
   /// The ids of contexts that this transaction has seen.
   private var contextIDs: [String: Int64] = [:]
   private var tableExists = false
 
-  /// - Parameter table: where the records were to go.
+  /// - Parameters:
+  ///   - table: where the records were to go.
+  ///   - deliveries: counts records that were rejected in earlier deliveries, too.
   /// - Throws: `guardRefused` when a table of the name of ours is not ours.
-  package init(_ connection: Connection, table: String) throws(UpsurgeError) {
+  package init(
+    _ connection: Connection, table: String, deliveries: RejectDeliveries? = nil
+  ) throws(UpsurgeError) {
     self.connection = connection
     self.table = table
+    self.deliveries = deliveries
     _ = try RejectTable.exists(connection)
   }
 
@@ -84,21 +122,17 @@ package final class RejectTableWriter {
     if connection.isInAutocommit { return }
     if !tableExists {
       if try !RejectTable.exists(connection) { try connection.execute(RejectTable.sql) }
+      if let deliveries { try deliveries.begin(table, connection) }
       tableExists = true
     }
+    let contextID = try id(of: context)
+    if let deliveries, try deliveries.count(reject, of: table, contextID, connection) { return }
     let insertion = try compiledInsertion()
-    let position = reject.position
-    try insertion.bind(table, at: 1)
-    try insertion.bind(try id(of: context), at: 2)
-    try insertion.bind(position.file, at: 3)
-    try insertion.bind(position.record, at: 4)
-    try insertion.bind(position.line, at: 5)
-    try insertion.bind(position.byte, at: 6)
-    try insertion.bind(reject.column, at: 7)
-    try insertion.bind(reject.code.rawValue, at: 8)
-    try insertion.bind(reject.reason, at: 9)
-    try insertion.bind(SQLValue(raw: reject.raw), at: 10)
-    try insertion.bind(Int64(reject.isRawCut ? 1 : 0), at: 11)
+    try insertion.bind(reject, of: table, contextID)
+    if let deliveries {
+      try insertion.bind(RejectDeliveries.hash(reject), at: 12)
+      try insertion.bind(deliveries.token, at: 13)
+    }
     defer { insertion.reset() }
     _ = try insertion.step()
   }
@@ -111,11 +145,13 @@ package final class RejectTableWriter {
 
   private func compiledInsertion() throws(UpsurgeError) -> Statement {
     if let insertion { return insertion }
+    // Only snapshots need the columns that tables of earlier versions lack.
+    let (columns, values) = deliveries == nil ? ("", "") : (", raw_hash, delivery", ", ?12, ?13")
     let made = try connection.prepare(
       """
       INSERT INTO main.upsurge_rejects
-        ("table", context, file, record, line, byte, "column", code, reason, raw, raw_cut)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        ("table", context, file, record, line, byte, "column", code, reason, raw, raw_cut\(columns))
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\(values))
       """, isPersistent: true)
     insertion = made
     return made

@@ -128,6 +128,9 @@ struct JobFileTests {
       busy-timeout: 100
       input-order: true
       keep-runs: all
+      keep-files: 5
+      keep-rejects: 6
+      keep-quarantine: 7
       deadline: 2h
       retries: 3
       retry-after: 10s
@@ -149,7 +152,8 @@ struct JobFileTests {
       "--blob-folder=jobs/blobs",
       "--init=jobs/setup.sql", "--on-error=stop", "--rejects=jobs/bad.ndjson", "--durability=full",
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
-      "--keep-runs=all", "--deadline=120m", "--retries=3", "--retry-after=10s", "--row-state",
+      "--keep-runs=all", "--keep-files=5", "--keep-rejects=6", "--keep-quarantine=7", "--deadline=120m",
+      "--retries=3", "--retry-after=10s", "--row-state",
       "--local-edits=keep",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])

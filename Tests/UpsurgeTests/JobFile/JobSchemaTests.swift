@@ -62,7 +62,7 @@ struct JobSchemaTests {
 
   private static let good = [
     #"{"tables": {"t": {"source": "a.csv"}}}"#,
-    #"{"deadline": "2h", "tables": {"t": {"source": "a", "deadline": "90min", "retries": 3, "retry-after": "1m", "keep-runs": "all"}}}"#,
+    #"{"deadline": "2h", "tables": {"t": {"source": "a", "deadline": "90min", "retries": 3, "retry-after": "1m", "keep-runs": "all", "keep-files": 9, "keep-rejects": 10, "keep-quarantine": "all"}}}"#,
     #"{"atomic": "job", "defaults": {"rejects": "table", "guards": {"min-rows": 5}}, "tables": {"t": {"source": ["a", "b"], "key": ["id"], "sweep": "hard", "scope": "a = 1", "guards": {"max-delete": "10%", "allow-empty": true}}}}"#,
     #"{"tables": {"t": {"source": "https://a/b", "headers": {"A": "b"}, "key": "a,b", "sweep": {"soft": "gone"}, "kind": "snapshot"}}}"#,
     #"{"tables": {"t": {"source": "in/", "folder": {"order": "time", "done": {"move": "done"}}, "null": ["-", "NA"], "flatten": true, "index": [["a", "b"], "c"], "type": {"a": "TEXT"}, "delete-when": {"op": null}, "merge": ["keep", "newer:a"]}}}"#,
