@@ -24,8 +24,8 @@ package final class FileSource: ByteSource {
   private let isOwner: Bool
   /// What writes to the descriptor, where it can tell whether all has come.
   private let feed: (any Feed)?
-  /// Ends reading, when it is asked to.
-  package let cancellation: ReadCancellation?
+  /// Ends reading, when it is asked to; another one where another run goes on with what was read ahead.
+  package var cancellation: ReadCancellation?
   /// Offset in the file of the first byte that is read; not 0 when a shell has read from standard input before.
   let firstOffset: off_t
   /// When a regular file was changed last before it was opened, in nanoseconds since 1970; else nil.
@@ -38,6 +38,8 @@ package final class FileSource: ByteSource {
   package private(set) var readSeconds = 0.0
   /// A terminal goes on after its end; a source does not.
   private var isAtEnd = false
+  /// What was read before anybody asked for it; then nothing else is left to read.
+  private var ahead: ReadAhead?
 
   /// Opens a file; `-` and `/dev/stdin` are standard input, `http://…` and `https://…` are fetched, and the output of
   /// COMMAND is what `exec:COMMAND` holds.
@@ -145,12 +147,51 @@ package final class FileSource: ByteSource {
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
     let start = MonotonicClock.seconds
     defer { readSeconds += MonotonicClock.seconds - start }
+    let count = if let ahead { try ahead.read(into: buffer) } else { try readNow(into: buffer) }
+    countedByteCount += UInt64(count)
+    return count
+  }
+
+  /// Whether reading may wait for a sender, and all that it has still to send was not read ahead.
+  package var mayWait: Bool { !isSeekable && ahead == nil }
+
+  /// Why what was read ahead is not whole.
+  package var failureAhead: UpsurgeError? { ahead?.failure }
+
+  /// Reads the rest of a source that may be slow, so that from then on reading waits for nobody. What the source fails
+  /// with is thrown when it is read to that place.
+  /// - Parameters:
+  ///   - spool: takes what does not fit in memory.
+  ///   - memoryByteCount: so many bytes may stay in memory, at most 1 MiB.
+  ///   - progress: is called when something has come.
+  /// - Returns: how many bytes are in the file.
+  /// - Throws: `interrupted`; `cannotCreate` where there is no room.
+  @discardableResult
+  package func readAhead(
+    into spool: SpoolFile, memoryByteCount: Int, progress: () -> Void
+  ) throws(UpsurgeError) -> UInt64 {
+    guard mayWait else { return 0 }
+    let start = MonotonicClock.seconds
+    defer { readSeconds += MonotonicClock.seconds - start }
+    if let expected = expectedByteCount, expected > position {
+      try spool.checkRoom(for: expected - position, name: name)
+    }
+    let ahead = try ReadAhead(name: name, file: spool, memoryByteCount: memoryByteCount) {
+      buffer throws(UpsurgeError) in
+      let count = try readNow(into: buffer)
+      progress()
+      return count
+    }
+    self.ahead = ahead
+    return ahead.fileByteCount
+  }
+
+  private func readNow(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
     while !isAtEnd {
       if isSeekable { try checkCancellation() } else { try waitUntilReadable() }
       let count = systemRead(descriptor, buffer)
       if count > 0 {
         position += UInt64(count)
-        countedByteCount += UInt64(count)
         counter.add(count)
         return count
       }

@@ -80,6 +80,8 @@ package final class OpenedSource: ByteSource {
   package var isDecoded: Bool { compression != .none || encoding != .utf8 }
   /// What a server has answered; nil for other sources.
   package var response: HTTPResponse? { file.response }
+  /// Whether reading on may wait for who sends it.
+  package var mayWait: Bool { !isSampleWhole && file.mayWait }
   /// Ends reading, when it is asked to.
   package var cancellation: ReadCancellation? { file.cancellation }
   /// Compressed bytes read so far.
@@ -116,6 +118,15 @@ package final class OpenedSource: ByteSource {
     anchors = beginning.anchors
     rest = beginning.decompressed
     try decode(as: options.encoding, allowsSingleByteEncodings: options.allowsSingleByteEncodings)
+  }
+
+  /// Reads what is left of a source that may be slow; see `FileSource.readAhead`.
+  /// - Returns: how many bytes are in the file.
+  package func readAhead(
+    into spool: SpoolFile, memoryByteCount: Int, progress: () -> Void
+  ) throws(UpsurgeError) -> UInt64 {
+    if !mayWait { return 0 }
+    return try file.readAhead(into: spool, memoryByteCount: memoryByteCount, progress: progress)
   }
 
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {

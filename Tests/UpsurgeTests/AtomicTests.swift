@@ -36,9 +36,8 @@ struct AtomicTests {
     return Array(text.utf8)
   }()
 
-  /// Starts a load of a pipe, feeds it everything, and waits until much of it is written to the log. The pipe stays
-  /// open, so that the load cannot end.
-  private func startInTheMiddle() throws -> (child: Command.Child, pipe: Int32) {
+  /// Starts a load of a pipe, feeds it everything, and stops it when much of it is written to the log.
+  private func startInTheMiddle() throws -> Command.Child {
     try prepare()
     let pipe = scratch.file("pipe")
     unlink(pipe)
@@ -49,19 +48,21 @@ struct AtomicTests {
     while !rest.isEmpty {
       rest = rest.dropFirst(max(rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }, 0))
     }
+    close(descriptor)
     var status = stat()
-    for _ in 0..<3_000 where stat(path + "-wal", &status) != 0 || status.st_size < 1 << 20 { usleep(10_000) }
+    for _ in 0..<60_000 where stat(path + "-wal", &status) != 0 || status.st_size < 1 << 20 { usleep(500) }
+    child.send(signal: SIGSTOP)
     #expect(status.st_size >= 1 << 20, "nothing was written before the end")
-    return (child, descriptor)
+    return child
   }
 
   @Test("A reader sees the old state in the middle, and the new one at the end")
   func reader() throws {
-    let (child, pipe) = try startInTheMiddle()
+    let child = try startInTheMiddle()
     let database = Database(path)
     #expect(try database.rows(Self.state) == [Self.old])
     #expect(try database.rows("SELECT count(*) FROM t WHERE note <> 'old'") == ["0"])
-    close(pipe)
+    child.send(signal: SIGCONT)
     var seen: [String] = []
     for _ in 0..<6_000 where seen.last != Self.new {
       let state = try database.rows(Self.state)
@@ -78,10 +79,9 @@ struct AtomicTests {
     arguments: [1, 2])
   func killed(times: Int) throws {
     for _ in 0..<times {
-      let (child, pipe) = try startInTheMiddle()
+      let child = try startInTheMiddle()
       child.send(signal: SIGKILL)
       #expect(try child.finish().exitCode == 1_000 + SIGKILL)
-      close(pipe)
       let database = Database(path)
       #expect(try database.rows(Self.state) == [Self.old])
       #expect(try database.rows("PRAGMA integrity_check") == ["'ok'"])

@@ -11,15 +11,14 @@ enum OwnSource: Sendable {
   }
 }
 
-extension PreparedSource {
-  /// Opens what the program makes.
-  static func prepare(
-    _ source: OwnSource, name: String, options: LoadOptions, counter: ByteCounter,
-    cancellation: ReadCancellation?
-  ) throws(UpsurgeError) -> PreparedSource {
+extension OwnSource {
+  /// Starts the program's producer, on a thread of its own.
+  func file(
+    name: String, counter: ByteCounter, cancellation: ReadCancellation?
+  ) throws(UpsurgeError) -> FileSource {
     let feed = try ProducedFeed(name: name, interrupt: {}) { output throws(UpsurgeError) in
-      try producing(name) {
-        switch source {
+      try PreparedSource.producing(name) {
+        switch self {
         case .bytes(let producer): try producer.produce(into: ByteOutput(output: output))
         case .records(let producer):
           let records = RecordOutput(output)
@@ -28,7 +27,17 @@ extension PreparedSource {
         }
       }
     }
-    let file = try FileSource(feed: feed, name: name, counter: counter, cancellation: cancellation)
+    return try FileSource(feed: feed, name: name, counter: counter, cancellation: cancellation)
+  }
+}
+
+extension PreparedSource {
+  /// Opens what the program makes.
+  static func prepare(
+    _ source: OwnSource, name: String, options: LoadOptions, counter: ByteCounter,
+    cancellation: ReadCancellation?
+  ) throws(UpsurgeError) -> PreparedSource {
+    let file = try source.file(name: name, counter: counter, cancellation: cancellation)
     if case .records = source { return try records(of: file) }
     return try prepare(file, options: options)
   }
@@ -52,7 +61,7 @@ extension PreparedSource {
   }
 
   /// Records as `RecordOutput` writes them.
-  private static func records(of file: FileSource) throws(UpsurgeError) -> PreparedSource {
+  static func records(of file: FileSource) throws(UpsurgeError) -> PreparedSource {
     var opening = OpenedSource.Options()
     opening.compression = .none
     opening.encoding = .utf8
@@ -61,7 +70,7 @@ extension PreparedSource {
   }
 
   /// Makes one error of whatever a producer throws.
-  private static func producing(_ name: String, _ body: () throws -> Void) throws(UpsurgeError) {
+  fileprivate static func producing(_ name: String, _ body: () throws -> Void) throws(UpsurgeError) {
     do { try body() } catch let error as UpsurgeError {
       throw error
     } catch is CancellationError {

@@ -130,6 +130,8 @@ public struct LoadOptions: Sendable {
   /// database that becomes the database in one step; the result does not depend on it.
   public var direct = DirectPolicy.auto
   package var directLimits = DirectLimits()
+  /// What the disk has left for sources that are read ahead; for tests, nil asks the system.
+  package var spoolRoom: (@Sendable () -> Int?)?
   /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
   package var vfsName: String?
 

@@ -33,6 +33,8 @@ package final class LoadGroup: @unchecked Sendable {
   var fault: UpsurgeError?
   var connection: Connection?
   var parts: [Part] = []
+  /// What of its loads was read before the first of them.
+  package let ahead: FeedsAhead
   /// What the rows that are not to be swept may take, of all tables.
   package let seenMemory: SeenMemory
   /// Who is to hear what has become of a load in the end.
@@ -55,6 +57,7 @@ package final class LoadGroup: @unchecked Sendable {
     if options.contains(where: { $0.durability == .full }) { shared.durability = .full }
     self.options = shared
     isOfOneTable = options.count == 1
+    ahead = FeedsAhead(database: database, freeByteCount: shared.spoolRoom)
     seenMemory = SeenMemory(byteLimit: shared.seenByteLimit)
   }
 

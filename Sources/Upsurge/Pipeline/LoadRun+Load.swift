@@ -106,7 +106,8 @@ extension LoadRun {
     defer { if !writing.isSuspended { writing.record(in: summary) } }
     if record != nil { writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog()) }
     writing.waitSeconds = packed?.waitSeconds ?? 0
-    writing.noteStart(seconds: (packed?.prepareSeconds ?? watch.seconds) - lostSeconds)
+    writing.noteStart(
+      seconds: (packed?.prepareSeconds ?? watch.seconds) - lostSeconds - aheadSeconds.withLock { $0 })
     var rest: Batch?
     if packed != nil { rest = packed!.rest.take() }
     do throws(UpsurgeError) {

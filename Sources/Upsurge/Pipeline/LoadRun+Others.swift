@@ -1,28 +1,29 @@
 /// What a run owes to others: to programs that want to write, and to the person who wants it to end.
 extension LoadRun {
-  /// So long a transaction stays open without a record.
+  /// So long a transaction waits for the records of a source that may be slow, all in all.
+  private static let slowMilliseconds = 200
+  /// So long a transaction waits for the next records of files.
   private static let idleMilliseconds = 500
   /// So long records wait to be sorted when no others come.
   private static let gatheringMilliseconds = 100
 
-  /// Waits for the next batch; commits when none comes, so that a slow pipe does not keep other programs from writing.
-  /// What waits to be sorted is stored first, which also gives its memory to a large batch that waits for it.
+  /// Waits for the next batch. A transaction that has waited long enough is committed as soon as it would wait again, so
+  /// that a slow source does not keep other programs from writing, whether it stalls or trickles. What waits to be sorted
+  /// is stored first, which also gives its memory to a large batch that waits for it.
   /// - Returns: nil behind the last one.
   func nextBatch(for writing: Writing) throws(UpsurgeError) -> sending Batch? {
     let writer = writing.writer
-    var start = MonotonicClock.seconds
-    if writer.isGathering, !full.waits(milliseconds: Self.gatheringMilliseconds) {
-      writing.waitSeconds += MonotonicClock.seconds - start
+    if writer.isGathering, !writing.waits(for: full, milliseconds: Self.gatheringMilliseconds) {
       try writer.storeGathered()
       noteProgress(of: writer)
-      start = MonotonicClock.seconds
     }
-    if !full.waits(milliseconds: Self.idleMilliseconds) {
-      writing.waitSeconds += MonotonicClock.seconds - start
-      try writer.commitWhileIdle()
-      start = MonotonicClock.seconds
+    if writer.isInTransaction {
+      let rest = Self.slowMilliseconds - Int(writing.idleSeconds * 1_000)
+      let limit = writing.isSlow ? max(rest, 0) : Self.idleMilliseconds
+      if !writing.waits(for: full, milliseconds: limit) { try writer.commitWhileIdle() }
     }
-    defer { writing.waitSeconds += MonotonicClock.seconds - start }
+    let start = MonotonicClock.seconds
+    defer { writing.noteWait(since: start) }
     return full.receive()
   }
 

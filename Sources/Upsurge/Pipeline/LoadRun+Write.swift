@@ -81,6 +81,7 @@ extension LoadRun {
       summary.withLock { $0.response = response }
       if response.isNotModified { return }
     }
+    try readAhead(beginning, of: sources, on: connection)
     var input = LoadInput(
       runJob: runJob, script: script, sources: sources, names: names, beginning: beginning)
     guard case .inputChanged(let run) = try load(input, opened: connection) else { return }
@@ -118,9 +119,5 @@ extension LoadRun {
       }
       index += 1
     }
-  }
-
-  private func prepare(_ name: String) throws(UpsurgeError) -> PreparedSource {
-    try PreparedSource.prepare(name, options: job.options, cancellation: readCancellation)
   }
 }

@@ -27,6 +27,9 @@ final class LoadRun: Sendable {
   let owner = RunOwner()
   /// Held until the run has ended.
   let lock: Guarded<JobLock?>
+  /// Sources that were read to their end before anything is written, and how long that took.
+  let ahead: FeedsAhead
+  let aheadSeconds = Guarded(0.0)
   /// Runs from the start of the run.
   let watch: Stopwatch
   /// How the records of each source are read, for those that are rejected.
@@ -77,6 +80,9 @@ final class LoadRun: Sendable {
     self.job = job
     self.control = control
     self.group = group
+    ahead =
+      group?.ahead
+      ?? FeedsAhead(database: job.database, freeByteCount: job.options.spoolRoom)
     self.said = said
     self.tell = tell
     self.watch = watch

@@ -44,6 +44,7 @@ struct ReaderStage {
     }
     self.table = table.facts
     plan = table.plan
+    readSeconds = run.aheadSeconds.withLock { $0 }
   }
 
   /// Reads everything; the first source is already prepared.
@@ -56,8 +57,7 @@ struct ReaderStage {
       for index in sourceNames.indices.dropFirst(firstIndex + 1) {
         if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
         let watch = Stopwatch()
-        let source = try PreparedSource.prepare(
-          sources[index], options: run.job.options, cancellation: run.readCancellation)
+        let source = try run.prepare(sources[index])
         readSeconds += watch.seconds
         try run.announce(source, files: files, index: index)
         if !source.isBlank { try read(source, index: index) }

@@ -19,6 +19,11 @@ final class Writing {
   /// Seconds before the reader was started, and those spent waiting for its batches.
   private var prepareSeconds = 0.0
   var waitSeconds = 0.0
+  /// Whether a source may keep the run waiting.
+  let isSlow: Bool
+  /// Seconds that the open transaction has waited for batches.
+  private(set) var idleSeconds = 0.0
+  private var idleCommitCount = 0
   private let triggerCount: Int
   private var hasNotedSorting = false
   /// Whether the run has failed while every record that it had was committed.
@@ -38,6 +43,7 @@ final class Writing {
     triggerCount = try TriggerText.read(connection, table: table.facts.name).count
     let isDryRun = options.dryRun != nil
     let sourceNames = run.summary.withLock { $0.sources }
+    isSlow = sourceNames.contains(where: FeedsAhead.isSlow)
     let rejects = try options.rejectSink(
       connection, table: table.facts.name, contexts: run.contexts, sourceNames: sourceNames,
       resumed: resumed, note: note)
@@ -92,6 +98,24 @@ final class Writing {
   /// Says that the reader was started, so many seconds after the run began.
   func noteStart(seconds: Double) {
     prepareSeconds = max(seconds - upkeep.indexSeconds - upkeep.fullTextSeconds, 0)
+  }
+
+  /// Waits until there is a batch or no more come, at most so long.
+  /// - Returns: false when the time is over.
+  func waits(for batches: BatchChannel, milliseconds: Int) -> Bool {
+    let start = MonotonicClock.seconds
+    defer { noteWait(since: start) }
+    return batches.waits(milliseconds: milliseconds)
+  }
+
+  /// Counts a wait for a batch.
+  func noteWait(since start: Double) {
+    let seconds = MonotonicClock.seconds - start
+    waitSeconds += seconds
+    if writer.statistics.commitCount != idleCommitCount || !writer.isInTransaction {
+      (idleSeconds, idleCommitCount) = (0, writer.statistics.commitCount)
+    }
+    if writer.isInTransaction { idleSeconds += seconds }
   }
 
   /// Sets indexes and FTS5 tables aside on the way, when the first records show that it pays.

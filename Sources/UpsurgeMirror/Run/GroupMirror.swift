@@ -22,11 +22,16 @@ struct GroupMirror {
     defer { control.note(table: nil) }
     var turns: [(mirror: TableMirror, turn: TableMirror.Turn)] = []
     var failure: UpsurgeError?
-    for table in group.tables {
+    let mirrors = group.tables.map { table in
+      TableMirror(
+        job: job, table: table, control: control, note: RunNote.of(table: table.name, to: note), group: loads)
+    }
+    let ahead = readAhead(mirrors, into: loads.ahead, &afterwards, tick)
+    for (index, table) in group.tables.enumerated() {
+      let ahead = index < ahead.count ? ahead[index] : TableAhead()
       if control.cancellationSignal != nil { break }
       control.note(table: table.name)
-      var mirror = TableMirror(
-        job: job, table: table, control: control, note: RunNote.of(table: table.name, to: note), group: loads)
+      var mirror = mirrors[index]
       mirror.judge =
         judge ?? { summary in
           if control.isExpired { summary.expire("the job", seconds: job.deadline ?? 0) }
@@ -35,8 +40,11 @@ struct GroupMirror {
       var turn = TableMirror.Turn(table)
       if let failure {
         mirror.leaveOut(&turn, because: failure)
+      } else if let error = ahead.error {
+        mirror.leaveOut(&turn, because: error)
+        turn.timeLimit = ahead.timeLimit
       } else {
-        read(mirror, &turn, &afterwards, hasOwnTime: judge == nil, tick)
+        read(mirror, &turn, &afterwards, behind: judge == nil ? ahead : nil, tick)
       }
       // Where the caller tries again, all is read again.
       if judge == nil { job.databaseSnapshots?.end(table.name) }
@@ -66,19 +74,93 @@ struct GroupMirror {
     }
   }
 
-  /// Reads a table within its deadline, and again where that may help. What the others have stored is not committed
-  /// meanwhile, so that all become visible at once all the same.
-  private func read(
-    _ mirror: TableMirror, _ turn: inout TableMirror.Turn, _ afterwards: inout Afterwards, hasOwnTime: Bool,
+  /// What was done for a table before the transaction began.
+  private struct TableAhead {
+    /// Tries behind the first, and the time that they took with it.
+    var tryCount = 0
+    var seconds = 0.0
+    /// Whether the table is kept from other runs.
+    var isLocked = false
+    /// Why the table's turn is over, and its own deadline where that has ended it.
+    var error: UpsurgeError?
+    var timeLimit: Double?
+  }
+
+  /// Reads what may be slow of several tables, each within its deadline and again where that may help, before the
+  /// transaction begins: no other program waits for it.
+  private func readAhead(
+    _ mirrors: [TableMirror], into feeds: FeedsAhead, _ afterwards: inout Afterwards,
     _ tick: (RunControl.Progress) -> Void
-  ) {
-    guard hasOwnTime else { return mirror.read(&turn, &afterwards, tick: tick) }
+  ) -> [TableAhead] {
+    var all: [TableAhead] = []
+    if mirrors.count == 1 { return all }
+    for mirror in mirrors where control.cancellationSignal == nil {
+      control.note(table: mirror.table.name)
+      all.append(mirror.mayWait ? readAhead(mirror, into: feeds, &afterwards, tick) : TableAhead())
+      // The tables behind it are not read.
+      if job.atomicity == .job, all.last?.error != nil { break }
+    }
+    return all
+  }
+
+  private func readAhead(
+    _ mirror: TableMirror, into feeds: FeedsAhead, _ afterwards: inout Afterwards,
+    _ tick: (RunControl.Progress) -> Void
+  ) -> TableAhead {
+    var ahead = TableAhead()
+    let start = MonotonicClock.seconds
     do throws(UpsurgeError) {
       let time = try TableTime(job: job, table: mirror.table, control: control, note: mirror.note)
       defer { time.stop() }
+      if job.dryRun == nil {
+        do throws(UpsurgeError) {
+          if let lock = try mirror.lock() { afterwards.locks.append(lock) }
+          ahead.isLocked = true
+        } catch {
+          // Another run is at work, which the table's turn says.
+          return ahead
+        }
+      }
+      var failure = mirror.readAhead(into: feeds, tick)
+      while time.hasTry(behind: ahead.tryCount), time.isWorthTrying(failure) {
+        ahead.tryCount += 1
+        feeds.forget(mirror.table.name)
+        guard time.wait(behind: failure, ahead.tryCount, tick) else {
+          ahead.error = failure
+          return ahead
+        }
+        failure = mirror.readAhead(into: feeds, tick)
+      }
+      // What else is wrong with a source is told by the load, which finds it again.
+      if let failure, failure.code == .interrupted || failure.code == .cannotCreate {
+        (ahead.error, ahead.timeLimit) = (failure, time.ownLimit)
+      }
+    } catch {
+      ahead.error = error
+    }
+    ahead.seconds = MonotonicClock.seconds - start
+    return ahead
+  }
+
+  /// Reads a table within its deadline, and again where that may help. What the others have stored is not committed
+  /// meanwhile, so that all become visible at once all the same.
+  /// - Parameter ahead: nil where the caller minds the deadline and tries again.
+  private func read(
+    _ mirror: TableMirror, _ turn: inout TableMirror.Turn, _ afterwards: inout Afterwards,
+    behind ahead: TableAhead?, _ tick: (RunControl.Progress) -> Void
+  ) {
+    guard let ahead else { return mirror.read(&turn, &afterwards, tick: tick) }
+    do throws(UpsurgeError) {
+      let time = try TableTime(
+        job: job, table: mirror.table, control: control, spentSeconds: ahead.seconds, note: mirror.note)
+      defer { time.stop() }
       let fileCount = afterwards.files.count
-      mirror.read(&turn, &afterwards, tick: tick)
-      var number = 0
+      if ahead.isLocked {
+        mirror.readAgain(&turn, &afterwards, tick: tick)
+      } else {
+        mirror.read(&turn, &afterwards, tick: tick)
+      }
+      var number = ahead.tryCount
       while time.hasTry(behind: number), time.isWorthTrying(turn.failure), mirror.group?.isLost != true {
         number += 1
         let isLocked = mirror.group?.release() == false

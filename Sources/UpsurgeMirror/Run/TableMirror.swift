@@ -174,7 +174,7 @@ struct TableMirror {
   }
 
   /// Held as long as the table is at work, so that two runs do not take the same files.
-  private func lock() throws(UpsurgeError) -> JobLock? {
+  func lock() throws(UpsurgeError) -> JobLock? {
     let mark = RunJob(table: table.name, sources: ["upsurge mirror"], options: [])
     return try JobLock.take(mark, database: SourceName.place(of: job.database))
   }
@@ -330,7 +330,7 @@ struct TableMirror {
     return load.runToEnd(control: control, in: group, note: note, tick: tick)
   }
 
-  private func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
+  func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
     var options = job.options(of: table)
     if let record, names.count == 1, !job.verifiesAll, record.validators != HTTPValidators(),
       try isThere(record)

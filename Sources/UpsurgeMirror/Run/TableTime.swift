@@ -20,13 +20,15 @@ struct TableTime {
   private var rules: UnattendedRules { table.unattended }
 
   /// Begins to count.
+  /// - Parameter spentSeconds: what the table has used up of its time before.
   /// - Throws: `database` when the system has no thread left.
   init(
-    job: MirrorJob, table: MirrorTable, control: RunControl, note: @escaping @Sendable (RunNote) -> Void
+    job: MirrorJob, table: MirrorTable, control: RunControl, spentSeconds: Double = 0,
+    note: @escaping @Sendable (RunNote) -> Void
   ) throws(UpsurgeError) {
     (self.job, self.table, self.control, self.note) = (job, table, control, note)
     deadline = try table.unattended.deadline.map { (seconds) throws(UpsurgeError) in
-      try Deadline(seconds: seconds, control: control)
+      try Deadline(seconds: max(seconds - spentSeconds, 0.001), control: control)
     }
   }
 

@@ -48,7 +48,11 @@ extension TableWriter {
       connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) == 0
     else { return }
     try commitStored()
+    turns.hasBeenIdle = true
   }
+
+  /// Whether a transaction is open, and others cannot write.
+  package var isInTransaction: Bool { transaction.isOpen || !connection.isInAutocommit }
 
   /// Commits, and brings the WAL into the database unless nothing was written. The writer is done then.
   /// - Parameter isInterrupted: whether input is left, for the run to go on with.

@@ -17,6 +17,8 @@ import UpsurgeRecords
 struct Turns {
   /// When the last transaction ended.
   var endSeconds = 0.0
+  /// Whether that was because no records came: others have a gap then, however soon the next ones come.
+  var hasBeenIdle = false
   /// When there was a gap that was long enough.
   fileprivate var gapSeconds = MonotonicClock.seconds
   fileprivate var lookSeconds = MonotonicClock.seconds
@@ -39,6 +41,10 @@ extension TableWriter {
     let now = MonotonicClock.seconds
     let gap = now - turns.endSeconds
     if turns.endSeconds == 0 || gap >= Turns.neededSeconds { turns.gapSeconds = now }
+    if turns.hasBeenIdle {
+      turns.hasBeenIdle = false
+      if gap < Turns.neededSeconds, connection.isOpenElsewhere { return pause(behind: gap, now) }
+    }
     guard now - turns.gapSeconds >= Turns.sharedInterval, now - turns.lookSeconds >= Turns.sharedInterval
     else {
       return
@@ -49,6 +55,10 @@ extension TableWriter {
     guard isShared || now - turns.gapSeconds >= Turns.idleInterval && connection.isOpenElsewhere else {
       return
     }
+    pause(behind: gap, now)
+  }
+
+  private func pause(behind gap: Double, _ now: Double) {
     connection.lockWait.pause(seconds: Turns.neededSeconds - gap)
     turns.gapSeconds = MonotonicClock.seconds
     turns.lookSeconds = turns.gapSeconds

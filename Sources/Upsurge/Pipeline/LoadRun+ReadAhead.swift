@@ -1,0 +1,93 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Reading slow sources to their end before a transaction begins that cannot be committed in between: other programs
+/// could not write as long as such a source is waited for.
+extension LoadRun {
+  /// Opens a source, or takes it as it was read ahead.
+  func prepare(_ name: String) throws(UpsurgeError) -> PreparedSource {
+    guard let file = try ahead.take(name, of: job.table, cancellation: readCancellation) else {
+      return try PreparedSource.prepare(name, options: job.options, cancellation: readCancellation)
+    }
+    return try PreparedSource.prepare(file, of: name, options: job.options)
+  }
+
+  /// Reads ahead what may be slow, where it must not be waited for later.
+  /// - Parameters:
+  ///   - beginning: the first source, which is open.
+  ///   - connection: to the database, where that is there.
+  /// - Throws: `interrupted`; `cannotCreate` where there is no room.
+  func readAhead(
+    _ beginning: Beginning, of sources: [String], on connection: Connection?
+  ) throws(UpsurgeError) {
+    let first = beginning.source.opened
+    let others = sources.dropFirst(beginning.index + 1).filter(FeedsAhead.isSlow)
+    let isFirstSlow = first.mayWait && !SourceName.isDatabase(sources[beginning.index])
+    guard isFirstSlow || !others.isEmpty, try isOneTransaction(on: connection) else { return }
+    let start = Stopwatch()
+    defer { aheadSeconds.withLock { $0 += start.seconds } }
+    let before = ahead.spool.byteCount
+    if isFirstSlow {
+      _ = try first.readAhead(into: ahead.spool, memoryByteCount: FeedsAhead.firstMemoryByteCount) {
+        control.note(bytes: first.counter.count)
+      }
+    }
+    var byteCount = first.counter.count
+    for name in others {
+      var counted: UInt64 = 0
+      try ahead.read(name, of: job.table, open: { () throws(UpsurgeError) in try openAhead(name) }) { count in
+        counted = count
+        control.note(bytes: byteCount + count)
+      }
+      byteCount += counted
+    }
+    let written = ahead.spool.byteCount - before
+    if written == 0 { return }
+    note(
+      RunNote(
+        .info,
+        "the input was read ahead, so that other programs can write until it is there: \(Words.bytes(Double(written)))"
+          + " of it wait in a temporary file in \(ahead.folder.escapedForTerminal)"))
+  }
+
+  private func openAhead(_ name: String) throws(UpsurgeError) -> FileSource {
+    if let file = try ahead.take(name, of: job.table, cancellation: readCancellation) { return file }
+    if let source = job.options.ownSources[name] {
+      return try source.file(name: name, counter: ByteCounter(), cancellation: readCancellation)
+    }
+    return try FileSource(name: name, asking: job.options.question, cancellation: readCancellation)
+  }
+
+  /// Whether the run's transaction is held from its first record to its last.
+  private func isOneTransaction(on connection: Connection?) throws(UpsurgeError) -> Bool {
+    let options = job.options
+    // Who wants the first records only does not wait for all of them; and nobody else writes to what is new or a copy.
+    if options.isExplained || options.recordLimit != nil || options.durability == .off
+      || job.database == ":memory:"
+    {
+      return false
+    }
+    if options.isTrial { return access(job.database, F_OK) == 0 }
+    if group != nil || options.isAtomic || options.foreignKeys == .deferred || options.indexUpkeep == .defer
+      || options.fullTextUpkeep == .defer
+    {
+      return true
+    }
+    guard let connection else { return false }
+    return try TableSchema.read(connection, table: job.table)?.hasDeferredForeignKeys ?? false
+  }
+}
+
+extension PreparedSource {
+  /// Looks at a source that is open.
+  /// - Parameter name: as it was opened.
+  fileprivate static func prepare(
+    _ file: FileSource, of name: String, options: LoadOptions
+  ) throws(UpsurgeError) -> PreparedSource {
+    if case .records = options.ownSources[name] { return try records(of: file) }
+    return try prepare(file, options: options)
+  }
+}
