@@ -27,6 +27,8 @@ extension LoadRun {
     let others = sources.dropFirst(beginning.index + 1).filter(FeedsAhead.isSlow)
     let isFirstSlow = first.mayWait && !SourceName.isDatabase(sources[beginning.index])
     guard isFirstSlow || !others.isEmpty, try isOneTransaction(on: connection) else { return }
+    // Who ends it now is told what it would have been.
+    if job.options.dryRun != nil { summary.withLock { $0.isDryRun = true } }
     let start = Stopwatch()
     defer { aheadSeconds.withLock { $0 += start.seconds } }
     let before = ahead.spool.byteCount
