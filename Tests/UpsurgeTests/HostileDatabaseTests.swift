@@ -18,7 +18,7 @@ struct HostileDatabaseTests {
       let text = String(decoding: try readFile(file), as: UTF8.self)
       #expect(text.contains(old), "\(text)")
       let next = text.replacing(old, with: new)
-      FileManager.default.createFile(atPath: file, contents: Data(next.utf8))
+      _ = FileManager.default.createFile(atPath: file, contents: Data(next.utf8))
       return
     }
     let quoted = { (text: String) in "'" + text.replacing("'", with: "''") + "'" }

@@ -55,7 +55,6 @@ extension MirrorJob {
             retention.apply(to: table, after: result)
           }
         }
-        if file != nil { done = done.map(\.ofJob) }
         summary.tables += done
         for table in done { tableDone(table) }
       }

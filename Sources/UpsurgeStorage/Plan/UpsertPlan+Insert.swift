@@ -86,8 +86,7 @@ extension UpsertPlan {
     if looksBeforeInsert { return "" }
     var sql = ""
     if mode == .ignore {
-      for key in targets { sql += "
-\(try conflict(on: key)) DO NOTHING" }
+      for key in targets { sql += "\n\(try conflict(on: key)) DO NOTHING" }
       return sql
     }
     let columns = Set(present.map(\.columnIndex))
