@@ -166,6 +166,20 @@ enum Mood: Int, ColumnValue { case here, gone }
     #expect(try await database.mirror(players(1...2), sweeping: .hard, guards: guards).refusal != nil)
   }
 
+  @Test("A snapshot that was refused stays refused, and its rows go with the next one that passes")
+  func again() async throws {
+    let (database, _) = try await open([])
+    #expect(try await database.mirror(players(1...10), sweeping: .hard).ledger.inserted == 10)
+    for _ in 0..<3 {
+      let result = try await database.mirror(players(101...300), sweeping: .hard)
+      #expect(
+        result.refusal?.message.contains("10 of 10 rows") == true && result.ledger.swept == 0,
+        "\(result.refusal?.message ?? "")")
+    }
+    let passed = try await database.mirror(players(1...10), sweeping: .hard)
+    #expect(passed.refusal == nil && passed.ledger.swept == 200)
+  }
+
   @Test("Only rows in scope go, and none outside of it comes") func scope() async throws {
     let (database, plain) = try await open(players(1...20, team: "x") + players(21...40, team: "it's"))
     let result = try await database.mirror(

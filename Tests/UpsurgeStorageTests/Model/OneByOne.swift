@@ -82,14 +82,18 @@ struct OneByOne {
     }
     let mode = isTombstone(record) ? .delete : rules.mode
     switch mode {
-    case .insert: return try insert(values, into: "t") ? .inserted : .ignored
+    case .insert:
+      // It has a key only where one is named.
+      if rules.rules.target != .primaryKey { try checkKeys(mode, values.map(\.name)) }
+      return try insert(values, into: "t") ? .inserted : .ignored
     case .ignore:
+      try checkKeys(mode, values.map(\.name))
       do {
         return try insert(values, into: "t") ? .inserted : .ignored
       } catch let error as UpsurgeError {
         let code = Self.code(error)
-        if code == "unique" { return .ignored }
-        guard ["not-null", "check", "type-mismatch"].contains(code) else { throw error }
+        if code == "unique" && rules.keys.isEmpty { return .ignored }
+        guard ["unique", "not-null", "check", "type-mismatch"].contains(code) else { throw error }
         for key in rules.keys where try find(key) != nil { return .ignored }
         throw error
       }
@@ -119,11 +123,12 @@ struct OneByOne {
 
   /// A record that none of its keys can tell is rejected, unless storing it is wanted or gives it a key.
   private func checkKeys(_ mode: WriteMode, _ present: [String]) throws {
-    if rules.keys.isEmpty || mode == .upsert && rules.rules.nullKeys == .insert { return }
+    let inserts = [.upsert, .insert, .ignore].contains(mode)
+    if rules.keys.isEmpty || inserts && rules.rules.nullKeys == .insert { return }
     for key in rules.keys {
-      if mode == .upsert && key.columns == [table.rowidColumn ?? ""] { return }
-      if mode != .upsert && !key.columns.allSatisfy(present.contains) { continue }
-      let shadow = mode == .upsert ? "stored" : "said"
+      if inserts && key.columns == [table.rowidColumn ?? ""] { return }
+      if !inserts && !key.columns.allSatisfy(present.contains) { continue }
+      let shadow = inserts ? "stored" : "said"
       let isNull = key.parts.map { $0.sql(on: shadow) + " IS NULL" }.joined(separator: " OR ")
       if try one("SELECT \(isNull) FROM \(shadow)") == 0 { return }
     }
