@@ -44,8 +44,7 @@ struct BulkUpsertTests {
         INSERT INTO "players" ("name", "score") VALUES (?1, ?2)
         ON CONFLICT ("name") DO UPDATE SET "score" = CASE WHEN excluded."score" IS NULL THEN "players"."score" \
         ELSE excluded."score" END
-        WHERE ("players"."score" IS NOT CASE WHEN excluded."score" IS NULL THEN "players"."score" \
-        ELSE excluded."score" END)
+        WHERE ((excluded."score" IS NOT NULL AND ("players"."score" IS NOT excluded."score")))
         """
       ])
     #expect(try readFile(path) == before)

@@ -6,7 +6,9 @@ extension UpsertPlan {
   static func resolve(
     _ rules: UpsertRules, schema: TableSchema, input: [String]
   ) throws(UpsurgeError) -> [TableSchema.Key] {
-    try resolve(rules.target, rules: rules, schema: schema, input: input)
+    // Records that are only inserted have a key where one is named.
+    if rules.target == .primaryKey && rules.mode == .insert && rules.tombstone == nil { return [] }
+    return try resolve(rules.target, rules: rules, schema: schema, input: input)
   }
 
   private static func resolve(
@@ -14,7 +16,6 @@ extension UpsertPlan {
   ) throws(UpsurgeError) -> [TableSchema.Key] {
     switch target {
     case .primaryKey:
-      if rules.mode == .insert && rules.tombstone == nil { return [] }
       return schema.keys.filter { $0.kind == .primaryKey && isCovered($0, by: input, schema: schema) }
     case .columns(let names, let predicate):
       return [try key(names, where: predicate, schema: schema, input: input)]

@@ -83,8 +83,8 @@ struct OneByOne {
     let mode = isTombstone(record) ? .delete : rules.mode
     switch mode {
     case .insert:
-      // It has a key only where one is named.
-      if rules.rules.target != .primaryKey { try checkKeys(mode, values.map(\.name)) }
+      // It has a key only where one is named, or deletes need one.
+      if rules.rules.target != .primaryKey || rules.rules.tombstone != nil { try checkKeys(mode, values.map(\.name)) }
       return try insert(values, into: "t") ? .inserted : .ignored
     case .ignore:
       try checkKeys(mode, values.map(\.name))
