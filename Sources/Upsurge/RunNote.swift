@@ -11,9 +11,13 @@ public struct RunNote: Sendable {
   /// The table that it is about, of a job that has several.
   public var table: String?
 
-  public init(_ level: Level, _ text: String) {
+  /// Where in the engine it is told: notes of one place are of one kind.
+  package var kind: String
+
+  public init(_ level: Level, _ text: String, file: StaticString = #fileID, line: UInt = #line) {
     self.level = level
     self.text = text
+    kind = "\(file):\(line)"
   }
 
   /// Passes on what is said, as about a table.

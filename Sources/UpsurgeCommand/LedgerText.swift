@@ -30,11 +30,29 @@ enum LedgerText {
 
   /// A line for each kind of warning but fields that were left out.
   static func notes(_ warnings: WarningLog) -> [String] {
-    warnings.entries.filter { ![.columnSkipped, .trustedSchema].contains($0.code) }.map { entry in
-      let column =
-        entry.column.map { $0 == WarningLog.otherColumns ? " in other columns" : " in column \($0)" } ?? ""
-      return "note: \(words(for: entry.code, entry.count))\(column), first at \(entry.first)"
+    let told = warnings.entries.filter { ![.columnSkipped, .trustedSchema].contains($0.code) }
+    var lines: [String] = []
+    var coalesced: Set<WarningLog.Code> = []
+    for entry in told {
+      let alike = told.filter { $0.code == entry.code }
+      if alike.count <= shownColumnLimit {
+        lines.append("note: \(words(for: entry.code, entry.count))\(place(entry)), first at \(entry.first)")
+      } else if coalesced.insert(entry.code).inserted {
+        let count = alike.reduce(0) { $0 + $1.count }
+        lines.append(
+          "note: \(words(for: entry.code, count)) in \(Words.count(UInt64(alike.count), "column")), first\(place(entry)) at "
+            + "\(entry.first)")
+      }
     }
+    return lines
+  }
+
+  /// Of more columns the notes of a kind are one line.
+  private static let shownColumnLimit = 5
+
+  private static func place(_ entry: WarningLog.Entry) -> String {
+    guard let column = entry.column else { return "" }
+    return column == WarningLog.otherColumns ? " in other columns" : " in column \(column)"
   }
 
   /// What was done with rows that were edited here.

@@ -39,6 +39,8 @@ package struct Root: ParsableCommand {
     StandardStreams.fill()
     upsurge_return_freed_memory()
     var arguments = Array(CommandLine.arguments.dropFirst())
+    // Before anything can go wrong with the rest of them.
+    if Terminal.asksForJSON(arguments) { Terminal.beginJSON() }
     if arguments.starts(with: ["mirror", "init"]) {
       arguments.replaceSubrange(0..<2, with: [MirrorInitCommand.name])
     }

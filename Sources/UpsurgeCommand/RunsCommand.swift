@@ -22,7 +22,7 @@ struct RunsCommand: ParsableCommand {
         upsurge runs shop.db --json | jq '.[] | select(.state == "stopped")'
         upsurge runs shop.db --forget 3
 
-      Exit codes: 0; 4 the run to forget is at work; 64 usage; 66 no such database; 75 database busy; 1 anything else.
+      Exit codes: 0; 4 the run to forget is at work; 64 usage; 66 no such database, or it cannot be read; 75 database busy; 1 anything else.
       """)
 
   @Argument(help: "The SQLite database.")

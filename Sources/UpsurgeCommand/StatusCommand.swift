@@ -17,7 +17,8 @@ struct StatusCommand: ParsableCommand {
         upsurge status app.db --json | jq '.[] | select(.good | not)'
 
       Exit codes: 0 every last run went well, no longer ago than --max-age; 1 one did not, or the database mirrors \
-      nothing; 64 usage; 66 no such database.
+      nothing; 64 usage; 66 no such database, or it cannot be read; 75 database busy. Who may not \
+      write the database or its folder leaves no file there.
       """)
 
   @Argument(help: "The SQLite database.")

@@ -1,5 +1,6 @@
 import Synchronization
 import Upsurge
+import UpsurgeInput
 import UpsurgeMirror
 import UpsurgeRecords
 
@@ -20,6 +21,8 @@ final class Terminal: Sendable {
   /// Whether everything that is said is JSON, also what is said where no terminal is at hand.
   private static let saysJSON = Atomic<Bool>(false)
   private let watch = Stopwatch()
+  /// How often each kind of note was told.
+  private let noteCounts = Guarded<NoteCounts>(NoteCounts())
   /// Whether a progress line stands on the screen, and when the last one was drawn.
   private let state = Guarded<(isDrawn: Bool, drawnAt: Double)>((false, -1))
 
@@ -30,7 +33,19 @@ final class Terminal: Sendable {
     let isWatched = log == .json || isatty(STDERR_FILENO) == 1
     showsProgress = !output.isQuiet && (output.progress == .always || output.progress == .auto && isWatched)
     progressPause = log == .text ? 0.2 : output.progress == .always ? 1 : 10
-    Terminal.saysJSON.store(log == .json, ordering: .relaxed)
+    if log == .json { Terminal.beginJSON() }
+  }
+
+  /// Whether the words of a command line hold `--log json`.
+  static func asksForJSON(_ arguments: [String]) -> Bool {
+    let words = arguments.prefix { $0 != "--" }
+    return words.contains("--log=json") || zip(words, words.dropFirst()).contains { $0 == ("--log", "json") }
+  }
+
+  /// From here on everything on standard error is JSON, also what commands say there that are read from.
+  static func beginJSON() {
+    saysJSON.store(true, ordering: .relaxed)
+    CommandFeed.passTalk { line in say(LogLine(.info, "command", line)) }
   }
 
   /// The text with the control characters of names and data made visible; line ends stay.
@@ -75,10 +90,19 @@ final class Terminal: Sendable {
   var note: @Sendable (RunNote) -> Void {
     { [self] note in
       guard !isQuiet, isVerbose || note.level != .detail else { return }
-      if log == .json { return Terminal.say(LogLine(note)) }
-      clearProgress()
-      Terminal.say((note.level == .warning ? "note: " : "") + Terminal.visible(note.text) + "\n")
+      if isVerbose || noteCounts.withLock({ $0.take(note) }) { show(note) }
     }
+  }
+
+  private func show(_ note: RunNote) {
+    if log == .json { return Terminal.say(LogLine(note)) }
+    clearProgress()
+    Terminal.say((note.level == .warning ? "note: " : "") + Terminal.visible(note.text) + "\n")
+  }
+
+  /// Says in one line of each kind of note how many more there were.
+  private func showRestOfNotes() {
+    for note in noteCounts.withLock({ $0.takeRest() }) { show(note) }
   }
 
   /// Draws the progress line anew, at most five times a second.
@@ -107,6 +131,7 @@ final class Terminal: Sendable {
 
   /// The ledger, the warnings, and why the run ended if it ended early.
   func show(_ summary: RunSummary) {
+    showRestOfNotes()
     for error in [summary.error, summary.guardRefusal].compactMap({ $0 }) {
       Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
     }
@@ -138,6 +163,7 @@ extension Terminal {
 
   /// What a replay did, and why it ended if it ended early.
   func show(_ summary: ReplaySummary) {
+    showRestOfNotes()
     if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
     guard !isQuiet, summary.error?.code != .usage || summary.ledger.read > 0 else { return }
     Terminal.say(Terminal.visible(ReplayText.text(summary)))
@@ -172,6 +198,7 @@ extension Terminal {
 
   /// The end of a job.
   func show(_ summary: MirrorSummary) {
+    showRestOfNotes()
     if log == .json {
       return isQuiet && [0, 2].contains(summary.exitCode) ? () : Terminal.say(LogLine(summary))
     }

@@ -20,7 +20,7 @@ struct InsertingModeTests {
   }
 
   private static let keyed =
-    "CREATE TABLE t(k TEXT UNIQUE, e TEXT UNIQUE, v); INSERT INTO t VALUES ('a', 'x', 0);"
+    "CREATE TABLE t(k TEXT UNIQUE, e TEXT UNIQUE, v INT); INSERT INTO t VALUES ('a', 'x', 0);"
   private static let both =
     "another row of table t has this UNIQUE (e); records are matched by UNIQUE (k)"
 
@@ -64,11 +64,11 @@ struct InsertingModeTests {
       ledger: "read 3 inserted 1 ignored 2"),
     Case(
       testDescription: "without a key, insert takes NULL",
-      schema: "CREATE TABLE t(k TEXT PRIMARY KEY, e, v);", options: ["--mode", "insert"],
+      schema: "CREATE TABLE t(k TEXT PRIMARY KEY, e, v INT);", options: ["--mode", "insert"],
       input: "k,e,v\n,y,1\n", rows: ["NULL|'y'|1"], ledger: "read 1 inserted 1"),
     Case(
       testDescription: "the primary key is the key of mode ignore",
-      schema: "CREATE TABLE t(k TEXT PRIMARY KEY, e TEXT UNIQUE, v); INSERT INTO t VALUES ('a', 'x', 0);",
+      schema: "CREATE TABLE t(k TEXT PRIMARY KEY, e TEXT UNIQUE, v INT); INSERT INTO t VALUES ('a', 'x', 0);",
       options: ["--mode", "ignore"], input: "k,e,v\nb,x,1\n,y,2\n", rows: ["'a'|'x'|0"],
       rejects: [
         "1|unique|e|another row of table t has this UNIQUE (e); records are matched by PRIMARY KEY (k)",
@@ -85,40 +85,40 @@ struct InsertingModeTests {
       options: ["--key", "id", "--mode", "ignore"], input: "id,k\n,b\n1,c\n2,x\n7,a\n",
       rows: ["1|'a'", "2|'b'"],
       rejects: [
-        "4|unique|k|another row of table t has this UNIQUE (k); records are matched by INTEGER PRIMARY KEY (id)"
+        "4|unique|k|another row of table t has this UNIQUE (k); records are matched by PRIMARY KEY (id)"
       ],
       ledger: "read 4 inserted 1 ignored 2 rejected 1"),
     Case(
       testDescription: "a key that holds the INTEGER PRIMARY KEY",
       schema: """
-        CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, v, UNIQUE (k, id)); INSERT INTO t VALUES (1, 'a', 0);
+        CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, v INT, UNIQUE (k, id)); INSERT INTO t VALUES (1, 'a', 0);
         """,
       options: ["--key", "k,id", "--mode", "ignore"], input: "id,k,v\n1,a,1\n1,b,2\n2,b,3\n",
       rows: ["1|'a'|0", "2|'b'|3"],
       rejects: [
-        "2|unique|id|another row of table t has this INTEGER PRIMARY KEY (id); records are matched by UNIQUE (k, id)"
+        "2|unique|id|another row of table t has this PRIMARY KEY (id); records are matched by UNIQUE (k, id)"
       ],
       ledger: "read 3 inserted 1 ignored 1 rejected 1"),
     Case(
       testDescription: "a key on an expression",
       schema: """
-        CREATE TABLE t(k TEXT, e TEXT UNIQUE, v); CREATE UNIQUE INDEX low ON t(lower(k)); INSERT INTO t VALUES ('a', 'x', 0);
+        CREATE TABLE t(k TEXT, e TEXT UNIQUE, v INT); CREATE UNIQUE INDEX low ON t(lower(k)); INSERT INTO t VALUES ('a', 'x', 0);
         """,
       options: ["--key", "lower(k)", "--mode", "ignore"], input: "k,e,v\nA,y,1\nb,x,2\n,z,3\nc,z,4\n",
       rows: ["'a'|'x'|0", "'c'|'z'|4"],
       rejects: [
-        "2|unique|e|another row of table t has this UNIQUE (e); records are matched by UNIQUE INDEX low (lower(k))",
+        "2|unique|e|another row of table t has this UNIQUE (e); records are matched by UNIQUE (lower(k))",
         "3|null-key|lower(k)|the key column lower(k) is NULL, so the record matches no row",
       ], ledger: "read 4 inserted 1 ignored 1 rejected 2"),
     Case(
       testDescription: "a partial key",
       schema: """
-        CREATE TABLE t(k TEXT, e TEXT UNIQUE, v); CREATE UNIQUE INDEX part ON t(k) WHERE v > 0; INSERT INTO t VALUES ('a', 'x', 1);
+        CREATE TABLE t(k TEXT, e TEXT UNIQUE, v INT); CREATE UNIQUE INDEX part ON t(k) WHERE v > 0; INSERT INTO t VALUES ('a', 'x', 1);
         """,
       options: ["--key", "k", "--key-where", "v > 0", "--mode", "ignore"],
       input: "k,e,v\na,y,1\na,z,0\nb,x,1\n", rows: ["'a'|'x'|1", "'a'|'z'|0"],
       rejects: [
-        "3|unique|e|another row of table t has this UNIQUE (e); records are matched by UNIQUE INDEX part (k) WHERE v > 0"
+        "3|unique|e|another row of table t has this UNIQUE (e); records are matched by UNIQUE (k) WHERE v > 0"
       ],
       ledger: "read 3 inserted 1 ignored 1 rejected 1"),
   ]

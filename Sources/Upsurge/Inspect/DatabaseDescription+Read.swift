@@ -26,7 +26,12 @@ extension DatabaseDescription {
   ///   - isCheck: reads everything: counts all rows and runs `PRAGMA integrity_check`.
   /// - Throws: `unreadableInput`, `databaseBusy`, `database`.
   public init(path: String, isCheck: Bool = false) throws(UpsurgeError) {
-    let connection = try Connection.looking(at: path)
+    self = try Connection.visiting(path) { (connection) throws(UpsurgeError) in
+      try DatabaseDescription(connection, path: path, isCheck: isCheck)
+    }
+  }
+
+  private init(_ connection: Connection, path: String, isCheck: Bool) throws(UpsurgeError) {
     // One transaction, so that all of it is of one moment.
     try connection.execute("BEGIN")
     self.path = path

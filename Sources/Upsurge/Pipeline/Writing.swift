@@ -62,7 +62,12 @@ final class Writing {
     settings.checkpointing = { [checkpoint = run.checkpoint] interrupter in
       checkpoint.withLock { $0 = interrupter }
     }
-    settings.warn = { [note = run.note] in note(RunNote(.warning, $0)) }
+    settings.warn = { [note = run.note] text in
+      var warning = RunNote(.warning, text)
+      // The writer warns of several kinds of things.
+      warning.kind += text.prefix(20)
+      note(warning)
+    }
     settings.onError = options.onError
     if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
     settings.maximumRejectsHint = options.rejectLimitHint

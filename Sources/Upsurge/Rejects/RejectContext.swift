@@ -32,6 +32,14 @@ struct RejectContext: Sendable, Equatable {
 }
 
 extension RejectContext {
+  /// A hash of what decides how raw bytes are read. The first load of a table makes it, and so has other rules for columns
+  /// and values than those after it.
+  var identity: UInt64 {
+    var context = self
+    (context.rules, context.contract, context.keepsSpelling) = ("{}", .freeze, false)
+    return Array(context.text.utf8).withUnsafeBytes { ContentHash.hash($0) }
+  }
+
   /// The context of one source.
   /// - Parameter columns: the run's columns, those of this source included.
   init(
@@ -75,6 +83,8 @@ final class RejectContexts: Sendable {
     var context: RejectContext
     /// The context as JSON, made with the first reject.
     var text: String?
+    /// See `identity(of:)`.
+    var identity: UInt64?
   }
 
   private let entries = Guarded<[String: Entry]>([:])
@@ -93,6 +103,19 @@ final class RejectContexts: Sendable {
       else { return }
       $0[name]?.context.layout = .json(dialect, header: header, wanted: wanted, renames: renames)
       $0[name]?.text = nil
+      $0[name]?.identity = nil
+    }
+  }
+
+  /// What tells whether records of two deliveries with the same bytes are the same record: how they are read, and from
+  /// where; 0 for a source that nobody noted.
+  func identity(of name: String) -> UInt64 {
+    entries.withLock {
+      guard let entry = $0[name] else { return 0 }
+      if let identity = entry.identity { return identity }
+      let identity = entry.context.identity
+      $0[name]?.identity = identity
+      return identity
     }
   }
 

@@ -28,7 +28,9 @@ final class RejectTableSink: RejectSink {
   }
 
   func write(_ reject: Reject) throws(UpsurgeError) {
-    try writer.write(reject, context: contexts.text(of: reject.position.file) ?? "")
+    let file = reject.position.file
+    let identity = writer.countsDeliveries ? contexts.identity(of: file) : 0
+    try writer.write(reject, context: contexts.text(of: file) ?? "", identity: identity)
   }
 
   func flush() {}
@@ -76,7 +78,8 @@ extension LoadOptions {
         snapshot == nil
         ? nil
         : RejectDeliveries(
-          token: "\(RunOwner().text) \(MonotonicClock.seconds)", resumedStart: resumed?.startedAt)
+          token: "\(RunOwner().text) \(MonotonicClock.seconds)", owner: rowState?.owner ?? "",
+          resumedStart: resumed?.startedAt)
       return try RejectTableSink(connection, table: table, contexts: contexts, deliveries: deliveries)
     }
   }

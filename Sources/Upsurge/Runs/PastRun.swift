@@ -40,10 +40,11 @@ public struct PastRun: Sendable {
   package var saysOnError: Bool
 
   /// The runs that a database knows of, the oldest first; changes nothing.
-  /// - Throws: `unreadableInput` where there is no database, `database` where it is none.
+  /// - Throws: `unreadableInput` where there is no database, or it cannot be read.
   public static func all(database: String) throws(UpsurgeError) -> [PastRun] {
-    let connection = try Connection.looking(at: database)
-    return try RunTable.all(connection).map(PastRun.init)
+    try Connection.visiting(database) { (connection) throws(UpsurgeError) in
+      try RunTable.all(connection).map(PastRun.init)
+    }
   }
 
   /// Forgets a run: what it has committed stays, and nothing goes on there.

@@ -64,7 +64,7 @@ final class CommandChild: @unchecked Sendable {
       line += memory[..<count]
       // A secret has no line end, and so is in one line; without secrets nothing waits for the end of one.
       var end = line.count
-      if !mask.isEmpty, end < Self.lineByteCount {
+      if !mask.isEmpty || CommandFeed.passesLines, end < Self.lineByteCount {
         end = line.lastIndex { $0 == 0x0A || $0 == 0x0D }.map { $0 + 1 } ?? 0
       }
       passOn(Array(line[..<end]))
@@ -75,7 +75,7 @@ final class CommandChild: @unchecked Sendable {
   private func passOn(_ bytes: [UInt8]) {
     if bytes.isEmpty { return }
     let said = mask.masked(bytes)
-    said.withUnsafeBytes { _ = systemWrite(STDERR_FILENO, $0) }
+    if !CommandFeed.passOnLines(said) { said.withUnsafeBytes { _ = systemWrite(STDERR_FILENO, $0) } }
     monitor.lock()
     tail += said
     if tail.count > Self.tailByteCount { tail.removeFirst(tail.count - Self.tailByteCount) }

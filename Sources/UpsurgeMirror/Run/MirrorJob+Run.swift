@@ -22,7 +22,7 @@ extension MirrorJob {
     report: (MirrorSummary) -> Bool = { _ in true }
   ) -> MirrorSummary {
     let start = MonotonicClock.seconds
-    let note = RunNote.hiding(SecretMask(tables.map(\.mask)), from: note)
+    let note = wording(RunNote.hiding(SecretMask(tables.map(\.mask)), from: note))
     var summary = MirrorSummary(database: database)
     var afterwards = Afterwards()
     var job = self
@@ -38,7 +38,7 @@ extension MirrorJob {
       }
       for group in try groups(note) {
         if control.cancellationSignal != nil { break }
-        let done: [MirrorSummary.Table]
+        var done: [MirrorSummary.Table]
         if group.tables.count > 1 {
           let mirror = GroupMirror(job: job, group: group, control: control, note: note)
           done = mirror.run(&afterwards, tick: tick)
@@ -55,11 +55,12 @@ extension MirrorJob {
             retention.apply(to: table, after: result)
           }
         }
+        if file != nil { done = done.map(\.ofJob) }
         summary.tables += done
         for table in done { tableDone(table) }
       }
     } catch {
-      summary.error = error
+      summary.error = file == nil ? error : error.ofJob
     }
     clock?.stop()
     afterwards.noteFailures(in: job, note)

@@ -37,9 +37,12 @@ public struct FeedStatus: Sendable {
   }
 
   /// Every mirrored table of a database, by name; changes nothing.
-  /// - Throws: `unreadableInput` where there is no database, `database` where it is none.
+  /// - Throws: `unreadableInput` where there is no database, or it cannot be read.
   public static func all(database: String) throws(UpsurgeError) -> [FeedStatus] {
-    let connection = try Connection.looking(at: database)
+    try Connection.visiting(database) { (connection) throws(UpsurgeError) in try all(connection) }
+  }
+
+  private static func all(_ connection: Connection) throws(UpsurgeError) -> [FeedStatus] {
     let now = try connection.integer("SELECT CAST(strftime('%s', 'now') AS INTEGER)") ?? 0
     var list: [FeedStatus] = []
     for record in try FeedTable.all(connection) {

@@ -83,7 +83,8 @@ extension Connection {
       error.code = .interrupted
       error.message = "the statement was interrupted"
     default:
-      error.message = "SQLite failed on \(database): \(said)"
+      (error.message, error.hint) =
+        RawWords.meant(by: said) ?? ("SQLite failed on \(database): \(said.escapedForTerminal)", nil)
     }
     error.message += " [SQLite code \(code)]"
     if let sql { error.snippet = shortened(sql).escapedForTerminal }

@@ -63,6 +63,8 @@ package final class Connection {
   /// Opens a database file; nothing is written.
   /// - Parameter createIfMissing: whether a missing file is created (at the first write).
   /// - Parameter isReadOnly: whether nothing can be written, which needs no right to.
+  /// - Parameter isImmutable: whether the file is read without locks and without a log; the caller looks whether it has
+  ///   changed meanwhile.
   /// - Parameter isTrial: whether the database is only to be tried on; see `isTrial`.
   /// - Parameter isTemporary: whether it is a database in a file without a name that is gone with the connection; then
   ///   `path` is only what messages call it.
@@ -73,7 +75,7 @@ package final class Connection {
   ///   `database`.
   package init(
     path: String, createIfMissing: Bool, busyTimeoutMilliseconds: Int32 = 5000, isReadOnly: Bool = false,
-    isTrial: Bool = false, isTemporary: Bool = false, vfs: String? = nil,
+    isImmutable: Bool = false, isTrial: Bool = false, isTemporary: Bool = false, vfs: String? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(UpsurgeError) {
     if path.isEmpty || path.utf8.contains(0) {
@@ -88,12 +90,13 @@ package final class Connection {
     if isStandIn && !isTemporary { try Connection.checkFolder(of: path) }
     // SQLite's name for a temporary database on disk.
     let handle = try Connection.open(
-      isStandIn ? "" : path, createIfMissing: createIfMissing, isReadOnly: isReadOnly, vfs: vfs)
+      isStandIn ? "" : path, createIfMissing: createIfMissing, isReadOnly: isReadOnly || isImmutable,
+      isImmutable: isImmutable, vfs: vfs)
     let wait = LockWait(milliseconds: busyTimeoutMilliseconds, isCancelled: isCancelled)
     wait.install(on: handle)
     do throws(UpsurgeError) {
       isNewDatabase =
-        try Connection.pageCount(handle, path: path, wait: wait, isReadOnly: isReadOnly) == 0
+        try Connection.pageCount(handle, path: path, wait: wait, isReadOnly: isReadOnly || isImmutable) == 0
       synchronizingFlag = try ApplicationFunction.register(on: handle)
       notes = try WriteNotes.register(on: handle)
     } catch {
@@ -239,11 +242,15 @@ package final class Connection {
   // MARK: - Opening
 
   private static func open(
-    _ path: String, createIfMissing: Bool, isReadOnly: Bool, vfs: String?
+    _ path: String, createIfMissing: Bool, isReadOnly: Bool, isImmutable: Bool = false, vfs: String?
   ) throws(UpsurgeError) -> OpaquePointer {
     // A build with SQLITE_USE_URI would take such a name for a URI.
-    let name = path.hasPrefix("file:") ? "./" + path : path
+    var name = path.hasPrefix("file:") ? "./" + path : path
     var flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+    if isImmutable {
+      name = "file:\(uriPath(path))?immutable=1"
+      flags |= SQLITE_OPEN_URI
+    }
     flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     if createIfMissing { flags |= SQLITE_OPEN_CREATE }
     var handle: OpaquePointer?
@@ -255,6 +262,16 @@ package final class Connection {
     }
     defend(handle)
     return handle
+  }
+
+  /// A path as a URI has it: all but letters, digits and `/` as `%` and two digits.
+  private static func uriPath(_ path: String) -> String {
+    path.utf8.reduce(into: "") { text, byte in
+      let character = Character(UnicodeScalar(byte))
+      let isPlain = byte < 0x80 && (character.isLetter || character.isNumber || "/._-".contains(character))
+      let digits = String(byte, radix: 16)
+      text += isPlain ? String(character) : "%" + (digits.count == 1 ? "0" : "") + digits
+    }
   }
 
   /// Refuses what cannot be a database before SQLite opens it: a device or a pipe would be read from.

@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 /// Counts a record that one delivery of a snapshot after the other rejects, in the one row that it has.
 ///
-/// A record is the same where table, context and raw bytes are. Within one delivery every record has a row of its own, so
+/// A record is the same where table, feed, raw bytes and the way to read them are. Within one delivery every record has a row of its own, so
 /// that two equal lines are two rows, each night the same two: a row that this delivery has written or counted is not
 /// counted again. Rows know their delivery by a token.
 ///
@@ -13,14 +13,18 @@ package final class RejectDeliveries {
   private(set) var token: String
   /// When the delivery has begun that goes on; nil for one that is new.
   private let resumedStart: String?
+  /// The feed's name, where several feeds have rows of the table.
+  private let owner: String
   private var hasBegun = false
   private var counting: Statement?
 
   /// - Parameters:
   ///   - token: what no other delivery has.
+  ///   - owner: the feed's name; empty without one.
   ///   - resumedStart: when a run has begun that goes on: its token is found in its rows.
-  package init(token: String, resumedStart: String?) {
+  package init(token: String, owner: String, resumedStart: String?) {
     self.token = token
+    self.owner = owner
     self.resumedStart = resumedStart
   }
 
@@ -44,11 +48,11 @@ package final class RejectDeliveries {
   /// Counts a record in the row that an earlier delivery has left.
   /// - Returns: false where there is none.
   func count(
-    _ reject: Reject, of table: String, _ contextID: Int64, _ connection: Connection
+    _ reject: Reject, of table: String, _ contextID: Int64, _ hash: Int64, _ connection: Connection
   ) throws(UpsurgeError) -> Bool {
     let statement = try compiled(connection)
     try statement.bind(reject, of: table, contextID)
-    try statement.bind(Self.hash(reject), at: 12)
+    try statement.bind(hash, at: 12)
     try statement.bind(token, at: 13)
     defer { statement.reset() }
     return try statement.step()
@@ -59,9 +63,9 @@ package final class RejectDeliveries {
     let made = try connection.prepare(
       """
       UPDATE main.upsurge_rejects SET count = count + 1, last_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
-        delivery = ?13, file = ?3, record = ?4, line = ?5, byte = ?6, "column" = ?7, code = ?8, reason = ?9
+        delivery = ?13, context = ?2, file = ?3, record = ?4, line = ?5, byte = ?6, "column" = ?7, code = ?8, reason = ?9
       WHERE id = (SELECT id FROM main.upsurge_rejects
-        WHERE raw_hash = ?12 AND "table" = ?1 AND context = ?2 AND raw IS ?10 AND raw_cut = ?11 AND delivery IS NOT ?13
+        WHERE raw_hash = ?12 AND "table" = ?1 AND raw IS ?10 AND raw_cut = ?11 AND delivery IS NOT ?13
         ORDER BY id LIMIT 1)
       RETURNING 1
       """, isPersistent: true)
@@ -69,8 +73,11 @@ package final class RejectDeliveries {
     return made
   }
 
-  static func hash(_ reject: Reject) -> Int64 {
-    Int64(bitPattern: reject.raw.withUnsafeBytes { ContentHash.hash($0) })
+  /// What finds the row of a record: a hash of its bytes, its feed and the way to read it.
+  func hash(_ reject: Reject, _ identity: UInt64) -> Int64 {
+    let raw = reject.raw.withUnsafeBytes { ContentHash.hash($0) }
+    let name = Array(owner.utf8).withUnsafeBytes { ContentHash.hash($0) }
+    return Int64(bitPattern: withUnsafeBytes(of: (raw, name, identity)) { ContentHash.hash($0) })
   }
 }
 

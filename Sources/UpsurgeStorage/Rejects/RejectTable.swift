@@ -117,8 +117,12 @@ package final class RejectTableWriter {
     _ = try RejectTable.exists(connection)
   }
 
+  /// Whether records are counted that were rejected in earlier deliveries, too.
+  package var countsDeliveries: Bool { deliveries != nil }
+
   /// Keeps a record; without an open transaction nothing is kept, because its neighbours are gone too.
-  package func write(_ reject: Reject, context: String) throws(UpsurgeError) {
+  /// - Parameter identity: a hash of what decides how its bytes are read, where deliveries are counted.
+  package func write(_ reject: Reject, context: String, identity: UInt64 = 0) throws(UpsurgeError) {
     if connection.isInAutocommit { return }
     if !tableExists {
       if try !RejectTable.exists(connection) { try connection.execute(RejectTable.sql) }
@@ -126,11 +130,12 @@ package final class RejectTableWriter {
       tableExists = true
     }
     let contextID = try id(of: context)
-    if let deliveries, try deliveries.count(reject, of: table, contextID, connection) { return }
+    let hash = deliveries?.hash(reject, identity) ?? 0
+    if let deliveries, try deliveries.count(reject, of: table, contextID, hash, connection) { return }
     let insertion = try compiledInsertion()
     try insertion.bind(reject, of: table, contextID)
     if let deliveries {
-      try insertion.bind(RejectDeliveries.hash(reject), at: 12)
+      try insertion.bind(hash, at: 12)
       try insertion.bind(deliveries.token, at: 13)
     }
     defer { insertion.reset() }

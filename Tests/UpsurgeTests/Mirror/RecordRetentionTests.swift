@@ -62,7 +62,10 @@ import Upsurge
       #expect(run(folder).summary.ledger.rejected == 1)
     }
     #expect(try database.rows("SELECT count, file LIKE '%/3.csv' FROM upsurge_rejects") == ["3|1"])
-    let delta = job { $0.kind = .delta }
+    let delta = job {
+      $0.name = "u"
+      $0.kind = .delta
+    }
     for night in 1...3 {
       _ = scratch.write("id,v\n\(night),z\n7,x,y\n", to: "feed.csv")
       #expect(run(delta).summary.ledger.rejected == 1)
