@@ -76,7 +76,7 @@ import Upsurge
           if code.hasPrefix("//") || !code.contains("\"") { continue }
           // The texts of the line, and the code between them.
           for (index, text) in code.split(separator: "\"", omittingEmptySubsequences: false).enumerated() {
-            if index % 2 == 0 || text.contains("upsurge load") || text == "--merge newer" { continue }
+            if index % 2 == 0 || text.contains("upsurge load") || text.contains("upsurge replay") || text == "--merge newer" { continue }
             for option in Self.options(in: JobWording.ofJob(String(text))) where !Self.typed.contains(option)
             {
               // A bare option in a table of the engine's own is no hint.
