@@ -6,7 +6,7 @@ package final class ReadCancellation: Sendable {
   private let flag = Atomic<Bool>(false)
 
   /// Parsers look after so many bytes.
-  package static let lookByteCount = 256 << 10
+  @inlinable package static var lookByteCount: Int { 256 << 10 }
 
   package init() {}
 

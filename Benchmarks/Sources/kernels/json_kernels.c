@@ -11,14 +11,14 @@ static uint64_t read_records(kernel_data *data) {
   const uint8_t *p = data->ndjson.start, *end = p + data->ndjson.count;
   size_t row_bytes = sizeof(upsurge_cell) * (size_t)data->key_count;
   upsurge_json_members members = {
-    .base = p, .end = end, .limit = end, .keys = data->keys, .row = data->row, .spill = data->spill};
+    .base = p, .end = end, .limit = end, .pause = end, .keys = data->keys, .row = data->row, .spill = data->spill};
   uint64_t records = 0;
   while (p < end) {
     memset(data->row, 0, row_bytes);
     members.previous = -1;
     members.reading++;
     members.spill_byte_count = 0;
-    p = upsurge_json_read_members(&members, p + 1, 0);
+    p = upsurge_json_read_members(&members, p + 1, 0, false);
     records += p < end && *p == '}';
     const uint8_t *feed = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
     p = feed != NULL ? feed + 1 : end;

@@ -151,9 +151,11 @@ static inline const uint8_t *upsurge_json_member_value(upsurge_json_members *m, 
 }
 
 /* Reads members from `p`, which is where a key may begin, as long as they are usual. Returns where it stopped.
- * `is_flattening` is a constant of each caller. */
-static inline __attribute__((always_inline)) const uint8_t *
-upsurge_json_read_members_as(upsurge_json_members *members, const uint8_t *p, int32_t parent, bool is_flattening) {
+ * One copy for objects that are flattened and for others, so that all it calls becomes part of it. */
+static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, const uint8_t *p, int32_t parent,
+                                                bool is_flattening) __attribute__((unused, noinline));
+static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, const uint8_t *p, int32_t parent,
+                                                bool is_flattening) {
   upsurge_json_members m = *members; /* a copy whose address stays here lives in registers */
   const uint8_t *end = m.end;
   upsurge_cell *row = (upsurge_cell *)m.row;
@@ -185,7 +187,7 @@ upsurge_json_read_members_as(upsurge_json_members *members, const uint8_t *p, in
       row[key->slot] = cell;
       m.filled_count++;
     }
-    if (is_flattening && key->last_reading != m.reading) {
+    if (__builtin_expect(is_flattening, 0) && key->last_reading != m.reading) {
       key->next_touched = m.keys[parent].first_touched;
       m.keys[parent].first_touched = predicted;
     }
@@ -201,20 +203,6 @@ upsurge_json_read_members_as(upsurge_json_members *members, const uint8_t *p, in
   }
   *members = m;
   return p;
-}
-
-static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, const uint8_t *p, int32_t parent)
-    __attribute__((unused, noinline));
-static const uint8_t *upsurge_json_read_members(upsurge_json_members *members, const uint8_t *p, int32_t parent) {
-  return upsurge_json_read_members_as(members, p, parent, false);
-}
-
-/* The same while objects are flattened. */
-static const uint8_t *upsurge_json_read_flat_members(upsurge_json_members *members, const uint8_t *p, int32_t parent)
-    __attribute__((unused, noinline));
-static const uint8_t *upsurge_json_read_flat_members(upsurge_json_members *members, const uint8_t *p,
-                                                     int32_t parent) {
-  return upsurge_json_read_members_as(members, p, parent, true);
 }
 
 #endif

@@ -37,7 +37,7 @@ extension JSONParser {
     var previous: Int32 = -1  // -1 before the first key of an object
     var p = start + 1
     var look = nextLook(behind: start, end)
-    openKeys.removeAll(keepingCapacity: true)
+    if !openKeys.isEmpty { openKeys.removeAll(keepingCapacity: true) }
     while true {
       p = upsurge_json_skip_space(p, end)
       if p >= look {
@@ -137,10 +137,7 @@ extension JSONParser {
       base: frame.base, end: frame.end, limit: frame.limit, pause: pause, keys: keys.entries, row: frame.row,
       spill: frame.spill, spill_byte_count: frame.spillByteCount, filled_count: filledCount,
       reading: frame.reading, previous: previous, is_behind_value: false)
-    let object = Int32(truncatingIfNeeded: parent)
-    p =
-      isFlattening
-      ? upsurge_json_read_flat_members(&members, p, object) : upsurge_json_read_members(&members, p, object)
+    p = upsurge_json_read_members(&members, p, Int32(truncatingIfNeeded: parent), isFlattening)
     previous = members.previous
     filledCount = members.filled_count
     frame.spillByteCount = members.spill_byte_count

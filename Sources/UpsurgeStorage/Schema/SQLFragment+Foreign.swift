@@ -19,7 +19,8 @@ extension SQLFragment {
   }
 
   private static let foreignWords = [
-    "SELECT": "a subquery", "VALUES": "a subquery", "WITH": "a subquery", "RAISE": "RAISE",
+    "SELECT": "a subquery", "EXISTS": "a subquery", "VALUES": "a subquery", "WITH": "a subquery",
+    "RAISE": "RAISE",
     "REGEXP": "the function regexp", "MATCH": "the function match",
   ]
 
