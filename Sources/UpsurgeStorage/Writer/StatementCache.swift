@@ -101,10 +101,13 @@ final class StatementCache {
     flagged.isBound = true
     if let handle = flagged.handle { return handle }
     let sql = try plan.flaggedSQL(flagged)
-    if StatementCost(sql).compileByteCount > memory.compileByteCount || sql.utf8.count > sqlByteLimit {
+    let cost = StatementCost(sql).compileByteCount
+    if cost > memory.compileByteCount || sql.utf8.count > sqlByteLimit {
       self.flagged = nil
       return nil
     }
+    // It comes when batches and cache are in use, and does the work of those that go for it.
+    if cost > StatementCost.dearByteCount { finalizeShapes() }
     let handle = try compile(sql)
     flagged.handle = handle
     return handle
@@ -167,10 +170,14 @@ final class StatementCache {
     }
   }
 
+  private func finalizeShapes() {
+    for statements in pickable { byteCount -= statements.finalize() }
+  }
+
   /// Lets go of all statements, where there will be few records more; those that come compile theirs anew.
   func removeStatements() {
     clearBindings()
-    for statements in pickable { byteCount -= statements.finalize() }
+    finalizeShapes()
     flagged?.finalize()
   }
 
