@@ -110,7 +110,7 @@ static inline const uint8_t *upsurge_json_member_number(const upsurge_json_membe
     while (p < end && upsurge_is_digit(*p)) value = value * 10 + (uint64_t)(*p++ - '0');
     size_t places = (size_t)(p - fraction);
     if (places == 0 || count + places > 15) return NULL;
-    if (!upsurge_decimal_prove(value, -(int64_t)places, negative, &cell->payload)) return NULL;
+    upsurge_decimal_fast(value, -(int64_t)places, negative, &cell->payload);
     cell->kind = UPSURGE_CELL_REAL;
   } else {
     cell->kind = UPSURGE_CELL_INTEGER;

@@ -1,13 +1,16 @@
 /* What a text says as a number, and whether SQLite's affinity would keep all that it says.
  *
- * A decimal D x 10^E (D < 2^53, |E| <= 22) becomes a double by one 64x64-bit multiplication of the normalised
- * D with a 64-bit mantissa of 10^E; the product is right to within 2 units of its 64th bit. SQLite computes
- * the same number differently from version to version (x87 long double and one division before 3.43, up to
- * ten multiplications later, double-double since), with an error below 22 such units in the worst of them.
- * So the upper 53 bits, rounded, are what every SQLite stores unless the 11 bits below them are nearer than
- * 32 units to the tie 0x400. In that case (3 %) the text is left to SQLite.
+ * A decimal becomes the nearest double, wherever it comes from. SQLite's own conversion differs from version to
+ * version (x87 long double and one division before 3.43, up to ten multiplications later, double-double since), and
+ * misses the nearest double by one bit for a few decimals in 100,000. So no decimal is left to it.
  *
- *     "12.99" -> D = 1299, E = -2 -> product 0xCFD70A3D70A3D70B -> low bits 0x70B -> proven, 12.99
+ * D x 10^E (D < 2^53, |E| <= 22) becomes a double by one 64x64-bit multiplication of the normalised D with a 64-bit
+ * mantissa of 10^E. The product is right to within 2 units of its 64th bit. So its upper 53 bits, rounded, are the
+ * nearest double, unless the 11 bits below them are nearer than 4 units to the tie 0x400. Then (one in 250) D is divided by
+ * or multiplied with 10^-E or 10^E: both are doubles, so IEEE 754 rounds to the nearest (W. D. Clinger, How to Read
+ * Floating Point Numbers Accurately, 1990). Other decimals go to strtod.
+ *
+ *     "12.99" -> D = 1299, E = -2 -> product 0xCFD70A3D70A3D70B -> low bits 0x70B -> 12.99
  */
 #ifndef UPSURGE_NUMBER_H
 #define UPSURGE_NUMBER_H
@@ -25,18 +28,30 @@ enum {
   UPSURGE_NUMBER_NONE = 0,
   /* A 64-bit integer in its plain spelling. */
   UPSURGE_NUMBER_INTEGER = 1,
-  /* A decimal; the double is what every SQLite stores. */
+  /* A decimal that a double holds, and the nearest double. */
   UPSURGE_NUMBER_REAL = 2,
-  /* A decimal that a double holds, but which double SQLite stores is not proven. */
-  UPSURGE_NUMBER_UNPROVEN = 3,
   /* SQLite sees a number, but the number would say less than the text. */
   UPSURGE_NUMBER_RESPELLED = 4
 };
 
 enum {
   UPSURGE_POWER_LIMIT = 22,
-  UPSURGE_TIE_MARGIN = 32
+  UPSURGE_TIE_MARGIN = 4,
+  /* No more digits decide which of two doubles is nearer, but whether any digit behind them is not zero. */
+  UPSURGE_DIGIT_LIMIT = 800
 };
+
+/* The powers of ten that doubles hold exactly. */
+static const double upsurge_powers[UPSURGE_POWER_LIMIT + 1] = {
+  1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
+static inline uint64_t upsurge_double_bits(double value, bool negative) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits | (uint64_t)negative << 63;
+}
 
 /* 10^(i - 22) as mantissas with the top bit set, rounded to nearest. */
 static const uint64_t upsurge_power_mantissas[2 * UPSURGE_POWER_LIMIT + 1] = {
@@ -57,8 +72,19 @@ static const uint64_t upsurge_power_mantissas[2 * UPSURGE_POWER_LIMIT + 1] = {
   0xAD78EBC5AC620000ULL, 0xD8D726B7177A8000ULL, 0x878678326EAC9000ULL,
 };
 
-/* D x 10^E to the nearest double; false when D is too long, E too far, or the product too near to a tie. */
-static inline bool upsurge_decimal_prove(uint64_t significand, int64_t exponent, bool negative, uint64_t *bits) {
+/* D x 10^E to the nearest double, by one operation; false when D is too long or E too far for that. */
+static bool upsurge_decimal_exact(uint64_t significand, int64_t exponent, bool negative, uint64_t *bits)
+    __attribute__((unused, noinline, cold));
+static bool upsurge_decimal_exact(uint64_t significand, int64_t exponent, bool negative, uint64_t *bits) {
+  if (significand >> 53 || exponent < -UPSURGE_POWER_LIMIT || exponent > UPSURGE_POWER_LIMIT) return false;
+  double value = (double)(int64_t)significand;
+  value = exponent < 0 ? value / upsurge_powers[-exponent] : value * upsurge_powers[exponent];
+  *bits = upsurge_double_bits(value, negative);
+  return true;
+}
+
+/* The same, in most cases without a division. */
+static inline bool upsurge_decimal_fast(uint64_t significand, int64_t exponent, bool negative, uint64_t *bits) {
   uint64_t sign = (uint64_t)negative << 63;
   if (significand == 0) {
     *bits = sign;
@@ -75,7 +101,9 @@ static inline bool upsurge_decimal_prove(uint64_t significand, int64_t exponent,
   }
   uint64_t upper = (uint64_t)(product >> 64);
   uint64_t low = upper & 0x7FF;
-  if (low - (0x400 - UPSURGE_TIE_MARGIN) <= 2 * UPSURGE_TIE_MARGIN) return false;
+  if (__builtin_expect(low - (0x400 - UPSURGE_TIE_MARGIN) <= 2 * UPSURGE_TIE_MARGIN, 0)) {
+    return upsurge_decimal_exact(significand, exponent, negative, bits);
+  }
   uint64_t rounded = (upper >> 11) + (low >> 10);
   *bits = sign | (((uint64_t)(binary + 1022) << 52) + rounded);
   return true;
@@ -89,8 +117,6 @@ typedef struct {
   size_t digit_count;
   /* Power of ten of the last significant digit. */
   int64_t exponent;
-  /* The largest power of ten between the text's last digit and the point. */
-  int64_t written_exponent;
   size_t whole_count;
   bool is_negative;
   /* White space around, a plus sign, or leading zeros. */
@@ -156,7 +182,6 @@ static bool upsurge_decimal_read(const uint8_t *text, size_t count, upsurge_deci
     }
     if (is_negative) exponent = -exponent;
   }
-  decimal->written_exponent = exponent - (int64_t)(index - decimal->whole_count);
   decimal->exponent = exponent + (int64_t)decimal->whole_count - (int64_t)last;
   decimal->is_decorated |= p < end;
   while (p < end && upsurge_is_space(*p)) p++;
@@ -209,12 +234,52 @@ static int upsurge_number_scan_slowly(const uint8_t *text, size_t count, uint64_
   /* A plain integer that was not fast, or `12E4`, which may be a code. */
   if (!decimal.has_point && !decimal.has_exponent_sign) return UPSURGE_NUMBER_RESPELLED;
   if (!upsurge_decimal_is_held(&decimal)) return UPSURGE_NUMBER_RESPELLED;
-  if (decimal.written_exponent < -UPSURGE_POWER_LIMIT || decimal.written_exponent > UPSURGE_POWER_LIMIT) {
-    return UPSURGE_NUMBER_UNPROVEN;
+  if (upsurge_decimal_fast(decimal.significand, decimal.exponent, decimal.is_negative, bits)) {
+    return UPSURGE_NUMBER_REAL;
   }
-  return upsurge_decimal_prove(decimal.significand, decimal.exponent, decimal.is_negative, bits)
-             ? UPSURGE_NUMBER_REAL
-             : UPSURGE_NUMBER_UNPROVEN;
+  double value;
+  if (!upsurge_decimal_round(&decimal, &value)) return UPSURGE_NUMBER_RESPELLED;
+  *bits = upsurge_double_bits(value, false);
+  return UPSURGE_NUMBER_REAL;
+}
+
+/* Whether an integer is one of 64 bits. */
+static inline bool upsurge_decimal_is_long(const upsurge_decimal *decimal) {
+  int64_t magnitude = decimal->exponent + (int64_t)decimal->digit_count;
+  if (magnitude < 19) return true;
+  if (magnitude > 19) return false;
+  uint64_t value = decimal->significand;
+  for (int64_t zeros = decimal->exponent; zeros > 0; zeros--) value *= 10;
+  return value <= (uint64_t)INT64_MAX + decimal->is_negative;
+}
+
+/* The nearest double of a RESPELLED number, which a column of numbers stores instead of it; false for no number, and for
+ * an integer of 64 bits in whatever spelling, which SQLite reads exactly. */
+static bool upsurge_number_nearest(const uint8_t *text, size_t count, uint64_t *bits)
+    __attribute__((unused, noinline));
+static bool upsurge_number_nearest(const uint8_t *text, size_t count, uint64_t *bits) {
+  upsurge_decimal decimal;
+  if (!upsurge_decimal_read(text, count, &decimal)) return false;
+  if (!decimal.has_point && !decimal.has_exponent && upsurge_decimal_is_long(&decimal)) return false;
+  if (decimal.digit_count <= 19 &&
+      upsurge_decimal_fast(decimal.significand, decimal.exponent, decimal.is_negative, bits)) {
+    return true;
+  }
+  /* Without a point, so that the locale does not matter. */
+  char digits[UPSURGE_DIGIT_LIMIT + 32];
+  size_t kept = 0, wanted = decimal.digit_count < UPSURGE_DIGIT_LIMIT ? decimal.digit_count : UPSURGE_DIGIT_LIMIT;
+  for (const uint8_t *p = text; kept < wanted; p++) {
+    if (upsurge_is_digit(*p) && (kept > 0 || *p != '0')) digits[kept++] = (char)*p;
+  }
+  int64_t exponent = decimal.exponent + (int64_t)(decimal.digit_count - kept);
+  if (kept < decimal.digit_count) {
+    digits[kept++] = '1';
+    exponent--;
+  }
+  if (kept == 0) digits[kept++] = '0';
+  snprintf(digits + kept, sizeof digits - kept, "e%lld", (long long)exponent);
+  *bits = upsurge_double_bits(strtod(digits, NULL), decimal.is_negative);
+  return true;
 }
 
 /* Classifies a text by what SQLite's numeric affinities would make of it. `bits` receives the integer's or the
@@ -238,8 +303,8 @@ static inline int upsurge_number_scan(const uint8_t *text, size_t count, uint64_
     while (p < end && upsurge_is_digit(*p)) value = value * 10 + (uint64_t)(*p++ - '0');
     size_t places = (size_t)(p - fraction);
     if (p == end && places > 0 && whole + places <= 15) {
-      return upsurge_decimal_prove(value, -(int64_t)places, negative, bits) ? UPSURGE_NUMBER_REAL
-                                                                            : UPSURGE_NUMBER_UNPROVEN;
+      upsurge_decimal_fast(value, -(int64_t)places, negative, bits);
+      return UPSURGE_NUMBER_REAL;
     }
   }
   return upsurge_number_scan_slowly(text, count, bits);
@@ -256,11 +321,11 @@ static int upsurge_number_scan_json_slowly(const uint8_t *text, size_t count, ui
   bool is_integer = !decimal.has_point && !decimal.has_exponent;
   if (is_integer && decimal.significand != 0) return UPSURGE_NUMBER_RESPELLED;
   if (!upsurge_decimal_is_held(&decimal)) return UPSURGE_NUMBER_RESPELLED;
-  if (upsurge_decimal_prove(decimal.significand, decimal.exponent, decimal.is_negative, bits)) {
+  if (upsurge_decimal_fast(decimal.significand, decimal.exponent, decimal.is_negative, bits)) {
     return UPSURGE_NUMBER_REAL;
   }
   if (!upsurge_decimal_round(&decimal, &value)) return UPSURGE_NUMBER_RESPELLED;
-  memcpy(bits, &value, sizeof value);
+  *bits = upsurge_double_bits(value, false);
   return UPSURGE_NUMBER_REAL;
 }
 

@@ -53,6 +53,8 @@ public final class BulkUpsert {
   private let writer: TableWriter
   private let rows: ReturnedRows?
   private let columnCount: Int
+  /// Whether each column holds numbers, where a decimal in a text becomes the nearest double.
+  private let isNumeric: [Bool]
   private let recordByteLimit: Int
   private var batch = Batch()
   private var recordCount: UInt64 = 0
@@ -87,6 +89,10 @@ public final class BulkUpsert {
       on: connection, table: table, columns: columns, rules: rules, settings: writing, observer: rows,
       rejectSink: { (reject) throws(UpsurgeError) in rows?.note(reject) })
     columnCount = columns.count
+    let schema = writer.plan.schema
+    isNumeric = columns.map { name in
+      schema.columnIndex(name).map { schema.columns[$0].affinity.isNumeric } ?? false
+    }
     recordByteLimit = min(settings.memory.byteCount / 4, 1_000_000_000)
     batch.begin(columnCount: columnCount)
   }
@@ -110,7 +116,13 @@ public final class BulkUpsert {
     if byteCount > batch.freeArena.count { batch.growArena(to: byteCount) }
     let start = batch.arenaByteCount
     let cells = batch.cells + batch.recordCount * columnCount
-    for (index, value) in values.enumerated() { (cells + index).initialize(to: batch.place(value)) }
+    for (index, value) in values.enumerated() {
+      if case .text(let text)? = value, isNumeric[index], let number = DecimalText.real(text) {
+        (cells + index).initialize(to: .real(number))
+      } else {
+        (cells + index).initialize(to: batch.place(value))
+      }
+    }
     (batch.records + batch.recordCount).initialize(
       to: RecordPosition(arenaOffset: start, byteCount: byteCount, line: recordCount, number: recordCount))
     batch.recordCount += 1

@@ -55,7 +55,7 @@ struct ReplayPage {
       for _ in kept { wait(error.message, []) }
       return try connection.execute("ROLLBACK")
     }
-    var batch = Batch(kept: kept, columns: names)
+    var batch = Batch(kept: kept, columns: names, schema: schema)
     try writer.write(&batch)
     try writer.settle()
     try keeper.willCommit(writer.ledger, WarningLog(), to: table)

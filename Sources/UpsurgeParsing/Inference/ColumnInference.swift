@@ -104,7 +104,7 @@ package struct ColumnInference: Sendable {
     var bits: UInt64 = 0
     switch Int(upsurge_number_scan(start, text.count, &bits)) {
     case UPSURGE_NUMBER_INTEGER: count(integer: bits, &column)
-    case UPSURGE_NUMBER_REAL, UPSURGE_NUMBER_UNPROVEN: column.realCount += 1
+    case UPSURGE_NUMBER_REAL: column.realCount += 1
     default: column.textCount += 1
     }
   }

@@ -3,8 +3,8 @@ import UpsurgeRecords
 
 /// Makes the cell of a field's text for a column of the given affinity.
 ///
-/// A number becomes a typed cell only where that provably equals what SQLite's own affinity would store;
-/// everything else stays a text cell, which SQLite converts (or not) when it is bound.
+/// A decimal becomes the nearest double. Integers that are spelled otherwise (`007`) and what is no number stay a text cell,
+/// which SQLite converts (or not) when it is bound.
 /// - Parameters:
 ///   - start: The text's first byte; `count` bytes are read.
 ///   - offset: Where the text starts in the batch's arena, or in its spill when `isInSpill`.
@@ -26,7 +26,8 @@ package func convertText(
     }
     cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
     if found == UPSURGE_NUMBER_NONE { return .textInNumberColumn }
-    return found == UPSURGE_NUMBER_UNPROVEN ? .none : .spellingChanges
+    storeNearest(start, count: count, into: cell)
+    return .spellingChanges
   }
   cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
   return .none
@@ -58,7 +59,19 @@ package func convertNumber(
     }
   }
   cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
-  return affinity.isNumeric ? .spellingChanges : .none
+  if !affinity.isNumeric { return .none }
+  storeNearest(start, count: count, into: cell)
+  return .spellingChanges
+}
+
+/// Makes the cell of a decimal that says more than a double holds, and is a double in its column all the same. SQLite
+/// would take the nearest one, or its neighbour.
+private func storeNearest(
+  _ start: UnsafePointer<UInt8>, count: Int, into cell: UnsafeMutablePointer<Cell>
+) {
+  var bits: UInt64 = 0
+  guard upsurge_number_nearest(start, count, &bits) else { return }
+  cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
 }
 
 /// What `9e999` and `-9e999` say: JSON has no other word for infinity, and changes, kept records and rows of a database

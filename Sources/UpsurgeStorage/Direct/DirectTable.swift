@@ -18,7 +18,6 @@ package struct DirectTable: ~Copyable {
   /// Never another one; `var` for the compiler, as in `TreeBuilder`.
   private var trees: UnsafeMutableBufferPointer<DirectTree>
   private let guards: UnsafeMutableBufferPointer<DirectLayout.Guard>
-  private let decimals = DecimalCast()
   private var lastRowid: Int64?
   /// Whether no write has failed and the end is not written.
   private var isOpen = true
@@ -152,9 +151,10 @@ package struct DirectTable: ~Copyable {
   }
 
   private func makeFloat(_ cell: inout Cell, _ source: BatchBytes) -> Bool {
-    guard case .text = cell.kind,
-      let value = decimals.value(source.start(cell), count: Int(cell.byteCount))
-    else { return false }
+    guard case .text = cell.kind else { return false }
+    let start = source.start(cell).assumingMemoryBound(to: UInt8.self)
+    let text = UnsafeBufferPointer(start: start, count: Int(cell.byteCount))
+    guard let value = DecimalText.real(text, isPlain: true) else { return false }
     cell = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: value.bitPattern)
     return true
   }

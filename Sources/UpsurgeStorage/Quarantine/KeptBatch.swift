@@ -6,7 +6,10 @@ extension Batch {
   /// - Parameters:
   ///   - kept: the records with their fields.
   ///   - columns: the names of the cells; hold every field's name.
-  package init(kept: [(record: KeptRecord, fields: [KeptRecord.Field])], columns: [String]) {
+  ///   - schema: of the table, for columns of numbers: a decimal in a text becomes the nearest double there.
+  package init(
+    kept: [(record: KeptRecord, fields: [KeptRecord.Field])], columns: [String], schema: TableSchema? = nil
+  ) {
     let byteCount = kept.reduce(0) { $0 + $1.record.text.utf8.count }
     // No text or BLOB is longer than its spelling, so the spill has room for all of them.
     self.init(
@@ -16,7 +19,12 @@ extension Batch {
     begin(columnCount: columns.count)
     hasAbsentCells = true
     var slots: [String: Int] = [:]
-    for (index, name) in columns.enumerated() { slots[SQLName.folded(name)] = index }
+    var isNumeric: [Bool] = []
+    for (index, name) in columns.enumerated() {
+      slots[SQLName.folded(name)] = index
+      let place = schema?.columnIndex(name)
+      isNumeric.append(place.flatMap { schema?.columns[$0].affinity.isNumeric } ?? false)
+    }
     for (record, fields) in kept {
       let start = arenaByteCount
       let text = Array(record.text.utf8)
@@ -25,7 +33,9 @@ extension Batch {
       let row = cells + recordCount * columns.count
       row.initialize(repeating: .absent, count: columns.count)
       for field in fields {
-        if let slot = slots[SQLName.folded(field.name)] { row[slot] = cell(field.value) }
+        if let slot = slots[SQLName.folded(field.name)] {
+          row[slot] = cell(field.value, isNumeric: isNumeric[slot])
+        }
       }
       (records + recordCount).initialize(
         to: RecordPosition(
@@ -36,8 +46,11 @@ extension Batch {
     parsedByteCount = arenaByteCount
   }
 
-  private mutating func cell(_ value: SQLValue) -> Cell {
+  private mutating func cell(_ value: SQLValue, isNumeric: Bool) -> Cell {
     switch value {
+    case .text(let text) where isNumeric:
+      let bytes = Array(text.utf8)
+      return bytes.withUnsafeBufferPointer { DecimalText.real($0) }.map { .real($0) } ?? place(bytes)
     case .null: return .null
     case .integer(let number): return .integer(number)
     case .real(let number): return .real(number)

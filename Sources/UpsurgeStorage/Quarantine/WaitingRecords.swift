@@ -192,7 +192,7 @@ package final class WaitingRecords {
     let writer = try TableWriter(
       connection: connection, plan: plan, sourceNames: [], settings: settings,
       observer: WaitingObserver(notes, table: index))
-    var batch = Batch(kept: kept, columns: names)
+    var batch = Batch(kept: kept, columns: names, schema: schema)
     try writer.write(&batch)
   }
 

@@ -33,24 +33,12 @@ package struct ReturnedSQL: Sendable {
 }
 
 extension UpsertRules {
-  /// The SQL that somebody wrote.
+  /// The SQL that somebody wrote. That of a key is none of it: it must stand in an index of the table, as it is.
   package var expressions: [String] {
     let setters = merge.columns.sorted { $0.key < $1.key }.compactMap { _, rule in
       if case .expression(let sql) = rule { return sql }
       return nil
     }
-    return setters + (merge.condition.map { [$0] } ?? []) + target.expressions
-  }
-}
-
-extension ConflictTarget {
-  /// What may be SQL: a key that is no column must be one of the table's own, and so must a predicate.
-  fileprivate var expressions: [String] {
-    switch self {
-    case .columns(let names, let predicate):
-      names.filter { $0.contains("(") } + (predicate.map { [$0] } ?? [])
-    case .firstOf(let targets): targets.flatMap(\.expressions)
-    case .primaryKey, .index, .any: []
-    }
+    return setters + (merge.condition.map { [$0] } ?? [])
   }
 }

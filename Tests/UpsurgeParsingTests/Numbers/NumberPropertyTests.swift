@@ -10,8 +10,8 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// Numbers of CSV fields and of JSON, in columns of every affinity: equal to `strtoll`, `strtod` and SQLite, to
-/// the bit.
+/// Numbers of CSV fields and of JSON, in columns of every affinity: equal to `strtoll` and `strtod` to the bit, and to
+/// SQLite, which may miss the nearest double by one.
 @Suite("Numbers in columns")
 struct NumberPropertyTests {
   private static func environment(_ name: String) -> UInt64? {
@@ -31,10 +31,10 @@ struct NumberPropertyTests {
   /// More are not told.
   private static let mostFailures = 10
 
-  @Test("A text becomes the number of strtoll and strtod, and is stored as SQLite itself stores it")
+  @Test("A text becomes the number of strtoll and strtod, and all else is stored as SQLite itself stores it")
   func textsAgainstSQLite() {
     let columns = SQLiteColumns()
-    var (failureCount, integerCount, realCount, leftCount, textCount) = (0, 0, 0, 0, 0)
+    var (failureCount, integerCount, realCount, textCount) = (0, 0, 0, 0)
     for seed in Self.seeds {
       var maker = NumberTexts(seed: seed)
       let texts = (0..<Self.textsPerSeed).map { _ in maker.next() }
@@ -48,13 +48,15 @@ struct NumberPropertyTests {
         switch cells[0].kind {
         case .integer: integerCount += 1
         case .real: realCount += 1
-        default: leftCount += found[0].note == .none ? 1 : 0
+        default: if found[0].note == .none { fail("a number is left to SQLite", text, seed, &failureCount) }
         }
       }
       let count = columns.takeRows { row in
         for (column, affinity) in SQLiteColumns.affinities.enumerated() {
           let text = texts[row.index]
-          if !row.isSame(column) { fail("\(affinity): \(row.words(column))", text, seed, &failureCount) }
+          if !row.isSame(column, of: text) {
+            fail("\(affinity): \(row.words(column))", text, seed, &failureCount)
+          }
           let isText = row.isText(column)
           textCount += isText && affinity == .integer ? 1 : 0
           if affinity.isNumeric && isText != (notes[row.index][column] == .textInNumberColumn) {
@@ -65,12 +67,12 @@ struct NumberPropertyTests {
       #expect(count == texts.count)
       if failureCount >= Self.mostFailures { return }
     }
-    // Each way is met often; `left` is a number that only SQLite itself converts.
+    // Each way is met often.
     let total = Self.seeds.count * Self.textsPerSeed
     let share =
-      "\(integerCount) integers, \(realCount) reals, \(leftCount) left, \(textCount) texts of \(total)"
+      "\(integerCount) integers, \(realCount) reals, \(textCount) texts of \(total)"
     #expect(integerCount > total / 20 && realCount > total / 10, "\(share)")
-    #expect(leftCount > total / 200 && textCount > total / 100, "\(share)")
+    #expect(textCount > total / 100, "\(share)")
   }
 
   /// What is wrong with the numbers that a text became.
@@ -92,7 +94,9 @@ struct NumberPropertyTests {
     return nil
   }
 
-  @Test("A JSON number becomes that of strtoll or strtod where it keeps all digits, and stays text else")
+  @Test(
+    "A JSON number becomes that of strtoll or strtod, and stays text where no column of numbers asks for less digits"
+  )
   func jsonAgainstLibrary() throws {
     var (failureCount, integerCount, realCount, textCount) = (0, 0, 0, 0)
     for seed in Self.seeds {

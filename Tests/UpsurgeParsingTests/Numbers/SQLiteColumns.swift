@@ -104,6 +104,19 @@ final class SQLiteColumns {
       }
     }
 
+    /// The same, or of a decimal the nearest double where SQLite has its neighbour.
+    func isSame(_ column: Int, of text: [UInt8]) -> Bool {
+      if isSame(column) { return true }
+      let (left, right) = (Int32(column), Int32(column + SQLiteColumns.affinities.count))
+      // A double that is a whole number is an integer in some columns.
+      let numbers = [SQLITE_FLOAT, SQLITE_INTEGER]
+      guard numbers.contains(sqlite3_column_type(statement, left)),
+        numbers.contains(sqlite3_column_type(statement, right))
+      else { return false }
+      let (one, other) = (sqlite3_column_double(statement, left), sqlite3_column_double(statement, right))
+      return other == SlowNumbers.nearestDouble(text) && (one == other.nextUp || one == other.nextDown)
+    }
+
     /// Whether the text is stored as text.
     func isText(_ column: Int) -> Bool { sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT }
 

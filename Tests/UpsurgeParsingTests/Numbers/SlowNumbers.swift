@@ -50,8 +50,8 @@ enum SlowNumbers {
     return rest.isEmpty
   }
 
-  /// What becomes of a JSON number: an integer of 64 bits, the nearest double where that keeps all digits, or
-  /// the text.
+  /// What becomes of a JSON number: an integer of 64 bits, the nearest double where that keeps all digits or the column
+  /// holds numbers, or the text.
   enum Value: Equatable {
     case integer(Int64)
     case real(UInt64)
@@ -61,12 +61,14 @@ enum SlowNumbers {
   static func value(json text: [UInt8], _ affinity: Affinity) -> Value {
     if affinity == .text { return .text }
     if isPlainInteger(text) {
-      guard let value = integer(text) else { return .text }
+      guard let value = integer(text) else {
+        return affinity.isNumeric ? .real(nearestDouble(text).bitPattern) : .text
+      }
       let isHeld = affinity != .real || Int64(exactly: Double(value)) == value
       return isHeld ? .integer(value) : .real(Double(value).bitPattern)
     }
     let value = nearestDouble(text)
-    return isHeld(text, by: value) ? .real(value.bitPattern) : .text
+    return affinity.isNumeric || isHeld(text, by: value) ? .real(value.bitPattern) : .text
   }
 
   /// Whether a double, printed with as many digits as the text has, prints the same ones.
