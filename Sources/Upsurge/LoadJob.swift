@@ -64,28 +64,33 @@ public struct LoadJob: Sendable {
     return end
   }
 
-  /// Waits for a run, shows its progress, and passes on a cancellation.
   private func perform(_ run: LoadRun, _ tick: (RunControl.Progress) -> Void) {
+    do throws(UpsurgeError) { try run.wait(tick) { run.writeAll() } } catch { run.fail(error) }
+  }
+}
+
+extension LoadRun {
+  /// Does the run's work on a thread of its own, shows its progress meanwhile, and passes on a cancellation.
+  /// - Throws: `database` when the system has no thread left.
+  func wait(
+    _ tick: (RunControl.Progress) -> Void, for work: @escaping @Sendable () -> Void
+  ) throws(UpsurgeError) {
     let completion = Completion()
-    do throws(UpsurgeError) {
-      let writer = try WorkerThread {
-        run.writeAll()
-        completion.finish()
-      }
-      var isStopping = false
-      while !completion.wait(milliseconds: 100) {
-        if let signal = run.control.cancellationSignal, !isStopping {
-          isStopping = true
-          run.stopReading()
-          run.noteSignal(signal)
-        }
-        if isStopping { run.checkpoint.withLock { $0?.interrupt() } }
-        tick(run.control.progress)
-      }
-      writer.join()
-    } catch {
-      run.fail(error)
+    let writer = try WorkerThread {
+      work()
+      completion.finish()
     }
+    var isStopping = false
+    while !completion.wait(milliseconds: 100) {
+      if let signal = control.cancellationSignal, !isStopping {
+        isStopping = true
+        stopReading()
+        noteSignal(signal)
+      }
+      if isStopping { checkpoint.withLock { $0?.interrupt() } }
+      tick(control.progress)
+    }
+    writer.join()
   }
 }
 
@@ -123,18 +128,43 @@ package final class EndedLoad {
     ending = run.ending.withLock { $0.take() } ?? ending
   }
 
+  /// Takes the marks of runs away, as their ledgers were seen: of those that share a connection in one transaction.
+  package static func acknowledge(_ loads: [EndedLoad]) {
+    var rest = loads[...]
+    while let first = rest.first {
+      let connection = first.ending?.connection
+      let group = rest.prefix { connection != nil && $0.ending?.connection === connection }
+      rest = rest.dropFirst(max(group.count, 1))
+      guard group.count > 1, let connection else {
+        first.acknowledge()
+        continue
+      }
+      connection.moveToCurrentThread()
+      connection.shareTransaction()
+      for load in group { load.acknowledge(isLast: load === group.last) }
+      do throws(UpsurgeError) { try connection.commitShared() } catch { first.noteMark(error) }
+    }
+  }
+
   /// Takes the mark of the run away, as its ledger was seen.
-  package func acknowledge() {
+  package func acknowledge() { acknowledge(isLast: true) }
+
+  /// - Parameter isLast: whether no other load of the table follows at once.
+  private func acknowledge(isLast: Bool) {
     defer { lock = nil }
     guard summary.isWhole, let ending else { return }
     do throws(UpsurgeError) {
-      try ending.acknowledge(exitCode: summary.exitCode)
+      try ending.acknowledge(exitCode: summary.exitCode, isLast: isLast)
     } catch {
-      note(
-        RunNote(
-          .warning,
-          "the run is complete, but its mark could not be removed (\(error.message)); the same command shows its ledger "
-            + "again and loads nothing"))
+      noteMark(error)
     }
+  }
+
+  private func noteMark(_ error: UpsurgeError) {
+    note(
+      RunNote(
+        .warning,
+        "the run is complete, but its mark could not be removed (\(error.message)); the same command shows its ledger "
+          + "again and loads nothing"))
   }
 }

@@ -18,6 +18,11 @@ package struct JSONText: Sendable {
   }
 
   package mutating func string(_ value: String) { element { $0.quote(value.utf8) } }
+  package mutating func strings(_ values: [String]) {
+    beginArray()
+    for value in values { string(value) }
+    endArray()
+  }
   package mutating func number(_ value: UInt64) { element { $0.bytes += Array(String(value).utf8) } }
   package mutating func number(_ value: Int64) { element { $0.bytes += Array(String(value).utf8) } }
   package mutating func bool(_ value: Bool) { element { $0.bytes += Array(String(value).utf8) } }

@@ -63,12 +63,7 @@ extension LoadGroup {
   }
 
   private func sweepNow(_ part: Part) throws(UpsurgeError) {
-    let connection = try openedConnection()
-    try connection.beginWriting()
-    try part.sweep(leavesOpen: false)
-    try part.writing.writer.forgetOrphans(through: part.lastKept)
-    try connection.commitWriting()
-    part.writing.hasSwept = true
+    try part.sweepNow(on: openedConnection())
   }
 
   /// Whether anything was loaded, or records wait for others.
@@ -169,8 +164,15 @@ extension LoadGroup {
     try connection.execute("RELEASE upsurge_circle")
   }
 
-  private func commit(hasStored: Bool) throws(UpsurgeError) {
+  /// Commits all parts, which are prepared for that.
+  /// - Parameters:
+  ///   - hasStored: whether anything was stored that is no part.
+  ///   - beforeCommit: does what is to be committed with them.
+  func commit(
+    hasStored: Bool = false, with beforeCommit: (Connection) throws(UpsurgeError) -> Void = { _ in }
+  ) throws(UpsurgeError) {
     let connection = try openedConnection()
+    try beforeCommit(connection)
     if options.isTrial || parts.isEmpty && !hasStored {
       connection.rollBackShared()
     } else {
@@ -218,6 +220,15 @@ extension LoadGroup.Part {
 
   /// Whether rows that are gone go when all loads are stored.
   var sweepsLater: Bool { !writing.hasSwept }
+
+  /// Sweeps as a part of the transaction, unless something speaks against it.
+  func sweepNow(on connection: Connection) throws(UpsurgeError) {
+    try connection.beginWriting()
+    try sweep(leavesOpen: false)
+    try writing.writer.forgetOrphans(through: lastKept)
+    try connection.commitWriting()
+    writing.hasSwept = true
+  }
 
   /// Sweeps, unless something speaks against it.
   func sweep(leavesOpen: Bool) throws(UpsurgeError) {

@@ -1,8 +1,13 @@
 /// What a run says of its sources, its table and its keys.
 extension LoadRun {
-  /// Says what a source is and what was changed of its header.
+  /// Notes which file a source is, and says what it is.
   func announce(_ source: PreparedSource, files: RunFiles, index: Int) throws(UpsurgeError) {
     try files.note(source, index: index)
+    try owner(of: index).announce(source)
+  }
+
+  /// Says what a source is and what was changed of its header.
+  private func announce(_ source: PreparedSource) throws(UpsurgeError) {
     if source.opened.response?.isNotModified == true { return }
     if source.isBlank {
       try source.opened.checkTrailer(recordCount: 0)

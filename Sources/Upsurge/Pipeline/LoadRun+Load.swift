@@ -160,7 +160,7 @@ extension LoadRun {
     return table
   }
 
-  private func noteSchema(of table: PreparedTable, on connection: Connection) throws(UpsurgeError) {
+  func noteSchema(of table: PreparedTable, on connection: Connection) throws(UpsurgeError) {
     connection.settleTrust(of: table.plan.schema)
     noteTrust(connection)
     let triggers = try TriggerText.read(connection, table: table.facts.name)
@@ -230,7 +230,7 @@ extension LoadRun {
     summary.withLock { $0.note(writing.writer) }
   }
 
-  private func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {
+  func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       try writing.writer.write(&batch)
       try writing.writer.storeChunks()

@@ -8,6 +8,8 @@ final class LoadRun: Sendable {
   let control: RunControl
   /// The loads with which it shares a transaction.
   let group: LoadGroup?
+  /// The loads for which it only reads, by source; else empty (see `FileLoads`).
+  let members: [LoadRun]
   let note: @Sendable (RunNote) -> Void
   let pool: BatchPool
   /// Parsed batches on their way to the writer.
@@ -48,12 +50,32 @@ final class LoadRun: Sendable {
   private let tell: @Sendable (RunNote) -> Void
 
   /// One being filled, one being written, two waiting.
-  private static let batchCount = 4
+  fileprivate static let batchCount = 4
 
   convenience init(
     job: LoadJob, control: RunControl, group: LoadGroup?, note: @escaping @Sendable (RunNote) -> Void
   ) {
-    self.init(job, control, group, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0)
+    self.init(
+      job, control, group, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0,
+      pool: BatchPool(job))
+  }
+
+  /// A run that reads for others, one for each of its sources.
+  convenience init(readingFor members: [LoadRun], note: @escaping @Sendable (RunNote) -> Void) {
+    var job = members[0].job
+    job.sources = members.flatMap(\.job.sources)
+    self.init(
+      job, members[0].control, nil, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0,
+      pool: members[0].pool, members: members)
+  }
+
+  /// A run for which another one reads.
+  /// - Parameter pool: the batches of that.
+  convenience init(
+    job: LoadJob, control: RunControl, pool: BatchPool, note: @escaping @Sendable (RunNote) -> Void
+  ) {
+    self.init(
+      job, control, nil, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0, pool: pool)
   }
 
   /// A run from the first record in place of one that has packed rows, or skipped records, for nothing; nothing is said
@@ -67,7 +89,7 @@ final class LoadRun: Sendable {
     let lostSeconds = run.voidSeconds.withLock { $0 } ?? 0
     self.init(
       job, run.control, run.group, run.tell, said: run.said, watch: run.watch, lock: lock,
-      lostSeconds: lostSeconds)
+      lostSeconds: lostSeconds, pool: BatchPool(job))
     if run.chunks.withLock({ $0?.isVoid }) == true { return }
     summary.withLock { $0.stages.append((RunStage.pack, lostSeconds)) }
   }
@@ -75,8 +97,10 @@ final class LoadRun: Sendable {
   private init(
     _ job: LoadJob, _ control: RunControl, _ group: LoadGroup?,
     _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
-    watch: Stopwatch, lock: JobLock?, lostSeconds: Double
+    watch: Stopwatch, lock: JobLock?, lostSeconds: Double, pool: BatchPool, members: [LoadRun] = []
   ) {
+    self.pool = pool
+    self.members = members
     self.job = job
     self.control = control
     self.group = group
@@ -89,8 +113,6 @@ final class LoadRun: Sendable {
     self.lock = Guarded(lock)
     self.lostSeconds = lostSeconds
     note = { if said.take($0) { tell($0) } }
-    pool = BatchPool(
-      count: LoadRun.batchCount, sizes: job.options.batchSizes, allowance: job.options.largeBatchByteLimit)
     var summary = RunSummary(
       database: job.database, table: job.table, sources: job.sources.map(job.options.question.mask.name))
     summary.command = job.command
@@ -109,8 +131,19 @@ final class LoadRun: Sendable {
     summary.withLock { $0.error = $0.error ?? error }
   }
 
+  /// Whose records those of a source are.
+  func owner(of sourceIndex: Int) -> LoadRun { members.isEmpty ? self : members[sourceIndex] }
+
   func takeSummary() -> RunSummary { summary.withLock { $0 } }
 
   /// A record may take a quarter of the memory.
   var recordByteLimit: Int { job.options.recordByteLimit }
+}
+
+extension BatchPool {
+  /// As many batches as a run needs, of the size that the job's memory allows.
+  convenience init(_ job: LoadJob) {
+    self.init(
+      count: LoadRun.batchCount, sizes: job.options.batchSizes, allowance: job.options.largeBatchByteLimit)
+  }
 }

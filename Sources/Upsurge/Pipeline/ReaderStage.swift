@@ -23,6 +23,10 @@ struct ReaderStage {
   private var remaining: UInt64
   private var bytesRead: UInt64 = 0
   private var bytesDecoded: UInt64 = 0
+  /// The same, as they were when the last source was read that is a load of its own.
+  private var told = (
+    read: 0.0, decode: 0.0, parse: 0.0, wait: 0.0, bytes: UInt64(0), decodedBytes: UInt64(0)
+  )
 
   init(
     run: LoadRun, sources: [String], sourceNames: [String], firstIndex: Int, table: PreparedTable,
@@ -50,32 +54,50 @@ struct ReaderStage {
   /// Reads everything; the first source is already prepared.
   mutating func readAll(first: consuming PreparedSource) {
     if run.job.options.snapshot != nil && resumption == nil {
-      run.deliveryHash.withLock { $0 = ContentHash.Stream() }
+      for owner in run.members.isEmpty ? [run] : run.members {
+        owner.deliveryHash.withLock { $0 = ContentHash.Stream() }
+      }
     }
     do throws(UpsurgeError) {
-      try read(first, index: firstIndex)
+      let columns =
+        run.members.isEmpty ? nil : try LoadedColumns(of: copy first, plan.schema, run.job.options)
+      try readOne(first, index: firstIndex)
       for index in sourceNames.indices.dropFirst(firstIndex + 1) {
         if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
         let watch = Stopwatch()
         let source = try run.prepare(sources[index])
         readSeconds += watch.seconds
         try run.announce(source, files: files, index: index)
-        if !source.isBlank { try read(source, index: index) }
+        if let columns {
+          let others = try LoadedColumns(of: source, plan.schema, run.job.options)
+          if source.isBlank || others != columns { throw FileLoads.unfit("a file has other columns") }
+        }
+        if !source.isBlank { try readOne(source, index: index) }
       }
     } catch {
       run.readError.withLock { $0 = error }
     }
-    let (read, decode, parse, wait, raw, decoded) = (
-      readSeconds, decodeSeconds, parseSeconds, waitSeconds, bytesRead, bytesDecoded
-    )
-    run.summary.withLock {
-      $0.stages.append((RunStage.read, read))
-      if decode > 0 { $0.stages.append((RunStage.decompress, decode)) }
-      $0.stages += [(RunStage.parse, parse), (RunStage.waitForWriter, wait)]
-      $0.bytesRead = raw
-      $0.bytesDecoded = decoded
-    }
+    if run.members.isEmpty { noteTimes(in: run) }
     run.full.close()
+  }
+
+  /// Reads one source; where it is a load of its own, the time for it is told there.
+  private mutating func readOne(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
+    try read(source, index: index)
+    if run.members.isEmpty { return }
+    noteTimes(in: run.members[index])
+    told = (readSeconds, decodeSeconds, parseSeconds, waitSeconds, bytesRead, bytesDecoded)
+  }
+
+  private func noteTimes(in owner: LoadRun) {
+    owner.summary.withLock {
+      $0.stages.append((RunStage.read, readSeconds - told.read))
+      if decodeSeconds > told.decode { $0.stages.append((RunStage.decompress, decodeSeconds - told.decode)) }
+      $0.stages.append((RunStage.parse, parseSeconds - told.parse))
+      $0.stages.append((RunStage.waitForWriter, waitSeconds - told.wait))
+      $0.bytesRead = bytesRead - told.bytes
+      $0.bytesDecoded = bytesDecoded - told.decodedBytes
+    }
   }
 
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
@@ -97,7 +119,7 @@ struct ReaderStage {
     if run.job.options.rejects == nil { return }
     let context = try RejectContext(
       source, table: table, plan: plan, columns: columns, options: run.job.options)
-    run.contexts.note(context, of: source.opened.name, sourceNames[index])
+    run.owner(of: index).contexts.note(context, of: source.opened.name, sourceNames[index])
   }
 
   private mutating func fill<Parser: RecordParser>(
@@ -107,6 +129,7 @@ struct ReaderStage {
       pool: run.pool, recordByteLimit: run.recordByteLimit, sourceIndex: index,
       cancellation: run.readCancellation)
     let run = run
+    let owner = run.owner(of: index)
     let bytesBefore = bytesRead
     let watch = Stopwatch()
     // What the read closure takes: the file's own reading, and what is done with the bytes then.
@@ -127,7 +150,7 @@ struct ReaderStage {
       parseSeconds += watch.seconds - inputSeconds - filler.waitSeconds
       let (compression, isPipe) = (source.opened.compression, !source.opened.isSeekable)
       let isFeed = SourceName.isFeed(source.opened.name)
-      run.summary.withLock { $0.time.note(compression, isPipe: isPipe, isFeed: isFeed) }
+      owner.summary.withLock { $0.time.note(compression, isPipe: isPipe, isFeed: isFeed) }
       bytesRead = bytesBefore + source.opened.counter.count
       bytesDecoded += source.opened.decodedByteCount
     }
@@ -138,7 +161,7 @@ struct ReaderStage {
     // What the header brings with it counts with the first batch.
     var warnings =
       startOffset == source.opened.startOffset ? source.warnings(options: run.job.options) : WarningLog()
-    defer { run.addWarnings(warnings) }
+    defer { owner.addWarnings(warnings) }
     var chunks = run.chunks.withLock { $0 }.flatMap { chunks in
       chunks.fingerprint == nil
         ? nil : ChunkReading(chunks, sizes: run.job.options.chunkSizes, offset: startOffset)
@@ -146,8 +169,11 @@ struct ReaderStage {
     let search = chunks?.search
     let next: ChunkSearch.Read = { buffer throws(UpsurgeError) in
       let count = try source.opened.read(into: buffer)
+      if !run.members.isEmpty, source.opened.decodedByteCount > FileLoads.decodedByteLimit {
+        throw FileLoads.unfit("a file is large when it is decompressed")
+      }
       run.control.note(bytes: bytesBefore + source.opened.counter.count)
-      run.deliveryHash.withLock { $0?.add(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+      owner.deliveryHash.withLock { $0?.add(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
       return count
     }
     var (byte, goesOn, isAtEnd) = (startOffset, true, false)
@@ -173,7 +199,7 @@ struct ReaderStage {
             return false
           }
           if !batch.elementNames.isEmpty {
-            run.contexts.note(header: batch.elementNames, of: source.opened.name)
+            owner.contexts.note(header: batch.elementNames, of: source.opened.name)
           }
           if !warnings.isEmpty {
             warnings.merge(batch.warnings)
@@ -199,10 +225,10 @@ struct ReaderStage {
       isAtEnd = !goesOn && search?.isEnded ?? true
     }
     // So that what one file ends with is not what the next one begins with.
-    withUnsafeBytes(of: byte) { end in run.deliveryHash.withLock { $0?.add(end) } }
+    withUnsafeBytes(of: byte) { end in owner.deliveryHash.withLock { $0?.add(end) } }
     if isAtEnd { try source.opened.checkTrailer(recordCount: parser.state?.recordCount) }
     if source.opened.hasChanged {
-      run.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
+      owner.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
     }
   }
 }

@@ -1,7 +1,7 @@
 /// The end of a load that shares its transaction with others: behind its records, and behind those of all.
 extension Writing {
   /// Ends behind the last record; what was stored waits for the others. Interrupted, nothing of it stays.
-  func suspend(isInterrupted: Bool) throws(UpsurgeError) {
+  func suspend(isInterrupted: Bool, keepsStatements: Bool = false) throws(UpsurgeError) {
     if isInterrupted { return abandon() }
     do throws(UpsurgeError) {
       try writer.settle()
@@ -10,7 +10,7 @@ extension Writing {
       try rejects?.didBegin()
       try rejects?.flush()
       try upkeep.finish(writer, isInterrupted: false) { note(RunNote(.info, $0)) }
-      try writer.suspend()
+      try writer.suspend(keepsStatements: keepsStatements)
     } catch {
       abandon()
       throw error

@@ -30,9 +30,10 @@ final class Writing {
   private(set) var hasFailedBehindCommit = false
   private static let allCommitted = " (all rows are committed)"
 
+  /// - Parameter before: the load in front of this one, which has ended in the same transaction.
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun, keeper: RunKeeper?,
-    resumed: RunRecord?
+    resumed: RunRecord?, behind before: Writing? = nil
   ) throws(UpsurgeError) {
     self.connection = connection
     self.table = table
@@ -40,7 +41,11 @@ final class Writing {
     note = run.note
     options = run.job.options
     cacheByteCount = connection.pageCacheByteCount
-    triggerCount = try TriggerText.read(connection, table: table.facts.name).count
+    if let before {
+      triggerCount = before.triggerCount
+    } else {
+      triggerCount = try TriggerText.read(connection, table: table.facts.name).count
+    }
     let isDryRun = options.dryRun != nil
     let sourceNames = run.summary.withLock { $0.sources }
     isSlow = sourceNames.contains(where: FeedsAhead.isSlow)
@@ -76,6 +81,7 @@ final class Writing {
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
     settings.isDryRun = isDryRun
     settings.snapshot = options.snapshot
+    if let before { settings.snapshot?.lastCount = before.writer.ledger.read }
     settings.deliveryHash = { [run] in run.deliveryHash.withLock { $0?.value } }
     settings.seenMemory = run.group?.seenMemory ?? SeenMemory(byteLimit: options.seenByteLimit)
     settings.rowState = options.rowState
@@ -96,6 +102,7 @@ final class Writing {
     writer = try TableWriter(
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
+      behind: before?.writer,
       rejectSink: { reject throws(UpsurgeError) in try rejects?.write(reject) })
     writer.isGatheringPaused = upkeep.isUndecided
   }
@@ -245,7 +252,8 @@ final class Writing {
     var warnings = writer.inputWarnings
     warnings.merge(writer.warnings)
     let reasons = RunSummary.sorted(writer.rejectsByReason)
-    let isResumable = writer.isResumable
+    // What shares a transaction is stored as a whole or not at all.
+    let isResumable = !isSuspended && writer.isResumable
     let remedy = remedy
     var settings: [(name: String, value: UInt64)] = [
       ("page_size", UInt64(writer.pageByteCount)),

@@ -58,22 +58,22 @@ struct Beginning {
 final class RunEnding: @unchecked Sendable {
   // Sendable because it is made on the writing thread at its end, and used on the calling thread after that.
 
-  private let connection: Connection
-  private let act: (Int32) throws(UpsurgeError) -> Void
+  let connection: Connection
+  private let act: (_ exitCode: Int32, _ isLast: Bool) throws(UpsurgeError) -> Void
 
   /// Of a run that has ended just now.
   init(_ keeper: RunKeeper, _ writer: TableWriter) {
     let (progress, position) = (writer.progress(isWhole: true), writer.position)
     connection = keeper.connection
-    act = { exitCode throws(UpsurgeError) in
-      try keeper.acknowledge(progress, position, exitCode: exitCode)
+    act = { (exitCode, isLast) throws(UpsurgeError) in
+      try keeper.acknowledge(progress, position, exitCode: exitCode, isLast: isLast)
     }
   }
 
   /// Of a run that had ended before.
   init(_ run: RunRecord, on connection: Connection, options: LoadOptions) {
     self.connection = connection
-    act = { exitCode throws(UpsurgeError) in
+    act = { (exitCode, _) throws(UpsurgeError) in
       try RunKeeper.forget(
         (run.id, run.owner), keepsHistory: options.keepsHistory, keeping: options.keptRunCount,
         exitCode: exitCode, on: connection)
@@ -81,8 +81,9 @@ final class RunEnding: @unchecked Sendable {
   }
 
   /// Takes the mark of the run away.
-  func acknowledge(exitCode: Int32) throws(UpsurgeError) {
+  /// - Parameter isLast: as in `RunKeeper.acknowledge`.
+  func acknowledge(exitCode: Int32, isLast: Bool) throws(UpsurgeError) {
     connection.moveToCurrentThread()
-    try act(exitCode)
+    try act(exitCode, isLast)
   }
 }

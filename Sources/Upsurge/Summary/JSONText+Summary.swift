@@ -1,11 +1,5 @@
 /// The parts that the summaries of all commands share.
 extension JSONText {
-  package mutating func strings(_ values: [String]) {
-    beginArray()
-    for value in values { string(value) }
-    endArray()
-  }
-
   /// The member `ledger`.
   package mutating func member(_ ledger: Ledger) {
     key("ledger")

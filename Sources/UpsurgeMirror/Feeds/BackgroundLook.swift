@@ -41,7 +41,7 @@ final class BackgroundLook: Sendable {
   private static func look(at names: [String], isCancelled: () -> Bool) -> [DeliveredFile]? {
     var files: [DeliveredFile] = []
     for name in names {
-      let file = try? DeliveredFile.look(at: name, known: [], isCancelled: isCancelled)
+      let file = try? DeliveredFile.look(at: name, known: KnownFiles(), isCancelled: isCancelled)
       guard let file else { return nil }
       files.append(file)
     }

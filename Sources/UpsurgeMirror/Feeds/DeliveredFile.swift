@@ -35,15 +35,16 @@ struct DeliveredFile: Sendable, Equatable {
   /// - Returns: nil for what is no regular file, and for one that changes meanwhile.
   /// - Throws: `unreadableInput`, `interrupted`.
   static func look(
-    at path: String, isFound: Bool = false, known: [DeliveredFile], isCancelled: () -> Bool
+    at path: String, isFound: Bool = false, known: KnownFiles, isCancelled: () -> Bool
   ) throws(UpsurgeError) -> DeliveredFile? {
     guard let stamp = Stamp(path: path, followsLinks: !isFound) else { return nil }
     let name = SourceName.place(of: path)
-    if let same = known.first(where: { $0.name == name && $0.stamp == stamp }) { return same }
+    if let same = known.named(name).first(where: { $0.stamp == stamp }) { return same }
     let file = isFound ? try FileSource(found: path) : try FileSource(name: path)
     var hash = ContentHash.Stream()
     // The kernel copies to memory that lies a few bytes behind the start of a page at half the speed on some processors.
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+    let byteCount = Int(min(stamp.byteCount + 1, 1 << 20))
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 4096)
     defer { memory.deallocate() }
     while true {
       if isCancelled() {

@@ -89,12 +89,12 @@ extension DropFolder.Done {
   /// - Parameters:
   ///   - taken: files whose records are in the table.
   ///   - note: is told of files that cannot be put back; they stay hidden.
-  func putBack(in folder: String, taken: [DeliveredFile], note: (RunNote) -> Void) {
+  func putBack(in folder: String, taken: KnownFiles, note: (RunNote) -> Void) {
     for held in HeldFile.abandoned(in: folder) {
       do throws(UpsurgeError) {
         if held.takesName() { continue }
         let name = SourceName.place(of: held.path)
-        guard let file = taken.first(where: { $0.name == name && held.has($0) }) else {
+        guard let file = taken.named(name).first(where: { held.has($0) }) else {
           try put(held, in: held.folder)
           continue
         }

@@ -38,6 +38,13 @@ enum TakenFiles {
 
   /// Notes one; of a name and content, the last time counts.
   static func add(_ file: DeliveredFile, of table: String, on connection: Connection) throws(UpsurgeError) {
+    try add([file], of: table, on: connection)
+  }
+
+  /// Notes several at once.
+  static func add(
+    _ files: [DeliveredFile], of table: String, on connection: Connection
+  ) throws(UpsurgeError) {
     try connection.writing { () throws(UpsurgeError) in
       if try !exists(connection) { try connection.execute(sql) }
       let statement = try connection.prepare(
@@ -46,13 +53,15 @@ enum TakenFiles {
         VALUES (?1, ?2, ?3, ?4, ?5, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
         ON CONFLICT DO UPDATE SET stamp = excluded.stamp, taken_at = excluded.taken_at
         """)
-      let values: [SQLValue] = [
-        .text(table), .text(String(file.hash, radix: 16)), .integer(Int64(clamping: file.byteCount)),
-        .text(file.name), .text(FeedText.encode([file])),
-      ]
-      for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
-      _ = try statement.step()
-      statement.reset()
+      for file in files {
+        let values: [SQLValue] = [
+          .text(table), .text(String(file.hash, radix: 16)), .integer(Int64(clamping: file.byteCount)),
+          .text(file.name), .text(FeedText.encode([file])),
+        ]
+        for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+        _ = try statement.step()
+        statement.reset()
+      }
     }
   }
 }

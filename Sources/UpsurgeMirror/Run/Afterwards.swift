@@ -22,6 +22,15 @@ struct Afterwards {
     loads.append(load)
   }
 
+  /// Adds loads that share a connection, of files that are noted.
+  mutating func add(_ group: [EndedLoad]) {
+    if loads.count >= Self.loadLimit {
+      EndedLoad.acknowledge(loads)
+      loads = []
+    }
+    loads += group
+  }
+
   /// Notes those failures, where another table has made the database since, and nobody has noted anything newer.
   mutating func noteFailures(in job: MirrorJob, _ note: (RunNote) -> Void) {
     defer { failures = [] }
@@ -42,7 +51,7 @@ struct Afterwards {
   }
 
   func perform(_ note: (RunNote) -> Void) {
-    for load in loads { load.acknowledge() }
+    EndedLoad.acknowledge(loads)
     for (path, content, done) in files {
       do throws(UpsurgeError) {
         try done.apply(to: path, if: content)

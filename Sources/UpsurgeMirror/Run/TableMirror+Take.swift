@@ -56,9 +56,9 @@ extension TableMirror {
     _ turn: inout Turn, _ afterwards: inout Afterwards, _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) {
     guard let record = turn.record else { return }
-    var (taken, unseen): ([DeliveredFile], Set<String>) = ([], [])
+    var (taken, unseen): (KnownFiles, Set<String>) = (KnownFiles(), [])
     if let connection = try lookingConnection() {
-      taken = try TakenFiles.all(of: table.name, on: connection)
+      taken = KnownFiles(try TakenFiles.all(of: table.name, on: connection))
       unseen = Set(try RunTable.open(connection, table: table.name).flatMap(\.job.sources))
     }
     if job.dryRun == nil {
@@ -66,30 +66,45 @@ extension TableMirror {
     }
     // Those that a try before this one has stored are not committed yet.
     let stored = turn.deliveries.filter(\.isTakenOnce)
-    if job.dryRun == nil { taken += stored.compactMap { $0.files?.first } }
+    for file in stored.compactMap(\.files?.first) where job.dryRun == nil { taken.insert(file) }
     var last = (job.dryRun == nil ? stored.last?.files?.first : nil) ?? record.files.first
     var isUnchanged = stored.isEmpty
     // The last file that was taken, where it is still there.
     var again: (path: String, file: DeliveredFile)?
+    // Files that are stored with those that follow.
+    var waiting = FileGroup()
+    var isTogether = try takesTogether()
     for path in try paths() where !stored.contains(where: { $0.names == [path] }) {
-      if control.cancellationSignal != nil {
-        throw UpsurgeError(.interrupted, "interrupted in front of \(SourceName.shown(path))")
-      }
+      if control.cancellationSignal != nil { throw interruption(before: path) }
       let file = try delivered(path, known: taken)
       // One whose ledger was not shown shows it now.
       guard !isTaken(file, taken, last: last) || unseen.contains(file.name) else {
+        // It may be one of those that wait, which are not stored yet.
+        if try !take(&waiting, &turn, &afterwards, tick) { return }
         if last?.hasContent(of: file) == true { again = (path, file) }
         if job.dryRun == nil { afterwards.files.append((path, file, table.folder.done)) }
         continue
       }
       isUnchanged = false
+      if waiting.isFull, try !take(&waiting, &turn, &afterwards, tick) { return }
+      if waiting.mayGoOn, isTogether, FileGroup.isSmall(file), !unseen.contains(file.name) {
+        warnIfLate(path, file, last: last)
+        waiting.add(path, file)
+        last = file
+        taken.insert(file)
+        continue
+      }
+      if try !take(&waiting, &turn, &afterwards, tick) { return }
       warnIfLate(path, file, last: last)
       guard try takeNext(path, file, &turn, &afterwards, tick) else { return }
       if job.dryRun == nil {
         last = file
-        taken.append(file)
+        taken.insert(file)
       }
+      // A new table is made for its first file.
+      if !isTogether { isTogether = try takesTogether() }
     }
+    if try !take(&waiting, &turn, &afterwards, tick) { return }
     guard isUnchanged else { return }
     let isDisturbed = record.disturbedBy != nil
     let isToBeRepaired = try needsRepair()
@@ -111,6 +126,10 @@ extension TableMirror {
             + "the last one is no longer in the folder"))
     }
     noteUnchanged(record, &turn.summary)
+  }
+
+  func interruption(before path: String) -> UpsurgeError {
+    UpsurgeError(.interrupted, "interrupted in front of \(SourceName.shown(path))")
   }
 
   /// Says of a snapshot that comes behind a newer one, by their names, that it sets the table back.
@@ -147,7 +166,7 @@ extension TableMirror {
 
   /// Takes one file of a folder.
   /// - Returns: whether it was whole, so that the next one may follow.
-  private func takeNext(
+  func takeNext(
     _ path: String, _ file: DeliveredFile, _ turn: inout Turn, _ afterwards: inout Afterwards,
     _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) -> Bool {
@@ -191,7 +210,7 @@ extension TableMirror {
     defer { turn.record = record }
     if delivery.isTakenOnce, let path = delivery.names.first, let file = delivery.files?.first {
       // Its mark stays until the file is noted, so that it is not loaded again.
-      guard try delivered(path, known: []).hasContent(of: file) else {
+      guard try delivered(path, known: KnownFiles()).hasContent(of: file) else {
         throw UpsurgeError(
           .badInput, "\(SourceName.shown(path)) was changed while it was loaded",
           hint: "write it under a name that ends with .tmp, and rename it")
@@ -217,7 +236,7 @@ extension TableMirror {
     return last.progress.ledger.rejected == 0 && (try? KeptTable.holds(table.name, connection)) == false
   }
 
-  private func delivered(_ path: String, known: [DeliveredFile]) throws(UpsurgeError) -> DeliveredFile {
+  func delivered(_ path: String, known: KnownFiles) throws(UpsurgeError) -> DeliveredFile {
     let isFound = foundFolders.contains { path.hasPrefix($0) && !path.dropFirst($0.count).contains("/") }
     let file = try DeliveredFile.look(at: path, isFound: isFound, known: known) {
       control.cancellationSignal != nil
@@ -230,11 +249,11 @@ extension TableMirror {
 
   /// Whether a file was taken before. Changes that come again would set rows back; a snapshot that comes again behind
   /// another one is the truth again.
-  private func isTaken(_ file: DeliveredFile, _ taken: [DeliveredFile], last: DeliveredFile?) -> Bool {
-    if table.kind == .delta { return taken.contains { $0.hasContent(of: file) } }
+  private func isTaken(_ file: DeliveredFile, _ taken: KnownFiles, last: DeliveredFile?) -> Bool {
+    if table.kind == .delta { return taken.holdsContent(of: file) }
     return last.map { $0.hasContent(of: file) } ?? false
-      || taken.contains {
-        $0.name == file.name && $0.stamp.modified == file.stamp.modified && $0.hasContent(of: file)
+      || taken.named(file.name).contains {
+        $0.stamp.modified == file.stamp.modified && $0.hasContent(of: file)
       }
   }
 

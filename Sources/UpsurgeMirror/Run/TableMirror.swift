@@ -184,16 +184,21 @@ struct TableMirror {
   func note(
     _ load: RunSummary, _ files: [DeliveredFile], in record: inout FeedRecord, isFirst: Bool
   ) throws(UpsurgeError) {
-    warnOfRoundCount(load.ledger.read, last: record.recordCount)
-    record.recordCount = load.ledger.read
+    noteCount(load, in: &record, isFirst: isFirst)
     record.files = files
     record.settings = try settings()
     record.disturbedBy = nil
+  }
+
+  /// Notes how many records the last delivery had, and whether any of them was rejected.
+  func noteCount(_ load: RunSummary, in record: inout FeedRecord, isFirst: Bool) {
+    warnOfRoundCount(load.ledger.read, last: record.recordCount)
+    record.recordCount = load.ledger.read
     record.hasRejects = load.exitCode == 2 || !isFirst && record.hasRejects
   }
 
   /// What decides, beside its content, how a delivery comes into the table: the table's options and columns.
-  private func settings() throws(UpsurgeError) -> String? {
+  func settings() throws(UpsurgeError) -> String? {
     guard let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
     else { return nil }
@@ -274,7 +279,9 @@ struct TableMirror {
   ) throws(UpsurgeError) -> [DeliveredFile]? {
     var files: [DeliveredFile] = []
     for name in names {
-      let file = try DeliveredFile.look(at: name, known: known) { control.cancellationSignal != nil }
+      let file = try DeliveredFile.look(at: name, known: KnownFiles(known)) {
+        control.cancellationSignal != nil
+      }
       guard let file else { return nil }
       files.append(file)
     }

@@ -26,6 +26,8 @@ package final class RunKeeper {
   package var keptRejectCount: () -> UInt64 = { 0 }
 
   private let owner: RunOwner
+  /// What it shares with other keepers in its transaction.
+  private let book: RunBook?
   private let resumed: RunRecord?
   /// Runs of the same job that this one takes the place of.
   private let replaced: [RunRecord]
@@ -33,6 +35,8 @@ package final class RunKeeper {
   private var isRecorded = false
   /// Whether that was written in front of the records, in a transaction that is still open.
   private var isReserved = false
+  /// Whether the table holds the run as complete, which needs no other record of it.
+  private var isRecordedComplete = false
   private var runID: Int64?
   private let startedAt: String
   /// Kept for the next transaction, once the run is recorded.
@@ -46,11 +50,14 @@ package final class RunKeeper {
   ///   - replaced: runs of the same job that are forgotten with the first commit.
   ///   - startedAt: when the run has begun, as `now` told it; nil is now.
   ///   - owner: who is at work, where a run has more than one keeper.
+  ///   - book: of the transaction that keepers share.
   package init(
     connection: Connection, job: RunJob, resumed: RunRecord?, replaced: [RunRecord],
-    keepsHistory: Bool, startedAt: String? = nil, owner: RunOwner = RunOwner()
+    keepsHistory: Bool, startedAt: String? = nil, owner: RunOwner = RunOwner(),
+    book: RunBook? = nil
   ) throws(UpsurgeError) {
     self.owner = owner
+    self.book = book
     self.connection = connection
     self.job = job
     self.resumed = resumed
@@ -94,7 +101,7 @@ package final class RunKeeper {
     if job.isStream { return }
     let known = [resumed].compactMap { $0 } + replaced
     var knownCount = 0
-    for other in try RunTable.open(connection, table: job.table) where other.job.sources == job.sources {
+    for other in try othersOpen() {
       let known = known.first { $0.id == other.id }
       guard let known, known.owner == other.owner, known.position == other.position else {
         throw other.livePID.map { Self.alreadyRunning(other, pid: $0) } ?? lost()
@@ -103,6 +110,12 @@ package final class RunKeeper {
     }
     // One that is gone was taken to its end, or forgotten.
     if knownCount < known.count { throw lost() }
+  }
+
+  /// Runs of the same job that have not ended.
+  private func othersOpen() throws(UpsurgeError) -> [RunRecord] {
+    if let book { return try book.open(connection, table: job.table, sources: job.sources) }
+    return try RunTable.open(connection, table: job.table, sources: job.sources)
   }
 
   private func recordedOwner() throws(UpsurgeError) -> String? {
@@ -147,6 +160,7 @@ package final class RunKeeper {
 
   /// Forgets a record that has gone with its transaction.
   func didRollBack() {
+    isRecordedComplete = false
     if !isReserved { return }
     (isReserved, isRecorded) = (false, false)
     runID = resumed?.id
@@ -162,8 +176,10 @@ package final class RunKeeper {
     let isChanged =
       connection.totalChanges != changesBefore || keptRejectCount() != keptRejectsBefore
       || madeTable && !isMarked
-    guard isChanged || isLast && isMarked else { return }
+    // Of runs that share a transaction, each is written in its turn, so that their numbers tell the order.
+    guard isChanged || isLast && (isMarked || keepsHistory && book != nil) else { return }
     try write(progress(), position(), isComplete: isLast)
+    isRecordedComplete = isLast
   }
 
   package func didCommit() {
@@ -176,14 +192,18 @@ package final class RunKeeper {
   package var isMarked: Bool { isRecorded || resumed != nil }
 
   /// The last act of a run whose ledger was seen: the record goes, or stays as history.
+  /// - Parameter isLast: false where other runs of the table follow at once, with which old ones go.
   package func acknowledge(
-    _ progress: RunProgress, _ position: RunPosition, exitCode: Int32
+    _ progress: RunProgress, _ position: RunPosition, exitCode: Int32, isLast: Bool = true
   ) throws(UpsurgeError) {
     guard hasTrace else { return }
     try connection.writing { () throws(UpsurgeError) in
-      if keepsHistory { try write(progress, position, isComplete: true) }
+      if keepsHistory && !isRecordedComplete { try write(progress, position, isComplete: true) }
       var ended = replaced.map { (id: $0.id, owner: $0.owner) }
       let own = runID.map { (id: $0, owner: isRecorded ? owner.text : resumed?.owner ?? "") }
+      if let own, keepsHistory, ended.isEmpty, !isLast {
+        return try Self.markDone(own, exitCode: exitCode, on: connection)
+      }
       if !keepsHistory, let own { ended.append(own) }
       try Self.end(
         ended, on: connection, done: keepsHistory ? own : nil, keeping: keptRunCount, exitCode: exitCode)
@@ -200,12 +220,18 @@ package final class RunKeeper {
     guard try RunTable.exists(connection) else { return }
     for run in runs { try change("DELETE FROM main.upsurge_runs", run, on: connection) }
     if let done {
-      try change("UPDATE main.upsurge_runs SET state = 'done', exit_code = \(exitCode)", done, on: connection)
+      try markDone(done, exitCode: exitCode, on: connection)
       if let keptRunCount { try RunTable.prune(tableOf: done.id, keeping: keptRunCount, on: connection) }
     }
     if try connection.integer("SELECT 1 FROM main.upsurge_runs LIMIT 1") == nil {
       try connection.execute("DROP TABLE main.upsurge_runs")
     }
+  }
+
+  private static func markDone(
+    _ run: (id: Int64, owner: String), exitCode: Int32, on connection: Connection
+  ) throws(UpsurgeError) {
+    try change("UPDATE main.upsurge_runs SET state = 'done', exit_code = \(exitCode)", run, on: connection)
   }
 
   private static func change(
@@ -237,19 +263,16 @@ package final class RunKeeper {
     position.madeTable = madeTable
     let state = isComplete ? RunRecord.State.complete : .running
     if isRecorded { return try update(state, progress, position) }
-    if try !RunTable.exists(connection) { try connection.execute(RunTable.sql) }
+    let statement: Statement
+    if let book {
+      statement = try book.inserting(connection)
+    } else {
+      statement = try RunTable.inserting(connection)
+    }
+    defer { statement.reset() }
     for run in replaced {
       try Self.change("DELETE FROM main.upsurge_runs", (run.id, run.owner), on: connection)
     }
-    let statement = try connection.prepare(
-      """
-      INSERT INTO main.upsurge_runs
-        (run, state, "table", job, files, owner, started_at, updated_at, position, progress)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?8, ?9)
-      ON CONFLICT (run) DO UPDATE SET state = excluded.state, job = excluded.job, files = excluded.files,
-        owner = excluded.owner, updated_at = excluded.updated_at, position = excluded.position,
-        progress = excluded.progress
-      """)
     try statement.bind(runID.map { .integer($0) } ?? .null, at: 1)
     let texts = [
       state.rawValue, job.table, RunText.encode(job), RunText.encode(files()), owner.text, startedAt,

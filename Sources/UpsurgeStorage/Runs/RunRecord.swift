@@ -72,16 +72,22 @@ package enum RunTable {
   }
 
   /// The runs into a table that have not ended or whose ledger may not have been seen, the oldest first.
-  package static func open(_ connection: Connection, table: String) throws(UpsurgeError) -> [RunRecord] {
-    try settled { () throws(UpsurgeError) in
+  /// - Parameter sources: only those of jobs with these sources; nil is all.
+  package static func open(
+    _ connection: Connection, table: String, sources: [String]? = nil
+  ) throws(UpsurgeError) -> [RunRecord] {
+    let records = try settled { () throws(UpsurgeError) in
       try connection.reading { () throws(UpsurgeError) in
         guard try exists(connection) else { return [] }
+        let filter = sources == nil ? "" : " AND instr(job, ?2) > 0"
         let statement = try connection.prepare(
-          "\(selection) WHERE state IN ('running', 'complete') AND \"table\" = ?1 ORDER BY run")
+          "\(selection) WHERE state IN ('running', 'complete') AND \"table\" = ?1\(filter) ORDER BY run")
         try statement.bind(table, at: 1)
+        if let sources { try statement.bind(RunText.encode(sources), at: 2) }
         return try read(statement, of: connection)
       }
     }
+    return sources.map { sources in records.filter { $0.job.sources == sources } } ?? records
   }
 
   /// Reads records until those whose process has ended were read behind its end: what commits its last record and ends

@@ -4,13 +4,18 @@ import UpsurgeRecords
 package enum RunText {
   // MARK: - Job and files
 
+  /// Sources as they stand in the text of a job.
+  static func encode(_ sources: [String]) -> String {
+    var out = JSONText()
+    out.strings(sources)
+    return String(decoding: out.bytes, as: UTF8.self)
+  }
+
   package static func encode(_ job: RunJob) -> String {
     var out = JSONText()
     out.beginObject()
     out.key("sources")
-    out.beginArray()
-    for source in job.sources { out.string(source) }
-    out.endArray()
+    out.strings(job.sources)
     out.key("options")
     out.beginArray()
     for option in job.options {

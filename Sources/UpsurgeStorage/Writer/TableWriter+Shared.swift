@@ -9,7 +9,8 @@ import UpsurgeRecords
 ///     noteSharedCommit    behind it
 extension TableWriter {
   /// Ends the part behind the last record. What is taken back from now on takes back all parts.
-  package func suspend() throws(UpsurgeError) {
+  /// - Parameter keepsStatements: for a writer of the same plan that follows.
+  package func suspend(keepsStatements: Bool = false) throws(UpsurgeError) {
     try settle()
     // Where nothing is swept, the guards speak at once.
     if (settings.snapshot?.sweep ?? .none) == SnapshotRules.Sweep.none { try sweep() }
@@ -40,7 +41,7 @@ extension TableWriter {
       throw fail(error)
     }
     // Others are at work until all is committed.
-    statements.removeStatements()
+    if keepsStatements { statements.clearBindings() } else { statements.removeStatements() }
     isSuspended = true
   }
 

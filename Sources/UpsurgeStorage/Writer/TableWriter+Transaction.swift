@@ -3,7 +3,7 @@ import UpsurgeRecords
 
 extension TableWriter {
   /// Opens a transaction where none is open; takes the write lock at once.
-  func begin() throws(UpsurgeError) {
+  package func begin() throws(UpsurgeError) {
     if transaction.isOpen { return }
     // The transaction in which the table was made is the first one.
     if connection.isInAutocommit {

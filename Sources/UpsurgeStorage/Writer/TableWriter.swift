@@ -154,12 +154,13 @@ package final class TableWriter {
   ///   - transactionObserver: keeps or forgets what `rejectSink` took.
   ///   - keeper: keeps the record of the run.
   ///   - resumed: the run that goes on; records up to its position are left out.
+  ///   - before: a writer of the same plan that has ended in the transaction of this one; its statements are taken over.
   ///   - rejectSink: takes each record that cannot be stored, in input order, on the writer thread.
   package init(
     connection: Connection, plan: UpsertPlan, sourceNames: [String],
     settings: WriterSettings = WriterSettings(), observer: (any RecordObserver)? = nil,
     transactionObserver: (any TransactionObserver)? = nil, keeper: RunKeeper? = nil,
-    resumed: RunRecord? = nil,
+    resumed: RunRecord? = nil, behind before: TableWriter? = nil,
     rejectSink: @escaping (Reject) throws(UpsurgeError) -> Void = { _ in }
   ) throws(UpsurgeError) {
     self.connection = connection
@@ -173,7 +174,12 @@ package final class TableWriter {
     self.keeper = keeper
     earlier = resumed?.progress ?? RunProgress()
     largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
-    (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+    if let before, before.isSuspended, before.connection === connection {
+      (guards, statements) = (RecordGuards(plan), before.statements)
+      (fullShape, shapedSlots) = (before.fullShape, before.shapedSlots)
+    } else {
+      (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+    }
     keeping = Quarantine(plan, on: connection)
     chunkWriter = settings.chunks.map { ChunkWriter($0, table: plan.schema.name, on: connection) }
     if let resumed { goOn(resumed) }

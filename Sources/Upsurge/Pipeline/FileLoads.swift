@@ -1,0 +1,238 @@
+/// Files that are read by one thread and stored in one transaction, each as a load of its own: with its ledger, its rejects,
+/// its guards and its run. For many small files, of which a connection, two threads and a commit each would cost many times
+/// what their records do.
+///
+///     reading thread   file 1, file 2, file 3, ...
+///     writing thread   BEGIN   store 1, sweep   store 2, sweep   ...   COMMIT
+///
+/// It is all or nothing. Where one of them fails, is refused by a guard, or has other columns than those before it, nothing is
+/// stored and nothing is said: each file then needs a load of its own, which tells what there is to tell.
+package final class FileLoads: Sendable {
+  private let lead: LoadRun
+  private let loads: [LoadRun]
+  /// What the loads have said.
+  private let notes = Guarded<[RunNote]>([])
+  private let note: @Sendable (RunNote) -> Void
+  /// Whether all of it is committed.
+  private let isCommitted = Guarded(false)
+
+  /// - Parameter jobs: one for each file, of one table with the same options; each has one source.
+  package init(_ jobs: [LoadJob], control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
+    let notes = notes
+    let pool = BatchPool(jobs[0])
+    loads = jobs.map { job in
+      LoadRun(job: job, control: control, pool: pool) { note in notes.withLock { $0.append(note) } }
+    }
+    lead = LoadRun(readingFor: loads, note: note)
+    self.note = note
+  }
+
+  /// A file with more bytes when it is decompressed has a transaction of its own.
+  static let decodedByteLimit: UInt64 = 4 << 20
+
+  /// Why files cannot be loaded together; nobody sees it, as each is loaded alone then.
+  static func unfit(_ words: String) -> UpsurgeError { UpsurgeError(.guardRefused, words) }
+
+  /// Loads all of them.
+  /// - Parameters:
+  ///   - beforeCommit: does what is to be committed with them, on another thread.
+  ///   - tick: is called on the calling thread about ten times a second.
+  /// - Returns: the loads in the order of the files; nil where nothing was stored.
+  package func run(
+    beforeCommit: @escaping @Sendable (Connection) throws(UpsurgeError) -> Void,
+    tick: (RunControl.Progress) -> Void
+  ) -> [EndedLoad]? {
+    do throws(UpsurgeError) {
+      try lead.wait(tick) { [self] in
+        // Why not, each load will say.
+        try? loadAll(beforeCommit)
+      }
+    } catch {
+      return nil
+    }
+    guard isCommitted.withLock({ $0 }) else { return nil }
+    for said in notes.withLock({ $0 }) { note(said) }
+    return loads.map(EndedLoad.init)
+  }
+
+  // MARK: - The writing thread
+
+  private func loadAll(
+    _ beforeCommit: (Connection) throws(UpsurgeError) -> Void
+  ) throws(UpsurgeError) {
+    let job = lead.job
+    try job.validate()
+    let group = LoadGroup(
+      database: job.database, options: [job.options], control: lead.control, note: loads[0].note)
+    let connection = try group.openedConnection()
+    var reader: WorkerThread?
+    do throws(UpsurgeError) {
+      let (input, jobs) = try input()
+      let writers = try prepare(input, jobs, on: connection)
+      let started = try lead.start(input, table: writers.table, resumption: nil)
+      reader = started
+      try store(with: writers, in: group, behind: started)
+      reader = nil
+      try group.commit(with: beforeCommit)
+      isCommitted.withLock { $0 = true }
+    } catch {
+      lead.stop(reader)
+      for part in group.parts { part.writing.abandon() }
+      connection.rollBackShared()
+      for load in loads { load.lock.withLock { $0 = nil } }
+      throw error
+    }
+    let peak = peakMemoryByteCount()
+    for load in loads { load.summary.withLock { $0.peakMemoryBytes = peak } }
+  }
+
+  /// Opens the first file.
+  /// - Returns: what is read, and what each load is as a job.
+  private func input() throws(UpsurgeError) -> (LoadInput, [RunJob]) {
+    let sources = lead.job.sources
+    let script = try InitScript(options: lead.job.options)
+    let jobs = loads.map { $0.job.runJob(initHash: script.hash) }
+    let database = SourceName.place(of: lead.job.database)
+    let mask = lead.job.options.question.mask
+    for (load, job) in zip(loads, jobs) {
+      load.summary.withLock { $0.sources = load.job.sources.map(mask.name) }
+      let lock = try JobLock.take(job, files: job.sources, database: database)
+      load.lock.withLock { $0 = lock }
+    }
+    let names = sources.map(mask.name)
+    let files = RunFiles(names)
+    let source = try lead.prepare(sources[0])
+    try lead.announce(source, files: files, index: 0)
+    if source.isBlank { throw Self.unfit("the first file is empty") }
+    lead.noteTotal(of: names, first: source)
+    return (
+      LoadInput(
+        runJob: jobs[0], script: script, sources: sources, names: names,
+        beginning: Beginning(source: source, index: 0, files: files, replaced: [], doubt: nil)), jobs
+    )
+  }
+
+  /// Finds the table; it is there, as a new one is made for its first file alone.
+  private func prepare(
+    _ input: LoadInput, _ jobs: [RunJob], on connection: Connection
+  ) throws(UpsurgeError) -> MemberWriters {
+    let first = loads[0]
+    let job = lead.job
+    guard try TableSchema.read(connection, table: job.table) != nil else { throw Self.unfit("no table") }
+    connection.isSynchronizing = job.options.triggers == .guarded
+    let upkeep = TableUpkeep(connection, request: UpkeepRequest(job.options))
+    try upkeep.prepare(table: job.table)
+    var table = try PreparedTable.prepare(
+      job.table, for: input.beginning.source, others: [], on: connection, options: job.options)
+    first.announce(table, isJSON: input.beginning.source.isJSON)
+    try first.noteSchema(of: table, on: connection)
+    first.warnOfRoom(input.beginning.source, names: input.names)
+    try first.begin(
+      upkeep, for: &table, isPacked: false, first: input.beginning.source, names: input.remainingNames,
+      on: connection)
+    if upkeep.hasSetAside { throw Self.unfit("indexes are set aside") }
+    return try MemberWriters(
+      connection: connection, table: table, upkeep: upkeep, files: input.beginning.files, jobs: jobs,
+      startedAt: RunKeeper.now(connection))
+  }
+
+  /// Stores what the reader hands over, file by file.
+  private func store(
+    with writers: MemberWriters, in group: LoadGroup, behind reader: WorkerThread
+  ) throws(UpsurgeError) {
+    var index = 0
+    var part = try writers.begin(loads[0], index: 0, behind: nil)
+    do throws(UpsurgeError) {
+      while var batch = try lead.nextBatch(for: part.writing) {
+        while index < batch.sourceIndex {
+          try end(part, in: group)
+          index += 1
+          part = try writers.begin(loads[index], index: index, behind: part)
+        }
+        if !batch.newColumns.isEmpty {
+          lead.pool.giveBack(batch)
+          throw Self.unfit("a file has columns that the table lacks")
+        }
+        batch.sourceIndex = 0
+        try lead.write(batch, with: part.writing)
+      }
+      lead.stopReading()
+      reader.join()
+      if let error = lead.readError.withLock({ $0 }) { throw error }
+      if lead.control.cancellationSignal != nil { throw UpsurgeError(.interrupted, "interrupted") }
+      try end(part, in: group)
+      while index < loads.count - 1 {
+        index += 1
+        part = try writers.begin(loads[index], index: index, behind: part)
+        try end(part, in: group)
+      }
+    } catch {
+      part.writing.abandon()
+      throw error
+    }
+  }
+
+  /// Ends a load behind its last record.
+  private func end(_ part: LoadGroup.Part, in group: LoadGroup) throws(UpsurgeError) {
+    // So that a file without records has its run, too.
+    try part.writing.writer.begin()
+    try part.writing.suspend(isInterrupted: false, keepsStatements: true)
+    group.add(part)
+    if part.sweepsLater { try part.sweepNow(on: group.openedConnection()) }
+    if let refusal = part.writing.writer.guardRefusal { throw Self.unfit(refusal.message) }
+    // While the reader is at work on the files that follow.
+    try part.writing.prepareSharedCommit()
+    part.run.summary.withLock {
+      $0.note(part.writing.writer)
+      $0.seconds = part.run.watch.seconds
+    }
+  }
+}
+
+/// Makes what stores the records of one file after the other.
+private struct MemberWriters {
+  let connection: Connection
+  let table: PreparedTable
+  let upkeep: TableUpkeep
+  let files: RunFiles
+  let jobs: [RunJob]
+  let book = RunBook()
+  let startedAt: String
+
+  /// - Parameter before: the load of the file in front, which has ended.
+  func begin(
+    _ load: LoadRun, index: Int, behind before: LoadGroup.Part?
+  ) throws(UpsurgeError) -> LoadGroup.Part {
+    let options = load.job.options
+    var keeper: RunKeeper?
+    if options.durability != .off {
+      let made = try RunKeeper(
+        connection: connection, job: jobs[index], resumed: nil, replaced: [],
+        keepsHistory: options.keepsHistory, startedAt: startedAt, owner: load.owner, book: book)
+      made.keptRunCount = options.keptRunCount
+      made.files = { [files] in [files.all[index]] }
+      keeper = made
+    }
+    let lastKept = try KeptTable.lastID(connection)
+    let writing = try Writing(
+      connection: connection, table: table, upkeep: upkeep, run: load, keeper: keeper, resumed: nil,
+      behind: before?.writing)
+    return LoadGroup.Part(run: load, writing: writing, keeper: keeper, lastKept: lastKept)
+  }
+}
+
+/// What of a source decides how a table is prepared for it.
+struct LoadedColumns: Equatable {
+  private var header: [String]?
+  private var hasPrimaryKey = false
+  private var hasNames = false
+
+  /// - Throws: what inference throws.
+  init(of source: PreparedSource, _ schema: TableSchema, _ options: LoadOptions) throws(UpsurgeError) {
+    if case .csv(let sniffed) = source.shape { header = sniffed.headerNames }
+    guard source.isJSON, options.rules.mode == nil, options.rules.target == .primaryKey else { return }
+    let names = try source.inferColumns(options: options).map(\.name)
+    hasPrimaryKey = schema.primaryKeyColumns.allSatisfy { key in names.contains { SQLName.isSame($0, key) } }
+    hasNames = !names.isEmpty
+  }
+}

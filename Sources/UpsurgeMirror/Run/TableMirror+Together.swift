@@ -1,0 +1,119 @@
+import Upsurge
+import UpsurgeInput
+import UpsurgeRecords
+import UpsurgeStorage
+
+/// Small files of a drop folder that wait to be stored in one transaction.
+struct FileGroup {
+  private(set) var files: [(path: String, file: DeliveredFile)] = []
+  private var byteCount: UInt64 = 0
+
+  /// What is known of each load stays in memory until all are committed, and other programs wait as long.
+  private static let fileLimit = 128
+  private static let byteLimit: UInt64 = 8 << 20
+  /// Bytes of a file that is worth a transaction of its own.
+  private static let smallByteLimit: UInt64 = 256 << 10
+
+  static func isSmall(_ file: DeliveredFile) -> Bool { file.byteCount <= smallByteLimit }
+
+  /// So many groups of a run may turn out to hold a file that needs a load of its own.
+  private static let missLimit = 3
+
+  /// How many have.
+  private var missCount = 0
+
+  /// Whether files are still stored together.
+  var mayGoOn: Bool { missCount < Self.missLimit }
+
+  mutating func noteMiss() { missCount += 1 }
+
+  var isFull: Bool { files.count >= Self.fileLimit || byteCount >= Self.byteLimit }
+
+  mutating func add(_ path: String, _ file: DeliveredFile) {
+    files.append((path, file))
+    byteCount += file.byteCount
+  }
+
+  /// Takes the files out.
+  mutating func take() -> [(path: String, file: DeliveredFile)] {
+    defer { (files, byteCount) = ([], 0) }
+    return files
+  }
+}
+
+extension TableMirror {
+  /// Whether small files are stored together: where nothing of the job asks for more than rows, and a load of a file alone
+  /// would be one transaction, too.
+  func takesTogether() throws(UpsurgeError) -> Bool {
+    let options = table.options
+    guard group == nil, job.dryRun == nil, job.atomicity != .bounded, job.acceptedDelivery == nil,
+      !table.hasRowState,
+      options.foreignKeys == .auto, options.changesPath == nil, options.emitPath == nil,
+      options.recordLimit == nil, LoadGroup.unfit([options]) == nil, let connection = try lookingConnection(),
+      let schema = try TableSchema.read(connection, table: table.name)
+    else { return false }
+    return schema.kind == .table && schema.foreignKeys.isEmpty && schema.referencingTables.isEmpty
+  }
+
+  /// Takes files, in order, up to the first that fails.
+  /// - Returns: whether all were whole, so that the next one may follow.
+  func take(
+    _ waiting: inout FileGroup, _ turn: inout Turn, _ afterwards: inout Afterwards,
+    _ tick: (RunControl.Progress) -> Void
+  ) throws(UpsurgeError) -> Bool {
+    let files = waiting.take()
+    if files.count > 1 {
+      if let loads = try loadTogether(files, turn.record, tick) {
+        try note(loads, of: files, &turn, &afterwards)
+        return loads.allSatisfy(\.summary.isWhole)
+      }
+      waiting.noteMiss()
+    }
+    for (path, file) in files {
+      if control.cancellationSignal != nil { throw interruption(before: path) }
+      guard try takeNext(path, file, &turn, &afterwards, tick) else { return false }
+    }
+    return true
+  }
+
+  /// - Returns: nil where nothing was stored, as one of the files needs a load of its own.
+  private func loadTogether(
+    _ files: [(path: String, file: DeliveredFile)], _ record: FeedRecord?,
+    _ tick: (RunControl.Progress) -> Void
+  ) throws(UpsurgeError) -> [EndedLoad]? {
+    var options = try options(record, files.map(\.path))
+    options.direct = .never
+    (options.indexUpkeep, options.fullTextUpkeep) = (.keep, .keep)
+    let jobs = files.map {
+      LoadJob(database: job.database, table: table.name, sources: [$0.path], options: options)
+    }
+    let name = table.name
+    return FileLoads(jobs, control: control, note: note).run(
+      beforeCommit: { (connection) throws(UpsurgeError) in
+        for (path, file) in files where !file.isStill(atPath: path) {
+          throw UpsurgeError(.badInput, "\(SourceName.shown(path)) was changed while it was loaded")
+        }
+        try TakenFiles.add(files.map(\.file), of: name, on: connection)
+      }, tick: tick)
+  }
+
+  /// Notes loads that are committed, and the files with them.
+  private func note(
+    _ loads: [EndedLoad], of files: [(path: String, file: DeliveredFile)], _ turn: inout Turn,
+    _ afterwards: inout Afterwards
+  ) throws(UpsurgeError) {
+    afterwards.add(loads)
+    for (load, (path, file)) in zip(loads, files) {
+      turn.summary.loads.append(load.summary)
+      if var record = turn.record {
+        noteCount(load.summary, in: &record, isFirst: turn.summary.loads.count == 1)
+        turn.record = record
+      }
+      afterwards.files.append((path, file, table.folder.done))
+    }
+    turn.record?.disturbedBy = nil
+    turn.record?.files = files.suffix(1).map(\.file)
+    let settings = try settings()
+    turn.record?.settings = settings
+  }
+}
