@@ -29,6 +29,7 @@ class Bomb:
     memory: str | None = None  # instead of the run's
     memories: tuple = ()  # one after the other, where the run names none
     window_mib: int = 0  # of a zstd frame, which comes on top
+    is_mirrored: bool = False  # a folder that `upsurge mirror` takes
 
 
 def repeated(unit, byte_count, level=3, head=b"", tail=b"", options=()):
@@ -226,6 +227,30 @@ def many_files(path, scale):
         (path / f"{index:05}.csv").write_text(f"a,b\n{index},x\n", encoding="utf-8")
 
 
+def folder(extension, count, records):
+    """Small files of records, each file's first key the last one of the file before it."""
+    def make(path, scale):
+        path.mkdir()
+        for index, text in zip(range(max(2, int(count * scale))), records()):
+            (path / f"{index:05}.{extension}").write_text(text, encoding="utf-8")
+    return make
+
+
+def wide_files():
+    header = ",".join(["id", *(f"c{index}" for index in range(1_989))])
+    for file in range(1 << 30):
+        rows = (",".join([str(row), *(str(row * index % 97) for index in range(1_989))]) for row in range(file * 19, file * 19 + 20))
+        yield header + "\n" + "".join(row + "\n" for row in rows)
+
+
+def partial_files():
+    rng = random.Random(4)
+    for file in range(1 << 30):
+        yield "".join(
+            f'{{"id":{row}' + "".join(f',"c{name}":"{name}"' for name in rng.sample(range(1_989), 60)) + "}\n"
+            for row in range(file * 49, file * 49 + 50))
+
+
 def long_null(scale):
     yield "a,b\n"
     for index in range(100_000):
@@ -387,4 +412,11 @@ BOMBS = [
     Bomb("null of 100 KB", "null.csv", lines(long_null), (0,), ("--null", "n" * 100_000), rows=100_000),
     Bomb("delimiter of 100 KB", "null.csv", lines(long_null), (0,), ("--delimiter", "n" * 100_000), rows=100_000),
     Bomb("10,000 files", "files", many_files, (0,), rows=scaled(10_000)),
+    Bomb("10,000 files, a folder", "files", many_files, (0,), ("--kind", "delta", "--key", "a"), rows=scaled(10_000), memories=EACH_MEMORY,
+         is_mirrored=True),
+    Bomb("wide, a folder", "wide-files", folder("csv", 200, wide_files), (0,), ("--kind", "delta", "--key", "id"),
+         rows=lambda scale: 19 * max(2, int(200 * scale)) + 1, memories=EACH_MEMORY, is_mirrored=True),
+    Bomb("wide, partial, a folder", "partial-files", folder("ndjson", 200, partial_files), (0,),
+         ("--kind", "delta", "--key", "id", "--merge", "coalesce"), schema=table_of(1_989),
+         rows=lambda scale: 49 * max(2, int(200 * scale)) + 1, memories=EACH_MEMORY, is_mirrored=True),
 ]

@@ -69,8 +69,11 @@ def explode(bomb, memory, is_last, folder, arguments):
         subprocess.run([tools.program("sqlite3", "sqlite3"), str(database), bomb.schema], check=True)
     sources = sorted(str(file) for file in path.iterdir()) if path.is_dir() else [str(path)]
     rejects.unlink(missing_ok=True)
+    job = ["load", str(database), "t", *sources]
+    if bomb.is_mirrored:
+        job = ["mirror", str(database), "--table", "t", "--source", f"{path}/"]
     command = [
-        tools.upsurge(), "load", str(database), "t", *sources, "-q", "--memory", memory, "--summary", str(summary),
+        tools.upsurge(), *job, "-q", "--memory", memory, "--summary", str(summary),
         *bomb.options, *(("--rejects", str(rejects)) if "reject" in bomb.options else ())]
     code, seconds, peak, message = timed(command, arguments.timeout)
     message += first_reject(rejects)

@@ -15,7 +15,10 @@ public struct RunSummary: Sendable {
   /// Seconds by stage; stages of the two threads overlap.
   public var stages: [(name: String, seconds: Double)] = []
   /// What else tells where the time went.
-  package var time = TimeFacts()
+  package var time: TimeFacts {
+    get { rareTime?.value ?? TimeFacts() }
+    set { rareTime = Rare(newValue) }
+  }
   /// Rejected records by code, most frequent first.
   public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
   /// Records of earlier runs that waited in the quarantine and whose place a record of this run took.
@@ -31,15 +34,24 @@ public struct RunSummary: Sendable {
   public var walBytesWritten: UInt64 = 0
   public var walBytesPeak: UInt64 = 0
   /// Somebody kept the log from being emptied, past `--wal-limit` or at the end of the run.
-  public var logPin: LogPin?
+  public var logPin: LogPin? {
+    get { rareLogPin?.value }
+    set { rareLogPin = newValue.map(Rare.init) }
+  }
   /// The most memory the process has had resident, in bytes.
   public var peakMemoryBytes: UInt64 = 0
   /// Sizes that the engine chose: bytes, except `rows_per_statement`.
   public var settings: [(name: String, value: UInt64)] = []
   /// Why the run ended early, if it did.
-  public var error: UpsurgeError?
+  public var error: UpsurgeError? {
+    get { rareError?.value }
+    set { rareError = newValue.map(Rare.init) }
+  }
   /// Why rows were not removed that the input no longer has; all else was done.
-  public var guardRefusal: UpsurgeError?
+  public var guardRefusal: UpsurgeError? {
+    get { rareRefusal?.value }
+    set { rareRefusal = newValue.map(Rare.init) }
+  }
   /// What `--accept-delivery` takes to let this delivery through, where a guard has refused it.
   public var refusedDelivery: String?
   /// Whether the delivery was let through by its digest, whatever its guards say.
@@ -47,7 +59,10 @@ public struct RunSummary: Sendable {
   /// What was done with rows that were edited here, where a mirror looks for that.
   public var localEdits = LocalEditCounts()
   /// What the server has answered, where the first source that holds something is a URL.
-  package var response: HTTPResponse?
+  package var response: HTTPResponse? {
+    get { rareResponse?.value }
+    set { rareResponse = newValue.map(Rare.init) }
+  }
   /// The signal that ended the run, if one did.
   public var signal: Int32?
   /// Where the last commit ended.
@@ -93,6 +108,19 @@ public struct RunSummary: Sendable {
   /// Whether the run got as far as its records.
   package var hasBegunToWrite = false
 
+  // A mirror of a folder keeps thousands of summaries, most of which have none of these.
+  private var rareTime: Rare<TimeFacts>?
+  private var rareLogPin: Rare<LogPin>?
+  private var rareError: Rare<UpsurgeError>?
+  private var rareRefusal: Rare<UpsurgeError>?
+  private var rareResponse: Rare<HTTPResponse>?
+
+  /// A value that is large and rare, so that it has a place of its own.
+  private final class Rare<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
   public init(database: String, table: String, sources: [String]) {
     self.database = database
     self.table = table
@@ -116,6 +144,12 @@ public struct RunSummary: Sendable {
 extension RunSummary {
   /// Whether all of the input was read, and what is to be of it is in the database.
   package var isWhole: Bool { error == nil && signal == nil }
+
+  /// Forgets how the time was spent, and what was chosen by the engine.
+  package mutating func removeDetails() {
+    (stages, settings, dialects, upkeep) = ([], [], [], [])
+    rareTime = nil
+  }
 
   /// Whether the run has ended early and can go on.
   package var goesOn: Bool {

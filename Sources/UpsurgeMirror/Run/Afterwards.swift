@@ -16,6 +16,11 @@ struct Afterwards {
   /// So many loads of files that are noted wait at most: each has a connection.
   private static let loadLimit = 8
 
+  /// Adds a file that is taken, unless nothing is to be done with it.
+  mutating func add(_ path: String, _ content: DeliveredFile, _ done: DropFolder.Done) {
+    if done != .leave { files.append((path, content, done)) }
+  }
+
   /// Adds a load of a file that is noted as taken.
   mutating func add(_ load: EndedLoad) {
     if loads.count >= Self.loadLimit { loads.removeFirst().acknowledge() }

@@ -33,6 +33,16 @@ public struct MirrorSummary: Sendable {
 
     public init(name: String) { self.name = name }
 
+    /// Of so many loads all is known; of those that follow, not how their time was spent and what was chosen for them.
+    private static let detailedLoadLimit = 256
+
+    /// Adds a load; a folder may hold so many files that what is known of all of them must stay small.
+    mutating func add(_ load: RunSummary) {
+      var load = load
+      if loads.count >= Self.detailedLoadLimit { load.removeDetails() }
+      loads.append(load)
+    }
+
     /// Of all its deliveries.
     public var ledger: Ledger {
       var sum = Ledger()

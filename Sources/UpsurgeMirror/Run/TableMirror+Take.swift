@@ -73,7 +73,7 @@ extension TableMirror {
     var again: (path: String, file: DeliveredFile)?
     // Files that are stored with those that follow.
     var waiting = FileGroup()
-    var isTogether = try takesTogether()
+    waiting.fileLimit = try groupedFileLimit()
     for path in try paths() where !stored.contains(where: { $0.names == [path] }) {
       if control.cancellationSignal != nil { throw interruption(before: path) }
       let file = try delivered(path, known: taken)
@@ -82,12 +82,12 @@ extension TableMirror {
         // It may be one of those that wait, which are not stored yet.
         if try !take(&waiting, &turn, &afterwards, tick) { return }
         if last?.hasContent(of: file) == true { again = (path, file) }
-        if job.dryRun == nil { afterwards.files.append((path, file, table.folder.done)) }
+        if job.dryRun == nil { afterwards.add(path, file, table.folder.done) }
         continue
       }
       isUnchanged = false
       if waiting.isFull, try !take(&waiting, &turn, &afterwards, tick) { return }
-      if waiting.mayGoOn, isTogether, FileGroup.isSmall(file), !unseen.contains(file.name) {
+      if waiting.mayTake(file), !unseen.contains(file.name) {
         warnIfLate(path, file, last: last)
         waiting.add(path, file)
         last = file
@@ -102,7 +102,7 @@ extension TableMirror {
         taken.insert(file)
       }
       // A new table is made for its first file.
-      if !isTogether { isTogether = try takesTogether() }
+      if waiting.fileLimit == nil { waiting.fileLimit = try groupedFileLimit() }
     }
     if try !take(&waiting, &turn, &afterwards, tick) { return }
     guard isUnchanged else { return }
@@ -197,7 +197,7 @@ extension TableMirror {
       if let record = turn.record { noteUnchanged(record, &turn.summary) }
       return
     }
-    turn.summary.loads.append(load)
+    turn.summary.add(load)
     let isNoted = !delivery.isTakenOnce || job.dryRun == nil
     // Until it is noted as the last delivery, what that was before tells nothing of the table.
     if load.hasCommitted {
@@ -218,7 +218,7 @@ extension TableMirror {
       try TakenFiles.add(file, of: table.name, on: connection())
       try note(load, [file], in: &record, isFirst: turn.summary.loads.count == 1)
       afterwards.add(delivery.load)
-      afterwards.files.append((path, file, table.folder.done))
+      afterwards.add(path, file, table.folder.done)
       return
     }
     afterwards.loads.append(delivery.load)

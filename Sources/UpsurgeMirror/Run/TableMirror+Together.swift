@@ -8,13 +8,17 @@ struct FileGroup {
   private(set) var files: [(path: String, file: DeliveredFile)] = []
   private var byteCount: UInt64 = 0
 
+  /// So many are one transaction; none where each file has its own, nil as long as there is no table.
+  var fileLimit: Int?
+
   /// What is known of each load stays in memory until all are committed, and other programs wait as long.
-  private static let fileLimit = 128
+  private static let mostFiles = 128
+  private static let leastFiles = 8
+  /// Columns of the table, for each of the loads.
+  private static let mostColumns = 16_000
   private static let byteLimit: UInt64 = 8 << 20
   /// Bytes of a file that is worth a transaction of its own.
   private static let smallByteLimit: UInt64 = 256 << 10
-
-  static func isSmall(_ file: DeliveredFile) -> Bool { file.byteCount <= smallByteLimit }
 
   /// So many groups of a run may turn out to hold a file that needs a load of its own.
   private static let missLimit = 3
@@ -22,12 +26,19 @@ struct FileGroup {
   /// How many have.
   private var missCount = 0
 
-  /// Whether files are still stored together.
-  var mayGoOn: Bool { missCount < Self.missLimit }
+  mutating func noteMiss() {
+    missCount += 1
+    if missCount >= Self.missLimit { fileLimit = 0 }
+  }
 
-  mutating func noteMiss() { missCount += 1 }
+  /// Whether a file may wait.
+  func mayTake(_ file: DeliveredFile) -> Bool { fileLimit ?? 0 > 0 && file.byteCount <= Self.smallByteLimit }
 
-  var isFull: Bool { files.count >= Self.fileLimit || byteCount >= Self.byteLimit }
+  var isFull: Bool { files.count >= fileLimit ?? 0 || byteCount >= Self.byteLimit }
+
+  static func fileLimit(columnCount: Int) -> Int {
+    min(max(mostColumns / max(columnCount, 1), leastFiles), mostFiles)
+  }
 
   mutating func add(_ path: String, _ file: DeliveredFile) {
     files.append((path, file))
@@ -42,17 +53,20 @@ struct FileGroup {
 }
 
 extension TableMirror {
-  /// Whether small files are stored together: where nothing of the job asks for more than rows, and a load of a file alone
-  /// would be one transaction, too.
-  func takesTogether() throws(UpsurgeError) -> Bool {
+  /// How many small files are stored together: some where nothing of the job asks for more than rows, and a load of a file
+  /// alone would be one transaction, too.
+  func groupedFileLimit() throws(UpsurgeError) -> Int? {
     let options = table.options
     guard group == nil, job.dryRun == nil, job.atomicity != .bounded, job.acceptedDelivery == nil,
-      !table.hasRowState,
-      options.foreignKeys == .auto, options.changesPath == nil, options.emitPath == nil,
-      options.recordLimit == nil, LoadGroup.unfit([options]) == nil, let connection = try lookingConnection(),
+      !table.hasRowState, options.foreignKeys == .auto, options.changesPath == nil,
+      options.emitPath == nil, options.recordLimit == nil, LoadGroup.unfit([options]) == nil
+    else { return 0 }
+    guard let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
-    else { return false }
-    return schema.kind == .table && schema.foreignKeys.isEmpty && schema.referencingTables.isEmpty
+    else { return nil }
+    let isAlone =
+      schema.kind == .table && schema.foreignKeys.isEmpty && schema.referencingTables.isEmpty
+    return isAlone ? FileGroup.fileLimit(columnCount: schema.columns.count) : 0
   }
 
   /// Takes files, in order, up to the first that fails.
@@ -104,12 +118,12 @@ extension TableMirror {
   ) throws(UpsurgeError) {
     afterwards.add(loads)
     for (load, (path, file)) in zip(loads, files) {
-      turn.summary.loads.append(load.summary)
+      turn.summary.add(load.summary)
       if var record = turn.record {
         noteCount(load.summary, in: &record, isFirst: turn.summary.loads.count == 1)
         turn.record = record
       }
-      afterwards.files.append((path, file, table.folder.done))
+      afterwards.add(path, file, table.folder.done)
     }
     turn.record?.disturbedBy = nil
     turn.record?.files = files.suffix(1).map(\.file)
