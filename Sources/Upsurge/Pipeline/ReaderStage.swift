@@ -168,6 +168,8 @@ struct ReaderStage {
     }
     let search = chunks?.search
     let next: ChunkSearch.Read = { buffer throws(UpsurgeError) in
+      // Chunks that are known are stepped over without a batch.
+      if run.readCancellation.isRequested { throw UpsurgeError(.interrupted, "reading was interrupted") }
       let count = try source.opened.read(into: buffer)
       if !run.members.isEmpty, source.opened.decodedByteCount > FileLoads.decodedByteLimit {
         throw FileLoads.unfit("a file is large when it is decompressed")
@@ -219,7 +221,8 @@ struct ReaderStage {
       defer { inputSeconds += start.seconds }
       byte = search?.offset ?? source.opened.decodedByteCount
       let left = filler.leftByteCount
-      if !goesOn { break }
+      // Without batches nothing would be read, again and again.
+      if !goesOn || run.readCancellation.isRequested { break }
       goesOn = try chunks?.goOn(&parser, at: byte - UInt64(left), leftByteCount: left, from: next) ?? false
       byte = search?.offset ?? byte
       isAtEnd = !goesOn && search?.isEnded ?? true
