@@ -24,7 +24,7 @@ struct StatusCommand: ParsableCommand {
   @Argument(help: "The SQLite database.")
   var database: String
 
-  @Option(help: ArgumentHelp("The last good run may be so old: 90min, 26h, 2d.", valueName: "time"))
+  @Option(help: ArgumentHelp("The last good run may be at most this old: 90min, 26h, 2d.", valueName: "time"))
   var maxAge: TimeLength?
 
   @Flag(name: .customLong("json"), help: "Print a JSON array.")
@@ -58,11 +58,12 @@ struct StatusCommand: ParsableCommand {
 /// How one table stands, in words.
 enum StatusText {
   static func text(_ feed: FeedStatus, maximumAge: Double?) -> String {
-    var line = feed.isGood(maximumAge: maximumAge) ? "ok    " : "FAIL  "
+    let isGood = feed.isGood(maximumAge: maximumAge)
+    var line = isGood ? "ok    " : "FAIL  "
     line += feed.table.escapedForTerminal
     if let owner = feed.ownedBy { line += " (\(owner.escapedForTerminal))" }
     if let goodAt = feed.goodAt, let age = feed.age {
-      line += ": in step \(Self.age(age)) ago (\(goodAt))"
+      line += ": \(isGood ? "" : "last ")in step \(Self.age(age)) ago (\(goodAt))"
     } else {
       line += ": never in step yet"
     }
@@ -72,6 +73,11 @@ enum StatusText {
       let runs = feed.failureCount == 1 ? "the last run" : "the last \(feed.failureCount) runs"
       line += "\n      \(runs) failed, exit code \(feed.exitCode) at \(feed.checkedAt)"
       if let message = feed.message { line += ": \(message)" }
+      if let digest = feed.refusedDelivery {
+        line +=
+          "\n      fix: mend the delivery; or let it through, once, by upsurge mirror with --accept-delivery "
+          + digest.escapedForTerminal
+      }
     } else if feed.isBetweenTries {
       line += "\n      its last try failed, exit code \(feed.exitCode) at \(feed.checkedAt)"
       if let message = feed.message { line += ": \(message)" }

@@ -26,7 +26,8 @@ struct UpsertOptions: ParsableArguments {
   @Option(
     help: """
       Records with NULL in the key: reject, or insert (again at every run). In mode insert that asks for --key. An \
-      INTEGER PRIMARY KEY that is NULL gets its number either way, and is inserted anew by every run.
+      INTEGER PRIMARY KEY that is NULL gets its number either way, and is inserted anew by every run; in a snapshot \
+      of a mirror it is rejected, too.
       """)
   var nullKeys: NullKeyPolicy = .reject
 

@@ -8,7 +8,7 @@ import Upsurge
 
 /// Puts secrets into a text: `${env:NAME}` and `${file:PATH}`; `$${` is `${`.
 ///
-///     https://h/a?key=${env:KEY}        https://h/a?key=hunter2
+///     https://h/a?key=${env:KEY}        https://h/a?key=hunter2, encoded for its place (see `URLPlace`)
 ///     exec:mysql -p${env:PW} shop       exec:mysql -p"${UPSURGE_SECRET_1}" shop, and the variable in its environment
 struct JobSecrets {
   let paths: JobPaths
@@ -61,7 +61,9 @@ struct JobSecrets {
         let value = try value(of: name, path: path, place: place)
         found.shown[value] = "${\(name)}"
         if SourceName.command(of: expanded) == nil {
-          take(value)
+          let encoded = URLPlace.encoded(value, after: expanded, before: rest[rest.index(after: end)...])
+          found.shown[encoded] = "${\(name)}"
+          take(encoded)
         } else {
           try check(shell, name, path: path, place: place)
           expanded += shell.reference(to: found.variable(for: value))

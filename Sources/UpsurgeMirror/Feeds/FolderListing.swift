@@ -139,6 +139,12 @@ extension DropFolder.Done {
 
   private func refusal(_ path: String, _ code: Int32) -> UpsurgeError {
     let verb = self == .delete ? "delete" : "move"
+    if code == ENOENT, case .move(let folder) = self {
+      return UpsurgeError(
+        .cannotCreate,
+        "cannot move \(SourceName.shown(path)), whose records are in the table: there is no folder \(SourceName.shown(folder))",
+        hint: "make that folder", underlyingCode: code)
+    }
     return UpsurgeError(
       .cannotCreate,
       "cannot \(verb) \(SourceName.shown(path)), whose records are in the table: \(String(cString: strerror(code)))",

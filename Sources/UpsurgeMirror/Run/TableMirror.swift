@@ -175,7 +175,7 @@ struct TableMirror {
 
   /// Held as long as the table is at work, so that two runs do not take the same files.
   func lock() throws(UpsurgeError) -> JobLock? {
-    let mark = RunJob(table: table.name, sources: ["upsurge mirror"], options: [])
+    let mark = RunJob(table: table.name, sources: [JobLock.mirror], options: [])
     return try JobLock.take(mark, database: SourceName.place(of: job.database))
   }
 
@@ -369,6 +369,7 @@ struct TableMirror {
       options.rowState = try rowState()
     }
     guard table.kind == .snapshot else { return options }
+    options.rules.needsRowids = true
     var rules = SnapshotRules()
     switch table.sweep {
     case .none: rules.sweep = .none

@@ -25,6 +25,8 @@ public struct FeedStatus: Sendable {
   public var exitCode: Int32
   /// Why the last run did not go well.
   public var message: String?
+  /// What `--accept-delivery` takes to let the delivery through that a guard has refused in the last run.
+  public var refusedDelivery: String?
 
   /// Whether the last try failed, and the run has not said yet that it was the last: it waits for another one, or has ended
   /// without a word (killed, a machine that went down).
@@ -49,13 +51,18 @@ public struct FeedStatus: Sendable {
       let good = try record.goodAt.flatMap { (time) throws(UpsurgeError) -> Int64? in
         try connection.integer("SELECT CAST(strftime('%s', \(SQLName.literal(time))) AS INTEGER)")
       }
+      var refused: String?
+      if record.failureCount > 0, record.exitCode == 4 {
+        refused = try RefusalTable.lastDigest(of: record.table, ownedBy: record.ownedBy, on: connection)
+      }
       list.append(
         FeedStatus(
           table: record.table, ownedBy: record.ownedBy.isEmpty ? nil : record.ownedBy, goodAt: record.goodAt,
           goodTime: good.map { Double($0) },
           age: good.map { Double(max(now - $0, 0)) },
           deliveredAt: record.deliveredAt, recordCount: record.recordCount, checkedAt: record.checkedAt,
-          failureCount: record.failureCount, exitCode: record.exitCode, message: record.message))
+          failureCount: record.failureCount, exitCode: record.exitCode, message: record.message,
+          refusedDelivery: refused))
     }
     return list
   }
@@ -75,7 +82,7 @@ extension FeedStatus {
       for (name, text) in [
         ("owned_by", feed.ownedBy), ("good_at", feed.goodAt), ("delivered_at", feed.deliveredAt),
         ("checked_at", feed.checkedAt),
-        ("message", feed.message),
+        ("message", feed.message), ("refused_delivery", feed.refusedDelivery),
       ] {
         guard let text else { continue }
         out.key(name)

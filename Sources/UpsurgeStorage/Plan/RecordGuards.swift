@@ -140,14 +140,15 @@ extension UpsertPlan {
 
   /// Whether a record with NULL in this slot is a reject for that alone.
   ///
-  /// With several targets, NULL only keeps the one from matching. An INTEGER PRIMARY KEY gets its number, a NOT NULL ON
-  /// CONFLICT REPLACE column its default.
+  /// With several targets, NULL only keeps the one from matching. An INTEGER PRIMARY KEY gets its number (not in a
+  /// snapshot), a NOT NULL ON CONFLICT REPLACE column its default.
   func refusesNull(in slot: Slot) -> Bool {
     guard targets.count == 1, let key, slot.isKey else { return false }
     let column = schema.columns[slot.columnIndex]
     guard key.parts.contains(where: { SQLName.isSame($0.column ?? "", column.name) }) else { return false }
     if looksUp { return true }
-    if rules.nullKeys == .insert || schema.rowidAlias == slot.columnIndex { return false }
+    if rules.nullKeys == .insert { return false }
+    if schema.rowidAlias == slot.columnIndex { return rules.needsRowids }
     return !(column.notNullConflict == .replace && column.defaultExpression != nil)
   }
 }

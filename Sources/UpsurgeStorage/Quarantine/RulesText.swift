@@ -12,6 +12,7 @@ package enum RulesText {
     if let mode = rules.mode { out.member("mode", mode.rawValue) }
     write(rules.merge, to: &out)
     if rules.nullKeys != .reject { out.member("null_keys", rules.nullKeys.rawValue) }
+    if rules.needsRowids { out.member("rowids", "given") }
     if let tombstone = rules.tombstone {
       out.key("delete_when")
       out.beginObject()
@@ -38,6 +39,7 @@ package enum RulesText {
     var rules = UpsertRules(target: try target(json, text))
     if let word = json["mode"] { rules.mode = try known(word, text) }
     if let word = json["null_keys"] { rules.nullKeys = try known(word, text) }
+    rules.needsRowids = json["rowids"]?.text == "given"
     rules.merge = try merge(json, text)
     if let tombstone = json["delete_when"] {
       guard let column = tombstone["column"]?.text, let value = tombstone["value"]?.text else {

@@ -11,6 +11,9 @@ public struct UpsertRules: Sendable, Equatable {
   public var tombstone: Tombstone?
   /// The column that says which rows are gone; a record takes that back.
   package var softColumn: String?
+  /// Whether a key that is an INTEGER PRIMARY KEY must be given: of a snapshot's record that gets its number from SQLite,
+  /// nobody would know the row again in the next delivery.
+  package var needsRowids = false
 
   public init(
     target: ConflictTarget = .primaryKey, mode: WriteMode? = nil, merge: Merge = Merge(),

@@ -21,6 +21,9 @@ package final class JobLock: Sendable {
   /// and has everything open until it is another program.
   private static let own = OwnNames()
 
+  /// What stands for the sources of a table that is mirrored: whatever they are, one run at a time brings it in step.
+  package static let mirror = "upsurge mirror"
+
   /// So many files of a job are held.
   private static let fileCount = 64
 
@@ -68,11 +71,15 @@ package final class JobLock: Sendable {
   }
 
   private static func refusal(_ job: RunJob, _ sources: [String], pid: Int32?) -> UpsurgeError {
-    let sources = sources.joined(separator: ", ").escapedForTerminal
+    let isMirror = sources == [mirror]
+    let table = "table \(job.table.escapedForTerminal)"
+    let work =
+      isMirror
+      ? "mirrors \(table)" : "loads \(sources.joined(separator: ", ").escapedForTerminal) into \(table)"
     let process = pid.map { $0 == getpid() ? "this process" : "process \($0)" } ?? "another process"
     return UpsurgeError(
       .guardRefused,
-      "this job is running already: \(process) loads \(sources) into table \(job.table.escapedForTerminal)",
+      "this job is running already: \(process) \(work)",
       hint: "wait until it has ended" + (pid.map { $0 == getpid() ? "" : ", or end it: kill \($0)" } ?? ""))
   }
 

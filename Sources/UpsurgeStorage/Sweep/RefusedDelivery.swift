@@ -73,6 +73,13 @@ package enum RefusalTable {
     return found
   }
 
+  /// The digest of the delivery of a feed that was refused last and can be told from others; nil where none was.
+  package static func lastDigest(
+    of table: String, ownedBy owner: String, on connection: Connection
+  ) throws(UpsurgeError) -> String? {
+    try all(of: table, ownedBy: owner, on: connection).first { $0.contentHash != nil }?.digest
+  }
+
   /// Notes one, in the transaction that is open.
   static func write(
     _ delivery: RefusedDelivery, of table: String, ownedBy owner: String, on connection: Connection

@@ -254,7 +254,8 @@ extension TableWriter {
       .guardRefused, "nothing is swept from table \(plan.schema.name.escapedForTerminal): \(cause)",
       hint: children.isEmpty
         ? "look at the triggers and constraints of the table"
-        : "rows of \(children) go first: mirror that table, too, and run the job again",
+        : "delete or change those rows of \(children), or mirror that table in the same job, so that they go first; then run the "
+          + "job again",
       underlyingCode: error?.underlyingCode)
   }
 

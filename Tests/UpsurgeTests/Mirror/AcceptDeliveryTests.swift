@@ -267,4 +267,43 @@ import Upsurge
     #expect(passed.exitCode == 0, "seed \(seed): \(passed.talk)")
     #expect(try count() == "1000", "seed \(seed)")
   }
+
+  @Test("A record of a snapshot without its INTEGER PRIMARY KEY is a reject, so that no night adds a row")
+  func nullRowids() throws {
+    try Database(scratch.file("a.db")).rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v)")
+    let job = job()
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    // 11 would be the number of the one in front of it.
+    deliver(1...9, extra: ",nobody\n11,mine\n")
+    for _ in 0..<3 {
+      let summary = job.run()
+      let load = try #require(summary.tables.first?.loads.last)
+      #expect(summary.exitCode == 4 && load.ledger.rejected == 1 && load.ledger.swept == 0)
+      #expect(load.rejectsByReason.map(\.code) == [.nullKey])
+      #expect(try count() == "11" && count("v = 'mine'") == "1")
+    }
+    let status = try #require(try FeedStatus.all(database: scratch.file("a.db")).first)
+    let digest = try #require(status.refusedDelivery)
+    #expect(status.failureCount == 3)
+    var accepting = job
+    accepting.acceptedDelivery = digest
+    #expect(accepting.run().exitCode == 2)
+    #expect(try count() == "10")
+    #expect(try FeedStatus.all(database: scratch.file("a.db")).first?.refusedDelivery == nil)
+  }
+
+  @Test("The same where the member is missing, and where nothing is swept")
+  func missingRowids() throws {
+    try Database(scratch.file("a.db")).rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v)")
+    for sweep in [MirrorTable.Sweep.none, .hard] {
+      var job = job(sweep: sweep)
+      job.tables[0].sources = [scratch.file("\(sweep).ndjson")]
+      job.acceptsChanges = true
+      _ = scratch.write("{\"id\":1,\"v\":1}\n{\"v\":2}\n{\"id\":null,\"v\":3}\n", to: "\(sweep).ndjson")
+      let load = try #require(job.run().tables.first?.loads.last)
+      #expect(load.ledger.rejected == 2, "\(sweep): \(load.ledger)")
+      #expect(try count() == "1")
+    }
+  }
 }
