@@ -1,6 +1,7 @@
 """Records that double in size, up to the record limit: twice the size may cost at most 2.2 times the instructions. Then
 each of them again, while a signal or a deadline comes: the load ends within half a second, with a prefix stored."""
 
+import functools
 import json
 import re
 import shutil
@@ -10,7 +11,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from . import tools
+from . import gates, tools
 from .doubling_shapes import MANY_COLUMNS, SHAPES
 from .measure import stop
 
@@ -40,6 +41,7 @@ def run(arguments):
     if not arguments.signals:
         if not shutil.which("valgrind"):
             stop("valgrind is not installed: apt-get install valgrind")
+        program(folder)  # before several ask for it at once
         with ThreadPoolExecutor(arguments.jobs) as pool:
             for result in pool.map(lambda shape: count(shape, folder, arguments.memory), shapes):
                 results.append(result)
@@ -109,6 +111,12 @@ def count(shape, folder, memory):
         "ok": not problem and max(ratios) <= LIMIT}
 
 
+@functools.cache
+def program(folder):
+    """A copy of the command that valgrind can read."""
+    return gates.stripped(tools.upsurge(), folder)
+
+
 def load(shape, database, sources, memory, size, *more):
     tools.remove_database(database)
     if shape.schema:
@@ -118,7 +126,7 @@ def load(shape, database, sources, memory, size, *more):
         connection.close()
     options = shape.column_options(size) if shape.column_options else []
     return [
-        tools.upsurge(), "load", str(database), "t", *map(str, sources), "-q", "--memory", memory, "--on-error", "reject",
+        program(database.parent), "load", str(database), "t", *map(str, sources), "-q", "--memory", memory, "--on-error", "reject",
         *shape.options, *options, *more]
 
 

@@ -63,24 +63,24 @@ enum StatusText {
     line += feed.table.escapedForTerminal
     if let owner = feed.ownedBy { line += " (\(owner.escapedForTerminal))" }
     if let goodAt = feed.goodAt, let age = feed.age {
-      line += ": \(isGood ? "" : "last ")in step \(Self.age(age)) ago (\(goodAt))"
+      line += ": \(isGood ? "" : "last ")in step \(Self.age(age)) ago (\(goodAt.escapedForTerminal))"
     } else {
       line += ": never in step yet"
     }
     if let count = feed.recordCount { line += ", \(Words.count(count, "record"))" }
-    if let deliveredAt = feed.deliveredAt { line += ", delivered \(deliveredAt)" }
+    if let deliveredAt = feed.deliveredAt { line += ", delivered \(deliveredAt.escapedForTerminal)" }
     if feed.failureCount > 0 {
       let runs = feed.failureCount == 1 ? "the last run" : "the last \(feed.failureCount) runs"
-      line += "\n      \(runs) failed, exit code \(feed.exitCode) at \(feed.checkedAt)"
-      if let message = feed.message { line += ": \(message)" }
+      line += "\n      \(runs) failed, exit code \(feed.exitCode) at \(feed.checkedAt.escapedForTerminal)"
+      if let message = feed.message { line += ": \(message.escapedForTerminal)" }
       if let digest = feed.refusedDelivery {
         line +=
           "\n      fix: mend the delivery; or let it through, once, by upsurge mirror with --accept-delivery "
           + digest.escapedForTerminal
       }
     } else if feed.isBetweenTries {
-      line += "\n      its last try failed, exit code \(feed.exitCode) at \(feed.checkedAt)"
-      if let message = feed.message { line += ": \(message)" }
+      line += "\n      its last try failed, exit code \(feed.exitCode) at \(feed.checkedAt.escapedForTerminal)"
+      if let message = feed.message { line += ": \(message.escapedForTerminal)" }
       line += "; the run waits for another one, or has ended without it: upsurge mirror runs it again"
     } else if let maximumAge, let age = feed.age, age > maximumAge {
       line += "\n      that is longer ago than \(Self.age(maximumAge))"

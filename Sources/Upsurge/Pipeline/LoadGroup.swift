@@ -102,6 +102,9 @@ package final class LoadGroup: @unchecked Sendable {
     parts.append(part)
   }
 
+  /// Whether a delivery of a table is stored, and swept for itself.
+  func hasEndedDelivery(of table: String) -> Bool { parts.contains { $0.isOf(table) && !$0.sweepsLater } }
+
   func note(_ end: EndedLoad, of run: LoadRun) { ended.append((end, run)) }
 
   /// Whether nothing of the group will be committed, whatever comes.

@@ -103,6 +103,7 @@ extension LoadRun {
     let writing = try Writing(
       connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
       resumed: beginning.resumption)
+    writing.writer.followsDelivery = group?.hasEndedDelivery(of: table.facts.name) ?? false
     defer { if !writing.isSuspended { writing.record(in: summary) } }
     if record != nil { writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog()) }
     writing.waitSeconds = packed?.waitSeconds ?? 0

@@ -77,6 +77,7 @@ struct RejectPage {
       }
     }
     account(writer?.ledger)
+    if let writer, writer.ledger.inserted > 0 { try UnacceptedState.noteReplay(into: table, on: connection) }
     guard try keep(self) else {
       if let writer { writer.rollback() } else { try connection.execute("ROLLBACK") }
       return account(nil)

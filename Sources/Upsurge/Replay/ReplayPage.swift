@@ -58,6 +58,7 @@ struct ReplayPage {
     var batch = Batch(kept: kept, columns: names, schema: schema)
     try writer.write(&batch)
     try writer.settle()
+    if writer.ledger.inserted > 0 { try UnacceptedState.noteReplay(into: table, on: connection) }
     try keeper.willCommit(writer.ledger, WarningLog(), to: table)
     try writer.commit()
     keeper.didCommit(writer.committedLedger, WarningLog(), to: table)

@@ -7,7 +7,15 @@ enum SecretName {
     let whole = name.lowercased()
     return wholeNames.contains(whole) || prefixes.contains(where: whole.hasPrefix)
       || fragments.contains(where: whole.contains) || parts(of: name).contains(where: words.contains)
+      || endings.contains(where: whole.hasSuffix) && !harmless.contains(where: whole.hasSuffix)
   }
+
+  /// How secrets end that are written as one word: `licensekey`, `passcode`.
+  private static let endings = [
+    "key", "passcode", "accesscode", "authcode", "otpcode", "pswd", "psw", "passkey",
+  ]
+  /// Words that end so and are none.
+  private static let harmless = ["monkey", "turkey", "hockey", "donkey", "jockey", "whiskey", "sortkey"]
 
   /// Names that say what they are wherever they stand.
   private static let fragments = [
@@ -18,7 +26,7 @@ enum SecretName {
   private static let words: Set<String> = [
     "key", "sig", "pwd", "pw", "pass", "auth", "authorization", "authentication", "session", "sid", "hmac",
     "otp",
-    "totp", "cred", "creds", "cookie", "sas",
+    "totp", "cred", "creds", "cookie", "sas", "nonce", "mac", "appid",
   ]
   /// Secret only alone: as parts they are harmless (`country_code`).
   private static let wholeNames: Set<String> = [

@@ -197,6 +197,14 @@ struct TableMirror {
     record.hasRejects = load.exitCode == 2 || !isFirst && record.hasRejects
   }
 
+  /// What stands for the options by which a delivery is read and stored.
+  private var reading: String {
+    var load = LoadJob(database: job.database, table: table.name, sources: [], options: table.options)
+    load.options.trailer = table.trailer
+    let text = RunText.encode(load.runJob(initHash: nil))
+    return String(Array(text.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
+  }
+
   /// What decides, beside its content, how a delivery comes into the table: the table's options and columns.
   func settings() throws(UpsurgeError) -> String? {
     guard let connection = try lookingConnection(),
@@ -388,6 +396,7 @@ struct TableMirror {
     rules.lastCount = record?.recordCount
     rules.owner = table.ownedBy ?? ""
     rules.acceptedDigest = job.acceptedDelivery
+    rules.reading = reading
     options.snapshot = rules
     // What was there before the transaction of a group tells the chunks of its only delivery.
     let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true

@@ -123,7 +123,11 @@ package enum RulesText {
 
   private static func merge(_ json: JSONValue, _ text: String) throws(UpsurgeError) -> Merge {
     var merge = Merge()
-    if let rule = json["merge"] { merge.rule = try mergeRule(rule, text) }
+    if let rule = json["merge"] {
+      merge.rule = try mergeRule(rule, text)
+      // SQL is for single columns.
+      if case .expression = merge.rule { throw fault(text) }
+    }
     if let column = json["newer"]?.text { merge.newer = Merge.Newer(column: column) }
     if let column = json["newer_strict"]?.text {
       merge.newer = Merge.Newer(column: column, isStrict: true)

@@ -194,6 +194,7 @@ package final class WaitingRecords {
       observer: WaitingObserver(notes, table: index))
     var batch = Batch(kept: kept, columns: names, schema: schema)
     try writer.write(&batch)
+    if writer.ledger.inserted > 0 { try UnacceptedState.noteReplay(into: schema.name, on: connection) }
   }
 
   // MARK: - Edits

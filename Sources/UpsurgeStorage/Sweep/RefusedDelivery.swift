@@ -166,6 +166,23 @@ package enum UnacceptedState {
     }
   }
 
+  /// Says that a replay has stored records into a table, some of which a refused delivery may have brought: nobody knows
+  /// from then on which rows those are. Part of the transaction that is open.
+  package static func noteReplay(into table: String, on connection: Connection) throws(UpsurgeError) {
+    var owners: Set<String> = []
+    for name in tables where try exists(name, connection) {
+      let rows = try connection.prepare(
+        "SELECT DISTINCT owned_by FROM main.\(name) WHERE \"table\" = \(try SQLName.literal(table))")
+      while try rows.step() { owners.insert(rows.text(at: 0) ?? "") }
+    }
+    for owner in owners {
+      let delivery = RefusedDelivery(
+        digest: RefusalTable.newDigest(of: 0), guards: "", reason: "records of it were stored by a replay",
+        areRowsKnown: false)
+      try RefusalTable.write(delivery, of: table, ownedBy: owner, on: connection)
+    }
+  }
+
   private static func exists(_ name: String, _ connection: Connection) throws(UpsurgeError) -> Bool {
     name == RefusalTable.name ? try RefusalTable.exists(connection) : try UnacceptedRows.exists(connection)
   }

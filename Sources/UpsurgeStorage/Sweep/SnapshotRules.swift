@@ -33,6 +33,8 @@ package struct SnapshotRules: Sendable {
   package var owner = ""
   /// The digest of a delivery that was refused and is let through all the same.
   package var acceptedDigest: String?
+  /// What stands for the options by which the delivery is read and stored: with others it is judged again.
+  package var reading = ""
 
   /// What the bits of rows that were seen may take where no memory is shared; the result does not depend on it.
   package var bitsByteLimit = 8 << 20
@@ -153,6 +155,7 @@ extension SnapshotRules {
     case .soft(let column): words.append("sweep: soft: \(column)")
     }
     if let scope { words.append("scope: \(scope)") }
+    if !reading.isEmpty { words.append("options: \(reading)") }
     return words.joined(separator: ", ")
   }
 }

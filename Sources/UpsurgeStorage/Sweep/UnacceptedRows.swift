@@ -29,10 +29,16 @@ final class UnacceptedRows {
   private let key: String
   /// SQL that is true of the rows that the feed is about.
   private let live: String
+  private let hasScope: Bool
   /// Literals of the table and the feed.
   private let table: String
   private let owner: String
   private var insertion: Statement?
+  /// SQL that is true of the rows that the feed owns, where it has a name: others are none of its own, although they are
+  /// there, and a delivery that is refused makes them its own.
+  private let owned: String?
+  /// Whether rows were met that nobody can tell from those that were there.
+  private var hasUntold = false
   /// nil before it was asked for.
   private var before: RowsBefore??
   private var changes: ChangedRowids?
@@ -52,8 +58,13 @@ final class UnacceptedRows {
       purpose: "rows of refused deliveries are kept in one of this name", on: connection)
   }
 
-  init(_ plan: UpsertPlan, _ rules: SnapshotRules, on connection: Connection) throws(UpsurgeError) {
+  /// - Parameter owned: SQL that is true of the rows that the feed owns; nil for a feed without a name.
+  init(
+    _ plan: UpsertPlan, _ rules: SnapshotRules, owned: String? = nil, on connection: Connection
+  ) throws(UpsurgeError) {
     self.connection = connection
+    self.owned = owned
+    hasScope = rules.scope != nil
     schema = plan.schema
     identity = plan.identityColumns
     key = try Self.keySQL(plan)
@@ -80,8 +91,11 @@ final class UnacceptedRows {
 
   /// SQL that is true of rows that an accepted delivery has left, or that have come from elsewhere.
   var acceptedTerm: String {
+    // Names that no column of the table has, and a look-up for each row: a list of all keys would be in memory.
     """
-    \(key) NOT IN (SELECT "key" FROM main.upsurge_unaccepted WHERE "table" = \(table) AND owned_by = \(owner))
+    NOT EXISTS (SELECT 1 FROM (SELECT "table" AS upsurge_table, owned_by AS upsurge_owner, "key" AS upsurge_key
+        FROM main.upsurge_unaccepted)
+      WHERE upsurge_table = \(table) AND upsurge_owner = \(owner) AND upsurge_key = \(key))
     """
   }
 
@@ -91,7 +105,8 @@ final class UnacceptedRows {
   func noteEach(sweep: SnapshotRules.Sweep) {
     notesEach = true
     if !schema.isWithoutRowid {
-      changes = ChangedRowids(schema.name, withUpdates: sweep != .hard, on: connection)
+      // What enters the scope, or is there again, was not left by an accepted delivery either.
+      changes = ChangedRowids(schema.name, withUpdates: sweep != .hard || hasScope, on: connection)
     }
   }
 
@@ -102,9 +117,13 @@ final class UnacceptedRows {
     changes = nil
   }
 
-  /// Notes the row whose identity a statement stands on, where rows have no rowids.
+  /// Notes the row whose identity a statement stands on, where rows have no rowids, or become the feed's own.
   func note(rowOf handle: OpaquePointer) throws(UpsurgeError) {
-    guard notesEach, schema.isWithoutRowid, let before = rowsBefore() else { return }
+    guard notesEach, schema.isWithoutRowid || owned != nil else { return }
+    guard let before = rowsBefore() else {
+      hasUntold = true
+      return
+    }
     if try !before.holds(rowOf: handle) { try insert(rowOf: handle) }
   }
 
@@ -115,7 +134,11 @@ final class UnacceptedRows {
     let changed = changes.take()
     for rowid in changed.inserted { try insert(rowid) }
     // A row that was marked as gone, and is there again, was not left by an accepted delivery either.
-    guard !changed.updated.isEmpty, let before = rowsBefore() else { return }
+    if changed.updated.isEmpty { return }
+    guard let before = rowsBefore() else {
+      hasUntold = true
+      return
+    }
     for rowid in changed.updated where try !before.holds(rowid) { try insert(rowid) }
   }
 
@@ -123,6 +146,12 @@ final class UnacceptedRows {
   func didRollBack() { _ = changes?.take() }
 
   // MARK: - In the end
+
+  /// Whether all rows that were noted as they came were told from those that were there.
+  var areToldApart: Bool { !hasUntold }
+
+  /// Whether records that change no row may make rows the feed's own.
+  var mayClaim: Bool { owned != nil }
 
   /// Notes the rows of a delivery that is refused, before its only transaction is committed.
   /// - Parameter condition: SQL that is true of the rows that its records were about.
@@ -181,7 +210,7 @@ final class UnacceptedRows {
   /// nil where the last commit cannot be looked at: in memory, or where the scope asks for functions of this connection.
   private func rowsBefore() -> RowsBefore? {
     if case .some(let known) = before { return known }
-    let made = try? RowsBefore(schema, identity, live: live, of: connection)
+    let made = try? RowsBefore(schema, identity, live: live, owned: owned, of: connection)
     before = .some(made)
     return made
   }
@@ -195,7 +224,7 @@ private final class RowsBefore {
 
   /// - Throws: where the database cannot be opened once more, or the scope asks for what only its own connection has.
   init(
-    _ schema: TableSchema, _ identity: [Int], live: String, of connection: Connection
+    _ schema: TableSchema, _ identity: [Int], live: String, owned: String?, of connection: Connection
   ) throws(UpsurgeError) {
     identityCount = Int32(identity.count)
     guard let path = sqlite3_db_filename(connection.handle, "main").map({ String(cString: $0) }),
@@ -205,12 +234,14 @@ private final class RowsBefore {
     }
     let looking = try Connection.looking(at: path)
     guard try TableSchema.read(looking, table: schema.name) != nil else { return }
+    // Nothing is a feed's own before the first note.
+    if owned != nil, try !RowStateTable.exists(looking) { return }
     var conditions: [String] = []
     for (place, column) in identity.enumerated() {
       conditions.append("\(try schema.terms([column])) = ?\(place + 1)")
     }
     statement = try looking.prepare(
-      "SELECT 1 FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND ")) AND (\(live))",
+      "SELECT 1 FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND ")) AND (\(live)) AND (\(owned ?? "1"))",
       isPersistent: true)
   }
 

@@ -25,7 +25,8 @@ extension TableWriter {
 
   /// Begins to tell rows that are not accepted from the others.
   func beginAcceptance(_ rules: SnapshotRules) throws(UpsurgeError) {
-    let rows = try UnacceptedRows(plan, rules, on: connection)
+    let owned = claims.flatMap { $0.rules.isOwned ? $0.sweptTerm : nil }
+    let rows = try UnacceptedRows(plan, rules, owned: owned, on: connection)
     if !settings.commitsOnce && !settings.isDryRun && !connection.isBorrowed {
       rows.noteEach(sweep: rules.sweep)
     }
@@ -74,9 +75,12 @@ extension TableWriter {
   @discardableResult
   func keepUnaccepted(_ rules: SnapshotRules) throws(UpsurgeError) -> Bool {
     guard let rows = acceptance.rows else { return false }
-    if rows.notesEach { return true }
-    let mayHaveBrought = ledger.inserted > 0 || rules.sweep != .hard && ledger.updated > 0
-    if !mayHaveBrought { return true }
+    if rows.notesEach { return rows.areToldApart }
+    let mayHaveBrought =
+      ledger.inserted > 0 || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
+    if !mayHaveBrought && !rows.mayClaim { return true }
+    // What the delivery before it has brought is accepted, and not committed yet.
+    if followsDelivery && seenBefore == nil { return false }
     var conditions: [String] = []
     if let seen { conditions.append("NOT (\(try seen.unseenTerm()))") }
     // Those of the delivery in front of this one were accepted with it.

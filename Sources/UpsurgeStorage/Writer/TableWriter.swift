@@ -106,6 +106,8 @@ package final class TableWriter {
   var seen: SeenRows?
   /// The same of the delivery in front of this one, whose sweep this one takes over.
   var seenBefore: SeenRows?
+  /// Whether a delivery of the table has ended in the transaction of this one, and was swept for itself.
+  package var followsDelivery = false
   /// Its writer, which counts the rows that go because of it.
   var writerBefore: TableWriter?
   /// Whether nothing has spoken against the sweep of this delivery.

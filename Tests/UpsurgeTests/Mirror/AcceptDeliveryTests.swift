@@ -306,4 +306,93 @@ import Upsurge
       #expect(try count() == "1")
     }
   }
+
+  @Test("Rows that were there and become the feed's own by a refused delivery count for no guard")
+  func claimed() throws {
+    for (index, (atomicity, isMember)) in [
+      (MirrorJob.Atomicity.table, true), (.bounded, true), (.job, false), (.bounded, false),
+    ].enumerated() {
+      var job = job(sweep: index.isMultiple(of: 2) ? .hard : .soft(column: "gone"))
+      job.database = scratch.file("owned-\(index).db")
+      job.atomicity = atomicity
+      job.tables[0].ownedBy = "crm"
+      job.tables[0].options.commitEvery = .records(50)
+      job.tables[0].guards.leastRatio = 0
+      let database = Database(job.database)
+      // With rowids and without.
+      try database.rows(
+        "CREATE TABLE feed(id INTEGER PRIMARY KEY, v, gone)\(isMember ? "" : " WITHOUT ROWID")")
+      try database.rows(
+        "WITH n(i) AS (VALUES (101) UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO feed SELECT i, 'a', NULL FROM n"
+      )
+      deliver(1...10)
+      #expect(job.run().exitCode == 0, "\(index)")
+      for last in [300, 299, 298, 300] {
+        deliver(101...last)
+        #expect(job.run().exitCode == 4, "\(index): 101 to \(last)")
+      }
+      #expect(
+        try database.rows("SELECT count(*) FROM feed WHERE id < 11 AND gone IS NULL") == ["10"], "\(index)")
+    }
+  }
+
+  @Test("Records of a refused delivery that a replay stores count for no guard")
+  func replayed() throws {
+    var job = job()
+    job.tables[0].options.rejects = .table
+    job.tables[0].guards.leastRatio = 0
+    let database = Database(job.database)
+    try database.rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v CHECK (v <> 'b'))")
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    _ = scratch.write("id,v\n" + (101...300).map { "\($0),b\n" }.joined(), to: "feed.csv")
+    #expect(job.run().exitCode == 4)
+    try database.rows("ALTER TABLE feed RENAME TO old")
+    try database.rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v)")
+    try database.rows("INSERT INTO feed SELECT * FROM old")
+    try database.rows("DROP TABLE old")
+    #expect(ReplayJob(database: job.database).run().ledger.inserted == 200)
+    _ = scratch.write("id,v\n" + (101...301).map { "\($0),b\n" }.joined(), to: "feed.csv")
+    for _ in 0..<2 { #expect(job.run().exitCode == 4) }
+    #expect(try count("id < 11") == "10")
+    // One that has all that was there goes through.
+    _ = scratch.write(
+      "id,v\n" + ((1...10).map { "\($0),a\n" } + (101...301).map { "\($0),b\n" }).joined(), to: "feed.csv")
+    #expect(job.run().exitCode == 0)
+  }
+
+  @Test("A delivery that another option lets through is judged again")
+  func mended() throws {
+    let job = job()
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    deliver(1...9, extra: "10\n")
+    for _ in 0..<2 { #expect(job.run().exitCode == 4) }
+    var mended = job
+    mended.tables[0].options.csv.ragged = .pad
+    #expect(mended.run().exitCode == 0)
+  }
+
+  @Test("Bounded, rows that enter the scope are those of the delivery")
+  func entering() throws {
+    var job = job()
+    job.atomicity = .bounded
+    job.tables[0].scope = "tenant = 7"
+    job.tables[0].options.commitEvery = .records(10)
+    job.tables[0].guards.leastRatio = 0
+    try Database(job.database).rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, tenant INT)")
+    try Database(job.database).rows(
+      "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO feed SELECT i, iif(i < 11, 7, 8) FROM n"
+    )
+    func deliver(_ ids: some Sequence<Int>) {
+      _ = scratch.write("id,tenant\n" + ids.map { "\($0),7\n" }.joined(), to: "feed.csv")
+    }
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    deliver(20...100)
+    #expect(job.run().exitCode != 0)
+    deliver(Array(3...10) + Array(20...99))
+    #expect(job.run().exitCode != 0)
+    #expect(try count("id < 3") == "2")
+  }
 }

@@ -150,7 +150,7 @@ import Upsurge
     return Outcome(
       rows: try rows("t", "SELECT id, v, gone IS NULL FROM t ORDER BY id"), ledgers: loads.map(\.ledger),
       files: try rows("upsurge_files", "SELECT name FROM upsurge_files ORDER BY 1"),
-      runs: try rows("upsurge_runs", "SELECT state, exit_code, job FROM upsurge_runs ORDER BY run"),
+      runs: try rows("upsurge_runs", "SELECT state, exit_code, job FROM upsurge_runs ORDER BY job"),
       rejects: try rows("upsurge_rejects", "SELECT file, code FROM upsurge_rejects ORDER BY 1, 2"),
       refusals: try rows("upsurge_refusals", "SELECT guards, rows_known FROM upsurge_refusals ORDER BY 1"),
       last: loads.last?.exitCode ?? 0,
