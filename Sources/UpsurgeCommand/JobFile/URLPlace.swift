@@ -1,7 +1,7 @@
 /// Where in a URL a value is put, so that it stays in its place: no part of it is taken for another part of the URL.
 ///
 ///     https://user:${env:PW}@h/a     p@x/y      https://user:p%40x%2Fy@h/a
-///     https://h/${env:NAME}.csv      a b?       https://h/a%20b%3F.csv
+///     https://h/${env:NAME}.csv      a b#       https://h/a%20b%23.csv
 ///     https://h/a?key=${env:KEY}     a&b        https://h/a?key=a%26b
 ///
 /// What is encoded already (`%40`) stays as it is. A value that brings the scheme, or stands for the host, is the URL that
@@ -47,9 +47,8 @@ enum URLPlace {
   private static func more(_ place: Place) -> String {
     switch place {
     case .credentials: "/?@[]"
-    case .path: "?"
     case .parameter: "&+"
-    case .elsewhere, .query: ""
+    case .path, .elsewhere, .query: ""
     }
   }
 

@@ -25,8 +25,7 @@ extension TableWriter {
 
   /// Begins to tell rows that are not accepted from the others.
   func beginAcceptance(_ rules: SnapshotRules) throws(UpsurgeError) {
-    let owned = claims.flatMap { $0.rules.isOwned ? $0.sweptTerm : nil }
-    let rows = try UnacceptedRows(plan, rules, owned: owned, on: connection)
+    let rows = try UnacceptedRows(plan, rules, on: connection)
     if !settings.commitsOnce && !settings.isDryRun && !connection.isBorrowed {
       rows.noteEach(sweep: rules.sweep)
     }

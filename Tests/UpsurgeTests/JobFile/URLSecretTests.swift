@@ -22,7 +22,7 @@ import Testing
       ("http://h/a?token=${env:PW}&x=1", "ab&cd#ef%41+", "http://h/a?token=ab%26cd%23ef%41%2B&x=1"),
       ("http://h/a?${env:PW}", "a=1&b=2", "http://h/a?a=1&b=2"),
       ("http://h/a?x=1&${env:PW}", "b=2&c=#", "http://h/a?x=1&b=2&c=%23"),
-      ("http://h/${env:PW}/b.csv", "a b/c?d\u{E9}", "http://h/a%20b/c%3Fd%C3%A9/b.csv"),
+      ("http://h/${env:PW}/b.csv", "a b/c?d\u{E9}", "http://h/a%20b/c?d%C3%A9/b.csv"),
       ("${env:PW}/b.csv", "http://u:p@h/a?b#c", "http://u:p@h/a?b#c/b.csv"),
       ("https://${env:PW}/b.csv", "h:8080", "https://h:8080/b.csv"),
       ("data/${env:PW}.csv", "a b&c#d", "data/a b&c#d.csv"),

@@ -307,35 +307,6 @@ import Upsurge
     }
   }
 
-  @Test("Rows that were there and become the feed's own by a refused delivery count for no guard")
-  func claimed() throws {
-    for (index, (atomicity, isMember)) in [
-      (MirrorJob.Atomicity.table, true), (.bounded, true), (.job, false), (.bounded, false),
-    ].enumerated() {
-      var job = job(sweep: index.isMultiple(of: 2) ? .hard : .soft(column: "gone"))
-      job.database = scratch.file("owned-\(index).db")
-      job.atomicity = atomicity
-      job.tables[0].ownedBy = "crm"
-      job.tables[0].options.commitEvery = .records(50)
-      job.tables[0].guards.leastRatio = 0
-      let database = Database(job.database)
-      // With rowids and without.
-      try database.rows(
-        "CREATE TABLE feed(id INTEGER PRIMARY KEY, v, gone)\(isMember ? "" : " WITHOUT ROWID")")
-      try database.rows(
-        "WITH n(i) AS (VALUES (101) UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO feed SELECT i, 'a', NULL FROM n"
-      )
-      deliver(1...10)
-      #expect(job.run().exitCode == 0, "\(index)")
-      for last in [300, 299, 298, 300] {
-        deliver(101...last)
-        #expect(job.run().exitCode == 4, "\(index): 101 to \(last)")
-      }
-      #expect(
-        try database.rows("SELECT count(*) FROM feed WHERE id < 11 AND gone IS NULL") == ["10"], "\(index)")
-    }
-  }
-
   @Test("Records of a refused delivery that a replay stores count for no guard")
   func replayed() throws {
     var job = job()
