@@ -123,6 +123,30 @@ struct HostileDatabaseTests {
     #expect(try database.rows("SELECT a FROM t") == ["'secret'"])
   }
 
+  @Test("The rule for all columns is a word, and no SQL", arguments: [false, true])
+  func globalRule(isFile: Bool) throws {
+    let database = Database(scratch.file("a.db"))
+    try database.rows(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER CHECK (b < 9)); CREATE TABLE other (x);
+      INSERT INTO other VALUES ('secret'); INSERT INTO t VALUES (1, 'old', 1)
+      """)
+    let file = isFile ? scratch.file("bad.ndjson") : nil
+    let source = scratch.write("id,a,b\n1,new,10\n", to: "feed.csv")
+    let load = try Command.run([
+      "load", scratch.file("a.db"), "t", source, "--key", "id", "--merge", "coalesce", "--on-error", "reject",
+      "--rejects", file ?? "table",
+    ])
+    #expect(load.exitCode == 2, "\(load.talk)")
+    try forge(#""merge":"coalesce""#, #""merge":{"sql":"(SELECT x FROM other)"}"#, file: file)
+    try forge("1,new,10", "1,new,2", file: file)
+    for words in [[], ["--trust-rules"]] {
+      let outcome = try replay(words, file: file)
+      #expect(outcome.exitCode != 0, "\(outcome.talk)")
+      #expect(try database.rows("SELECT a, b FROM t") == ["'old'|1"])
+    }
+  }
+
   @Test(
     "Records go into no table of Upsurge's own", arguments: ["upsurge_reject_contexts", "UPSURGE_PENDING"],
     [false, true])

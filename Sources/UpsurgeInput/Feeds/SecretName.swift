@@ -1,6 +1,8 @@
 /// Which parameters of a URL are secrets, by their names.
 ///
-///     key  api_key  apiKey  X-Amz-Signature  client_secret  auth-code  PHPSESSID        but not: keyword  day  country_code
+///     key  api_key  apiKey  licensekey  X-Amz-Signature  client_secret  auth-code  PHPSESSID
+///
+/// but not `keyword`, `day` and `country_code`.
 enum SecretName {
   /// Whether the value of a parameter of this name is shown nowhere. Case does not count.
   static func isSecret(_ name: String) -> Bool {
@@ -11,9 +13,7 @@ enum SecretName {
   }
 
   /// How secrets end that are written as one word: `licensekey`, `passcode`.
-  private static let endings = [
-    "key", "passcode", "accesscode", "authcode", "otpcode", "pswd", "psw", "passkey",
-  ]
+  private static let endings = ["key", "passcode", "accesscode", "authcode", "otpcode", "pswd", "psw"]
   /// Words that end so and are none.
   private static let harmless = ["monkey", "turkey", "hockey", "donkey", "jockey", "whiskey", "sortkey"]
 

@@ -197,30 +197,6 @@ struct TableMirror {
     record.hasRejects = load.exitCode == 2 || !isFirst && record.hasRejects
   }
 
-  /// What stands for the options by which a delivery is read and stored.
-  private var reading: String {
-    var load = LoadJob(database: job.database, table: table.name, sources: [], options: table.options)
-    load.options.trailer = table.trailer
-    let text = RunText.encode(load.runJob(initHash: nil))
-    return String(Array(text.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
-  }
-
-  /// What decides, beside its content, how a delivery comes into the table: the table's options and columns.
-  func settings() throws(UpsurgeError) -> String? {
-    guard let connection = try lookingConnection(),
-      let schema = try TableSchema.read(connection, table: table.name)
-    else { return nil }
-    var load = LoadJob(database: job.database, table: table.name, sources: [], options: table.options)
-    load.options.trailer = table.trailer
-    let rowState =
-      (table.hasRowState ? "row-state \(table.ownedBy ?? "")" : "")
-      + (table.localEdits.map { " local-edits \($0.rawValue)" } ?? "")
-    let text =
-      RunText.encode(load.runJob(initHash: nil)) + "\(table.sweep)" + (table.scope ?? "") + rowState
-      + schema.columns.map { "\n\($0.name) \($0.declaredType)" }.joined()
-    return String(Array(text.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
-  }
-
   func connection() throws(UpsurgeError) -> Connection {
     try Connection(
       path: job.database, createIfMissing: false, busyTimeoutMilliseconds: table.options.busyTimeout)
@@ -238,7 +214,7 @@ struct TableMirror {
   }
 
   /// What is known of the same feed from before it had a name.
-  private func unnamed(on connection: Connection) throws(UpsurgeError) -> FeedRecord? {
+  func unnamed(on connection: Connection) throws(UpsurgeError) -> FeedRecord? {
     guard table.ownedBy != nil, let record = try FeedTable.read(table.name, ownedBy: "", on: connection),
       FeedIdentity(table).changes(from: record.identity).isEmpty
     else { return nil }
@@ -333,88 +309,5 @@ struct TableMirror {
       let schema = try TableSchema.read(connection, table: table.name)
     else { return false }
     return try needsRepair(schema, on: connection)
-  }
-
-  func load(
-    _ names: [String], _ record: FeedRecord?, _ tick: (RunControl.Progress) -> Void,
-    resume: ResumePolicy = .auto
-  ) throws(UpsurgeError) -> EndedLoad {
-    var load = LoadJob(
-      database: job.database, table: table.name, sources: names, options: try options(record, names))
-    load.options.resume = resume
-    return load.runToEnd(control: control, in: group, note: note, tick: tick)
-  }
-
-  func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
-    var options = job.options(of: table)
-    if let record, names.count == 1, !job.verifiesAll, record.validators != HTTPValidators(),
-      try isThere(record)
-    {
-      options.question.validators = record.validators
-    }
-    options.keepsHistory = job.dryRun == nil && options.durability != .off
-    options.keptRunCount = table.unattended.keptRunCount
-    options.isAtomic = job.atomicity != .bounded
-    options.isRepeated = true
-    // What is packed is stored by the time the first row could be seen.
-    if table.sweep != .none { options.direct = .never }
-    if group != nil {
-      options.direct = .never
-      // What is built anew would be so for each table that another one takes back.
-      (options.indexUpkeep, options.fullTextUpkeep) = (.keep, .keep)
-      // A record whose parent comes later waits for it.
-      options.foreignKeys = .auto
-      options.quarantinesOrphans = true
-    }
-    options.needsLineEnd = table.guards.needsLineEnd
-    options.databaseSnapshots = job.databaseSnapshots
-    options.question.headers = table.headers
-    options.question.mask = table.mask
-    options.question.environment = table.environment
-    options.question.foundFolders = foundFolders
-    if table.hasRowState {
-      options.direct = .never
-      options.rowState = try rowState()
-    }
-    guard table.kind == .snapshot else { return options }
-    options.rules.needsRowids = true
-    var rules = SnapshotRules()
-    switch table.sweep {
-    case .none: rules.sweep = .none
-    case .hard: rules.sweep = .hard
-    case .soft(let column):
-      rules.sweep = .soft(column: column)
-      options.rules.softColumn = column
-    }
-    rules.scope = table.scope
-    rules.maximumDeletes = table.guards.maximumDeletes
-    rules.leastRows = table.guards.leastRows
-    rules.leastRatio = table.guards.leastRatio
-    rules.allowsEmpty = table.guards.allowsEmpty
-    rules.expectedCount = table.guards.expectedCount
-    rules.suspiciousCounts = table.guards.suspiciousCounts
-    rules.lastCount = record?.recordCount
-    rules.owner = table.ownedBy ?? ""
-    rules.acceptedDigest = job.acceptedDelivery
-    rules.reading = reading
-    options.snapshot = rules
-    // What was there before the transaction of a group tells the chunks of its only delivery.
-    let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
-    if table.sweep != .none, !table.hasRowState, options.isAtomic, names.count == 1, isOnlyOne {
-      var isKnown = false
-      if let record, !job.verifiesAll { isKnown = try isThere(record) }
-      options.chunks = isKnown ? .use : .remember
-    }
-    return options
-  }
-
-  private func rowState() throws(UpsurgeError) -> RowStateRules {
-    var rules = RowStateRules()
-    rules.owner = table.ownedBy ?? ""
-    rules.localEdits = table.localEdits
-    // What stands in the place of secrets is in no name that is stored.
-    if table.shownSources != table.sources { rules.source = table.shownSources.joined(separator: ", ") }
-    if let connection = try lookingConnection() { rules.adoptsUnnamed = try unnamed(on: connection) != nil }
-    return rules
   }
 }

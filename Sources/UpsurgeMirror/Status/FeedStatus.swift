@@ -52,8 +52,9 @@ public struct FeedStatus: Sendable {
         try connection.integer("SELECT CAST(strftime('%s', \(SQLName.literal(time))) AS INTEGER)")
       }
       var refused: String?
-      if record.failureCount > 0, record.exitCode == 4 {
-        refused = try RefusalTable.lastDigest(of: record.table, ownedBy: record.ownedBy, on: connection)
+      if record.failureCount > 0, record.exitCode == 4, let message = record.message {
+        refused = try RefusalTable.digest(
+          in: message, of: record.table, ownedBy: record.ownedBy, on: connection)
       }
       list.append(
         FeedStatus(

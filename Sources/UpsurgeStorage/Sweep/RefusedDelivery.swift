@@ -28,7 +28,7 @@ package enum RefusalTable {
     "table", "owned_by", "content", "digest", "guards", "reason", "refused_at", "rows_known",
   ]
 
-  /// More of a feed are not remembered; the newest are.
+  /// More of a feed are not remembered; those whose rows nobody knows are, and the newest.
   private static let feedLimit = 100
 
   private static let sql = """
@@ -73,17 +73,26 @@ package enum RefusalTable {
     return found
   }
 
-  /// The digest of the delivery of a feed that was refused last and can be told from others; nil where none was.
-  package static func lastDigest(
-    of table: String, ownedBy owner: String, on connection: Connection
+  /// The digest of the delivery of a feed that a refusal is about; nil where that is about none that is remembered.
+  /// - Parameter message: what the refusal says.
+  package static func digest(
+    in message: String, of table: String, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) -> String? {
-    try all(of: table, ownedBy: owner, on: connection).first { $0.contentHash != nil }?.digest
+    let refused = try all(of: table, ownedBy: owner, on: connection).filter {
+      $0.contentHash != nil && message.contains($0.reason)
+    }
+    // Where it has come again, the message says when it came first; else it is the newest.
+    return (refused.first { message.contains("refused at \($0.refusedAt)") } ?? refused.first)?.digest
   }
 
-  /// Notes one, in the transaction that is open.
+  /// Notes one, in the transaction that is open; that nobody knows which rows came with some delivery is noted once.
   static func write(
     _ delivery: RefusedDelivery, of table: String, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) {
+    let isMark = delivery.contentHash == nil && !delivery.areRowsKnown
+    if isMark, try all(of: table, ownedBy: owner, on: connection).contains(where: { !$0.areRowsKnown }) {
+      return
+    }
     if try !exists(connection) { try connection.execute(sql) }
     let insertion = try connection.prepare(
       """
@@ -105,7 +114,7 @@ package enum RefusalTable {
     try connection.execute(
       """
       DELETE FROM main.upsurge_refusals WHERE \(feed) AND digest NOT IN (
-        SELECT digest FROM main.upsurge_refusals WHERE \(feed) ORDER BY refused_at DESC LIMIT \(feedLimit))
+        SELECT digest FROM main.upsurge_refusals WHERE \(feed) ORDER BY rows_known, refused_at DESC LIMIT \(feedLimit))
       """)
   }
 

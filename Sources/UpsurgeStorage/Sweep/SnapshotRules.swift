@@ -129,7 +129,9 @@ extension SnapshotRules {
   /// What the refusal of a delivery says that comes again, and that the guards would now let through: only other guards
   /// are asked again.
   func refusalAgain(_ delivery: RefusedDelivery) -> UpsurgeError {
-    refusal("this delivery was refused at \(delivery.refusedAt.escapedForTerminal): \(delivery.reason.escapedForTerminal)", hint: nil)
+    refusal(
+      "this delivery was refused at \(delivery.refusedAt.escapedForTerminal): \(delivery.reason.escapedForTerminal)",
+      hint: nil)
   }
 
   /// What a refusal says, without what comes of it.

@@ -34,9 +34,6 @@ final class UnacceptedRows {
   private let table: String
   private let owner: String
   private var insertion: Statement?
-  /// SQL that is true of the rows that the feed owns, where it has a name: others are none of its own, although they are
-  /// there, and a delivery that is refused makes them its own.
-  private let owned: String?
   /// Whether rows were met that nobody can tell from those that were there.
   private var hasUntold = false
   /// nil before it was asked for.
@@ -58,12 +55,8 @@ final class UnacceptedRows {
       purpose: "rows of refused deliveries are kept in one of this name", on: connection)
   }
 
-  /// - Parameter owned: SQL that is true of the rows that the feed owns; nil for a feed without a name.
-  init(
-    _ plan: UpsertPlan, _ rules: SnapshotRules, owned: String? = nil, on connection: Connection
-  ) throws(UpsurgeError) {
+  init(_ plan: UpsertPlan, _ rules: SnapshotRules, on connection: Connection) throws(UpsurgeError) {
     self.connection = connection
-    self.owned = owned
     hasScope = rules.scope != nil
     schema = plan.schema
     identity = plan.identityColumns
@@ -117,9 +110,9 @@ final class UnacceptedRows {
     changes = nil
   }
 
-  /// Notes the row whose identity a statement stands on, where rows have no rowids, or become the feed's own.
+  /// Notes the row whose identity a statement stands on, where rows have no rowids.
   func note(rowOf handle: OpaquePointer) throws(UpsurgeError) {
-    guard notesEach, schema.isWithoutRowid || owned != nil else { return }
+    guard notesEach, schema.isWithoutRowid else { return }
     guard let before = rowsBefore() else {
       hasUntold = true
       return
@@ -149,9 +142,6 @@ final class UnacceptedRows {
 
   /// Whether all rows that were noted as they came were told from those that were there.
   var areToldApart: Bool { !hasUntold }
-
-  /// Whether records that change no row may make rows the feed's own.
-  var mayClaim: Bool { owned != nil }
 
   /// Notes the rows of a delivery that is refused, before its only transaction is committed.
   /// - Parameter condition: SQL that is true of the rows that its records were about.
@@ -210,7 +200,7 @@ final class UnacceptedRows {
   /// nil where the last commit cannot be looked at: in memory, or where the scope asks for functions of this connection.
   private func rowsBefore() -> RowsBefore? {
     if case .some(let known) = before { return known }
-    let made = try? RowsBefore(schema, identity, live: live, owned: owned, of: connection)
+    let made = try? RowsBefore(schema, identity, live: live, of: connection)
     before = .some(made)
     return made
   }
@@ -224,7 +214,7 @@ private final class RowsBefore {
 
   /// - Throws: where the database cannot be opened once more, or the scope asks for what only its own connection has.
   init(
-    _ schema: TableSchema, _ identity: [Int], live: String, owned: String?, of connection: Connection
+    _ schema: TableSchema, _ identity: [Int], live: String, of connection: Connection
   ) throws(UpsurgeError) {
     identityCount = Int32(identity.count)
     guard let path = sqlite3_db_filename(connection.handle, "main").map({ String(cString: $0) }),
@@ -234,14 +224,12 @@ private final class RowsBefore {
     }
     let looking = try Connection.looking(at: path)
     guard try TableSchema.read(looking, table: schema.name) != nil else { return }
-    // Nothing is a feed's own before the first note.
-    if owned != nil, try !RowStateTable.exists(looking) { return }
     var conditions: [String] = []
     for (place, column) in identity.enumerated() {
       conditions.append("\(try schema.terms([column])) = ?\(place + 1)")
     }
     statement = try looking.prepare(
-      "SELECT 1 FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND ")) AND (\(live)) AND (\(owned ?? "1"))",
+      "SELECT 1 FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND ")) AND (\(live))",
       isPersistent: true)
   }
 

@@ -77,7 +77,7 @@ extension TableWriter {
     if rows.notesEach { return rows.areToldApart }
     let mayHaveBrought =
       ledger.inserted > 0 || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
-    if !mayHaveBrought && !rows.mayClaim { return true }
+    if !mayHaveBrought { return true }
     // What the delivery before it has brought is accepted, and not committed yet.
     if followsDelivery && seenBefore == nil { return false }
     var conditions: [String] = []

@@ -59,7 +59,9 @@ struct FeedNameTests {
       "jwt",
       "X-Amz-Signature", "X-Amz-Security-Token", "X-Amz-Credential", "X-Goog-Signature", "hmac", "otp",
       "bearer",
-      "oauth_verifier", "user[password]",
+      "oauth_verifier", "user[password]", "licensekey", "userKey", "passkey", "passcode", "accesscode",
+      "pswd",
+      "nonce", "mac",
     ])
   func secretNames(name: String) {
     for name in [name, name.uppercased(), name.lowercased()] {
@@ -71,6 +73,7 @@ struct FeedNameTests {
     "Others are shown",
     arguments: [
       "keyword", "monkey", "day", "country_code", "author", "passenger", "sigma", "design", "format", "page",
+      "turkey", "zipcode", "machine", "sortkey",
     ])
   func openNames(name: String) {
     #expect(SourceName.redacted("https://h/a?\(name)=hunter2") == "https://h/a?\(name)=hunter2")

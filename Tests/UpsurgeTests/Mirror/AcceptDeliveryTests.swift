@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Upsurge
 
+@testable import UpsurgeCommand
 @testable import UpsurgeMirror
 
 /// What a refusal says, and what lets a delivery through.
@@ -323,6 +324,11 @@ import Upsurge
     try database.rows("INSERT INTO feed SELECT * FROM old")
     try database.rows("DROP TABLE old")
     #expect(ReplayJob(database: job.database).run().ledger.inserted == 200)
+    // What is remembered of the refused delivery stays, and that nobody knows its rows is one line.
+    #expect(
+      try database.rows("SELECT content IS NULL, rows_known FROM upsurge_refusals ORDER BY 1") == [
+        "0|1", "1|0",
+      ])
     _ = scratch.write("id,v\n" + (101...301).map { "\($0),b\n" }.joined(), to: "feed.csv")
     for _ in 0..<2 { #expect(job.run().exitCode == 4) }
     #expect(try count("id < 11") == "10")
@@ -365,5 +371,86 @@ import Upsurge
     deliver(Array(3...10) + Array(20...99))
     #expect(job.run().exitCode != 0)
     #expect(try count("id < 3") == "2")
+  }
+
+  @Test(
+    "Of a folder in a group with row-state, what an accepted file has brought counts behind one that is refused"
+  )
+  func groupedFolder() throws {
+    try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
+    let database = Database(scratch.file("a.db"))
+    try database.rows(
+      """
+      CREATE TABLE p(id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1);
+      CREATE TABLE feed(id INTEGER PRIMARY KEY, v, p INT DEFAULT 1 REFERENCES p(id))
+      """)
+    _ = scratch.write("id\n1\n", to: "p.csv")
+    func deliver(_ ids: some Sequence<Int>, _ name: String) {
+      _ = scratch.write("id,v\n" + ids.map { "\($0),a\n" }.joined(), to: "in/\(name).csv")
+    }
+    var parents = MirrorTable(name: "p", sources: [scratch.file("p.csv")])
+    parents.options.key = ["id"]
+    var job = job()
+    job.tables[0].sources = [scratch.file("in")]
+    job.tables[0].keepsRowState = true
+    job.tables[0].guards.leastRatio = 0
+    job.tables.insert(parents, at: 0)
+    deliver(1...10, "1")
+    #expect(job.run().exitCode == 0)
+    deliver(1...100, "2")
+    deliver(Array(31...100) + Array(200...400), "3")
+    #expect(job.run().exitCode == 4)
+    unlink(scratch.file("in/3.csv"))
+    deliver(1...30, "4")
+    for _ in 0..<2 { #expect(job.run().exitCode == 4) }
+    #expect(try count("id <= 100") == "100")
+  }
+
+  @Test("Rows that cannot be looked up as they were are said to be unknown")
+  func untold() throws {
+    var job = job()
+    job.atomicity = .bounded
+    job.tables[0].scope = "part = (SELECT x FROM temp.config)"
+    job.tables[0].options.initSQL = "CREATE TEMP TABLE config(x); INSERT INTO config VALUES (7)"
+    job.tables[0].guards.leastRatio = 0
+    try Database(job.database).rows("CREATE TABLE feed(id INT PRIMARY KEY, part INT) WITHOUT ROWID")
+    func deliver(_ ids: some Sequence<Int>) {
+      _ = scratch.write("id,part\n" + ids.map { "\($0),7\n" }.joined(), to: "feed.csv")
+    }
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    for last in 300...302 {
+      deliver(101...last)
+      #expect(job.run().exitCode == 4)
+    }
+    #expect(try count("id <= 10") == "10")
+  }
+
+  @Test(
+    "Status prints the digest of the delivery that the last run has refused, and no line of the database's")
+  func statusDigest() throws {
+    let job = job()
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    func refused() throws -> String {
+      let summary = job.run()
+      let digest = try #require(summary.tables[0].loads.last?.refusedDelivery)
+      let feed = try #require(try FeedStatus.all(database: job.database).first)
+      #expect(feed.refusedDelivery == digest)
+      #expect(StatusText.text(feed, maximumAge: nil).hasSuffix("--accept-delivery \(digest)"))
+      return digest
+    }
+    deliver(101...110)
+    let first = try refused()
+    deliver(1...7)
+    #expect(try refused() != first)
+    // The first one again, which is not the newest.
+    deliver(101...110)
+    #expect(try refused() == first)
+    try Database(job.database).rows(
+      "UPDATE upsurge_feeds SET delivered_at = 'x' || char(10) || 'ok    y', message = 'a' || char(10) || 'ok    z'"
+    )
+    let feed = try #require(try FeedStatus.all(database: job.database).first)
+    #expect(!StatusText.text(feed, maximumAge: nil).split(separator: "\n").contains { $0.hasPrefix("ok") })
   }
 }
