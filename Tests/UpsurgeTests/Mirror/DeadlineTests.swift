@@ -326,7 +326,7 @@ import Upsurge
         )
         if how == "killed" {
           let result = try? Command.run(["status", database])
-          seen.add("\(result?.exitCode ?? -1) \(result?.output.hasPrefix("FAIL  a: in step ") == true)")
+          seen.add("\(result?.exitCode ?? -1) \(result?.output.hasPrefix("FAIL  a: last in step ") == true)")
         }
       })
     #expect(summary.tables[0].failure?.code == .unreadableInput)
