@@ -11,6 +11,17 @@ import UpsurgeRecords
 /// back, too. A record that is refused is no delivery: it notes nothing, and takes no note away. One that is stale or ignored keeps its row from
 /// being swept by other feeds, and does not make it this one's.
 final class RowClaims {
+  /// What a note says of its row: the column `stored`.
+  enum Standing: Int64 {
+    /// All records about it were stale or ignored: it is not the feed's.
+    case another = 0
+    /// A record of the feed has become the row.
+    case own = 1
+    /// One has, of a delivery that is not accepted yet, and the row was there before it and not the feed's: it becomes the
+    /// feed's when a delivery that has it is accepted.
+    case claimed = 2
+  }
+
   let rules: RowStateRules
   /// Whether rows that the feed has delivered were counted, before the first record.
   var hasCounted = false
@@ -30,6 +41,7 @@ final class RowClaims {
   private(set) var run: Int64?
   private var insertion: Statement?
   private var boundSource: String?
+  private var unacceptance: Statement?
   /// SQL for the hash of what the feed writes of a row, and a literal of the columns that it writes; NULL where nobody looks
   /// for edits.
   private(set) var content = "NULL"
@@ -56,6 +68,7 @@ final class RowClaims {
     schema = plan.schema
     insertion = nil
     boundSource = nil
+    unacceptance = nil
     edits.forgetStatements()
     if rules.localEdits == nil { return }
     try RowContent.register(on: connection)
@@ -93,12 +106,18 @@ final class RowClaims {
     return names
   }
 
+  /// SQL that is true of rows that are the feed's.
+  var ownTerm: String {
+    """
+    \(key) IN (SELECT "key" FROM main.upsurge_rows
+      WHERE "table" = \(table) AND owned_by = \(owner) AND stored = 1 AND key_columns = \(keyColumns))
+    """
+  }
+
   /// The row's own feeds, in SQL that is true of rows which a sweep of this feed may be about.
   var sweptTerm: String {
     """
-    \(key) IN (SELECT "key" FROM main.upsurge_rows
-      WHERE "table" = \(table) AND owned_by = \(owner) AND stored AND key_columns = \(keyColumns))
-    AND \(key) NOT IN (SELECT "key" FROM main.upsurge_rows
+    \(ownTerm) AND \(key) NOT IN (SELECT "key" FROM main.upsurge_rows
       WHERE "table" = \(table) AND owned_by <> \(owner) AND gone = 0)
     """
   }
@@ -150,22 +169,20 @@ final class RowClaims {
   /// Notes the row whose identity a statement stands on.
   /// - Parameters:
   ///   - source: the file of its record.
-  ///   - isStored: whether the record has become the row; one that is stale or ignored only keeps other feeds from
+  ///   - standing: whether the record has become the row; one that is stale or ignored only keeps other feeds from
   ///     sweeping it.
   ///   - bringsBack: whether a row that was edited is what the feed says again.
   func note(
-    rowOf handle: OpaquePointer, source: String, isStored: Bool, bringsBack: Bool
+    rowOf handle: OpaquePointer, source: String, _ standing: Standing, bringsBack: Bool
   ) throws(UpsurgeError) {
-    let statement = try statement(source: source, isStored: isStored, bringsBack: bringsBack)
+    let statement = try statement(source: source, standing, bringsBack: bringsBack)
     defer { statement.reset() }
     bindIdentity(of: handle, to: statement)
     _ = try statement.step()
   }
 
   func bindIdentity(of handle: OpaquePointer, to statement: Statement) {
-    for index in 0..<Int32(identity.count) {
-      sqlite3_bind_value(statement.handle, index + 1, sqlite3_column_value(handle, index))
-    }
+    statement.bind(rowOf: handle, count: identity.count)
   }
 
   /// SQL that is true of the row whose identity is bound to the first parameters.
@@ -178,8 +195,8 @@ final class RowClaims {
   }
 
   /// Notes a row by what names it.
-  func note(_ row: [SQLValue], source: String) throws(UpsurgeError) {
-    let statement = try statement(source: source, isStored: true, bringsBack: true)
+  func note(_ row: [SQLValue], source: String, _ standing: Standing) throws(UpsurgeError) {
+    let statement = try statement(source: source, standing, bringsBack: true)
     defer { statement.reset() }
     for (index, value) in row.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
     _ = try statement.step()
@@ -189,7 +206,7 @@ final class RowClaims {
   func shown(_ source: String) -> String { rules.source ?? source }
 
   private func statement(
-    source: String, isStored: Bool, bringsBack: Bool
+    source: String, _ standing: Standing, bringsBack: Bool
   ) throws(UpsurgeError) -> Statement {
     let made: Statement
     if let insertion {
@@ -205,7 +222,7 @@ final class RowClaims {
     }
     // The number may be another one since the transaction began.
     try made.bind(run.map { .integer($0) } ?? .null, at: Int32(identity.count + 2))
-    try made.bind(.integer(isStored ? 1 : 0), at: Int32(identity.count + 3))
+    try made.bind(.integer(standing.rawValue), at: Int32(identity.count + 3))
     if rules.localEdits == .repair {
       try made.bind(.integer(bringsBack ? 1 : 0), at: Int32(identity.count + 4))
     }
@@ -223,7 +240,7 @@ final class RowClaims {
       FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND "))
       ON CONFLICT ("table", "key", owned_by) DO UPDATE SET key_columns = excluded.key_columns,
         source = excluded.source, run = excluded.run, gone = 0,
-        stored = max(stored, excluded.stored),
+        stored = CASE WHEN stored = 1 OR NOT excluded.stored THEN stored ELSE excluded.stored END,
         content = CASE WHEN excluded.stored THEN excluded.content ELSE content END,
         content_columns = CASE WHEN excluded.stored THEN excluded.content_columns ELSE content_columns END,
         edit = CASE WHEN NOT excluded.stored THEN edit \(repaired) END
@@ -236,6 +253,42 @@ final class RowClaims {
       ? "WHEN edit = 'repaired' OR edit IS NOT NULL AND ?\(identity.count + 4) THEN 'repaired'" : ""
   }
 
+  // MARK: - Whether the delivery is accepted
+
+  /// Takes a row for claimed, as the delivery that has noted it is not accepted.
+  func unaccept(rowOf handle: OpaquePointer) throws(UpsurgeError) {
+    let statement: Statement
+    if let unacceptance {
+      statement = unacceptance
+    } else {
+      statement = try connection.prepare(
+        """
+        UPDATE main.upsurge_rows SET stored = 2
+        WHERE "table" = \(table) AND owned_by = \(owner) AND stored = 1 AND run IS \(runText)
+          AND "key" = (SELECT \(key) FROM main.\(try SQLName.quote(schema.name)) WHERE \(try identityCondition()))
+        """, isPersistent: true)
+      unacceptance = statement
+    }
+    defer { statement.reset() }
+    bindIdentity(of: handle, to: statement)
+    _ = try statement.step()
+  }
+
+  /// The delivery is accepted: the rows that it has are the feed's, and others that were claimed are not.
+  func accept() throws(UpsurgeError) {
+    let claimed = "\"table\" = \(table) AND owned_by = \(owner) AND stored = 2"
+    try connection.interruptible { () throws(UpsurgeError) in
+      if try connection.integer("SELECT 1 FROM main.upsurge_rows WHERE \(claimed) LIMIT 1") == nil { return }
+      try connection.execute(
+        """
+        UPDATE main.upsurge_rows SET stored = 1 WHERE \(claimed) AND run IS \(runText);
+        DELETE FROM main.upsurge_rows WHERE \(claimed);
+        """)
+    }
+  }
+
+  private var runText: String { run.map { "\($0)" } ?? "NULL" }
+
   // MARK: - The end
 
   /// Brings the notes in step with the rows, behind the sweep.
@@ -244,7 +297,7 @@ final class RowClaims {
   ///   - hasPlainRows: whether nothing but its record can have taken a row of this delivery away.
   func finish(unseen: String?, hasPlainRows: Bool) throws(UpsurgeError) {
     let rows = "SELECT \(key) FROM main.\(try SQLName.quote(schema.name))"
-    let run = run.map { "\($0)" } ?? "NULL"
+    let run = runText
     if let unseen {
       try connection.interruptible { () throws(UpsurgeError) in
         try connection.execute(

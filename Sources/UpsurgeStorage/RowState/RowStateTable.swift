@@ -170,7 +170,7 @@ package enum RowStateTable {
       terms.append(
         """
         \(try keySQL(names, of: schema)) IN (SELECT "key" FROM main.upsurge_rows
-          WHERE "table" = \(table) AND stored AND key_columns = \(try SQLName.literal(text)))
+          WHERE "table" = \(table) AND stored = 1 AND key_columns = \(try SQLName.literal(text)))
         """)
     }
     return terms.isEmpty ? "0" : "(\(terms.joined(separator: " OR ")))"

@@ -11,6 +11,9 @@ import UpsurgeRecords
 ///     the refused one again  10 of 10 rows would go, not 10 of 210
 ///     1 to 10 again          none of 10 would go; 101 to 300 go, as nobody has accepted them
 ///
+/// A row that was there, and was not the feed's, does not become the feed's by such a delivery, either: its note in
+/// `upsurge_rows` is a claim (see `RowClaims.Standing`) until a delivery that has the row is accepted.
+///
 /// Where a delivery is one transaction, its rows are found when it is refused: those that it was about and that the last
 /// commit does not have. Where it is many, each transaction notes its own. `upsurge_unaccepted` holds their keys, as
 /// `upsurge_rows` spells them; an accepted delivery empties it.
@@ -34,6 +37,8 @@ final class UnacceptedRows {
   private let table: String
   private let owner: String
   private var insertion: Statement?
+  /// What the feed notes of its rows, where those are all that it sweeps.
+  private let claims: RowClaims?
   /// Whether rows were met that nobody can tell from those that were there.
   private var hasUntold = false
   /// nil before it was asked for.
@@ -55,8 +60,12 @@ final class UnacceptedRows {
       purpose: "rows of refused deliveries are kept in one of this name", on: connection)
   }
 
-  init(_ plan: UpsertPlan, _ rules: SnapshotRules, on connection: Connection) throws(UpsurgeError) {
+  /// - Parameter claims: what the feed notes of its rows; nil where it notes nothing.
+  init(
+    _ plan: UpsertPlan, _ rules: SnapshotRules, claims: RowClaims?, on connection: Connection
+  ) throws(UpsurgeError) {
     self.connection = connection
+    self.claims = claims?.rules.isOwned == true ? claims : nil
     hasScope = rules.scope != nil
     schema = plan.schema
     identity = plan.identityColumns
@@ -120,6 +129,19 @@ final class UnacceptedRows {
     if try !before.holds(rowOf: handle) { try insert(rowOf: handle) }
   }
 
+  /// What the note of a row that a record has become says of it, before the delivery is judged.
+  /// - Parameter bind: binds what tells the row.
+  func standing(
+    _ bind: (Statement) throws(UpsurgeError) -> Void
+  ) throws(UpsurgeError) -> RowClaims.Standing {
+    guard notesEach, claims != nil else { return .own }
+    guard let before = rowsBefore() else {
+      hasUntold = true
+      return .claimed
+    }
+    return try before.holds(bind) ? .claimed : .own
+  }
+
   /// Notes what has changed since it was done last, in the transaction of that.
   /// - Parameter count: fewer rows wait.
   func flush(atLeast count: Int = 1) throws(UpsurgeError) {
@@ -155,25 +177,28 @@ final class UnacceptedRows {
       """)
     try connection.interruptible { () throws(UpsurgeError) in
       while try rows.step() {
-        if try !before.holds(rowOf: rows.handle) { try insert(rowOf: rows.handle) }
+        if try !before.holds(rowOf: rows.handle) {
+          try insert(rowOf: rows.handle)
+        } else if let claims, try !before.isOwned(rowOf: rows.handle) {
+          try claims.unaccept(rowOf: rows.handle)
+        }
       }
     }
     return true
   }
 
   private func insert(_ rowid: Int64) throws(UpsurgeError) {
-    let insertion = try inserting()
-    defer { insertion.reset() }
-    try insertion.bind(rowid, at: 1)
-    _ = try insertion.step()
+    try insert { (statement) throws(UpsurgeError) in try statement.bind(rowid, at: 1) }
   }
 
   private func insert(rowOf handle: OpaquePointer) throws(UpsurgeError) {
+    try insert { [identity] (statement) in statement.bind(rowOf: handle, count: identity.count) }
+  }
+
+  private func insert(_ bind: (Statement) throws(UpsurgeError) -> Void) throws(UpsurgeError) {
     let insertion = try inserting()
     defer { insertion.reset() }
-    for index in 0..<Int32(identity.count) {
-      sqlite3_bind_value(insertion.handle, index + 1, sqlite3_column_value(handle, index))
-    }
+    try bind(insertion)
     _ = try insertion.step()
   }
 
@@ -200,53 +225,9 @@ final class UnacceptedRows {
   /// nil where the last commit cannot be looked at: in memory, or where the scope asks for functions of this connection.
   private func rowsBefore() -> RowsBefore? {
     if case .some(let known) = before { return known }
-    let made = try? RowsBefore(schema, identity, live: live, of: connection)
+    let made = try? RowsBefore(schema, identity, live: live, claims: claims, of: connection)
     before = .some(made)
     return made
-  }
-}
-
-/// Looks rows up as the last commit has left them.
-private final class RowsBefore {
-  /// nil where there is no table yet.
-  private var statement: Statement?
-  private let identityCount: Int32
-
-  /// - Throws: where the database cannot be opened once more, or the scope asks for what only its own connection has.
-  init(
-    _ schema: TableSchema, _ identity: [Int], live: String, of connection: Connection
-  ) throws(UpsurgeError) {
-    identityCount = Int32(identity.count)
-    guard let path = sqlite3_db_filename(connection.handle, "main").map({ String(cString: $0) }),
-      !path.isEmpty
-    else {
-      throw UpsurgeError(.database, "a database in memory cannot be opened a second time")
-    }
-    let looking = try Connection.looking(at: path)
-    guard try TableSchema.read(looking, table: schema.name) != nil else { return }
-    var conditions: [String] = []
-    for (place, column) in identity.enumerated() {
-      conditions.append("\(try schema.terms([column])) = ?\(place + 1)")
-    }
-    statement = try looking.prepare(
-      "SELECT 1 FROM main.\(try SQLName.quote(schema.name)) WHERE \(conditions.joined(separator: " AND ")) AND (\(live))",
-      isPersistent: true)
-  }
-
-  func holds(_ rowid: Int64) throws(UpsurgeError) -> Bool {
-    guard let statement else { return false }
-    defer { statement.reset() }
-    try statement.bind(rowid, at: 1)
-    return try statement.step()
-  }
-
-  func holds(rowOf handle: OpaquePointer) throws(UpsurgeError) -> Bool {
-    guard let statement else { return false }
-    defer { statement.reset() }
-    for index in 0..<identityCount {
-      sqlite3_bind_value(statement.handle, index + 1, sqlite3_column_value(handle, index))
-    }
-    return try statement.step()
   }
 }
 

@@ -54,6 +54,14 @@ extension TableWriter {
     }
   }
 
+  /// What is noted of a row that a record has become.
+  /// - Parameter bind: binds what tells the row.
+  func standing(
+    _ bind: (Statement) throws(UpsurgeError) -> Void
+  ) throws(UpsurgeError) -> RowClaims.Standing {
+    try acceptance.rows?.standing(bind) ?? .own
+  }
+
   /// Brings the notes in step with the rows, where nothing is swept: what a whole snapshot does not have is gone.
   func endClaims() throws(UpsurgeError) {
     if claims == nil { return }

@@ -137,8 +137,12 @@ extension TableWriter {
         try seen.insert(rowOf: handle)
         try acceptance.rows?.note(rowOf: handle)
         if let claims, !unstored.contains(record) {
+          var standing = RowClaims.Standing.another
+          if !passedOver.contains(record) {
+            standing = try self.standing { $0.bind(rowOf: handle, count: plan.identityColumns.count) }
+          }
           try claims.note(
-            rowOf: handle, source: sourceName(batch.sourceIndex), isStored: !passedOver.contains(record),
+            rowOf: handle, source: sourceName(batch.sourceIndex), standing,
             bringsBack: !unwritten.contains(record) && (!mayDiffer || shape === fullShape))
         }
       case SQLITE_DONE:

@@ -77,7 +77,11 @@ extension TableWriter {
     guard let row else { return }
     try seen?.insert(row)
     if outcome == .inserted || outcome == .updated || outcome == .unchanged {
-      try claims?.note(row, source: sourceName(max(sourceNames.count - 1, 0)))
+      guard let claims else { return }
+      let standing = try standing { (statement) throws(UpsurgeError) in
+        for (index, value) in row.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+      }
+      try claims.note(row, source: sourceName(max(sourceNames.count - 1, 0)), standing)
     }
   }
 

@@ -238,6 +238,40 @@ import Upsurge
       ).isEmpty)
   }
 
+  @Test(
+    "Rows that others have made stay theirs when a refused delivery has them, too, and dilute no share",
+    arguments: MirrorJob.Atomicity.allCases, [MirrorTable.Sweep.hard, .soft(column: "gone")])
+  func claimed(atomicity: MirrorJob.Atomicity, sweep: MirrorTable.Sweep) throws {
+    var job = job()
+    job.atomicity = atomicity
+    job.tables[0].ownedBy = "crm"
+    job.tables[0].sweep = sweep
+    job.tables[0].options.commitEvery = .records(50)
+    let database = Database(job.database)
+    try database.rows("CREATE TABLE feed (id INTEGER PRIMARY KEY, v TEXT, gone TEXT)")
+    deliver(1...10)
+    #expect(job.run().exitCode == 0)
+    try database.rows(
+      "WITH n(i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO feed (id, v) SELECT i, 'own' FROM n")
+    // Others are near it, and not the same; each is refused for all rows of the feed.
+    for last in [300, 300, 299, 290, 300] {
+      deliver(101...last)
+      let summary = job.run()
+      #expect(summary.exitCode == 4)
+      #expect(summary.tables[0].failure?.message.contains("10 of 10 rows") == true)
+      #expect(try count("id <= 10 AND gone IS NULL") == "10")
+    }
+    // One that has some of them is accepted: those are the feed's, and the others are not.
+    deliver(Array(1...10) + Array(101...150))
+    #expect(job.run().exitCode == 0)
+    #expect(try count("id > 100 AND gone IS NULL") == "200")
+    (job.tables[0].guards.maximumDeletes, job.tables[0].guards.leastRatio) = (.percent(90), 0)
+    deliver(1...10)
+    let summary = job.run()
+    #expect(summary.exitCode == 0 && summary.ledger.swept == 50)
+    #expect(try count("id > 100 AND gone IS NULL") == "150")
+  }
+
   @Test("Killed at any moment, five times, a refused delivery takes no row", arguments: ["table", "bounded"])
   func kills(atomic: String) throws {
     let job = scratch.write(

@@ -45,7 +45,7 @@ import Upsurge
     var isGone = false
     /// Whether an accepted delivery has left it, or somebody else has brought it.
     var counts = true
-    /// Whether the feed has delivered it.
+    /// Whether the feed has brought it, or an accepted delivery has had it.
     var isOwn = true
   }
 
@@ -97,7 +97,8 @@ import Upsurge
           var row = row
           // A record takes the mark of its row away at once.
           if row.isGone { (row.isGone, row.counts) = (false, isAccepted) }
-          (row.value, row.isOwn) = (value, true)
+          row.value = value
+          if isAccepted { row.isOwn = true }
           rows[id] = row
         } else {
           rows[id] = Row(value: value, counts: isAccepted)

@@ -44,6 +44,10 @@ struct OwnedTable {
   private(set) var rows: [Int: (value: Int, isGone: Bool)] = [:]
   /// Keys of rows that a feed has delivered, and whether it has them no more.
   private(set) var notes: [String: [Int: Bool]] = [:]
+  /// Those among them that were there, and not the feed's, when a delivery that was refused had them.
+  private var claimed: [String: Set<Int>] = [:]
+  /// Those that such deliveries have brought: they count for no guard.
+  private var unaccepted: [String: Set<Int>] = [:]
 
   init(_ shape: Shape, isSoft: Bool) { (self.shape, self.isSoft) = (shape, isSoft) }
 
@@ -54,6 +58,12 @@ struct OwnedTable {
   /// A delivery.
   /// - Returns: how many rows are swept; nil where the guard speaks.
   mutating func deliver(_ records: [(key: Int, value: Int)], by owner: String, most: Int) -> Int? {
+    let stored = Set(records.filter { $0.value != 13 }.map(\.key))
+    let own = Set((notes[owner] ?? [:]).keys).subtracting(claimed[owner] ?? [])
+    let claims = stored.filter { rows[$0]?.isGone == false && !own.contains($0) }
+    // One that somebody has deleted since, and that is there again, the feed has brought.
+    let brought = stored.filter { rows[$0]?.isGone != false }
+    claimed[owner]?.subtract(brought)
     for record in records where record.value != 13 {
       rows[record.key] = (record.value, false)
       notes[owner, default: [:]][record.key] = false
@@ -62,12 +72,22 @@ struct OwnedTable {
     let others = notes.filter { $0.key != owner }.values
     let swept = rows.filter { key, row in
       !keys.contains(key) && !row.isGone && notes[owner]?[key] != nil
+        && claimed[owner]?.contains(key) != true
         && !others.contains { $0[key] == false }
     }.keys
     defer {
-      for name in notes.keys { notes[name] = notes[name]?.filter { rows[$0.key] != nil } }
+      for name in notes.keys {
+        notes[name] = notes[name]?.filter { rows[$0.key] != nil }
+        claimed[name] = claimed[name]?.filter { rows[$0] != nil }
+      }
     }
-    if swept.count > most { return nil }
+    if swept.count(where: { unaccepted[owner]?.contains($0) != true }) > most {
+      unaccepted[owner, default: []].formUnion(brought)
+      claimed[owner, default: []].formUnion(claims)
+      return nil
+    }
+    for key in claimed[owner] ?? [] where !stored.contains(key) { notes[owner]?[key] = nil }
+    (claimed[owner], unaccepted[owner]) = ([], [])
     for key in swept {
       if isSoft { rows[key]?.isGone = true } else { rows[key] = nil }
     }

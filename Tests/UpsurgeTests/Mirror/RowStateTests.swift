@@ -69,7 +69,7 @@ import Upsurge
         let swept = model.deliver(records, by: name, most: most)
         #expect(
           summary.ledger.swept == UInt64(swept ?? 0) && (summary.exitCode == 4) == (swept == nil),
-          "\(words): \(summary.exitCode) \(summary.tables[0].failure?.description ?? "")")
+          "\(words): swept \(summary.ledger.swept), not \(swept ?? -1), \(summary.exitCode) \(summary.tables[0].failure?.description ?? "")")
         #expect(try model.foundRows(database) == model.listedRows, "\(words)")
         #expect(try model.foundNotes(database) == model.listedNotes, "\(words)")
         let stored = Set(records.filter { $0.value != 13 }.map(\.key)).count
