@@ -19,6 +19,14 @@ class Shape:
     column_options: object = None  # column count -> options
     exits: tuple = (0, 2)
 
+    def first(self):
+        """A file of one good record."""
+        if self.suffix == "csv":
+            return b"id,a\n1,2\n"
+        if "--json-path" in self.options:
+            return b'{"rows":[{"id":1}]}\n'
+        return b'["id","a"]\n[1,2]\n' if self.name == "surplus elements" else b'{"id":1,"a":1}\n'
+
 
 def filled(head, unit, tail):
     """`unit` over and over; a text with {i} is numbered."""
@@ -91,6 +99,11 @@ def wide_objects(count):
     return (("{" + row + "}\n") * 20).encode()
 
 
+def beside_id(make):
+    """One column less, as the table has one of its own."""
+    return lambda count: make(count - 1)
+
+
 def each(option, text):
     return lambda count: [word for index in range(count) for word in (option, text.replace("{i}", str(index)))]
 
@@ -155,9 +168,9 @@ SHAPES = [
     Shape("columns, chosen", table, "csv", counts_columns=True, column_options=lambda count: [
         "--columns", ",".join(f"column_{index}" for index in reversed(range(count)))]),
     Shape("columns of one name", lambda count: table(count, "same"), "csv", counts_columns=True),
-    Shape("columns, added", table, "csv", counts_columns=True, schema="CREATE TABLE t(id)", options=("--alter",)),
+    Shape("columns, added", beside_id(table), "csv", counts_columns=True, schema="CREATE TABLE t(id)", options=("--alter",)),
     Shape("columns, by key", table, "csv", counts_columns=True, options=("--key", "column_0")),
     Shape("columns, in quarantine", table, "csv", counts_columns=True, schema="CREATE TABLE t(column_0)", options=("--contract", "quarantine")),
     Shape("columns of objects", wide_objects, counts_columns=True),
-    Shape("columns of objects, added", wide_objects, counts_columns=True, schema="CREATE TABLE t(id)", options=("--alter",)),
+    Shape("columns of objects, added", beside_id(wide_objects), counts_columns=True, schema="CREATE TABLE t(id)", options=("--alter",)),
 ]

@@ -137,14 +137,18 @@ def interrupt(shape, way, folder, memory):
     source = stem.with_suffix("." + shape.suffix)
     source.write_bytes(shape.make(size))
     database = stem.with_suffix(".db")
+    # The first record is good, or the load ends at once: the first source decides what the columns are.
+    first = stem.with_name(f"interrupted-first.{shape.suffix}")
+    first.write_bytes(shape.first())
     # So many names of the same file that it takes some seconds.
     links = [stem.with_name(f"interrupted-{number}.{shape.suffix}") for number in range(400)]
     for link in links:
         link.unlink(missing_ok=True)
         link.hardlink_to(source)
-    command = load(shape, database, links, memory, size)
+    sources = [first, *links]
+    command = load(shape, database, sources, memory, size)
     if way == "deadline":
-        command = mirror(shape, stem, links, database, memory)
+        command = mirror(shape, stem, sources, database, memory)
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     start = time.monotonic()
@@ -169,7 +173,7 @@ def interrupt(shape, way, folder, memory):
     expected = (143, 0, 2) if way == "SIGTERM" else (1, 3, 0, 2)
     if process.returncode not in expected:
         problem += f"; {said.strip()[:300]}"
-    for path in [source, *links]:
+    for path in [source, *sources]:
         path.unlink()
     tools.remove_database(database)
     return {

@@ -105,13 +105,13 @@ struct InputOptions: ParsableArguments {
     }
     options.csv = try csvOverrides()
     options.columns = try columnList.map { try NameList.parse($0, option: "--columns") } ?? []
-    for rename in renames {
+    for rename in GatheredWords.split(renames) {
       guard let cut = rename.firstIndex(of: "="), cut != rename.startIndex,
         rename.index(after: cut) != rename.endIndex
       else { throw ValidationError("--rename \(rename): give OLD=NEW") }
       options.renames[String(rename[..<cut])] = String(rename[rename.index(after: cut)...])
     }
-    for type in types {
+    for type in GatheredWords.split(types) {
       guard let cut = type.lastIndex(of: ":"), cut != type.startIndex else {
         throw ValidationError("--type \(type): give COL:TYPE, for example zip:TEXT")
       }
@@ -160,7 +160,7 @@ struct InputOptions: ParsableArguments {
       csv.skippedLineCount = skipLines
     }
     if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
-    csv.nullSpellings = nullSpellings.map { Array($0.utf8) }
+    csv.nullSpellings = GatheredWords.split(nullSpellings).map { Array($0.utf8) }
     if let ragged { csv.ragged = ragged }
     return csv
   }

@@ -114,7 +114,7 @@ struct LoadCommand: ParsableCommand {
     try input.apply(to: &options)
     try apply(to: &options)
     options.summaryPath = output.summary
-    var job = LoadJob(database: database, table: table, sources: sources, options: options)
+    var job = LoadJob(database: database, table: table, sources: GatheredWords.split(sources), options: options)
     job.command =
       RunCommand(folder: Self.folder, words: CommandLine.arguments.map(SourceName.redacted)).resuming
     let file: SummaryFile?

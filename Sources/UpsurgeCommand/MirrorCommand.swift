@@ -85,7 +85,9 @@ struct MirrorCommand: ParsableCommand {
       Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or - for standard input; may be \
       given again.
       """)
-  var sources: [String] = []
+  var sourceWords: [String] = []
+
+  var sources: [String] { GatheredWords.split(sourceWords) }
 
   @Option(help: "Without a job file: what becomes visible at once.")
   var atomic: MirrorJob.Atomicity?

@@ -2,7 +2,7 @@
 /// the key a, b.
 enum RepeatedOption {
   /// Options with a value that may be given again.
-  private static let repeatable: Set<String> = [
+  static let repeatable: Set<String> = [
     "--default", "--index", "--merge", "--not-null", "--null", "--rename", "--set", "--source",
     "--type",
   ]

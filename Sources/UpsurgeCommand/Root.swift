@@ -55,7 +55,7 @@ package struct Root: ParsableCommand {
       }
     }
     do {
-      var command = try parseAsRoot(arguments)
+      var command = try parseAsRoot(GatheredWords.gather(arguments))
       do {
         try command.run()
       } catch let error as ValidationError {

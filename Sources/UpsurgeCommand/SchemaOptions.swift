@@ -68,14 +68,14 @@ struct SchemaOptions: ParsableArguments {
     options.contract = addsColumns ? .evolve : contract ?? .freeze
     options.createsTable = create.map { $0 == .auto } ?? (options.contract != .quarantine)
     options.isStrict = isStrict
-    options.notNullColumns = notNullColumns
-    for text in defaults {
+    options.notNullColumns = GatheredWords.split(notNullColumns)
+    for text in GatheredWords.split(defaults) {
       guard let cut = text.firstIndex(of: "="), cut != text.startIndex else {
         throw ValidationError("--default \(text): give COL=VALUE, for example score=0")
       }
       options.defaults[String(text[..<cut])] = String(text[text.index(after: cut)...])
     }
-    options.indexes = try indexes.map { try NameList.parse($0, option: "--index") }
+    options.indexes = try GatheredWords.split(indexes).map { try NameList.parse($0, option: "--index") }
     options.indexUpkeep = indexUpkeep
     options.fullTextUpkeep = fullTextUpkeep
     options.triggers = triggers

@@ -88,7 +88,7 @@ struct UpsertOptions: ParsableArguments {
   private func merge() throws -> Merge {
     var merge = Merge()
     var hasRule = false
-    for word in merges.flatMap({ $0.split(separator: ",").map(String.init) }) {
+    for word in GatheredWords.split(merges).flatMap({ $0.split(separator: ",").map(String.init) }) {
       let parts = word.split(separator: ":", maxSplits: 1).map(String.init)
       if parts.count == 2, ["newer", "newer-strict"].contains(parts[0]) {
         if merge.newer != nil { throw ValidationError("--merge takes newer:COL once") }
@@ -104,7 +104,7 @@ struct UpsertOptions: ParsableArguments {
       hasRule = true
       merge.rule = rule
     }
-    for set in sets {
+    for set in GatheredWords.split(sets) {
       let (column, rule) = try Self.assignment(set, option: "--set", form: "COL=RULE")
       if merge.columns[column] != nil { throw ValidationError("--set names \(column) twice") }
       merge.columns[column] = Self.rule(rule)
