@@ -1,5 +1,5 @@
-/// Values of one option, and sources, as one word each, which the argument parser takes at once: it needs a time for each
-/// word that grows with their number, so that 2,000 columns renamed, or 8,000 files, would take seconds.
+/// Joins the values of one option, and the sources, into one word each. The argument parser takes longer for each word the
+/// more there are, so that 2,000 renamed columns, or 8,000 files, would take seconds.
 ///
 ///     --rename a=b -q --rename c=d     ->     --rename a=b␀c=d -q
 ///
@@ -12,7 +12,7 @@ enum GatheredWords {
     values.flatMap { $0.split(separator: separator, omittingEmptySubsequences: false).map(String.init) }
   }
 
-  /// What the argument parser is given. Behind `--` all words stay.
+  /// What the argument parser is given. After `--` all words stay as they are.
   static func gather(_ arguments: [String]) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
     var words = gatherValues(arguments[..<end])
@@ -20,7 +20,7 @@ enum GatheredWords {
     return words + arguments[end...]
   }
 
-  /// Puts the values of an option that may be given again behind its first one.
+  /// Joins the values of an option that may be given again, at the place of the first one.
   private static func gatherValues(_ arguments: ArraySlice<String>) -> [String] {
     var groups: [[String]] = []
     // By option, the place of its first value, and all of them.
@@ -55,8 +55,8 @@ enum GatheredWords {
     return (String(word[..<cut]), String(word[word.index(after: cut)...]))
   }
 
-  /// Puts files that stand side by side into one word: of words that are no options, an option takes the first one at most,
-  /// and `load`, the database and the table may be the next ones.
+  /// Joins files that stand side by side. Of words without dashes the first three may be something else: `load`, the
+  /// database and the table, or the value of the option before them.
   private static func gatherSources(_ arguments: [String]) -> [String] {
     let others = 3
     var words: [String] = []

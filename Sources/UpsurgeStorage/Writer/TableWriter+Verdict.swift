@@ -76,7 +76,7 @@ extension TableWriter {
     guard let rows = acceptance.rows else { return false }
     if rows.notesEach { return rows.areToldApart }
     let mayHaveBrought =
-      ledger.inserted > 0 || claims != nil
+      ledger.inserted > 0 || claims?.rules.isOwned == true
       || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
     if !mayHaveBrought { return true }
     // What the delivery before it has brought is accepted, and not committed yet.
