@@ -1,28 +1,31 @@
 extension Connection {
   /// Prepares the connection of a run, as its options say.
   /// - Parameters:
-  ///   - isPacked: whether rows were packed into the file that is opened.
   ///   - holds: whether savepoints may have to take back much.
   func configure(
-    for options: LoadOptions, isPacked: Bool, holds: Bool = false, database: String, note: (RunNote) -> Void
+    for options: LoadOptions, holds: Bool = false
   ) throws(UpsurgeError) {
     try configure(
       durability: options.durability, pageCacheByteCount: options.pageCacheByteCount,
       defersForeignKeys: holds || options.foreignKeys == .deferred)
-    if didSwitchToWAL && !isPacked { note(RunNote(.info, "\(database) is now in WAL mode")) }
     if !options.isTrial { try endImage() }
+  }
+
+  /// Says once that the database is in WAL mode, where the run has switched it and committed something.
+  func noteSwitchToWAL(of database: String, _ note: (RunNote) -> Void) {
+    if takeSwitchToWAL() { note(RunNote(.info, "\(database) is now in WAL mode")) }
   }
 
   /// The same for a connection that is opened again where its file has gone since: as a rule another run, which came to
   /// nothing, has taken its new file away. It is as if this one had begun a moment later.
   static func configure(
-    _ connection: inout Connection, for options: LoadOptions, isPacked: Bool, holds: Bool = false,
-    database: String, note: (RunNote) -> Void, opening open: () throws(UpsurgeError) -> Connection
+    _ connection: inout Connection, for options: LoadOptions, holds: Bool = false,
+    opening open: () throws(UpsurgeError) -> Connection
   ) throws(UpsurgeError) {
     for attempt in 1... {
       do throws(UpsurgeError) {
         return try connection.configure(
-          for: options, isPacked: isPacked, holds: holds, database: database, note: note)
+          for: options, holds: holds)
       } catch {
         guard connection.hasMoved, attempt < 100 else { throw error }
         connection = try open()

@@ -177,6 +177,7 @@ extension LoadGroup {
       connection.rollBackShared()
     } else {
       try connection.commitShared()
+      connection.noteSwitchToWAL(of: database, note)
     }
     for (index, part) in parts.enumerated() {
       do throws(UpsurgeError) {
@@ -204,14 +205,22 @@ extension LoadGroup {
         part.run.fail(error)
       }
     }
-    if !options.isTrial { connection?.discardNewFile() }
+    discardNewFile()
   }
 
   /// There was nothing to do.
   private func end() {
     connection?.moveToCurrentThread()
     connection?.rollBackShared()
-    if !options.isTrial { connection?.discardNewFile() }
+    discardNewFile()
+  }
+}
+
+extension LoadGroup {
+  /// Removes the file that the group has made; one that was there and empty is empty again when it is closed.
+  fileprivate func discardNewFile() {
+    guard !options.isTrial, let connection, !connection.foundFile else { return }
+    connection.discardNewFile()
   }
 }
 

@@ -79,7 +79,7 @@ package final class LoadGroup: @unchecked Sendable {
     }
     var made = try open()
     try Connection.configure(
-      &made, for: options, isPacked: false, holds: true, database: database, note: note, opening: open)
+      &made, for: options, holds: true, opening: open)
     try InitScript(options: options).run(on: made)
     made.shareTransaction()
     connection = made

@@ -29,10 +29,10 @@ extension LoadRun {
     let end: LoadEnd
     do throws(UpsurgeError) {
       if group == nil {
-        try Connection.configure(
-          &connection, for: job.options, isPacked: packed?.record != nil, database: job.database, note: note,
-          opening: open)
+        try Connection.configure(&connection, for: job.options, opening: open)
       }
+      let isPacked = packed?.record != nil
+      defer { if !isPacked { connection.noteSwitchToWAL(of: job.database, note) } }
       end = try store(input, behind: &packed, on: connection)
     } catch {
       stop(reader)

@@ -41,7 +41,7 @@ struct ReplayRun {
     if let file = job.file { try RejectFileReader.check(file) }
     try connection.configure(
       durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
-    if connection.didSwitchToWAL { note(RunNote(.info, "\(job.database) is now in WAL mode")) }
+    defer { connection.noteSwitchToWAL(of: job.database, note) }
     if let file = job.file {
       try replay(file: file, on: connection)
     } else {
@@ -53,7 +53,7 @@ struct ReplayRun {
       try replayRejects(on: connection, keeper: keeper)
     }
     // Another program that reads may keep the log; the rows are committed all the same.
-    try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    if connection.hasCommitted { try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
   }
 
   /// Begins with the ledger of an earlier replay that ended early, or whose ledger nobody has seen.

@@ -15,7 +15,8 @@ extension Connection {
   /// Prepares the connection for writing: WAL, our own checkpoints, caches, foreign keys on.
   ///
   /// Writes nothing to a database that is in WAL mode already. An existing database with a rollback journal
-  /// is switched to WAL, which `didSwitchToWAL` tells. In a trial the journal stays as it is.
+  /// is switched to WAL, which `didSwitchToWAL` tells, and switched back when the connection closes and has committed
+  /// nothing. In a trial the journal stays as it is.
   /// - Parameters:
   ///   - pageCacheByteCount: upper bound of SQLite's page cache.
   ///   - newDatabasePageSize: page size of a database that has no page yet; a power of two, 512...65536.
@@ -49,6 +50,11 @@ extension Connection {
       try switchToWAL()
       try execute("PRAGMA synchronous=\(durability == .full ? "FULL" : "NORMAL")")
     }
+    if durability != .off {
+      noteWALFrames()
+      if foundLog { try rememberLog() }
+    }
+    isConfigured = true
     self.durability = isTrial ? .normal : durability
     self.pageCacheByteCount = pageCacheByteCount
   }
@@ -81,6 +87,7 @@ extension Connection {
 
   private func switchToWAL() throws(UpsurgeError) {
     if try text("PRAGMA journal_mode") == "wal" { return }
+    let before = foundFile ? OpenFile(handle, SQLITE_FCNTL_FILE_POINTER)?.header() : nil
     let after = try lockWait.inShortWaits { () throws(UpsurgeError) in
       // To the end: the file's header is committed behind the row that tells the mode.
       let statement = try prepare("PRAGMA journal_mode=WAL")
@@ -94,5 +101,6 @@ extension Connection {
         hint: "WAL needs a local file system with shared memory")
     }
     didSwitchToWAL = !isNewDatabase && after == "wal"
+    if after == "wal", let before { try remember(before) }
   }
 }

@@ -25,8 +25,18 @@ package final class Connection {
   package let isTrial: Bool
   /// Whether the database had no page when it was opened.
   package let isNewDatabase: Bool
+  /// Whether the file was there, empty or not, before the connection was opened.
+  package let foundFile: Bool
   /// Whether `configure` took an existing database from a rollback journal to WAL.
   package internal(set) var didSwitchToWAL = false
+  /// What the file held before `configure` switched it to WAL; nil where there is nothing to switch back.
+  var headerBeforeWAL: HeaderBytes?
+  /// `PRAGMA data_version` when `configure` had the database in WAL mode, and the bytes of its log: other commits show.
+  var logBefore: (version: Int64, byteCount: Int64)?
+  /// Whether a log lay beside the database when it was opened, with something in it.
+  let foundLog: Bool
+  /// Whether `configure` was called, from when on `notes` counts commits.
+  var isConfigured = false
   /// What `configure` asked for.
   package internal(set) var durability = Durability.normal
   /// Whether somebody else has opened it, has begun a transaction on it, and ends both.
@@ -86,12 +96,14 @@ package final class Connection {
         .database, "SQLite \(String(cString: sqlite3_libversion())) is too old: 3.37 or newer is needed")
     }
     if !isTemporary { try Connection.checkFile(path, createIfMissing: createIfMissing) }
-    let isStandIn = isTemporary || isTrial && access(path, F_OK) != 0
+    foundFile = !isTemporary && access(path, F_OK) == 0
+    let isStandIn = isTemporary || isTrial && !foundFile
     if isStandIn && !isTemporary { try Connection.checkFolder(of: path) }
     // SQLite's name for a temporary database on disk.
     let handle = try Connection.open(
       isStandIn ? "" : path, createIfMissing: createIfMissing, isReadOnly: isReadOnly || isImmutable,
       isImmutable: isImmutable, vfs: vfs)
+    foundLog = !isReadOnly && !isImmutable && Connection.logByteCount(handle) > 0
     let wait = LockWait(milliseconds: busyTimeoutMilliseconds, isCancelled: isCancelled)
     wait.install(on: handle)
     do throws(UpsurgeError) {
@@ -126,6 +138,8 @@ package final class Connection {
     vfsName = nil
     isTrial = false
     isNewDatabase = false
+    foundFile = true
+    foundLog = false
     isBorrowed = true
     (notes, synchronizingFlag) = (state.notes, state.synchronizingFlag)
     lockWait = LockWait(milliseconds: 0) { false }
@@ -136,6 +150,7 @@ package final class Connection {
   deinit {
     guardedHandle.close()
     if isBorrowed { return BorrowedHandle.giveBack(handle) }
+    if !hasCommitted { leaveUntouched() }
     sqlite3_close_v2(handle)
     notes.deallocate()
   }

@@ -196,7 +196,9 @@ extension Connection {
     sqlite3_wal_hook(
       handle,
       { notes, _, _, frames in
-        notes?.assumingMemoryBound(to: WriteNotes.self).pointee.walFrames = Int(frames)
+        let notes = notes?.assumingMemoryBound(to: WriteNotes.self)
+        notes?.pointee.walFrames = Int(frames)
+        notes?.pointee.hasCommitted = true
         return SQLITE_OK
       }, notes)
   }

@@ -21,6 +21,8 @@ struct WriteNotes {
   var conflicts = 0
   /// Frames in the WAL after the last commit, as the WAL hook tells.
   var walFrames = 0
+  /// Whether anything was committed to the WAL.
+  var hasCommitted = false
 
   mutating func clear() {
     updates = 0
