@@ -174,6 +174,8 @@ enum LedgerText {
     return switch code {
     case .blankLine: counted("blank line") + " left out"
     case .comment: counted("comment line") + " left out"
+    case .byteOrderMark: counted("byte order mark") + " between records left out"
+    case .repeatedHeader: counted("repeated header") + " left out"
     case .padded: counted("short record") + " filled with NULL"
     case .surplusEmpty: counted("long record") + " whose surplus fields were empty"
     case .textInNumberColumn: counted("text") + " stored in a column of numbers"

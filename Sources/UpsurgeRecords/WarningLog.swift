@@ -9,6 +9,10 @@ public struct WarningLog: Sendable, Equatable {
     public static let blankLine = Code(rawValue: "blank-line")
     /// Comment lines.
     public static let comment = Code(rawValue: "comment")
+    /// A byte order mark inside the input, where files were joined.
+    public static let byteOrderMark = Code(rawValue: "byte-order-mark")
+    /// The header once more, where files were joined.
+    public static let repeatedHeader = Code(rawValue: "repeated-header")
     /// A short record was filled up with NULL (`--ragged pad` or `extra`).
     public static let padded = Code(rawValue: "padded")
     /// Empty surplus fields of a long record were dropped (`--ragged pad`).

@@ -40,10 +40,7 @@ extension PreparedSource {
       }
       return .json(
         JSONParser(
-          dialect: JSONDialect(
-            format: format, jsonPath: options.jsonPath, flattenSeparator: options.flattenSeparator,
-            duplicateKeys: options.duplicateKeys),
-          file: opened.name, columns: columns.targets,
+          dialect: jsonDialect(format, options: options), file: opened.name, columns: columns.targets,
           policy: JSONKeyPolicy(
             unknown: table.unknownKeys,
             wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames,
@@ -60,6 +57,15 @@ extension PreparedSource {
           extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
           blobs: blobs(for: table, options: options)))
     }
+  }
+
+  private func jsonDialect(_ format: JSONFormat, options: LoadOptions) -> JSONDialect {
+    var dialect = JSONDialect(
+      format: format, jsonPath: options.jsonPath, flattenSeparator: options.flattenSeparator,
+      duplicateKeys: options.duplicateKeys)
+    dialect.allowsSequence = true
+    dialect.needsLineEnd = options.needsLineEnd
+    return dialect
   }
 
   /// How text in BLOB columns is decoded; while types are looked for, text is text.

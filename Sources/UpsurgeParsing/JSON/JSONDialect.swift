@@ -4,7 +4,7 @@ import UpsurgeRecords
 public enum JSONFormat: String, Sendable, CaseIterable {
   /// One value a line.
   case ndjson
-  /// One document: an array of records, or a single record.
+  /// A document: an array of records, or a single record; with `JSONDialect.allowsSequence` one after another.
   case json
 }
 
@@ -29,6 +29,11 @@ public struct JSONDialect: Sendable, Equatable {
   public var duplicateKeys: DuplicateKeys
   /// How many brackets may be open at once, 1...1,024.
   public var maximumDepth: Int
+  /// Whether values may follow one another without line ends, on one line or as documents. Then record separators
+  /// (RFC 7464) and byte order marks between values are left out as well.
+  public var allowsSequence = false
+  /// Whether several documents must end with a line end, because nothing else tells that they are not cut.
+  package var needsLineEnd = false
 
   public init(
     format: JSONFormat = .ndjson, jsonPath: [String] = [], flattenSeparator: String? = nil,

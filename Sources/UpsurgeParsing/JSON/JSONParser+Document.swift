@@ -13,10 +13,23 @@ struct JSONDocumentState: Sendable {
   var recordDepth: Int32?
   /// Whether any byte but white space was read.
   var hasStarted = false
+  /// Whether this is not the first document.
+  var isFollowing = false
+  /// Whether the next array may be the header once more, as each of several documents may have one.
+  var isAtHeader = false
+  /// Whether the last byte that was read is a line end.
+  var isAtLineEnd = false
 
   init(dialect: JSONDialect) {
     upsurge_json_machine_start(&machine, Int32(truncatingIfNeeded: dialect.maximumDepth))
     machine.watch_depth = 0
+  }
+
+  /// Begins the document that follows this one.
+  mutating func beginNext(dialect: JSONDialect) {
+    let isAtLineEnd = isAtLineEnd
+    self = JSONDocumentState(dialect: dialect)
+    (hasStarted, isFollowing, self.isAtLineEnd) = (true, true, isAtLineEnd)
   }
 }
 
@@ -41,6 +54,10 @@ extension JSONParser {
       case UPSURGE_JSON_AT_KEY:
         document.hasStarted = true
         if try readPathKey(place, end: end, &batch, isFinal: isFinal) == .pauses { return }
+      case UPSURGE_JSON_AT_VALUE where document.machine.depth == 0 && isMark(place.pointee):
+        if try !skipMark(place, end: end, &batch, isFinal: isFinal, fault: UPSURGE_JSON_NO_VALUE) { return }
+      case UPSURGE_JSON_TRAILING where dialect.allowsSequence && document.machine.depth == 0:
+        if try !beginNextDocument(place, end: end, &batch, isFinal: isFinal) { return }
       case UPSURGE_JSON_AT_VALUE:
         document.hasStarted = true
         if try readPlace(place, end: end, &batch, isFinal: isFinal) == .pauses { return }
@@ -64,8 +81,11 @@ extension JSONParser {
   }
 
   /// Moves on to a byte, counting lines.
-  private mutating func advance(to place: UnsafePointer<UInt8>, _ batch: inout Batch) {
+  mutating func advance(to place: UnsafePointer<UInt8>, _ batch: inout Batch) {
     line = line(of: place, batch)
+    if place > UnsafePointer(batch.arena) + batch.parsedByteCount {
+      document.isAtLineEnd = place[-1] == 0x0A || place[-1] == 0x0D
+    }
     batch.parsedByteCount = place - UnsafePointer(batch.arena)
   }
 
@@ -137,6 +157,7 @@ extension JSONParser {
     if isTarget {
       document.isFound = true
       document.recordDepth = Int32(depth + 1)
+      document.isAtHeader = document.isFollowing && shape == .arrays
     }
     document.machine.watch_depth = Int32(depth + 1)
     return .goesOn
@@ -148,6 +169,9 @@ extension JSONParser {
   ) throws(UpsurgeError) -> Progress {
     if !Self.hasRoom(batch) { return .pauses }
     if endSearch != nil && isStillCut(start, end: end, batch, isFinal: isFinal) { return .pauses }
+    if document.isAtHeader, let progress = skipRepeatedHeader(start, end: end, &batch, isFinal: isFinal) {
+      return progress
+    }
     let next: UnsafePointer<UInt8>
     switch try readRecord(start, end: end, &batch) {
     case .needsNewBatch, .cancelled: return .pauses
@@ -172,6 +196,7 @@ extension JSONParser {
       reject(start, p, &batch)
       next = p
     }
+    document.isAtHeader = false
     upsurge_json_machine_value_read(&document.machine)
     advance(to: next, &batch)
     return .goesOn

@@ -15,13 +15,22 @@ extension JSONParser {
         "the document ends before it is complete (\(document.machine.depth) open brackets)", at: end, batch,
         hint: "the file may be cut; get it again")
     }
-    if !document.isFound {
-      let path = dialect.jsonPath.joined(separator: ".")
+    try checkFound(at: end, batch)
+    if dialect.needsLineEnd && document.isFollowing && !document.isAtLineEnd {
       throw documentError(
-        "the document has nothing at the JSON path \(path.escapedForTerminal)", at: end, batch,
-        hint: "--json-path must name the keys that lead to the array of records")
+        "the input has several JSON values and does not end with a line end; it may be cut", at: end, batch,
+        hint: "deliver it again, with a line end after the last value")
     }
     try addHeaderColumns(&batch)
+  }
+
+  /// - Throws: `badInput` where the document has ended and the path led to nothing.
+  func checkFound(at place: UnsafePointer<UInt8>, _ batch: borrowing Batch) throws(UpsurgeError) {
+    if document.isFound { return }
+    let path = dialect.jsonPath.joined(separator: ".")
+    throw documentError(
+      "the document has nothing at the JSON path \(path.escapedForTerminal)", at: place, batch,
+      hint: "--json-path must name the keys that lead to the array of records")
   }
 
   /// The path leads to something that holds no records.
@@ -55,11 +64,8 @@ extension JSONParser {
     guard case .kernel(let code) = fault.kind else {
       return documentError(fault.reason(end: end, unit: "input", offset: 0), at: fault.at, batch)
     }
-    let isSecondValue =
-      code == UPSURGE_JSON_TRAILING && fault.at < end && "{[".utf8.contains(fault.at.pointee)
     return documentError(
-      "the document is not JSON: \(JSONFault.sentence(code)), \(fault.found(end))", at: fault.at, batch,
-      hint: isSecondValue ? "--format ndjson reads one value a line" : nil)
+      "the document is not JSON: \(JSONFault.sentence(code)), \(fault.found(end))", at: fault.at, batch)
   }
 
   /// An error at a byte of the arena.

@@ -37,6 +37,7 @@ extension JSONParser {
       let next = hasLineEnd ? end + 1 : end
       if end > start && (end - 1).pointee == 0x0D { end -= 1 }
       if try !readLine(start, end, &batch) { return }
+      if nextOnLine != nil, try !readRest(ofLineTo: end, &batch) { return }
       batch.parsedByteCount = next - base
       if hasLineEnd { line += 1 }
     }
@@ -57,7 +58,8 @@ extension JSONParser {
   private mutating func readLine(
     _ lineStart: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ batch: inout Batch
   ) throws(UpsurgeError) -> Bool {
-    let start: UnsafePointer<UInt8> = upsurge_json_skip_space(lineStart, end)
+    var start: UnsafePointer<UInt8> = upsurge_json_skip_space(lineStart, end)
+    if start < end && start.pointee != UInt8(ascii: "{") { start = skipMarks(start, end, batch) }
     if start == end {
       let place = position(of: lineStart, batch)
       let blank = Position(file: file, line: place.line, byte: place.byte)
@@ -65,12 +67,32 @@ extension JSONParser {
       return true
     }
     switch try readRecord(start, end: end, &batch) {
-    case .needsNewBatch, .cancelled: return false
+    case .needsNewBatch, .cancelled:
+      nextOnLine = nil
+      return false
     case .header, .stored: return true
-    case .rejected, .failed:
+    case .rejected:
+      reject(start, nextOnLine.map { UnsafePointer(batch.arena) + $0 } ?? end, &batch)
+      return true
+    case .failed:
+      nextOnLine = nil
       reject(start, end, &batch)
       return true
     }
+  }
+
+  /// Reads the values that follow the first one of a line.
+  /// - Returns: false when the batch must be closed in front of one.
+  private mutating func readRest(
+    ofLineTo end: UnsafePointer<UInt8>, _ batch: inout Batch
+  ) throws(UpsurgeError) -> Bool {
+    while let next = nextOnLine {
+      nextOnLine = nil
+      batch.parsedByteCount = next
+      if !Self.hasRoom(batch) { return false }
+      if try !readLine(UnsafePointer(batch.arena) + next, end, &batch) { return false }
+    }
+    return true
   }
 
   /// Begins to drop a line that is larger than memory allows.

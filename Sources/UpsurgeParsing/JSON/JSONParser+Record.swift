@@ -97,7 +97,7 @@ extension JSONParser {
   mutating func endsLine(_ next: UnsafePointer<UInt8>, _ frame: JSONFrame) -> Bool {
     if dialect.format == .json { return true }
     let rest: UnsafePointer<UInt8> = upsurge_json_skip_space(next, frame.end)
-    if rest >= frame.end { return true }
+    if rest >= frame.end || startsNextValue(rest, frame) { return true }
     fault = JSONFault(kind: .kernel(UPSURGE_JSON_TRAILING), at: rest)
     return false
   }

@@ -91,7 +91,8 @@ final class JSONParserDetails: @unchecked Sendable {
 extension JSONDocumentState {
   func isSame(as other: JSONDocumentState) -> Bool {
     matchedCount == other.matchedCount && isFound == other.isFound && recordDepth == other.recordDepth
-      && hasStarted == other.hasStarted && numbers == other.numbers && brackets == other.brackets
+      && hasStarted == other.hasStarted && isFollowing == other.isFollowing && isAtHeader == other.isAtHeader
+      && isAtLineEnd == other.isAtLineEnd && numbers == other.numbers && brackets == other.brackets
   }
 
   /// All of the machine but its brackets and what the dialect says.
@@ -137,6 +138,14 @@ extension JSONDocumentState {
     if let recordDepth {
       out.key("records")
       out.number(Int64(recordDepth))
+    }
+    if isFollowing {
+      out.key("following")
+      out.bool(true)
+      out.key("at_header")
+      out.bool(isAtHeader)
+      out.key("at_line_end")
+      out.bool(isAtLineEnd)
     }
     out.endObject()
   }
@@ -184,6 +193,9 @@ extension JSONDocumentState {
     machine.literal = UInt8(numbers[7])
     machine.literal_count = UInt8(numbers[8])
     (matchedCount, isFound, hasStarted) = (matched, found, started)
+    isFollowing = value["following"] == .bool(true)
+    isAtHeader = value["at_header"] == .bool(true)
+    isAtLineEnd = value["at_line_end"] == .bool(true)
     return true
   }
 }

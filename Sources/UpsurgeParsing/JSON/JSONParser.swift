@@ -83,6 +83,8 @@ package struct JSONParser: RecordParser, Sendable {
   /// How far the end of the line was looked for that begins at `sourceOffset`.
   var searchedLine: (sourceOffset: UInt64, byteCount: Int)?
   var droppedLine: DroppedLine?
+  /// Arena offset of the next value of the line in work, where several stand on it.
+  var nextOnLine: Int?
 
   // A document.
   /// Looks for the end of a record that did not fit the arena.

@@ -9,11 +9,42 @@ package enum JSONSniffer {
   /// - Returns: nil when the sample is no JSON.
   package static func sniff(_ sample: UnsafeBufferPointer<UInt8>, isWhole: Bool) -> JSONFormat? {
     guard let base = sample.baseAddress else { return nil }
-    let end = base + sample.count
-    let start: UnsafePointer<UInt8> = upsurge_json_skip_space(base, end)
-    guard start < end, isBracket(start.pointee) else { return nil }
-    if start.pointee == UInt8(ascii: "{") { return formatOfObject(start, end) }
-    return formatOfArray(start, end)
+    let sniffer = Sample(end: base + sample.count, isWhole: isWhole)
+    return format(skipMarks(base, sniffer.end), sniffer)
+  }
+
+  private struct Sample {
+    let end: UnsafePointer<UInt8>
+    let isWhole: Bool
+  }
+
+  /// Values that are looked at, and the bytes behind which no more are.
+  private static let valueLimit = 64
+  private static let byteLimit = 256 << 10
+
+  private static func format(_ start: UnsafePointer<UInt8>, _ sample: Sample) -> JSONFormat? {
+    guard start < sample.end, isBracket(start.pointee) else { return nil }
+    if start.pointee == UInt8(ascii: "{") { return formatOfObject(start, sample) }
+    return formatOfArray(start, sample)
+  }
+
+  /// The first byte that is no white space, no record separator and no byte order mark.
+  private static func skipMarks(
+    _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+  ) -> UnsafePointer<UInt8> {
+    var p: UnsafePointer<UInt8> = upsurge_json_skip_space(start, end)
+    while p < end {
+      let mark = JSONParser.byteOrderMark
+      if p.pointee == JSONParser.recordSeparator {
+        p += 1
+      } else if UnsafeBufferPointer(start: p, count: end - p).starts(with: mark) {
+        p += mark.count
+      } else {
+        break
+      }
+      p = upsurge_json_skip_space(p, end)
+    }
+    return p
   }
 
   /// Whether what follows the first bracket is the start of JSON that no CSV header would be mistaken for. Then
@@ -50,11 +81,11 @@ package enum JSONSniffer {
   }
 
   /// The text begins with a brace.
-  private static func formatOfObject(
-    _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
-  ) -> JSONFormat? {
+  private static func formatOfObject(_ start: UnsafePointer<UInt8>, _ sample: Sample) -> JSONFormat? {
+    let end = sample.end
     switch readValue(start, end) {
-    case .whole(let next): return upsurge_json_count_lines(start, next) == 0 ? .ndjson : .json
+    case .whole(let next):
+      return upsurge_json_count_lines(start, next) == 0 ? formatOfSequence(start, next, sample) : .json
     case .cut: return upsurge_json_count_lines(start, end) == 0 ? .ndjson : .json
     case .broken:
       if !isSurelyJSON(start, end) { return hasObjectLine(start, end) ? .ndjson : nil }
@@ -62,35 +93,95 @@ package enum JSONSniffer {
     }
   }
 
+  /// The text begins with an object on one line: are there others that go over several, or that share a line so long
+  /// that its end is not in sight?
+  private static func formatOfSequence(
+    _ start: UnsafePointer<UInt8>, _ next: UnsafePointer<UInt8>, _ sample: Sample
+  ) -> JSONFormat {
+    let end = sample.end
+    var p = skipMarks(next, end)
+    var valueCount = 1
+    while p < end, isBracket(p.pointee), valueCount < valueLimit, p - start < byteLimit {
+      switch readValue(p, end) {
+      case .broken: return .ndjson
+      case .cut: return !sample.isWhole && spansLines(p, end) ? .json : lineFormat(start, sample)
+      case .whole(let next):
+        if upsurge_json_count_lines(p, next) > 0 { return .json }
+        p = skipMarks(next, end)
+        valueCount += 1
+      }
+    }
+    return valueCount > 1 ? lineFormat(start, sample) : .ndjson
+  }
+
+  /// Values on a line that does not end within the sample are read one by one, not as a line.
+  private static func lineFormat(_ start: UnsafePointer<UInt8>, _ sample: Sample) -> JSONFormat {
+    sample.isWhole || upsurge_json_count_lines(start, sample.end) > 0 ? .ndjson : .json
+  }
+
+  /// Whether a value that is cut has begun a second line.
+  private static func spansLines(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
+    let bytes = UnsafeBufferPointer(start: start, count: end - start)
+    guard let lineEnd = bytes.firstIndex(of: 0x0A) else { return false }
+    return !bytes[lineEnd...].allSatisfy(isSpace)
+  }
+
   /// The text begins with a square bracket.
-  private static func formatOfArray(
-    _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
-  ) -> JSONFormat? {
+  private static func formatOfArray(_ start: UnsafePointer<UInt8>, _ sample: Sample) -> JSONFormat? {
+    let end = sample.end
     // More behind an array of numbers may still be a CSV field that looks like JSON.
     let otherwise: JSONFormat? = isSurelyJSON(start, end) ? .json : nil
     switch readValue(start, end) {
     case .cut: return .json
     case .broken: return otherwise
     case .whole(let next):
-      let following: UnsafePointer<UInt8> = upsurge_json_skip_space(next, end)
+      let following = skipMarks(next, end)
       if following == end || upsurge_json_count_lines(start, next) > 0 { return .json }
-      if upsurge_json_count_lines(next, following) == 0 || !isBracket(following.pointee) { return otherwise }
-      return hasNestedValue(start, next) ? .json : .ndjson
+      if !isBracket(following.pointee) { return otherwise }
+      if otherwise == nil && upsurge_json_count_lines(next, following) == 0 {
+        guard case .whole = readValue(following, end) else { return nil }
+      }
+      switch elements(of: start, next) {
+      case .none:
+        return format(following, sample) == .ndjson && following.pointee == UInt8(ascii: "[")
+          ? .ndjson : .json
+      case .nested: return .json
+      case .values: return .ndjson
+      }
     }
   }
 
-  /// Whether an array holds arrays or objects.
-  private static func hasNestedValue(_ start: UnsafePointer<UInt8>, _ next: UnsafePointer<UInt8>) -> Bool {
+  /// What an array holds.
+  private enum Elements {
+    case none
+    /// Nothing but arrays and objects.
+    case nested
+    /// Other values, too, as a row does.
+    case values
+  }
+
+  private static func elements(of start: UnsafePointer<UInt8>, _ next: UnsafePointer<UInt8>) -> Elements {
+    var depth = 0
     var isInString = false
+    var elements = Elements.none
     var p = start + 1
-    while p < next {
+    while p < next - 1 {
       let byte = p.pointee
+      if !isInString && depth == 0 && !isSpace(byte) && byte != UInt8(ascii: ",") && !isBracket(byte) {
+        return .values
+      }
       if byte == UInt8(ascii: "\"") { isInString.toggle() }
-      if isInString && byte == UInt8(ascii: "\\") { p += 1 }
-      if !isInString && isBracket(byte) { return true }
+      if isInString {
+        if byte == UInt8(ascii: "\\") { p += 1 }
+      } else if isBracket(byte) {
+        depth += 1
+        elements = .nested
+      } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
+        depth -= 1
+      }
       p += 1
     }
-    return false
+    return elements
   }
 
   /// Whether a broken object looks like a line of NDJSON, not like one that goes over several lines.
