@@ -40,7 +40,10 @@ package struct CSVOracle {
     for _ in 0..<dialect.skippedLineCount where at < bytes.count { skipLine() }
     var headersLeft = dialect.headerLineCount
     while at < bytes.count {
-      if isLineEnd(at) {
+      if at > 0, starts(with: [0xEF, 0xBB, 0xBF], at: at) {
+        warn("byte-order-mark")
+        at += 3
+      } else if isLineEnd(at) {
         warn("blank-line")
         skipLine()
       } else if let prefix = dialect.commentPrefix, starts(with: prefix, at: at) {

@@ -11,11 +11,14 @@ extension CSVParser {
     case incomplete
   }
 
+  /// UTF-8's mark.
+  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   /// Steps over UTF-8's mark at the start of a stream.
   /// - Returns: false when more bytes are needed.
   mutating func skipByteOrderMark(_ batch: inout Batch, _ scanner: RecordScanner) -> Bool {
     if !isAtStreamStart { return true }
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let mark = Self.byteOrderMark
     let start = batch.parsedByteCount
     let byteCount = min(mark.count, scanner.end - start)
     for index in 0..<byteCount where scanner.bytes[start + index] != mark[index] {
@@ -51,7 +54,7 @@ extension CSVParser {
     return true
   }
 
-  /// Steps over a blank line, a comment or a header.
+  /// Steps over a blank line, a comment, a header, or a byte order mark that joined files left.
   mutating func skipNonRecord(_ batch: inout Batch, _ scanner: inout RecordScanner) -> NonRecord {
     let start = batch.parsedByteCount
     let first = scanner.bytes[start]
@@ -62,6 +65,15 @@ extension CSVParser {
       nextLine += 1
       scanner.seek(to: batch.parsedByteCount)
       return .skipped
+    }
+    switch match(Self.byteOrderMark, at: start, scanner) {
+    case .unknown: return .incomplete
+    case .yes:
+      tally.count(.byteOrderMark, at: position(ofByte: start, in: batch))
+      batch.parsedByteCount += Self.byteOrderMark.count
+      scanner.seek(to: batch.parsedByteCount)
+      return .skipped
+    case .no: break
     }
     switch matchComment(at: start, scanner) {
     case .unknown: return .incomplete
@@ -79,6 +91,10 @@ extension CSVParser {
 
   private func matchComment(at start: Int, _ scanner: RecordScanner) -> RecordScanner.Match {
     guard let prefix = dialect.commentPrefix, !prefix.isEmpty else { return .no }
+    return match(prefix, at: start, scanner)
+  }
+
+  private func match(_ prefix: [UInt8], at start: Int, _ scanner: RecordScanner) -> RecordScanner.Match {
     for (index, byte) in prefix.enumerated() {
       if start + index == scanner.end { return scanner.isFinal ? .no : .unknown }
       if scanner.bytes[start + index] != byte { return .no }

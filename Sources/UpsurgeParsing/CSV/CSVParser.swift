@@ -154,7 +154,8 @@ package struct CSVParser: RecordParser {
     while batch.parsedByteCount < scanner.end && batch.recordCount < recordLimit && !batch.isClosed {
       let start = batch.parsedByteCount
       let first = bytes[start]
-      if first == 0x0A || first == 0x0D || UInt16(first) == commentStart || headersToSkip > 0 {
+      if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart || headersToSkip > 0
+      {
         switch skipNonRecord(&batch, &scanner) {
         case .skipped: continue
         case .incomplete: return

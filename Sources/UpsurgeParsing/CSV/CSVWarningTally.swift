@@ -5,7 +5,7 @@ import UpsurgeRecords
 struct CSVWarningTally {
   /// Warnings about records, not values.
   enum Kind: Int, CaseIterable {
-    case blankLine, comment, padded, surplusEmpty
+    case blankLine, comment, padded, surplusEmpty, byteOrderMark
 
     var code: WarningLog.Code {
       switch self {
@@ -13,6 +13,7 @@ struct CSVWarningTally {
       case .comment: .comment
       case .padded: .padded
       case .surplusEmpty: .surplusEmpty
+      case .byteOrderMark: .byteOrderMark
       }
     }
   }

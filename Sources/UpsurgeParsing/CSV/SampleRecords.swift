@@ -39,6 +39,8 @@ struct SampleRecords {
       let byte = bytes[reader.offset]
       if byte == 0x0A || byte == 0x0D {
         reader.skipLine()
+      } else if byte == 0xEF, bytes[reader.offset...].starts(with: CSVParser.byteOrderMark) {
+        reader.offset += CSVParser.byteOrderMark.count
       } else if let prefix = dialect.commentPrefix, bytes[reader.offset...].starts(with: prefix) {
         reader.skipLine()
       } else {
