@@ -180,6 +180,7 @@ enum LedgerText {
     case .surplusEmpty: counted("long record") + " whose surplus fields were empty"
     case .textInNumberColumn: counted("text") + " stored in a column of numbers"
     case .spellingChanged: counted("value") + " respelled by the column's type"
+    case .emptyKey: "values under the empty key \"\" stored"
     case .duplicateKey: counted("record") + " with a key twice (the last one won)"
     case .columnCollision:
       counted("value") + " whose key means a column that another key means too (the last one won)"

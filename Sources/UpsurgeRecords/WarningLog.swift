@@ -21,6 +21,8 @@ public struct WarningLog: Sendable, Equatable {
     public static let textInNumberColumn = Code(rawValue: "text-in-number-column")
     /// SQLite's affinity changed a value's spelling in a table that existed (`007` became 7).
     public static let spellingChanged = Code(rawValue: "spelling-changed")
+    /// The key of some values is the empty text; they are in the column that the warning names.
+    public static let emptyKey = Code(rawValue: "empty-key")
     /// A key twice in one JSON object; the last one won.
     public static let duplicateKey = Code(rawValue: "duplicate-key")
     /// A header name had to be changed to be unique or not empty.

@@ -53,6 +53,7 @@ extension JSONParser {
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
     if slot >= 0 && slot < frame.columnCount {
       keys.entries[key].affinity = isDecoded(slot) ? Self.decodedAffinity : columns[slot].affinity.rawValue
+      if name.isEmpty { pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name) }
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else if slot == Int(JSONKeyTable.skipped) {
       noteSkipped(name)
@@ -127,12 +128,21 @@ extension JSONParser {
     keys.path(of: Int32(truncatingIfNeeded: key)).joined(separator: dialect.flattenSeparator ?? "")
   }
 
+  /// The column of a key that is the empty text.
+  static let emptyKeyColumn = "unnamed"
+
+  /// The name of the column that a key is for.
+  private func columnName(of name: String) -> String {
+    renames[name.nameKey] ?? (name.isEmpty ? Self.emptyKeyColumn : name)
+  }
+
   /// The slot of a key by its name, or `skipped` or `unresolved`.
   func slot(of name: String) -> Int {
     let folded = name.nameKey
-    if let wanted, !wanted.contains(folded) { return Int(JSONKeyTable.skipped) }
-    let column = renames[folded] ?? name
-    if let slot = slotsByName[column.nameKey] { return slot }
+    if let wanted, !wanted.contains(folded) && !(name.isEmpty && wanted.contains(Self.emptyKeyColumn)) {
+      return Int(JSONKeyTable.skipped)
+    }
+    if let slot = slotsByName[columnName(of: name).nameKey] { return slot }
     return Int(policy.unknown == .skip ? JSONKeyTable.skipped : JSONKeyTable.unresolved)
   }
 
@@ -158,7 +168,7 @@ extension JSONParser {
     for new in newNames.asked {
       let name = new.text
       if slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
-      let column = renames[name.nameKey] ?? name
+      let column = columnName(of: name)
       if let mark = policy.mark, column.nameKey == mark.nameKey { throw markRefusal(of: name, at: position) }
       let target: ColumnTarget
       switch policy.unknown {

@@ -21,6 +21,8 @@ struct JSONPendingWarnings {
     case columnCollision
     /// Keys whose objects are taken apart, counted by key instead of column.
     case duplicateObject
+    /// The column of a key that is the empty text.
+    case emptyKey
   }
 
   private var list: [Warning] = []
@@ -74,7 +76,7 @@ struct JSONPendingWarnings {
     for warning in list where warning.count > 0 { body(warning.code, warning.column, warning.count) }
   }
 
-  private static func id(_ kind: Kind, _ place: Int) -> Int { place << 2 | kind.rawValue }
+  private static func id(_ kind: Kind, _ place: Int) -> Int { place << 3 | kind.rawValue }
 
   private func index(of id: Int) -> Int? {
     guard id < places.count else { return nil }
