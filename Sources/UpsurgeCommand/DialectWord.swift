@@ -113,3 +113,4 @@ extension BlobEncoding: ExpressibleByArgument {}
 extension DryRun: ExpressibleByArgument {}
 extension LoadOptions.Inference: ExpressibleByArgument {}
 extension JSONDialect.DuplicateKeys: ExpressibleByArgument {}
+extension JSONDialect.NonFinite: ExpressibleByArgument {}

@@ -19,7 +19,9 @@ struct InputOptions: ParsableArguments {
   @Option(help: "Escape character, such as a backslash.")
   var escape: String?
 
-  @Flag(name: .customLong("no-header"), help: "The first line is data; columns are named c1, c2, ...")
+  @Flag(
+    name: .customLong("no-header"),
+    help: "The first line (or JSON array) is data; columns are named c1, c2, ...")
   var hasNoHeader = false
 
   @Option(help: "Number of header lines; names of several lines are joined.")
@@ -27,7 +29,9 @@ struct InputOptions: ParsableArguments {
 
   @Option(
     name: .customLong("names"),
-    help: "Names of all fields, A,B,C, instead of those in the header (or where there is none).")
+    help:
+      "Names of all fields, A,B,C, instead of those in the header (or where there is none); for JSON arrays, too."
+  )
   var nameList: String?
 
   @Option(help: "Lines to leave out before the header.")
@@ -71,11 +75,15 @@ struct InputOptions: ParsableArguments {
       valueName: "sep"))
   var flattenSeparator: String?
 
-  @Option(help: "Keys that lead to the array of records in a JSON document: data.items")
+  @Option(
+    help: "Keys that lead to the array of records in a JSON document: data.items; $ for the document itself.")
   var jsonPath: String?
 
   @Option(help: "A key twice in one JSON object: last-wins or reject.")
   var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
+
+  @Option(name: .customLong("json-nan"), help: "NaN and Infinity as JSON values: null, or reject the record.")
+  var jsonNaN: JSONDialect.NonFinite = .reject
 
   @Option(
     help: "Where the types of a new table come from: sample (first MiB), full (reads all), none (TEXT).")
@@ -121,9 +129,11 @@ struct InputOptions: ParsableArguments {
     if let jsonPath {
       do throws(UpsurgeError) {
         options.jsonPath = try JSONPath.parse(jsonPath)
+        options.takesWrapper = options.jsonPath.isEmpty
       } catch { throw ValidationError(error.message) }
     }
     options.duplicateKeys = duplicateKeys
+    options.jsonNaN = jsonNaN
     options.inference = infer
     options.memory = memory
     options.maximumRatio = try ratio()

@@ -12,6 +12,10 @@ public struct LoadOptions: Sendable {
   public var flattenSeparator: String?
   /// Where in a JSON document the array of records is.
   public var jsonPath: [String] = []
+  /// What `NaN`, `Infinity` and `-Infinity` are in JSON.
+  public var jsonNaN = JSONDialect.NonFinite.reject
+  /// Whether an object that seems only to wrap an array of records is a record all the same.
+  public var takesWrapper = false
   public var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
 
   /// The fields to load, by their names in the input; empty means all.

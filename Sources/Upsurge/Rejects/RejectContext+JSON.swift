@@ -51,6 +51,9 @@ extension RejectContext {
       if dialect.duplicateKeys != .lastWins {
         out.member("duplicate_keys", dialect.duplicateKeys.rawValue)
       }
+      if let nonFinite = dialect.nonFinite, nonFinite != .reject {
+        out.member("json_nan", nonFinite.rawValue)
+      }
     }
     out.endObject()
     return out.text
@@ -120,6 +123,7 @@ extension RejectContext {
     guard let format = json["format"]?.text.flatMap(JSONFormat.init(rawValue:)) else { throw fault("format") }
     var dialect = JSONDialect(format: format, flattenSeparator: json["flatten"]?.text)
     dialect.duplicateKeys = try word(json, "duplicate_keys") ?? .lastWins
+    dialect.nonFinite = try word(json, "json_nan") ?? .reject
     var renames: [String: String] = [:]
     if let given = json["rename"] {
       guard case .object(let members) = given else { throw fault("rename") }

@@ -68,8 +68,9 @@ extension RejectContext {
       let fields = names.map { name in name.flatMap { columns.slot(named: $0) == nil ? nil : $0 } }
       layout = .csv(sniffed.dialect, fields: fields)
     case .json(let format):
-      let dialect = JSONDialect(
+      var dialect = JSONDialect(
         format: format, flattenSeparator: options.flattenSeparator, duplicateKeys: options.duplicateKeys)
+      dialect.nonFinite = options.jsonNaN
       layout = .json(
         dialect, header: [], wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames
       )

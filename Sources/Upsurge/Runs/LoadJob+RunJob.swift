@@ -21,7 +21,9 @@ extension LoadOptions {
     if csv != CSVOverrides() { list.append(Option("the CSV dialect", csv.identity)) }
     if let flattenSeparator { list.append(Option("--flatten", flattenSeparator)) }
     for step in jsonPath { list.append(Option("--json-path", step)) }
+    if takesWrapper { list.append(Option("--json-path", "$")) }
     if duplicateKeys != .lastWins { list.append(Option("--duplicate-keys", "\(duplicateKeys)")) }
+    if jsonNaN != .reject { list.append(Option("--json-nan", jsonNaN.rawValue)) }
     for column in columns { list.append(Option("--columns", column)) }
     for (old, new) in renames.sorted(by: { $0.key < $1.key }) {
       list.append(Option("--rename", "\(old)=\(new)"))

@@ -30,6 +30,7 @@ extension PreparedSource {
   ) throws(UpsurgeError) -> SourceParser {
     switch shape {
     case .json(let format):
+      try checkWrapper(for: table)
       // JSON names its columns as it goes; those that the table has are known from the start. The mark of rows that are
       // gone is the sweep's.
       for column in table.columns
@@ -65,7 +66,21 @@ extension PreparedSource {
       duplicateKeys: options.duplicateKeys)
     dialect.allowsSequence = true
     dialect.needsLineEnd = options.needsLineEnd
+    dialect.nonFinite = options.jsonNaN
+    dialect.arrayNames = arrayNames(format, options: options)
     return dialect
+  }
+
+  /// What `--names`, `--no-header` and `--header-lines` mean for records that are arrays.
+  private func arrayNames(_ format: JSONFormat, options: LoadOptions) -> JSONArrayNames {
+    guard let names = options.csv.columnNames else {
+      return options.csv.headerLineCount == 0 ? .numbered : .firstArray
+    }
+    if let count = options.csv.headerLineCount { return .given(names, replacesHeader: count > 0) }
+    let isHeader = opened.sample.withUnsafeBufferPointer {
+      JSONSniffer.beginsWithHeader($0, isDocument: format == .json, names: names)
+    }
+    return .given(names, replacesHeader: isHeader)
   }
 
   /// How text in BLOB columns is decoded; while types are looked for, text is text.

@@ -5,6 +5,9 @@ package struct PreparedSource {
   /// The columns as a database declares them; nil where only the records say what they are.
   var declared: [InferredColumn]?
 
+  /// What the input is, where it seems to be an object that only wraps the records.
+  var wrapper: JSONWrapper?
+
   /// How the bytes become records.
   package enum Shape: Sendable {
     case csv(CSVSniffResult)
@@ -63,7 +66,9 @@ package struct PreparedSource {
     if case .csv(let sniffed) = shape, let unknown = sniffed.unknownFields {
       throw unknownFields(unknown, of: opened.name, hasHeader: sniffed.dialect.headerLineCount > 0)
     }
-    return PreparedSource(opened: opened, shape: shape)
+    var prepared = PreparedSource(opened: opened, shape: shape)
+    prepared.wrapper = prepared.foundWrapper(options: options)
+    return prepared
   }
 
   private static func unknownFields(
@@ -105,7 +110,9 @@ package struct PreparedSource {
     case nil:
       if !options.jsonPath.isEmpty { return .json(.json) }
       let format = opened.sample.withUnsafeBufferPointer {
-        JSONSniffer.sniff($0, isWhole: opened.isSampleWhole)
+        JSONSniffer.sniff(
+          $0, isWhole: opened.isSampleWhole,
+          hasArrayNames: options.csv.columnNames != nil || options.csv.headerLineCount == 0)
       }
       if let format { return .json(format) }
     }
@@ -115,7 +122,7 @@ package struct PreparedSource {
 
   /// What was guessed or changed on the way and should be said.
   package var remarks: [String] {
-    guard case .csv(let sniffed) = shape else { return [] }
+    guard case .csv(let sniffed) = shape else { return wrapper.map { [Self.remark(on: $0)] } ?? [] }
     let shown = sniffed.renamings.prefix(5).map {
       "\"\($0.original.escapedForTerminal)\" (field \($0.index + 1)) is \($0.new.escapedForTerminal)"
     }

@@ -19,7 +19,8 @@ package enum JobWording {
   /// Options with a value that are keys of a table.
   package static let values: Set<String> = [
     "format", "compression", "delimiter", "quote", "escape", "header-lines", "names", "skip-lines", "comment",
-    "null", "encoding", "ragged", "columns", "rename", "type", "flatten", "json-path", "duplicate-keys",
+    "null", "encoding", "ragged", "columns", "rename", "type", "flatten", "json-path", "json-nan",
+    "duplicate-keys",
     "infer",
     "max-ratio", "memory", "key", "key-where", "key-index", "null-keys", "mode", "merge", "set", "update-if",
     "delete-when", "create", "not-null", "default", "contract", "index", "indexes", "fts", "triggers",

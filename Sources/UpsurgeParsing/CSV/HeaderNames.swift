@@ -53,6 +53,22 @@ package struct HeaderNames: Sendable, Equatable {
     names = (0..<count).map { "c\($0 + 1)" }
   }
 
+  /// Names that are different and stay as they are; only empty ones become `column_N`, or one that is free.
+  init(unnamedIn given: [String]) {
+    names = given
+    var taken = Set(given.map(\.nameKey))
+    for (index, name) in given.enumerated() where name.isEmpty {
+      var new = "column_\(index + 1)"
+      var number = 2
+      while !taken.insert(new.nameKey).inserted {
+        new = "column_\(index + 1)_\(number)"
+        number += 1
+      }
+      names[index] = new
+      renamings.append(Renaming(index: index, original: name, new: new))
+    }
+  }
+
   static func trim(_ name: String) -> String {
     let scalars = name.unicodeScalars
     guard let first = scalars.firstIndex(where: { !isBlank($0) }),

@@ -8,6 +8,16 @@ public enum JSONFormat: String, Sendable, CaseIterable {
   case json
 }
 
+/// What names the columns of records that are arrays.
+public enum JSONArrayNames: Sendable, Equatable {
+  /// The first array.
+  case firstArray
+  /// Names that are given, in place of those in the first array where that is a header.
+  case given([String], replacesHeader: Bool)
+  /// `c1`, `c2`…; the first array is a record.
+  case numbered
+}
+
 /// How JSON input is to be read.
 public struct JSONDialect: Sendable, Equatable {
   /// What happens to a key that stands twice in one object.
@@ -15,6 +25,14 @@ public struct JSONDialect: Sendable, Equatable {
     /// The last value counts; a warning says where.
     case lastWins = "last-wins"
     /// The record is a reject.
+    case reject
+  }
+
+  /// What `NaN`, `Infinity` and `-Infinity` are as values, which some programs write and JSON does not know.
+  public enum NonFinite: String, Sendable, CaseIterable {
+    /// NULL.
+    case null
+    /// Their record is a reject.
     case reject
   }
 
@@ -32,6 +50,10 @@ public struct JSONDialect: Sendable, Equatable {
   /// Whether values may follow one another without line ends, on one line or as documents. Then record separators
   /// (RFC 7464) and byte order marks between values are left out as well.
   public var allowsSequence = false
+  /// What `NaN` and infinities are; nil: an error like any other, which ends a document.
+  public var nonFinite: NonFinite?
+  /// What names the columns of array records.
+  public var arrayNames = JSONArrayNames.firstArray
   /// Whether several documents must end with a line end, because nothing else tells that they are not cut.
   package var needsLineEnd = false
 

@@ -17,6 +17,8 @@ struct JSONFault: @unchecked Sendable {
     /// A value for a BLOB column that cannot be decoded: why, as a sentence.
     case badBlob(String)
     case unnameableKey
+    /// `NaN` or an infinity where a value was expected.
+    case nonFinite(String)
     case notAnObject(String)
     /// A key that needs a column where the table can have no more.
     case tooManyColumns(limit: Int)
@@ -49,7 +51,7 @@ struct JSONFault: @unchecked Sendable {
     case .notAnObject: .notAnObject
     case .ragged: .ragged
     case .tooManyColumns, .nameTooLong, .tooManyKeys: .tooManyColumns
-    case .unnameableKey, .cancelled: .jsonSyntax
+    case .unnameableKey, .nonFinite, .cancelled: .jsonSyntax
     case .kernel(UPSURGE_JSON_NOT_UTF8): .invalidUTF8
     case .kernel(UPSURGE_JSON_TOO_DEEP): .tooDeep
     case .kernel(UPSURGE_JSON_LONE_SURROGATE): .loneSurrogate
@@ -68,6 +70,7 @@ struct JSONFault: @unchecked Sendable {
     case .wouldChange: return "the column's type would change the spelling of the value \(place)"
     case .badBlob(let reason): return "\(reason) (\(place))"
     case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
+    case .nonFinite(let word): return "\(word) is no JSON value, found \(place)"
     case .notAnObject(let found): return found
     case .tooManyColumns(let limit):
       return
@@ -130,6 +133,7 @@ struct JSONFault: @unchecked Sendable {
     case .badBlob: Self.blobHint
     case .tooManyColumns, .nameTooLong: Self.columnsHint
     case .tooManyKeys: "without --flatten the record can be read"
+    case .nonFinite: "--json-nan null stores NULL for it"
     case .duplicateKey, .columnCollision: "--duplicate-keys last-wins takes the last value"
     default: nil
     }

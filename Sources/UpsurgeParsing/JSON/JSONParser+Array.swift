@@ -2,6 +2,72 @@ import CScan
 import UpsurgeRecords
 
 extension JSONParser {
+  /// Names the columns before the first array is read as a record.
+  /// - Returns: false when the first array is a header; else, with `fault` set, when it cannot be read.
+  mutating func hasGivenNames(
+    _ start: UnsafePointer<UInt8>, _ frame: inout JSONFrame
+  ) throws(UpsurgeError) -> Bool {
+    switch dialect.arrayNames {
+    case .firstArray, .given(_, replacesHeader: true): return false
+    case .given(let names, replacesHeader: false): take(header: names)
+    case .numbered:
+      guard let count = elementCount(start, frame) else { return true }
+      take(header: HeaderNames(count: max(count, 1)).names)
+    }
+    return true
+  }
+
+  /// The names that array records have from now on.
+  private mutating func take(header names: [String]) {
+    shape = .arrays
+    header = names
+    headerSlots = names.map { slot(of: $0) }
+    for (index, slot) in headerSlots.enumerated() where slot == Int(JSONKeyTable.skipped) {
+      noteSkipped(names[index])
+    }
+  }
+
+  /// Values of an array; nil, with `fault` set, when it cannot be read.
+  private mutating func elementCount(_ start: UnsafePointer<UInt8>, _ frame: JSONFrame) -> Int? {
+    let end = frame.end
+    var token = upsurge_json_token()
+    var count = 0
+    var p: UnsafePointer<UInt8> = upsurge_json_skip_space(start + 1, end)
+    while p < end && (p.pointee != UInt8(ascii: "]") || count > 0) {
+      let code = Int(upsurge_json_read_value(p, end, frame.limit, &token))
+      if code != UPSURGE_JSON_OK && !readNonFinite(p, end, code, &token) {
+        _ = fail(isCutNonFinite(p, end) ? UPSURGE_JSON_CUT : code, at: token.next)
+        return nil
+      }
+      if Int(token.kind) >= UPSURGE_JSON_OBJECT {
+        guard skipNested(p, frame, depth: frame.depth + 1, &token) else { return nil }
+      }
+      count += 1
+      p = upsurge_json_skip_space(token.next, end)
+      if p < end && p.pointee == UInt8(ascii: "]") { break }
+      if p < end && p.pointee != UInt8(ascii: ",") {
+        _ = fail(UPSURGE_JSON_NO_COMMA_IN_ARRAY, at: p)
+        return nil
+      }
+      p = upsurge_json_skip_space(p + 1, end)
+    }
+    if p >= end {
+      _ = fail(UPSURGE_JSON_CUT, at: end)
+      return nil
+    }
+    // A value that makes the record a reject is found again.
+    fault = nil
+    return count
+  }
+
+  /// Whether the array at `place`, outside of all others, is a record; nil when more bytes are needed to tell.
+  func isRow(_ place: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, isFinal: Bool) -> Bool? {
+    if dialect.arrayNames == .firstArray { return false }
+    let first: UnsafePointer<UInt8> = upsurge_json_skip_space(place + 1, end)
+    if first == end { return isFinal ? false : nil }
+    return !"[{]".utf8.contains(first.pointee)
+  }
+
   /// Reads the first array, which names the columns of the ones that follow.
   /// - Throws: `badInput` when it holds anything but different names.
   mutating func readHeader(
@@ -15,6 +81,11 @@ extension JSONParser {
       let reason = fault.reason(end: frame.end, unit: "record", offset: fault.at - start)
       throw headerError("the array of column names cannot be read: \(reason)", position)
     }
+    if case .given(let names, _) = dialect.arrayNames {
+      take(header: names)
+      countSkippedKeys(at: position)
+      return next
+    }
     var names: [String] = []
     var seen: Set<String> = []
     var token = upsurge_json_token()
@@ -26,7 +97,7 @@ extension JSONParser {
       else {
         throw headerError("the first array must hold the names of the columns and nothing else", position)
       }
-      if !seen.insert(name.nameKey).inserted {
+      if !name.isEmpty, !seen.insert(name.nameKey).inserted {
         throw headerError("the first array has the column \"\(name.escapedForTerminal)\" twice", position)
       }
       names.append(name)
@@ -39,12 +110,9 @@ extension JSONParser {
       if p < next && p.pointee == UInt8(ascii: ",") { p = upsurge_json_skip_space(p + 1, frame.end) }
     }
     if names.isEmpty { throw headerError("the first array names no column", position) }
-    shape = .arrays
-    header = names
-    headerSlots = names.map { slot(of: $0) }
-    for (index, slot) in headerSlots.enumerated() where slot == Int(JSONKeyTable.skipped) {
-      noteSkipped(names[index])
-    }
+    let unique = HeaderNames(unnamedIn: names)
+    for renaming in unique.renamings { newWarnings.add(.headerRenamed, column: renaming.new, at: position) }
+    take(header: unique.names)
     countSkippedKeys(at: position)
     return next
   }
@@ -68,7 +136,9 @@ extension JSONParser {
         look = nextLook(behind: p, end)
       }
       let code = Int(upsurge_json_read_value(p, end, frame.limit, &token))
-      if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
+      if code != UPSURGE_JSON_OK && !readNonFinite(p, end, code, &token) {
+        return fail(isCutNonFinite(p, end) ? UPSURGE_JSON_CUT : code, at: token.next)
+      }
       if Int(token.kind) >= UPSURGE_JSON_OBJECT
         && !(Int(token.kind) == UPSURGE_JSON_OBJECT && readBase64Wrapper(p, frame, &token))
       {

@@ -147,7 +147,12 @@ extension JSONParser {
     }
     let first = place.pointee
     let isTarget = depth == dialect.jsonPath.count
-    if isTarget && first == UInt8(ascii: "{") && depth == 0 {
+    var isRecord = first == UInt8(ascii: "{")
+    if isTarget && depth == 0 && first == UInt8(ascii: "[") {
+      guard let isRow = isRow(place, end, isFinal: isFinal) else { return .pauses }
+      isRecord = isRow
+    }
+    if isTarget && isRecord && depth == 0 {
       let progress = try readElement(place, end: end, &batch, isFinal: isFinal)
       if progress == .goesOn { document.isFound = true }
       return progress

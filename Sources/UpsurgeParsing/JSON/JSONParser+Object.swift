@@ -81,7 +81,9 @@ extension JSONParser {
         entries[key].last_reading = frame.reading
         // The value.
         let code = Int(upsurge_json_read_value(p, end, limit, &token))
-        if code != UPSURGE_JSON_OK { return fail(code, at: token.next) }
+        if code != UPSURGE_JSON_OK && !readNonFinite(p, end, code, &token) {
+          return fail(isCutNonFinite(p, end) ? UPSURGE_JSON_CUT : code, at: token.next)
+        }
         if Int(token.kind) >= UPSURGE_JSON_OBJECT
           && !(Int(token.kind) == UPSURGE_JSON_OBJECT && readBase64Wrapper(p, frame, &token))
         {

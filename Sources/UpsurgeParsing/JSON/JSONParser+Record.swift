@@ -47,9 +47,13 @@ extension JSONParser {
       if !newNames.isEmpty { newNames.removeAll() }
       if !pendingWarnings.isEmpty { pendingWarnings.removeAll() }
       if shape == .unknown && start.pointee == UInt8(ascii: "[") {
-        let header = try readHeader(start, &frame, at: position(of: start, batch))
-        batch.elementNames = self.header
-        return header.map { .header($0) } ?? unread
+        if try !hasGivenNames(start, &frame) {
+          let header = try readHeader(start, &frame, at: position(of: start, batch))
+          batch.elementNames = self.header
+          return header.map { .header($0) } ?? unread
+        }
+        if fault != nil { return unread }
+        batch.elementNames = header
       }
       guard let next = readByShape(start, &frame) else { return unread }
       if !endsLine(next, frame) { return .failed }

@@ -25,6 +25,23 @@ package enum JSONPath {
     return keys
   }
 
+  /// The text that `parse` takes apart into these keys.
+  package static func text(of keys: [String]) -> String {
+    let parts = keys.enumerated().map { index, key in
+      let isPlain =
+        !key.isEmpty && !(index == 0 && key.hasPrefix("$"))
+        && !key.unicodeScalars.contains { ".\"[]\\".unicodeScalars.contains($0) }
+      if isPlain { return key }
+      var quoted = "\""
+      for scalar in key.unicodeScalars {
+        if scalar == "\"" || scalar == "\\" { quoted += "\\" }
+        quoted.unicodeScalars.append(scalar)
+      }
+      return quoted + "\""
+    }
+    return parts.joined(separator: ".")
+  }
+
   private typealias Scalars = Substring.UnicodeScalarView
 
   private static func plainKey(_ rest: inout Scalars, of text: String) throws(UpsurgeError) -> String {

@@ -6,16 +6,21 @@ package enum JSONSniffer {
   /// - Parameters:
   ///   - sample: The first bytes of the input.
   ///   - isWhole: Whether they are all of it.
+  ///   - hasArrayNames: Whether options name the columns of arrays, so that the first one may be a record.
   /// - Returns: nil when the sample is no JSON.
-  package static func sniff(_ sample: UnsafeBufferPointer<UInt8>, isWhole: Bool) -> JSONFormat? {
+  package static func sniff(
+    _ sample: UnsafeBufferPointer<UInt8>, isWhole: Bool, hasArrayNames: Bool = false
+  ) -> JSONFormat? {
     guard let base = sample.baseAddress else { return nil }
-    let sniffer = Sample(end: base + sample.count, isWhole: isWhole)
+    let sniffer = Sample(
+      end: base + sample.count, isWhole: isWhole, hasArrayNames: hasArrayNames)
     return format(skipMarks(base, sniffer.end), sniffer)
   }
 
   private struct Sample {
     let end: UnsafePointer<UInt8>
     let isWhole: Bool
+    let hasArrayNames: Bool
   }
 
   /// Values that are looked at, and the bytes behind which no more are.
@@ -136,6 +141,11 @@ package enum JSONSniffer {
     case .broken: return otherwise
     case .whole(let next):
       let following = skipMarks(next, end)
+      if following == end, sample.hasArrayNames, elements(of: start, next) == .values,
+        upsurge_json_count_lines(start, next) == 0
+      {
+        return .ndjson
+      }
       if following == end || upsurge_json_count_lines(start, next) > 0 { return .json }
       if !isBracket(following.pointee) { return otherwise }
       if otherwise == nil && upsurge_json_count_lines(next, following) == 0 {
@@ -149,6 +159,41 @@ package enum JSONSniffer {
       case .values: return .ndjson
       }
     }
+  }
+
+  /// Whether the first array record is a header, although names are given: it is those names, or it holds nothing but
+  /// texts while another one does not.
+  package static func beginsWithHeader(
+    _ sample: UnsafeBufferPointer<UInt8>, isDocument: Bool, names: [String]
+  ) -> Bool {
+    guard let base = sample.baseAddress else { return false }
+    let end = base + sample.count
+    var p = skipMarks(base, end)
+    if isDocument, p < end { p = upsurge_json_skip_space(p + 1, end) }
+    guard p < end, p.pointee == UInt8(ascii: "["), case .whole(let next) = readValue(p, end) else {
+      return false
+    }
+    let text = String(decoding: UnsafeBufferPointer(start: p, count: next - p), as: UTF8.self)
+    guard let first = (try? JSONValue(text))?.texts, Set(first.map(\.nameKey)).count == first.count else {
+      return false
+    }
+    if first == names { return true }
+    p = next
+    for _ in 0..<valueLimit {
+      p = skipMarks(p, end)
+      if p < end, p.pointee == UInt8(ascii: ",") { p = skipMarks(p + 1, end) }
+      guard p < end, p.pointee == UInt8(ascii: "["), case .whole(let next) = readValue(p, end) else {
+        return false
+      }
+      let text = String(decoding: UnsafeBufferPointer(start: p, count: next - p), as: UTF8.self)
+      if case .array(let values)? = try? JSONValue(text),
+        values.contains(where: { $0 != .null && $0.text == nil })
+      {
+        return true
+      }
+      p = next
+    }
+    return false
   }
 
   /// What an array holds.
