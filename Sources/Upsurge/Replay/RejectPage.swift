@@ -103,12 +103,13 @@ struct RejectPage {
   /// Tries each record that may have a place.
   /// - Throws: `usage` and `guardRefused` where none of them has one.
   private mutating func writeAll(on connection: Connection) throws(UpsurgeError) -> TableWriter {
-    guard let schema = try TableSchema.read(connection, table: context.table) else {
+    guard let found = try TableSchema.read(connection, table: context.table) else {
       throw UpsurgeError(.usage, "there is no table \(context.table.escapedForTerminal)")
     }
-    table = schema.name
+    table = found.name
     try OwnTable.refuse(table)
     let rules = try RulesText.decode(context.rules, running: options.returnedSQL)
+    let schema = found.namingRowid(for: rules.target)
     let file = records.first?.position.file ?? ""
     var parser = try RawRecordParser(
       context, file: file, schema: schema, rules: rules, blobFolder: options.blobFolder,

@@ -37,13 +37,14 @@ struct ReplayPage {
   /// Stores what has a place; the transaction that is open is committed, or rolled back where nothing came of it.
   /// - Throws: what writing throws; the transaction is rolled back then.
   mutating func store(on connection: Connection, keeper: ReplayKeeper) throws(UpsurgeError) {
-    guard let schema else {
+    guard let found = schema else {
       for _ in records { wait("there is no table \(table.escapedForTerminal)", []) }
       return try connection.execute("ROLLBACK")
     }
-    guard let (rules, kept) = readAll(schema), !kept.isEmpty else {
+    guard let (rules, kept) = readAll(found), !kept.isEmpty else {
       return try connection.execute("ROLLBACK")
     }
+    let schema = found.namingRowid(for: rules.target)
     let names = KeptRecord.columnNames(kept, rules: rules, schema: schema)
     let sink = RejectList()
     let writer: TableWriter

@@ -150,6 +150,23 @@ extension PreparedSource {
       .guardRefused,
       "\(opened.name) has \(names.count == 1 ? "a field" : "fields") for which the table \(table.name) has no "
         + "column: \(FieldSelection.list(names))",
-      hint: "--alter adds columns; --columns A,B loads only some; --rename OLD=NEW gives another name")
+      hint: Self.rowidHint(names, table)
+        ?? "--alter adds columns; --columns A,B loads only some; --rename OLD=NEW gives another name")
+  }
+
+  /// What helps with a field that is named as the rowid; a column of that name would only hide it.
+  private static func rowidHint(_ names: [String], _ table: TableFacts) -> String? {
+    guard let name = names.first(where: { table.rowid.isNamed($0) }) else { return nil }
+    switch table.rowid {
+    case .column(let column):
+      return
+        "--rename \(name)=\(column.quotedForShell): the rowid of table \(table.name) is its column \(column)"
+        .escapedForTerminal
+    case .free:
+      return "--key \(name) takes it for the number of the row; --columns A,B loads only some"
+        .escapedForTerminal
+    case .beside: return "--columns A,B loads only some; --rename OLD=NEW gives another name"
+    case .none: return nil
+    }
   }
 }

@@ -52,6 +52,11 @@ package struct PreparedSource {
       return try prepare(
         opened, parser: parser, counter: file.counter, cancellation: file.cancellation)
     }
+    if !ForeignText.isAllowed(by: options),
+      let foreign = ForeignText.detect(opened.sample, isWhole: opened.isSampleWhole)
+    {
+      throw foreign.error(opened.name, in: opened.sample)
+    }
     var shape = shape(of: opened, options: options)
     if options.snapshot != nil, case .csv(let sniffed) = shape, sniffed.headerNames.isEmpty {
       // Nothing says what the columns are; that there is no record is known all the same.

@@ -78,6 +78,7 @@ struct PreparedTable {
     _ schema: TableSchema, on connection: Connection, for source: PreparedSource, isOnlySource: Bool,
     options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
+    let schema = schema.namingRowid(for: options.rules.target)
     let keySQL = try makeKey(schema, on: connection, options: options)
     let keyed = keySQL == nil ? nil : try TableSchema.read(connection, table: schema.name)
     var table = try existing(
@@ -199,6 +200,7 @@ struct PreparedTable {
       addsColumns: options.contract == .evolve && options.mode != .delete,
       quarantinesUnknown: options.contract == .quarantine)
     facts.columnLimit = columnLimit
+    facts.rowid = TableFacts.Rowid(of: schema)
     facts.unfilledColumnCount = schema.columns.count - facts.columns.count
     facts.leavesOutUnknown = options.mode == .delete && options.contract != .quarantine
     var columns = ColumnRegistry()

@@ -17,7 +17,36 @@ struct TableFacts: Sendable {
   var columnLimit = 2_000
   /// Columns of a table that existed that no record fills: generated ones.
   var unfilledColumnCount = 0
+  /// What fields that are named as the rowid would be.
+  var rowid = Rowid.none
   private let places: ColumnRegistry
+
+  /// How a table has a rowid.
+  enum Rowid: Equatable {
+    /// It has none, or columns have all its names.
+    case none
+    /// It is this column.
+    case column(String)
+    /// It can be the key.
+    case free
+    /// The table has another PRIMARY KEY.
+    case beside
+
+    init(of schema: TableSchema) {
+      if schema.kind != .table || schema.isWithoutRowid || schema.rowidName == nil {
+        self = .none
+      } else if let alias = schema.rowidAlias {
+        self = .column(schema.columns[alias].name)
+      } else {
+        self = schema.primaryKeyColumns.isEmpty ? .free : .beside
+      }
+    }
+
+    /// Whether a field that the table has no column for would be the rowid.
+    func isNamed(_ name: String) -> Bool {
+      self != .none && ["rowid", "oid", "_rowid_"].contains { SQLName.isSame($0, name) }
+    }
+  }
 
   init(
     name: String, isNew: Bool, columns: [ColumnTarget], addsColumns: Bool, quarantinesUnknown: Bool = false,

@@ -27,6 +27,7 @@ struct SchemaCheck {
   }
 
   func warnings(_ schema: TableSchema, on connection: Connection) -> [SchemaWarning] {
+    let schema = schema.namingRowid(for: table.options.rules.target)
     let key = self.key(in: schema)
     var warnings = scopeWarnings(schema, on: connection) + markWarnings(schema)
     guard schema.kind == .table else { return warnings }

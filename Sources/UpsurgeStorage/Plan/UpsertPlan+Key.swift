@@ -222,7 +222,7 @@ extension TableSchema {
   /// The column that `rowid`, `oid` or `_rowid_` means, where no column is named so.
   func rowidColumn(_ name: String) -> String? {
     guard columnIndex(name) == nil, let rowidAlias,
-      ["rowid", "oid", "_rowid_"].contains(where: { SQLName.isSame($0, name) })
+      Self.rowidNames.contains(where: { SQLName.isSame($0, name) })
     else { return nil }
     return columns[rowidAlias].name
   }

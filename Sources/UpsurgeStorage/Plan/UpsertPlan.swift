@@ -70,6 +70,7 @@ public struct UpsertPlan: Sendable, Equatable {
   package init(
     schema: TableSchema, rules: UpsertRules, columns: [ColumnTarget], toleratesUnknownColumns: Bool = false
   ) throws(UpsurgeError) {
+    let schema = schema.namingRowid(for: rules.target)
     self.schema = schema
     self.columns = columns
     self.rules = rules

@@ -6,7 +6,8 @@ public enum ConflictTarget: Sendable, Equatable {
   ///
   /// Of an index on expressions, each expression stands as the index spells it: `lower(email)`. `predicate` is the
   /// `WHERE` of a partial index; when it is nil, a key of all rows is preferred, then the only partial one that
-  /// fits; when it is empty, only a key of all rows will do. `rowid`, `oid` and `_rowid_` mean the INTEGER PRIMARY KEY.
+  /// fits; when it is empty, only a key of all rows will do. `rowid`, `oid` and `_rowid_` mean the INTEGER PRIMARY KEY, or
+  /// the rowid itself where the table has no PRIMARY KEY.
   case columns([String], where: String? = nil)
   /// The UNIQUE index of this name.
   case index(String)

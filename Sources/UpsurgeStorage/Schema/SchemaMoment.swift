@@ -32,7 +32,8 @@ extension TableSchema {
   /// Makes sure that rows for the columns that were can go into the table as it is: they are all there, and the same.
   /// - Throws: `database` where they are not.
   package func checkTakesRows(of old: TableSchema) throws(UpsurgeError) {
-    let indexes = columnIndexes
+    let indexes = namingRowid(as: old).columnIndexes
+    let columns = namingRowid(as: old).columns
     let isSame =
       kind == old.kind && isStrict == old.isStrict && isWithoutRowid == old.isWithoutRowid
       && old.columns.allSatisfy { column in

@@ -13,6 +13,8 @@ package struct TableSchema: Sendable, Equatable {
   package var columns: [Column] = []
   /// The column that is another name of the rowid (`INTEGER PRIMARY KEY`), by index.
   package var rowidAlias: Int?
+  /// The name by which the rowid was made a column; nil where it is none (see `namingRowid`).
+  package var namedRowid: String?
   /// PRIMARY KEY first, then each UNIQUE constraint and UNIQUE index in the order of their making.
   package var keys: [Key] = []
   /// Triggers on the table, TEMP ones included.

@@ -15,7 +15,7 @@ extension TableWriter {
     // Where the schema has not changed since the plan was made, nor has the table.
     let version = try connection.integer("PRAGMA main.schema_version")
     if version != plan.schema.moment.schemaVersion,
-      let schema = try TableSchema.read(connection, table: plan.schema.name)
+      let schema = try TableSchema.read(connection, table: plan.schema.name)?.namingRowid(as: plan.schema)
     {
       // Another load may have added some of them, which is fine where they are what this one would have made.
       let come = missing
