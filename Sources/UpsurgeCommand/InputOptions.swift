@@ -34,6 +34,14 @@ struct InputOptions: ParsableArguments {
   )
   var nameList: String?
 
+  @Option(
+    name: .customLong("dialect"),
+    help: """
+      How a program writes: mysql (SELECT … INTO OUTFILE, mysql --batch), postgres (COPY), excel or unix. Other options \
+      given beside it win.
+      """)
+  var preset: DialectPreset?
+
   @Option(help: "Lines to leave out before the header.")
   var skipLines: Int?
 
@@ -148,9 +156,10 @@ struct InputOptions: ParsableArguments {
   }
 
   private func csvOverrides() throws -> CSVOverrides {
-    var csv = CSVOverrides()
+    var csv = preset?.overrides ?? CSVOverrides()
     if let delimiter { csv.delimiter = try DialectWord.delimiter(delimiter) }
     if let quote { csv.quote = try DialectWord.mark(quote, option: "--quote") }
+    if escape != nil { csv.escaping = .any }
     if let escape { csv.escape = try DialectWord.mark(escape, option: "--escape") }
     if let comment { csv.commentPrefix = Array(comment.utf8) }
     if let headerLines {
@@ -170,7 +179,7 @@ struct InputOptions: ParsableArguments {
       csv.skippedLineCount = skipLines
     }
     if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
-    csv.nullSpellings = GatheredWords.split(nullSpellings).map { Array($0.utf8) }
+    csv.nullSpellings += GatheredWords.split(nullSpellings).map { Array($0.utf8) }
     if let ragged { csv.ragged = ragged }
     return csv
   }

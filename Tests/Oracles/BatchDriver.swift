@@ -137,7 +137,7 @@ extension CSVParser {
   /// A parser that makes text of `fieldCount` fields, in columns `c1`, `c2`...
   package static func text(
     _ dialect: CSVDialect, fieldCount: Int, affinities: [Int: Affinity] = [:],
-    spellingPolicy: ColumnTarget.SpellingPolicy = .reject, simdLevel: Int32? = nil
+    spellingPolicy: ColumnTarget.SpellingPolicy = .reject, header: String? = nil, simdLevel: Int32? = nil
   ) -> CSVParser {
     var columns = (0..<fieldCount).map {
       ColumnTarget(name: "c\($0 + 1)", affinity: affinities[$0] ?? .text, spellingPolicy: spellingPolicy)
@@ -147,6 +147,6 @@ extension CSVParser {
     }
     return CSVParser(
       dialect: dialect, file: "test.csv", columns: columns, slotOfField: Array(0..<fieldCount),
-      extraSlot: dialect.ragged == .extra ? fieldCount : nil, simdLevel: simdLevel)
+      header: header.map { Array($0.utf8) }, extraSlot: dialect.ragged == .extra ? fieldCount : nil, simdLevel: simdLevel)
   }
 }

@@ -13,6 +13,10 @@ package struct CSVOracle {
   private var line: UInt64 = 1
   private var number: UInt64 = 0
   private var document = ParsedDocument()
+  /// Whether `readRecord` reads one field, or takes quotes for data; and whether the record ended with it.
+  private var isSingle = false
+  private var unquoted = false
+  private var endedRecord = false
 
   private struct Field {
     var text: [UInt8] = []
@@ -71,6 +75,8 @@ package struct CSVOracle {
       reject(ending == .badQuote ? "bad-quote" : "unclosed-quote", column, start)
     } else if let index = fields.firstIndex(where: { String(validating: $0.raw, as: UTF8.self) == nil }) {
       reject("invalid-utf8", index < fieldCount ? "c\(index + 1)" : nil, start)
+    } else if fields.count < fieldCount && isFooter(from: start) {
+      reject("footer", nil, start)
     } else if fields.count < fieldCount && dialect.ragged == .reject {
       reject("ragged", "c\(fields.count)", start)
     } else if fields.count > fieldCount && dialect.ragged == .reject {
@@ -83,6 +89,60 @@ package struct CSVOracle {
       store(fields, start)
     }
     line += countLines(start, at)
+  }
+
+  /// Whether all lines from `start` on are footers, the record itself included.
+  private func isFooter(from start: Int) -> Bool {
+    if fieldCount < 2 || bytes.count - start > 4 << 10 { return false }
+    var end = start
+    var first = start
+    // The record may have several lines; what follows is looked at line by line.
+    var rest = self
+    rest.at = at
+    while first < bytes.count {
+      end = first == start ? at : { rest.skipLine(); return rest.at }()
+      var line = CSVOracle(bytes: Array(bytes[first..<end]), dialect: dialect, fieldCount: fieldCount)
+      let texts = line.readLeniently()
+      let name = texts.map { String(decoding: $0, as: UTF8.self) }.map(Self.trimmed).first { !$0.isEmpty } ?? ""
+      if texts.count >= fieldCount || !FooterWords.begin(name, isAlone: texts.count == 1) { return false }
+      first = end
+    }
+    return true
+  }
+
+  private static func trimmed(_ text: String) -> String {
+    func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+      scalar.properties.isWhitespace || scalar == "\u{FEFF}" || scalar == "\0"
+    }
+    var scalars = Array(text.unicodeScalars)
+    while let last = scalars.last, isBlank(last) { scalars.removeLast() }
+    while let first = scalars.first, isBlank(first) { scalars.removeFirst() }
+    var out = ""
+    out.unicodeScalars.append(contentsOf: scalars)
+    return out
+  }
+
+  /// The fields of one line, where quotes that make no sense are data.
+  private mutating func readLeniently() -> [[UInt8]] {
+    var texts: [[UInt8]] = []
+    while true {
+      let start = at
+      var one = self
+      one.isSingle = true
+      let (fields, ending) = one.readRecord()
+      if ending == .whole, let field = fields.first {
+        texts.append(field.text)
+        at = one.at
+      } else {
+        one = self
+        one.unquoted = true
+        one.isSingle = true
+        one.at = start
+        texts.append(one.readRecord().0.first?.text ?? [])
+        at = one.at
+      }
+      if one.endedRecord { return texts }
+    }
   }
 
   private mutating func store(_ fields: [Field], _ start: Int) {
@@ -125,12 +185,19 @@ package struct CSVOracle {
     return "[" + strings.joined(separator: ",") + "]"
   }
 
+  /// Blanks that stand between a quote and a delimiter belong to neither.
+  private func blanks(from start: Int) -> Int {
+    dialect.delimiter.first == 0x20 ? 0 : bytes[start...].prefix { $0 == 0x20 }.count
+  }
+
   /// Reads the fields from `at` on; goes behind the record's line end.
   private mutating func readRecord() -> ([Field], RecordEnd) {
     var fields: [Field] = []
     while true {
       var field = Field()
-      if at < bytes.count, bytes[at] == dialect.quote {
+      let padding = blanks(from: at)
+      if at + padding < bytes.count, bytes[at + padding] == dialect.quote, !unquoted {
+        at += padding
         field.isQuoted = true
         field.raw.append(bytes[at])
         at += 1
@@ -152,6 +219,7 @@ package struct CSVOracle {
             field.text.append(byte)
           }
         }
+        at += blanks(from: at)
         if at < bytes.count && !isLineEnd(at) && !starts(with: dialect.delimiter, at: at) {
           return (fields, .badQuote)
         }
@@ -168,12 +236,14 @@ package struct CSVOracle {
       }
       fields.append(field)
       contentEnd = at
+      endedRecord = at == bytes.count || isLineEnd(at)
       if at == bytes.count { return (fields, .whole) }
       if isLineEnd(at) {
         at += at + 1 < bytes.count && bytes[at] == 13 && bytes[at + 1] == 10 ? 2 : 1
         return (fields, .whole)
       }
       at += dialect.delimiter.count
+      if isSingle { return (fields, .whole) }
     }
   }
 

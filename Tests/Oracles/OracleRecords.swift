@@ -89,11 +89,22 @@ struct OracleRecords {
       if case .string(let name) = element.value { name } else { nil }
     }
     let known = names.compactMap { $0 }
-    let folded = Set(known.map { String(decoding: $0, as: UTF8.self).nameKey })
-    guard !names.isEmpty, known.count == names.count, folded.count == names.count,
+    let named = known.filter { !$0.isEmpty }
+    var folded = Set(named.map { String(decoding: $0, as: UTF8.self).nameKey })
+    guard !names.isEmpty, known.count == names.count, folded.count == named.count,
       !known.contains(where: { $0.contains(0) })
     else { throw Unreadable() }
-    header = known
+    // Names that are empty are numbered, by their place or the first number that is free.
+    header = known.enumerated().map { index, name in
+      if !name.isEmpty { return name }
+      var new = "column_\(index + 1)"
+      var number = 2
+      while !folded.insert(new).inserted {
+        new = "column_\(index + 1)_\(number)"
+        number += 1
+      }
+      return Array(new.utf8)
+    }
   }
 
   /// Keys with their values in order, nested objects taken apart when flattening.
@@ -119,7 +130,7 @@ struct OracleRecords {
     for (key, value, raw) in flat(members, prefix: []) {
       guard let key else { return .loneSurrogate }
       if key.contains(0) { return .jsonSyntax }
-      let name = String(decoding: key, as: UTF8.self)
+      let name = key.isEmpty ? "unnamed" : String(decoding: key, as: UTF8.self)
       let folded = name.nameKey
       if values[folded] != nil && dialect.duplicateKeys == .reject { return .duplicateKey }
       if case .string(nil) = value { return .loneSurrogate }
@@ -150,7 +161,8 @@ struct OracleRecords {
     of folded: String, _ members: [(key: [UInt8]?, value: OracleJSON, raw: ArraySlice<UInt8>)]
   ) -> OracleJSON? {
     flat(members, prefix: []).first {
-      String(decoding: $0.key ?? [], as: UTF8.self).nameKey == folded
+      let key = $0.key ?? []
+      return (key.isEmpty ? "unnamed" : String(decoding: key, as: UTF8.self).nameKey) == folded
     }?.value
   }
 

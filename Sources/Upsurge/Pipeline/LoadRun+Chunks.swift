@@ -42,7 +42,7 @@ extension PreparedSource {
     case .csv(let sniffed):
       let dialect = sniffed.dialect
       return
-        "\(dialect.delimiter) \(dialect.quote ?? 0) \(dialect.escape ?? 0) \(dialect.commentPrefix ?? []) "
+        "\(dialect.delimiter) \(dialect.quote ?? 0) \(dialect.escape ?? 0)\(dialect.escaping == .any ? "" : dialect.escaping.rawValue) \(dialect.commentPrefix ?? []) "
         + "\(dialect.nullSpellings) \(dialect.ragged) \(dialect.headerLineCount) \(dialect.skippedLineCount) "
         + "\(sniffed.headerNames)"
     }

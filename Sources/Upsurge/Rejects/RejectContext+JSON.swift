@@ -69,6 +69,7 @@ extension RejectContext {
     if let escape = dialect.escape {
       out.key("escape")
       out.mark([escape])
+      if dialect.escaping != .any { out.member("escaping", dialect.escaping.rawValue) }
     }
     if !dialect.nullSpellings.isEmpty {
       out.key("null")
@@ -143,6 +144,7 @@ extension RejectContext {
     var dialect = CSVDialect(delimiter: delimiter, headerLineCount: 0)
     dialect.quote = try byte(given, "quote")
     dialect.escape = try byte(given, "escape")
+    dialect.escaping = try word(given, "escaping") ?? .any
     dialect.ragged = try word(given, "ragged") ?? .reject
     if let spellings = given["null"] {
       guard case .array(let values) = spellings else { throw fault("null") }

@@ -74,7 +74,7 @@ extension CSVOverrides {
     var parts: [String] = []
     if let delimiter { parts.append("delimiter \(delimiter)") }
     if let quote { parts.append("quote \(quote)") }
-    if let escape { parts.append("escape \(escape)") }
+    if let escape { parts.append("escape \(escape)\(escaping == .any ? "" : " \(escaping)")") }
     if let commentPrefix { parts.append("comment \(commentPrefix)") }
     if let headerLineCount { parts.append("header \(headerLineCount)") }
     if let skippedLineCount { parts.append("skip \(skippedLineCount)") }

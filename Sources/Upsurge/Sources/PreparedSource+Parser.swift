@@ -55,7 +55,7 @@ extension PreparedSource {
       return .csv(
         CSVParser(
           dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
-          extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
+          header: sniffed.header, extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
           blobs: blobs(for: table, options: options)))
     }
   }

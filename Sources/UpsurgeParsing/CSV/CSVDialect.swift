@@ -12,12 +12,23 @@ public struct CSVDialect: Sendable, Equatable {
     case extra
   }
 
+  /// What the byte behind an escape character says.
+  public enum Escaping: String, Sendable, CaseIterable {
+    /// Itself, whatever it is: `\,` is a comma, `\n` an n.
+    case any
+    /// Itself where it is a quote, a delimiter or a line end; in front of others the escape character is data, too.
+    case marks
+    /// As MySQL and PostgreSQL write: `\n` is a line feed, `\t` a tab, `\0` a NUL, and others are themselves.
+    case letters
+  }
+
   /// What stands between two fields: one byte or several.
   public var delimiter: [UInt8]
   /// What encloses a field that holds marks; nil: nothing does, and quotes are data.
   public var quote: UInt8?
   /// Makes the next byte data, inside and outside of quotes; nil: a quote inside quotes is doubled.
   public var escape: UInt8?
+  public var escaping = Escaping.any
   /// A record that starts so is a comment.
   public var commentPrefix: [UInt8]?
   /// Unquoted fields that equal one of these (as they are written, escapes and all) are NULL. An unquoted empty
@@ -79,7 +90,15 @@ extension CSVDialect: CustomStringConvertible {
   public var summary: String {
     var parts = ["csv", "delimiter \(CSVDialect.name(of: delimiter))"]
     parts.append(quote.map { "quote \(CSVDialect.name(of: [$0]))" } ?? "no quote")
-    if let escape = distinctEscape { parts.append("escape \(CSVDialect.name(of: [escape]))") }
+    if let escape = distinctEscape {
+      let what =
+        switch escaping {
+        case .any: ""
+        case .marks: " before quotes"
+        case .letters: " with letters"
+        }
+      parts.append("escape \(CSVDialect.name(of: [escape]))\(what)")
+    }
     if let commentPrefix { parts.append("comment \(CSVDialect.name(of: commentPrefix))") }
     if skippedLineCount > 0 {
       parts.append("\(skippedLineCount) line\(skippedLineCount == 1 ? "" : "s") skipped")

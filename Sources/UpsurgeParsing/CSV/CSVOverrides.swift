@@ -18,6 +18,8 @@ public struct CSVOverrides: Sendable, Equatable {
   public var delimiter: [UInt8]?
   public var quote: Mark?
   public var escape: Mark?
+  /// What a given escape character does.
+  public var escaping = CSVDialect.Escaping.any
   /// An empty prefix: there are no comments.
   public var commentPrefix: [UInt8]?
   public var headerLineCount: Int?
@@ -51,6 +53,8 @@ package struct CSVSniffResult: Sendable, Equatable {
   package var dialect: CSVDialect
   /// Column names, unique and not empty; `c1`, `c2`... without a header.
   package var headerNames: [String]
+  /// The bytes of the header, without its line end; nil where there is none, or one of a single field.
+  package var header: [UInt8]?
   /// Names that had to be changed, for the person to know.
   package var renamings: [HeaderNames.Renaming]
   /// `LF`, `CRLF`, `CR`, `mixed`, or empty when the sample holds no line end.

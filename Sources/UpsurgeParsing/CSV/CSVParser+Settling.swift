@@ -21,7 +21,10 @@ extension CSVParser {
       return .settled
     case .record: break
     }
-    if let problem = problem(of: scanner) {
+    var footer = RecordScanner.Match.no
+    if scanner.fieldCount < slotOfField.count, scanner.invalidField < 0 { footer = footerMatch(scanner, in: batch) }
+    if footer == .unknown { return .incomplete }
+    if let problem = footer == .yes ? footerProblem : problem(of: scanner) {
       reject(problem, &batch, scanner)
       scanner.spillByteCount = batch.spillByteCount
       return .settled

@@ -86,7 +86,32 @@ extension CSVParser {
       return .skipped
     case .no: break
     }
-    return headersToSkip > 0 ? skipHeader(&batch, &scanner) : .none
+    return headersToSkip > 0 ? skipHeader(&batch, &scanner) : skipRepeatedHeader(&batch, &scanner)
+  }
+
+  /// Steps over the header where it stands again, as in files that were joined.
+  private mutating func skipRepeatedHeader(_ batch: inout Batch, _ scanner: inout RecordScanner) -> NonRecord {
+    guard let header else { return .none }
+    let start = batch.parsedByteCount
+    switch match(header, at: start, scanner) {
+    case .unknown: return .incomplete
+    case .no: return .none
+    case .yes: break
+    }
+    let end = start + header.count
+    var next = end
+    if end == scanner.end {
+      guard scanner.isFinal else { return .incomplete }
+    } else {
+      guard scanner.bytes[end] == 0x0A || scanner.bytes[end] == 0x0D else { return .none }
+      guard scanner.isLineEndWhole(end) else { return .incomplete }
+      next = scanner.lineStart(after: end)
+    }
+    tally.count(.repeatedHeader, at: position(ofByte: start, in: batch))
+    nextLine += scanner.lineCount(from: start, to: next)
+    batch.parsedByteCount = next
+    scanner.seek(to: next)
+    return .skipped
   }
 
   private func matchComment(at start: Int, _ scanner: RecordScanner) -> RecordScanner.Match {

@@ -17,6 +17,8 @@ package struct CSVParser: RecordParser {
   /// The column of each expected field; nil: not wanted.
   let slotOfField: [Int?]
   let extraSlot: Int?
+  /// The bytes of the header, to know it again where files were joined; nil: not known, or of one field.
+  let header: [UInt8]?
   /// Slots that no field fills, with what they hold unless there are surplus fields.
   let fixedCells: [(slot: Int, cell: Cell)]
   let hasAbsentCells: Bool
@@ -45,17 +47,19 @@ package struct CSVParser: RecordParser {
   /// - Parameters:
   ///   - slotOfField: for each field that a record should have, the index in `columns` of its column; nil: the
   ///     field is not wanted.
+  ///   - header: the bytes of the header, without its line end, which is no record where it stands again.
   ///   - extraSlot: the column that takes surplus fields, under `ragged: .extra`.
   ///   - blobs: how text in BLOB columns is decoded.
   ///   - simdLevel: the C kernel to use (`UPSURGE_SIMD_...`); the processor's best one when nil.
   package init(
-    dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?], extraSlot: Int? = nil,
-    simdLevel: Int32? = nil, blobs: BlobDecoding? = nil
+    dialect: CSVDialect, file: String, columns: [ColumnTarget], slotOfField: [Int?],
+    header: [UInt8]? = nil, extraSlot: Int? = nil, simdLevel: Int32? = nil, blobs: BlobDecoding? = nil
   ) {
     self.dialect = dialect
     self.file = file
     self.columns = columns
     self.slotOfField = slotOfField
+    self.header = header
     self.extraSlot = extraSlot
     self.simdLevel = simdLevel ?? Int32(upsurge_simd_level())
     scratch = CSVScratch(dialect: dialect, columns: columns, slotOfField: slotOfField)
@@ -120,6 +124,10 @@ package struct CSVParser: RecordParser {
     let delimiter = scratch.delimiter[0]
     let quote = dialect.quote ?? delimiter
     let escape = dialect.distinctEscape ?? delimiter
+    let padding = dialect.quote == nil || delimiter == FieldReader.blank ? nil : FieldReader.blank
+    // Without a quote none is special: no field that a delimiter ends starts with a line end.
+    let special = [dialect.quote ?? 0x0A, padding ?? dialect.quote ?? 0x0A]
+    let firstSpecial = min(special[0], special[1])
     return RecordScanner(
       bytes: UnsafePointer(batch.arena), end: batch.arenaByteCount, isFinal: isFinal,
       cancellation: cancellation.map { Unmanaged.passUnretained($0) }, isValidUTF8: isValid,
@@ -127,7 +135,9 @@ package struct CSVParser: RecordParser {
       delimiter: delimiter, delimiterByteCount: dialect.delimiter.count,
       delimiterBytes: UnsafePointer(scratch.delimiter),
       quote: dialect.quote.map(UInt16.init) ?? 0x100,
-      escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100,
+      escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100, escapeRule: FieldText.EscapeRule(dialect),
+      padding: padding.map(UInt16.init) ?? 0x100,
+      firstSpecial: firstSpecial, specialSpan: max(special[0], special[1]) - firstSpecial,
       needles: upsurge_needles(byte: (delimiter, quote, escape, 0x0A, 0x0D)), simdLevel: simdLevel,
       positions: scratch.positions, indexedStart: start, indexedEnd: start,
       plans: UnsafePointer(scratch.plans), expectedFieldCount: slotOfField.count,
@@ -149,12 +159,14 @@ package struct CSVParser: RecordParser {
     let records = batch.records
     let bytes = scanner.bytes
     let commentStart = dialect.commentPrefix?.first.map(UInt16.init) ?? 0x100
+    let headerStart = header?.first.map(UInt16.init) ?? 0x100
     let isPlain = fixedCells.isEmpty && blobSlots.isEmpty
 
     while batch.parsedByteCount < scanner.end && batch.recordCount < recordLimit && !batch.isClosed {
       let start = batch.parsedByteCount
       let first = bytes[start]
-      if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart || headersToSkip > 0
+      if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart
+        || UInt16(first) == headerStart || headersToSkip > 0
       {
         switch skipNonRecord(&batch, &scanner) {
         case .skipped: continue

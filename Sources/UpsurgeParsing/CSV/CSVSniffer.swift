@@ -47,26 +47,59 @@ struct Sniffing {
   let given: CSVOverrides
 
   func result() -> CSVSniffResult {
+    if let result = resultBehindSeparatorLine() { return result }
     var dialect = chooseMarks()
-    dialect.commentPrefix = chooseComment(dialect)
-    if let skipped = given.skippedLineCount {
-      dialect.skippedLineCount = skipped
-    } else {
-      dialect.skippedLineCount = preambleLineCount(read(dialect))
+    dialect.commentPrefix = given.commentPrefix.flatMap { $0.isEmpty ? nil : $0 }
+    dialect.skippedLineCount = given.skippedLineCount ?? 0
+    dialect.skippedLineCount += leadingCommentLineCount(dialect)
+    if given.skippedLineCount == nil {
+      dialect.skippedLineCount = preambleLineCount(read(dialect), behind: dialect.skippedLineCount)
     }
     let table = read(dialect)
-    dialect.headerLineCount = given.headerLineCount ?? (HeaderJudge(table).hasHeader ? 1 : 0)
+    dialect.headerLineCount = given.headerLineCount ?? headerLineCount(of: table)
 
     let shape = table.shape(ignoringHashes: false)
     var remarks: [String] = []
     let names = names(of: table, dialect, shape, &remarks)
     return CSVSniffResult(
-      dialect: dialect, headerNames: names.names, renamings: names.renamings, lineEnd: table.lineEnd,
+      dialect: dialect, headerNames: names.names, header: header(of: table, dialect), renamings: names.renamings, lineEnd: table.lineEnd,
       fieldCount: names.names.count, remarks: remarks,
       delimiterEvidence:
         "\(shape.fieldCount) field\(shape.fieldCount == 1 ? "" : "s") in \(shape.agreeingCount) of "
         + "\(shape.recordCount) records",
       unknownFields: unknownFields(table))
+  }
+
+  /// What stands behind a first line `sep=;`, read so.
+  private func resultBehindSeparatorLine() -> CSVSniffResult? {
+    guard given.skippedLineCount == nil, let line = SeparatorLine(bytes) else { return nil }
+    var given = given
+    if given.delimiter == nil { given.delimiter = [line.delimiter] }
+    let rest = UnsafeBufferPointer(rebasing: bytes.dropFirst(line.byteCount))
+    var result = Sniffing(bytes: rest, isWhole: isWhole, given: given).result()
+    result.dialect.skippedLineCount += 1
+    return result
+  }
+
+  /// No more of a header is kept to know it again.
+  private static let headerByteLimit = 64 << 10
+
+  private func header(of table: SampleRecords, _ dialect: CSVDialect) -> [UInt8]? {
+    guard dialect.headerLineCount == 1, let first = table.records.first, first.fields.count > 1, !first.isBroken,
+      !table.isFirstRecordCut, !table.isFirstRecordTooWide
+    else { return nil }
+    var stop = table.records.count > 1 ? table.records[1].offset : bytes.count
+    var reader = table.reader
+    reader.offset = first.offset
+    for _ in first.fields { _ = reader.nextField() }
+    stop = min(stop, reader.offset)
+    while stop > first.offset, bytes[stop - 1] == 0x0A || bytes[stop - 1] == 0x0D { stop -= 1 }
+    let header = bytes[first.offset..<stop]
+    return header.count > Self.headerByteLimit ? nil : Array(header)
+  }
+
+  private func headerLineCount(of table: SampleRecords) -> Int {
+    HeaderJudge(table).hasHeader ? 1 : 0
   }
 
   private func unknownFields(_ table: SampleRecords) -> CSVSniffResult.UnknownFields? {
@@ -101,11 +134,17 @@ struct Sniffing {
       names = filled
     }
     if let usual = body.isEmpty ? nil : shape.fieldCount, usual != names.count {
+      let count = "the header has \(names.count) field\(names.count == 1 ? "" : "s")"
       remarks.append(
-        "the header has \(names.count) field\(names.count == 1 ? "" : "s"), most records have \(usual)")
+        table.hasRowNames
+          ? "\(count), all records have \(usual): the first one, which has no name, is column_1"
+          : "\(count), most records have \(usual)")
       // A header that names fewer (a lost delimiter, row names without a title) must not make them all ragged.
       let isMost = shape.agreeingCount * 2 > shape.recordCount
-      if isMost && usual > names.count { names += Array(repeating: "", count: usual - names.count) }
+      if isMost && usual > names.count {
+        let surplus = Array(repeating: "", count: usual - names.count)
+        names = table.hasRowNames ? surplus + names : names + surplus
+      }
     }
     return HeaderNames(fields: names)
   }

@@ -5,7 +5,7 @@ import UpsurgeRecords
 struct CSVWarningTally {
   /// Warnings about records, not values.
   enum Kind: Int, CaseIterable {
-    case blankLine, comment, padded, surplusEmpty, byteOrderMark
+    case blankLine, comment, padded, surplusEmpty, byteOrderMark, repeatedHeader
 
     var code: WarningLog.Code {
       switch self {
@@ -14,6 +14,7 @@ struct CSVWarningTally {
       case .padded: .padded
       case .surplusEmpty: .surplusEmpty
       case .byteOrderMark: .byteOrderMark
+      case .repeatedHeader: .repeatedHeader
       }
     }
   }

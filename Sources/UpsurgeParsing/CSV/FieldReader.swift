@@ -23,6 +23,7 @@ struct FieldReader {
   let delimiter: [UInt8]
   let quote: UInt8?
   let escape: UInt8?
+  private let rule: FieldText.EscapeRule
   /// Where the next field starts.
   var offset = 0
 
@@ -31,6 +32,7 @@ struct FieldReader {
     delimiter = dialect.delimiter
     quote = dialect.quote
     escape = dialect.distinctEscape
+    rule = FieldText.EscapeRule(dialect)
   }
 
   /// Reads other bytes with the same marks.
@@ -39,13 +41,16 @@ struct FieldReader {
     delimiter = other.delimiter
     quote = other.quote
     escape = other.escape
+    rule = other.rule
   }
 
   var isAtEnd: Bool { offset >= bytes.count }
 
   /// Reads the field at `offset` and goes behind what ends it.
   mutating func nextField() -> Field {
-    if let quote, offset < bytes.count, bytes[offset] == quote { return quotedField(quote) }
+    if let quote, offset < bytes.count, bytes[offset] == quote || bytes[offset] == Self.blank && isPadded(quote) {
+      return quotedField(quote)
+    }
     return unquotedField()
   }
 
@@ -57,6 +62,20 @@ struct FieldReader {
     offset = start
     return unquotedField()
   }
+
+  /// Goes to a quote that stands behind blanks.
+  /// - Returns: whether there is one.
+  private mutating func isPadded(_ quote: UInt8) -> Bool {
+    if delimiter[0] == Self.blank { return false }
+    var at = offset
+    while at < bytes.count && bytes[at] == Self.blank { at += 1 }
+    guard at < bytes.count, bytes[at] == quote else { return false }
+    offset = at
+    return true
+  }
+
+  /// Blanks between a quote and a delimiter belong to neither.
+  static let blank = UInt8(ascii: " ")
 
   private mutating func unquotedField() -> Field {
     var field = Field(start: offset, stop: offset)
@@ -95,6 +114,9 @@ struct FieldReader {
       } else if byte == quote {
         field.stop = offset
         offset += 1
+        if delimiter[0] != Self.blank {
+          while offset < bytes.count && bytes[offset] == Self.blank { offset += 1 }
+        }
         field.ending = takeEnding() ?? .badQuote
         return field
       } else {
@@ -140,7 +162,8 @@ struct FieldReader {
     return Array(unsafeUninitializedCapacity: raw.count) { output, count in
       guard let target = output.baseAddress else { return }
       count = FieldText.unescape(
-        start, count: raw.count, quote: quote, escape: escape.map(UInt16.init) ?? 0x100, into: target)
+        start, count: raw.count, quote: quote, escape: escape.map(UInt16.init) ?? 0x100, rule: rule,
+        into: target)
     }
   }
 }

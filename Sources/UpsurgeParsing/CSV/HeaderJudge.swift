@@ -18,19 +18,23 @@ struct HeaderJudge {
   private var fieldCount = 0
   private var hasBody = false
 
-  init(_ table: SampleRecords) {
-    guard let first = table.records.first else { return }
+  /// - Parameter start: the index of the record that is judged.
+  init(_ table: SampleRecords, from start: Int = 0) {
+    let records = table.records[min(start, table.records.count)...]
+    guard let first = records.first else { return }
     let heads = table.texts(of: first)
     fieldCount = heads.count
-    let modalCount = table.shape(ignoringHashes: false).fieldCount
-    let body = table.records.dropFirst().prefix(Self.bodyLimit).filter {
-      $0.fields.count == modalCount && !$0.isBroken
+    let modalCount = table.shape(of: records).fieldCount
+    let body = records.dropFirst().prefix(Self.bodyLimit).filter {
+      $0.fields.count == modalCount && !$0.isBroken && !table.repeats(first, in: $0)
     }
     hasBody = !body.isEmpty
+    // Of a header that leaves the first column out, the names belong to the columns from the second on.
+    let shift = start == 0 && table.hasRowNames ? 1 : 0
     for (column, head) in heads.enumerated() {
       let values = body.compactMap { record -> [UInt8]? in
-        guard column < record.fields.count else { return nil }
-        let text = table.text(record.fields.lowerBound + column)
+        guard column + shift < record.fields.count else { return nil }
+        let text = table.text(record.fields.lowerBound + column + shift)
         return text.isEmpty ? nil : text
       }
       judge(head, above: values)
@@ -44,6 +48,9 @@ struct HeaderJudge {
     if opposing == 0 { return true }
     return supporting > opposing || isPivot
   }
+
+  /// Whether what stands below says that the first record is a header.
+  var isSupported: Bool { supporting > opposing }
 
   private mutating func judge(_ head: [UInt8], above values: [[UInt8]]) {
     let look = CellLook(head)

@@ -8,6 +8,8 @@ struct RecordEndSearch {
     case fieldStart, unquoted, quoted
     /// Behind a quote in a quoted field: doubled, or the field's end.
     case quote
+    /// Behind blanks behind that.
+    case padding
     case escapedInUnquoted, escapedInQuoted
     /// The quotes make no sense: the physical line ends the reject.
     case badLine
@@ -19,6 +21,7 @@ struct RecordEndSearch {
   private let isExact: Bool
   private let quote: UInt16
   private let escape: UInt16
+  private let padding: UInt16
   private var byteCount = 0
   private var state = State.fieldStart
 
@@ -28,6 +31,7 @@ struct RecordEndSearch {
     isExact = dialect.delimiter.count == 1
     quote = dialect.quote.map(UInt16.init) ?? 0x100
     escape = dialect.distinctEscape.map(UInt16.init) ?? 0x100
+    padding = dialect.quote == nil || delimiter == FieldReader.blank ? 0x100 : UInt16(FieldReader.blank)
   }
 
   /// Looks at what has come since.
@@ -47,6 +51,7 @@ struct RecordEndSearch {
           state = .escapedInQuoted
         }
       case .fieldStart where UInt16(byte) == quote: state = .quoted
+      case .fieldStart where UInt16(byte) == padding: break
       case .fieldStart, .unquoted:
         if byte == delimiter {
           state = .fieldStart
@@ -55,9 +60,11 @@ struct RecordEndSearch {
         } else {
           state = UInt16(byte) == escape ? .escapedInUnquoted : .unquoted
         }
-      case .quote:
-        if UInt16(byte) == quote {
+      case .quote, .padding:
+        if UInt16(byte) == quote && state == .quote {
           state = .quoted
+        } else if UInt16(byte) == padding {
+          state = .padding
         } else if byte == delimiter {
           state = .fieldStart
         } else if byte == 0x0A || byte == 0x0D {

@@ -33,7 +33,7 @@ extension RecordScanner {
     if hasEscapes {
       let unescapedByteCount = FieldText.unescape(
         bytes + offset, count: byteCount, quote: isQuoted ? quote : 0x100, escape: escape,
-        into: spill + spillByteCount)
+        rule: escapeRule, into: spill + spillByteCount)
       offset = spillByteCount
       byteCount = unescapedByteCount
       spillByteCount += unescapedByteCount
@@ -85,24 +85,65 @@ extension RecordScanner {
 
 /// What a field says, from how it is written.
 enum FieldText {
+  /// What escape characters do, and in front of what.
+  struct EscapeRule {
+    var escaping = CSVDialect.Escaping.any
+    /// 0x100 where there is none.
+    var quote: UInt16 = 0x100
+    var delimiter: UInt8 = 0
+
+    init(_ dialect: CSVDialect) {
+      escaping = dialect.escaping
+      quote = dialect.quote.map(UInt16.init) ?? 0x100
+      delimiter = dialect.delimiter.first ?? 0
+    }
+  }
+
   /// Copies `count` bytes between (not including) a field's quotes, without the escape characters and without
   /// one of each two quotes; never makes them more.
   /// - Parameters: `quote` and `escape` are 0x100 where there is none.
   /// - Returns: how many bytes were written.
   static func unescape(
-    _ text: UnsafePointer<UInt8>, count: Int, quote: UInt16, escape: UInt16,
+    _ text: UnsafePointer<UInt8>, count: Int, quote: UInt16, escape: UInt16, rule: EscapeRule,
     into output: UnsafeMutablePointer<UInt8>
   ) -> Int {
     var written = 0
     var at = 0
     while at < count {
-      let byte = UInt16(text[at])
+      var byte = text[at]
+      let isEscape = UInt16(byte) == escape
       // An escape character with nothing behind it is data.
-      if (byte == quote || byte == escape) && at + 1 < count { at += 1 }
-      output[written] = text[at]
+      if (UInt16(byte) == quote || isEscape) && at + 1 < count {
+        at += 1
+        let next = text[at]
+        if isEscape && rule.escaping == .marks && !isMark(next, rule) {
+          output[written] = byte
+          written += 1
+        }
+        byte = isEscape && rule.escaping == .letters ? meaning(ofLetter: next) : next
+      }
+      output[written] = byte
       written += 1
       at += 1
     }
     return written
+  }
+
+  private static func isMark(_ byte: UInt8, _ rule: EscapeRule) -> Bool {
+    UInt16(byte) == rule.quote || byte == rule.delimiter || byte == 0x0A || byte == 0x0D
+  }
+
+  private static func meaning(ofLetter byte: UInt8) -> UInt8 {
+    switch byte {
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "t"): 0x09
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "0"): 0
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "v"): 0x0B
+    case UInt8(ascii: "Z"): 0x1A
+    default: byte
+    }
   }
 }

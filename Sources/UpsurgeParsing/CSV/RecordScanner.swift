@@ -45,6 +45,12 @@ struct RecordScanner {
   let delimiterBytes: UnsafePointer<UInt8>
   let quote: UInt16
   let escape: UInt16
+  let escapeRule: FieldText.EscapeRule
+  /// A blank, which belongs to no field between a delimiter and a quote; 0x100 where it is the delimiter, or nothing quotes.
+  let padding: UInt16
+  /// No field that starts with another byte than `firstSpecial &+ 0...specialSpan` is quoted or padded.
+  let firstSpecial: UInt8
+  let specialSpan: UInt8
 
   // The index of `indexedStart..<indexedEnd`.
   let needles: upsurge_needles
@@ -93,8 +99,8 @@ struct RecordScanner {
     while true {
       if isSimple { fieldStart = takeSimpleFields(from: fieldStart) }
       let fieldEnd: FieldEnd
-      if fieldStart < end && UInt16(bytes[fieldStart]) == quote {
-        fieldEnd = scanQuotedField(at: fieldStart)
+      if fieldStart < end && bytes[fieldStart] &- firstSpecial <= specialSpan {
+        fieldEnd = scanSpecialField(at: fieldStart)
       } else {
         fieldEnd = scanUnquotedField(at: fieldStart)
       }
@@ -116,7 +122,8 @@ struct RecordScanner {
     let positions = self.positions
     let positionCount = self.positionCount
     let delimiter = self.delimiter
-    let quote = self.quote
+    let firstSpecial = self.firstSpecial
+    let specialSpan = self.specialSpan
     let plans = self.plans
     let cells = self.cells
     let expectedFieldCount = self.expectedFieldCount
@@ -125,7 +132,7 @@ struct RecordScanner {
     var fieldStart = start
     while index < positionCount && field < expectedFieldCount {
       let at = Int(truncatingIfNeeded: positions[index])
-      if bytes[at] != delimiter || UInt16(truncatingIfNeeded: bytes[fieldStart]) == quote { break }
+      if bytes[at] != delimiter || bytes[fieldStart] &- firstSpecial <= specialSpan { break }
       let byteCount = at &- fieldStart
       let plan = plans[field]
       if plan.slot >= 0 {
@@ -149,6 +156,18 @@ struct RecordScanner {
     nextIndex = index
     fieldCount = field
     return fieldStart
+  }
+
+  /// Reads a field that starts with a quote, with blanks in front of one, or only with a byte that is near to them.
+  @inline(__always)
+  private mutating func scanSpecialField(at start: Int) -> FieldEnd {
+    if UInt16(bytes[start]) == quote { return scanQuotedField(at: start) }
+    if UInt16(bytes[start]) != padding { return scanUnquotedField(at: start) }
+    var at = start
+    while at < end && UInt16(bytes[at]) == padding { at += 1 }
+    if at == end && !isFinal { return .incomplete }
+    if at < end && UInt16(bytes[at]) == quote { return scanQuotedField(at: at) }
+    return scanUnquotedField(at: start)
   }
 
   @inline(__always)
@@ -242,7 +261,39 @@ struct RecordScanner {
       takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
       return .record
     }
-    return .badQuote
+    return UInt16(byte) == padding ? closePaddedField(from: start, quoteAt: at, hasEscapes: hasEscapes) : .badQuote
+  }
+
+  /// The same where blanks stand behind the quote.
+  @inline(never)
+  private mutating func closePaddedField(from start: Int, quoteAt at: Int, hasEscapes: Bool) -> FieldEnd {
+    let after = at + 1
+    var stop = after
+    while stop < end && UInt16(bytes[stop]) == padding { stop += 1 }
+    if stop == end {
+      guard isFinal else { return .incomplete }
+      recordEnd = end
+      nextStart = end
+      takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
+      return .record
+    }
+    let byte = bytes[stop]
+    if byte == delimiter {
+      switch delimiterByteCount == 1 ? .yes : matchDelimiter(at: stop) {
+      case .unknown: return .incomplete
+      case .no: return .badQuote
+      case .yes: break
+      }
+      nextStart = stop + delimiterByteCount
+      skipPositions(before: nextStart)
+      takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
+      return .delimiter
+    }
+    guard byte == 0x0A || byte == 0x0D else { return .badQuote }
+    _ = nextPosition()
+    guard endRecord(at: stop) else { return .incomplete }
+    takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
+    return .record
   }
 
   /// Notes where a record ends whose line end is at `at`.

@@ -186,13 +186,24 @@ extension SampleRecords {
 
   /// The most common number of fields above one, or one where no record has more; comments left out.
   func shape(ignoringHashes: Bool) -> Shape {
+    ignoringHashes ? shape(of: records.filter { !$0.startsWithHash }) : shape(of: records)
+  }
+
+  /// Whether lines that begin with `#` are of another kind than the others, by their fields.
+  var hasHashComments: Bool {
+    let plain = records.filter { !$0.startsWithHash }
+    let hashCount = records.count - plain.count
+    guard hashCount > 0, plain.count > 1 || plain.count == 1 && hashCount == 1 else { return false }
+    let fieldCount = shape(of: plain).fieldCount
+    return records.count { $0.startsWithHash && !$0.isBroken && $0.fields.count == fieldCount } * 2 < hashCount
+      || fieldCount == 1
+  }
+
+  /// The same of some of the records.
+  func shape(of records: some Collection<Record>) -> Shape {
     var counts: [Int: Int] = [:]
     var firstRecord: [Int: Int] = [:]
-    var total = 0
-    for (index, record) in records.enumerated() {
-      if ignoringHashes && record.startsWithHash { continue }
-      total += 1
-      if record.isBroken { continue }
+    for (index, record) in records.enumerated() where !record.isBroken {
       counts[record.fields.count, default: 0] += 1
       if firstRecord[record.fields.count] == nil { firstRecord[record.fields.count] = index }
     }
@@ -202,8 +213,28 @@ extension SampleRecords {
       ($0.value, -(firstRecord[$0.key] ?? 0)) < ($1.value, -(firstRecord[$1.key] ?? 0))
     }
     guard let best else {
-      return Shape(fieldCount: 1, recordCount: total, agreeingCount: counts[1] ?? 0)
+      return Shape(fieldCount: 1, recordCount: records.count, agreeingCount: counts[1] ?? 0)
     }
-    return Shape(fieldCount: best.key, recordCount: total, agreeingCount: best.value)
+    return Shape(fieldCount: best.key, recordCount: records.count, agreeingCount: best.value)
+  }
+
+  /// Whether the first record is one field short of every other one, which are not all empty at the end: it names the
+  /// columns from the second on, and the first one holds the names of the rows.
+  var hasRowNames: Bool {
+    guard records.count > 1, let first = records.first, !first.isBroken else { return false }
+    let body = records.dropFirst()
+    let isShort = body.allSatisfy { $0.isBroken || $0.fields.count == first.fields.count + 1 || repeats(first, in: $0) }
+    return isShort && first.fields.count > 0 && !first.fields.contains(where: isEmpty)
+      && body.contains { !$0.isBroken && $0.fields.count > first.fields.count && !isEmpty($0.fields.upperBound - 1) }
+  }
+
+  private func isEmpty(_ field: Int) -> Bool { fields[field].stop == fields[field].start }
+
+  /// Whether a record says the same as the first one, field by field: the header of a file that was joined.
+  func repeats(_ first: Record, in record: Record) -> Bool {
+    guard record.fields.count == first.fields.count, !first.isBroken, !record.isBroken,
+      record.offset != first.offset, record.fields.count > 1
+    else { return false }
+    return zip(first.fields, record.fields).allSatisfy { text($0) == text($1) }
   }
 }

@@ -32,7 +32,26 @@ extension Sniffing {
       base.delimiter = delimiter
       excerpt.tryQuotes(base, weight, &best)
     }
+    best.dialect.escaping = escaping(of: best.dialect)
     return best.dialect
+  }
+
+  /// What the escape character does: a writer that only escapes quotes leaves it alone in front of other bytes.
+  private func escaping(of dialect: CSVDialect) -> CSVDialect.Escaping {
+    if given.escape != nil { return given.escaping }
+    guard let escape = dialect.distinctEscape else { return .any }
+    var at = bytes.startIndex
+    while at + 1 < bytes.count {
+      guard bytes[at] == escape else {
+        at += 1
+        continue
+      }
+      let next = bytes[at + 1]
+      let isEscaped = next == escape || next == dialect.quote || next == dialect.delimiter[0] || next == 0x0A || next == 0x0D
+      if !isEscaped { return .marks }
+      at += 2
+    }
+    return .any
   }
 
   /// As much of the sample as is needed to tell the marks: some hundred lines.
@@ -104,8 +123,7 @@ extension Sniffing {
 
   /// How sensible the sample looks as it was read, 0...1.
   private func score(_ sample: SampleRecords) -> Double {
-    let hashCount = sample.records.count { $0.startsWithHash }
-    let shape = sample.shape(ignoringHashes: hashCount * 2 < sample.records.count)
+    let shape = sample.shape(ignoringHashes: sample.hasHashComments)
     guard shape.recordCount > 0 else { return 0 }
     let brokenShare = Double(sample.brokenCount) / Double(sample.records.count)
     // More columns are a little more convincing, because they agree by chance less often.
@@ -117,7 +135,8 @@ extension Sniffing {
   private func looks(of sample: SampleRecords) -> Double {
     var sum = 0.0
     var count = 0
-    for record in sample.records.prefix(200) where count < 4000 {
+    let ignoresHashes = sample.hasHashComments
+    for record in sample.records.prefix(200) where count < 4000 && !(ignoresHashes && record.startsWithHash) {
       for index in record.fields {
         let field = sample.fields[index]
         count += 1

@@ -1,42 +1,22 @@
 import UpsurgeRecords
 
-/// Lines that are no part of the table.
+/// Lines before the table that are no part of it.
 extension Sniffing {
-  /// `#` when records that start so do not fit in with the others.
-  func chooseComment(_ dialect: CSVDialect) -> [UInt8]? {
-    if let prefix = given.commentPrefix { return prefix.isEmpty ? nil : prefix }
-    let sample = read(dialect)
-    let hashes = sample.records.filter(\.startsWithHash)
-    guard !hashes.isEmpty && hashes.count < sample.records.count else { return nil }
-    let shape = sample.shape(ignoringHashes: true)
-    let leadingCount = sample.records.prefix { $0.startsWithHash }.count
-
-    let isComment: Bool
-    if shape.fieldCount > 1 {
-      let strangers = hashes.count { $0.isBroken || $0.fields.count != shape.fieldCount }
-      isComment = strangers * 2 >= hashes.count && strangers > 0
-    } else {
-      // In one column only the place and the look tell a comment from data.
-      isComment =
-        leadingCount == hashes.count
-        && hashes.allSatisfy { record in
-          let next = record.offset + 1
-          return next < bytes.count && (bytes[next] == UInt8(ascii: " ") || bytes[next] == UInt8(ascii: "#"))
-        }
-    }
-    return isComment ? [UInt8(ascii: "#")] : nil
-  }
-
-  /// Physical lines before the table: titles with fewer fields than it has, or with all fields but one empty and
-  /// an empty record after them.
-  func preambleLineCount(_ sample: SampleRecords) -> Int {
+  /// Physical lines before the table, from the first line of the input on: titles with fewer fields than it has, lines of
+  /// another width, and such that a spreadsheet has padded.
+  func preambleLineCount(_ sample: SampleRecords, behind skipped: Int) -> Int {
     let records = sample.records
     let fieldCount = sample.shape(ignoringHashes: false).fieldCount
-    guard fieldCount > 1 else { return 0 }
-    let first = max(
-      titleCount(records, fieldCount), emptyTitleCount(records, of: sample))
-    return first == 0 ? 0 : sample.lineCount(before: records[first].offset)
+    guard fieldCount > 1 else { return skipped }
+    let first = [
+      titleCount(records, fieldCount), emptyTitleCount(records, of: sample),
+      strangerCount(sample, fieldCount), paddedTitleCount(sample, fieldCount),
+    ].max() ?? 0
+    return first == 0 ? skipped : sample.lineCount(before: records[first].offset)
   }
+
+  /// The most records that are looked at as titles.
+  private static let limit = 50
 
   /// Records before the first whole one that have one field, or less than half of the table's.
   private func titleCount(_ records: [SampleRecords.Record], _ fieldCount: Int) -> Int {
@@ -44,7 +24,7 @@ extension Sniffing {
       !$0.isBroken && ($0.fields.count == 1 || $0.fields.count * 2 < fieldCount)
     }.count
     let table = records.dropFirst(count)
-    guard count > 0, count <= 50, table.first?.fields.count == fieldCount else { return 0 }
+    guard count > 0, count <= Self.limit, table.first?.fields.count == fieldCount else { return 0 }
     // A delimiter that was given may be the wrong one; few fields in the first lines are then no sign of a title.
     if given.delimiter != nil
       && (table.dropFirst().first?.fields.count != fieldCount
@@ -63,5 +43,50 @@ extension Sniffing {
     let count = records.prefix { sample.filledCount(of: $0) <= 1 && !$0.isBroken }.count
     let hasEmpty = records.prefix(count).contains { sample.filledCount(of: $0) == 0 && $0.fields.count > 1 }
     return hasEmpty && count < records.count ? count : 0
+  }
+
+  /// Leading records of another width than the table below them, in which nearly all are of one.
+  private func strangerCount(_ sample: SampleRecords, _ fieldCount: Int) -> Int {
+    let records = sample.records
+    let count = records.prefix { $0.isBroken || $0.fields.count != fieldCount }.count
+    let rest = records.dropFirst(count)
+    guard count > 0, count <= Self.limit, rest.count >= 3,
+      rest.count(where: { $0.fields.count == fieldCount }) * 10 >= rest.count * 9
+    else { return 0 }
+    // The last of them may be the header all the same, with a field lost or too many.
+    let isHeader = !HeaderJudge(sample, from: count).isSupported && isHeader(count - 1, of: sample, fieldCount)
+    return isHeader ? count - 1 : count
+  }
+
+  /// Whether a record of another width than the table could name its columns.
+  private func isHeader(_ index: Int, of sample: SampleRecords, _ fieldCount: Int) -> Bool {
+    let record = sample.records[index]
+    if record.isBroken { return true }
+    var names = sample.texts(of: record)
+    while names.last?.isEmpty == true { names.removeLast() }
+    let filled = names.filter { !$0.isEmpty }
+    guard filled.count * 2 > fieldCount, filled.count > 1 || fieldCount == 2 && index == 0,
+      filled.count == names.count || filled.count == fieldCount
+    else { return false }
+    return filled.allSatisfy { !CellLook($0).isTyped }
+  }
+
+  /// Leading records that are mostly empty, above a header and records that are mostly full: titles that a spreadsheet has
+  /// padded.
+  private func paddedTitleCount(_ sample: SampleRecords, _ fieldCount: Int) -> Int {
+    let records = sample.records
+    let most = max(1, fieldCount / 2)
+    // Cells that are filled behind empty ones stand above columns: they are part of a header.
+    let count = records.prefix {
+      !$0.isBroken && sample.filledCount(of: $0) <= most
+        && (sample.filledCount(of: $0) == 0 || !sample.text($0.fields.lowerBound).isEmpty)
+    }.count
+    let table = records.dropFirst(count)
+    guard fieldCount > 2, count > 0, count <= Self.limit, table.count >= 3, let header = table.first,
+      header.fields.count == fieldCount, sample.filledCount(of: header) == fieldCount,
+      Set(sample.texts(of: header)).count == fieldCount,
+      table.count(where: { sample.filledCount(of: $0) <= most }) * 10 <= table.count
+    else { return 0 }
+    return HeaderJudge(sample, from: count).isSupported ? count : 0
   }
 }

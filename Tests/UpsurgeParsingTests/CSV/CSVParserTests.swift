@@ -21,7 +21,9 @@ import UpsurgeRecords
       ("\"a,\"\"b\"\"\nc\",d", [["a,\"b\"\nc", "d"]]),
       ("5\" pipe,a\"b\"c\n", [["5\" pipe", "a\"b\"c"]]),
       ("a\0b,\0\n", [["a\0b", "\0"]]),
-      ("a, \"b\"\n", [["a", " \"b\""]]),
+      ("a, \"b\"\n", [["a", "b"]]),
+      ("  \"a,1\"  ,b\n c ,\"d\" \r\n\"e\" ,  \"f\"  ", [["a,1", "b"], [" c ", "d"], ["e", "f"]]),
+      (" a\"b,\" c \"\n,  \n", [[" a\"b", " c "], [nil, "  "]]),
     ] as [(String, [[String?]])])
   func grammar(text: String, rows: [[String?]]) throws {
     let document = try Self.parse(text)
@@ -234,5 +236,54 @@ import UpsurgeRecords
     for (index, byte) in bytes.enumerated() { batch.arena[index] = byte }
     batch.arenaByteCount = bytes.count
     return batch
+  }
+}
+
+/// Lines that are no records: the header again, and what stands below the last record.
+@Suite("CSV lines that are no records") struct CSVOtherLinesTests {
+  private func parse(_ text: String, header: String? = nil, fieldCount: Int = 3) throws -> ParsedDocument {
+    var first: ParsedDocument?
+    for arena in [1, 5, 64, 4_096] {
+      var parser = CSVParser.text(
+        CSVDialect(headerLineCount: header == nil ? 0 : 1), fieldCount: fieldCount, header: header)
+      let document = try BatchDriver(sizes: CSVPropertyTests.sizes(arena: arena, records: 2))
+        .parse(Array(text.utf8), with: &parser)
+      if let first { #expect(document == first, "arena \(arena)") }
+      first = first ?? document
+    }
+    return try #require(first)
+  }
+
+  @Test("A header that stands again is left out and counted; what only begins like it is a record")
+  func repeatedHeader() throws {
+    let document = try parse(
+      "a,b,c\n1,2,3\na,b,c\r\na,b,cc\na,b\na,b,c", header: "a,b,c")
+    #expect(document.rows == [["1", "2", "3"], ["a", "b", "cc"]])
+    #expect(document.rejections.map(\.code) == ["ragged"])
+    let warning = try #require(document.warnings.first { $0.code == "repeated-header" })
+    #expect(warning.count == 2 && warning.firstLine == 3 && warning.firstByte == 12)
+  }
+
+  @Test(
+    "Lines below the last record are footers", arguments: [
+      "(3 rows)", "Total,12", "\"Total\",", "TOTAL", "3 rows selected.", "\u{1A}", ",", "--", "Source: the town hall", "",
+      "Printed on Tuesday, May 5",
+    ])
+  func footers(line: String) throws {
+    for tail in ["", "\n", "\n\n\u{1A}", "\nTotal,1\n"] {
+      let document = try parse("1,2,3\n\(line)\(tail)")
+      #expect(document.rows == [["1", "2", "3"]], "\(tail)")
+      #expect(document.rejections.allSatisfy { $0.code == "footer" }, "\(document.rejections)")
+    }
+  }
+
+  @Test(
+    "A record that is cut off, and a line with records below it, are none", arguments: [
+      "4,5", "4", "name", "Total,12\n4,5,6", "(3 rows)\n7", "4,\"5\n",
+    ])
+  func others(text: String) throws {
+    let document = try parse("1,2,3\n\(text)")
+    #expect(!document.rejections.isEmpty)
+    #expect(document.rejections.allSatisfy { $0.code != "footer" }, "\(document.rejections)")
   }
 }

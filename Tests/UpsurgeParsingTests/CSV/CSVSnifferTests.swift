@@ -57,11 +57,18 @@ import UpsurgeRecords
       "Report of sales\n\nmade 2020-01-01\na,b,c\n1,2,3\n4,5,6\n",
       "csv · delimiter comma · quote \" · 3 lines skipped · header · LF · 3 fields", ["a", "b", "c"]
     ),
-    ("Title,,\nSTATE,x,y\nNY,1,2\nCT,3,4\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["Title", "column_2", "column_3"]),
+    (
+      "Title,,\nSTATE,x,y\nNY,1,2\nCT,3,4\n",
+      "csv · delimiter comma · quote \" · 1 line skipped · header · LF · 3 fields", ["STATE", "x", "y"]
+    ),
+    (
+      ",Title,\nSTATE,x,y\nNY,1,2\nCT,3,4\n", "csv · delimiter comma · quote \" · header · LF · 3 fields",
+      ["column_1", "Title", "column_3"]
+    ),
     ("\n\na,b\n1,2\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["a", "b"]),
     (
       "# made by hand\n# on a day, or so, it seems\na,b\n1,2\n3,4\n",
-      "csv · delimiter comma · quote \" · comment # · header · LF · 2 fields", ["a", "b"]
+      "csv · delimiter comma · quote \" · 2 lines skipped · header · LF · 2 fields", ["a", "b"]
     ),
     ("#id,name\n1,x\n2,y\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["#id", "name"]),
     ("n,tag\n1,x\n#2,y\n#3,z\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["n", "tag"]),

@@ -1,0 +1,41 @@
+/// A first line `sep=;`, with which spreadsheets are told the delimiter: no record, and no header.
+struct SeparatorLine {
+  let delimiter: UInt8
+  /// Where the next line starts.
+  let byteCount: Int
+
+  /// - Parameter bytes: the start of the input, behind a byte order mark.
+  /// - Returns: nil where the first line is none.
+  init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let end = bytes.prefix(64).firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
+    var line = bytes[..<end]
+    let quotes: [UInt8] = [UInt8(ascii: "\""), UInt8(ascii: "'")]
+    if let first = line.first, quotes.contains(first) {
+      line = line.dropFirst()
+      // `"sep=;"`, padded by a spreadsheet or not.
+      guard let close = line.lastIndex(of: first), close > line.startIndex else { return nil }
+      line = line[..<close]
+    }
+    let word = Array("sep=".utf8)
+    guard line.count > word.count, line.prefix(word.count).map({ $0 | 0x20 }) == word.map({ $0 | 0x20 }) else {
+      return nil
+    }
+    let rest = line.dropFirst(word.count)
+    guard let mark = rest.first, !Self.isWordByte(mark) else { return nil }
+    // Behind the mark are only the delimiters that a spreadsheet pads lines with.
+    guard rest.dropFirst().allSatisfy({ $0 == mark || $0 == 0x20 || $0 == UInt8(ascii: ",") }) else { return nil }
+    delimiter = mark
+    var next = end + 1
+    if bytes[end] == 0x0D && next < bytes.count && bytes[next] == 0x0A { next += 1 }
+    byteCount = next
+  }
+
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...:
+      true
+    default: false
+    }
+  }
+}
