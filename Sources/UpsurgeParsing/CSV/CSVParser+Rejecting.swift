@@ -10,9 +10,14 @@ struct RecordProblem {
 
 extension CSVParser {
   /// What is wrong with a record whose quotes are right; nil: nothing.
-  func problem(of scanner: RecordScanner) -> RecordProblem? {
+  func problem(of scanner: RecordScanner, at start: Int) -> RecordProblem? {
     if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField) }
-    if scanner.fieldCount != slotOfField.count, let problem = raggedness(of: scanner) { return problem }
+    if scanner.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
+      if dialect.commentPrefix == nil, scanner.bytes[start] == UInt8(ascii: "#") {
+        problem.hint = "--comment '#' leaves out lines that begin with #"
+      }
+      return problem
+    }
     for index in 0..<scanner.noteCount where scanner.notes[index].note == .spellingChanges {
       let field = Int(scanner.notes[index].field)
       if let slot = slotOfField[field], columns[slot].spellingPolicy == .reject {

@@ -24,7 +24,7 @@ extension CSVParser {
     var footer = RecordScanner.Match.no
     if scanner.fieldCount < slotOfField.count, scanner.invalidField < 0 { footer = footerMatch(scanner, in: batch) }
     if footer == .unknown { return .incomplete }
-    if let problem = footer == .yes ? footerProblem : problem(of: scanner) {
+    if let problem = footer == .yes ? footerProblem : problem(of: scanner, at: batch.parsedByteCount) {
       reject(problem, &batch, scanner)
       scanner.spillByteCount = batch.spillByteCount
       return .settled

@@ -26,7 +26,8 @@ package enum CSVSniffer {
       let isCut = sample.count > byteLimit
       var bytes = UnsafeBufferPointer(rebasing: sample.prefix(byteLimit))
       if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3)) }
-      let result = Sniffing(bytes: bytes, isWhole: isWhole && !isCut, given: given).result()
+      var sniffing = Sniffing(bytes: bytes, isWhole: isWhole && !isCut, given: given)
+      let result = sniffing.result()
       guard isCut, case .cut? = result.unknownFields else { return result }
       byteLimit = sample.count
     }
@@ -45,22 +46,39 @@ struct Sniffing {
   let bytes: UnsafeBufferPointer<UInt8>
   let isWhole: Bool
   let given: CSVOverrides
+  /// Whether lines above the table were taken for titles.
+  private var hasTitle = false
+  /// What speaks against the marks that were chosen, one sentence each.
+  var doubts: [String] = []
 
-  func result() -> CSVSniffResult {
+  init(bytes: UnsafeBufferPointer<UInt8>, isWhole: Bool, given: CSVOverrides) {
+    (self.bytes, self.isWhole, self.given) = (bytes, isWhole, given)
+  }
+
+  mutating func result() -> CSVSniffResult {
     if let result = resultBehindSeparatorLine() { return result }
     var dialect = chooseMarks()
     dialect.commentPrefix = given.commentPrefix.flatMap { $0.isEmpty ? nil : $0 }
     dialect.skippedLineCount = given.skippedLineCount ?? 0
     dialect.skippedLineCount += leadingCommentLineCount(dialect)
-    if given.skippedLineCount == nil {
-      dialect.skippedLineCount = preambleLineCount(read(dialect), behind: dialect.skippedLineCount)
+    var table = read(dialect)
+    let otherHeader = otherHeader(of: table)
+    if given.skippedLineCount == nil && otherHeader == nil {
+      let commentCount = dialect.skippedLineCount
+      dialect.skippedLineCount = preambleLineCount(table, behind: commentCount)
+      if dialect.skippedLineCount > commentCount { table = read(dialect) }
+      hasTitle = dialect.skippedLineCount > commentCount
     }
-    let table = read(dialect)
-    dialect.headerLineCount = given.headerLineCount ?? headerLineCount(of: table)
+    dialect.headerLineCount = given.headerLineCount ?? (otherHeader == nil ? headerLineCount(of: table) : 1)
 
     let shape = table.shape(ignoringHashes: false)
     var remarks: [String] = []
-    let names = names(of: table, dialect, shape, &remarks)
+    var names = names(of: table, dialect, shape, &remarks)
+    if let otherHeader, given.columnNames == nil, dialect.headerLineCount == 1 {
+      names = HeaderNames(fields: otherHeader.names)
+      remarks = ["the header is parted by \(CSVDialect.name(of: [otherHeader.delimiter])), and the records are not"]
+    }
+    remarks += doubts
     return CSVSniffResult(
       dialect: dialect, headerNames: names.names, header: header(of: table, dialect), renamings: names.renamings, lineEnd: table.lineEnd,
       fieldCount: names.names.count, remarks: remarks,
@@ -76,7 +94,8 @@ struct Sniffing {
     var given = given
     if given.delimiter == nil { given.delimiter = [line.delimiter] }
     let rest = UnsafeBufferPointer(rebasing: bytes.dropFirst(line.byteCount))
-    var result = Sniffing(bytes: rest, isWhole: isWhole, given: given).result()
+    var sniffing = Sniffing(bytes: rest, isWhole: isWhole, given: given)
+    var result = sniffing.result()
     result.dialect.skippedLineCount += 1
     return result
   }
@@ -98,8 +117,34 @@ struct Sniffing {
     return header.count > Self.headerByteLimit ? nil : Array(header)
   }
 
+  /// Below a title the names may take two lines: groups of columns, or units.
   private func headerLineCount(of table: SampleRecords) -> Int {
-    HeaderJudge(table).hasHeader ? 1 : 0
+    if hasTitle, HeaderJudge(table, hasSecondRow: true).isSecondRowHeader { return 2 }
+    return HeaderJudge(table).hasHeader ? 1 : 0
+  }
+
+  /// A header that is parted by another mark than the records.
+  private func otherHeader(of table: SampleRecords) -> (names: [String], delimiter: UInt8)? {
+    let fieldCount = table.shape(ignoringHashes: false).fieldCount
+    guard let first = table.records.first, !first.isBroken, first.fields.count == 1, fieldCount > 2,
+      table.records.count > 2,
+      table.records.dropFirst().count(where: { $0.fields.count == fieldCount }) * 10 >= (table.records.count - 1) * 9,
+      !HeaderJudge(table, from: 1).hasHeader
+    else { return nil }
+    var line = table.reader
+    line.offset = first.offset
+    line.skipLine()
+    let bytes = UnsafeBufferPointer(rebasing: self.bytes[first.offset..<line.offset])
+    for (delimiter, _) in Self.delimiters where [delimiter] != table.reader.delimiter {
+      let dialect = CSVDialect(delimiter: [delimiter], quote: table.reader.quote)
+      let sample = SampleRecords(bytes, dialect: dialect, isWhole: true)
+      guard let record = sample.records.first, !record.isBroken, record.fields.count == fieldCount else { continue }
+      let names = sample.texts(of: record)
+      if names.allSatisfy({ !$0.isEmpty && !CellLook($0).isTyped }) {
+        return (names.map { HeaderNames.trim(String(decoding: $0, as: UTF8.self)) }, delimiter)
+      }
+    }
+    return nil
   }
 
   private func unknownFields(_ table: SampleRecords) -> CSVSniffResult.UnknownFields? {
@@ -118,7 +163,10 @@ struct Sniffing {
 
     // The names that stand in one column below each other are joined by a space.
     let rows = headers.map { header in
-      table.texts(of: header).map { HeaderNames.trim(String(decoding: $0, as: UTF8.self)) }
+      table.texts(of: header).map { text in
+        let name = HeaderNames.trim(String(decoding: text, as: UTF8.self))
+        return header.isBroken ? unquoted(name, dialect) : name
+      }
     }
     let width = rows.map(\.count).max() ?? 0
     var names = (0..<width).map { column in
@@ -147,6 +195,15 @@ struct Sniffing {
       }
     }
     return HeaderNames(fields: names)
+  }
+
+  /// A name without the quotes around it, where those of its header make no sense.
+  private func unquoted(_ name: String, _ dialect: CSVDialect) -> String {
+    guard let quote = dialect.quote, name.utf8.first == quote, name.utf8.last == quote, name.utf8.count > 2 else {
+      return name
+    }
+    let inner = name.utf8.drop { $0 == quote }.reversed().drop { $0 == quote }.reversed()
+    return inner.isEmpty ? name : String(decoding: Array(inner), as: UTF8.self)
   }
 
   /// Reads the sample from behind the skipped lines on.

@@ -18,6 +18,34 @@ struct HeaderJudge {
   private var fieldCount = 0
   private var hasBody = false
 
+  /// Columns of numbers and the like below the second record, and how many of them have a name in both.
+  private var typedColumnCount = 0
+  private var namedTwiceCount = 0
+
+  /// Whether the second record names columns, too.
+  var isSecondRowHeader: Bool { typedColumnCount > 1 && namedTwiceCount == typedColumnCount }
+
+  /// Looks whether the second record is a part of the header.
+  init(_ table: SampleRecords, hasSecondRow: Bool) {
+    guard table.records.count > 3 else { return }
+    let rows = table.records.prefix(2).map { table.texts(of: $0) }
+    let body = table.records.dropFirst(2).prefix(Self.bodyLimit).filter { !$0.isBroken }
+    for column in 0..<(rows.map(\.count).max() ?? 0) {
+      let values = body.compactMap { record -> [UInt8]? in
+        guard column < record.fields.count else { return nil }
+        let text = table.text(record.fields.lowerBound + column)
+        return text.isEmpty ? nil : text
+      }
+      guard values.count > 1, values.count(where: { CellLook($0).isTyped }) * 5 >= values.count * 4 else { continue }
+      typedColumnCount += 1
+      let first = column < rows[0].count ? CellLook(rows[0][column]) : .empty
+      guard column < rows[1].count, !first.isTyped else { continue }
+      let second = rows[1][column]
+      if second.isEmpty || CellLook(second).isTyped { continue }
+      if !Self.missingSpellings.contains(String(decoding: second, as: UTF8.self)) { namedTwiceCount += 1 }
+    }
+  }
+
   /// - Parameter start: the index of the record that is judged.
   init(_ table: SampleRecords, from start: Int = 0) {
     let records = table.records[min(start, table.records.count)...]

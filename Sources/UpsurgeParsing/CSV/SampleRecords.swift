@@ -49,6 +49,9 @@ struct SampleRecords {
     }
   }
 
+  /// Leaves records out.
+  mutating func dropFirst(_ count: Int) { records.removeFirst(count) }
+
   private mutating func readRecord(_ reader: inout FieldReader, isWhole: Bool) {
     let start = reader.offset
     let firstField = fields.count

@@ -20,7 +20,7 @@ extension Sniffing {
   }
 
   /// The best of all sensible marks. Rarer ones must be clearly better than usual ones.
-  func chooseMarks() -> CSVDialect {
+  mutating func chooseMarks() -> CSVDialect {
     var base = CSVDialect(
       nullSpellings: given.nullSpellings, ragged: given.ragged,
       skippedLineCount: given.skippedLineCount ?? 0)
@@ -28,13 +28,33 @@ extension Sniffing {
 
     let excerpt = self.excerpt()
     var best = Candidate(dialect: base, score: -1)
+    var candidates: [Candidate] = []
     for (delimiter, weight) in excerpt.delimitersToTry() {
       base.delimiter = delimiter
-      excerpt.tryQuotes(base, weight, &best)
+      var candidate = Candidate(dialect: base, score: -1)
+      excerpt.tryQuotes(base, weight, &candidate)
+      candidates.append(candidate)
+      if candidate.score > best.score { best = candidate }
     }
+    if let doubt = excerpt.doubt(of: best, among: candidates) { doubts.append(doubt) }
     best.dialect.escaping = escaping(of: best.dialect)
     return best.dialect
   }
+
+  /// Says where another delimiter is nearly as likely.
+  private func doubt(of best: Candidate, among candidates: [Candidate]) -> String? {
+    let others = candidates.filter { other in
+      other.dialect.delimiter != best.dialect.delimiter && other.score >= Self.closeShare * best.score
+        && read(other.dialect).shape(ignoringHashes: false).fieldCount > 1
+    }
+    guard let second = others.max(by: { $0.score < $1.score }) else { return nil }
+    let name = CSVDialect.name(of: second.dialect.delimiter)
+    return "the delimiter is not sure: \(CSVDialect.name(of: best.dialect.delimiter)) fits best, and \(name) nearly as "
+      + "well; --delimiter \(name) reads it so"
+  }
+
+  /// A reading with so much of the best one's score could be meant as well.
+  private static let closeShare = 0.93
 
   /// What the escape character does: a writer that only escapes quotes leaves it alone in front of other bytes.
   private func escaping(of dialect: CSVDialect) -> CSVDialect.Escaping {

@@ -83,10 +83,13 @@ extension Sniffing {
     }.count
     let table = records.dropFirst(count)
     guard fieldCount > 2, count > 0, count <= Self.limit, table.count >= 3, let header = table.first,
-      header.fields.count == fieldCount, sample.filledCount(of: header) == fieldCount,
-      Set(sample.texts(of: header)).count == fieldCount,
+      header.fields.count == fieldCount, sample.filledCount(of: header) > most,
+      Set(sample.texts(of: header).filter { !$0.isEmpty }).count == sample.filledCount(of: header),
       table.count(where: { sample.filledCount(of: $0) <= most }) * 10 <= table.count
     else { return 0 }
-    return HeaderJudge(sample, from: count).isSupported ? count : 0
+    if HeaderJudge(sample, from: count).isSupported { return sample.filledCount(of: header) == fieldCount ? count : 0 }
+    var below = sample
+    below.dropFirst(count)
+    return HeaderJudge(below, hasSecondRow: true).isSecondRowHeader ? count : 0
   }
 }

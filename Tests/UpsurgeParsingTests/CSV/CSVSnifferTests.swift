@@ -72,6 +72,38 @@ import UpsurgeRecords
     ),
     ("#id,name\n1,x\n2,y\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["#id", "name"]),
     ("n,tag\n1,x\n#2,y\n#3,z\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["n", "tag"]),
+    ("sep=;\r\na;b\r\n1;2\r\n", "csv · delimiter semicolon · quote \" · 1 line skipped · header · CRLF · 2 fields", ["a", "b"]),
+    ("\"SEP=|\"\na|b\n1|2\n", "csv · delimiter pipe · quote \" · 1 line skipped · header · LF · 2 fields", ["a", "b"]),
+    ("sep=a\n1\n2\n", "csv · delimiter comma · quote \" · header · LF · 1 field", ["sep=a"]),
+    (
+      "A;x\nB;y;z\nday;text;out;in;sum\n1;a;2;3;4\n2;b;3;4;5\n3;c;4;5;6\n",
+      "csv · delimiter semicolon · quote \" · 2 lines skipped · header · LF · 5 fields",
+      ["day", "text", "out", "in", "sum"]
+    ),
+    (
+      "Sales of 2024,,,\n,first,second,third\nregion,q1,q2,q3\nn,1,2,3\ns,4,5,6\nw,7,8,9\n",
+      "csv · delimiter comma · quote \" · 1 line skipped · header of 2 records · LF · 4 fields",
+      ["region", "first q1", "second q2", "third q3"]
+    ),
+    ("g h s\nx,1,2\ny,3,4\nz,5,6\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["g", "h", "s"]),
+    ("girth\theight\na\t1\t2\nb\t3\t4\n", "csv · delimiter tab · quote \" · header · LF · 3 fields", ["column_1", "girth", "height"]),
+    ("a,b\n1,2,\n3,4,\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["a", "b", "column_3"]),
+    ("id, name, note\n1, Ann, \"a, b\"\n2, Bob, \"c\"\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["id", "name", "note"]),
+    ("'A'; 'B';2006\n'C'; 'D';2007\n'E'; 'F';2008\n", "csv · delimiter semicolon · quote ' · no header · LF · 3 fields", ["c1", "c2", "c3"]),
+    (
+      "##made=1\n#X\tPOS\n4\t100\n5\t90\n", "csv · delimiter tab · quote \" · 1 line skipped · header · LF · 2 fields",
+      ["#X", "POS"]
+    ),
+    (
+      "# palette; v3\ncolour;name\n#ff8800;amber\nnone;clear\n",
+      "csv · delimiter semicolon · quote \" · 1 line skipped · header · LF · 2 fields", ["colour", "name"]
+    ),
+    ("a,b,c\n1,2,3\n# note\n4,5,6\n# other; note\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["a", "b", "c"]),
+    ("tree,site\nelm,a\nash,b\ntree,site\nfir,c\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["tree", "site"]),
+    (
+      "id,path,say\n1,\"C:\\tools\",\"a \\\"b\\\", c\"\n2,\"D:\\x\",\"d\"\n",
+      "csv · delimiter comma · quote \" · escape \\ before quotes · header · LF · 3 fields", ["id", "path", "say"]
+    ),
     // Header or none.
     ("1,2\n3,4\n", "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]),
     ("alice,NY\nbob,LA\ncarol,NY\n", "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]),
@@ -153,6 +185,15 @@ import UpsurgeRecords
         #expect(result.headerNames.count == 2, "\(head)")
       }
     }
+  }
+
+  @Test("Where another delimiter is nearly as likely, it is said with its option")
+  func doubts() {
+    func remarks(_ text: String) -> [String] { CSVSniffer.sniff(sample: Array(text.utf8), isWhole: true).remarks }
+    let close = remarks("a;b,c\nd;e,f\ng;h,i\n")
+    #expect(close.count == 1 && close[0].contains("--delimiter semicolon"), "\(close)")
+    #expect(remarks("a,b\n1,2\n3,4\n") == [])
+    #expect(remarks("a;b\n1,5;2,5\n3,5;4,5\n") == [])
   }
 
   /// A quote that opens by mistake takes the records behind it in; they tell.

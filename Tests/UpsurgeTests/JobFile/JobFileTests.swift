@@ -99,6 +99,8 @@ struct JobFileTests {
       flatten: true
       json-path: data.items
       duplicate-keys: reject
+      json-nan: 'null'
+      dialect: unix
       infer: full
       max-ratio: none
       memory: 128MiB
@@ -143,7 +145,7 @@ struct JobFileTests {
       "--names=a,\"b,c\"", "--skip-lines=3", "--comment=#", "--null=NA", "--null=-", "--null", "",
       "--encoding=latin-1",
       "--ragged=pad", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER", "--flatten=_",
-      "--json-path=data.items", "--duplicate-keys=reject", "--infer=full", "--max-ratio=none",
+      "--json-path=data.items", "--duplicate-keys=reject", "--json-nan=null", "--dialect=unix", "--infer=full", "--max-ratio=none",
       "--memory=128MiB",
       "--key=id,\"a, b\",\"x\"\"y\"", "--key-where=active = 1", "--create-key", "--null-keys=insert",
       "--mode=upsert", "--merge=coalesce", "--merge=newer:ts", "--update-if=excluded.a > a", "--create=never",
