@@ -99,11 +99,14 @@ package final class EndedLoad {
   /// Of a load in a group, what is known before that has ended: whether it has failed.
   package private(set) var summary: RunSummary
   private var ending: RunEnding?
+  /// What the delivery has told of its feed; nil where it is of none.
+  package private(set) var feed: DeliveredFeed?
   private var lock: JobLock?
   private let note: @Sendable (RunNote) -> Void
 
   init(_ run: LoadRun) {
     summary = run.takeSummary()
+    feed = run.delivered
     ending = run.ending.withLock { $0.take() }
     lock = run.lock.withLock { $0.take() }
     note = run.note
@@ -120,6 +123,12 @@ package final class EndedLoad {
     whole.localEdits.kept = summary.localEdits.kept
     whole.localEdits.unswept = summary.localEdits.unswept
     summary = whole
+  }
+
+  /// What is to be known of the feed from now on; told once, as thousands of loads may wait to be acknowledged.
+  package func takeFeedShape() -> FeedShape? {
+    defer { feed = nil }
+    return feed?.shape
   }
 
   /// Takes over what has become of the load with its group.

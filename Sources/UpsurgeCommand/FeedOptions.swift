@@ -42,9 +42,17 @@ struct FeedOptions: ParsableArguments {
       """)
   var localEdits: LocalEdits?
 
+  @Option(
+    help: """
+      What becomes of columns that the last accepted delivery had and this one lacks: refuse (exit 4, until --accept-change), \
+      keep (rows keep their values) or null (the records have NULL there).
+      """)
+  var columnsGone: MirrorTable.ColumnsGone = .refuse
+
   func apply(to table: inout MirrorTable) throws {
     table.kind = kind
     table.localEdits = localEdits
+    table.columnsGone = columnsGone
     table.keepsRowState = rowState
     table.ownedBy = ownedBy
     if let ownedBy, ownedBy.allSatisfy(\.isWhitespace) || ["true", "false"].contains(ownedBy) {
@@ -138,6 +146,7 @@ enum LineEndPolicy: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension MirrorTable.Kind: ExpressibleByArgument {}
+extension MirrorTable.ColumnsGone: ExpressibleByArgument {}
 extension LocalEdits: ExpressibleByArgument {}
 extension MirrorJob.Atomicity: ExpressibleByArgument {}
 extension DropFolder.Order: ExpressibleByArgument {}

@@ -22,6 +22,9 @@ struct MirrorCommand: ParsableCommand {
       (10%): then the records stand, no row goes, and the exit code is 4. A run that was killed goes on, or begins \
       anew, when it is started again. The files of a folder, and of a delta, are taken once each.
 
+      A delivery that lacks a column which the last accepted one had, or that is written in another way (delimiter, encoding, \
+      header), is refused: --accept-change takes it, and `columns-gone: keep` or `null` answers for every night.
+
       With `owned-by: NAME` only rows that this feed once delivered are swept: rows made locally, and those of other feeds \
       into the same table, stay. `row-state: true` notes in `upsurge_rows`, for queries to join, which source and run had each \
       row last. `local-edits: repair` brings rows that were edited or deleted in the database back to what the feed says; \
@@ -114,7 +117,7 @@ struct MirrorCommand: ParsableCommand {
 
   @Flag(
     name: .customLong("accept-change"),
-    help: "Go on although a feed has another source, key, scope or kind than the last time.")
+    help: "Go on although a feed has another source, key, scope or kind than the last time, lacks columns, or is written in another way.")
   var acceptsChange = false
 
   @Option(

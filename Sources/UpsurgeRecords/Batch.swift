@@ -257,6 +257,15 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     return max(recordCount > 0 ? records[recordCount - 1].number : 0, rejects.last?.position.record ?? 0)
   }
 
+  /// Makes cells NULL that no record speaks of, in some columns.
+  package mutating func makeNull(where slots: [Int]) {
+    for record in 0..<recordCount {
+      for slot in slots where slot < columnCount && cells[record * columnCount + slot].kind == .absent {
+        cells[record * columnCount + slot] = .null
+      }
+    }
+  }
+
   /// A record's bytes as they stood in the input.
   package func rawBytes(of record: Int) -> UnsafeBufferPointer<UInt8> {
     let position = records[record]

@@ -78,6 +78,8 @@ public struct LoadOptions: Sendable {
 
   /// What the input says of rows that it does not have; nil where it says nothing.
   package var snapshot: SnapshotRules?
+  /// What is known of the feed that this is a delivery of; nil where it is of none.
+  package var feed: FeedRules?
   /// What is noted of each row that is delivered; nil where nothing is.
   package var rowState: RowStateRules?
   /// What the run has to do with the chunks of deliveries.

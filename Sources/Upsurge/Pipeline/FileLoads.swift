@@ -177,6 +177,9 @@ package final class FileLoads: Sendable {
     // So that a file without records has its run, too.
     try part.writing.writer.begin()
     try part.writing.suspend(isInterrupted: false, keepsStatements: true)
+    if let last = group.parts.last?.run.delivered, part.run.delivered?.lacksFields(of: last) == true {
+      throw Self.unfit("a file lacks a column of the one before it")
+    }
     group.add(part)
     if part.sweepsLater { try part.sweepNow(on: group.openedConnection()) }
     if let refusal = part.writing.writer.guardRefusal { throw Self.unfit(refusal.message) }

@@ -3,7 +3,10 @@ extension LoadRun {
   /// Notes which file a source is, and says what it is.
   func announce(_ source: PreparedSource, files: RunFiles, index: Int) throws(UpsurgeError) {
     try files.note(source, index: index)
-    try owner(of: index).announce(source)
+    let owner = owner(of: index)
+    try owner.judge(source, index: members.isEmpty ? index : 0)
+    if !members.isEmpty, owner.delivered?.goneToNull.isEmpty == false { throw FileLoads.unfit("a column is gone") }
+    try owner.announce(source)
   }
 
   /// Says what a source is and what was changed of its header.

@@ -106,6 +106,7 @@ extension LoadRun {
     writing.writer.followsDelivery = group?.hasEndedDelivery(of: table.facts.name) ?? false
     defer { if !writing.isSuspended { writing.record(in: summary) } }
     if record != nil { writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog()) }
+    if record != nil { delivered?.observeAll() }
     writing.waitSeconds = packed?.waitSeconds ?? 0
     writing.noteStart(
       seconds: (packed?.prepareSeconds ?? watch.seconds) - lostSeconds - aheadSeconds.withLock { $0 })
@@ -155,7 +156,7 @@ extension LoadRun {
     let beginning = input.beginning
     let table = try PreparedTable.prepare(
       job.table, for: beginning.source, others: input.otherSources, on: connection,
-      options: job.options, wasMade: beginning.resumption?.position.madeTable ?? false)
+      options: tableOptions, wasMade: beginning.resumption?.position.madeTable ?? false)
     try checkDoubt(of: beginning, table)
     announce(table, isJSON: beginning.source.isJSON)
     return table
@@ -232,6 +233,7 @@ extension LoadRun {
   }
 
   func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {
+    writing.look(at: &batch)
     do throws(UpsurgeError) {
       try writing.writer.write(&batch)
       try writing.writer.storeChunks()

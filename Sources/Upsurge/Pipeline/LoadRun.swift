@@ -38,6 +38,8 @@ final class LoadRun: Sendable {
   let contexts = RejectContexts()
   /// What its threads tell each other of the chunks of a delivery.
   let chunks = Guarded<DeliveryChunks?>(nil)
+  /// What the delivery tells of its feed; nil where it is of none.
+  let delivered: DeliveredFeed?
   /// The hash of a snapshot's bytes as far as they were read; nil where only a part of them is.
   let deliveryHash = Guarded<ContentHash.Stream?>(nil)
   /// Seconds spent in packing rows that came to nothing; set where the run must start over, through SQLite. Nothing of
@@ -102,6 +104,7 @@ final class LoadRun: Sendable {
     self.pool = pool
     self.members = members
     self.job = job
+    delivered = DeliveredFeed(job.options)
     self.control = control
     self.group = group
     ahead =

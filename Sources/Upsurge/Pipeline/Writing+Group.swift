@@ -5,6 +5,7 @@ extension Writing {
     if isInterrupted { return abandon() }
     do throws(UpsurgeError) {
       try writer.settle()
+      try judgeFeed()
       countSkipped()
       try checkRejectShare()
       try rejects?.didBegin()

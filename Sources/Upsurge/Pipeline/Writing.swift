@@ -8,6 +8,12 @@ final class Writing {
   /// nil where rejects are only counted.
   let rejects: (any RejectSink)?
   let options: LoadOptions
+  /// What the delivery tells of its feed; nil where it is of none.
+  let delivered: DeliveredFeed?
+  /// Whether the load goes on with an earlier part.
+  let isResumed: Bool
+  /// Slots of columns that are NULL where a record lacks them, as their fields are gone.
+  let nulledSlots: [Int]
   private let cacheByteCount: Int
   /// Known once everything is committed.
   var supersededCount: UInt64 = 0
@@ -40,6 +46,10 @@ final class Writing {
     self.upkeep = upkeep
     note = run.note
     options = run.job.options
+    delivered = run.delivered
+    isResumed = resumed != nil
+    nulledSlots = run.tableOptions.feed.map { $0.nulledColumns.compactMap(table.columns.slot) } ?? []
+    delivered?.begin(columns: table.plan.columns.map(\.name))
     cacheByteCount = connection.pageCacheByteCount
     if let before {
       triggerCount = before.triggerCount
@@ -159,8 +169,9 @@ final class Writing {
     do throws(UpsurgeError) {
       // The last rejects may come only now.
       if !isInterrupted || !options.isAtomic { try writer.settle() }
-      if !isInterrupted { countSkipped() }
       if !isInterrupted {
+        try judgeFeed()
+        countSkipped()
         try checkRejectShare()
         try writer.sweep()
       }

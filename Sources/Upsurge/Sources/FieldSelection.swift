@@ -4,10 +4,14 @@ package struct FieldSelection: Sendable {
   /// New names by the old ones, folded as SQLite folds names.
   private let renames: [String: String]
   private let renamed: [String]
+  /// Fields of a feed that may be gone.
+  private let leaving: Set<String>
 
   package init(options: LoadOptions) {
     wanted = options.columns
     renamed = options.renames.keys.sorted()
+    let mayLeave = options.feed?.policy == .keep || options.feed?.policy == .null
+    leaving = mayLeave ? Set((options.feed?.last?.fields ?? []).map(SQLName.folded)) : []
     renames = Dictionary(options.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first }
   }
 
@@ -47,7 +51,7 @@ package struct FieldSelection: Sendable {
   ) throws(UpsurgeError) {
     if names.isEmpty { return }
     let known = Set(header.map(SQLName.folded))
-    for name in names where !known.contains(SQLName.folded(name)) {
+    for name in names where !known.contains(SQLName.folded(name)) && !leaving.contains(SQLName.folded(name)) {
       throw UpsurgeError(
         .usage, "\(option) names \"\(name)\", which \(file) does not have",
         hint: "its fields are: \(Self.list(header))")

@@ -48,6 +48,7 @@ package struct PreparedSource {
     let isJSON = options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
     opening.allowsSingleByteEncodings = !isJSON
     let opened = try OpenedSource(file: file, options: opening)
+    if !isJSON { try settleEncoding(of: opened, options: options) }
     if let parser = options.parser {
       return try prepare(
         opened, parser: parser, counter: file.counter, cancellation: file.cancellation)
@@ -57,7 +58,7 @@ package struct PreparedSource {
     {
       throw foreign.error(opened.name, in: opened.sample)
     }
-    var shape = shape(of: opened, options: options)
+    var shape = try settle(shape(of: opened, options: options), of: opened, options: options)
     if options.snapshot != nil, case .csv(let sniffed) = shape, sniffed.headerNames.isEmpty {
       // Nothing says what the columns are; that there is no record is known all the same.
       shape = .json(.ndjson)

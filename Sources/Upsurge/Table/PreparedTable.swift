@@ -211,6 +211,9 @@ struct PreparedTable {
         columns.add(column)
       }
     }
+    for name in options.feed?.nulledColumns ?? [] where columns.slot(named: name) == nil {
+      if let column = facts.column(named: name) { columns.add(column) }
+    }
     let isInTable = { (name: String) in schema.columnIndex(name) != nil }
     let control = try control(
       for: source, isOnlySource: isOnlySource, options: options, isInTable: isInTable)

@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
 import UpsurgeStorage
@@ -18,6 +19,8 @@ struct FeedRecord: Sendable, Equatable {
   var validators = HTTPValidators()
   /// What decided how that came into the table.
   var settings: String?
+  /// How that was written, and which fields it had; nil where an earlier version has noted nothing.
+  var shape: FeedShape?
   /// The delivery behind that one of which the table holds something, as a guard or an error has stopped it; nil where
   /// there is none.
   var disturbedBy: String?

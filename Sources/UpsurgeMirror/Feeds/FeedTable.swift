@@ -74,6 +74,12 @@ enum FeedTable {
       value: { .integer($0.hasRejects ? 1 : 0) },
       // Earlier versions have gone by the last run.
       read: { $0.hasRejects = $1.isNull(at: $2) ? $0.exitCode == 2 : $1.integer(at: $2) != 0 }),
+    Column(
+      name: "shape", type: "TEXT", isLater: true, value: { text($0.shape.map(FeedShapeText.encode)) },
+      read: { (record, row, index) throws(UpsurgeError) in
+        guard let text = row.text(at: index) else { return }
+        record.shape = try FeedShapeText.shape(text)
+      }),
   ]
 
   private static func text(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }

@@ -95,7 +95,7 @@ enum FeedText {
     return files
   }
 
-  private static var unreadable: UpsurgeError {
+  static var unreadable: UpsurgeError {
     UpsurgeError(
       .guardRefused, "the table upsurge_feeds holds what this version cannot read",
       hint: "use the version that wrote it, or delete the row to begin anew")

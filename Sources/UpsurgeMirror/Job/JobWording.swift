@@ -30,7 +30,7 @@ package enum JobWording {
     "keep-runs", "keep-files", "keep-rejects", "keep-quarantine", "deadline", "retries", "retry-after",
     "changes",
     "date", "decimal", "thousands", "bool", "trim", "let", "where", "add", "json-map", "sheet", "widths",
-    "dialect", "quotes", "quoted-empty",
+    "dialect", "quotes", "quoted-empty", "columns-gone",
   ]
 
   /// Values that are words of small letters, as they stand behind an option in a message.
@@ -41,7 +41,7 @@ package enum JobWording {
     "replace",
     "coalesce", "pad", "extra", "none", "zstd", "gzip", "csv", "tsv", "ndjson", "json", "sqlite", "base64",
     "hex",
-    "file", "latin-1", "windows-1252", "utf-8", "utf-16", "first-wins", "last-wins", "text", "integer",
+    "file", "latin-1", "windows-1252", "utf-8", "utf-16", "first-wins", "last-wins", "text", "integer", "null",
   ]
 
   /// A text in the words of a job file. What stands in a command line (`upsurge runs DB --forget 7`) stays.

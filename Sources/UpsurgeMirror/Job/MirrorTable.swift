@@ -36,6 +36,8 @@ public struct MirrorTable: Sendable {
   /// What becomes of rows that somebody has edited or deleted in the database since the feed has stored them; nil where
   /// that is not looked for. Keeps the state of rows.
   public var localEdits: LocalEdits?
+  /// What becomes of columns that the feed no longer has.
+  public var columnsGone = ColumnsGone.refuse
   public var guards = MirrorGuards()
   public var folder = DropFolder()
   public var unattended = UnattendedRules()
@@ -53,6 +55,16 @@ public struct MirrorTable: Sendable {
     case snapshot
     /// A delivery holds only changes.
     case delta
+  }
+
+  /// What becomes of a delivery that lacks columns which the last accepted one had.
+  public enum ColumnsGone: String, Sendable, CaseIterable {
+    /// It is refused until the change is accepted.
+    case refuse
+    /// Its rows keep the values that they have there.
+    case keep
+    /// Its rows get NULL there.
+    case null
   }
 
   /// What becomes of rows that a snapshot no longer has.

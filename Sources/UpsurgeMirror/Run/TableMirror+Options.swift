@@ -12,7 +12,45 @@ extension TableMirror {
     var load = LoadJob(
       database: job.database, table: table.name, sources: names, options: try options(record, names))
     load.options.resume = resume
-    return load.runToEnd(control: control, in: group, note: note, tick: tick)
+    var end = load.runToEnd(control: control, in: group, note: note, tick: tick)
+    // From its first record at most once, and then at most once with the columns that are gone.
+    for _ in 0..<2 {
+      guard prepareRereading(&load, behind: end) else { break }
+      let first = end.summary
+      group?.forget(end)
+      end.acknowledge()
+      end = load.runToEnd(control: control, in: group, note: note, tick: tick)
+      if first.resumedCount > 0, end.summary.isWhole { end.takeOver(first) }
+    }
+    return end
+  }
+
+  /// Whether a delivery whose columns were judged at its end is to be read once more.
+  private func prepareRereading(_ load: inout LoadJob, behind end: EndedLoad) -> Bool {
+    guard end.summary.signal == nil, end.summary.error?.code == .guardRefused, let feed = end.feed,
+      end.summary.repetition == nil, !load.sources.contains(where: SourceName.isStandardInput)
+    else { return false }
+    switch feed.reread {
+    case .none: return false
+    case .all: break
+    case .nulling(let columns): load.options.feed?.nulledColumns = columns
+    }
+    load.options.resume = .never
+    return true
+  }
+
+  /// What is known of the feed, and what becomes of a delivery that is of another one.
+  private func feedRules(_ record: FeedRecord?) -> FeedRules {
+    var rules = FeedRules()
+    rules.last = record?.shape
+    rules.isDelta = table.kind == .delta
+    switch table.columnsGone {
+    case .refuse: rules.policy = .refuse
+    case .keep: rules.policy = .keep
+    case .null: rules.policy = .null
+    }
+    if job.acceptsChanges { rules.policy = .accept }
+    return rules
   }
 
   func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
@@ -38,6 +76,7 @@ extension TableMirror {
     }
     options.needsLineEnd = table.guards.needsLineEnd
     options.databaseSnapshots = job.databaseSnapshots
+    options.feed = feedRules(record)
     options.question.headers = table.headers
     options.question.mask = table.mask
     options.question.environment = table.environment

@@ -176,7 +176,10 @@ extension TableMirror {
     }
     var record = turn.record
     // Those of a group are noted when all of it is stored.
-    if let before = turn.deliveries.last { record?.recordCount = before.load.summary.ledger.read }
+    if let before = turn.deliveries.last {
+      record?.recordCount = before.load.summary.ledger.read
+      if let shape = before.load.feed?.shape { record?.shape = shape }
+    }
     let delivery = Delivery(
       load: try load([path], record, tick), names: [path], files: [file], isTakenOnce: true)
     if group == nil {
@@ -208,6 +211,7 @@ extension TableMirror {
       return afterwards.loads.append(delivery.load)
     }
     defer { turn.record = record }
+    if let shape = delivery.load.takeFeedShape() { record.shape = shape }
     if delivery.isTakenOnce, let path = delivery.names.first, let file = delivery.files?.first {
       // Its mark stays until the file is noted, so that it is not loaded again.
       guard try delivered(path, known: KnownFiles()).hasContent(of: file) else {

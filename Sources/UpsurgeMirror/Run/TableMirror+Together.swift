@@ -121,6 +121,7 @@ extension TableMirror {
       turn.summary.add(load.summary)
       if var record = turn.record {
         noteCount(load.summary, in: &record, isFirst: turn.summary.loads.count == 1)
+        if let shape = load.takeFeedShape() { record.shape = shape }
         turn.record = record
       }
       afterwards.add(path, file, table.folder.done)

@@ -119,7 +119,7 @@ extension CSVDialect: CustomStringConvertible {
   public var description: String { summary }
 
   /// A mark as people call it: `comma`, `tab`, `"`, `0x1F`.
-  static func name(of mark: [UInt8]) -> String {
+  package static func name(of mark: [UInt8]) -> String {
     switch mark {
     case [UInt8(ascii: ",")]: return "comma"
     case [UInt8(ascii: ";")]: return "semicolon"
