@@ -125,6 +125,18 @@ package final class EndedLoad {
     summary = whole
   }
 
+  /// Counts what an earlier part of the run has changed, as all of the delivery was read once more: those rows are found
+  /// unchanged then, and those that it has deleted are not found.
+  package func countChanges(of first: RunSummary) {
+    let changedCount = first.ledger.inserted + first.ledger.updated
+    guard summary.ledger.unchanged >= changedCount, summary.ledger.ignored >= first.ledger.deleted else { return }
+    summary.ledger.inserted += first.ledger.inserted
+    summary.ledger.updated += first.ledger.updated
+    summary.ledger.unchanged -= changedCount
+    summary.ledger.deleted += first.ledger.deleted
+    summary.ledger.ignored -= first.ledger.deleted
+  }
+
   /// What is to be known of the feed from now on; told once, as thousands of loads may wait to be acknowledged.
   package func takeFeedShape() -> FeedShape? {
     defer { feed = nil }

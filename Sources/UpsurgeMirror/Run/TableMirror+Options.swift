@@ -20,7 +20,7 @@ extension TableMirror {
       group?.forget(end)
       end.acknowledge()
       end = load.runToEnd(control: control, in: group, note: note, tick: tick)
-      if first.resumedCount > 0, end.summary.isWhole { end.takeOver(first) }
+      end.countChanges(of: first)
     }
     return end
   }
@@ -28,7 +28,8 @@ extension TableMirror {
   /// Whether a delivery whose columns were judged at its end is to be read once more.
   private func prepareRereading(_ load: inout LoadJob, behind end: EndedLoad) -> Bool {
     guard end.summary.signal == nil, end.summary.error?.code == .guardRefused, let feed = end.feed,
-      end.summary.repetition == nil, !load.sources.contains(where: SourceName.isStandardInput)
+      end.summary.repetition == nil || end.summary.committedCount == 0,
+      !load.sources.contains(where: SourceName.isStandardInput)
     else { return false }
     switch feed.reread {
     case .none: return false

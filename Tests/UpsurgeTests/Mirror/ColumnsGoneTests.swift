@@ -181,6 +181,37 @@ import Upsurge
     expectRefused(job)
   }
 
+  /// Ends a run behind a commit of a part of the delivery.
+  /// - Returns: false where it was faster.
+  private func interrupt(_ job: MirrorJob) -> Bool {
+    let control = RunControl()
+    let summary = job.run(control: control, tick: { if $0.records > 2_000 { control.cancel() } })
+    return summary.exitCode == 130 && summary.tables[0].loads.first.map { $0.committedCount > 0 } == true
+  }
+
+  @Test("A run that goes on looks at all of the delivery") func resumed() throws {
+    func text(_ count: Int, site: Bool, _ tree: String) -> String {
+      (0..<count).map { #"{"id":\#($0),"tree":"\#(tree)"\#($0 < 10 && site ? #","site":"s""# : "")}"# + "\n" }.joined()
+    }
+    var job = job(scratch.write(text(100, site: true, "a"), to: "feed.ndjson"), sweep: .hard)
+    job.atomicity = .bounded
+    job.tables[0].options.commitEvery = .records(1_000)
+    #expect(job.run().exitCode == 0)
+    for tree in ["b", "c"] {
+      let hasSite = tree == "b"
+      _ = scratch.write(text(150_000, site: hasSite, tree), to: "feed.ndjson")
+      guard interrupt(job) else { return }
+      let summary = job.run()
+      #expect(summary.exitCode == (hasSite ? 0 : 4), "\(summary.tables[0].failure?.description ?? "")")
+      let ledger = summary.tables[0].ledger
+      if hasSite { #expect(ledger.read == 150_000 && ledger.inserted == 149_900 && ledger.updated == 100, "\(ledger)") }
+    }
+    expectRefused(job)
+    job.acceptsChanges = true
+    #expect(job.run().exitCode == 0)
+    #expect(try rows("count(*), count(site)") == ["150000|10"])
+  }
+
   @Test("Rows of another database that lose a column") func database() throws {
     let source = scratch.file("source.db")
     try Database(source).rows("CREATE TABLE s(id, tree, site); INSERT INTO s VALUES (1, 'alder', 'north')")
