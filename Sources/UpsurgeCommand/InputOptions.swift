@@ -87,6 +87,12 @@ struct InputOptions: ParsableArguments {
     help: "Keys that lead to the array of records in a JSON document: data.items; $ for the document itself.")
   var jsonPath: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The document, or what --json-path leads to, is an object each of whose values is a record; its key goes into this column.",
+      valueName: "column"))
+  var jsonMap: String?
+
   @Option(help: "A key twice in one JSON object: last-wins or reject.")
   var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
 
@@ -140,6 +146,7 @@ struct InputOptions: ParsableArguments {
         options.takesWrapper = options.jsonPath.isEmpty
       } catch { throw ValidationError(error.message) }
     }
+    options.jsonMap = jsonMap
     options.duplicateKeys = duplicateKeys
     options.jsonNaN = jsonNaN
     options.inference = infer

@@ -127,6 +127,7 @@ extension LoadOptions {
     if encoding != .auto { words.append("encoding \(encoding.rawValue)") }
     if let flattenSeparator { words.append("flatten \(flattenSeparator)") }
     if !jsonPath.isEmpty { words.append("path \(jsonPath)") }
+    if let jsonMap { words.append("map \(jsonMap)") }
     if takesWrapper { words.append("wrapper") }
     return words.joined(separator: "\n")
   }

@@ -69,7 +69,7 @@ public struct InspectJob: Sendable {
   public func check(onReject: (Reject) -> Void) throws(UpsurgeError) -> Check {
     try options.validate()
     let prepared = try PreparedSource.prepare(source, options: options)
-    if case .json(.json) = prepared.shape, options.jsonPath.isEmpty {
+    if case .json(.json) = prepared.shape, options.jsonPath.isEmpty, options.jsonMap == nil {
       return try validate(prepared)
     }
     var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])

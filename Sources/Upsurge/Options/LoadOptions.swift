@@ -12,6 +12,8 @@ public struct LoadOptions: Sendable {
   public var flattenSeparator: String?
   /// Where in a JSON document the array of records is.
   public var jsonPath: [String] = []
+  /// The column for the keys of an object each of whose values is a record; nil where an array holds the records.
+  public var jsonMap: String?
   /// What `NaN`, `Infinity` and `-Infinity` are in JSON.
   public var jsonNaN = JSONDialect.NonFinite.reject
   /// Whether an object that seems only to wrap an array of records is a record all the same.
@@ -206,6 +208,7 @@ public struct LoadOptions: Sendable {
 
   /// - Throws: `usage` where two options contradict each other.
   package func validate() throws(UpsurgeError) {
+    try validateMap()
     try validatePreview()
     try validateRules()
     try validateResume()
@@ -226,6 +229,18 @@ public struct LoadOptions: Sendable {
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(
         .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")
+    }
+  }
+
+  private func validateMap() throws(UpsurgeError) {
+    guard let jsonMap else { return }
+    if jsonMap.isEmpty || jsonMap.utf8.contains(0) {
+      throw UpsurgeError(.usage, "--json-map takes the name of a column", hint: "--json-map id")
+    }
+    if let format, format != .json {
+      throw UpsurgeError(
+        .usage, "--json-map is for a JSON document, and --format is \(format.rawValue)",
+        hint: "leave out --format, or give --format json")
     }
   }
 

@@ -120,6 +120,7 @@ struct RawRecordParser: ~Copyable {
   /// - Returns: false for an array among objects.
   private mutating func readJSON(_ record: Reject) throws(UpsurgeError) -> Bool {
     guard case .json(let dialect, let header, _, _) = context.layout else { return true }
+    if dialect.mapColumn != nil { return try readMember(record.raw, dialect) }
     // NDJSON ends a record at the line end; those of a document, or mended ones, may have several lines.
     if !record.raw.contains(0x0A) {
       if !isPrimed {
@@ -140,6 +141,16 @@ struct RawRecordParser: ~Copyable {
     if let columns = json?.columns, columns.count > self.columns.count {
       throw UpsurgeError(
         .guardRefused, "the record has a key for which there is no column yet, and stands on several lines")
+    }
+    return true
+  }
+
+  /// Reads a member of a map, its key included.
+  private mutating func readMember(_ raw: [UInt8], _ dialect: JSONDialect) throws(UpsurgeError) -> Bool {
+    json = makeJSONParser(dialect, .json)
+    try read([UInt8(ascii: "{")] + raw + [UInt8(ascii: "}")])
+    if let columns = json?.columns, columns.count > self.columns.count {
+      throw UpsurgeError(.guardRefused, "the record has a key for which there is no column yet")
     }
     return true
   }

@@ -48,6 +48,7 @@ extension RejectContext {
         out.endObject()
       }
       if let separator = dialect.flattenSeparator { out.member("flatten", separator) }
+      if let column = dialect.mapColumn { out.member("json_map", column) }
       if dialect.duplicateKeys != .lastWins {
         out.member("duplicate_keys", dialect.duplicateKeys.rawValue)
       }
@@ -125,6 +126,7 @@ extension RejectContext {
     var dialect = JSONDialect(format: format, flattenSeparator: json["flatten"]?.text)
     dialect.duplicateKeys = try word(json, "duplicate_keys") ?? .lastWins
     dialect.nonFinite = try word(json, "json_nan") ?? .reject
+    dialect.mapColumn = json["json_map"]?.text
     var renames: [String: String] = [:]
     if let given = json["rename"] {
       guard case .object(let members) = given else { throw fault("rename") }

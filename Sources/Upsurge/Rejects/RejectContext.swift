@@ -71,6 +71,7 @@ extension RejectContext {
       var dialect = JSONDialect(
         format: format, flattenSeparator: options.flattenSeparator, duplicateKeys: options.duplicateKeys)
       dialect.nonFinite = options.jsonNaN
+      dialect.mapColumn = options.jsonMap
       layout = .json(
         dialect, header: [], wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames
       )

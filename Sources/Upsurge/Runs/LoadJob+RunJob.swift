@@ -21,6 +21,7 @@ extension LoadOptions {
     if csv != CSVOverrides() { list.append(Option("the CSV dialect", csv.identity)) }
     if let flattenSeparator { list.append(Option("--flatten", flattenSeparator)) }
     for step in jsonPath { list.append(Option("--json-path", step)) }
+    if let jsonMap { list.append(Option("--json-map", jsonMap)) }
     if takesWrapper { list.append(Option("--json-path", "$")) }
     if duplicateKeys != .lastWins { list.append(Option("--duplicate-keys", "\(duplicateKeys)")) }
     if jsonNaN != .reject { list.append(Option("--json-nan", jsonNaN.rawValue)) }

@@ -67,6 +67,7 @@ extension PreparedSource {
     dialect.allowsSequence = true
     dialect.needsLineEnd = options.needsLineEnd
     dialect.nonFinite = options.jsonNaN
+    dialect.mapColumn = options.jsonMap
     dialect.arrayNames = arrayNames(format, options: options)
     return dialect
   }

@@ -2,27 +2,32 @@
 extension PreparedSource {
   /// The wrapper that the input seems to be; nil where options say what the records are.
   func foundWrapper(options: LoadOptions) -> JSONWrapper? {
-    guard case .json = shape, options.jsonPath.isEmpty, !options.takesWrapper, options.columns.isEmpty else {
-      return nil
-    }
+    guard case .json = shape, options.jsonPath.isEmpty, options.jsonMap == nil, !options.takesWrapper,
+      options.columns.isEmpty
+    else { return nil }
     return opened.sample.withUnsafeBufferPointer { JSONWrapper($0, isWhole: opened.isSampleWhole) }
   }
 
   /// - Throws: `badInput` where the input is a wrapper and nothing else, and the table has no column for what it holds.
   func checkWrapper(for table: TableFacts) throws(UpsurgeError) {
     guard let wrapper, !wrapper.hasValues, !table.isForInference else { return }
-    if wrapper.paths.contains(where: { table.column(named: $0[0]) != nil }) { return }
+    let names = wrapper.paths.map { $0[0] } + wrapper.maps.flatMap { $0.path.first.map { [$0] } ?? $0.names }
+    if names.contains(where: { table.column(named: $0) != nil }) { return }
     throw UpsurgeError(
       .badInput,
-      "\(SourceName.shown(opened.name)) is one object that wraps \(Self.arrays(wrapper))",
+      "\(SourceName.shown(opened.name)) is one object that \(wrapper.maps.isEmpty ? "wraps" : "holds") \(Self.contents(of: wrapper))",
       position: Position(file: opened.name, line: 1, byte: 0), hint: Self.hint(for: wrapper))
   }
 
   static func remark(on wrapper: JSONWrapper) -> String {
-    "the input is one object with \(arrays(wrapper)); \(hint(for: wrapper))"
+    "the input is one object with \(contents(of: wrapper)); \(hint(for: wrapper))"
   }
 
-  private static func arrays(_ wrapper: JSONWrapper) -> String {
+  private static func contents(of wrapper: JSONWrapper) -> String {
+    if let map = wrapper.maps.first {
+      let place = map.path.isEmpty ? "" : " in \(JSONPath.text(of: map.path).escapedForTerminal)"
+      return "records by their keys\(place), as \(map.names.joined(separator: ", ").escapedForTerminal)"
+    }
     let names = wrapper.paths.prefix(3).map { JSONPath.text(of: $0).escapedForTerminal }
     let more = wrapper.paths.count - names.count
     return (wrapper.paths.count == 1 ? "an array of records, " : "arrays of records, ")
@@ -30,7 +35,11 @@ extension PreparedSource {
   }
 
   private static func hint(for wrapper: JSONWrapper) -> String {
-    let paths = wrapper.paths.prefix(3).map { "--json-path " + JSONPath.text(of: $0).quotedForShell }
+    let maps = wrapper.maps.prefix(3).map { map in
+      let path = map.path.isEmpty ? "" : "--json-path \(JSONPath.text(of: map.path).quotedForShell) "
+      return path + "--json-map \(map.column)"
+    }
+    let paths = wrapper.paths.prefix(3).map { "--json-path " + JSONPath.text(of: $0).quotedForShell } + maps
     return paths.joined(separator: " or ")
       + " reads its records; --json-path '$' takes the object as one record"
   }

@@ -46,6 +46,7 @@ package struct PreparedSource {
     opening.trailer = options.trailer
     opening.question = options.question
     let isJSON = options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
+      || options.jsonMap != nil
     opening.allowsSingleByteEncodings = !isJSON
     let opened = try OpenedSource(file: file, options: opening)
     if !isJSON { try settleEncoding(of: opened, options: options) }
@@ -114,7 +115,7 @@ package struct PreparedSource {
       return .csv(CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: given))
     case .csv, .tsv: break
     case nil:
-      if !options.jsonPath.isEmpty { return .json(.json) }
+      if !options.jsonPath.isEmpty || options.jsonMap != nil { return .json(.json) }
       let format = opened.sample.withUnsafeBufferPointer {
         JSONSniffer.sniff(
           $0, isWhole: opened.isSampleWhole,

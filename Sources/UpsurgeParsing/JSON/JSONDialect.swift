@@ -52,6 +52,8 @@ public struct JSONDialect: Sendable, Equatable {
   public var allowsSequence = false
   /// What `NaN` and infinities are; nil: an error like any other, which ends a document.
   public var nonFinite: NonFinite?
+  /// Where the keys go of an object each of whose values is a record; nil where an array holds the records.
+  public var mapColumn: String?
   /// What names the columns of array records.
   public var arrayNames = JSONArrayNames.firstArray
   /// Whether several documents must end with a line end, because nothing else tells that they are not cut.

@@ -53,7 +53,9 @@ extension JSONParser {
         return
       case UPSURGE_JSON_AT_KEY:
         document.hasStarted = true
-        if try readPathKey(place, end: end, &batch, isFinal: isFinal) == .pauses { return }
+        if isInMap {
+          if try readMember(place, end: end, &batch, isFinal: isFinal) == .pauses { return }
+        } else if try readPathKey(place, end: end, &batch, isFinal: isFinal) == .pauses { return }
       case UPSURGE_JSON_AT_VALUE where document.machine.depth == 0 && isMark(place.pointee):
         if try !skipMark(place, end: end, &batch, isFinal: isFinal, fault: UPSURGE_JSON_NO_VALUE) { return }
       case UPSURGE_JSON_TRAILING where dialect.allowsSequence && document.machine.depth == 0:
@@ -147,8 +149,9 @@ extension JSONParser {
     }
     let first = place.pointee
     let isTarget = depth == dialect.jsonPath.count
-    var isRecord = first == UInt8(ascii: "{")
-    if isTarget && depth == 0 && first == UInt8(ascii: "[") {
+    let isMap = dialect.mapColumn != nil
+    var isRecord = first == UInt8(ascii: "{") && !isMap
+    if isTarget && depth == 0 && first == UInt8(ascii: "[") && !isMap {
       guard let isRow = isRow(place, end, isFinal: isFinal) else { return .pauses }
       isRecord = isRow
     }
@@ -157,7 +160,7 @@ extension JSONParser {
       if progress == .goesOn { document.isFound = true }
       return progress
     }
-    if first != UInt8(ascii: isTarget ? "[" : "{") { throw wrongPlace(place, depth: depth, batch) }
+    if first != UInt8(ascii: isTarget && !isMap ? "[" : "{") { throw wrongPlace(place, depth: depth, batch) }
     upsurge_json_machine_pass(&document.machine)
     if isTarget {
       document.isFound = true
@@ -169,7 +172,7 @@ extension JSONParser {
   }
 
   /// Before a record.
-  private mutating func readElement(
+  mutating func readElement(
     _ start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch, isFinal: Bool
   ) throws(UpsurgeError) -> Progress {
     if !Self.hasRoom(batch) { return .pauses }
@@ -180,9 +183,12 @@ extension JSONParser {
     let next: UnsafePointer<UInt8>
     switch try readRecord(start, end: end, &batch) {
     case .needsNewBatch, .cancelled: return .pauses
-    case .header(let p), .stored(let p): next = p
+    case .header(let p): next = p
+    case .stored(let p):
+      if let mapName { widenToMember(mapName, &batch) }
+      next = p
     case .rejected(let p):
-      reject(start, p, &batch)
+      reject(mapName?.start ?? start, p, &batch)
       next = p
     case .failed:
       guard let fault else { return .pauses }
@@ -198,7 +204,7 @@ extension JSONParser {
         noteCut(start, end: end, batch)
         return .pauses
       }
-      reject(start, p, &batch)
+      reject(mapName?.start ?? start, p, &batch)
       next = p
     }
     document.isAtHeader = false

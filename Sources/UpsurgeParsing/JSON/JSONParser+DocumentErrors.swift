@@ -49,12 +49,16 @@ extension JSONParser {
       return syntaxError(JSONFault(kind: .kernel(UPSURGE_JSON_NO_VALUE), at: place), end: place + 1, batch)
     }
     let isTarget = depth == dialect.jsonPath.count
+    let isMap = dialect.mapColumn != nil
     let name =
       depth == 0 ? "the document" : "the value at \(dialect.jsonPath[..<depth].joined(separator: "."))"
     return documentError(
-      "\(name.escapedForTerminal) is \(found), not \(isTarget ? "an array of records" : "an object")",
+      "\(name.escapedForTerminal) is \(found), not \(isTarget && !isMap ? "an array of records" : isTarget ? "an object of records" : "an object")",
       at: place,
-      batch, hint: "--json-path names the keys that lead to the array of records")
+      batch,
+      hint: isMap && isTarget
+        ? "--json-map is for an object each of whose values is a record; leave it out for an array"
+        : "--json-path names the keys that lead to the array of records")
   }
 
   /// What is no JSON; the input cannot be read on behind it.

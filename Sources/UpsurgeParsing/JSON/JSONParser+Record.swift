@@ -56,6 +56,7 @@ extension JSONParser {
         batch.elementNames = header
       }
       guard let next = readByShape(start, &frame) else { return unread }
+      if let mapName { try storeMapName(mapName, &frame, batch) }
       if !endsLine(next, frame) { return .failed }
       if fault != nil { return .rejected(next) }
       if shape == .unknown { shape = .objects }

@@ -49,6 +49,8 @@ package struct JSONParser: RecordParser, Sendable {
   var headerSlots: [Int] = []
 
   // The record in work.
+  /// Its name, where it is the value of a map.
+  var mapName: MapName?
   var readingNumber: UInt64 = 0
   var fault: JSONFault?
   /// Columns that wait for the record's end.
@@ -117,8 +119,9 @@ package struct JSONParser: RecordParser, Sendable {
       slotsByName[column.name.nameKey] = slot
       nameByteCount += column.name.utf8.count
     }
-    let known = columns.map(\.name) + (policy.wanted ?? []) + policy.renames.keys
+    let known = columns.map(\.name) + (policy.wanted ?? []) + policy.renames.keys + [dialect.mapColumn ?? ""]
     longestNameByteCount = known.reduce(0) { max($0, $1.utf8.count) }
+    if dialect.mapColumn != nil { shape = .objects }
     document = JSONDocumentState(dialect: dialect)
     lastDetails = JSONParserDetails(dialect: dialect)
   }

@@ -1,18 +1,23 @@
 import CScan
 import UpsurgeRecords
 
-/// An object that is no record but holds the records in an array:
+/// An object that is no record but holds the records in an array, or as its values:
 ///
 ///     {"meta": {"page": 1}, "items": [{"id": 1}, {"id": 2}]}      items
 ///     {"response": {"data": [{"id": 1}]}}                         response.data
+///     {"data": {"a": {"x": 1}, "b": {"x": 2}}}                    data, a map
 package struct JSONWrapper: Sendable, Equatable {
   /// The keys that lead to the arrays of objects, those of the level that has any first.
   package var paths: [[String]] = []
+  /// The objects all of whose values are objects of one kind, where they are above all arrays.
+  package var maps: [JSONMapShape] = []
   /// Whether texts or numbers stand beside them, as in a record that has children.
   package var hasValues = false
 
   /// Arrays further down belong to a record.
-  private static let levelLimit: Int32 = 3
+  private static let arrayLevelLimit = 3
+  /// The records of a map that is two levels down have their keys there.
+  private static let levelLimit: Int32 = 4
 
   /// - Parameters:
   ///   - sample: The first bytes of the input.
@@ -28,8 +33,13 @@ package struct JSONWrapper: Sendable, Equatable {
     if rest < end || (isWhole && !walk.isWhole) { return nil }
     // Without any other array of records, an empty one may have held them.
     let found = walk.filled.isEmpty && !walk.hasValues && walk.isWhole ? walk.empty : walk.filled
-    guard let level = found.map(\.count).min() else { return nil }
+    let level = found.map(\.count).min() ?? .max
     paths = found.filter { $0.count == level }
+    walk.closeObjects(to: 0)
+    let mapLevel = walk.maps.map(\.path.count).min() ?? .max
+    if mapLevel < level { maps = walk.maps.filter { $0.path.count == mapLevel } }
+    if !maps.isEmpty { paths = [] }
+    if paths.isEmpty && maps.isEmpty { return nil }
     hasValues = walk.hasValues
   }
 
@@ -42,6 +52,9 @@ package struct JSONWrapper: Sendable, Equatable {
     var filled: [[String]] = []
     var empty: [[String]] = []
     var hasValues = false
+    /// The objects around the place, from the outside, and maps that have ended.
+    var objects: [JSONMapShape.Object] = []
+    var maps: [JSONMapShape] = []
 
     init(end: UnsafePointer<UInt8>) {
       self.end = end
@@ -79,17 +92,36 @@ package struct JSONWrapper: Sendable, Equatable {
       machine.watch_depth = JSONWrapper.levelLimit
       keys.removeLast(max(0, keys.count - Int(machine.depth) + 1))
       keys.append(JSONKeyTable.name(UnsafeBufferPointer(start: token.start, count: token.next - token.start)))
+      closeObjects(to: Int(machine.depth))
+      if let name = keys.last, !objects.isEmpty { objects[objects.count - 1].keys.insert(name) }
       upsurge_json_machine_key_read(&machine)
       return token.next
     }
 
+    /// Ends the objects that are deeper than so many brackets.
+    mutating func closeObjects(to depth: Int) {
+      while objects.count > depth {
+        let object = objects.removeLast()
+        if let map = object.map, maps.count < 8 { maps.append(map) }
+        // What the sample has cut may have more.
+        if depth > 0 || isWhole, !objects.isEmpty { objects[objects.count - 1].add(object) }
+      }
+    }
+
     private mutating func look(at p: UnsafePointer<UInt8>) {
       let depth = Int(machine.depth)
+      if keys.count == depth {
+        closeObjects(to: depth)
+        let isObject = p.pointee == UInt8(ascii: "{")
+        let isNested = isObject || p.pointee == UInt8(ascii: "[")
+        if !objects.isEmpty { objects[objects.count - 1].note(isObject: isObject, isNested: isNested) }
+        if isObject, depth < Int(JSONWrapper.levelLimit) { objects.append(JSONMapShape.Object(path: keys)) }
+      }
       switch p.pointee {
       case UInt8(ascii: "["):
         // Its elements pass unseen, until a key of the objects around it.
         machine.watch_depth = machine.depth
-        if depth == 0 || keys.count != depth { return }
+        if depth == 0 || depth > JSONWrapper.arrayLevelLimit || keys.count != depth { return }
         let first: UnsafePointer<UInt8> = upsurge_json_skip_space(p + 1, end)
         if first == end { return }
         if first.pointee == UInt8(ascii: "{") { filled.append(keys) }

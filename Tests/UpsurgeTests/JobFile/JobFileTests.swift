@@ -138,6 +138,8 @@ struct JobFileTests {
       retry-after: 10s
       row-state: true
       local-edits: keep
+      columns-gone: keep
+      json-nan: "null"
       """)
     let words = [
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
@@ -156,7 +158,7 @@ struct JobFileTests {
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
       "--keep-runs=all", "--keep-files=5", "--keep-rejects=6", "--keep-quarantine=7", "--deadline=120m",
       "--retries=3", "--retry-after=10s", "--row-state",
-      "--local-edits=keep",
+      "--local-edits=keep", "--columns-gone=keep", "--json-nan=null",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
@@ -168,7 +170,7 @@ struct JobFileTests {
     // Those that are tried in other tests, or exclude one of these.
     #expect(
       left.sorted() == [
-        "alter", "any-key", "default", "delete-when", "key-index", "kind", "max-rejects", "no-header",
+        "alter", "any-key", "default", "delete-when", "json-map", "key-index", "kind", "max-rejects", "no-header",
         "owned-by", "rename", "scope",
         "set", "strict", "sweep",
       ])
