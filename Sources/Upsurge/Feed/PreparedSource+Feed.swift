@@ -30,14 +30,14 @@ extension PreparedSource {
   static func settle(
     _ sniffed: Shape, of opened: OpenedSource, options: LoadOptions
   ) throws(UpsurgeError) -> Shape {
-    guard let feed = options.feed, let last = feed.last, last.reading == options.readingWords,
-      opened.sample.contains(where: { $0 > 0x20 })
-    else { return sniffed }
+    guard let feed = options.feed, opened.sample.contains(where: { $0 > 0x20 }) else { return sniffed }
+    let sniffed = withoutComments(sniffed, of: opened, options: options)
+    guard let last = feed.last, last.reading == options.readingWords else { return sniffed }
     let fitting = FittingDialect(last, of: opened, options: options)
     switch sniffed {
     case .json(let format):
       guard last.format == .csv else { return sniffed }
-      if let read = fitting.sameNames { return .csv(read) }
+      if let read = fitting.sameNames(in: fitting.readings()) { return .csv(read) }
       if feed.policy == .accept { return sniffed }
       throw otherShape(of: opened.name, ["it was CSV, and looks like \(format.rawValue) now"], "--format")
     case .csv(let fresh):
@@ -47,20 +47,42 @@ extension PreparedSource {
       }
       let changes = fitting.changes(to: fresh)
       if changes.words.isEmpty && fitting.hasSameNames(fresh) { return sniffed }
-      if let read = fitting.sameNames { return .csv(said(changes, read)) }
+      let readings = fitting.readings()
+      if let read = fitting.sameNames(in: readings) { return .csv(said(changes, read)) }
       if changes.words.isEmpty { return sniffed }
-      if let read = fitting.sameWidth { return .csv(said(changes, read)) }
+      if let read = fitting.sameWidth(in: readings) { return .csv(said(changes, read)) }
       if feed.policy == .accept { return sniffed }
       throw otherShape(of: opened.name, changes.words, changes.options)
     }
   }
 
-  /// Says so where another reading than the usual one for such bytes is chosen. Comments are no matter: they are left out
-  /// above the table, and nowhere else.
+  /// Lines with `#` are comments only above the table, unless the job says otherwise: a row must not go because its record
+  /// looks like one.
+  private static func withoutComments(
+    _ sniffed: Shape, of opened: OpenedSource, options: LoadOptions
+  ) -> Shape {
+    guard case .csv(let fresh) = sniffed, options.csv.commentPrefix == nil, fresh.dialect.commentPrefix != nil else {
+      return sniffed
+    }
+    var dialect = fresh.dialect
+    dialect.commentPrefix = nil
+    var marks = options.csv
+    (marks.delimiter, marks.quote) = (dialect.delimiter, CSVOverrides.Mark(dialect.quote))
+    (marks.escape, marks.commentPrefix) = (CSVOverrides.Mark(dialect.distinctEscape), [])
+    marks.headerLineCount = dialect.headerLineCount
+    marks.skippedLineCount =
+      options.csv.skippedLineCount
+      ?? dialect.skippedLineCount + FittingDialect.shape(of: opened, dialect).leadingHashLineCount
+    let read = CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: marks)
+    return read.headerNames == fresh.headerNames ? .csv(read) : sniffed
+  }
+
+  /// Says so where another reading than the usual one for such bytes is chosen. Comments are no matter, as they are left out
+  /// only above the table; nor are quotes and escapes, of which a night may have none.
   private static func said(
     _ changes: (words: [String], options: String), _ read: CSVSniffResult
   ) -> CSVSniffResult {
-    if changes.words.isEmpty || changes.options == "--comment" { return read }
+    if !changes.options.contains("--delimiter") && !changes.options.contains("header") { return read }
     var read = read
     read.remarks.append(
       "read as the last accepted delivery was, although it looks otherwise: " + changes.words.joined(separator: "; ")
@@ -115,7 +137,7 @@ private struct FittingDialect {
   let opened: OpenedSource
   /// What options say of the dialect: that is not the feed's.
   let given: CSVOverrides
-  private let readings: [CSVSniffResult]
+  private let marks: CSVOverrides
 
   init(_ last: FeedShape, of opened: OpenedSource, options: LoadOptions) {
     (self.last, self.opened) = (last, opened)
@@ -128,6 +150,11 @@ private struct FittingDialect {
     if marks.escape == nil, last.quote != nil { marks.escape = last.escape ?? CSVOverrides.Mark.none }
     if marks.commentPrefix == nil, last.hasNoComments == true { marks.commentPrefix = [] }
     if marks.headerLineCount == nil { marks.headerLineCount = last.headerLineCount }
+    self.marks = marks
+  }
+
+  /// The ways to read it with the feed's marks.
+  func readings() -> [CSVSniffResult] {
     var readings: [CSVSniffResult] = []
     func read(skipping count: Int?) {
       var marks = marks
@@ -141,14 +168,16 @@ private struct FittingDialect {
       if hashCount > 0 { read(skipping: (last.skippedLineCount ?? 0) + hashCount) }
       read(skipping: nil)
     }
-    self.readings = readings
+    return readings
   }
 
   /// The first reading whose header names what the last delivery had.
-  var sameNames: CSVSniffResult? { readings.first { isRegular($0) && hasSameNames($0) } }
+  func sameNames(in readings: [CSVSniffResult]) -> CSVSniffResult? {
+    readings.first { isRegular($0) && hasSameNames($0) }
+  }
 
   /// The first reading with as many fields, some of which are those that the last delivery had.
-  var sameWidth: CSVSniffResult? {
+  func sameWidth(in readings: [CSVSniffResult]) -> CSVSniffResult? {
     guard let fieldCount = last.fieldCount, fieldCount > 1, last.headerLineCount != 0 else { return nil }
     let known = Set(last.fields.map(SQLName.folded))
     return readings.first { read in
@@ -206,7 +235,7 @@ private struct FittingDialect {
 
   private func shape(_ read: CSVSniffResult) -> SampleShape { Self.shape(of: opened, read.dialect) }
 
-  private static func shape(of opened: OpenedSource, _ dialect: CSVDialect) -> SampleShape {
+  static func shape(of opened: OpenedSource, _ dialect: CSVDialect) -> SampleShape {
     opened.sample.withUnsafeBufferPointer {
       SampleShape(sample: $0, isWhole: opened.isSampleWhole, dialect: dialect)
     }

@@ -80,6 +80,43 @@ import Upsurge
     }
   }
 
+  @Test("A feed that has always had comments on top does not take rows for more of them", arguments: ["# made\n", "# made\n# by hand\n"])
+  func commentsFromTheStart(top: String) throws {
+    let hash = "#40,shelf 40\n"
+    let job = job(scratch.write(top + "id,note\n" + Self.places + hash, to: "feed.csv"))
+    for night in 1...3 {
+      let summary = job.run()
+      #expect(summary.exitCode == 0, "\(summary.tables[0].failure?.description ?? "")")
+      #expect(try rows().count == 40 && rows().first == "'#40'|'shelf 40'", "\(top)")
+      _ = scratch.write("# night \(night)\n" + top + "id,note\n" + Self.places + hash, to: "feed.csv")
+    }
+  }
+
+  @Test("Quotes, escapes and header of a feed stay when a night has none of them")
+  func marks() throws {
+    let job = job(scratch.write("id,note\n1,'a,b'\n2,'c'\n3,'d'\n", to: "feed.csv"))
+    #expect(job.run().exitCode == 0)
+    #expect(try rows().first == "1|'a,b'")
+    _ = scratch.write("id,note\n1,a\n2,c\n3,d\n", to: "feed.csv")
+    let notes = RunNotes()
+    #expect(job.run(note: { notes.add($0.text) }).exitCode == 0)
+    #expect(!notes.all.contains { $0.contains("looks otherwise") })
+    _ = scratch.write("id,note\n1,'a,b'\n2,\"c\"\n3,'d'\n", to: "feed.csv")
+    #expect(job.run().exitCode == 0)
+    #expect(try rows().first == "1|'a,b'")
+  }
+
+  @Test("A feed without a header whose night begins with words is read as before, and that is said")
+  func noHeader() throws {
+    var job = job(scratch.write("1,5\n2,6\n3,7\n", to: "feed.csv"))
+    job.tables[0].options.key = ["c1"]
+    #expect(job.run().exitCode == 0)
+    _ = scratch.write("x,y\n1,5\n2,6\n3,8\n", to: "feed.csv")
+    let notes = RunNotes()
+    let summary = job.run(note: { notes.add($0.text) })
+    #expect(summary.exitCode == 4 || notes.all.contains { $0.contains("it had no header, and looks as if it had one now") })
+  }
+
   @Test("Comments in the middle are no reason to sweep") func scattered() throws {
     let job = job(scratch.write("id,note\n" + Self.places, to: "feed.csv"))
     #expect(job.run().exitCode == 0)
