@@ -157,6 +157,7 @@ extension LoadRun {
     let table = try PreparedTable.prepare(
       job.table, for: beginning.source, others: input.otherSources, on: connection,
       options: tableOptions, wasMade: beginning.resumption?.position.madeTable ?? false)
+    try checkTypesFound(by: beginning, input.runJob, table)
     try checkDoubt(of: beginning, table)
     announce(table, isJSON: beginning.source.isJSON)
     return table

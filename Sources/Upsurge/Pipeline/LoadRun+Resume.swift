@@ -43,13 +43,34 @@ extension LoadRun {
     note(RunNote(.warning, "a dry run tries the whole input; the load itself \(words)"))
   }
 
+  /// Refuses `--infer full` where an earlier run of the job, which looked at the first values only, has made the table:
+  /// its columns stay what they are.
+  func checkTypesFound(
+    by beginning: Beginning, _ runJob: RunJob, _ table: PreparedTable
+  ) throws(UpsurgeError) {
+    guard job.options.inference == .full, !table.facts.isNew else { return }
+    let runs = (beginning.doubt.map { [$0.run] } ?? []) + beginning.replaced
+    guard
+      let run = runs.last(where: {
+        $0.position.madeTable && runJob.changedOptions(from: $0.job).contains("--infer")
+      })
+    else { return }
+    standing.withLock { $0 = run }
+    let name = table.facts.name.escapedForTerminal
+    throw UpsurgeError(
+      .guardRefused,
+      "table \(name) was made by an earlier run of this job, with types that it found in the first values: --infer full "
+        + "cannot change them",
+      hint: "DROP TABLE \(name) first, or load into a table of another name")
+  }
+
   /// Refuses to start over where that would store or add up again what an earlier run has committed.
   func checkDoubt(of beginning: Beginning, _ table: PreparedTable) throws(UpsurgeError) {
     guard let doubt = beginning.doubt else { return }
     let mayDouble = table.plan.mayInsertAnew(hasPrimaryKey: job.options.mode != nil)
     if mayDouble || table.repetition(options: job.options) != nil {
       standing.withLock { $0 = doubt.run }
-      throw RunStart.refusal(doubt.run, because: doubt.change)
+      throw RunStart.refusal(doubt.run, because: doubt.change, wouldRepeat: true)
     }
     note(
       RunNote(
@@ -122,7 +143,10 @@ extension LoadRun {
     var error = error
     error.hint =
       "the same command with --on-error reject --rejects table (or FILE) keeps such records and goes on"
-    if !options.allSatisfy(tuning.contains) {
+    if options.contains("--infer") {
+      // The table has rows already, and with them its types.
+      error.hint? += "; or DROP TABLE \(job.table.escapedForTerminal) first, and load again with one of these: \(hint)"
+    } else if !options.allSatisfy(tuning.contains) {
       error.hint? += "; with other options it is another job, from the first record: \(hint)"
     } else if !options.contains("--on-error") {
       error.hint? += "; \(hint)"

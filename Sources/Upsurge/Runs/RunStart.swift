@@ -80,7 +80,10 @@ enum RunStart {
   }
 
   /// The refusal to start over where that would do something twice.
-  static func refusal(_ run: RunRecord, because change: String) -> UpsurgeError {
+  /// - Parameter wouldRepeat: whether what the run has stored would be stored, or added, again.
+  static func refusal(
+    _ run: RunRecord, because change: String, wouldRepeat: Bool = false
+  ) -> UpsurgeError {
     let count = run.progress.ledger.read
     let stream =
       run.job.sources.contains(where: SourceName.isDatabase)
@@ -94,8 +97,10 @@ enum RunStart {
         + "cannot go on there: \(change)",
       position: run.position.position.record == nil ? nil : run.position.position,
       hint: run.isReadable
-        ? "bring input and options back as they were\(was); --resume never loads everything, also what is in the table "
-          + "already"
+        ? "bring input and options back as they were\(was); "
+          + (wouldRepeat
+            ? "or delete what that run has stored, and forget it: upsurge runs DB --forget \(run.id)"
+            : "--resume never loads everything, also what is in the table already")
         : "\(stream): delete the rows of that run, or keep them, and forget it (upsurge runs DB "
           + "--forget \(run.id)); then load from a file, or with --atomic")
   }

@@ -193,7 +193,7 @@ extension TableWriter {
       .guardRefused,
       "\(name.escapedForTerminal) has changed in front of line \(line): the records that an earlier run has committed do "
         + "not end there any more, and this one cannot go on",
-      hint: "bring it back as it was; --resume never loads everything, also what is in the table already")
+      hint: "bring it back as it was; or delete what that run has stored, and then --resume never loads everything")
   }
 
   /// What the run has done so far, its earlier parts included.
