@@ -53,6 +53,12 @@ struct InputOptions: ParsableArguments {
     help: "Unquoted fields that mean NULL besides the empty one; may be given again.")
   var nullSpellings: [String] = []
 
+  @Option(
+    help: """
+      What "" is: null, or text (the empty one); if not given, NULL in columns of numbers and the empty text elsewhere.
+      """)
+  var quotedEmpty: CSVDialect.QuotedEmpty?
+
   @Option(help: "utf-8, utf-16, utf-16le, utf-16be, latin-1 or windows-1252.")
   var encoding: String?
 
@@ -187,6 +193,7 @@ struct InputOptions: ParsableArguments {
     }
     if let nameList { csv.columnNames = try NameList.parse(nameList, option: "--names") }
     csv.nullSpellings += GatheredWords.split(nullSpellings).map { Array($0.utf8) }
+    csv.quotedEmpty = quotedEmpty
     if let ragged { csv.ragged = ragged }
     return csv
   }

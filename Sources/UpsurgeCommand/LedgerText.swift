@@ -29,8 +29,11 @@ enum LedgerText {
   }
 
   /// A line for each kind of warning but fields that were left out.
-  static func notes(_ warnings: WarningLog) -> [String] {
-    let told = warnings.entries.filter { ![.columnSkipped, .trustedSchema].contains($0.code) }
+  /// - Parameter code: the only kind that is told; nil is all of them.
+  static func notes(_ warnings: WarningLog, of code: WarningLog.Code? = nil) -> [String] {
+    let told = warnings.entries.filter {
+      ![.columnSkipped, .trustedSchema].contains($0.code) && (code == nil || $0.code == code)
+    }
     var lines: [String] = []
     var coalesced: Set<WarningLog.Code> = []
     for entry in told {

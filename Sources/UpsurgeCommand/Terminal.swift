@@ -135,13 +135,20 @@ final class Terminal: Sendable {
     for error in [summary.error, summary.guardRefusal].compactMap({ $0 }) {
       Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
     }
-    guard !isQuiet else { return }
+    guard !isQuiet else {
+      return showRespelled(summary.warnings)
+    }
     if summary.error?.code == .usage && summary.committedCount == 0 {
       // A ledger of zeros says nothing.
       return summary.hasBegunToWrite
         ? Terminal.say("  stopped: nothing of this run is in the database\n") : ()
     }
     Terminal.say(Terminal.visible(LedgerText.text(summary)))
+  }
+
+  /// What is said also where nothing else is: that values are not what they were.
+  private func showRespelled(_ warnings: WarningLog) {
+    for line in LedgerText.notes(warnings, of: .spellingChanged) { Terminal.say(Terminal.visible(line) + "\n") }
   }
 }
 
@@ -165,7 +172,8 @@ extension Terminal {
   func show(_ summary: ReplaySummary) {
     showRestOfNotes()
     if let error = summary.error { Terminal.say("upsurge: \(Terminal.visible(error.description))\n") }
-    guard !isQuiet, summary.error?.code != .usage || summary.ledger.read > 0 else { return }
+    if isQuiet { return showRespelled(summary.warnings) }
+    guard summary.error?.code != .usage || summary.ledger.read > 0 else { return }
     Terminal.say(Terminal.visible(ReplayText.text(summary)))
   }
 }

@@ -6,6 +6,9 @@ package struct ColumnTarget: Sendable, Equatable {
     case reject
     /// A table that existed: SQLite's rules hold, and the change is counted as a warning.
     case warn
+    /// The column tells rows: as `reject`, and also of a number that is only written otherwise (`7.0`, `2.50`), because two
+    /// keys would be one.
+    case key
   }
 
   /// The column's name in the table.
@@ -14,6 +17,9 @@ package struct ColumnTarget: Sendable, Equatable {
   package var spellingPolicy: SpellingPolicy
   /// Whether the column was declared as one of BLOBs, so that `--blob` decodes its text.
   package var isBlob: Bool
+
+  /// Whether the spelling of texts counts, which become numbers.
+  package var isKeyOfNumbers: Bool { spellingPolicy == .key && affinity.isNumeric }
 
   package init(
     name: String, affinity: Affinity, spellingPolicy: SpellingPolicy, isBlob: Bool = false

@@ -48,14 +48,20 @@ extension LoadOptions {
     part.contains("(") && !columns.contains { SQLName.isSame($0, part) }
   }
 
+  /// Columns whose texts are numbers, as `--type` says: also in a key, and in a table that exists.
+  var consentedColumns: [String] {
+    types.filter { $0.value != "ANY" && Affinity(declaredType: $0.value).isNumeric }.map(\.key).sorted()
+  }
+
   /// The options that only count for a table that is made.
   var optionsOfNewTables: [String] {
     var options: [String] = []
     if isStrict { options.append("--strict") }
     if !notNullColumns.isEmpty { options.append("--not-null") }
     if !defaults.isEmpty { options.append("--default") }
-    // A column that is added takes its type.
-    if !types.isEmpty && contract != .evolve { options.append("--type") }
+    // A column that is added takes its type, and in a key a type of numbers says that texts are numbers.
+    if types.count > consentedColumns.count && contract != .evolve { options.append("--type") }
+    if inference == .full && contract != .evolve { options.append("--infer full") }
     return options
   }
 }

@@ -186,16 +186,18 @@ struct RawRecordParser: ~Copyable {
     _ spelling: ColumnTarget.SpellingPolicy
   ) throws(UpsurgeError) -> ColumnRegistry {
     var registry = ColumnRegistry()
+    let known = ColumnRegistry(
+      schema.targets(spellingPolicy: spelling, rules: rules, consented: context.consentedColumns))
     if case .csv(let dialect, let fields) = context.layout {
       let extra = dialect.ragged == .extra ? [PreparedSource.extraColumn] : []
       for name in fields.compactMap({ $0 }) + extra where registry.slot(named: name) == nil {
-        registry.add(try target(name, schema, rules, context.contract, spelling))
+        registry.add(try target(name, schema, rules, context.contract, known))
       }
     } else {
-      for column in schema.columns { registry.add(column.target(spellingPolicy: spelling)) }
+      for target in known.targets { registry.add(target) }
     }
     for name in columns(of: rules, schema) where registry.slot(named: name) == nil {
-      if let target = schema.columnTarget(name, spellingPolicy: spelling) { registry.add(target) }
+      if let slot = known.slot(named: name) { registry.add(known.targets[slot]) }
     }
     if let name = rules.tombstone?.column, registry.slot(named: name) == nil {
       registry.add(ColumnTarget(name: name, affinity: .none, spellingPolicy: .warn))
@@ -205,9 +207,9 @@ struct RawRecordParser: ~Copyable {
 
   private static func target(
     _ name: String, _ schema: TableSchema, _ rules: UpsertRules, _ contract: SchemaContract,
-    _ spelling: ColumnTarget.SpellingPolicy
+    _ known: ColumnRegistry
   ) throws(UpsurgeError) -> ColumnTarget {
-    if let target = schema.columnTarget(name, spellingPolicy: spelling) { return target }
+    if let slot = known.slot(named: name) { return known.targets[slot] }
     let isControl = rules.tombstone.map { SQLName.isSame($0.column, name) } ?? false
     guard isControl || contract == .quarantine else {
       throw UpsurgeError(

@@ -16,6 +16,10 @@ extension RejectContext {
     out.literal(rules)
     out.member("contract", contract.rawValue)
     if keepsSpelling { out.member("spelling", "keep") }
+    if !consentedColumns.isEmpty {
+      out.key("numbers")
+      out.strings(consentedColumns)
+    }
     if let blobEncoding { out.member("blob", blobEncoding.rawValue) }
     if let blobFolder { out.member("blob_folder", blobFolder) }
     if foreignKeys != .auto { out.member("foreign_keys", foreignKeys.rawValue) }
@@ -78,6 +82,7 @@ extension RejectContext {
       for spelling in dialect.nullSpellings { out.mark(spelling) }
       out.endArray()
     }
+    if let quotedEmpty = dialect.quotedEmpty { out.member("quoted_empty", quotedEmpty.rawValue) }
     if dialect.ragged != .reject { out.member("ragged", dialect.ragged.rawValue) }
     out.endObject()
   }
@@ -104,6 +109,7 @@ extension RejectContext {
     _ = try RulesText.decode(self.rules)
     contract = try Self.word(json, "contract") ?? .freeze
     keepsSpelling = json["spelling"]?.text == "keep"
+    consentedColumns = try Self.names(json, "numbers") ?? []
     blobEncoding = try Self.word(json, "blob")
     blobFolder = json["blob_folder"]?.text
     foreignKeys = try Self.word(json, "foreign_keys") ?? .auto
@@ -148,6 +154,7 @@ extension RejectContext {
     dialect.escape = try byte(given, "escape")
     dialect.escaping = try word(given, "escaping") ?? .any
     dialect.ragged = try word(given, "ragged") ?? .reject
+    dialect.quotedEmpty = try word(given, "quoted_empty")
     if let spellings = given["null"] {
       guard case .array(let values) = spellings else { throw fault("null") }
       for value in values {

@@ -22,6 +22,8 @@ struct RejectContext: Sendable, Equatable {
   var contract: SchemaContract
   /// Whether a value is a reject when its column would change its spelling, as in a table that the load made.
   var keepsSpelling = false
+  /// Columns of the key whose texts are taken for numbers, however they are written.
+  var consentedColumns: [String] = []
   var blobEncoding: BlobEncoding?
   /// The folder of `--blob-folder`, from the root; nil for that of the input.
   var blobFolder: String?
@@ -37,6 +39,7 @@ extension RejectContext {
   var identity: UInt64 {
     var context = self
     (context.rules, context.contract, context.keepsSpelling) = ("{}", .freeze, false)
+    context.consentedColumns = []
     return Array(context.text.utf8).withUnsafeBytes { ContentHash.hash($0) }
   }
 
@@ -56,6 +59,8 @@ extension RejectContext {
     self.rules = RulesText.encode(rules)
     contract = table.isNew ? .evolve : options.contract
     keepsSpelling = table.isNew
+    let key = plan.schema.keyColumns(of: plan.rules)
+    consentedColumns = options.consentedColumns.filter { name in key.contains { SQLName.isSame($0, name) } }
     blobEncoding = options.blobEncoding
     blobFolder = options.blobFolder.map { realPath($0) ?? $0 }
     foreignKeys = options.foreignKeys

@@ -81,6 +81,7 @@ extension CSVOverrides {
     if let skippedLineCount { parts.append("skip \(skippedLineCount)") }
     if let columnNames { parts.append("names \(columnNames)") }
     if !nullSpellings.isEmpty { parts.append("null \(nullSpellings)") }
+    if let quotedEmpty { parts.append("quoted empty \(quotedEmpty.rawValue)") }
     if ragged != .reject { parts.append("ragged \(ragged)") }
     return parts.joined(separator: ", ")
   }

@@ -5,6 +5,8 @@ package struct InferredColumn: Sendable {
   /// A few values, for people.
   package var examples: [String]
   package var nullCount: UInt64
+  /// The first value of a column of reals that would be written otherwise.
+  package var respelled: String?
 }
 
 extension PreparedSource {
@@ -74,7 +76,7 @@ extension PreparedSource {
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)
-    var inference = ColumnInference(isJSON: isJSON)
+    var inference = ColumnInference(isJSON: isJSON, countsEmptyTexts: options.csv.quotedEmpty == .text)
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
       inference.observe(batch)
@@ -112,10 +114,11 @@ extension PreparedSource {
   ) -> [InferredColumn] {
     columns.enumerated().map { slot, target in
       let seen = slot < inference.columns.count ? inference.columns[slot] : ColumnInference.Column()
+      let isKey = options.key.contains { SQLName.isSame($0, target.name) }
+      let type = isKey ? inference.keyType(of: slot) : inference.inferredType(of: slot)
       return InferredColumn(
-        name: target.name,
-        type: options.inference == .none ? .text : inference.inferredType(of: slot),
-        examples: seen.examples, nullCount: seen.nullCount)
+        name: target.name, type: options.inference == .none ? .text : type, examples: seen.examples,
+        nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil)
     }
   }
 }

@@ -23,6 +23,25 @@ extension PreparedTable {
       hint: "--key COLS names the columns that say which row a record is about")
   }
 
+  /// - Throws: `guardRefused` for a `--type` of texts or BLOBs, where the column is there and one of numbers: it would go on
+  ///   to make numbers of the texts.
+  static func checkTypes(of schema: TableSchema, options: LoadOptions) throws(UpsurgeError) {
+    for (name, type) in options.types.sorted(by: { $0.key < $1.key }) {
+      guard let index = schema.columnIndex(name), schema.columns[index].affinity.isNumeric,
+        type == "ANY" || !Affinity(declaredType: type).isNumeric
+      else { continue }
+      let column = schema.columns[index]
+      let (shown, table) = (column.name.escapedForTerminal, schema.name.escapedForTerminal)
+      throw UpsurgeError(
+        .guardRefused,
+        "table \(table) exists, and its column \(shown) is \(column.declaredType.escapedForTerminal): --type "
+          + "\(shown):\(type) cannot change that, and texts would become numbers",
+        column: column.name,
+        hint: "load into a table of another name, or DROP TABLE \(table) first if all of it comes from this input; "
+          + "without --type the column takes numbers as before")
+    }
+  }
+
   /// - Parameter isOnlySource: whether no other file may have the column.
   /// - Throws: `usage` where the column of `--delete-when` is left out by `--columns`, or not in the header.
   static func checkTombstone(

@@ -17,6 +17,9 @@ struct PreparedTable {
   /// Columns that were added for a plan that is only shown.
   private(set) var additions: [(name: String, type: String, sql: String)] = []
 
+  /// Columns that were found to hold numbers and lose how some are written, each with its first such value.
+  private(set) var respelled: [(column: String, value: String)] = []
+
   /// All that was made before the first record.
   var createdStatements: [String] { [createdSQL, keySQL].compactMap { $0 } }
 
@@ -71,13 +74,19 @@ struct PreparedTable {
     if try options.needsKeyIndex(table: name, columns: definition.columns.map(\.name)) {
       definition.keyColumns = []
     }
-    return try new(definition, control: control, on: connection, options: options)
+    var table = try new(definition, control: control, on: connection, options: options)
+    table.respelled = stored.compactMap { column in
+      let isGiven = options.types.contains { SQLName.isSame($0.key, column.name) }
+      return isGiven ? nil : column.respelled.map { (column.name, $0) }
+    }
+    return table
   }
 
   private static func existing(
     _ schema: TableSchema, on connection: Connection, for source: PreparedSource, isOnlySource: Bool,
     options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
+    try checkTypes(of: schema, options: options)
     let schema = schema.namingRowid(for: options.rules.target)
     let keySQL = try makeKey(schema, on: connection, options: options)
     let keyed = keySQL == nil ? nil : try TableSchema.read(connection, table: schema.name)
@@ -146,7 +155,8 @@ struct PreparedTable {
       if other.isBlank { continue }
       for seen in try other.inferColumns(options: options) {
         if let index = columns.firstIndex(where: { SQLName.isSame($0.name, seen.name) }) {
-          columns[index].type = columns[index].type.joined(with: seen.type)
+          let isKey = !other.isJSON && options.key.contains { SQLName.isSame($0, seen.name) }
+          columns[index].join(seen, isKey: isKey)
         } else {
           columns.append(seen)
         }
@@ -196,7 +206,8 @@ struct PreparedTable {
     }
     var facts = TableFacts(
       name: schema.name, isNew: false,
-      columns: schema.columns.map { $0.target(spellingPolicy: .warn) },
+      columns: schema.targets(
+        spellingPolicy: .warn, rules: options.rules, consented: options.consentedColumns),
       addsColumns: options.contract == .evolve && options.mode != .delete,
       quarantinesUnknown: options.contract == .quarantine)
     facts.columnLimit = columnLimit
@@ -306,7 +317,8 @@ struct PreparedTable {
     createdSQL: String?, keySQL: String?
   ) throws(UpsurgeError) -> PreparedTable {
     let stored = schema.columns.filter { !SQLName.isSame($0.name, options.rules.softColumn ?? "") }
-    var targets = stored.map { $0.target(spellingPolicy: .reject) }
+    var targets = schema.targets(
+      of: stored, spellingPolicy: .reject, rules: options.rules, consented: options.consentedColumns)
     if let control { targets.append(control) }
     var facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)
     facts.columnLimit = connection.columnLimit

@@ -22,6 +22,14 @@ public struct CSVDialect: Sendable, Equatable {
     case letters
   }
 
+  /// What a quoted empty field (`""`) is, in columns of any type.
+  public enum QuotedEmpty: String, Sendable, CaseIterable {
+    /// NULL, as an unquoted empty field is.
+    case null
+    /// The empty text.
+    case text
+  }
+
   /// What stands between two fields: one byte or several.
   public var delimiter: [UInt8]
   /// What encloses a field that holds marks; nil: nothing does, and quotes are data.
@@ -32,8 +40,10 @@ public struct CSVDialect: Sendable, Equatable {
   /// A record that starts so is a comment.
   public var commentPrefix: [UInt8]?
   /// Unquoted fields that equal one of these (as they are written, escapes and all) are NULL. An unquoted empty
-  /// field is always NULL, a quoted empty one never.
+  /// field is always NULL.
   public var nullSpellings: [[UInt8]]
+  /// nil: NULL in a column of numbers, the empty text in every other one.
+  public var quotedEmpty: QuotedEmpty?
   public var ragged: RaggedPolicy
   /// Records before the data that hold the names of the columns: 0 none, more than one are joined by a space.
   public var headerLineCount: Int
@@ -112,6 +122,7 @@ extension CSVDialect: CustomStringConvertible {
       let spellings = nullSpellings.map { String(decoding: $0, as: UTF8.self).escapedForTerminal }
       parts.append("null \(spellings.joined(separator: " "))")
     }
+    if let quotedEmpty { parts.append("quoted empty \(quotedEmpty.rawValue)") }
     if ragged != .reject { parts.append("ragged \(ragged.rawValue)") }
     return parts.joined(separator: " · ")
   }

@@ -28,6 +28,8 @@ public struct CSVOverrides: Sendable, Equatable {
   public var columnNames: [String]?
   /// Never sniffed.
   public var nullSpellings: [[UInt8]]
+  /// What quoted empty fields are, never sniffed; nil: NULL in a column of numbers, the empty text elsewhere.
+  public var quotedEmpty: CSVDialect.QuotedEmpty?
   /// Never sniffed, and without influence on what is.
   public var ragged: CSVDialect.RaggedPolicy
 

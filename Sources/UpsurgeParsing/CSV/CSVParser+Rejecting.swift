@@ -20,7 +20,7 @@ extension CSVParser {
     }
     for index in 0..<scanner.noteCount where scanner.notes[index].note == .spellingChanges {
       let field = Int(scanner.notes[index].field)
-      if let slot = slotOfField[field], columns[slot].spellingPolicy == .reject {
+      if let slot = slotOfField[field], columns[slot].spellingPolicy != .warn {
         return wouldChange(inSlot: slot)
       }
     }
@@ -35,11 +35,13 @@ extension CSVParser {
   }
 
   private func wouldChange(inSlot slot: Int) -> RecordProblem {
-    let name = columns[slot].name
+    let column = columns[slot]
     return RecordProblem(
-      code: .wouldChange, column: name,
-      reason: "the value would change its spelling in column \(name), which holds numbers",
-      hint: "--type \(name):TEXT keeps it as text; --infer full reads all values first")
+      code: .wouldChange, column: column.name,
+      reason: column.isKeyOfNumbers
+        ? "the key column \(column.name) holds numbers, and this key is not written as its number is"
+        : "the value would change its spelling in column \(column.name), which holds numbers",
+      hint: column.spellingHint)
   }
 
   /// What the ragged policy says of a record with too few or too many fields; nil: it can be stored.

@@ -35,6 +35,7 @@ extension CSVParser {
       if let slot = slotOfField[field] { scanner.cells[slot] = .null }
     }
     for (slot, cell) in fixedCells { scanner.cells[slot] = cell }
+    if dialect.quotedEmpty == .null { dropEmptyTexts(scanner) }
     if fieldCount > slotOfField.count, dialect.ragged == .extra, let extraSlot {
       switch storeSurplus(in: extraSlot, &batch, &scanner) {
       case .settled: break
@@ -44,6 +45,13 @@ extension CSVParser {
     if !blobSlots.isEmpty, let settlement = decodeBlobs(&batch, &scanner) { return settlement }
     accept(&batch, scanner)
     return .settled
+  }
+
+  /// Makes NULL of every empty text, which only quoted fields can be.
+  private func dropEmptyTexts(_ scanner: RecordScanner) {
+    for slot in columns.indices where scanner.cells[slot].kind == .text && scanner.cells[slot].byteCount == 0 {
+      scanner.cells[slot] = .null
+    }
   }
 
   private mutating func accept(_ batch: inout Batch, _ scanner: RecordScanner) {

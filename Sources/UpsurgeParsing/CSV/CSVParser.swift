@@ -142,7 +142,7 @@ package struct CSVParser: RecordParser {
       positions: scratch.positions, indexedStart: start, indexedEnd: start,
       plans: UnsafePointer(scratch.plans), expectedFieldCount: slotOfField.count,
       nullSpellings: UnsafePointer(scratch.nullSpellings),
-      nullSpellingByteCount: scratch.nullSpellingByteCount,
+      nullSpellingByteCount: scratch.nullSpellingByteCount, keepsQuotedEmpty: dialect.quotedEmpty == .text,
       cells: batch.cells, spill: batch.spill, spillByteCount: batch.spillByteCount, notes: scratch.notes)
   }
 
@@ -160,7 +160,7 @@ package struct CSVParser: RecordParser {
     let bytes = scanner.bytes
     let commentStart = dialect.commentPrefix?.first.map(UInt16.init) ?? 0x100
     let headerStart = header?.first.map(UInt16.init) ?? 0x100
-    let isPlain = fixedCells.isEmpty && blobSlots.isEmpty
+    let isPlain = fixedCells.isEmpty && blobSlots.isEmpty && dialect.quotedEmpty != .null
 
     while batch.parsedByteCount < scanner.end && batch.recordCount < recordLimit && !batch.isClosed {
       let start = batch.parsedByteCount

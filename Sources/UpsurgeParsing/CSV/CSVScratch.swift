@@ -7,6 +7,8 @@ struct FieldPlan {
   var slot: Int32
   var affinity: Affinity
   var isNumeric: Bool
+  /// 1 where the column holds the numbers of a key, whose spelling counts; else 0.
+  var keyMark: UInt8
 }
 
 /// A conversion note of the record that is being read; counted only when the record is whole.
@@ -43,7 +45,8 @@ final class CSVScratch {
     for (field, slot) in slotOfField.enumerated() {
       let affinity = slot.map { columns[$0].affinity } ?? .none
       plans[field] = FieldPlan(
-        slot: Int32(slot ?? -1), affinity: affinity, isNumeric: affinity.isNumeric)
+        slot: Int32(slot ?? -1), affinity: affinity, isNumeric: affinity.isNumeric,
+        keyMark: slot.map { columns[$0].isKeyOfNumbers } == true ? 1 : 0)
     }
 
     var spellings: [UInt8] = []

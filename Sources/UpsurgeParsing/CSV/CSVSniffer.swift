@@ -58,6 +58,7 @@ struct Sniffing {
   mutating func result() -> CSVSniffResult {
     if let result = resultBehindSeparatorLine() { return result }
     var dialect = chooseMarks()
+    dialect.quotedEmpty = given.quotedEmpty
     dialect.commentPrefix = given.commentPrefix.flatMap { $0.isEmpty ? nil : $0 }
     dialect.skippedLineCount = given.skippedLineCount ?? 0
     dialect.skippedLineCount += leadingCommentLineCount(dialect)

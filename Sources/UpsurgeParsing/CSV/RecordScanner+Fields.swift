@@ -42,14 +42,29 @@ extension RecordScanner {
       let text = hasEscapes ? UnsafePointer(spill + offset) : bytes + offset
       let note = convertText(
         text, count: byteCount, offset: offset, isInSpill: hasEscapes, affinity: plan.affinity, into: cell)
-      if note != .none { keep(note, of: field) }
+      if note.rawValue | plan.keyMark != 0 { keep(note, of: field, text, byteCount: byteCount) }
     } else {
       cell.pointee = .text(offset: offset, byteCount: byteCount, isInSpill: hasEscapes)
     }
   }
 
+  /// Notes what became of the text of a column of numbers, and looks how a key is written.
   @inline(never)
-  mutating func keep(_ note: ConversionNote, of field: Int) {
+  mutating func keep(
+    _ note: ConversionNote, of field: Int, _ text: UnsafePointer<UInt8>, byteCount: Int
+  ) {
+    let plan = plans[field]
+    var note = note
+    // A text without bytes was quoted, and says nothing of a number.
+    if byteCount == 0 && !keepsQuotedEmpty {
+      cells[Int(plan.slot)] = .null
+      return
+    }
+    if note == .none {
+      let cell = cells[Int(plan.slot)]
+      guard changesKey(text, count: byteCount, affinity: plan.affinity, cell: cell) else { return }
+      note = .spellingChanges
+    }
     notes[noteCount] = PendingNote(field: Int32(truncatingIfNeeded: field), note: note)
     noteCount += 1
   }

@@ -67,6 +67,8 @@ struct RecordScanner {
   var expectedFieldCount: Int
   let nullSpellings: UnsafePointer<UInt8>
   let nullSpellingByteCount: Int
+  /// Whether a quoted empty field is the empty text also in a column of numbers.
+  let keepsQuotedEmpty: Bool
   /// The cells of the record that is being read.
   var cells: UnsafeMutablePointer<Cell>
   let spill: UnsafeMutablePointer<UInt8>
@@ -144,7 +146,9 @@ struct RecordScanner {
             bytes + fieldStart, count: byteCount, offset: fieldStart, isInSpill: false,
             affinity: plan.affinity,
             into: cell)
-          if note != .none { keep(note, of: field) }
+          if note.rawValue | plan.keyMark != 0 {
+            keep(note, of: field, bytes + fieldStart, byteCount: byteCount)
+          }
         } else {
           cell.pointee = .text(offset: fieldStart, byteCount: byteCount)
         }

@@ -19,6 +19,8 @@ package struct ColumnInference: Sendable {
     package internal(set) var blobCount: UInt64 = 0
     /// The first different values, at most three, each cut at 40 characters.
     package internal(set) var examples: [String] = []
+    /// The first decimal that a column of reals would write otherwise: `3.10`, `1.5e+3`.
+    package internal(set) var respelled: String?
     /// Whether there was an integer that a double cannot hold.
     var hasInexactInteger = false
     /// Values still looked at for examples.
@@ -28,11 +30,18 @@ package struct ColumnInference: Sendable {
   }
 
   private let isJSON: Bool
+  private let countsEmptyTexts: Bool
   /// In slot order; grows when a batch has more columns.
   package private(set) var columns: [Column] = []
 
-  /// - Parameter isJSON: Whether the cells come from JSON, where a string is text whatever it looks like.
-  package init(isJSON: Bool) { self.isJSON = isJSON }
+  /// - Parameters:
+  ///   - isJSON: Whether the cells come from JSON, where a string is text whatever it looks like.
+  ///   - countsEmptyTexts: Whether a column with an empty text, which was quoted, is one of texts; else it is as good as
+  ///     NULL where the rest are numbers.
+  package init(isJSON: Bool, countsEmptyTexts: Bool = false) {
+    self.isJSON = isJSON
+    self.countsEmptyTexts = countsEmptyTexts
+  }
 
   /// Takes the records of a batch into account.
   package mutating func observe(_ batch: borrowing Batch) {
@@ -65,6 +74,7 @@ package struct ColumnInference: Sendable {
       columns[slot].realCount += seen.realCount
       columns[slot].textCount += seen.textCount
       columns[slot].blobCount += seen.blobCount
+      columns[slot].respelled = columns[slot].respelled ?? seen.respelled
       columns[slot].hasInexactInteger = columns[slot].hasInexactInteger || seen.hasInexactInteger
       for example in seen.examples where columns[slot].examples.count < 3 {
         if !columns[slot].examples.contains(example) { columns[slot].examples.append(example) }
@@ -85,6 +95,15 @@ package struct ColumnInference: Sendable {
     return isJSON ? .any : .text
   }
 
+  /// The type of a column that tells rows: TEXT where numbers would write one of its values otherwise. (In JSON numbers
+  /// are values, however they are written.)
+  package func keyType(of slot: Int) -> ColumnType {
+    let type = inferredType(of: slot)
+    guard !isJSON, type == .real, columns.indices.contains(slot) else { return type }
+    let column = columns[slot]
+    return column.respelled != nil || column.integerCount > 0 ? .text : .real
+  }
+
   private func observe(_ cell: Cell, _ batch: borrowing Batch, _ column: inout Column) {
     switch cell.kind {
     case .absent, .null: column.nullCount += 1
@@ -97,6 +116,10 @@ package struct ColumnInference: Sendable {
   }
 
   private func observe(text: UnsafeBufferPointer<UInt8>, _ column: inout Column) {
+    if text.isEmpty && !isJSON && !countsEmptyTexts {
+      column.nullCount += 1
+      return
+    }
     guard !isJSON, let start = text.baseAddress else {
       column.textCount += 1
       return
@@ -104,9 +127,18 @@ package struct ColumnInference: Sendable {
     var bits: UInt64 = 0
     switch Int(upsurge_number_scan(start, text.count, &bits)) {
     case UPSURGE_NUMBER_INTEGER: count(integer: bits, &column)
-    case UPSURGE_NUMBER_REAL: column.realCount += 1
+    case UPSURGE_NUMBER_REAL:
+      column.realCount += 1
+      if column.respelled == nil { column.respelled = respelled(start, text.count, bits) }
     default: column.textCount += 1
     }
+  }
+
+  /// The text, where the number would be written otherwise.
+  private func respelled(_ text: UnsafePointer<UInt8>, _ count: Int, _ bits: UInt64) -> String? {
+    let value = Double(bitPattern: bits)
+    if NumberSpelling.isShortest(text, count: count, value: value, allowsWhole: true) { return nil }
+    return String(decoding: UnsafeBufferPointer(start: text, count: min(count, 40)), as: UTF8.self)
   }
 
   private func count(integer bits: UInt64, _ column: inout Column) {

@@ -14,6 +14,8 @@ struct JSONFault: @unchecked Sendable {
     /// Two different keys that mean one column.
     case columnCollision
     case wouldChange
+    /// A key that is not written as its number is, and what helps.
+    case keyChanges(hint: String)
     /// A value for a BLOB column that cannot be decoded: why, as a sentence.
     case badBlob(String)
     case unnameableKey
@@ -46,7 +48,7 @@ struct JSONFault: @unchecked Sendable {
   var code: Reject.Code {
     switch kind {
     case .duplicateKey, .columnCollision: .duplicateKey
-    case .wouldChange: .wouldChange
+    case .wouldChange, .keyChanges: .wouldChange
     case .badBlob: .badBlob
     case .notAnObject: .notAnObject
     case .ragged: .ragged
@@ -68,6 +70,8 @@ struct JSONFault: @unchecked Sendable {
     case .duplicateKey: return "a key stands twice in one object, the second time \(place)"
     case .columnCollision: return "two different keys mean one column, the second one \(place)"
     case .wouldChange: return "the column's type would change the spelling of the value \(place)"
+    case .keyChanges:
+      return "the key column \(column ?? "") holds numbers, and the key \(place) is not written as its number is"
     case .badBlob(let reason): return "\(reason) (\(place))"
     case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
     case .nonFinite(let word): return "\(word) is no JSON value, found \(place)"
@@ -130,6 +134,7 @@ struct JSONFault: @unchecked Sendable {
     switch kind {
     case .wouldChange:
       column.map { "--type \($0):TEXT keeps the spelling; --infer full looks at all values first" }
+    case .keyChanges(let hint): hint
     case .badBlob: Self.blobHint
     case .tooManyColumns, .nameTooLong: Self.columnsHint
     case .tooManyKeys: "without --flatten the record can be read"

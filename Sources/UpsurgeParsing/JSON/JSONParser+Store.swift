@@ -20,10 +20,11 @@ extension JSONParser {
       if decodesBlobs, columns[slot].isBlob, let blobs {
         storeBlob(token, blobs.encoding, cell, slot: slot, &frame)
       } else if token.has_escapes {
-        note = storeEscaped(token, cell, affinity, &frame)
+        note = storeEscaped(token, cell, slot, affinity, &frame)
       } else if affinity.isNumeric {
         note = convertText(
           token.start, count: byteCount, offset: offset, isInSpill: false, affinity: affinity, into: cell)
+        if note == .none { note = keyNote(token.start, byteCount, slot, cell) }
       } else {
         cell.pointee = .text(offset: offset, byteCount: byteCount)
       }
@@ -49,7 +50,7 @@ extension JSONParser {
 
   /// Unescapes a string into the spill.
   private mutating func storeEscaped(
-    _ token: upsurge_json_token, _ cell: UnsafeMutablePointer<Cell>, _ affinity: Affinity,
+    _ token: upsurge_json_token, _ cell: UnsafeMutablePointer<Cell>, _ slot: Int, _ affinity: Affinity,
     _ frame: inout JSONFrame
   ) -> ConversionNote {
     let to = frame.spill + frame.spillByteCount
@@ -61,7 +62,19 @@ extension JSONParser {
     }
     let offset = frame.spillByteCount
     frame.spillByteCount += count
-    return convertText(to, count: count, offset: offset, isInSpill: true, affinity: affinity, into: cell)
+    let note = convertText(to, count: count, offset: offset, isInSpill: true, affinity: affinity, into: cell)
+    return note == .none && affinity.isNumeric ? keyNote(to, count, slot, cell) : note
+  }
+
+  /// What a string says, which became a number: a number would be what it says, a string of a key is a spelling.
+  private func keyNote(
+    _ text: UnsafePointer<UInt8>, _ byteCount: Int, _ slot: Int, _ cell: UnsafeMutablePointer<Cell>
+  ) -> ConversionNote {
+    let column = columns[slot]
+    guard column.isKeyOfNumbers,
+      changesKey(text, count: byteCount, affinity: column.affinity, cell: cell.pointee)
+    else { return .none }
+    return .spellingChanges
   }
 
   /// What a conversion's note means for the record.
@@ -74,6 +87,7 @@ extension JSONParser {
       switch column.spellingPolicy {
       case .warn: warn(.spellingChanged, .value, slot)
       case .reject: noteSoft(.wouldChange, at: place, column: column.name)
+      case .key: noteSoft(.keyChanges(hint: column.spellingHint), at: place, column: column.name)
       }
     }
   }

@@ -170,6 +170,26 @@ import UpsurgeRecords
     #expect(warning.warnings.map(\.firstLine) == [2, 3])
   }
 
+  /// `""` by the column's type, and by `--quoted-empty`; escapes and bare fields have no say.
+  @Test(arguments: [nil, .null, .text] as [CSVDialect.QuotedEmpty?])
+  func quotedEmpty(_ policy: CSVDialect.QuotedEmpty?) throws {
+    var dialect = CSVDialect(headerLineCount: 0)
+    dialect.quotedEmpty = policy
+    let affinities: [Int: Affinity] = [0: .integer, 1: .real, 2: .numeric, 3: .text, 4: .none]
+    let bytes = Array("\"\",\"\",\"\",\"\",\"\"\n,,,,\n\"1\",\"2.5\",\"3\",\"\"\"\",\"x\"\n".utf8)
+    let (number, text): (String?, String?) = (policy == .text ? "" : nil, policy == .null ? nil : "")
+    for split in 1..<bytes.count {
+      var parser = CSVParser.text(dialect, fieldCount: 5, affinities: affinities, spellingPolicy: .reject)
+      let document = try BatchDriver(splits: [split]).parse(bytes, with: &parser)
+      #expect(
+        document.rows == [
+          [number, number, number, text, text], [nil, nil, nil, nil, nil], ["1", "2.5", "3", "\"", "x"],
+        ])
+      #expect(document.rejections.isEmpty)
+      #expect(document.warnings.count == (policy == .text ? 3 : 0))
+    }
+  }
+
   @Test func wantedFieldsGoToTheirSlots() throws {
     let columns = ["x", "y", "z"].map { ColumnTarget(name: $0, affinity: .text, spellingPolicy: .warn) }
     var parser = CSVParser(

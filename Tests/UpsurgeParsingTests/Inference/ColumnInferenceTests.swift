@@ -46,6 +46,20 @@ struct ColumnInferenceTests {
   }
 
   @Test(
+    "an empty text, which was quoted, leaves a column of numbers one",
+    arguments: [
+      (["1", "", "3"], .integer, .text), (["", "1.5", ""], .real, .text), (["", ""], .text, .text),
+      (["", "x"], .text, .text), ([nil, ""], .text, .text),
+    ] as [([String?], ColumnType, ColumnType)])
+  func emptyTexts(values: [String?], type: ColumnType, counted: ColumnType) {
+    for (countsEmptyTexts, type) in [(false, type), (true, counted)] {
+      var inference = ColumnInference(isJSON: false, countsEmptyTexts: countsEmptyTexts)
+      inference.observe(batch(values))
+      #expect(inference.inferredType(of: 0) == type)
+    }
+  }
+
+  @Test(
     "JSON values",
     arguments: [
       ("1", .integer), ("true", .integer), ("1.5", .real), ("\"1\"", .text), ("null", .any), ("[]", .text),

@@ -92,6 +92,7 @@ struct JobFileTests {
       skip-lines: 3
       comment: "#"
       "null": [NA, "-", ""]
+      quoted-empty: text
       encoding: latin-1
       ragged: pad
       columns: a,b
@@ -145,7 +146,7 @@ struct JobFileTests {
       "--format=csv", "--compression=gzip", "--delimiter=;", "--quote=none", "--escape=\\",
       "--header-lines=2",
       "--names=a,\"b,c\"", "--skip-lines=3", "--comment=#", "--null=NA", "--null=-", "--null", "",
-      "--encoding=latin-1",
+      "--quoted-empty=text", "--encoding=latin-1",
       "--ragged=pad", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER", "--flatten=_",
       "--json-path=data.items", "--duplicate-keys=reject", "--json-nan=null", "--dialect=unix", "--infer=full", "--max-ratio=none",
       "--memory=128MiB",
