@@ -6,9 +6,11 @@ package struct ColumnTarget: Sendable, Equatable {
     case reject
     /// A table that existed: SQLite's rules hold, and the change is counted as a warning.
     case warn
-    /// The column tells rows: as `reject`, and also of a number that is only written otherwise (`7.0`, `2.50`), because two
-    /// keys would be one.
+    /// The column tells the rows of a table that existed: as `reject`, and also of a number that is only written otherwise
+    /// (`7.0`, `2.50`), because two keys would be one.
     case key
+    /// The same of a table made by this run.
+    case newKey
   }
 
   /// The column's name in the table.
@@ -19,7 +21,9 @@ package struct ColumnTarget: Sendable, Equatable {
   package var isBlob: Bool
 
   /// Whether the spelling of texts counts, which become numbers.
-  package var isKeyOfNumbers: Bool { spellingPolicy == .key && affinity.isNumeric }
+  package var isKeyOfNumbers: Bool {
+    (spellingPolicy == .key || spellingPolicy == .newKey) && affinity.isNumeric
+  }
 
   package init(
     name: String, affinity: Affinity, spellingPolicy: SpellingPolicy, isBlob: Bool = false

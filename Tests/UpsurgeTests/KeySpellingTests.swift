@@ -79,7 +79,10 @@ struct KeySpellingTests {
     let source = scratch.write(Self.input(texts, format: format), to: "in." + format)
     let refused = try Command.run(["load", path, "t", source, "--key", "k"])
     #expect(refused.exitCode == 65 && refused.talk.contains("007"), "\(refused.talk)")
-    #expect(refused.talk.contains("--type k:\(type) takes it for the number"), "\(refused.talk)")
+    #expect(
+      refused.talk.contains(
+        "fix: --on-error reject --rejects table keeps such records aside; if every spelling means one key, "
+          + "--type k:\(type) says so"), "\(refused.talk)")
     let outcome = try Command.run(["load", path, "t", source, "--key", "k", "--type", "k:\(type)"])
     #expect(outcome.exitCode == 0, "\(outcome.talk)")
     #expect(!outcome.talk.contains("changes nothing"), "\(outcome.talk)")
@@ -214,6 +217,20 @@ struct KeySpellingTests {
     var text = "id,sku,pad\n"
     for id in 0..<2_500 { text += "\(id),\(1_000 + id),\(pad)\n" }
     return text + "2500,00123,\n2501,1E5,\n"
+  }
+
+  @Test("A late key of a new table is said with the type that keeps it", arguments: ["csv", "ndjson"])
+  func lateKey(format: String) throws {
+    let pad = String(repeating: "x", count: 500)
+    var text = format == "csv" ? "id,pad\n" : ""
+    for id in 0..<2_500 { text += format == "csv" ? "\(id),\(pad)\n" : "{\"id\":\(id),\"pad\":\"\(pad)\"}\n" }
+    text += format == "csv" ? "007,late\n" : "{\"id\":\"007\",\"pad\":\"late\"}\n"
+    let source = scratch.write(text, to: "in." + format)
+    let stopped = try Command.run(["load", path, "t", source, "--key", "id"])
+    #expect(stopped.exitCode == 65 && stopped.talk.contains("fix: --type id:TEXT keeps"), "\(stopped.talk)")
+    let followed = try Command.run(["load", path, "t", source, "--key", "id", "--type", "id:TEXT"])
+    #expect(followed.exitCode == 0, "\(followed.talk)")
+    #expect(try Database(path).rows("SELECT count(*) FROM t WHERE id IN ('7', '007')") == ["2"])
   }
 
   @Test(

@@ -147,7 +147,9 @@ extension LoadRun {
       // The table has rows already, and with them its types.
       error.hint? += "; or DROP TABLE \(job.table.escapedForTerminal) first, and load again with one of these: \(hint)"
     } else if !options.allSatisfy(tuning.contains) {
-      error.hint? += "; with other options it is another job, from the first record: \(hint)"
+      // What goes on is said already.
+      let others = options.first == "--on-error" ? hint.drop { $0 != ";" }.dropFirst(2) : hint[...]
+      error.hint? += "; with other options it is another job, from the first record: \(others)"
     } else if !options.contains("--on-error") {
       error.hint? += "; \(hint)"
     }
@@ -160,7 +162,7 @@ extension LoadRun {
       RunNote(
         .info,
         "this job was completed by a run that began \(run.startedAt), whose ledger was not shown; nothing is read. "
-          + "--resume never loads again"))
+          + "--resume never loads again, and stores rows without a key a second time"))
     RejectFile.confirm(filesOf: run)
     summary.withLock {
       $0.tell(run)

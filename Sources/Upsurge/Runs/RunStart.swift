@@ -99,7 +99,8 @@ enum RunStart {
       hint: run.isReadable
         ? "bring input and options back as they were\(was); "
           + (wouldRepeat
-            ? "or delete what that run has stored, and forget it: upsurge runs DB --forget \(run.id)"
+            ? "or remove the rows of that run: DROP TABLE \(run.job.table.escapedForTerminal) where they are all of it, else "
+              + "DELETE them and `upsurge runs DB --forget \(run.id)`"
             : "--resume never loads everything, also what is in the table already")
         : "\(stream): delete the rows of that run, or keep them, and forget it (upsurge runs DB "
           + "--forget \(run.id)); then load from a file, or with --atomic")

@@ -87,7 +87,7 @@ extension JSONParser {
       switch column.spellingPolicy {
       case .warn: warn(.spellingChanged, .value, slot)
       case .reject: noteSoft(.wouldChange, at: place, column: column.name)
-      case .key: noteSoft(.keyChanges(hint: column.spellingHint), at: place, column: column.name)
+      case .key, .newKey: noteSoft(.keyChanges(hint: column.spellingHint), at: place, column: column.name)
       }
     }
   }

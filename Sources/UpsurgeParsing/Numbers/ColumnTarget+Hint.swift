@@ -3,10 +3,11 @@ import UpsurgeRecords
 extension ColumnTarget {
   /// What keeps a value whose spelling the column would change.
   var spellingHint: String {
-    guard isKeyOfNumbers else {
+    guard spellingPolicy == .key else {
       return "--type \(name):TEXT keeps it as text; --infer full reads all values first"
     }
     let type: StaticString = affinity == .real ? "REAL" : affinity == .integer ? "INTEGER" : "NUMERIC"
-    return "--type \(name):\(type) takes it for the number; a key column of TEXT would keep it as it is"
+    return
+      "--on-error reject --rejects table keeps such records aside; if every spelling means one key, --type \(name):\(type) says so"
   }
 }

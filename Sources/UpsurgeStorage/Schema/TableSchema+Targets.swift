@@ -1,10 +1,10 @@
 import UpsurgeRecords
 
 extension TableSchema {
-  /// The table's side of records: columns of the key are `.key`, where a text that would become another key is a reject.
+  /// The table's side of records: columns of the key are `.key` or `.newKey`, where a text that would become another key is a reject.
   /// - Parameters:
   ///   - columns: some of the table's; nil is all of them.
-  ///   - spellingPolicy: of the other columns.
+  ///   - spellingPolicy: of the other columns; `.reject` for a table that the run has made.
   ///   - consented: columns of the key whose texts are taken for numbers, as somebody has said; any case.
   package func targets(
     of columns: [Column]? = nil, spellingPolicy: ColumnTarget.SpellingPolicy, rules: UpsertRules,
@@ -14,7 +14,9 @@ extension TableSchema {
     return (columns ?? self.columns).map { column in
       let isKey = key.contains { SQLName.isSame($0, column.name) }
       let isConsented = consented.contains { SQLName.isSame($0, column.name) }
-      return column.target(spellingPolicy: isKey ? isConsented ? .warn : .key : spellingPolicy)
+      if !isKey { return column.target(spellingPolicy: spellingPolicy) }
+      return column.target(
+        spellingPolicy: isConsented ? .warn : spellingPolicy == .reject ? .newKey : .key)
     }
   }
 
