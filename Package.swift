@@ -33,11 +33,13 @@ let package = Package(
       name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
     // The header of libcurl (apt: libcurl4-openssl-dev); the library is loaded when a URL is fetched.
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // A part of the C library on Linux.
+    .target(name: "CIconv", linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
 
     // The engine, one stage a module.
     .target(name: "UpsurgeRecords"),
     .target(name: "UpsurgeParsing", dependencies: ["CScan", "UpsurgeRecords"]),
-    .target(name: "UpsurgeInput", dependencies: ["CCurl", "CZlib", "CZstd", "UpsurgeRecords"]),
+    .target(name: "UpsurgeInput", dependencies: ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"]),
     .target(name: "UpsurgeStorage", dependencies: ["CScan", "CSQLite", "UpsurgeRecords"]),
     .target(
       name: "Upsurge",

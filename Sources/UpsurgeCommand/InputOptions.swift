@@ -59,7 +59,8 @@ struct InputOptions: ParsableArguments {
       """)
   var quotedEmpty: CSVDialect.QuotedEmpty?
 
-  @Option(help: "utf-8, utf-16, utf-16le, utf-16be, latin-1 or windows-1252.")
+  @Option(
+    help: "utf-8, utf-16, latin-1, windows-1252, or another one that iconv -l lists: windows-1251, shift_jis, cp850.")
   var encoding: String?
 
   @Option(
@@ -125,9 +126,10 @@ struct InputOptions: ParsableArguments {
     options.compression = compression
     if let encoding {
       guard let known = TextEncoding(name: encoding) else {
+        let nearest = NearestWord.find(encoding, in: TextEncoding.commonNames).map { "; did you mean \($0)?" }
         throw ValidationError(
-          "--encoding \(encoding) is not known; known: utf-8, utf-16, utf-16le, utf-16be, latin-1, windows-1252"
-        )
+          "--encoding \(encoding) is not known\(nearest ?? ""); known, among others (iconv -l lists all): "
+            + TextEncoding.commonNames.joined(separator: ", "))
       }
       options.encoding = known
     }

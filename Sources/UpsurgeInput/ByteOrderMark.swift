@@ -27,13 +27,14 @@ enum ByteOrderMark: Equatable {
     }
   }
 
-  /// The encoding it stands for; nil for UTF-32, which is not read here.
-  var encoding: TextEncoding? {
+  /// The encoding it stands for.
+  var encoding: TextEncoding {
     switch self {
     case .utf8: .utf8
     case .utf16le: .utf16le
     case .utf16be: .utf16be
-    case .utf32le, .utf32be: nil
+    case .utf32le: .named(IconvName("utf-32le"))
+    case .utf32be: .named(IconvName("utf-32be"))
     }
   }
 }

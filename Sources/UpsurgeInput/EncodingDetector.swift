@@ -3,26 +3,30 @@ import UpsurgeRecords
 /// Finds out how a text is encoded from its first bytes.
 ///
 /// A mark decides. Without one, text with a zero in every other byte is UTF-16; text that is UTF-8 is UTF-8;
-/// the rest is Windows-1252, unless most of its characters beyond ASCII are sound UTF-8: such a text is UTF-8
-/// with bad places, and the parser says where they are rather than turning every accent into two letters.
+/// what a server has declared is believed of the rest. Without that it is Windows-1252 if it reads well in it, and
+/// else in doubt (see `EncodingJudge`). A text most of whose characters beyond ASCII are sound UTF-8 is UTF-8 with bad places: the parser
+/// says where they are rather than turning every accent into two letters.
 package enum EncodingDetector {
   /// What was found.
   package struct Finding: Equatable, Sendable {
     /// Neither `.auto` nor `.utf16`.
     package var encoding: TextEncoding
-    /// Length of the mark before the text: 0, 2 or 3.
+    /// Length of the mark before the text: 0, 2, 3 or 4.
     package var markByteCount: Int
+    /// Why it may be another encoding; nil where that is not to be feared.
+    package var doubt: EncodingDoubt?
   }
 
   /// - Parameters:
   ///   - given: what the user asked for.
+  ///   - declared: what a server says; counts where the user asked for nothing.
   ///   - sample: the first bytes, decompressed.
   ///   - isWhole: whether the sample is the whole text.
   ///   - allowsSingleByte: whether Windows-1252 may be found; false for JSON, which is UTF-8 by its definition.
   ///   - name: the source, for errors.
-  /// - Throws: `badInput` for UTF-32, and for a mark that contradicts what was given.
+  /// - Throws: `badInput` for a mark that contradicts what was given.
   package static func detect(
-    _ given: TextEncoding = .auto, sample: UnsafeRawBufferPointer, isWhole: Bool,
+    _ given: TextEncoding = .auto, declared: TextEncoding? = nil, sample: UnsafeRawBufferPointer, isWhole: Bool,
     allowsSingleByte: Bool = true, name: String
   ) throws(UpsurgeError) -> Finding {
     if let mark = ByteOrderMark(sample) {
@@ -33,13 +37,33 @@ package enum EncodingDetector {
       if let order = byteOrder(of: sample, isWhole: isWhole) {
         return Finding(encoding: order, markByteCount: 0)
       }
-      let isUTF8 = !allowsSingleByte || looksLikeUTF8(sample, isWhole: isWhole)
-      return Finding(encoding: isUTF8 ? .utf8 : .windows1252, markByteCount: 0)
+      return unmarked(sample, declared: declared, isWhole: isWhole, allowsSingleByte: allowsSingleByte)
     case .utf16:
       return Finding(encoding: byteOrder(of: sample, isWhole: isWhole) ?? .utf16le, markByteCount: 0)
     default:
       return Finding(encoding: given, markByteCount: 0)
     }
+  }
+
+  private static func unmarked(
+    _ sample: UnsafeRawBufferPointer, declared: TextEncoding?, isWhole: Bool, allowsSingleByte: Bool
+  ) -> Finding {
+    let census = UTF8Census(sample, isWhole: isWhole)
+    let isUTF8 = census.badByteCount == 0
+    if isUTF8, census.sequenceCount > 0 || !allowsSingleByte {
+      return Finding(encoding: .utf8, markByteCount: 0)
+    }
+    if let declared, declared != .windows1252 || isUTF8 {
+      return Finding(encoding: declared, markByteCount: 0)
+    }
+    if isUTF8 {
+      return Finding(encoding: .utf8, markByteCount: 0, doubt: EncodingDoubt.ofEscapes(in: sample))
+    }
+    if !allowsSingleByte || census.badByteCount < census.sequenceCount {
+      return Finding(encoding: .utf8, markByteCount: 0)
+    }
+    let verdict = EncodingJudge.judge(sample, census: census)
+    return Finding(encoding: verdict.encoding, markByteCount: 0, doubt: verdict.doubt)
   }
 
   private static func finding(
@@ -49,14 +73,8 @@ package enum EncodingDetector {
     if given.isUTF16 && given != .utf16be && mark == .utf32le {
       return Finding(encoding: .utf16le, markByteCount: 2)
     }
-    guard let marked = mark.encoding else {
-      let which = mark == .utf32le ? "UTF-32LE" : "UTF-32BE"
-      throw UpsurgeError(
-        .badInput, "\(SourceName.shown(name)) is \(which), which is not read here",
-        position: Position(file: name, byte: 0), hint: SourceName.piped("iconv -f UTF-32 -t UTF-8", name))
-    }
-    let agrees = given == .auto || given == marked || (given == .utf16 && marked.isUTF16)
-    guard agrees else {
+    let marked = mark.encoding
+    guard given == .auto || given == marked || isFamily(given, of: mark) else {
       throw UpsurgeError(
         .badInput,
         "\(SourceName.shown(name)) starts with the byte order mark of \(marked.rawValue), "
@@ -64,6 +82,17 @@ package enum EncodingDetector {
         position: Position(file: name, byte: 0), hint: "--encoding \(marked.rawValue), or auto")
     }
     return Finding(encoding: marked, markByteCount: mark.byteCount)
+  }
+
+  /// Whether a name leaves the byte order to the mark: `utf-16`, `utf-32`; or is another name of the same.
+  private static func isFamily(_ given: TextEncoding, of mark: ByteOrderMark) -> Bool {
+    switch mark {
+    case .utf8: false
+    case .utf16le, .utf16be: given == .utf16
+    case .utf32le, .utf32be:
+      ["utf-32", "utf32", "ucs-4", "ucs4", "iso-10646-ucs-4"].contains(given.rawValue)
+        || given.rawValue == mark.encoding.rawValue.replacing("-", with: "")
+    }
   }
 
   /// UTF-16 without a mark: most characters of a table are ASCII, so one of the two bytes of a unit is often
@@ -84,9 +113,34 @@ package enum EncodingDetector {
     if firstZeros >= enough && secondZeros <= few { return .utf16be }
     return nil
   }
+}
 
-  private static func looksLikeUTF8(_ sample: UnsafeRawBufferPointer, isWhole: Bool) -> Bool {
-    let census = UTF8Census(sample, isWhole: isWhole)
-    return census.badByteCount == 0 || census.badByteCount < census.sequenceCount
+extension EncodingDetector {
+  /// The encoding that a charset of HTTP means; nil for a name that is not known.
+  ///
+  /// As browsers do, ISO 8859-1 is read as Windows-1252, which has more: what is sent under that name is often the latter.
+  static func declared(by charset: String) -> TextEncoding? {
+    guard let encoding = TextEncoding(name: charset) else { return nil }
+    switch encoding {
+    case .latin1: return .windows1252
+    // A mark, or the first bytes, say more.
+    case .auto, .utf16: return nil
+    default: return encoding
+    }
+  }
+}
+
+extension EncodingDetector.Finding {
+  /// What is to be said where a server has named an encoding; nil where it was right.
+  func remark(on charset: String, declared: TextEncoding?) -> String? {
+    let shown = String(charset.prefix(40)).escapedForTerminal
+    guard let declared else {
+      if encoding == .utf16le || encoding == .utf16be { return nil }
+      return "the server names the encoding \(shown), which is not known; the text was taken for \(encoding.rawValue) "
+        + "(--encoding NAME says what it is)"
+    }
+    if declared == encoding { return nil }
+    return "the server names the encoding \(shown), but the text is \(encoding.rawValue) and read as that "
+      + "(--encoding \(declared.rawValue) reads it as the server says)"
   }
 }

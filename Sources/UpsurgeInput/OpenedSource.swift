@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 /// An input as the parser wants it: opened, decompressed, in UTF-8 and without a byte order mark.
 ///
-///     file bytes -> zstd | gzip | as they are -> (UTF-16, Latin-1, Windows-1252 -> UTF-8) -> read(into:)
+///     file bytes -> zstd | gzip | as they are -> (UTF-16, Windows-1252, what iconv knows -> UTF-8) -> read(into:)
 ///
 /// The first bytes are read when it is opened, so that everything about the input is known before the first
 /// row is written; `read(into:)` delivers them again. Belongs to one thread; only `counter` may be read by others.
@@ -35,6 +35,10 @@ package final class OpenedSource: ByteSource {
   package private(set) var compression: Compression
   /// The encoding that was found; neither `.auto` nor `.utf16`.
   package private(set) var encoding = TextEncoding.utf8
+  /// Why the encoding that was found may well be another one; whoever reads a table has to be asked.
+  package private(set) var encodingDoubt: EncodingDoubt?
+  /// What is to be said about the encoding that was chosen, or that a server has named.
+  package private(set) var encodingRemark: String?
   /// The first bytes, in UTF-8 and without a mark; empty again once `read(into:)` has delivered them.
   package private(set) var sample: [UInt8] = []
   /// Whether the sample is all there is.
@@ -189,11 +193,19 @@ package final class OpenedSource: ByteSource {
     as given: TextEncoding, allowsSingleByteEncodings: Bool
   ) throws(UpsurgeError) {
     precondition(!hasBegunReading, "the encoding is decided before the first read")
+    let charset = given == .auto ? response?.charset : nil
+    let declared = charset.flatMap { EncodingDetector.declared(by: $0) }
     let finding = try rawSample.withRawBytes { bytes throws(UpsurgeError) in
       try EncodingDetector.detect(
-        given, sample: bytes, isWhole: isSampleWhole, allowsSingleByte: allowsSingleByteEncodings, name: name)
+        given, declared: declared, sample: bytes, isWhole: isSampleWhole,
+        allowsSingleByte: allowsSingleByteEncodings, name: name)
     }
     encoding = finding.encoding
+    encodingDoubt = finding.doubt
+    // JSON is what it is, whatever the server says.
+    encodingRemark =
+      allowsSingleByteEncodings ? charset.flatMap { finding.remark(on: $0, declared: declared) } : nil
+    if let doubt = finding.doubt, !doubt.isRefusal { encodingRemark = doubt.remark(name) }
     startOffset = encoding == .utf8 ? UInt64(finding.markByteCount) : 0
     decodedByteCount = startOffset
     let text = rawSample.dropFirst(finding.markByteCount)
@@ -309,16 +321,20 @@ extension Transcoder {
   fileprivate mutating func all(
     of input: ArraySlice<UInt8>, isWhole: Bool, name: String
   ) throws(UpsurgeError) -> [UInt8] {
-    // Two bytes of UTF-16 become at most three, and so does one byte of Windows-1252; one character is spare.
     let memory = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: input.count * 3 + Transcoder.mostBytesPerCharacter, alignment: 16)
+      byteCount: max(input.count, Transcoder.leastOutputByteCount), alignment: 16)
     defer { memory.deallocate() }
-    let step = input.withUnsafeBytes { transcode($0, into: memory) }
-    if let fault = step.fault ?? (isWhole ? faultAtEnd() : nil) {
-      throw fault.error(name, decodedOffset: UInt64(step.produced))
+    var text: [UInt8] = []
+    var rest = input
+    while !rest.isEmpty {
+      let step = rest.withUnsafeBytes { transcode($0, into: memory) }
+      text += memory[..<step.produced]
+      rest = rest.dropFirst(step.consumed)
+      if let fault = step.fault { throw fault.error(name, decodedOffset: UInt64(text.count)) }
     }
-    precondition(step.consumed == input.count, "a part of the sample was not transcoded")
-    return Array(memory[..<step.produced])
+    guard isWhole else { return text }
+    if let fault = faultAtEnd() { throw fault.error(name, decodedOffset: UInt64(text.count)) }
+    return text + memory[..<finish(into: memory)]
   }
 }
 

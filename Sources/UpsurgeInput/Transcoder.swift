@@ -4,6 +4,8 @@
 struct Transcoder {
   /// No character needs more bytes in UTF-8.
   static let mostBytesPerCharacter = 4
+  /// The least room that a call may be given, whatever the encoding.
+  static let leastOutputByteCount = IconvConverter.leastOutputByteCount
 
   /// What one call did.
   struct Step {
@@ -27,7 +29,11 @@ struct Transcoder {
     case utf16(isBigEndian: Bool)
     /// The characters of the bytes from 80 on; none beyond U+FFFF.
     case singleByte([UInt16])
+    case iconv(IconvConverter)
   }
+
+  /// Stands in a table of characters for a byte that has none, and is no character itself.
+  private static let undefined: UInt16 = 0xFFFF
 
   private let kind: Kind
   /// Offset of the next input byte, the mark included.
@@ -45,13 +51,16 @@ struct Transcoder {
     case .utf16be: kind = .utf16(isBigEndian: true)
     case .latin1: kind = .singleByte(Array(0x80...0xFF))
     case .windows1252: kind = .singleByte(Transcoder.windows1252)
+    case .named(let name):
+      guard let converter = IconvConverter(name.text) else { preconditionFailure("iconv has lost \(name.text)") }
+      kind = .iconv(converter)
     case .auto, .utf8: return nil
     }
     self.inputOffset = inputOffset
   }
 
   /// Writes as many whole characters as there are and fit.
-  /// - Parameter output: at least `mostBytesPerCharacter` long.
+  /// - Parameter output: at least `mostBytesPerCharacter` long; `leastOutputByteCount` for what iconv reads.
   mutating func transcode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) -> Step {
@@ -62,6 +71,8 @@ struct Transcoder {
       step = transcodeUTF16(input, into: output, isBigEndian: isBigEndian)
     case .singleByte(let table):
       step = table.withUnsafeBufferPointer { Transcoder.transcodeSingleBytes(input, into: output, table: $0) }
+    case .iconv(let converter):
+      step = converter.convert(input, into: output)
     }
     inputOffset += UInt64(step.consumed)
     return step
@@ -74,13 +85,21 @@ struct Transcoder {
     return nil
   }
 
-  /// The bytes 80...9F as the WHATWG's Encoding Standard reads them; A0...FF are as in Latin-1.
+  /// Writes what was held back until the end of the input, once.
+  /// - Parameter output: at least `leastOutputByteCount` long.
+  /// - Returns: how many bytes were written.
+  func finish(into output: UnsafeMutableRawBufferPointer) -> Int {
+    guard case .iconv(let converter) = kind else { return 0 }
+    return converter.finish(into: output)
+  }
+
+  /// The bytes 80...9F, of which five have no character; A0...FF are as in Latin-1.
   private static let windows1252: [UInt16] =
     [
-      0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
-      0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008D, 0x017D, 0x008F,
-      0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-      0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178,
+      0x20AC, undefined, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+      0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, undefined, 0x017D, undefined,
+      undefined, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+      0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, undefined, 0x017E, 0x0178,
     ] + Array(0xA0...0xFF)
 }
 
@@ -101,8 +120,14 @@ extension Transcoder {
       }
       guard consumed < input.count, produced + mostBytesPerCharacter <= output.count else { break }
       let byte = input[consumed]
-      let scalar = byte < 0x80 ? UInt32(byte) : UInt32(table[Int(byte) - 0x80])
-      produced += write(scalar, to: output, at: produced)
+      let scalar = byte < 0x80 ? UInt16(byte) : table[Int(byte) - 0x80]
+      if scalar == undefined {
+        // Alone it is no UTF-8 either, so that the parser rejects its record.
+        output[produced] = byte
+        produced += 1
+      } else {
+        produced += write(UInt32(scalar), to: output, at: produced)
+      }
       consumed += 1
     }
     return Step(consumed: consumed, produced: produced)

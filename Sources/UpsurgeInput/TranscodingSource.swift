@@ -11,6 +11,7 @@ final class TranscodingSource: ByteSource {
   private var leftover: [UInt8] = []
   /// What went wrong behind bytes that were still good, and is thrown by the next read.
   private var failure: UpsurgeError?
+  private var isFinished = false
 
   /// - Parameters:
   ///   - transcoder: may have seen an earlier part of the text.
@@ -24,13 +25,13 @@ final class TranscodingSource: ByteSource {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int {
     if !leftover.isEmpty { return deliverLeftover(to: buffer) }
-    if buffer.count >= Transcoder.mostBytesPerCharacter {
+    if buffer.count >= Transcoder.leastOutputByteCount {
       let count = try convert(into: buffer)
       decodedOffset += UInt64(count)
       return count
     }
     let memory = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: Transcoder.mostBytesPerCharacter, alignment: 8)
+      byteCount: Transcoder.leastOutputByteCount, alignment: 8)
     defer { memory.deallocate() }
     let count = try convert(into: memory)
     leftover = Array(memory[..<count])
@@ -51,7 +52,9 @@ final class TranscodingSource: ByteSource {
       if step.produced > 0 { return step.produced }
       if !(try input.fill()) {
         if let fault = transcoder.faultAtEnd() { throw fault.error(name, decodedOffset: decodedOffset) }
-        return 0
+        if isFinished { return 0 }
+        isFinished = true
+        return transcoder.finish(into: output)
       }
     }
   }

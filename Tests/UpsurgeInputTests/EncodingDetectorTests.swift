@@ -37,9 +37,16 @@ struct EncodingDetectorTests {
     for (encoding, names) in table {
       for name in names { #expect(TextEncoding(name: name) == encoding, "\(name)") }
     }
-    for name in ["", "utf", "utf-32", "latin-2", "iso-8859-15", "koi8-r"] {
+    for name in ["", "utf", "nonsense", "char", "wchar_t", "utf-8//TRANSLIT", "a b"] {
       #expect(TextEncoding(name: name) == nil)
     }
+    let others = [
+      ("KOI8-R", "koi8-r"), ("windows-1251", "windows-1251"), ("win1251", "cp1251"), ("1251", "cp1251"),
+      ("Shift_JIS", "cp932"), ("x-sjis", "cp932"), ("latin-2", "latin2"), ("iso8859_5", "iso8859-5"),
+      ("GB18030", "gb18030"), ("gb2312", "cp936"), ("mac_roman", "macintosh"),
+    ]
+    for (name, known) in others { #expect(TextEncoding(name: name)?.rawValue == known, "\(name)") }
+    for name in TextEncoding.commonNames { #expect(TextEncoding(name: name) != nil, "\(name)") }
     for encoding in TextEncoding.allCases { #expect(TextEncoding(name: encoding.rawValue) == encoding) }
   }
 
@@ -125,18 +132,18 @@ struct EncodingDetectorTests {
     }
   }
 
-  @Test(
-    "UTF-32 is named",
-    arguments: [
-      ([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "UTF-32LE"), ([0, 0, 0xFE, 0xFF, 0, 0, 0, 0x61], "UTF-32BE"),
-    ])
-  func refusesUTF32(bytes: [UInt8], what: String) throws {
-    for given in [TextEncoding.auto, .utf8, .latin1] {
-      let error = try #require(throws: UpsurgeError.self) { try detect(bytes, given: given) }
-      #expect(
-        error.description
-          == "a.csv is \(what), which is not read here\n  at a.csv, byte 0\n"
-          + "  fix: iconv -f UTF-32 -t UTF-8 a.csv | upsurge load DB TABLE -")
+  @Test("UTF-32 is found by its mark, and contradicts another encoding")
+  func findsUTF32() throws {
+    for (bytes, name) in [([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "utf-32le"), ([0, 0, 0xFE, 0xFF, 0, 0, 0, 0x61], "utf-32be")]
+      as [([UInt8], String)]
+    {
+      #expect(try detect(bytes) == "\(name) 4")
+      #expect(try detect(bytes, given: #require(TextEncoding(name: "utf-32"))) == "\(name) 4")
+      #expect(try detect(bytes, given: #require(TextEncoding(name: name))) == "\(name) 4")
+      for given in [TextEncoding.utf8, .latin1] {
+        let error = try #require(throws: UpsurgeError.self) { try detect(bytes, given: given) }
+        #expect(error.message.hasSuffix("the byte order mark of \(name), but --encoding \(given.rawValue) was given"))
+      }
     }
   }
 

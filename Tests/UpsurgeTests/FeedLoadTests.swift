@@ -50,6 +50,52 @@ struct FeedLoadTests {
     #expect(try rows() == rows("file.db"))
   }
 
+  @Test("The charset of an answer is its encoding, unless the text is UTF-8 or an option says otherwise")
+  func charset() throws {
+    let text = "id,name\n1,Сосна\n2,Дуб\n"
+    let utf8 = Array(text.utf8)
+    let cyrillic = try #require(Iconv.encode(text, as: "KOI8-R"))
+    let ascii = Array("id,name\n1,Oak\n".utf8)
+    let western = try #require(Iconv.encode("id,name\n1,Chêne\n", as: "CP1252"))
+    let koi8 = try #require(TextEncoding(name: "koi8-r"))
+    typealias Answer = (type: String, body: [UInt8], option: TextEncoding, name: String?, remark: String?)
+    let table: [Answer] = [
+      ("text/csv; charset=koi8-r", cyrillic, .auto, "Сосна", nil),
+      ("text/csv;header=present; Charset=\"KOI8-R\"", cyrillic, .auto, "Сосна", nil),
+      ("text/csv; charset=koi8-r", utf8, .auto, "Сосна", "the server names the encoding koi8-r, but the text is utf-8"),
+      ("text/csv; charset=koi8-r", [0xEF, 0xBB, 0xBF] + utf8, .auto, "Сосна", "but the text is utf-8"),
+      ("text/csv; charset=iso-8859-1", utf8, .auto, "Сосна", "but the text is utf-8"),
+      ("text/csv; charset=windows-1251", cyrillic, koi8, "Сосна", nil),
+      ("text/csv; charset=iso-8859-1", western, .auto, "Chêne", nil),
+      ("text/csv; charset=iso-8859-1", cyrillic, .auto, nil, nil), ("text/csv", cyrillic, .auto, nil, nil),
+      ("text/csv; charset=x-nonsense", ascii, .auto, "Oak", "the server names the encoding x-nonsense, which is not known"),
+      ("text/csv; charset=utf-8", ascii, .auto, "Oak", nil), ("text/csv; charset=", ascii, .auto, "Oak", nil),
+    ]
+    let server = try Server { request in
+      let answer = table[Int(request.path.dropFirst()) ?? 0]
+      return Server.whole(answer.body, headers: ["Content-Type: \(answer.type)"])
+    }
+    for (index, answer) in table.enumerated() {
+      let notes = RunNotes()
+      var options = LoadOptions()
+      options.encoding = answer.option
+      let job = LoadJob(
+        database: scratch.file("\(index).db"), table: "t", sources: [server.url("/\(index)")], options: options)
+      let summary = job.run(note: { notes.add($0.text) })
+      guard let name = answer.name else {
+        #expect(summary.exitCode == 65)
+        #expect(summary.error?.message.hasSuffix("its encoding is not certain") == true)
+        continue
+      }
+      #expect(summary.exitCode == 0, "\(index): \(summary.error?.description ?? "")")
+      let names = try Database(scratch.file("\(index).db")).rows("SELECT name FROM t WHERE id = 1")
+      #expect(names == ["'\(name)'"])
+      let remarks = notes.all.filter { $0.contains("encoding") }
+      #expect(remarks.contains { $0.contains(answer.remark ?? "\0") } == (answer.remark != nil), "\(index): \(remarks)")
+      if answer.remark == nil { #expect(remarks.isEmpty, "\(index): \(remarks)") }
+    }
+  }
+
   @Test("A body that breaks and goes on loads as if it had not", arguments: ["gzip", "plain"])
   func broken(kind: String) throws {
     let body = kind == "gzip" ? Compressing.gzip(Self.csv(0..<60_000)) : Self.csv(0..<60_000)

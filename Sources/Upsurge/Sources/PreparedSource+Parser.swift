@@ -52,11 +52,13 @@ extension PreparedSource {
         of: sniffed.headerNames, file: opened.name)
       try addMissing(names, columns: &columns, table: table, options: options)
       let slots = names.map { name in name.flatMap { columns.slot(named: $0) } }
-      return .csv(
-        CSVParser(
-          dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
-          header: sniffed.header, extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
-          blobs: blobs(for: table, options: options)))
+      var parser = CSVParser(
+        dialect: sniffed.dialect, file: opened.name, columns: columns.targets, slotOfField: slots,
+        header: sniffed.header,
+        extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
+        blobs: blobs(for: table, options: options))
+      if opened.encoding != .utf8 { parser.encodingName = opened.encoding.rawValue }
+      return .csv(parser)
     }
   }
 

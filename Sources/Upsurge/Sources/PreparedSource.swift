@@ -51,6 +51,7 @@ package struct PreparedSource {
     let opened = try OpenedSource(file: file, options: opening)
     if !isJSON { try settleEncoding(of: opened, options: options) }
     if let parser = options.parser {
+      try checkEncoding(of: opened)
       return try prepare(
         opened, parser: parser, counter: file.counter, cancellation: file.cancellation)
     }
@@ -68,6 +69,10 @@ package struct PreparedSource {
       // JSON is UTF-8 (or marked UTF-16); what is not is an error, never Windows-1252.
       try opened.decode(as: .auto, allowsSingleByteEncodings: false)
     }
+    if case .csv(let sniffed) = shape {
+      try checkEncoding(of: opened)
+      try checkHeader(sniffed, of: opened)
+    }
     // A document says itself where it ends.
     if case .json(.json) = shape { opened.needsLineEnd = false }
     if case .csv(let sniffed) = shape, let unknown = sniffed.unknownFields {
@@ -76,6 +81,29 @@ package struct PreparedSource {
     var prepared = PreparedSource(opened: opened, shape: shape)
     prepared.wrapper = prepared.foundWrapper(options: options)
     return prepared
+  }
+
+  /// - Throws: `badInput` where a person has to say what the encoding is.
+  private static func checkEncoding(of opened: OpenedSource) throws(UpsurgeError) {
+    if let doubt = opened.encodingDoubt, doubt.isRefusal { throw doubt.error(opened.name) }
+  }
+
+  /// - Throws: `badInput` for a header with bytes that are no characters: no column is named with their substitute.
+  private static func checkHeader(_ sniffed: CSVSniffResult, of opened: OpenedSource) throws(UpsurgeError) {
+    let substitute: Unicode.Scalar = "\u{FFFD}"
+    guard let field = sniffed.headerNames.firstIndex(where: { $0.unicodeScalars.contains(substitute) }) else { return }
+    // The text may have that character itself.
+    var position = opened.sample.startIndex
+    while let found = opened.sample[position...].firstIndex(of: 0xEF) {
+      if opened.sample[found...].starts(with: [0xEF, 0xBF, 0xBD]) { return }
+      position = found + 1
+    }
+    throw UpsurgeError(
+      .badInput,
+      "field \(field + 1) of the header of \(SourceName.shown(opened.name)) has bytes that are not "
+        + opened.encoding.rawValue,
+      position: Position(file: opened.name), snippet: sniffed.headerNames[field].escapedForTerminal,
+      hint: "name the file's true encoding with --encoding, or its fields with --names A,B,C")
   }
 
   private static func unknownFields(
@@ -129,6 +157,10 @@ package struct PreparedSource {
 
   /// What was guessed or changed on the way and should be said.
   package var remarks: [String] {
+    (opened.encodingRemark.map { [$0] } ?? []) + shapeRemarks
+  }
+
+  private var shapeRemarks: [String] {
     guard case .csv(let sniffed) = shape else { return wrapper.map { [Self.remark(on: $0)] } ?? [] }
     let shown = sniffed.renamings.prefix(5).map {
       "\"\($0.original.escapedForTerminal)\" (field \($0.index + 1)) is \($0.new.escapedForTerminal)"

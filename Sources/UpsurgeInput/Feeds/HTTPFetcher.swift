@@ -230,7 +230,7 @@ final class HTTPFetcher {
     exchange.open(
       HTTPResponse(
         status: head.status, validators: head.validators, contentLength: totalByteCount,
-        provesEnd: totalByteCount != nil || head.isChunked))
+        provesEnd: totalByteCount != nil || head.isChunked, charset: head.charset))
   }
 
   /// What is behind an answer to a request for the rest: how long it must be, or why it is not gone on with.

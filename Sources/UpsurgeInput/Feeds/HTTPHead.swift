@@ -111,6 +111,19 @@ struct HTTPHead: Sendable {
     return then < 0 ? nil : max(Double(then - (sent < 0 ? now : sent)), 0)
   }
 
+  /// What the text is encoded in, by `Content-Type: text/csv; charset=windows-1251` (RFC 9110, 8.3).
+  var charset: String? {
+    for parameter in (value("content-type") ?? "").split(separator: ";").dropFirst() {
+      guard let equals = parameter.firstIndex(of: "="),
+        URLText.isSame(parameter[..<equals].trimmed, "charset")
+      else { continue }
+      let name = parameter[parameter.index(after: equals)...].trimmed
+      let bare = name.split(separator: "\"").joined()
+      return bare.isEmpty ? nil : bare
+    }
+    return nil
+  }
+
   /// A coding of the body that is not undone here: only gzip and zstd are, by their content.
   var unknownCoding: String? {
     let codings = fields.filter { $0.name == "content-encoding" }.flatMap { $0.value.split(separator: ",") }

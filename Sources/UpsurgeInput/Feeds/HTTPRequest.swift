@@ -129,6 +129,8 @@ package struct HTTPResponse: Sendable, Equatable {
   /// Whether a cut of the body is noticed: by its length or its last chunk. Without either, the end of the connection is
   /// the end of the body.
   package var provesEnd: Bool
+  /// What the answer says its text is encoded in; nil where it does not.
+  package var charset: String?
 
   package var etag: String? { validators.etag }
   package var lastModified: String? { validators.lastModified }

@@ -28,10 +28,17 @@ extension CSVParser {
   }
 
   private func invalidText(inField field: Int) -> RecordProblem {
-    RecordProblem(
+    guard let encodingName else {
+      return RecordProblem(
+        code: .invalidUTF8, column: columnName(ofField: field),
+        reason: "field \(field + 1) is not valid UTF-8",
+        hint: "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, "
+          + "windows-1251, shift_jis, gb18030 ...")
+    }
+    return RecordProblem(
       code: .invalidUTF8, column: columnName(ofField: field),
-      reason: "field \(field + 1) is not valid UTF-8",
-      hint: "--encoding windows-1252 (or latin1, utf-16) if the file is not UTF-8")
+      reason: "field \(field + 1) has bytes that are not \(encodingName) (bytes are counted in the text as UTF-8)",
+      hint: "mend them, or name the file's true encoding with --encoding")
   }
 
   private func wouldChange(inSlot slot: Int) -> RecordProblem {

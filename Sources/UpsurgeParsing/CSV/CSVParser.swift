@@ -29,6 +29,8 @@ package struct CSVParser: RecordParser {
   let blobSlots: [Int]
   let simdLevel: Int32
   package var cancellation: ReadCancellation?
+  /// What the text was encoded in before it was made UTF-8; nil where it always was.
+  package var encodingName: String?
 
   /// Physical line on which the next record starts, from 1.
   package internal(set) var nextLine: UInt64

@@ -32,7 +32,7 @@ enum TextInput {
     let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE], [0xFE, 0xFF], [0, 0, 0xFE, 0xFF]]
     if marks.contains(where: { bytes.starts(with: $0) }) { return .none }
     switch encoding {
-    case .auto, .utf16: return .none
+    case .auto, .utf16, .named: return .none
     // The parser says where it is not UTF-8.
     case .utf8: return .some(bytes)
     case .latin1: return .some(Array(String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })).utf8))

@@ -147,7 +147,22 @@ import UpsurgeRecords
     #expect(reject.column == "c2")
     #expect(reject.position == Position(file: "test.csv", record: 2, line: 2, byte: 5))
     #expect(reject.raw == [0x62, 0x2C, 0xE9])
-    #expect(reject.hint?.hasPrefix("--encoding windows-1252") == true)
+    #expect(
+      reject.hint
+        == "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, "
+        + "windows-1251, shift_jis, gb18030 ...")
+  }
+
+  @Test func bytesThatAreNotOfTheirEncodingNameIt() throws {
+    var parser = CSVParser.text(CSVDialect(headerLineCount: 0), fieldCount: 2)
+    parser.encodingName = "windows-1251"
+    var batch = Self.batch(Array("a,б\nb,".utf8) + [0x98] + Array("\n".utf8))
+    try parser.parse(&batch, isFinal: true)
+    let rejects = batch.rejects
+    let reject = try #require(rejects.first)
+    #expect(
+      reject.reason == "field 2 has bytes that are not windows-1251 (bytes are counted in the text as UTF-8)")
+    #expect(reject.hint == "mend them, or name the file's true encoding with --encoding")
   }
 
   /// `007` into an INTEGER column, in a table of this run and in one that existed; and text.

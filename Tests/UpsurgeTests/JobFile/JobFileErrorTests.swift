@@ -206,8 +206,9 @@ struct JobFileErrorTests {
     table(
       "delimiter: \"\\n\"", "4:16", "tables.t.delimiter: --delimiter must not be empty or hold a line end"),
     table(
-      "encoding: ebcdic", "4:15",
-      "tables.t.encoding: --encoding ebcdic is not known; known: utf-8, utf-16, utf-16le, utf-16be, latin-1, windows-1252"
+      "encoding: shift-jiss", "4:15",
+      "tables.t.encoding: --encoding shift-jiss is not known; did you mean shift_jis?; known, among others (iconv -l "
+        + "lists all): \(TextEncoding.commonNames.joined(separator: ", "))"
     ),
     table("key: []", "4:10", "tables.t.key: the list is empty", "leave the key out"),
     table("key: [a, a]", "4:14", "tables.t.key: a is named twice"),
