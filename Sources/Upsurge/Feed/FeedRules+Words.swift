@@ -12,13 +12,13 @@ extension FeedRules {
       return UpsurgeError(
         .guardRefused,
         "\(what); to store NULL there all of it is to be read twice, and it can be read only once",
-        hint: "save it to a file first; or columns-gone: keep, or --accept-change")
+        hint: "save it to a file first; --columns-gone keep, or --accept-change, takes it with the old values")
     }
     return UpsurgeError(
       .guardRefused,
       "\(what); rows would keep their old values there for good",
       hint:
-        "--accept-change goes on without \(isOne ? "it" : "them") once; --columns-gone keep does so each time, and "
+        "--accept-change goes on without \(isOne ? "it" : "them"); --columns-gone keep does so whenever a column goes, and "
         + "--columns-gone null stores NULL there")
   }
 

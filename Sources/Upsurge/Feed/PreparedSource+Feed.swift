@@ -95,7 +95,7 @@ extension PreparedSource {
       .guardRefused,
       "\(SourceName.shown(name)) is not written as the last accepted delivery was: "
         + changes.joined(separator: "; "),
-      hint: "\(options) in the job says how it is to be read from now on; --accept-change takes it once as it looks now")
+      hint: "give \(options) to say how it is to be read; --accept-change goes on with it as it looks now")
   }
 
   /// What the delivery says of its feed.

@@ -89,6 +89,24 @@ struct JSONMapTests {
     #expect(parsed(text, map()).error != nil, "\(text)")
   }
 
+  @Test("Broken texts are the same for every cut") func mutations() {
+    let text = Array("{\"a\": {\"x\":1,\"y\":\"t\"},\n \"b\\u00e9\" :{\"x\":[2],\"y\":null} , \"\":{},\"c\":7,\"\\\"\":{\"z\":1e3}}".utf8)
+    var generator = SeededGenerator(seed: 15)
+    for _ in 0..<400 {
+      var bytes = text
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        switch Int.random(in: 0...2, using: &generator) {
+        case 0: bytes.remove(at: place)
+        case 1: bytes.insert(text.randomElement(using: &generator) ?? 0x20, at: place)
+        default: bytes[place] = Array("{}[]:,\"\\ 1\n\u{1E}".utf8).randomElement(using: &generator) ?? 0x20
+        }
+        if bytes.isEmpty { break }
+      }
+      _ = parsed(String(decoding: bytes, as: UTF8.self), map())
+    }
+  }
+
   @Test("It takes no more memory than a record") func large() {
     let text = "{" + (0..<3_000).map { "\"key \($0)\":{\"x\":\($0)}" }.joined(separator: ",") + "}"
     let driver = JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 64, cellCount: 10, recordCount: 10), recordLimit: 64)
