@@ -129,7 +129,9 @@ package final class EndedLoad {
   /// unchanged then, and those that it has deleted are not found.
   package func countChanges(of first: RunSummary) {
     let changedCount = first.ledger.inserted + first.ledger.updated
-    guard summary.ledger.unchanged >= changedCount, summary.ledger.ignored >= first.ledger.deleted else { return }
+    guard summary.ledger.unchanged >= changedCount, summary.ledger.ignored >= first.ledger.deleted else {
+      return
+    }
     summary.ledger.inserted += first.ledger.inserted
     summary.ledger.updated += first.ledger.updated
     summary.ledger.unchanged -= changedCount

@@ -117,7 +117,9 @@ struct MirrorCommand: ParsableCommand {
 
   @Flag(
     name: .customLong("accept-change"),
-    help: "Go on although a feed has another source, key, scope or kind than the last time, lacks columns, or is written in another way.")
+    help:
+      "Go on although a feed has another source, key, scope or kind than the last time, lacks columns, or is written in another way."
+  )
   var acceptsChange = false
 
   @Option(

@@ -19,7 +19,8 @@ import Upsurge
     #expect(outcome.exitCode == 0, "\(outcome.talk)")
     #expect(try rows("SELECT id, x, sub_n FROM t") == ["'a'|1|1", "'b'|2|NULL"])
     // Renamed, left out, and into a column of numbers.
-    #expect(try load("{\"7\":{\"x\":1}}", ["--json-map", "k", "--rename", "k=id", "--key", "id"]).exitCode == 0)
+    #expect(
+      try load("{\"7\":{\"x\":1}}", ["--json-map", "k", "--rename", "k=id", "--key", "id"]).exitCode == 0)
     #expect(try rows("SELECT id FROM t WHERE id = '7'") == ["'7'"])
     #expect(try load("{\"7\":{\"x\":5}}", ["--json-map", "k", "--columns", "x"]).exitCode != 64)
     let wrong = try load(text, ["--json-map", "id", "--format", "ndjson"])
@@ -33,7 +34,10 @@ import Upsurge
     ("{\"data\":{\"a\":{\"id\":1},\"b\":{\"id\":2}}}", "--json-path data --json-map key"),
     ("{\"r\":{\"d\":{\"a\":{\"id\":1},\"b\":{\"id\":2}}}}", "--json-path r.d --json-map key"),
     ("{\"a\":{\"id\":1,\"tags\":[{\"n\":1}]},\"b\":{\"id\":2,\"tags\":[{\"n\":2}]}}", "--json-map key"),
-    ("{\"meta\":{\"n\":2},\"d\":{\"a\":{\"id\":1,\"v\":1},\"b\":{\"id\":2,\"v\":2}}}", "--json-path d --json-map key"),
+    (
+      "{\"meta\":{\"n\":2},\"d\":{\"a\":{\"id\":1,\"v\":1},\"b\":{\"id\":2,\"v\":2}}}",
+      "--json-path d --json-map key"
+    ),
   ]
 
   @Test("A document that is a map is refused with the options that would do", arguments: maps.indices)
@@ -63,7 +67,8 @@ import Upsurge
   @Test("Rejects keep their keys, and can be tried again") func replay() throws {
     _ = try rows("CREATE TABLE t(id TEXT PRIMARY KEY, x INTEGER CHECK (x < 10))")
     let text = "{\"a\": {\"x\": 1},\n\"b\": {\"x\": 11},\n\"c\": 5,\n\"d\": {\n\"x\": 12}}"
-    let outcome = try load(text, ["--json-map", "id", "--key", "id", "--on-error", "reject", "--rejects", "table"])
+    let outcome = try load(
+      text, ["--json-map", "id", "--key", "id", "--on-error", "reject", "--rejects", "table"])
     #expect(outcome.exitCode == 2, "\(outcome.talk)")
     #expect(try rows("SELECT raw FROM upsurge_rejects ORDER BY record").count == 3)
     _ = try rows("UPDATE upsurge_rejects SET raw = replace(replace(raw, '11', '3'), '12', '4')")
@@ -74,7 +79,10 @@ import Upsurge
   }
 
   @Test("A large map comes whole, also through a pipe and with small memory") func large() throws {
-    let text = "{" + (0..<60_000).map { "\"key \($0)\": {\"x\": \($0), \"t\": \"some more text\"}" }.joined(separator: ",\n") + "}"
+    let text =
+      "{"
+      + (0..<60_000).map { "\"key \($0)\": {\"x\": \($0), \"t\": \"some more text\"}" }.joined(
+        separator: ",\n") + "}"
     let path = scratch.write(text, to: "in.json")
     for source in [path, "exec:cat \(path)"] {
       let outcome = try Command.run([
@@ -88,7 +96,8 @@ import Upsurge
   @Test("A job file says it, too") func job() throws {
     _ = scratch.write("{\"data\":{\"a\":{\"x\":1},\"b\":{\"x\":2}}}", to: "in.json")
     let job = scratch.write(
-      "tables:\n  t:\n    source: in.json\n    json-path: data\n    json-map: id\n    key: [id]\n    sweep: hard\n", to: "job.yaml")
+      "tables:\n  t:\n    source: in.json\n    json-path: data\n    json-map: id\n    key: [id]\n    sweep: hard\n",
+      to: "job.yaml")
     let outcome = try Command.run(["mirror", scratch.file("a.db"), job])
     #expect(outcome.exitCode == 0, "\(outcome.talk)")
     #expect(try rows("SELECT id, x FROM t") == ["'a'|1", "'b'|2"])

@@ -12,7 +12,8 @@ extension FeedRules {
       return UpsurgeError(
         .guardRefused,
         "\(what); to store NULL there all of it is to be read twice, and it can be read only once",
-        hint: "save it to a file first; --columns-gone keep, or --accept-change, takes it with the old values")
+        hint: "save it to a file first; --columns-gone keep, or --accept-change, takes it with the old values"
+      )
     }
     return UpsurgeError(
       .guardRefused,

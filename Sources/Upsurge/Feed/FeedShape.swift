@@ -116,7 +116,9 @@ extension LoadOptions {
   /// What decides which fields there are and what they are called, but for `--columns` and `--rename`.
   var readingWords: String {
     var words: [String] = []
-    if let format { words.append("format \(format == .tsv ? "csv" : format == .ndjson ? "json" : format.rawValue)") }
+    if let format {
+      words.append("format \(format == .tsv ? "csv" : format == .ndjson ? "json" : format.rawValue)")
+    }
     if let names = csv.columnNames { words.append("names \(names)") }
     if let count = csv.headerLineCount { words.append("header \(count)") }
     if let count = csv.skippedLineCount { words.append("skip \(count)") }

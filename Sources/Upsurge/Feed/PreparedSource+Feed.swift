@@ -15,13 +15,16 @@ extension PreparedSource {
     else { return }
     // Plain ASCII is the same in all of these.
     let isSingleByte = !known.rawValue.hasPrefix("utf-")
-    if isSingleByte, opened.encoding == .utf8, opened.startOffset == 0, !opened.sample.contains(where: { $0 >= 0x80 }) {
+    if isSingleByte, opened.encoding == .utf8, opened.startOffset == 0,
+      !opened.sample.contains(where: { $0 >= 0x80 })
+    {
       return try opened.decode(as: known, allowsSingleByteEncodings: true)
     }
     if known.rawValue.hasPrefix("utf-16"), opened.encoding.rawValue.hasPrefix("utf-16") { return }
     if feed.policy == .accept { return }
     throw otherShape(
-      of: opened.name, ["the encoding was \(known.rawValue), and is \(opened.encoding.rawValue) now"], "--encoding")
+      of: opened.name, ["the encoding was \(known.rawValue), and is \(opened.encoding.rawValue) now"],
+      "--encoding")
   }
 
   /// The reading of a source that fits the feed.
@@ -61,7 +64,8 @@ extension PreparedSource {
   private static func withoutComments(
     _ sniffed: Shape, of opened: OpenedSource, options: LoadOptions
   ) -> Shape {
-    guard case .csv(let fresh) = sniffed, options.csv.commentPrefix == nil, fresh.dialect.commentPrefix != nil else {
+    guard case .csv(let fresh) = sniffed, options.csv.commentPrefix == nil, fresh.dialect.commentPrefix != nil
+    else {
       return sniffed
     }
     var dialect = fresh.dialect
@@ -85,7 +89,8 @@ extension PreparedSource {
     if !changes.options.contains("--delimiter") && !changes.options.contains("header") { return read }
     var read = read
     read.remarks.append(
-      "read as the last accepted delivery was, although it looks otherwise: " + changes.words.joined(separator: "; ")
+      "read as the last accepted delivery was, although it looks otherwise: "
+        + changes.words.joined(separator: "; ")
         + "; \(changes.options) says how it is to be read")
     return read
   }
@@ -203,7 +208,8 @@ private struct FittingDialect {
     var options: [String] = []
     let now = read.dialect
     if let was = last.delimiter, was != now.delimiter, given.delimiter == nil {
-      words.append("the delimiter was \(CSVDialect.name(of: was)), and is \(CSVDialect.name(of: now.delimiter)) now")
+      words.append(
+        "the delimiter was \(CSVDialect.name(of: was)), and is \(CSVDialect.name(of: now.delimiter)) now")
       options.append("--delimiter")
     }
     if let was = last.quote, was != CSVOverrides.Mark(now.quote), given.quote == nil {
@@ -218,11 +224,14 @@ private struct FittingDialect {
       options.append("--escape")
     }
     if last.hasNoComments == true, let prefix = now.commentPrefix, given.commentPrefix == nil {
-      words.append("no line was a comment, and lines with \(CSVDialect.name(of: prefix)) look like comments now")
+      words.append(
+        "no line was a comment, and lines with \(CSVDialect.name(of: prefix)) look like comments now")
       options.append("--comment")
     }
-    if let was = last.headerLineCount, (was == 0) != (now.headerLineCount == 0), given.headerLineCount == nil {
-      words.append(was == 0 ? "it had no header, and looks as if it had one now" : "it had a header, and has none now")
+    if let was = last.headerLineCount, (was == 0) != (now.headerLineCount == 0), given.headerLineCount == nil
+    {
+      words.append(
+        was == 0 ? "it had no header, and looks as if it had one now" : "it had a header, and has none now")
       options.append(was == 0 ? "--header-lines" : "--no-header or --names")
     }
     return (words, options.joined(separator: ", "))

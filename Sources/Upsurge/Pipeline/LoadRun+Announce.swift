@@ -5,7 +5,9 @@ extension LoadRun {
     try files.note(source, index: index)
     let owner = owner(of: index)
     try owner.judge(source, index: members.isEmpty ? index : 0)
-    if !members.isEmpty, owner.delivered?.goneToNull.isEmpty == false { throw FileLoads.unfit("a column is gone") }
+    if !members.isEmpty, owner.delivered?.goneToNull.isEmpty == false {
+      throw FileLoads.unfit("a column is gone")
+    }
     try owner.announce(source)
   }
 

@@ -45,7 +45,8 @@ package struct PreparedSource {
     opening.needsLineEnd = options.needsLineEnd
     opening.trailer = options.trailer
     opening.question = options.question
-    let isJSON = options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
+    let isJSON =
+      options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
       || options.jsonMap != nil
     opening.allowsSingleByteEncodings = !isJSON
     let opened = try OpenedSource(file: file, options: opening)

@@ -41,7 +41,8 @@ package enum JobWording {
     "replace",
     "coalesce", "pad", "extra", "none", "zstd", "gzip", "csv", "tsv", "ndjson", "json", "sqlite", "base64",
     "hex",
-    "file", "latin-1", "windows-1252", "utf-8", "utf-16", "first-wins", "last-wins", "text", "integer", "null",
+    "file", "latin-1", "windows-1252", "utf-8", "utf-16", "first-wins", "last-wins", "text", "integer",
+    "null",
   ]
 
   /// A text in the words of a job file. What stands in a command line (`upsurge runs DB --forget 7`) stays.

@@ -13,7 +13,9 @@ package struct SampleShape: Sendable, Equatable {
   package init(sample: UnsafeBufferPointer<UInt8>, isWhole: Bool, dialect: CSVDialect) {
     let isCut = sample.count > CSVSniffer.sampleByteLimit
     var bytes = UnsafeBufferPointer(rebasing: sample.prefix(CSVSniffer.sampleByteLimit))
-    if bytes.starts(with: CSVParser.byteOrderMark) { bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3)) }
+    if bytes.starts(with: CSVParser.byteOrderMark) {
+      bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(3))
+    }
     var reader = FieldReader(bytes: bytes, dialect: dialect)
     for _ in 0..<dialect.skippedLineCount where !reader.isAtEnd { reader.skipLine() }
     let records = SampleRecords(bytes, dialect: dialect, isWhole: isWhole && !isCut, offset: reader.offset)

@@ -55,7 +55,9 @@ extension JSONParser {
         document.hasStarted = true
         if isInMap {
           if try readMember(place, end: end, &batch, isFinal: isFinal) == .pauses { return }
-        } else if try readPathKey(place, end: end, &batch, isFinal: isFinal) == .pauses { return }
+        } else if try readPathKey(place, end: end, &batch, isFinal: isFinal) == .pauses {
+          return
+        }
       case UPSURGE_JSON_AT_VALUE where document.machine.depth == 0 && isMark(place.pointee):
         if try !skipMark(place, end: end, &batch, isFinal: isFinal, fault: UPSURGE_JSON_NO_VALUE) { return }
       case UPSURGE_JSON_TRAILING where dialect.allowsSequence && document.machine.depth == 0:

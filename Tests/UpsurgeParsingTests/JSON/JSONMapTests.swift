@@ -68,15 +68,21 @@ struct JSONMapTests {
   @Test("A value that is no object is a reject, and so is one with a fault")
   func rejects() {
     let result = parsed(
-      "{\"a\":5,\"b\":{\"x\":1},\"c\":[1,2],\"d\":null,\"e\":{\"x\":\"\\ud800\"},\"f\":\"t\",\"g\":{\"x\":2}}", map())
+      "{\"a\":5,\"b\":{\"x\":1},\"c\":[1,2],\"d\":null,\"e\":{\"x\":\"\\ud800\"},\"f\":\"t\",\"g\":{\"x\":2}}",
+      map())
     #expect(result.error == nil)
     #expect(result.records.map { $0.values["id"] } == [.text("b"), .text("g")])
-    #expect(result.rejects.map(\.code.rawValue) == ["not-an-object", "not-an-object", "not-an-object", "lone-surrogate", "not-an-object"])
+    #expect(
+      result.rejects.map(\.code.rawValue) == [
+        "not-an-object", "not-an-object", "not-an-object", "lone-surrogate", "not-an-object",
+      ])
     #expect(result.rejects.first.map { String(decoding: $0.raw, as: UTF8.self) } == "\"a\":5")
     #expect(result.records.last?.position.record == 7)
   }
 
-  @Test("A record that has the column itself ends the run", arguments: ["{\"a\":{\"x\":1},\"b\":{\"id\":2}}", "{\"b\":{\"ID\":2}}"])
+  @Test(
+    "A record that has the column itself ends the run",
+    arguments: ["{\"a\":{\"x\":1},\"b\":{\"id\":2}}", "{\"b\":{\"ID\":2}}"])
   func collision(text: String) {
     let error = parsed(text, map()).error
     #expect(error?.message.contains("itself") == true && error?.hint?.contains("--json-map NAME") == true)
@@ -84,13 +90,18 @@ struct JSONMapTests {
 
   @Test(
     "What is no map is an error",
-    arguments: ["[{\"a\":1}]", "{\"a\" {}}", "{\"a\":{\"x\":1}", "{\"a\":", "{\"a", "{\"a\":{},}", "{\"a\":{} \"b\":{}}", "5"])
+    arguments: [
+      "[{\"a\":1}]", "{\"a\" {}}", "{\"a\":{\"x\":1}", "{\"a\":", "{\"a", "{\"a\":{},}",
+      "{\"a\":{} \"b\":{}}", "5",
+    ])
   func errors(text: String) {
     #expect(parsed(text, map()).error != nil, "\(text)")
   }
 
   @Test("Broken texts are the same for every cut") func mutations() {
-    let text = Array("{\"a\": {\"x\":1,\"y\":\"t\"},\n \"b\\u00e9\" :{\"x\":[2],\"y\":null} , \"\":{},\"c\":7,\"\\\"\":{\"z\":1e3}}".utf8)
+    let text = Array(
+      "{\"a\": {\"x\":1,\"y\":\"t\"},\n \"b\\u00e9\" :{\"x\":[2],\"y\":null} , \"\":{},\"c\":7,\"\\\"\":{\"z\":1e3}}"
+        .utf8)
     var generator = SeededGenerator(seed: 15)
     for _ in 0..<400 {
       var bytes = text
@@ -109,7 +120,8 @@ struct JSONMapTests {
 
   @Test("It takes no more memory than a record") func large() {
     let text = "{" + (0..<3_000).map { "\"key \($0)\":{\"x\":\($0)}" }.joined(separator: ",") + "}"
-    let driver = JSONBatchDriver(sizes: Batch.Sizes(arenaByteCount: 64, cellCount: 10, recordCount: 10), recordLimit: 64)
+    let driver = JSONBatchDriver(
+      sizes: Batch.Sizes(arenaByteCount: 64, cellCount: 10, recordCount: 10), recordLimit: 64)
     let result = parse(Array(text.utf8), map(), driver: driver)
     #expect(result.error == nil && result.records.count == 3_000)
     #expect(result.records.last?.values == ["x": .integer(2_999), "id": .text("key 2999")])

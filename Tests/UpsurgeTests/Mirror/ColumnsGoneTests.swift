@@ -42,8 +42,10 @@ import Upsurge
 
   static let forms: [(name: String, first: String, second: String)] = [
     ("feed.csv", first, second), ("feed.ndjson", jsonFirst, jsonSecond),
-    ("feed.json", "[" + jsonFirst.split(separator: "\n").joined(separator: ",") + "]",
-      "[" + jsonSecond.split(separator: "\n").joined(separator: ",") + "]"),
+    (
+      "feed.json", "[" + jsonFirst.split(separator: "\n").joined(separator: ",") + "]",
+      "[" + jsonSecond.split(separator: "\n").joined(separator: ",") + "]"
+    ),
   ]
 
   @Test(
@@ -151,7 +153,9 @@ import Upsurge
     _ = scratch.write(first, to: "in/1")
     var job = job(scratch.file("in"))
     #expect(job.run().exitCode == 0)
-    for number in 2...5 { _ = scratch.write(first.replacingOccurrences(of: "alder", with: "a\(number)"), to: "in/\(number)") }
+    for number in 2...5 {
+      _ = scratch.write(first.replacingOccurrences(of: "alder", with: "a\(number)"), to: "in/\(number)")
+    }
     _ = scratch.write(second, to: "in/6")
     _ = scratch.write(first.replacingOccurrences(of: "alder", with: "a7"), to: "in/7")
     expectRefused(job)
@@ -191,7 +195,8 @@ import Upsurge
 
   @Test("A run that goes on looks at all of the delivery") func resumed() throws {
     func text(_ count: Int, site: Bool, _ tree: String) -> String {
-      (0..<count).map { #"{"id":\#($0),"tree":"\#(tree)"\#($0 < 10 && site ? #","site":"s""# : "")}"# + "\n" }.joined()
+      (0..<count).map { #"{"id":\#($0),"tree":"\#(tree)"\#($0 < 10 && site ? #","site":"s""# : "")}"# + "\n" }
+        .joined()
     }
     var job = job(scratch.write(text(100, site: true, "a"), to: "feed.ndjson"), sweep: .hard)
     job.atomicity = .bounded
@@ -204,7 +209,9 @@ import Upsurge
       let summary = job.run()
       #expect(summary.exitCode == (hasSite ? 0 : 4), "\(summary.tables[0].failure?.description ?? "")")
       let ledger = summary.tables[0].ledger
-      if hasSite { #expect(ledger.read == 150_000 && ledger.inserted == 149_900 && ledger.updated == 100, "\(ledger)") }
+      if hasSite {
+        #expect(ledger.read == 150_000 && ledger.inserted == 149_900 && ledger.updated == 100, "\(ledger)")
+      }
     }
     expectRefused(job)
     job.acceptsChanges = true
@@ -222,7 +229,9 @@ import Upsurge
     expectRefused(job)
   }
 
-  @Test("What is noted is read with care", arguments: ["{}", "[1", #"{"reading":"","columns":["id"],"delimiter":"\n"}"#])
+  @Test(
+    "What is noted is read with care",
+    arguments: ["{}", "[1", #"{"reading":"","columns":["id"],"delimiter":"\n"}"#])
   func hostile(text: String) throws {
     let job = job(scratch.write(Self.first, to: "feed.csv"))
     #expect(job.run().exitCode == 0)

@@ -27,13 +27,15 @@ import Upsurge
   private func expectRefused(_ job: MirrorJob, _ words: String) {
     let summary = job.run()
     let failure = summary.tables[0].failure
-    #expect(summary.exitCode == 4 && failure?.message.contains(words) == true, "\(failure?.description ?? "none")")
+    #expect(
+      summary.exitCode == 4 && failure?.message.contains(words) == true, "\(failure?.description ?? "none")")
     #expect(failure?.hint?.contains("--accept-change") == true)
   }
 
   @Test("Another delimiter is refused and said, until it is accepted or given")
   func delimiter() throws {
-    let other = Self.first.replacingOccurrences(of: ",", with: ";").replacingOccurrences(of: "a;x", with: "q;x")
+    let other = Self.first.replacingOccurrences(of: ",", with: ";").replacingOccurrences(
+      of: "a;x", with: "q;x")
     var job = job(scratch.write(Self.first, to: "feed.csv"))
     #expect(job.run().exitCode == 0)
     _ = scratch.write(other, to: "feed.csv")
@@ -80,7 +82,9 @@ import Upsurge
     }
   }
 
-  @Test("A feed that has always had comments on top does not take rows for more of them", arguments: ["# made\n", "# made\n# by hand\n"])
+  @Test(
+    "A feed that has always had comments on top does not take rows for more of them",
+    arguments: ["# made\n", "# made\n# by hand\n"])
   func commentsFromTheStart(top: String) throws {
     let hash = "#40,shelf 40\n"
     let job = job(scratch.write(top + "id,note\n" + Self.places + hash, to: "feed.csv"))
@@ -114,7 +118,9 @@ import Upsurge
     _ = scratch.write("x,y\n1,5\n2,6\n3,8\n", to: "feed.csv")
     let notes = RunNotes()
     let summary = job.run(note: { notes.add($0.text) })
-    #expect(summary.exitCode == 4 || notes.all.contains { $0.contains("it had no header, and looks as if it had one now") })
+    #expect(
+      summary.exitCode == 4
+        || notes.all.contains { $0.contains("it had no header, and looks as if it had one now") })
   }
 
   @Test("Comments in the middle are no reason to sweep") func scattered() throws {
@@ -135,7 +141,9 @@ import Upsurge
     #expect(try rows().last == "4|'jkl'")
   }
 
-  @Test("A first night with little to go by binds nobody", arguments: ["id;note\n", "id;note\n1;a\n", "id\n1\n2\n3\n"])
+  @Test(
+    "A first night with little to go by binds nobody",
+    arguments: ["id;note\n", "id;note\n1;a\n", "id\n1\n2\n3\n"])
   func small(first: String) throws {
     var job = job(scratch.write(first, to: "feed.csv"))
     job.tables[0].options.contract = .evolve
@@ -149,7 +157,9 @@ import Upsurge
   }
 
   @Test("The encoding is the feed's, also on a night that is plain ASCII") func encoding() throws {
-    func text(_ word: String) -> Data { "id,note\n1,\(word)\n2,b\n3,c\n".data(using: .windowsCP1252) ?? Data() }
+    func text(_ word: String) -> Data {
+      "id,note\n1,\(word)\n2,b\n3,c\n".data(using: .windowsCP1252) ?? Data()
+    }
     let path = scratch.file("feed.csv")
     try text("Müller über").write(to: URL(fileURLWithPath: path))
     let job = job(path)
