@@ -12,7 +12,9 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "Write a JSON summary to this file; - for standard output.")
   var summary: String?
 
-  @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Say nothing but errors, and that values were respelled.")
+  @Flag(
+    name: [.customShort("q"), .customLong("quiet")],
+    help: "Say nothing but errors, and that values were respelled.")
   var isQuiet = false
 
   @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Say more.")

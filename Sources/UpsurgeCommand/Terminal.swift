@@ -148,7 +148,9 @@ final class Terminal: Sendable {
 
   /// What is said also where nothing else is: that values are not what they were.
   private func showRespelled(_ warnings: WarningLog) {
-    for line in LedgerText.notes(warnings, of: .spellingChanged) { Terminal.say(Terminal.visible(line) + "\n") }
+    for line in LedgerText.notes(warnings, of: .spellingChanged) {
+      Terminal.say(Terminal.visible(line) + "\n")
+    }
   }
 }
 

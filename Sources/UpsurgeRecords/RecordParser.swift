@@ -40,6 +40,7 @@ extension ParserState {
       .guardRefused,
       "the place in \(file.escapedForTerminal) that an earlier run had reached cannot be understood",
       position: Position(file: file, line: line), snippet: String(details.escapedForTerminal.prefix(120)),
-      hint: "--resume never reads the input from its start; without a key, delete first what that run has stored")
+      hint:
+        "--resume never reads the input from its start; without a key, delete first what that run has stored")
   }
 }

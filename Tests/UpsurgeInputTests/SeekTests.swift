@@ -124,7 +124,8 @@ struct SeekTests {
     #expect(
       beyond.description
         == "\(path) \(what): it is not the file that the interrupted run has read\n  at \(path)\n"
-        + "  fix: --resume never reads the input from its start; without a key, delete first what that run has stored")
+        + "  fix: --resume never reads the input from its start; without a key, delete first what that run has stored"
+    )
     #expect(beyond.code == .badInput)
     // The very end is a place like any other.
     try source.seek(to: 5_000, from: SourceAnchor())

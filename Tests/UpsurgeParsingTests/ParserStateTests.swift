@@ -37,7 +37,8 @@ struct ParserStateTests {
     #expect(
       error?.description
         == "the place in feed.csv that an earlier run had reached cannot be understood\n  at feed.csv, line 7\n"
-        + "  here: {\\x1B\n  fix: --resume never reads the input from its start; without a key, delete first what that run has stored")
+        + "  here: {\\x1B\n  fix: --resume never reads the input from its start; without a key, delete first what that run has stored"
+    )
   }
 
   @Test(

@@ -16,9 +16,14 @@ struct KeySpellingTests {
     for _ in 0..<60 {
       var text = ["", "", "", "-", "+"].randomElement(using: &generator) ?? ""
       text += ["", "", "", "0", "00"].randomElement(using: &generator) ?? ""
-      text += ["7", "10", "100", "0", "12", "9007199254740993", "12345678901234567890123"]
+      text +=
+        ["7", "10", "100", "0", "12", "9007199254740993", "12345678901234567890123"]
         .randomElement(using: &generator) ?? ""
-      text += ["", "", "", ".", ".0", ".5", ".50", ".500", ".00", ".05", ".1000000000000000055", ".30000000000000004"]
+      text +=
+        [
+          "", "", "", ".", ".0", ".5", ".50", ".500", ".00", ".05", ".1000000000000000055",
+          ".30000000000000004",
+        ]
         .randomElement(using: &generator) ?? ""
       text += ["", "", "", "", "e0", "E1", "e+2", "e-1"].randomElement(using: &generator) ?? ""
       texts.insert(text)
@@ -66,7 +71,8 @@ struct KeySpellingTests {
       // Each record has a number of its own, so that one that was overwritten is missing.
       let stored = summary.ledger.inserted + summary.ledger.updated
       let twins = texts.count { $0.hasSuffix(".0") && texts.contains(String($0.dropLast(2))) }
-      #expect(stored >= UInt64(rows.count) && stored <= UInt64(rows.count + (isReal ? twins : 0)), "seed \(seed)")
+      #expect(
+        stored >= UInt64(rows.count) && stored <= UInt64(rows.count + (isReal ? twins : 0)), "seed \(seed)")
       #expect(stored + summary.ledger.rejected == UInt64(texts.count), "seed \(seed)")
       if type.isEmpty { #expect(summary.ledger.rejected == 0, "a new table takes them all: seed \(seed)") }
     }
@@ -122,7 +128,8 @@ struct KeySpellingTests {
       rows: ["7|'a'", "8|'c'"]),
     Case(
       table: "t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (7, 'old')",
-      text: "{\"id\":\"0\\u00307\",\"v\":\"b\"}\n{\"id\":\"\\u0038\",\"v\":\"c\"}\n", rows: ["7|'old'", "8|'c'"]),
+      text: "{\"id\":\"0\\u00307\",\"v\":\"b\"}\n{\"id\":\"\\u0038\",\"v\":\"c\"}\n",
+      rows: ["7|'old'", "8|'c'"]),
     // The rowid, a delete, and a mode that passes records over.
     Case(
       table: "t(v); INSERT INTO t VALUES ('old')", text: "rowid,v\n01,a\n2,b\n", options: ["--key", "rowid"],
@@ -142,7 +149,8 @@ struct KeySpellingTests {
       rows: ["'x7'|'a'", "'7x'|'b'"], code: 0),
     // A column that tells no rows is stored as SQLite stores it.
     Case(
-      table: "t(id INTEGER PRIMARY KEY, v INTEGER)", text: "id,v\n1,007\n2,8.0\n", rows: ["1|7", "2|8"], code: 0),
+      table: "t(id INTEGER PRIMARY KEY, v INTEGER)", text: "id,v\n1,007\n2,8.0\n", rows: ["1|7", "2|8"],
+      code: 0),
   ]
 
   @Test("Into a key that exists", arguments: cases)
@@ -158,6 +166,19 @@ struct KeySpellingTests {
     let replayed = try Command.run(["replay", path])
     #expect(replayed.exitCode == 2, "\(replayed.talk)")
     #expect(try Database(path).rows(item.question) == item.rows)
+  }
+
+  @Test("Records that were kept for a table that is made later are judged by its key")
+  func kept() throws {
+    let source = scratch.write("id,v\n007,a\n7,b\n7.0,c\n8,d\n", to: "in.csv")
+    #expect(
+      try Command.run(
+        ["load", path, "t", source, "--key", "id", "--contract", "quarantine", "--create", "never"]
+      ).exitCode == 2)
+    try Database(path).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT)")
+    let outcome = try Command.run(["replay", path])
+    #expect(outcome.exitCode == 2 && outcome.talk.contains("inserted 2 · rejected 2"), "\(outcome.talk)")
+    #expect(try Database(path).rows("SELECT * FROM t") == ["7|'b'", "8|'d'"])
   }
 
   @Test("A value that SQLite respells is said also with --quiet")
@@ -176,8 +197,10 @@ struct KeySpellingTests {
   @Test(
     "The types of a new table keep every key",
     arguments: [
-      ("1\n2", "INTEGER"), ("1.5\n2.5\n3.0", "REAL"), ("1.5\n2.50", "TEXT"), ("1.5\n2", "TEXT"), ("1.0\n1", "TEXT"),
-      ("410.0\n410.00", "TEXT"), ("1e2\n100", "TEXT"), ("1.5e+1\n15.5", "TEXT"), (".5\n1.5", "TEXT"), ("01\n1", "TEXT"),
+      ("1\n2", "INTEGER"), ("1.5\n2.5\n3.0", "REAL"), ("1.5\n2.50", "TEXT"), ("1.5\n2", "TEXT"),
+      ("1.0\n1", "TEXT"),
+      ("410.0\n410.00", "TEXT"), ("1e2\n100", "TEXT"), ("1.5e+1\n15.5", "TEXT"), (".5\n1.5", "TEXT"),
+      ("01\n1", "TEXT"),
     ])
   func newKey(values: String, type: String) throws {
     let text = "k,v\n" + values.split(separator: "\n").map { "\($0),x\n" }.joined()
@@ -187,7 +210,8 @@ struct KeySpellingTests {
         ["load", path, "t", scratch.write(text, to: "in.csv"), "--key", "k", "--infer", inference])
       #expect(outcome.exitCode == 0, "\(outcome.talk)")
       #expect(!outcome.talk.contains("will not be written"), "\(outcome.talk)")
-      #expect(try Database(path).rows("SELECT type FROM pragma_table_info('t') WHERE name = 'k'") == ["'\(type)'"])
+      #expect(
+        try Database(path).rows("SELECT type FROM pragma_table_info('t') WHERE name = 'k'") == ["'\(type)'"])
     }
   }
 
@@ -253,7 +277,8 @@ struct KeySpellingTests {
     let followed = try Command.run(load + advice)
     #expect(followed.exitCode == 0, "\(followed.talk)")
     #expect(
-      try Database(path).rows("SELECT count(*), count(DISTINCT id), (SELECT sku FROM t WHERE id = 2500) FROM t")
+      try Database(path).rows(
+        "SELECT count(*), count(DISTINCT id), (SELECT sku FROM t WHERE id = 2500) FROM t")
         == ["2502|2502|'00123'"])
   }
 }

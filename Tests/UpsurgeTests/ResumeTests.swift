@@ -271,7 +271,8 @@ struct ResumeTests {
     let runs = try PastRun.all(database: database)
     #expect(runs.map(\.state) == [.ended, .ended])
     #expect(runs.map(\.ledger.inserted) == [3, 0] && runs.map(\.ledger.unchanged) == [0, 3])
-    #expect(runs.allSatisfy { $0.exitCode == 0 && $0.table == "t" && $0.sources == [SourceName.place(of: source)] })
+    #expect(
+      runs.allSatisfy { $0.exitCode == 0 && $0.table == "t" && $0.sources == [SourceName.place(of: source)] })
     #expect(load(source) { $0.key = ["id"] }.ledger.unchanged == 3)
     for run in runs { try PastRun.forget(run.id, database: database) }
     #expect(try !isListed())
@@ -383,7 +384,9 @@ struct ResumeTests {
     #expect(refused.exitCode == 4, "\(refused.talk)")
     let run = try #require(try PastRun.all(database: database).first)
     #expect(run.state == .running)
-    #expect(refused.talk.contains("this job is running already: process \(run.pid ?? 0) loads \(SourceName.place(of: pipe))"))
+    #expect(
+      refused.talk.contains(
+        "this job is running already: process \(run.pid ?? 0) loads \(SourceName.place(of: pipe))"))
     // Another job into the same table is not.
     let other = try Command.run(
       ["load", database, "t", "-", "--key", "id"], input: Array("id,b\n0,y\n".utf8))

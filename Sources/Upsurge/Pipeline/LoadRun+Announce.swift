@@ -71,7 +71,9 @@ extension LoadRun {
     if columns.isEmpty { return }
     let shown = columns.prefix(5)
     let values = shown.map { "\($0.value) in column \($0.column)" }.joined(separator: ", ")
-    let more = columns.count > shown.count ? " and \(Words.count(UInt64(columns.count - shown.count), "more column"))" : ""
+    let more =
+      columns.count > shown.count
+      ? " and \(Words.count(UInt64(columns.count - shown.count), "more column"))" : ""
     let types = shown.map { "--type \("\($0.column):TEXT".quotedForShell)" }.joined(separator: " ")
     note(
       RunNote(

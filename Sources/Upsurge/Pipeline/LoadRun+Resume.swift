@@ -145,7 +145,8 @@ extension LoadRun {
       "the same command with --on-error reject --rejects table (or FILE) keeps such records and goes on"
     if options.contains("--infer") {
       // The table has rows already, and with them its types.
-      error.hint? += "; or DROP TABLE \(job.table.escapedForTerminal) first, and load again with one of these: \(hint)"
+      error.hint? +=
+        "; or DROP TABLE \(job.table.escapedForTerminal) first, and load again with one of these: \(hint)"
     } else if !options.allSatisfy(tuning.contains) {
       // What goes on is said already.
       let others = options.first == "--on-error" ? hint.drop { $0 != ";" }.dropFirst(2) : hint[...]

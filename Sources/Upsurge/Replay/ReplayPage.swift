@@ -100,12 +100,33 @@ struct ReplayPage {
         continue
       }
       do throws(UpsurgeError) {
-        kept.append((record, try record.fields()))
+        let fields = try record.fields()
+        if let column = Self.respelledKey(fields, rules, schema) {
+          reject(
+            record, .wouldChange,
+            "the key column \(column.escapedForTerminal) holds numbers, and this key is not written as its number is")
+          continue
+        }
+        kept.append((record, fields))
       } catch {
         reject(record, Self.unreadable, error.message)
       }
     }
     return (rules, kept)
+  }
+
+  /// The column of the key whose number would not be what the record says: the table may have got it after the record
+  /// was kept.
+  private static func respelledKey(
+    _ fields: [KeptRecord.Field], _ rules: UpsertRules, _ schema: TableSchema
+  ) -> String? {
+    let key = schema.namingRowid(for: rules.target).keyColumns(of: rules)
+    return fields.first { field in
+      guard case .text(let text) = field.value, key.contains(where: { SQLName.isSame($0, field.name) }),
+        let target = schema.columnTarget(field.name, spellingPolicy: .key)
+      else { return false }
+      return changesKey(text, affinity: target.affinity)
+    }?.name
   }
 
   private func makeWriter(

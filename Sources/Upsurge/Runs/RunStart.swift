@@ -89,7 +89,7 @@ enum RunStart {
       run.job.sources.contains(where: SourceName.isDatabase)
       ? "a database may have other rows now"
       : run.job.sources.contains(where: SourceName.isFeed)
-      ? "a URL or a command may send something else now" : "a pipe cannot be read again"
+        ? "a URL or a command may send something else now" : "a pipe cannot be read again"
     let was = run.job.command.map { " ( \($0.lineFromAnywhere.escapedForTerminal) )" } ?? ""
     return UpsurgeError(
       .guardRefused,

@@ -37,7 +37,8 @@ extension PreparedTable {
         "table \(table) exists, and its column \(shown) is \(column.declaredType.escapedForTerminal): --type "
           + "\(shown):\(type) cannot change that, and texts would become numbers",
         column: column.name,
-        hint: "load into a table of another name, or DROP TABLE \(table) first if all of it comes from this input; "
+        hint:
+          "load into a table of another name, or DROP TABLE \(table) first if all of it comes from this input; "
           + "without --type the column takes numbers as before")
     }
   }

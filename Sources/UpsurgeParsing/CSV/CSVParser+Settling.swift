@@ -49,7 +49,8 @@ extension CSVParser {
 
   /// Makes NULL of every empty text, which only quoted fields can be.
   private func dropEmptyTexts(_ scanner: RecordScanner) {
-    for slot in columns.indices where scanner.cells[slot].kind == .text && scanner.cells[slot].byteCount == 0 {
+    for slot in columns.indices where scanner.cells[slot].kind == .text && scanner.cells[slot].byteCount == 0
+    {
       scanner.cells[slot] = .null
     }
   }

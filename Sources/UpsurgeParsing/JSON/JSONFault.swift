@@ -71,7 +71,8 @@ struct JSONFault: @unchecked Sendable {
     case .columnCollision: return "two different keys mean one column, the second one \(place)"
     case .wouldChange: return "the column's type would change the spelling of the value \(place)"
     case .keyChanges:
-      return "the key column \(column ?? "") holds numbers, and the key \(place) is not written as its number is"
+      return
+        "the key column \(column ?? "") holds numbers, and the key \(place) is not written as its number is"
     case .badBlob(let reason): return "\(reason) (\(place))"
     case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
     case .nonFinite(let word): return "\(word) is no JSON value, found \(place)"

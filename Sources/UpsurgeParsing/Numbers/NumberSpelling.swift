@@ -53,3 +53,16 @@ func changesKey(_ text: UnsafePointer<UInt8>, count: Int, affinity: Affinity, ce
   return !NumberSpelling.isShortest(
     text, count: count, value: Double(bitPattern: cell.payload), allowsWhole: affinity == .real)
 }
+
+/// Whether a key of numbers would not be what a text says: it is a number, and written otherwise.
+package func changesKey(_ text: String, affinity: Affinity) -> Bool {
+  var text = text
+  return text.withUTF8 { bytes in
+    guard affinity.isNumeric, let start = bytes.baseAddress else { return false }
+    var cell = Cell.null
+    let note = convertText(
+      start, count: bytes.count, offset: 0, isInSpill: false, affinity: affinity, into: &cell)
+    return note == .spellingChanges
+      || note == .none && changesKey(start, count: bytes.count, affinity: affinity, cell: cell)
+  }
+}

@@ -193,7 +193,9 @@ extension TableWriter {
       .guardRefused,
       "\(name.escapedForTerminal) has changed in front of line \(line): the records that an earlier run has committed do "
         + "not end there any more, and this one cannot go on",
-      hint: "bring it back as it was; or delete what that run has stored, and then --resume never loads everything")
+      hint:
+        "bring it back as it was; or delete what that run has stored, and then --resume never loads everything"
+    )
   }
 
   /// What the run has done so far, its earlier parts included.
