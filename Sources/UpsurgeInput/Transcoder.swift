@@ -23,6 +23,8 @@ struct Transcoder {
     case loneSurrogate(UInt16, at: UInt64)
     /// The input ends inside a character.
     case unfinished(at: UInt64)
+    /// The system has no room for a converter of this encoding, which it knows.
+    case noConverter(String)
   }
 
   private enum Kind {
@@ -30,6 +32,7 @@ struct Transcoder {
     /// The characters of the bytes from 80 on; none beyond U+FFFF.
     case singleByte([UInt16])
     case iconv(IconvConverter)
+    case unavailable(String)
   }
 
   /// Stands in a table of characters for a byte that has none, and is no character itself.
@@ -52,8 +55,7 @@ struct Transcoder {
     case .latin1: kind = .singleByte(Array(0x80...0xFF))
     case .windows1252: kind = .singleByte(Transcoder.windows1252)
     case .named(let name):
-      guard let converter = IconvConverter(name.text) else { preconditionFailure("iconv has lost \(name.text)") }
-      kind = .iconv(converter)
+      kind = IconvConverter(name.text).map { .iconv($0) } ?? .unavailable(name.text)
     case .auto, .utf8: return nil
     }
     self.inputOffset = inputOffset
@@ -73,6 +75,8 @@ struct Transcoder {
       step = table.withUnsafeBufferPointer { Transcoder.transcodeSingleBytes(input, into: output, table: $0) }
     case .iconv(let converter):
       step = converter.convert(input, into: output)
+    case .unavailable(let name):
+      step = Step(fault: .noConverter(name))
     }
     inputOffset += UInt64(step.consumed)
     return step

@@ -80,6 +80,10 @@ extension Transcoder.Fault {
         + "UTF-16 text, which stands for no character"
     case .unfinished(let offset):
       what = "ends inside a character, at byte \(offset) of the UTF-16 text"
+    case .noConverter(let encoding):
+      return UpsurgeError(
+        .unreadableInput, "\(SourceName.shown(name)) is \(encoding), for which the system's iconv has no room now",
+        position: Position(file: name), hint: "raise the limits of open files and memory: ulimit -n 4096")
     }
     return UpsurgeError(
       .badInput, "\(SourceName.shown(name)) \(what)", position: Position(file: name, byte: decodedOffset),
