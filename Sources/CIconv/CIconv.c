@@ -21,7 +21,8 @@ int upsurge_iconv_convert(
   size_t to_left = output_count;
   size_t result = iconv((iconv_t)converter, &from, &from_left, &to, &to_left);
   int code = errno;
-  *consumed = input_count - from_left;
+  /* glibc may step back in front of the input, to a letter that it had held back. */
+  *consumed = from_left <= input_count ? input_count - from_left : 0;
   *produced = output_count - to_left;
   if (result != (size_t)-1) return UPSURGE_ICONV_DONE;
   if (code == E2BIG) return UPSURGE_ICONV_FULL;

@@ -58,7 +58,8 @@ final class IconvConverter {
         pending = Array(input[step.consumed...].prefix(Self.mostPendingByteCount))
         step.consumed += pending.count
       default:
-        mark(input[step.consumed], into: output, &step)
+        // iconv may have read the bytes that it then finds to be none.
+        mark(step.consumed < input.count ? input[step.consumed] : 0xFF, into: output, &step)
         step.consumed += min(unitByteCount, input.count - step.consumed)
       }
     }
@@ -93,8 +94,8 @@ final class IconvConverter {
       step.produced = part.produced
       pending.removeFirst(part.consumed)
       if status == UPSURGE_ICONV_INCOMPLETE && pending.count < Self.mostPendingByteCount { break }
-      if pending.isEmpty { break }
-      mark(pending[0], into: output, &step)
+      if status == UPSURGE_ICONV_DONE { break }
+      mark(pending.first ?? 0xFF, into: output, &step)
       pending.removeFirst(min(unitByteCount, pending.count))
     }
     return true
@@ -104,7 +105,8 @@ final class IconvConverter {
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ step: inout Transcoder.Step
   ) -> Int {
     var (consumed, produced) = (0, 0)
-    let room = UnsafeMutableRawBufferPointer(rebasing: output[step.produced...])
+    // One byte is kept for the mark of what iconv stops at.
+    let room = UnsafeMutableRawBufferPointer(rebasing: output[step.produced..<output.count - 1])
     let status = upsurge_iconv_convert(
       handle, input.baseAddress, input.count, &consumed, room.baseAddress, room.count, &produced)
     if isEBCDIC { produced = Self.endLines(UnsafeMutableRawBufferPointer(rebasing: room[..<produced])) }

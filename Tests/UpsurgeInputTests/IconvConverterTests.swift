@@ -78,6 +78,14 @@ struct IconvConverterTests {
     }
   }
 
+  @Test("A byte that is no character where the room ends")
+  func marksAtTheEdge() throws {
+    for count in 40..<140 {
+      let text = [UInt8](repeating: 0x61, count: count)
+      expectSame(try read(text + [0x98], "windows-1251", buffer: 64), text + [0x98], "\(count)")
+    }
+  }
+
   @Test("Noise is read alike in all pieces, and ends")
   func survivesNoise() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
