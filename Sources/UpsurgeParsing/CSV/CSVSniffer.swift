@@ -203,8 +203,7 @@ struct Sniffing {
     guard let quote = dialect.quote, name.utf8.first == quote, name.utf8.last == quote, name.utf8.count > 2 else {
       return name
     }
-    let inner = name.utf8.drop { $0 == quote }.reversed().drop { $0 == quote }.reversed()
-    return inner.isEmpty ? name : String(decoding: Array(inner), as: UTF8.self)
+    return String(decoding: Array(name.utf8.dropFirst().dropLast()), as: UTF8.self)
   }
 
   /// Reads the sample from behind the skipped lines on.

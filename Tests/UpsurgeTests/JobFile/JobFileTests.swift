@@ -100,7 +100,6 @@ struct JobFileTests {
       flatten: true
       json-path: data.items
       duplicate-keys: reject
-      json-nan: 'null'
       dialect: unix
       infer: full
       max-ratio: none
@@ -160,7 +159,7 @@ struct JobFileTests {
       "--commit-every=2s", "--wal-limit=8MiB", "--busy-timeout=100", "--input-order",
       "--keep-runs=all", "--keep-files=5", "--keep-rejects=6", "--keep-quarantine=7", "--deadline=120m",
       "--retries=3", "--retry-after=10s", "--row-state",
-      "--local-edits=keep", "--columns-gone=keep", "--json-nan=null",
+      "--local-edits=keep", "--columns-gone=keep",
     ]
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)

@@ -104,6 +104,7 @@ import Upsurge
   @Test("Where a column is gone, nobody knows which rows were edited, and nothing is stored")
   func missingColumn() throws {
     var job = job(.keep, .snapshot)
+    job.tables[0].columnsGone = .keep
     _ = scratch.write("id,v,w\n1,a,x\n2,b,y\n", to: "feed.csv")
     #expect(job.run().exitCode == 0)
     try plain.rows("UPDATE feed SET v = 'mine' WHERE id = 1; ALTER TABLE feed DROP COLUMN w")
