@@ -213,7 +213,7 @@ package struct CSVOracle {
             at += 1
           } else if byte == dialect.escape && at < bytes.count {
             field.raw.append(bytes[at])
-            field.text.append(bytes[at])
+            field.text += escaped(bytes[at])
             at += 1
           } else {
             field.text.append(byte)
@@ -228,9 +228,12 @@ package struct CSVOracle {
           if bytes[at] == dialect.escape && dialect.escape != dialect.quote && at + 1 < bytes.count {
             field.raw.append(bytes[at])
             at += 1
+            field.raw.append(bytes[at])
+            field.text += escaped(bytes[at])
+          } else {
+            field.raw.append(bytes[at])
+            field.text.append(bytes[at])
           }
-          field.raw.append(bytes[at])
-          field.text.append(bytes[at])
           at += 1
         }
       }
@@ -244,6 +247,21 @@ package struct CSVOracle {
       }
       at += dialect.delimiter.count
       if isSingle { return (fields, .whole) }
+    }
+  }
+
+  /// What a byte behind an escape character says.
+  private func escaped(_ byte: UInt8) -> [UInt8] {
+    switch dialect.escaping {
+    case .any: return [byte]
+    case .marks:
+      let isMark = byte == dialect.quote || byte == dialect.delimiter.first || byte == 10 || byte == 13
+      return isMark ? [byte] : [dialect.escape ?? 0, byte]
+    case .letters:
+      let letters: [Character: UInt8] = [
+        "n": 10, "t": 9, "r": 13, "0": 0, "b": 8, "f": 12, "v": 11, "Z": 26,
+      ]
+      return [letters[Character(Unicode.Scalar(byte))] ?? byte]
     }
   }
 

@@ -150,14 +150,14 @@ struct ForeignText: Equatable {
       starts.contains { first.hasPrefix($0) }
       || ends.contains { first.hasSuffix($0) } && first.firstRange(of: ": ") != nil && !first.hasPrefix("\"")
       || isSQLError(first)
+    if lines.count == 1, answers.contains(answer(first)) {
+      return ForeignText(
+        what: "the error message of a server", hint: "ask for the address by itself, until data comes")
+    }
     if isOfCommand {
       return ForeignText(
         what: "the error message of a command",
         hint: "run the command that makes the data by itself, until it succeeds")
-    }
-    if lines.count == 1, answers.contains(answer(first)) {
-      return ForeignText(
-        what: "the error message of a server", hint: "ask for the address by itself, until data comes")
     }
     return nil
   }

@@ -134,6 +134,18 @@ package struct PreparedSource {
     }
   }
 
+  /// JSON by its first marks alone; nil where it starts with neither bracket nor brace.
+  private static func formatByMarks(of sample: [UInt8]) -> JSONFormat? {
+    let marks = sample.lazy.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }.prefix(2)
+    switch marks.first {
+    case UInt8(ascii: "{"): return .ndjson
+    case UInt8(ascii: "["):
+      let second = marks.dropFirst().first
+      return second == UInt8(ascii: "[") || second == UInt8(ascii: "{") ? .json : .ndjson
+    default: return nil
+    }
+  }
+
   private static func shape(of opened: OpenedSource, options: LoadOptions) -> Shape {
     switch options.format {
     case .json: return .json(.json)
@@ -151,6 +163,8 @@ package struct PreparedSource {
           hasArrayNames: options.csv.columnNames != nil || options.csv.headerLineCount == 0)
       }
       if let format { return .json(format) }
+      // Who allows NaN means JSON, which it is not by its grammar.
+      if options.jsonNaN != .reject, let format = formatByMarks(of: opened.sample) { return .json(format) }
     }
     return .csv(
       CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: options.csv))
