@@ -1,5 +1,11 @@
 import UpsurgeRecords
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A text that may be encoded in several ways, with one of its lines as each of them reads it.
 package struct EncodingDoubt: Equatable, Sendable {
   /// One way to read the text.
@@ -68,7 +74,9 @@ package struct EncodingDoubt: Equatable, Sendable {
 
   /// A text of ASCII bytes that switches to Japanese or Korean with escape sequences (RFC 1468, RFC 1557).
   static func ofEscapes(in text: UnsafeRawBufferPointer) -> EncodingDoubt? {
-    guard let escape = text.firstIndex(of: 0x1B), text.count - escape >= 3 else { return nil }
+    guard let base = text.baseAddress, let found = memchr(base, 0x1B, text.count) else { return nil }
+    let escape = UnsafeRawPointer(found) - base
+    guard text.count - escape >= 3 else { return nil }
     let name: String
     switch (text[escape + 1], text[escape + 2]) {
     case (0x24, 0x40), (0x24, 0x42), (0x28, 0x4A), (0x28, 0x49): name = "iso-2022-jp"

@@ -14,19 +14,37 @@ extension RecordScanner {
   mutating func takeField(from start: Int, to stop: Int, isQuoted: Bool, hasEscapes: Bool) {
     let field = fieldCount
     fieldCount = field &+ 1
+    if field >= expectedFieldCount || !isValidUTF8 || hasEscapes || nullSpellingByteCount > 0 {
+      return takeRareField(field, from: start, to: stop, isQuoted: isQuoted, hasEscapes: hasEscapes)
+    }
+    let plan = plans[field]
+    if plan.slot < 0 { return }
+    let offset = isQuoted ? start &+ 1 : start
+    let byteCount = isQuoted ? stop &- start &- 2 : stop &- start
+    if !isQuoted && byteCount == 0 {
+      cells[Int(plan.slot)] = .null
+      return
+    }
+    take(bytes + offset, byteCount: byteCount, of: field, plan, offset: offset, isInSpill: false)
+  }
+
+  /// The same of a field that has escapes, may be a spelling of NULL, or that no column takes; and where the text may not be
+  /// UTF-8.
+  @inline(never)
+  private mutating func takeRareField(
+    _ field: Int, from start: Int, to stop: Int, isQuoted: Bool, hasEscapes: Bool
+  ) {
     if field >= expectedFieldCount {
       return noteSurplus(field, from: start, byteCount: stop - start, isQuoted: isQuoted)
     }
     if !isValidUTF8 { checkText(field, from: start, to: stop) }
-
     let plan = plans[field]
     if plan.slot < 0 { return }
-    let cell = cells + Int(plan.slot)
-    var offset = isQuoted ? start &+ 1 : start
-    var byteCount = isQuoted ? stop &- start &- 2 : stop &- start
+    var offset = isQuoted ? start + 1 : start
+    var byteCount = isQuoted ? stop - start - 2 : stop - start
     if !isQuoted {
       if byteCount == 0 || (nullSpellingByteCount > 0 && isNullSpelling(from: start, byteCount: byteCount)) {
-        cell.pointee = .null
+        cells[Int(plan.slot)] = .null
         return
       }
     }
@@ -38,13 +56,22 @@ extension RecordScanner {
       byteCount = unescapedByteCount
       spillByteCount += unescapedByteCount
     }
+    let text = hasEscapes ? UnsafePointer(spill + offset) : bytes + offset
+    take(text, byteCount: byteCount, of: field, plan, offset: offset, isInSpill: hasEscapes)
+  }
+
+  /// Makes the cell of what a field says.
+  @inline(__always)
+  private mutating func take(
+    _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int, isInSpill: Bool
+  ) {
+    let cell = cells + Int(plan.slot)
     if plan.isNumeric {
-      let text = hasEscapes ? UnsafePointer(spill + offset) : bytes + offset
       let note = convertText(
-        text, count: byteCount, offset: offset, isInSpill: hasEscapes, affinity: plan.affinity, into: cell)
+        text, count: byteCount, offset: offset, isInSpill: isInSpill, affinity: plan.affinity, into: cell)
       if note.rawValue | plan.keyMark != 0 { keep(note, of: field, text, byteCount: byteCount) }
     } else {
-      cell.pointee = .text(offset: offset, byteCount: byteCount, isInSpill: hasEscapes)
+      cell.pointee = .text(offset: offset, byteCount: byteCount, isInSpill: isInSpill)
     }
   }
 

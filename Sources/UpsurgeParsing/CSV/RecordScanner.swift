@@ -100,9 +100,13 @@ struct RecordScanner {
     var fieldStart = start
     while true {
       if isSimple { fieldStart = takeSimpleFields(from: fieldStart) }
+      if fieldStart < end && UInt16(bytes[fieldStart]) == padding {
+        guard let start = quoteBehindPadding(fieldStart) else { return .incomplete }
+        fieldStart = start
+      }
       let fieldEnd: FieldEnd
-      if fieldStart < end && bytes[fieldStart] &- firstSpecial <= specialSpan {
-        fieldEnd = scanSpecialField(at: fieldStart)
+      if fieldStart < end && UInt16(bytes[fieldStart]) == quote {
+        fieldEnd = scanQuotedField(at: fieldStart)
       } else {
         fieldEnd = scanUnquotedField(at: fieldStart)
       }
@@ -162,16 +166,13 @@ struct RecordScanner {
     return fieldStart
   }
 
-  /// Reads a field that starts with a quote, with blanks in front of one, or only with a byte that is near to them.
-  @inline(__always)
-  private mutating func scanSpecialField(at start: Int) -> FieldEnd {
-    if UInt16(bytes[start]) == quote { return scanQuotedField(at: start) }
-    if UInt16(bytes[start]) != padding { return scanUnquotedField(at: start) }
+  /// Where the quote stands behind the blanks at `start`; `start` where none does, and nil where more bytes are needed.
+  @inline(never)
+  private func quoteBehindPadding(_ start: Int) -> Int? {
     var at = start
     while at < end && UInt16(bytes[at]) == padding { at += 1 }
-    if at == end && !isFinal { return .incomplete }
-    if at < end && UInt16(bytes[at]) == quote { return scanQuotedField(at: at) }
-    return scanUnquotedField(at: start)
+    if at == end && !isFinal { return nil }
+    return at < end && UInt16(bytes[at]) == quote ? at : start
   }
 
   @inline(__always)
@@ -274,15 +275,11 @@ struct RecordScanner {
     let after = at + 1
     var stop = after
     while stop < end && UInt16(bytes[stop]) == padding { stop += 1 }
+    let result: FieldEnd
     if stop == end {
       guard isFinal else { return .incomplete }
-      recordEnd = end
-      nextStart = end
-      takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
-      return .record
-    }
-    let byte = bytes[stop]
-    if byte == delimiter {
+      (recordEnd, nextStart, result) = (end, end, .record)
+    } else if bytes[stop] == delimiter {
       switch delimiterByteCount == 1 ? .yes : matchDelimiter(at: stop) {
       case .unknown: return .incomplete
       case .no: return .badQuote
@@ -290,14 +287,16 @@ struct RecordScanner {
       }
       nextStart = stop + delimiterByteCount
       skipPositions(before: nextStart)
-      takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
-      return .delimiter
+      result = .delimiter
+    } else if bytes[stop] == 0x0A || bytes[stop] == 0x0D {
+      _ = nextPosition()
+      guard endRecord(at: stop) else { return .incomplete }
+      result = .record
+    } else {
+      return .badQuote
     }
-    guard byte == 0x0A || byte == 0x0D else { return .badQuote }
-    _ = nextPosition()
-    guard endRecord(at: stop) else { return .incomplete }
     takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
-    return .record
+    return result
   }
 
   /// Notes where a record ends whose line end is at `at`.
