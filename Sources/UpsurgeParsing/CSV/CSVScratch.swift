@@ -5,10 +5,11 @@ import UpsurgeRecords
 struct FieldPlan {
   /// The cell the field goes to; negative: the field is not wanted.
   var slot: Int32
-  var affinity: Affinity
   var isNumeric: Bool
-  /// 1 where the column holds the numbers of a key, whose spelling counts; else 0.
-  var keyMark: UInt8
+  /// Whether each of its numbers is a double.
+  var isReal: Bool
+  /// Whether the column holds the numbers of a key, whose spelling counts.
+  var isKey: Bool
 }
 
 /// A conversion note of the record that is being read; counted only when the record is whole.
@@ -45,8 +46,8 @@ final class CSVScratch {
     for (field, slot) in slotOfField.enumerated() {
       let affinity = slot.map { columns[$0].affinity } ?? .none
       plans[field] = FieldPlan(
-        slot: Int32(slot ?? -1), affinity: affinity, isNumeric: affinity.isNumeric,
-        keyMark: slot.map { columns[$0].isKeyOfNumbers } == true ? 1 : 0)
+        slot: Int32(slot ?? -1), isNumeric: affinity.isNumeric, isReal: affinity.isReal,
+        isKey: slot.map { columns[$0].isKeyOfNumbers } == true)
     }
 
     var spellings: [UInt8] = []

@@ -67,11 +67,11 @@ extension RecordScanner {
   ) {
     let cell = cells + Int(plan.slot)
     if plan.isNumeric {
-      let note = convertText(
-        text, count: byteCount, offset: offset, isInSpill: isInSpill, affinity: plan.affinity, into: cell)
-      if note.rawValue | plan.keyMark != 0 { keep(note, of: field, text, byteCount: byteCount) }
+      let note = convertNumeric(
+        text, count: byteCount, offset: offset, isInSpill: isInSpill, isReal: plan.isReal, into: cell)
+      if note.isSet || (plan.isKey && cell.pointee.isReal) { keep(note, of: field, text, byteCount: byteCount) }
     } else {
-      cell.pointee = .text(offset: offset, byteCount: byteCount, isInSpill: isInSpill)
+      cell.setText(offset: offset, byteCount: byteCount, isInSpill: isInSpill)
     }
   }
 
@@ -89,7 +89,7 @@ extension RecordScanner {
     }
     if note == .none {
       let cell = cells[Int(plan.slot)]
-      guard changesKey(text, count: byteCount, affinity: plan.affinity, cell: cell) else { return }
+      guard changesKey(text, count: byteCount, isReal: plan.isReal, cell: cell) else { return }
       note = .spellingChanges
     }
     notes[noteCount] = PendingNote(field: Int32(truncatingIfNeeded: field), note: note)

@@ -146,15 +146,14 @@ struct RecordScanner {
         if byteCount == 0 {
           cell.pointee = .null
         } else if plan.isNumeric {
-          let note = convertText(
-            bytes + fieldStart, count: byteCount, offset: fieldStart, isInSpill: false,
-            affinity: plan.affinity,
+          let note = convertNumeric(
+            bytes + fieldStart, count: byteCount, offset: fieldStart, isInSpill: false, isReal: plan.isReal,
             into: cell)
-          if note.rawValue | plan.keyMark != 0 {
+          if note.isSet || (plan.isKey && cell.pointee.isReal) {
             keep(note, of: field, bytes + fieldStart, byteCount: byteCount)
           }
         } else {
-          cell.pointee = .text(offset: fieldStart, byteCount: byteCount)
+          cell.setText(offset: fieldStart, byteCount: byteCount, isInSpill: false)
         }
       }
       index &+= 1

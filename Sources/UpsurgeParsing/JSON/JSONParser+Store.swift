@@ -26,7 +26,7 @@ extension JSONParser {
           token.start, count: byteCount, offset: offset, isInSpill: false, affinity: affinity, into: cell)
         if note == .none { note = keyNote(token.start, byteCount, slot, cell) }
       } else {
-        cell.pointee = .text(offset: offset, byteCount: byteCount)
+        cell.setText(offset: offset, byteCount: byteCount, isInSpill: false)
       }
     case UPSURGE_JSON_INTEGER
     where affinity.rawValue != Affinity.text.rawValue && affinity.rawValue != Affinity.real.rawValue:
@@ -42,7 +42,7 @@ extension JSONParser {
     case Self.base64Kind:
       storeBlob(token, .base64, cell, slot: slot, &frame)
     default:
-      cell.pointee = .text(offset: offset, byteCount: byteCount)
+      cell.setText(offset: offset, byteCount: byteCount, isInSpill: false)
       if affinity.isNumeric { note = .textInNumberColumn }
     }
     if note != .none { take(note, slot: slot, at: token.start) }
@@ -72,7 +72,7 @@ extension JSONParser {
   ) -> ConversionNote {
     let column = columns[slot]
     guard column.isKeyOfNumbers,
-      changesKey(text, count: byteCount, affinity: column.affinity, cell: cell.pointee)
+      changesKey(text, count: byteCount, isReal: column.affinity.isReal, cell: cell.pointee)
     else { return .none }
     return .spellingChanges
   }

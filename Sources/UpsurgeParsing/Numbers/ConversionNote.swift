@@ -6,4 +6,8 @@ package enum ConversionNote: UInt8, Sendable {
   case spellingChanges
   /// The column is one of numbers and the text is none; it stays text.
   case textInNumberColumn
+
+  @inline(__always) var isSet: Bool {
+    if case .none = self { false } else { true }
+  }
 }

@@ -15,22 +15,30 @@ package func convertText(
   into cell: UnsafeMutablePointer<Cell>
 ) -> ConversionNote {
   if affinity.isNumeric {
-    var bits: UInt64 = 0
-    let found = Int(upsurge_number_scan(start, count, &bits))
-    if found == UPSURGE_NUMBER_INTEGER {
-      return storeInteger(bits, affinity: affinity, into: cell)
-    }
-    if found == UPSURGE_NUMBER_REAL {
-      cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
-      return .none
-    }
-    cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
-    if found == UPSURGE_NUMBER_NONE { return .textInNumberColumn }
-    storeNearest(start, count: count, into: cell)
-    return .spellingChanges
+    return convertNumeric(
+      start, count: count, offset: offset, isInSpill: isInSpill, isReal: affinity.isReal, into: cell)
   }
-  cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
+  cell.setText(offset: offset, byteCount: count, isInSpill: isInSpill)
   return .none
+}
+
+/// The same for a column of numbers.
+@inline(__always)
+func convertNumeric(
+  _ start: UnsafePointer<UInt8>, count: Int, offset: Int, isInSpill: Bool, isReal: Bool,
+  into cell: UnsafeMutablePointer<Cell>
+) -> ConversionNote {
+  var bits: UInt64 = 0
+  let found = Int(upsurge_number_scan(start, count, &bits))
+  if found == UPSURGE_NUMBER_INTEGER { return storeInteger(bits, isReal: isReal, into: cell) }
+  if found == UPSURGE_NUMBER_REAL {
+    cell.setNumber(.real, bits: bits)
+    return .none
+  }
+  cell.setText(offset: offset, byteCount: count, isInSpill: isInSpill)
+  if found == UPSURGE_NUMBER_NONE { return .textInNumberColumn }
+  storeNearest(start, count: count, into: cell)
+  return .spellingChanges
 }
 
 /// Makes the cell of a JSON number (its grammar already checked) for a column of the given affinity.
@@ -47,18 +55,18 @@ package func convertNumber(
     var bits: UInt64 = 0
     let found = Int(upsurge_number_scan_json(start, count, &bits))
     if found == UPSURGE_NUMBER_INTEGER {
-      return storeInteger(bits, affinity: affinity, into: cell)
+      return storeInteger(bits, isReal: affinity.isReal, into: cell)
     }
     if found == UPSURGE_NUMBER_REAL {
-      cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
+      cell.setNumber(.real, bits: bits)
       return .none
     }
     if let infinity = infinity(start, count: count) {
-      cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: infinity.bitPattern)
+      cell.setNumber(.real, bits: infinity.bitPattern)
       return .none
     }
   }
-  cell.pointee = .text(offset: offset, byteCount: count, isInSpill: isInSpill)
+  cell.setText(offset: offset, byteCount: count, isInSpill: isInSpill)
   if !affinity.isNumeric { return .none }
   storeNearest(start, count: count, into: cell)
   return .spellingChanges
@@ -71,7 +79,7 @@ private func storeNearest(
 ) {
   var bits: UInt64 = 0
   guard upsurge_number_nearest(start, count, &bits) else { return }
-  cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: bits)
+  cell.setNumber(.real, bits: bits)
 }
 
 /// What `9e999` and `-9e999` say: JSON has no other word for infinity, and changes, kept records and rows of a database
@@ -93,14 +101,14 @@ func infinity(_ start: UnsafePointer<UInt8>, count: Int) -> Double? {
 /// the rounded value in the table, so that the same record would change its row every time.
 @inline(__always)
 private func storeInteger(
-  _ bits: UInt64, affinity: Affinity, into cell: UnsafeMutablePointer<Cell>
+  _ bits: UInt64, isReal: Bool, into cell: UnsafeMutablePointer<Cell>
 ) -> ConversionNote {
-  if affinity.rawValue != Affinity.real.rawValue || isExactDouble(bits) {
-    cell.pointee = Cell(kind: .integer, isInSpill: false, byteCount: 0, payload: bits)
+  if !isReal || isExactDouble(bits) {
+    cell.setNumber(.integer, bits: bits)
     return .none
   }
   let nearest = Double(Int64(bitPattern: bits))
-  cell.pointee = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: nearest.bitPattern)
+  cell.setNumber(.real, bits: nearest.bitPattern)
   return .spellingChanges
 }
 

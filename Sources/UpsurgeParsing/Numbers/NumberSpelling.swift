@@ -48,10 +48,10 @@ enum NumberSpelling {
 
 /// Whether the text of a key says more than the number that its column makes of it, so that two keys would be one.
 /// - Parameter cell: what ``convertText(_:count:offset:isInSpill:affinity:into:)`` made of it, without a note.
-func changesKey(_ text: UnsafePointer<UInt8>, count: Int, affinity: Affinity, cell: Cell) -> Bool {
-  guard cell.kind == .real else { return false }
+func changesKey(_ text: UnsafePointer<UInt8>, count: Int, isReal: Bool, cell: Cell) -> Bool {
+  guard cell.isReal else { return false }
   return !NumberSpelling.isShortest(
-    text, count: count, value: Double(bitPattern: cell.payload), allowsWhole: affinity == .real)
+    text, count: count, value: Double(bitPattern: cell.payload), allowsWhole: isReal)
 }
 
 /// Whether a key of numbers would not be what a text says: it is a number, and written otherwise.
@@ -63,6 +63,6 @@ package func changesKey(_ text: String, affinity: Affinity) -> Bool {
     let note = convertText(
       start, count: bytes.count, offset: 0, isInSpill: false, affinity: affinity, into: &cell)
     return note == .spellingChanges
-      || note == .none && changesKey(start, count: bytes.count, affinity: affinity, cell: cell)
+      || note == .none && changesKey(start, count: bytes.count, isReal: affinity.isReal, cell: cell)
   }
 }
