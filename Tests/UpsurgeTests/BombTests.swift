@@ -7,9 +7,6 @@ import Upsurge
 /// `--memory` + 32 MiB.
 @Suite("Bombs", .serialized)
 struct BombTests {
-  private static let memory = 16 << 20
-  private static let slack = 32 << 20
-
   @Test("Memory and message", arguments: Bomb.all)
   func bomb(_ bomb: Bomb) throws {
     let scratch = Scratch()
@@ -22,7 +19,7 @@ struct BombTests {
     let summary = try #require(
       JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any], "\(outcome.talk)")
     let peak = try #require(summary["peak_memory_bytes"] as? Int)
-    #expect(peak <= Self.memory + Self.slack, "\(peak >> 10) KiB")
+    MemoryBound.expect(peak, memory: 16 << 20, bomb.name)
     if !bomb.says.isEmpty {
       let kept = (try? String(contentsOfFile: scratch.file("rejects"), encoding: .utf8)) ?? ""
       let said = outcome.talk + kept.prefix(4_000)

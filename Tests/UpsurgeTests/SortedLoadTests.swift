@@ -152,11 +152,6 @@ struct SortedLoadTests {
     let scratch = Scratch()
     let path = scratch.file("in.csv")
     try Self.write(120_000, large: large, to: path)
-    // Code that is not optimized has more pages.
-    var bound = 48 << 20
-    #if DEBUG
-      bound += 4 << 20
-    #endif
     var dumps: [[String]] = []
     let never = ["--direct", "never"]
     for (name, options, count) in [
@@ -172,7 +167,7 @@ struct SortedLoadTests {
         #expect(((settings["sorted_records"] as? Int ?? 0) > 60_000) == (count > 0), "\(settings)")
       }
       let peak = try #require(summary["peak_memory_bytes"] as? Int)
-      #expect(peak <= bound, "\(name): \(peak >> 10) KiB")
+      MemoryBound.expect(peak, memory: 16 << 20, name)
       dumps.append(try Database(database).rows("SELECT key, n, length(text) FROM t ORDER BY key"))
     }
     #expect(dumps[0].count == 120_000)

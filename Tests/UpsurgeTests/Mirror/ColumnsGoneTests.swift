@@ -235,7 +235,7 @@ import Upsurge
   func hostile(text: String) throws {
     let job = job(scratch.write(Self.first, to: "feed.csv"))
     #expect(job.run().exitCode == 0)
-    let database = try Database(scratch.file("a.db"))
+    let database = Database(scratch.file("a.db"))
     try database.rows("UPDATE upsurge_feeds SET shape = '\(text)'")
     let summary = job.run()
     #expect(summary.exitCode == 4 && summary.tables[0].failure?.message.contains("upsurge_feeds") == true)
