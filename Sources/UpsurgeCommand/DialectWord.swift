@@ -100,6 +100,7 @@ extension LoadOptions.DirectPolicy: ExpressibleByArgument {
 extension RecordFormat: ExpressibleByArgument {}
 extension Compression: ExpressibleByArgument {}
 extension CSVDialect.RaggedPolicy: ExpressibleByArgument {}
+extension CSVDialect.Quotes: ExpressibleByArgument {}
 extension CSVDialect.QuotedEmpty: ExpressibleByArgument {}
 extension Durability: ExpressibleByArgument {}
 extension ErrorPolicy: ExpressibleByArgument {}

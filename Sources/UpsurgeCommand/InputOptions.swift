@@ -71,6 +71,13 @@ struct InputOptions: ParsableArguments {
   var ragged: CSVDialect.RaggedPolicy?
 
   @Option(
+    help: """
+      Records whose quotes make no sense: strict rejects them; lenient takes quotes inside a field as data, where that \
+      gives the right number of fields in one line.
+      """)
+  var quotes: CSVDialect.Quotes?
+
+  @Option(
     name: .customLong("columns"), help: "Load only these fields: A,B,C by their names in the input.")
   var columnList: String?
 
@@ -197,6 +204,7 @@ struct InputOptions: ParsableArguments {
     csv.nullSpellings += GatheredWords.split(nullSpellings).map { Array($0.utf8) }
     csv.quotedEmpty = quotedEmpty
     if let ragged { csv.ragged = ragged }
+    if let quotes { csv.quotes = quotes }
     return csv
   }
 }

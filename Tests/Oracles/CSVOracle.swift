@@ -17,6 +17,9 @@ package struct CSVOracle {
   private var isSingle = false
   private var unquoted = false
   private var endedRecord = false
+  /// How often quotes inside of fields are taken for data: never, where nothing that ends a field follows them, and
+  /// where that follows a doubled one.
+  private var lenience = 0
 
   private struct Field {
     var text: [UInt8] = []
@@ -50,7 +53,7 @@ package struct CSVOracle {
       } else if isLineEnd(at) {
         warn("blank-line")
         skipLine()
-      } else if let prefix = dialect.commentPrefix, starts(with: prefix, at: at) {
+      } else if let prefix = dialect.commentPrefix, starts(with: prefix, at: at + paddingCount(from: at)) {
         warn("comment")
         skipLine()
       } else if headersLeft > 0 {
@@ -68,14 +71,19 @@ package struct CSVOracle {
   private mutating func takeRecord() {
     let start = at
     number += 1
-    let (fields, ending) = readRecord()
+    var (fields, ending) = readRecord()
+    let isCut = cutComment(&fields, &ending, from: start)
+    if ending != .whole && dialect.quotes == .lenient, let found = readLeniently(from: start) {
+      (fields, ending) = (found, .whole)
+      returnToLine(after: start)
+    }
     if ending != .whole {
       returnToLine(after: start)
       let column = fields.count < fieldCount ? "c\(fields.count + 1)" : nil
       reject(ending == .badQuote ? "bad-quote" : "unclosed-quote", column, start)
     } else if let index = fields.firstIndex(where: { String(validating: $0.raw, as: UTF8.self) == nil }) {
       reject("invalid-utf8", index < fieldCount ? "c\(index + 1)" : nil, start)
-    } else if fields.count < fieldCount && isFooter(from: start) {
+    } else if fields.count <= fieldCount && isFooter(from: start) {
       reject("footer", nil, start)
     } else if fields.count < fieldCount && dialect.ragged == .reject {
       reject("ragged", "c\(fields.count)", start)
@@ -86,6 +94,7 @@ package struct CSVOracle {
     {
       reject("ragged", "c\(fieldCount)", start)
     } else {
+      if isCut { warn("comment", at: start) }
       store(fields, start)
     }
     line += countLines(start, at)
@@ -102,9 +111,15 @@ package struct CSVOracle {
     while first < bytes.count {
       end = first == start ? at : { rest.skipLine(); return rest.at }()
       var line = CSVOracle(bytes: Array(bytes[first..<end]), dialect: dialect, fieldCount: fieldCount)
-      let texts = line.readLeniently()
+      let found = line.readLeniently()
+      let texts = found.map(\.text)
       let name = texts.map { String(decoding: $0, as: UTF8.self) }.map(Self.trimmed).first { !$0.isEmpty } ?? ""
-      if texts.count >= fieldCount || !FooterWords.begin(name, isAlone: texts.count == 1) { return false }
+      if texts.count > fieldCount { return false }
+      if texts.count == fieldCount {
+        if !found.contains(where: \.raw.isEmpty) || !FooterWords.beginTotal(name) { return false }
+      } else if !FooterWords.begin(name, isAlone: texts.count == 1) {
+        return false
+      }
       first = end
     }
     return true
@@ -123,26 +138,73 @@ package struct CSVOracle {
   }
 
   /// The fields of one line, where quotes that make no sense are data.
-  private mutating func readLeniently() -> [[UInt8]] {
-    var texts: [[UInt8]] = []
+  private mutating func readLeniently() -> [Field] {
+    var texts: [Field] = []
     while true {
       let start = at
       var one = self
       one.isSingle = true
       let (fields, ending) = one.readRecord()
       if ending == .whole, let field = fields.first {
-        texts.append(field.text)
+        texts.append(field)
         at = one.at
       } else {
         one = self
         one.unquoted = true
         one.isSingle = true
         one.at = start
-        texts.append(one.readRecord().0.first?.text ?? [])
+        texts.append(one.readRecord().0.first ?? Field())
         at = one.at
       }
       if one.endedRecord { return texts }
     }
+  }
+
+  /// Reads what stands before a comment behind the last field, if that has all fields.
+  private mutating func cutComment(_ fields: inout [Field], _ ending: inout RecordEnd, from start: Int) -> Bool {
+    guard let prefix = dialect.commentPrefix, !prefix.isEmpty else { return false }
+    let isWhole = ending == .whole && fields.count == fieldCount
+    let end = isWhole ? contentEnd : bytes[start...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.count
+    for found in start..<max(end, start) where found + prefix.count <= end && starts(with: prefix, at: found) {
+      var stop = found
+      while stop > start && isPadding(bytes[stop - 1]) { stop -= 1 }
+      let beforeMark = stop - dialect.delimiter.count
+      if beforeMark > start, starts(with: dialect.delimiter, at: beforeMark) {
+        stop = beforeMark
+      } else if stop == start || (stop == found && bytes[stop - 1] != dialect.quote) {
+        continue
+      }
+      var part = CSVOracle(bytes: Array(bytes[start..<stop]), dialect: dialect, fieldCount: fieldCount)
+      guard case (let read, .whole) = part.readRecord(), read.count == fieldCount else { continue }
+      (fields, ending) = (read, .whole)
+      if !isWhole { returnToLine(after: start) }
+      contentEnd = end
+      return true
+    }
+    return false
+  }
+
+  /// Whether a byte is a blank or a tab that does not delimit.
+  private func isPadding(_ byte: UInt8) -> Bool { (byte == 32 || byte == 9) && byte != dialect.delimiter[0] }
+
+  private func paddingCount(from start: Int) -> Int { bytes[start...].prefix(while: isPadding).count }
+
+  /// The fields of the line that starts at `start`, with quotes inside of fields as data; nil when they are not as many
+  /// as they should be.
+  private func readLeniently(from start: Int) -> [Field]? {
+    let stop = bytes[start...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.count
+    for lenience in [1, 2] {
+      var line = CSVOracle(bytes: Array(bytes[start..<stop]), dialect: dialect, fieldCount: fieldCount)
+      line.lenience = lenience
+      if case (let fields, .whole) = line.readRecord(), fields.count == fieldCount { return fields }
+    }
+    return nil
+  }
+
+  /// Whether a field could end at `offset`.
+  private func isFieldEnd(_ offset: Int) -> Bool {
+    let stop = offset + blanks(from: offset)
+    return stop == bytes.count || isLineEnd(stop) || starts(with: dialect.delimiter, at: stop)
   }
 
   private mutating func store(_ fields: [Field], _ start: Int) {
@@ -207,10 +269,16 @@ package struct CSVOracle {
           field.raw.append(byte)
           at += 1
           if byte == dialect.quote {
-            guard at < bytes.count, bytes[at] == dialect.quote else { break }
-            field.raw.append(bytes[at])
-            field.text.append(bytes[at])
-            at += 1
+            if at < bytes.count, bytes[at] == dialect.quote {
+              field.raw.append(bytes[at])
+              field.text.append(bytes[at])
+              at += 1
+              if lenience == 2 && isFieldEnd(at) { break }
+            } else if lenience > 0 && !isFieldEnd(at) {
+              field.text.append(byte)
+            } else {
+              break
+            }
           } else if byte == dialect.escape && at < bytes.count {
             field.raw.append(bytes[at])
             field.text += escaped(bytes[at])

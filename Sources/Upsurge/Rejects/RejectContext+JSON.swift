@@ -84,6 +84,7 @@ extension RejectContext {
     }
     if let quotedEmpty = dialect.quotedEmpty { out.member("quoted_empty", quotedEmpty.rawValue) }
     if dialect.ragged != .reject { out.member("ragged", dialect.ragged.rawValue) }
+    if dialect.quotes != .strict { out.member("quotes", dialect.quotes.rawValue) }
     out.endObject()
   }
 
@@ -154,6 +155,7 @@ extension RejectContext {
     dialect.escape = try byte(given, "escape")
     dialect.escaping = try word(given, "escaping") ?? .any
     dialect.ragged = try word(given, "ragged") ?? .reject
+    dialect.quotes = try word(given, "quotes") ?? .strict
     dialect.quotedEmpty = try word(given, "quoted_empty")
     if let spellings = given["null"] {
       guard case .array(let values) = spellings else { throw fault("null") }

@@ -30,6 +30,15 @@ public struct CSVDialect: Sendable, Equatable {
     case text
   }
 
+  /// What becomes of a record whose quotes make no sense: something follows a closing quote, or none closes.
+  public enum Quotes: String, Sendable, CaseIterable {
+    /// Its first line is rejected.
+    case strict
+    /// Its first line is read once more, with quotes inside a field as data. It is rejected if that does not give the
+    /// fields that a record should have.
+    case lenient
+  }
+
   /// What stands between two fields: one byte or several.
   public var delimiter: [UInt8]
   /// What encloses a field that holds marks; nil: nothing does, and quotes are data.
@@ -45,6 +54,7 @@ public struct CSVDialect: Sendable, Equatable {
   /// nil: NULL in a column of numbers, the empty text in every other one.
   public var quotedEmpty: QuotedEmpty?
   public var ragged: RaggedPolicy
+  public var quotes = Quotes.strict
   /// Records before the data that hold the names of the columns: 0 none, more than one are joined by a space.
   public var headerLineCount: Int
   /// Physical lines before the header that are not part of the table.
@@ -124,6 +134,7 @@ extension CSVDialect: CustomStringConvertible {
     }
     if let quotedEmpty { parts.append("quoted empty \(quotedEmpty.rawValue)") }
     if ragged != .reject { parts.append("ragged \(ragged.rawValue)") }
+    if quotes != .strict { parts.append("quotes \(quotes.rawValue)") }
     return parts.joined(separator: " · ")
   }
 

@@ -32,6 +32,8 @@ public struct CSVOverrides: Sendable, Equatable {
   public var quotedEmpty: CSVDialect.QuotedEmpty?
   /// Never sniffed, and without influence on what is.
   public var ragged: CSVDialect.RaggedPolicy
+  /// Never sniffed.
+  public var quotes = CSVDialect.Quotes.strict
 
   public init(
     delimiter: [UInt8]? = nil, quote: Mark? = nil, escape: Mark? = nil, commentPrefix: [UInt8]? = nil,

@@ -99,7 +99,7 @@ extension CSVParser {
       ? RecordProblem(
         code: .badQuote, column: column,
         reason: "\(label): the closing quote \(mark) is followed by something else than a delimiter",
-        hint: "--quote none if quotes are data; --escape C if quotes are escaped by C")
+        hint: "--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C")
       : RecordProblem(
         code: .unclosedQuote, column: column,
         reason: "\(label): the quote \(mark) is still open at the end of the input",

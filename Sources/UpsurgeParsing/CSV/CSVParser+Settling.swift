@@ -13,16 +13,26 @@ extension CSVParser {
   mutating func settle(
     _ outcome: RecordScanner.Outcome, _ batch: inout Batch, _ scanner: inout RecordScanner
   ) -> Settlement {
-    switch outcome {
+    if outcome == .incomplete { return .incomplete }
+    let isCut = cutComment(outcome, batch, &scanner)
+    switch isCut ? .record : outcome {
     case .incomplete: return .incomplete
     case .badQuote, .unclosedQuote:
       guard let line = scanner.firstLine(from: batch.parsedByteCount) else { return .incomplete }
+      if dialect.quotes == .lenient {
+        let start = batch.parsedByteCount
+        if scanner.scanLeniently(.init(start: start, line, spillStart: batch.spillByteCount)) { break }
+      }
       rejectLine(line, for: outcome, &batch, &scanner)
       return .settled
     case .record: break
     }
     var footer = RecordScanner.Match.no
-    if scanner.fieldCount < slotOfField.count, scanner.invalidField < 0 { footer = footerMatch(scanner, in: batch) }
+    if scanner.invalidField < 0,
+      scanner.fieldCount < slotOfField.count || beginsFooter(scanner, at: batch.parsedByteCount)
+    {
+      footer = footerMatch(scanner, in: batch)
+    }
     if footer == .unknown { return .incomplete }
     if let problem = footer == .yes ? footerProblem : problem(of: scanner, at: batch.parsedByteCount) {
       reject(problem, &batch, scanner)
@@ -43,8 +53,29 @@ extension CSVParser {
       }
     }
     if !blobSlots.isEmpty, let settlement = decodeBlobs(&batch, &scanner) { return settlement }
+    if isCut { tally.count(.comment, at: position(ofByte: batch.parsedByteCount, in: batch)) }
     accept(&batch, scanner)
     return .settled
+  }
+
+  /// Reads the record once more, without the comment after its last field.
+  /// - Returns: whether there is one.
+  private func cutComment(
+    _ outcome: RecordScanner.Outcome, _ batch: borrowing Batch, _ scanner: inout RecordScanner
+  ) -> Bool {
+    guard let prefix = dialect.commentPrefix, !prefix.isEmpty else { return false }
+    let start = batch.parsedByteCount
+    // A record with all its fields may have line ends in them; of another one the first line is what is known.
+    let isWhole = outcome == .record && scanner.fieldCount == slotOfField.count
+    let whole = (end: scanner.recordEnd, next: scanner.nextStart)
+    guard let line = isWhole ? whole : scanner.firstLine(from: start) else { return false }
+    let again = RecordScanner.Line(start: start, line, spillStart: batch.spillByteCount)
+    if scanner.scan(again, withoutComment: prefix) { return true }
+    // What was tried has left its cells.
+    scanner.spillByteCount = batch.spillByteCount
+    scanner.reindex(from: start)
+    _ = scanner.scanRecord(at: start)
+    return false
   }
 
   /// Makes NULL of every empty text, which only quoted fields can be.

@@ -114,9 +114,12 @@ extension CSVParser {
     return .skipped
   }
 
+  /// Whether a comment stands at `start`, or behind blanks there.
   private func matchComment(at start: Int, _ scanner: RecordScanner) -> RecordScanner.Match {
     guard let prefix = dialect.commentPrefix, !prefix.isEmpty else { return .no }
-    return match(prefix, at: start, scanner)
+    var at = start
+    while at < scanner.end && FieldReader.isPadding(scanner.bytes[at], dialect) { at += 1 }
+    return match(prefix, at: at, scanner)
   }
 
   private func match(_ prefix: [UInt8], at start: Int, _ scanner: RecordScanner) -> RecordScanner.Match {

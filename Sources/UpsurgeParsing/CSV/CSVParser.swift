@@ -160,15 +160,17 @@ package struct CSVParser: RecordParser {
     let cells = batch.cells
     let records = batch.records
     let bytes = scanner.bytes
+    let hasComments = dialect.commentPrefix != nil
     let commentStart = dialect.commentPrefix?.first.map(UInt16.init) ?? 0x100
     let headerStart = header?.first.map(UInt16.init) ?? 0x100
+    let footerStarts = scratch.footerStarts
     let isPlain = fixedCells.isEmpty && blobSlots.isEmpty && dialect.quotedEmpty != .null
 
     while batch.parsedByteCount < scanner.end && batch.recordCount < recordLimit && !batch.isClosed {
       let start = batch.parsedByteCount
       let first = bytes[start]
       if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart
-        || UInt16(first) == headerStart || headersToSkip > 0
+        || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart || headersToSkip > 0
       {
         switch skipNonRecord(&batch, &scanner) {
         case .skipped: continue
@@ -183,6 +185,8 @@ package struct CSVParser: RecordParser {
       let outcome = scanner.scanRecord(at: start)
       if outcome == .record && scanner.fieldCount == expectedFieldCount && scanner.noteCount == 0
         && scanner.invalidField < 0 && isPlain
+        && !(footerStarts[Int(first)] && beginsFooter(scanner, at: start))
+        && (commentStart > 0xFF || !scanner.holds(UInt8(commentStart), from: start, to: scanner.nextStart))
       {
         recordCount += 1
         records[number] = RecordPosition(

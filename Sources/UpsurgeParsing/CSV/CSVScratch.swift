@@ -34,6 +34,8 @@ final class CSVScratch {
   /// All NULL spellings, each with its length (a byte count of four bytes) before it.
   let nullSpellings: UnsafeMutablePointer<UInt8>
   let nullSpellingByteCount: Int
+  /// Whether a footer of full width may begin with a byte; 256 of them.
+  let footerStarts: UnsafeMutablePointer<Bool>
 
   init(dialect: CSVDialect, columns: [ColumnTarget], slotOfField: [Int?]) {
     positions = .allocate(capacity: Self.chunkByteCount + Int(UPSURGE_STRUCTURAL_SLACK))
@@ -58,6 +60,13 @@ final class CSVScratch {
     nullSpellingByteCount = spellings.count
     nullSpellings = .allocate(capacity: max(spellings.count, 1))
     for (index, byte) in spellings.enumerated() { nullSpellings[index] = byte }
+
+    footerStarts = .allocate(capacity: 256)
+    footerStarts.initialize(repeating: false, count: 256)
+    if slotOfField.count > 1 {
+      let marks = [dialect.delimiter.first, dialect.quote, FieldReader.blank].compactMap(\.self)
+      for byte in FooterWords.totalStarts + marks { footerStarts[Int(byte)] = true }
+    }
   }
 
   deinit {
@@ -66,5 +75,6 @@ final class CSVScratch {
     plans.deallocate()
     notes.deallocate()
     nullSpellings.deallocate()
+    footerStarts.deallocate()
   }
 }

@@ -79,7 +79,8 @@ struct Sniffing {
       names = HeaderNames(fields: otherHeader.names)
       remarks = ["the header is parted by \(CSVDialect.name(of: [otherHeader.delimiter])), and the records are not"]
     }
-    remarks += doubts
+    remarks += doubts + self.doubts(in: table, dialect, names: names.names)
+    if let remark = secondTableRemark(table, headerLineCount: dialect.headerLineCount) { remarks.append(remark) }
     return CSVSniffResult(
       dialect: dialect, headerNames: names.names, header: header(of: table, dialect), renamings: names.renamings, lineEnd: table.lineEnd,
       fieldCount: names.names.count, remarks: remarks,

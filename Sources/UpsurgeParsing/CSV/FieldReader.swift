@@ -77,6 +77,13 @@ struct FieldReader {
   /// Blanks between a quote and a delimiter belong to neither.
   static let blank = UInt8(ascii: " ")
 
+  static func isBlank(_ byte: UInt8) -> Bool { byte == blank || byte == 0x09 }
+
+  /// Whether a byte is a blank or a tab that does not delimit.
+  static func isPadding(_ byte: UInt8, _ dialect: CSVDialect) -> Bool {
+    isBlank(byte) && byte != dialect.delimiter[0]
+  }
+
   private mutating func unquotedField() -> Field {
     var field = Field(start: offset, stop: offset)
     let delimiterStart = delimiter[0]

@@ -28,14 +28,17 @@ extension RecordScanner {
   /// Makes the index stand at `offset`, before or behind where it stands.
   mutating func seek(to offset: Int) {
     guard offset >= indexedStart && offset <= indexedEnd else {
-      positionCount = 0
-      nextIndex = 0
-      indexedStart = offset
-      indexedEnd = offset
+      reindex(from: offset)
       return
     }
     while nextIndex > 0 && Int(positions[nextIndex - 1]) >= offset { nextIndex -= 1 }
     while nextIndex < positionCount && Int(positions[nextIndex]) < offset { nextIndex += 1 }
+  }
+
+  /// Drops the index and begins another one at `offset`.
+  mutating func reindex(from offset: Int) {
+    (positionCount, nextIndex) = (0, 0)
+    (indexedStart, indexedEnd) = (offset, offset)
   }
 
   /// Indexes chunks until one has an interesting byte; false at the end of the input.

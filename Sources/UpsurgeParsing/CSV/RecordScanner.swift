@@ -27,13 +27,24 @@ struct RecordScanner {
     case yes, no, unknown
   }
 
+  /// Which quotes inside a quoted field are data.
+  enum Lenience: UInt8 {
+    case none
+    /// Those that neither a delimiter nor a line end follows.
+    case lone
+    /// The same; and the second one of a pair ends the field where it can.
+    case pairs
+  }
+
   // The input.
   let bytes: UnsafePointer<UInt8>
-  let end: Int
+  var end: Int
   /// Whether `end` is the end of the source; no more when reading was cancelled.
   var isFinal: Bool
   /// Held by the parser.
   let cancellation: Unmanaged<ReadCancellation>?
+  /// Where quotes inside a quoted field are data.
+  var lenience = Lenience.none
   /// Whether all of it is known to be UTF-8.
   let isValidUTF8: Bool
   /// Whether an unquoted field needs no more than to be cut out: UTF-8, one delimiter byte, no NULL spellings.
@@ -224,6 +235,11 @@ struct RecordScanner {
         if at + 1 < end && UInt16(bytes[at + 1]) == quote {
           hasEscapes = true
           _ = nextPosition()
+          if lenience != .pairs || !mayClose(at + 1) { continue }
+          return closeQuotedField(from: start, quoteAt: at + 1, hasEscapes: true)
+        }
+        if lenience != .none && !mayClose(at) {
+          hasEscapes = true
           continue
         }
         return closeQuotedField(from: start, quoteAt: at, hasEscapes: hasEscapes)

@@ -41,12 +41,35 @@ struct SampleRecords {
         reader.skipLine()
       } else if byte == 0xEF, bytes[reader.offset...].starts(with: CSVParser.byteOrderMark) {
         reader.offset += CSVParser.byteOrderMark.count
-      } else if let prefix = dialect.commentPrefix, bytes[reader.offset...].starts(with: prefix) {
+      } else if let prefix = dialect.commentPrefix,
+        bytes[reader.offset...].drop(while: { FieldReader.isPadding($0, dialect) }).starts(with: prefix)
+      {
+        reader.skipLine()
+      } else if let prefix = dialect.commentPrefix, let stop = commentStart(prefix, from: reader.offset) {
+        var part = FieldReader(bytes: UnsafeBufferPointer(rebasing: bytes[..<stop]), like: reader)
+        part.offset = reader.offset
+        readRecord(&part, isWhole: true)
         reader.skipLine()
       } else {
         readRecord(&reader, isWhole: isWhole)
       }
     }
+  }
+
+  /// Where a comment begins in the line at `start`, behind blanks and outside of quotes; nil where none does.
+  private func commentStart(_ prefix: [UInt8], from start: Int) -> Int? {
+    var at = start
+    var isQuoted = false
+    while at < reader.bytes.count, reader.bytes[at] != 0x0A, reader.bytes[at] != 0x0D {
+      if reader.bytes[at] == reader.quote { isQuoted.toggle() }
+      if !isQuoted, at > start, FieldReader.isBlank(reader.bytes[at - 1]), reader.bytes[at...].starts(with: prefix) {
+        var stop = at
+        while stop > start && FieldReader.isBlank(reader.bytes[stop - 1]) { stop -= 1 }
+        if stop > start && reader.bytes[stop - 1] != reader.delimiter.last { return stop }
+      }
+      at += 1
+    }
+    return nil
   }
 
   /// Leaves records out.

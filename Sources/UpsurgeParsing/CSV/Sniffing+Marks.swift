@@ -24,6 +24,7 @@ extension Sniffing {
     var base = CSVDialect(
       nullSpellings: given.nullSpellings, ragged: given.ragged,
       skippedLineCount: given.skippedLineCount ?? 0)
+    base.quotes = given.quotes
     if let prefix = given.commentPrefix, !prefix.isEmpty { base.commentPrefix = prefix }
 
     let excerpt = self.excerpt()
@@ -47,10 +48,23 @@ extension Sniffing {
       other.dialect.delimiter != best.dialect.delimiter && other.score >= Self.closeShare * best.score
         && read(other.dialect).shape(ignoringHashes: false).fieldCount > 1
     }
-    guard let second = others.max(by: { $0.score < $1.score }) else { return nil }
+    guard let second = others.max(by: { $0.score < $1.score }) else { return oneColumnDoubt(of: best, among: candidates) }
     let name = CSVDialect.name(of: second.dialect.delimiter)
     return "the delimiter is not sure: \(CSVDialect.name(of: best.dialect.delimiter)) fits best, and \(name) nearly as "
       + "well; --delimiter \(name) reads it so"
+  }
+
+  /// Says where each line is one field, and another delimiter would part most of them.
+  private func oneColumnDoubt(of best: Candidate, among candidates: [Candidate]) -> String? {
+    guard given.delimiter == nil, read(best.dialect).shape(ignoringHashes: false).fieldCount == 1 else { return nil }
+    for other in candidates where other.dialect.delimiter != best.dialect.delimiter && other.score * 2 >= best.score {
+      let shape = read(other.dialect).shape(ignoringHashes: false)
+      if shape.fieldCount > 1 && shape.recordCount > 2 && shape.consistency >= 0.6 {
+        let name = CSVDialect.name(of: other.dialect.delimiter)
+        return "each line is read as one field; --delimiter \(name) makes \(shape.fieldCount) fields of most lines"
+      }
+    }
+    return nil
   }
 
   /// A reading with so much of the best one's score could be meant as well.
@@ -105,7 +119,7 @@ extension Sniffing {
     }
     let usual = attempt(Self.doubleQuote, 1)
     // One broken record in a small file must not make the quotes of all others data.
-    if usual.brokenCount > 0 { _ = attempt(nil, hasEnclosedField(usual) ? 0.6 : 0.97) }
+    if usual.brokenCount > 0 && given.quotes == .strict { _ = attempt(nil, hasEnclosedField(usual) ? 0.6 : 0.97) }
     if mayQuote(Self.singleQuote, base.delimiter) { _ = attempt(Self.singleQuote, 0.97) }
   }
 

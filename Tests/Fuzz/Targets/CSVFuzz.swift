@@ -44,6 +44,7 @@ enum CSVFuzz {
       commentPrefix: input.pick(comments), nullSpellings: input.pick(nulls).map { Array($0.utf8) },
       ragged: input.pick(CSVDialect.RaggedPolicy.allCases))
     dialect.headerLineCount = input.number(0...2)
+    dialect.quotes = input.pick(CSVDialect.Quotes.allCases)
     dialect.skippedLineCount = input.number(0...2)
     return (try? dialect.validate()) == nil ? nil : dialect
   }

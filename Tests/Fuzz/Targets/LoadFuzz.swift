@@ -124,6 +124,7 @@ extension LoadOptions {
     options.csv.delimiter = input.pick([",", ",", ",", nil, ";"]).map { Array($0.utf8) }
     options.csv.headerLineCount = input.pick([1, 1, 1, nil, 0, 2])
     options.csv.ragged = input.pick(CSVDialect.RaggedPolicy.allCases)
+    options.csv.quotes = input.pick(CSVDialect.Quotes.allCases)
     options.csv.nullSpellings = input.flag() ? [Array("NA".utf8)] : []
     options.flattenSeparator = input.maybe("_")
     options.duplicateKeys = input.pick(JSONDialect.DuplicateKeys.allCases)

@@ -64,6 +64,41 @@ import UpsurgeRecords
     #expect(document.records.map(\.line) == [1, 4, 5, 7])
   }
 
+  /// `CSVDialect.Quotes.lenient`: a record whose quotes make no sense is its line, read with quotes as data.
+  @Test(arguments: [
+    (#"1,"6" pipe""#, [#"6" pipe"#]),
+    (#"1,"the "Ritz" hotel""#, [#"the "Ritz" hotel"#]),
+    (#"1,"the "Ritz"""#, [#"the "Ritz""#]),
+    (#"1,""Ritz" hotel""#, [#""Ritz" hotel"#]),
+    (#"1,"Ritz"""#, [#"Ritz""#]),
+    (#"1,"say ""hi"" "you"""#, [#"say "hi" "you""#]),
+    ("1,\"Ann\n2,Bob\n3,\"Cy\"", ["unclosed", "Bob", "Cy"]),
+    ("1,\"Ann\" x\n2,\"Bob\"", ["bad", "Bob"]),
+    ("1,\"a\nb \"c\" d\"\n2,x", ["unclosed", "bad", "x"]),
+    (#"1,"a","b"c""#, ["bad"]),
+  ])
+  func lenientQuotes(text: String, expected: [String]) throws {
+    var dialect = CSVDialect(headerLineCount: 0)
+    dialect.quotes = .lenient
+    let document = try Self.parse(text, dialect)
+    let rejected = ["unclosed", "bad"]
+    #expect(document.rows.map { $0[1] } == expected.filter { !rejected.contains($0) })
+    #expect(document.rejections.count == expected.filter { rejected.contains($0) }.count)
+  }
+
+  /// A comment after the last field, and what looks like one.
+  @Test(arguments: [
+    ("1,Ann # a note", "Ann", true), ("1,\"Ann\" # a note", "Ann", true), ("1,Ann,# a, \"note", "Ann", true),
+    ("1,Ann\t# a, b", "Ann", true), ("1,\"Ann\"# a", "Ann", true), ("1,\"a\nb\" # c", nil, false),
+    ("1,#fff", "#fff", false), ("1, #fff", " #fff", false), ("1,a#b", "a#b", false), ("1 # x,b", "b", false),
+    ("1,\"a # b\"", "a # b", false), ("1,\"a\n# b\"", "a\n# b", false),
+  ])
+  func trailingComment(text: String, value: String?, isComment: Bool) throws {
+    let document = try Self.parse(text + "\n", CSVDialect(commentPrefix: Array("#".utf8), headerLineCount: 0))
+    #expect(document.rows.map { $0[1] } == (value.map { [$0] } ?? []), "\(document)")
+    #expect(document.warnings.map(\.code) == (isComment ? ["comment"] : []))
+  }
+
   @Test func raggedRecords() throws {
     let text = "1,a\n2\n3,b,\n4,c,\"\",\n5,d,x,\"y \"\"z\"\"\"\n"
     func rows(_ policy: CSVDialect.RaggedPolicy) throws -> ParsedDocument {
@@ -113,7 +148,7 @@ import UpsurgeRecords
       column c2: the closing quote " is followed by something else than a delimiter [bad-quote] (column c2)
         at test.csv, line 1, record 1, byte 0
         here: 1,"2"3
-        fix: --quote none if quotes are data; --escape C if quotes are escaped by C
+        fix: --quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C
       """
     ),
     (
@@ -302,7 +337,7 @@ import UpsurgeRecords
   @Test(
     "Lines below the last record are footers", arguments: [
       "(3 rows)", "Total,12", "\"Total\",", "TOTAL", "3 rows selected.", "\u{1A}", ",", "--", "Source: the town hall", "",
-      "Printed on Tuesday, May 5",
+      "Printed on Tuesday, May 5", "Total,,12", "\"Grand total\",,", ",total,7", "SUBTOTAL:,,",
     ])
   func footers(line: String) throws {
     for tail in ["", "\n", "\n\n\u{1A}", "\nTotal,1\n"] {
@@ -310,6 +345,15 @@ import UpsurgeRecords
       #expect(document.rows == [["1", "2", "3"]], "\(tail)")
       #expect(document.rejections.allSatisfy { $0.code == "footer" }, "\(document.rejections)")
     }
+  }
+
+  @Test(
+    "A last line with all its fields is a record, unless it is a total with gaps",
+    arguments: [",,", " ,, ", "Total,1,2", "\"\",,", "Torino,,", "sumo,,1", "(3 rows),,", "Total,,12\n4,5,6", ",,\n4,5,6"])
+  func fullWidth(line: String) throws {
+    let document = try parse("1,2,3\n\(line)")
+    #expect(document.rejections.isEmpty, "\(document.rejections)")
+    #expect(document.rows.count == 2 + line.filter { $0 == "\n" }.count)
   }
 
   @Test(

@@ -16,6 +16,9 @@ import UpsurgeRecords
     "a,b,c,d,e,f\n1\n", "NA,\"NA\",N\n", "é,ü\n\u{1F600},\u{10FFFF}\n", "\\\"a\\\",b\\\n,c\\", "\"a\\\"b\",c\n",
     "\"a\\\\\",b\n", "a||b|c\n|||\n", "a::b:c:::d\n", "\"a\"::\"b\":x\n\"c\"::d\n", "\u{FEFF}a,b\n1,2\n",
     "''a'',b\n'a''b',c\n", "\"a,b\n\"c,d\n\"e,f\n", "\"x\"\r\n\"y\"\r\"z\"\n",
+    "a,\"b\"\",\"\"c\",d\n\"a\"\",b\n", "\"a \"b\" c\",\"\" \"\" ,x\n\"a,\"\",b\"\n", "\"a\" x,b\nc,\"d\ne,f\n",
+    "1,b # c, d\n2,#e\n 3,#f\n # g\n4,\"h\"# i\n5,\"j\" # k\n", "1,a#b\n2,c,# d, e\n3,\"x\ny\" # z\n#\n",
+    "1,b\nTotal,\n,\n", "1,b\n,\n\"\",\n", "t,\nsum: 3,\n(2 rows),\n, \n", "a,b\ntotal,9\n,\n",
     "x\n\"a\nb\"::c\n", "h\nh\n'a\nb'||c\n",
   ]
 
@@ -33,7 +36,17 @@ import UpsurgeRecords
     CSVDialect(quote: nil, nullSpellings: [Array("\"".utf8), Array("a".utf8)], ragged: .pad, headerLineCount: 0),
     CSVDialect(quote: nil, escape: UInt8(ascii: "\\"), ragged: .extra, headerLineCount: 0),
     CSVDialect(delimiter: Array("é".utf8), escape: UInt8(ascii: "\""), ragged: .extra, headerLineCount: 0),
+    CSVDialect(commentPrefix: Array("#".utf8), headerLineCount: 0),
+    lenient(CSVDialect(headerLineCount: 0)),
+    lenient(CSVDialect(escape: UInt8(ascii: "\\"), ragged: .pad, headerLineCount: 1)),
+    lenient(CSVDialect(delimiter: Array("::".utf8), nullSpellings: [Array("a".utf8)], ragged: .extra, headerLineCount: 0)),
   ]
+
+  private static func lenient(_ dialect: CSVDialect) -> CSVDialect {
+    var dialect = dialect
+    dialect.quotes = .lenient
+    return dialect
+  }
 
   /// Compares the two parsers on one document; returns a description of the first difference.
   static func difference(

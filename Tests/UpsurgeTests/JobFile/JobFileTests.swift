@@ -95,6 +95,7 @@ struct JobFileTests {
       quoted-empty: text
       encoding: latin-1
       ragged: pad
+      quotes: lenient
       columns: a,b
       type: {zip: text, "a:b": INTEGER}
       flatten: true
@@ -146,7 +147,7 @@ struct JobFileTests {
       "--header-lines=2",
       "--names=a,\"b,c\"", "--skip-lines=3", "--comment=#", "--null=NA", "--null=-", "--null", "",
       "--quoted-empty=text", "--encoding=latin-1",
-      "--ragged=pad", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER", "--flatten=_",
+      "--ragged=pad", "--quotes=lenient", "--columns=a,b", "--type=zip:text", "--type=a:b:INTEGER", "--flatten=_",
       "--json-path=data.items", "--duplicate-keys=reject", "--json-nan=null", "--dialect=unix", "--infer=full",
       "--max-ratio=none",
       "--memory=128MiB",

@@ -1,0 +1,41 @@
+import UpsurgeRecords
+
+/// Another table below the first one, in the same file: only one can be loaded.
+extension Sniffing {
+  private static let candidateLimit = 20
+
+  /// Says where another table seems to begin: names that nothing above them has, after a blank line or with another number
+  /// of fields than the records above.
+  func secondTableRemark(_ table: SampleRecords, headerLineCount: Int) -> String? {
+    let records = table.records
+    let fieldCount = table.shape(ignoringHashes: false).fieldCount
+    var candidateCount = 0
+    for index in records.indices.dropFirst(headerLineCount + 1).dropLast() {
+      let (record, next) = (records[index], records[index + 1])
+      let width = record.fields.count
+      guard width > 1, !record.isBroken, next.fields.count == width else { continue }
+      let above = records[index - 1]
+      let isApart = isBlank(before: record.offset) || table.filledCount(of: above) == 0
+      guard isApart || width != fieldCount && width != above.fields.count else { continue }
+      candidateCount += 1
+      if candidateCount > Self.candidateLimit { return nil }
+      let names = table.texts(of: record)
+      guard names.allSatisfy({ !$0.isEmpty && !CellLook($0).isTyped }), Set(names).count == width,
+        HeaderJudge(table, from: index).isSupported
+      else { continue }
+      let line = table.lineCount(before: record.offset)
+      let list = names.prefix(3).map { String(decoding: $0.prefix(20), as: UTF8.self).escapedForTerminal }
+      return "line \(line + 1) seems to begin another table: \(list.joined(separator: ", "))\(width > 3 ? ", ..." : ""). "
+        + "One table is read from a file: split it there, or --skip-lines \(line) reads the other one"
+    }
+    return nil
+  }
+
+  /// Whether a blank line stands in front of a line.
+  private func isBlank(before offset: Int) -> Bool {
+    var at = offset - 1
+    guard at > 0, bytes[at] == 0x0A || bytes[at] == 0x0D else { return false }
+    if bytes[at] == 0x0A && bytes[at - 1] == 0x0D { at -= 1 }
+    return at > 0 && (bytes[at - 1] == 0x0A || bytes[at - 1] == 0x0D && bytes[at] == 0x0D)
+  }
+}
