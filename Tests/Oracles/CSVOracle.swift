@@ -102,7 +102,7 @@ package struct CSVOracle {
 
   /// Whether all lines from `start` on are footers, the record itself included.
   private func isFooter(from start: Int) -> Bool {
-    if fieldCount < 2 || bytes.count - start > 4 << 10 { return false }
+    if fieldCount < 2 || number == 1 || bytes.count - start > 4 << 10 { return false }
     var end = start
     var first = start
     // The record may have several lines; what follows is looked at line by line.

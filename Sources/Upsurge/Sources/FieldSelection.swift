@@ -15,9 +15,10 @@ package struct FieldSelection: Sendable {
     renames = Dictionary(options.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first }
   }
 
-  /// The column of each field of a header; nil for fields that are not wanted.
+  /// The column of each field of a header; nil for fields that are not wanted. An empty file has none, and lacks none.
   /// - Throws: `usage` when an option names a field that the header lacks, or two fields get one name.
   package func columnNames(of header: [String], file: String) throws(UpsurgeError) -> [String?] {
+    if header.isEmpty { return [] }
     try check(wanted, option: "--columns", against: header, file: file)
     try check(renamed, option: "--rename", against: header, file: file)
     let wantedSet = Set(wanted.map(SQLName.folded))

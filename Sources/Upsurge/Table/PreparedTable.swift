@@ -215,9 +215,9 @@ struct PreparedTable {
     facts.unfilledColumnCount = schema.columns.count - facts.columns.count
     facts.leavesOutUnknown = options.mode == .delete && options.contract != .quarantine
     var columns = ColumnRegistry()
-    if source.isJSON {
-      // JSON names its columns as it goes; all that the table has are known from the start. The mark of rows that are gone
-      // is the sweep's.
+    if source.isJSON || source.isBlank {
+      // JSON names its columns as it goes, and an empty file none; all that the table has are known from the start. The
+      // mark of rows that are gone is the sweep's.
       for column in facts.columns where !SQLName.isSame(column.name, options.rules.softColumn ?? "") {
         columns.add(column)
       }

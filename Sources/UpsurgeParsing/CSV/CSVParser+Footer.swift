@@ -11,7 +11,7 @@ extension CSVParser {
 
   /// Whether the record that was just read is a footer.
   func footerMatch(_ scanner: RecordScanner, in batch: borrowing Batch) -> RecordScanner.Match {
-    guard slotOfField.count > 1, scanner.fieldCount <= slotOfField.count else { return .no }
+    guard slotOfField.count > 1, scanner.fieldCount <= slotOfField.count, recordCount > 0 else { return .no }
     let start = batch.parsedByteCount
     let bytes = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.end - start)
     guard isFooter(UnsafeBufferPointer(rebasing: bytes[..<(scanner.recordEnd - start)])),
