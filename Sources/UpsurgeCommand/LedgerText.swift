@@ -179,6 +179,8 @@ enum LedgerText {
     case .comment: counted("comment line") + " left out"
     case .byteOrderMark: counted("byte order mark") + " between records left out"
     case .repeatedHeader: counted("repeated header") + " left out"
+    case .trailingComment: counted("comment") + " after the last field left out"
+    case .footerLike: counted("record") + " at the end, stored as it is, may be a footer: a total, or blank"
     case .padded: counted("short record") + " filled with NULL"
     case .surplusEmpty: counted("long record") + " whose surplus fields were empty"
     case .textInNumberColumn: counted("text") + " stored in a column of numbers"

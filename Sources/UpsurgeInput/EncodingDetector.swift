@@ -111,7 +111,29 @@ package enum EncodingDetector {
     let few = unitCount / 100
     if secondZeros >= enough && firstZeros <= few { return .utf16le }
     if firstZeros >= enough && secondZeros <= few { return .utf16be }
+    // Other scripts have zeros in their delimiters, digits and line ends only.
+    if firstZeros == 0 && secondZeros > 2 && isText(sample, unitCount, high: 1) { return .utf16le }
+    if secondZeros == 0 && firstZeros > 2 && isText(sample, unitCount, high: 0) { return .utf16be }
     return nil
+  }
+
+  /// Whether all units are characters of a text with line ends.
+  /// - Parameter high: which byte of a unit is the more significant one.
+  private static func isText(_ sample: UnsafeRawBufferPointer, _ unitCount: Int, high: Int) -> Bool {
+    var hasLineEnd = false
+    var mustFollow = false
+    for index in 0..<unitCount {
+      let unit = UInt16(sample[2 * index + high]) << 8 | UInt16(sample[2 * index + 1 - high])
+      if UTF16.isTrailSurrogate(unit) != mustFollow { return false }
+      mustFollow = UTF16.isLeadSurrogate(unit)
+      switch unit {
+      case 0x0A, 0x0D: hasLineEnd = true
+      case 0x09: break
+      case 0..<0x20, 0x7F..<0xA0, 0xE000...0xF8FF, 0xFFF0...: return false
+      default: break
+      }
+    }
+    return hasLineEnd
   }
 }
 

@@ -20,7 +20,7 @@ struct ForeignFormat: Sendable {
 
   /// What the first bytes of a stream say; nil for everything else, text above all.
   static func detect(_ prefix: [UInt8]) -> ForeignFormat? {
-    compressed(prefix) ?? archive(prefix) ?? table(prefix)
+    compressed(prefix) ?? archive(prefix) ?? table(prefix) ?? picture(prefix)
   }
 
   func error(_ name: String) -> UpsurgeError {
@@ -101,6 +101,20 @@ struct ForeignFormat: Sendable {
       return ForeignFormat(
         what: "an old Excel workbook (.xls)", advice: "save the sheet as CSV and load that")
     }
+    return nil
+  }
+
+  private static func picture(_ prefix: [UInt8]) -> ForeignFormat? {
+    let advice = "get the data that it shows as a text file"
+    if has(prefix, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+      return ForeignFormat(what: "a PNG image", advice: advice)
+    }
+    if has(prefix, [0xFF, 0xD8, 0xFF]) { return ForeignFormat(what: "a JPEG image", advice: advice) }
+    if has(prefix, "GIF87a") || has(prefix, "GIF89a") { return ForeignFormat(what: "a GIF image", advice: advice) }
+    if has(prefix, "%PDF-") {
+      return ForeignFormat(what: "a PDF document", advice: "extract its tables into CSV, with tabula or pdftotext -layout")
+    }
+    if has(prefix, "{\\rtf1") { return ForeignFormat(what: "an RTF document", advice: "save it as text") }
     return nil
   }
 

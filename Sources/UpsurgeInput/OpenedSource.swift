@@ -156,7 +156,7 @@ package final class OpenedSource: ByteSource {
       count = try rest.read(into: buffer)
     }
     decodedByteCount += UInt64(count)
-    if needsLineEnd { try checkLineEnd(buffer, count) }
+    try checkLineEnd(buffer, count)
     if compression != .none {
       try ratioLimit?.check(
         name: name, decodedByteCount: decodedByteCount, readByteCount: file.countedByteCount)
@@ -168,9 +168,14 @@ package final class OpenedSource: ByteSource {
   private func checkLineEnd(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(UpsurgeError) {
     if count > 0 {
       lastByte = buffer[count - 1]
-    } else if let lastByte, lastByte != UInt8(ascii: "\n"), lastByte != UInt8(ascii: "\r") {
+    } else if needsLineEnd && endsInLine {
       throw .endsInLine(name, offset: decodedByteCount)
     }
+  }
+
+  /// Whether what was read last is no line end.
+  package var endsInLine: Bool {
+    lastByte.map { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") } ?? false
   }
 
   /// - Parameter recordCount: of the records that were read to the end of the text; nil where that is not known.

@@ -131,7 +131,7 @@ struct Sign: Equatable {
     if kind == .lower && next?.kind == .upper { sum -= 3 }
     if script == .latin {
       if previous?.kind == .digit || next?.kind == .digit { sum -= 2 }
-      if let previous, previous.isHighLatin, !isUsual(behind: previous) { sum -= 1.5 }
+      if let previous, previous.isHighLatin, !isUsual(behind: previous) { sum -= next?.isHighLatin == true ? 5 : 1.5 }
       if previous?.script == .other { sum -= 4 }
     } else {
       if previous?.script == .latin { sum -= 4 }

@@ -13,6 +13,10 @@ public struct WarningLog: Sendable, Equatable {
     public static let byteOrderMark = Code(rawValue: "byte-order-mark")
     /// The header once more, where files were joined.
     public static let repeatedHeader = Code(rawValue: "repeated-header")
+    /// What stood after a record's last field was a comment, and is left out.
+    public static let trailingComment = Code(rawValue: "trailing-comment")
+    /// The last records look like totals, or are blank; they are stored.
+    public static let footerLike = Code(rawValue: "footer-like")
     /// A short record was filled up with NULL (`--ragged pad` or `extra`).
     public static let padded = Code(rawValue: "padded")
     /// Empty surplus fields of a long record were dropped (`--ragged pad`).

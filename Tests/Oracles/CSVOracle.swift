@@ -17,8 +17,8 @@ package struct CSVOracle {
   private var isSingle = false
   private var unquoted = false
   private var endedRecord = false
-  /// How often quotes inside of fields are taken for data: never, where nothing that ends a field follows them, and
-  /// where that follows a doubled one.
+  /// How often quotes inside of fields are taken for data: never, where nothing that ends a field follows them, where that
+  /// follows a doubled one, and in fields that have several and none that could end them.
   private var lenience = 0
 
   private struct Field {
@@ -83,7 +83,7 @@ package struct CSVOracle {
       reject(ending == .badQuote ? "bad-quote" : "unclosed-quote", column, start)
     } else if let index = fields.firstIndex(where: { String(validating: $0.raw, as: UTF8.self) == nil }) {
       reject("invalid-utf8", index < fieldCount ? "c\(index + 1)" : nil, start)
-    } else if fields.count <= fieldCount && isFooter(from: start) {
+    } else if !fields.allSatisfy({ $0.raw.isEmpty }) || fields.count < fieldCount, isFooter(from: start) {
       reject("footer", nil, start)
     } else if fields.count < fieldCount && dialect.ragged == .reject {
       reject("ragged", "c\(fields.count)", start)
@@ -94,7 +94,8 @@ package struct CSVOracle {
     {
       reject("ragged", "c\(fieldCount)", start)
     } else {
-      if isCut { warn("comment", at: start) }
+      if isCut { warn("trailing-comment", at: start) }
+      if fields.count == fieldCount && isFooter(from: start) { warn("footer-like", at: start) }
       store(fields, start)
     }
     line += countLines(start, at)
@@ -102,7 +103,7 @@ package struct CSVOracle {
 
   /// Whether all lines from `start` on are footers, the record itself included.
   private func isFooter(from start: Int) -> Bool {
-    if fieldCount < 2 || number == 1 || bytes.count - start > 4 << 10 { return false }
+    if number == 1 || bytes.count - start > 4 << 10 { return false }
     var end = start
     var first = start
     // The record may have several lines; what follows is looked at line by line.
@@ -115,8 +116,13 @@ package struct CSVOracle {
       let texts = found.map(\.text)
       let name = texts.map { String(decoding: $0, as: UTF8.self) }.map(Self.trimmed).first { !$0.isEmpty } ?? ""
       if texts.count > fieldCount { return false }
-      if texts.count == fieldCount {
-        if !found.contains(where: \.raw.isEmpty) || !FooterWords.beginTotal(name) { return false }
+      if fieldCount == 1 {
+        if !FooterWords.isAlone(name) || found.contains(where: { $0.isQuoted && $0.text.isEmpty }) { return false }
+      } else if texts.count == fieldCount {
+        let filled = texts.filter { !$0.isEmpty }
+        let hasNumber = filled.contains(where: FooterWords.isNumber)
+        let isBlank = filled.isEmpty && !found.contains(where: \.isQuoted)
+        if !isBlank && !(FooterWords.isTotal(name) && (hasNumber || filled.count == 1)) { return false }
       } else if !FooterWords.begin(name, isAlone: texts.count == 1) {
         return false
       }
@@ -171,8 +177,10 @@ package struct CSVOracle {
       let beforeMark = stop - dialect.delimiter.count
       if beforeMark > start, starts(with: dialect.delimiter, at: beforeMark) {
         stop = beforeMark
-      } else if stop == start || (stop == found && bytes[stop - 1] != dialect.quote) {
-        continue
+      } else {
+        let after = found + prefix.count
+        let isApart = stop < found && (after >= end || bytes[after] == 32 || bytes[after] == 9)
+        if stop == start || (!isApart && bytes[stop - 1] != dialect.quote) { continue }
       }
       var part = CSVOracle(bytes: Array(bytes[start..<stop]), dialect: dialect, fieldCount: fieldCount)
       guard case (let read, .whole) = part.readRecord(), read.count == fieldCount else { continue }
@@ -193,12 +201,22 @@ package struct CSVOracle {
   /// as they should be.
   private func readLeniently(from start: Int) -> [Field]? {
     let stop = bytes[start...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.count
-    for lenience in [1, 2] {
+    for lenience in [1, 2, 3] {
       var line = CSVOracle(bytes: Array(bytes[start..<stop]), dialect: dialect, fieldCount: fieldCount)
       line.lenience = lenience
       if case (let fields, .whole) = line.readRecord(), fields.count == fieldCount { return fields }
     }
     return nil
+  }
+
+  /// Whether a field that begins with a quote has another one, and none that could end it.
+  private func isBare(_ start: Int) -> Bool {
+    var quotes: [Int] = []
+    for offset in (start + 1)..<max(bytes.count, start + 1) {
+      if isLineEnd(offset) || starts(with: dialect.delimiter, at: offset) { break }
+      if bytes[offset] == dialect.quote { quotes.append(offset) }
+    }
+    return !quotes.isEmpty && !quotes.contains { isFieldEnd($0 + 1) }
   }
 
   /// Whether a field could end at `offset`.
@@ -258,7 +276,9 @@ package struct CSVOracle {
     while true {
       var field = Field()
       let padding = blanks(from: at)
-      if at + padding < bytes.count, bytes[at + padding] == dialect.quote, !unquoted {
+      if at + padding < bytes.count, bytes[at + padding] == dialect.quote, !unquoted,
+        !(lenience == 3 && isBare(at + padding))
+      {
         at += padding
         field.isQuoted = true
         field.raw.append(bytes[at])

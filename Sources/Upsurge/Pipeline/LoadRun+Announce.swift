@@ -31,6 +31,16 @@ extension LoadRun {
     summary.withLock { $0.dialects.append(words) }
   }
 
+  /// Says where the last line of a text does not end, as that of a text that was cut.
+  func remark(onEndOf source: PreparedSource) {
+    if case .json(.json) = source.shape { return }
+    // A mirror has a guard for it.
+    if job.options.snapshot != nil || !source.opened.endsInLine { return }
+    note(
+      RunNote(
+        .warning, "\(source.opened.name) has no line end after its last line: if it was cut, the last record is not whole"))
+  }
+
   /// Warnings of a source that has no batch to travel with.
   func addWarnings(_ warnings: WarningLog) {
     if !warnings.isEmpty { summary.withLock { $0.warnings.merge(warnings) } }

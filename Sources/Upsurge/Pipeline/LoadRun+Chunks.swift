@@ -43,7 +43,7 @@ extension PreparedSource {
       let dialect = sniffed.dialect
       return
         "\(dialect.delimiter) \(dialect.quote ?? 0) \(dialect.escape ?? 0)\(dialect.escaping == .any ? "" : dialect.escaping.rawValue) \(dialect.commentPrefix ?? []) "
-        + "\(dialect.nullSpellings) \(dialect.quotedEmpty.map { "\($0) " } ?? "")\(dialect.ragged) \(dialect.quotes == .strict ? "" : "\(dialect.quotes) ")\(dialect.headerLineCount) \(dialect.skippedLineCount) "
+        + "\(dialect.nullSpellings) \(dialect.quotedEmpty.map { "\($0) " } ?? "")\(dialect.ragged) \(dialect.quotes == .strict ? "" : "\(dialect.quotes) ")\(dialect.bareEmpty == .null ? "" : "empty ")\(dialect.headerLineCount) \(dialect.skippedLineCount) "
         + "\(sniffed.headerNames)"
     }
   }

@@ -229,7 +229,10 @@ struct ReaderStage {
     }
     // So that what one file ends with is not what the next one begins with.
     withUnsafeBytes(of: byte) { end in owner.deliveryHash.withLock { $0?.add(end) } }
-    if isAtEnd { try source.opened.checkTrailer(recordCount: parser.state?.recordCount) }
+    if isAtEnd {
+      try source.opened.checkTrailer(recordCount: parser.state?.recordCount)
+      owner.remark(onEndOf: source)
+    }
     if source.opened.hasChanged {
       owner.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
     }

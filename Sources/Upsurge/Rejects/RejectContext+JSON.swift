@@ -84,6 +84,7 @@ extension RejectContext {
     }
     if let quotedEmpty = dialect.quotedEmpty { out.member("quoted_empty", quotedEmpty.rawValue) }
     if dialect.ragged != .reject { out.member("ragged", dialect.ragged.rawValue) }
+    if dialect.bareEmpty != .null { out.member("bare_empty", dialect.bareEmpty.rawValue) }
     if dialect.quotes != .strict { out.member("quotes", dialect.quotes.rawValue) }
     out.endObject()
   }
@@ -155,6 +156,7 @@ extension RejectContext {
     dialect.escape = try byte(given, "escape")
     dialect.escaping = try word(given, "escaping") ?? .any
     dialect.ragged = try word(given, "ragged") ?? .reject
+    dialect.bareEmpty = try word(given, "bare_empty") ?? .null
     dialect.quotes = try word(given, "quotes") ?? .strict
     dialect.quotedEmpty = try word(given, "quoted_empty")
     if let spellings = given["null"] {

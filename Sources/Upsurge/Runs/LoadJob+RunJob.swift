@@ -83,6 +83,7 @@ extension CSVOverrides {
     if !nullSpellings.isEmpty { parts.append("null \(nullSpellings)") }
     if let quotedEmpty { parts.append("quoted empty \(quotedEmpty.rawValue)") }
     if ragged != .reject { parts.append("ragged \(ragged)") }
+    if bareEmpty != .null { parts.append("bare empty \(bareEmpty.rawValue)") }
     if quotes != .strict { parts.append("quotes \(quotes)") }
     return parts.joined(separator: ", ")
   }

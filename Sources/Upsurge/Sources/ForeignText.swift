@@ -125,7 +125,7 @@ struct ForeignText: Equatable {
   private static let starts = [
     "curl: (", "wget: ", "fatal: ", "traceback (most recent call last):", "exception in thread ",
     "psql: error: ", "psql: fatal", "ssh: connect to host ", "zsh: command not found: ", "rsync: ",
-    "aws: error",
+    "aws: error", "error:  ", "http/1.", "http/2 ", "-----begin ", "{\\rtf1",
   ]
 
   /// How those of shells and their commands end: `cat: a.csv: No such file or directory`.
@@ -140,7 +140,7 @@ struct ForeignText: Equatable {
     "not found", "page not found", "access denied", "forbidden", "unauthorized", "bad request", "bad gateway",
     "service unavailable", "gateway timeout", "gateway time-out", "too many requests",
     "internal server error",
-    "request timeout", "permission denied", "no such file or directory", "method not allowed", "gone",
+    "rate limit exceeded", "api rate limit exceeded", "request timeout", "permission denied", "no such file or directory", "method not allowed", "gone",
   ]
 
   private static func message(_ text: String) -> ForeignText? {

@@ -20,6 +20,8 @@ struct JobNode {
   var content: Content
   /// Whether a text has no quotes, so that `true` is no word but a truth.
   var isPlain = false
+  /// Whether nothing is written as `null`, which is a value of some options.
+  var isNullWord = false
   var place: JobPlace
 
   /// Bytes of all texts in it.

@@ -75,6 +75,8 @@ extension JobSetting {
   private func text(_ node: JobNode, or wanted: String = "a text or a number") throws(UpsurgeError) -> String
   {
     if case .text(let text) = node.content { return text }
+    // YAML's own word, which is a value of some options.
+    if case .nothing = node.content, node.isNullWord, option.words.contains("null") { return "null" }
     throw wrongKind(node, wanted: wanted)
   }
 

@@ -92,6 +92,7 @@ struct JobYAML {
       try checkTag(scalar.tag, of: node)
       converted.isPlain = scalar.style == .plain && scalar.tag.rawValue != Tag.Name.str.rawValue
       let isNothing = converted.isPlain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+      converted.isNullWord = isNothing && scalar.string.lowercased() == "null"
       if !isNothing { converted.content = .text(try checked(scalar.string, at: converted.place)) }
     case .sequence(let nodes):
       try checkTag(nodes.tag, of: node)

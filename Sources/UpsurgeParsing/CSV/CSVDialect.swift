@@ -53,6 +53,8 @@ public struct CSVDialect: Sendable, Equatable {
   public var nullSpellings: [[UInt8]]
   /// nil: NULL in a column of numbers, the empty text in every other one.
   public var quotedEmpty: QuotedEmpty?
+  /// What an unquoted empty field is in a column that is not one of numbers.
+  public var bareEmpty = QuotedEmpty.null
   public var ragged: RaggedPolicy
   public var quotes = Quotes.strict
   /// Records before the data that hold the names of the columns: 0 none, more than one are joined by a space.

@@ -30,6 +30,8 @@ public struct CSVOverrides: Sendable, Equatable {
   public var nullSpellings: [[UInt8]]
   /// What quoted empty fields are, never sniffed; nil: NULL in a column of numbers, the empty text elsewhere.
   public var quotedEmpty: CSVDialect.QuotedEmpty?
+  /// Never sniffed.
+  public var bareEmpty = CSVDialect.QuotedEmpty.null
   /// Never sniffed, and without influence on what is.
   public var ragged: CSVDialect.RaggedPolicy
   /// Never sniffed.

@@ -1,20 +1,28 @@
 import UpsurgeRecords
 
-/// Lines behind the last record that are none: `(3 rows)`, `Total;12`, `Total,,,12`, blanks, a Ctrl-Z.
+/// Lines behind the last record that are none: `(3 rows)`, `Total;12`, `Total,,12`, blanks, a Ctrl-Z.
 ///
 /// They look like what people and programs write under a table, and nothing stands behind them but others of their kind.
-/// One with as many fields as a record is a total with gaps: other lines could be records. All are rejected as what they
-/// are, and never filled up with NULL.
+/// They are rejected as what they are, and never filled up with NULL. Blank lines with all fields (`,,`) could be records:
+/// they are stored, and said.
 extension CSVParser {
   /// So much of the end of an input may be footers.
   private static let byteLimit = 4 << 10
 
+  enum FooterMatch {
+    case no, footer
+    /// A footer, if it is no record.
+    case perhaps
+    /// More bytes are needed to tell.
+    case unknown
+  }
+
   /// Whether the record that was just read is a footer.
-  func footerMatch(_ scanner: RecordScanner, in batch: borrowing Batch) -> RecordScanner.Match {
-    guard slotOfField.count > 1, scanner.fieldCount <= slotOfField.count, recordCount > 0 else { return .no }
+  func footerMatch(_ scanner: RecordScanner, in batch: borrowing Batch) -> FooterMatch {
+    guard scanner.fieldCount <= slotOfField.count, recordCount > 0 else { return .no }
     let start = batch.parsedByteCount
     let bytes = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.end - start)
-    guard isFooter(UnsafeBufferPointer(rebasing: bytes[..<(scanner.recordEnd - start)])),
+    guard let first = footer(UnsafeBufferPointer(rebasing: bytes[..<(scanner.recordEnd - start)])),
       bytes.count <= Self.byteLimit
     else { return .no }
     if !scanner.isFinal { return .unknown }
@@ -23,28 +31,35 @@ extension CSVParser {
     while !rest.isAtEnd {
       let first = rest.offset
       rest.skipLine()
-      guard isFooter(UnsafeBufferPointer(rebasing: bytes[first..<rest.offset])) else { return .no }
+      if footer(UnsafeBufferPointer(rebasing: bytes[first..<rest.offset])) == nil { return .no }
     }
-    return .yes
+    return first == .line ? .footer : .perhaps
   }
 
+  private enum Footer { case line, record }
+
   /// - Parameter line: one physical line.
-  private func isFooter(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+  private func footer(_ line: UnsafeBufferPointer<UInt8>) -> Footer? {
     var reader = FieldReader(bytes: line, dialect: dialect)
-    var (fieldCount, first, hasEmpty) = (0, "", false)
+    var (fieldCount, first, hasEmptyText, hasNumber, filledCount) = (0, "", false, false, 0)
     while true {
       let field = reader.nextFieldLeniently()
       fieldCount += 1
       if field.start == field.stop {
-        if !field.isQuoted { hasEmpty = true }
-      } else if first.isEmpty {
-        first = HeaderNames.trim(String(decoding: reader.text(of: field), as: UTF8.self))
+        if field.isQuoted { hasEmptyText = true }
+      } else {
+        filledCount += 1
+        let text = reader.text(of: field)
+        if first.isEmpty { first = HeaderNames.trim(String(decoding: text, as: UTF8.self)) }
+        if FooterWords.isNumber(text) { hasNumber = true }
       }
       if field.ending != .delimiter { break }
-      if fieldCount >= slotOfField.count { return false }
+      if fieldCount >= slotOfField.count { return nil }
     }
-    if fieldCount == slotOfField.count { return hasEmpty && FooterWords.beginTotal(first) }
-    return FooterWords.begin(first, isAlone: fieldCount == 1)
+    if slotOfField.count == 1 { return !hasEmptyText && FooterWords.isAlone(first) ? .line : nil }
+    if fieldCount < slotOfField.count { return FooterWords.begin(first, isAlone: fieldCount == 1) ? .line : nil }
+    if filledCount == 0 { return hasEmptyText ? nil : .record }
+    return FooterWords.isTotal(first) && (hasNumber || filledCount == 1) ? .line : nil
   }
 
   /// Whether the record that was just read may be a footer by how it begins.
@@ -54,11 +69,29 @@ extension CSVParser {
     var at = start
     while at < stop && (bytes[at] == scanner.delimiter || bytes[at] == FieldReader.blank) { at += 1 }
     if at < stop && UInt16(bytes[at]) == scanner.quote { at += 1 }
+    if at == stop { return true }
+    if slotOfField.count == 1, bytes[at] == UInt8(ascii: "(") || bytes[at] &- UInt8(ascii: "0") <= 9 {
+      return mayCountRows(bytes, from: at, to: stop)
+    }
+    if bytes[at] == UInt8(ascii: "\\") { return stop - at == 2 && bytes[at + 1] == UInt8(ascii: ".") }
     var end = at
     while end < stop && (bytes[end] | 0x20) &- UInt8(ascii: "a") < 26 { end += 1 }
     guard end - at >= 3 && end - at <= 9, FooterWords.mayBeTotal(bytes + at) else { return false }
     return FooterWords.beginTotal(
       String(decoding: UnsafeBufferPointer(start: bytes + at, count: end - at), as: UTF8.self))
+  }
+
+  /// Whether digits and then a word stand there: `3 rows`, `(3 rows)`.
+  private func mayCountRows(_ bytes: UnsafePointer<UInt8>, from start: Int, to stop: Int) -> Bool {
+    var at = bytes[start] == UInt8(ascii: "(") ? start + 1 : start
+    while at < stop && bytes[at] &- UInt8(ascii: "0") <= 9 { at += 1 }
+    return at + 1 < stop && bytes[at] == FieldReader.blank && (bytes[at + 1] | 0x20) &- UInt8(ascii: "a") < 26
+  }
+
+  /// Whether the record is the mark `\.` with which COPY ends its text.
+  func isEndMark(_ scanner: RecordScanner, at start: Int) -> Bool {
+    dialect.escaping == .letters && scanner.recordEnd - start == 2 && scanner.bytes[start] == UInt8(ascii: "\\")
+      && scanner.bytes[start + 1] == UInt8(ascii: ".")
   }
 
   var footerProblem: RecordProblem {
@@ -90,8 +123,36 @@ package enum FooterWords {
   private static let totalBeginnings: [UInt32] = Array(
     Set(totals.map { word in word.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) } }))
 
-  /// Whether a cell says that its line is a total.
+  /// Whether a cell begins as one that says that its line is a total.
   package static func beginTotal(_ text: String) -> Bool { totals.contains(text.prefix { $0.isLetter }.lowercased()) }
+
+  /// Whether a cell is a number, or a date.
+  package static func isNumber(_ text: [UInt8]) -> Bool { CellLook(text).isTyped }
+
+  /// Whether a cell says that its line is a total, and nothing else: `Total`, `Grand total:`.
+  package static func isTotal(_ text: String) -> Bool {
+    let words = text.lowercased().split(whereSeparator: { $0 == " " || $0 == ":" || $0 == "-" })
+    guard let last = words.last, words.count <= 2 else { return false }
+    if words.count == 2 { return ["grand", "sub"].contains(words[0]) && last == "total" }
+    return last != "grand" && totals.contains(String(last))
+  }
+
+  /// Whether a line of a table with one column is none of its values: `(3 rows)`, `3 rows`, `Total: 60`, nothing.
+  package static func isAlone(_ text: String) -> Bool {
+    if text.isEmpty { return true }
+    if text.hasPrefix("(") && text.hasSuffix(")") { return countsRows(text.dropFirst().dropLast()) }
+    if countsRows(text[...]) { return true }
+    let word = text.prefix { !$0.isNumber }
+    let number = text.dropFirst(word.count)
+    return !number.isEmpty && isTotal(String(word)) && number.allSatisfy { $0.isNumber || ".,' ".contains($0) }
+  }
+
+  /// Whether a text is as `3 rows` or `12 records selected.`
+  private static func countsRows(_ text: Substring) -> Bool {
+    let parts = text.split(separator: " ")
+    return parts.count > 1 && parts[0].allSatisfy(\.isNumber)
+      && ["row", "rows", "record", "records", "line", "lines"].contains(parts[1].lowercased().filter(\.isLetter))
+  }
 
   /// - Parameters:
   ///   - text: the first cell that is not empty, without blanks around it; empty where all are.
@@ -103,13 +164,8 @@ package enum FooterWords {
     let word = text.prefix { $0.isLetter }.lowercased()
     if words.contains(word) || totals.contains(word) { return true }
     if text.hasPrefix("(") && text.hasSuffix(")") { return isAlone }
-    // `3 rows`, `12 records selected.`
+    if countsRows(text[...]) { return true }
     let parts = text.split(separator: " ")
-    if parts.count > 1, parts[0].allSatisfy(\.isNumber),
-      ["row", "rows", "record", "records", "line", "lines"].contains(parts[1].lowercased().filter(\.isLetter))
-    {
-      return true
-    }
     // A sentence; a record that is cut off ends within a value.
     return isAlone && parts.count > 3
   }

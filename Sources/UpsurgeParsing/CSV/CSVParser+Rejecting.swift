@@ -10,11 +10,12 @@ struct RecordProblem {
 
 extension CSVParser {
   /// What is wrong with a record whose quotes are right; nil: nothing.
-  func problem(of scanner: RecordScanner, at start: Int) -> RecordProblem? {
+  func problem(of scanner: RecordScanner, in batch: borrowing Batch) -> RecordProblem? {
+    let start = batch.parsedByteCount
     if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField) }
     if scanner.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
       if dialect.commentPrefix == nil, scanner.bytes[start] == UInt8(ascii: "#") {
-        problem.hint = "--comment '#' leaves out lines that begin with #"
+        problem.hint = commentHint(scanner, in: batch) ?? problem.hint
       }
       return problem
     }
@@ -25,6 +26,16 @@ extension CSVParser {
       }
     }
     return nil
+  }
+
+  /// What leaves out a line with `#`, and no record that begins so.
+  private func commentHint(_ scanner: RecordScanner, in batch: borrowing Batch) -> String? {
+    let hash = UInt8(ascii: "#")
+    let hasRecords = (0..<batch.recordCount).contains { batch.arena[Int(batch.records[$0].arenaOffset)] == hash }
+    if !hasRecords { return "--comment '#' leaves out lines that begin with #" }
+    let start = batch.parsedByteCount
+    guard start + 1 < scanner.recordEnd, scanner.bytes[start + 1] == FieldReader.blank else { return nil }
+    return "--comment '# ' leaves out lines that begin with # and a blank"
   }
 
   private func invalidText(inField field: Int) -> RecordProblem {

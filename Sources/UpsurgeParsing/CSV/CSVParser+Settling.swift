@@ -27,14 +27,20 @@ extension CSVParser {
       return .settled
     case .record: break
     }
-    var footer = RecordScanner.Match.no
+    if isEndMark(scanner, at: batch.parsedByteCount) {
+      nextLine += 1
+      batch.parsedByteCount = scanner.nextStart
+      scanner.spillByteCount = batch.spillByteCount
+      return .settled
+    }
+    var footer = FooterMatch.no
     if scanner.invalidField < 0,
       scanner.fieldCount < slotOfField.count || beginsFooter(scanner, at: batch.parsedByteCount)
     {
       footer = footerMatch(scanner, in: batch)
     }
     if footer == .unknown { return .incomplete }
-    if let problem = footer == .yes ? footerProblem : problem(of: scanner, at: batch.parsedByteCount) {
+    if let problem = footer == .footer ? footerProblem : problem(of: scanner, in: batch) {
       reject(problem, &batch, scanner)
       scanner.spillByteCount = batch.spillByteCount
       return .settled
@@ -53,7 +59,8 @@ extension CSVParser {
       }
     }
     if !blobSlots.isEmpty, let settlement = decodeBlobs(&batch, &scanner) { return settlement }
-    if isCut { tally.count(.comment, at: position(ofByte: batch.parsedByteCount, in: batch)) }
+    if footer == .perhaps { tally.count(.footerLike, at: position(ofByte: batch.parsedByteCount, in: batch)) }
+    if isCut { tally.count(.trailingComment, at: position(ofByte: batch.parsedByteCount, in: batch)) }
     accept(&batch, scanner)
     return .settled
   }

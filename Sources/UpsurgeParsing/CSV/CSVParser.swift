@@ -133,7 +133,7 @@ package struct CSVParser: RecordParser {
     return RecordScanner(
       bytes: UnsafePointer(batch.arena), end: batch.arenaByteCount, isFinal: isFinal,
       cancellation: cancellation.map { Unmanaged.passUnretained($0) }, isValidUTF8: isValid,
-      isSimple: isValid && dialect.delimiter.count == 1 && scratch.nullSpellingByteCount == 0,
+      isSimple: isValid && dialect.bareEmpty == .null && dialect.delimiter.count == 1 && scratch.nullSpellingByteCount == 0,
       delimiter: delimiter, delimiterByteCount: dialect.delimiter.count,
       delimiterBytes: UnsafePointer(scratch.delimiter),
       quote: dialect.quote.map(UInt16.init) ?? 0x100,
@@ -145,6 +145,7 @@ package struct CSVParser: RecordParser {
       plans: UnsafePointer(scratch.plans), expectedFieldCount: slotOfField.count,
       nullSpellings: UnsafePointer(scratch.nullSpellings),
       nullSpellingByteCount: scratch.nullSpellingByteCount, keepsQuotedEmpty: dialect.quotedEmpty == .text,
+      keepsBareEmpty: dialect.bareEmpty == .text,
       cells: batch.cells, spill: batch.spill, spillByteCount: batch.spillByteCount, notes: scratch.notes)
   }
 

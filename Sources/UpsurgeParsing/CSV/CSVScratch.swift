@@ -63,10 +63,14 @@ final class CSVScratch {
 
     footerStarts = .allocate(capacity: 256)
     footerStarts.initialize(repeating: false, count: 256)
+    var starts = FooterWords.totalStarts
     if slotOfField.count > 1 {
-      let marks = [dialect.delimiter.first, dialect.quote, FieldReader.blank].compactMap(\.self)
-      for byte in FooterWords.totalStarts + marks { footerStarts[Int(byte)] = true }
+      starts += [dialect.delimiter.first, dialect.quote, FieldReader.blank].compactMap(\.self)
+    } else {
+      starts += [UInt8(ascii: "(")] + (UInt8(ascii: "0")...UInt8(ascii: "9"))
     }
+    if dialect.escaping == .letters { starts.append(UInt8(ascii: "\\")) }
+    for byte in starts { footerStarts[Int(byte)] = true }
   }
 
   deinit {

@@ -93,13 +93,26 @@ struct Sniffing {
   /// What stands behind a first line `sep=;`, read so.
   private func resultBehindSeparatorLine() -> CSVSniffResult? {
     guard given.skippedLineCount == nil, let line = SeparatorLine(bytes) else { return nil }
-    var given = given
-    if given.delimiter == nil { given.delimiter = [line.delimiter] }
     let rest = UnsafeBufferPointer(rebasing: bytes.dropFirst(line.byteCount))
-    var sniffing = Sniffing(bytes: rest, isWhole: isWhole, given: given)
-    var result = sniffing.result()
-    result.dialect.skippedLineCount += 1
+    var result = result(of: rest, delimiter: given.delimiter ?? [line.delimiter])
+    if given.delimiter == nil && result.fieldCount == 1 && !rest.contains(line.delimiter) {
+      let other = self.result(of: rest, delimiter: nil)
+      if other.fieldCount > 1 {
+        result = other
+        result.remarks.append(
+          "the first line says that the delimiter is \(CSVDialect.name(of: [line.delimiter])), which is in no line: "
+            + "\(CSVDialect.name(of: other.dialect.delimiter)) parts the fields; --delimiter says another one")
+      }
+    }
+    result.dialect.skippedLineCount += line.lineCount
     return result
+  }
+
+  private func result(of bytes: UnsafeBufferPointer<UInt8>, delimiter: [UInt8]?) -> CSVSniffResult {
+    var given = given
+    given.delimiter = delimiter
+    var sniffing = Sniffing(bytes: bytes, isWhole: isWhole, given: given)
+    return sniffing.result()
   }
 
   /// No more of a header is kept to know it again.

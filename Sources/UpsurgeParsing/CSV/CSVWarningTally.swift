@@ -5,7 +5,7 @@ import UpsurgeRecords
 struct CSVWarningTally {
   /// Warnings about records, not values.
   enum Kind: Int, CaseIterable {
-    case blankLine, comment, padded, surplusEmpty, byteOrderMark, repeatedHeader
+    case blankLine, comment, padded, surplusEmpty, byteOrderMark, repeatedHeader, trailingComment, footerLike
 
     var code: WarningLog.Code {
       switch self {
@@ -15,6 +15,8 @@ struct CSVWarningTally {
       case .surplusEmpty: .surplusEmpty
       case .byteOrderMark: .byteOrderMark
       case .repeatedHeader: .repeatedHeader
+      case .trailingComment: .trailingComment
+      case .footerLike: .footerLike
       }
     }
   }

@@ -17,6 +17,8 @@ struct HeaderJudge {
   private var namedCount = 0
   private var fieldCount = 0
   private var hasBody = false
+  /// Names that stand below again.
+  private var recurringCount = 0
 
   /// Columns of numbers and the like below the second record, and how many of them have a name in both.
   private var typedColumnCount = 0
@@ -77,6 +79,9 @@ struct HeaderJudge {
     return supporting > opposing || isPivot
   }
 
+  /// Whether the first record is taken for data only because its values stand below again.
+  var isRecurring: Bool { !hasHeader && recurringCount > 0 && opposing == 0.75 * Double(recurringCount) }
+
   /// Whether what stands below says that the first record is a header.
   var isSupported: Bool { supporting > opposing }
 
@@ -85,8 +90,10 @@ struct HeaderJudge {
     if look == .empty || Self.missingSpellings.contains(String(decoding: head, as: UTF8.self)) { return }
     if look.isTyped { typedHeads.append(head) } else { namedCount += 1 }
     if values.isEmpty { return }
-    let typedCount = values.count { CellLook($0).isTyped }
-    if typedCount * 5 >= values.count * 4 {
+    // Where the name stands again the header may.
+    let others = look.isTyped ? values : values.filter { $0 != head }
+    let typedCount = others.count { CellLook($0).isTyped }
+    if !others.isEmpty && typedCount * 5 >= others.count * 4 {
       if !look.isTyped {
         supporting += 2
       } else if !CellLook.isYear(head) || values.count(where: CellLook.isYear) * 2 > values.count {
@@ -94,8 +101,9 @@ struct HeaderJudge {
       }
     } else if look.isTyped {
       if !CellLook.isYear(head) { opposing += 1 }
-    } else if values.count > 1 && values.contains(head) {
+    } else if values.count > 1 && values.count > others.count {
       opposing += 0.75
+      recurringCount += 1
     } else if values.count > 2, values.allSatisfy({ $0.count == values[0].count }),
       head.count != values[0].count
     {

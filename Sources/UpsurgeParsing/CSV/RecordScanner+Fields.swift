@@ -14,7 +14,7 @@ extension RecordScanner {
   mutating func takeField(from start: Int, to stop: Int, isQuoted: Bool, hasEscapes: Bool) {
     let field = fieldCount
     fieldCount = field &+ 1
-    if field >= expectedFieldCount || !isValidUTF8 || hasEscapes || nullSpellingByteCount > 0 {
+    if field >= expectedFieldCount || !isValidUTF8 || hasEscapes || nullSpellingByteCount > 0 || keepsBareEmpty {
       return takeRareField(field, from: start, to: stop, isQuoted: isQuoted, hasEscapes: hasEscapes)
     }
     let plan = plans[field]
@@ -43,7 +43,8 @@ extension RecordScanner {
     var offset = isQuoted ? start + 1 : start
     var byteCount = isQuoted ? stop - start - 2 : stop - start
     if !isQuoted {
-      if byteCount == 0 || (nullSpellingByteCount > 0 && isNullSpelling(from: start, byteCount: byteCount)) {
+      let isEmpty = byteCount == 0 && !(keepsBareEmpty && !plan.isNumeric)
+      if isEmpty || (nullSpellingByteCount > 0 && isNullSpelling(from: start, byteCount: byteCount)) {
         cells[Int(plan.slot)] = .null
         return
       }

@@ -28,7 +28,20 @@ extension RecordScanner {
   /// - Returns: whether that gives the fields that a record should have. Then the scanner stands behind the line, as if
   ///   it had read a record.
   mutating func scanLeniently(_ line: Line) -> Bool {
-    scan(line, to: line.end, .lone) || scan(line, to: line.end, .pairs)
+    scan(line, to: line.end, .lone) || scan(line, to: line.end, .pairs) || scan(line, to: line.end, .bare)
+  }
+
+  /// Whether a field that begins with a quote has another one, but none that could end it: `"big" one`.
+  func isBare(_ start: Int) -> Bool {
+    var (at, quoteCount) = (start + 1, 1)
+    while at < end && !(bytes[at] == delimiter && at + delimiterByteCount <= end && holdsDelimiter(at: at)) {
+      if UInt16(bytes[at]) == quote {
+        if mayClose(at) { return false }
+        quoteCount += 1
+      }
+      at += 1
+    }
+    return quoteCount > 1
   }
 
   /// Reads the line again without the comment that stands after its last field: `1,Ann # a note`.
@@ -42,7 +55,10 @@ extension RecordScanner {
       if beforeMark > line.start && holdsDelimiter(at: beforeMark) {
         // `1,Ann,# a note` has its fields in front of the comment; `1,#fff` has not.
         if scan(line, to: beforeMark, .none) { return true }
-      } else if stop > line.start && (stop < found || UInt16(bytes[stop - 1]) == quote) {
+      } else if stop > line.start,
+        UInt16(bytes[stop - 1]) == quote || stop < found && isApart(found + prefix.count, line)
+      {
+        // `12 Main St #4` is a field, and no comment.
         if scan(line, to: stop, .none) { return true }
       }
       at = found + 1
@@ -62,6 +78,9 @@ extension RecordScanner {
     reindex(from: line.next)
     return isWhole
   }
+
+  /// Whether a blank, or the end of the line, follows a comment's mark.
+  private func isApart(_ at: Int, _ line: Line) -> Bool { at >= line.end || FieldReader.isBlank(bytes[at]) }
 
   private func first(_ prefix: [UInt8], from start: Int, to stop: Int) -> Int? {
     var at = start

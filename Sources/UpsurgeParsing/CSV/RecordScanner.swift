@@ -34,6 +34,8 @@ struct RecordScanner {
     case lone
     /// The same; and the second one of a pair ends the field where it can.
     case pairs
+    /// Those of fields that have several, and none that could end the field.
+    case bare
   }
 
   // The input.
@@ -80,6 +82,8 @@ struct RecordScanner {
   let nullSpellingByteCount: Int
   /// Whether a quoted empty field is the empty text also in a column of numbers.
   let keepsQuotedEmpty: Bool
+  /// Whether an unquoted empty field is the empty text where its column is not one of numbers.
+  let keepsBareEmpty: Bool
   /// The cells of the record that is being read.
   var cells: UnsafeMutablePointer<Cell>
   let spill: UnsafeMutablePointer<UInt8>
@@ -116,7 +120,7 @@ struct RecordScanner {
         fieldStart = start
       }
       let fieldEnd: FieldEnd
-      if fieldStart < end && UInt16(bytes[fieldStart]) == quote {
+      if fieldStart < end && UInt16(bytes[fieldStart]) == quote && !(lenience == .bare && isBare(fieldStart)) {
         fieldEnd = scanQuotedField(at: fieldStart)
       } else {
         fieldEnd = scanUnquotedField(at: fieldStart)

@@ -3,12 +3,17 @@ struct SeparatorLine {
   let delimiter: UInt8
   /// Where the next line starts.
   let byteCount: Int
+  /// Lines up to there: the line itself, and blank ones in front of it.
+  let lineCount: Int
 
   /// - Parameter bytes: the start of the input, behind a byte order mark.
   /// - Returns: nil where the first line is none.
   init?(_ bytes: UnsafeBufferPointer<UInt8>) {
-    guard let end = bytes.prefix(64).firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
-    var line = bytes[..<end]
+    let isLineEnd = { (byte: UInt8) in byte == 0x0A || byte == 0x0D }
+    guard let start = bytes.prefix(64).firstIndex(where: { !isLineEnd($0) }),
+      let end = bytes[start...].prefix(64).firstIndex(where: isLineEnd)
+    else { return nil }
+    var line = bytes[start..<end]
     let quotes: [UInt8] = [UInt8(ascii: "\""), UInt8(ascii: "'")]
     if let first = line.first, quotes.contains(first) {
       line = line.dropFirst()
@@ -28,6 +33,7 @@ struct SeparatorLine {
     var next = end + 1
     if bytes[end] == 0x0D && next < bytes.count && bytes[next] == 0x0A { next += 1 }
     byteCount = next
+    lineCount = 1 + bytes[..<start].indices.count { bytes[$0] == 0x0D || $0 == 0 || bytes[$0 - 1] != 0x0D }
   }
 
   private static func isWordByte(_ byte: UInt8) -> Bool {

@@ -11,8 +11,8 @@ extension Sniffing {
   ///   - names: those of its columns.
   func doubts(in table: SampleRecords, _ dialect: CSVDialect, names: [String]) -> [String] {
     let body = table.records.dropFirst(dialect.headerLineCount).prefix(Self.limit).filter { !$0.isBroken }
-    guard body.count > 1 else { return quotesThatAreData(dialect) }
-    return quotesThatAreData(dialect) + otherQuotes(in: body, of: table, dialect, names) + blanks(in: body, of: table, dialect)
+    return quotesThatAreData(dialect) + otherQuotes(in: body, of: table, dialect, names) + blanks(of: table, dialect)
+      + secondHeader(of: table, dialect) + recurringNames(of: table, dialect)
   }
 
   /// Fields begin with a quote, and reading it as one made no sense.
@@ -54,23 +54,54 @@ extension Sniffing {
     return []
   }
 
-  /// Most values begin with a blank, which stands behind each delimiter.
-  private func blanks(
-    in body: [SampleRecords.Record], of table: SampleRecords, _ dialect: CSVDialect
-  ) -> [String] {
-    guard given.delimiter == nil, dialect.delimiter.count == 1, dialect.delimiter[0] != FieldReader.blank else { return [] }
-    var (count, padded) = (0, 0)
-    for record in body {
-      for column in 1..<max(record.fields.count, 1) {
-        guard let value = value(of: record, column, in: table), let first = value.first else { continue }
-        count += 1
-        if first == FieldReader.blank, value.count > 1, value.dropFirst().first != FieldReader.blank { padded += 1 }
+  /// Most fields begin or end with a blank, which stands beside each delimiter.
+  private func blanks(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+    guard given.delimiter == nil, dialect.delimiter.count == 1, dialect.delimiter[0] > FieldReader.blank else { return [] }
+    var (afterCount, after, beforeCount, before) = (0, 0, 0, 0)
+    for record in table.records.prefix(Self.limit) where !record.isBroken && record.fields.count > 1 {
+      for column in record.fields.indices.map({ $0 - record.fields.lowerBound }) {
+        guard let value = value(of: record, column, in: table), value.count > 1 else { continue }
+        if column > 0 {
+          afterCount += 1
+          if isSingleBlank(value[0], beside: value[1]) { after += 1 }
+        }
+        if column + 1 < record.fields.count {
+          beforeCount += 1
+          if isSingleBlank(value[value.count - 1], beside: value[value.count - 2]) { before += 1 }
+        }
       }
     }
-    guard padded > 1, padded * 5 >= count * 4 else { return [] }
+    let begins = after > 1 && after * 5 >= afterCount * 4
+    let ends = before > 1 && before * 5 >= beforeCount * 4
+    guard begins || ends else { return [] }
     let mark = String(decoding: dialect.delimiter, as: UTF8.self)
-    if dialect.delimiter[0] < 0x20 { return [] }
-    return ["values begin with a blank, which is part of them; --delimiter '\(mark) ' reads them without"]
+    let option = "'\(ends ? " " : "")\(mark)\(begins ? " " : "")'"
+    return [
+      "fields \(begins ? ends ? "begin and end" : "begin" : "end") with a blank, which is part of them; --delimiter "
+        + "\(option) reads them without"
+    ]
+  }
+
+  /// The first record could be names that its columns hold as well.
+  private func recurringNames(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+    guard given.headerLineCount == nil, given.columnNames == nil, dialect.headerLineCount == 0,
+      HeaderJudge(table).isRecurring
+    else { return [] }
+    return [
+      "the first record is read as data, as its texts stand in later records, too; --header-lines 1 reads it as the header"
+    ]
+  }
+
+  private func isSingleBlank(_ byte: UInt8, beside other: UInt8) -> Bool {
+    byte == FieldReader.blank && other != FieldReader.blank
+  }
+
+  /// The second record names columns, too, or their units.
+  private func secondHeader(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+    guard given.headerLineCount == nil, dialect.headerLineCount == 1,
+      HeaderJudge(table, hasSecondRow: true).isSecondRowHeader
+    else { return [] }
+    return ["the second record looks like a part of the header; --header-lines 2 joins the two, and --skip-lines 1 leaves the first one out"]
   }
 
   /// An unquoted field; nil where there is none.

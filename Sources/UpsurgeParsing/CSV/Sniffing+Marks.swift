@@ -24,7 +24,7 @@ extension Sniffing {
     var base = CSVDialect(
       nullSpellings: given.nullSpellings, ragged: given.ragged,
       skippedLineCount: given.skippedLineCount ?? 0)
-    base.quotes = given.quotes
+    (base.quotes, base.bareEmpty) = (given.quotes, given.bareEmpty)
     if let prefix = given.commentPrefix, !prefix.isEmpty { base.commentPrefix = prefix }
 
     let excerpt = self.excerpt()
@@ -37,6 +37,7 @@ extension Sniffing {
       candidates.append(candidate)
       if candidate.score > best.score { best = candidate }
     }
+    if excerpt.isDoubled(best.dialect) { best.dialect.delimiter += best.dialect.delimiter }
     if let doubt = excerpt.doubt(of: best, among: candidates) { doubts.append(doubt) }
     best.dialect.escaping = escaping(of: best.dialect)
     return best.dialect
@@ -67,6 +68,20 @@ extension Sniffing {
     return nil
   }
 
+  /// Whether each delimiter stands there twice: every second field of all records is empty.
+  private func isDoubled(_ dialect: CSVDialect) -> Bool {
+    guard given.delimiter == nil, dialect.delimiter.count == 1 else { return false }
+    let sample = read(dialect)
+    guard sample.records.count > 1 else { return false }
+    return sample.records.allSatisfy { record in
+      record.fields.count > 2 && record.fields.count % 2 == 1
+        && record.fields.allSatisfy { index in
+          (index - record.fields.lowerBound) % 2 == 0
+            || sample.fields[index].start == sample.fields[index].stop && !sample.fields[index].isQuoted
+        }
+    }
+  }
+
   /// A reading with so much of the best one's score could be meant as well.
   private static let closeShare = 0.93
 
@@ -91,10 +106,28 @@ extension Sniffing {
   /// As much of the sample as is needed to tell the marks: some hundred lines.
   private func excerpt() -> Sniffing {
     let limit = 16 << 10
-    guard bytes.count > limit else { return self }
-    let prefix = UnsafeBufferPointer(rebasing: bytes.prefix(limit))
+    let start = hashBlockByteCount()
+    guard bytes.count - start > limit else { return start == 0 ? self : without(firstBytes: start) }
+    let prefix = UnsafeBufferPointer(rebasing: bytes.dropFirst(start).prefix(limit))
     let lineCount = prefix.count { $0 == 0x0A || $0 == 0x0D }
     return lineCount < 100 ? self : Sniffing(bytes: prefix, isWhole: false, given: given)
+  }
+
+  /// Bytes of the lines with `#` above all others, but for the last of them, which may be a header.
+  private func hashBlockByteCount() -> Int {
+    if given.commentPrefix != nil { return 0 }
+    var (at, last) = (0, 0)
+    while at < bytes.count, bytes[at] == UInt8(ascii: "#") {
+      last = at
+      guard let end = bytes[at...].firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return last }
+      at = end + 1
+      if at < bytes.count && bytes[end] == 0x0D && bytes[at] == 0x0A { at += 1 }
+    }
+    return last
+  }
+
+  private func without(firstBytes count: Int) -> Sniffing {
+    Sniffing(bytes: UnsafeBufferPointer(rebasing: bytes.dropFirst(count)), isWhole: isWhole, given: given)
   }
 
   /// Tries the quotes that may go with a delimiter and keeps the best.
@@ -119,8 +152,15 @@ extension Sniffing {
     }
     let usual = attempt(Self.doubleQuote, 1)
     // One broken record in a small file must not make the quotes of all others data.
-    if usual.brokenCount > 0 && given.quotes == .strict { _ = attempt(nil, hasEnclosedField(usual) ? 0.6 : 0.97) }
+    if usual.brokenCount > 0 && given.quotes == .strict { _ = attempt(nil, bareWeight(usual, base.delimiter)) }
     if mayQuote(Self.singleQuote, base.delimiter) { _ = attempt(Self.singleQuote, 0.97) }
+  }
+
+  /// How readily quotes that do not fit are taken for data. Where fields stand in quotes, or only a few do not fit, those
+  /// are damaged; in text that tabs part, quotes need no meaning.
+  private func bareWeight(_ usual: SampleRecords, _ delimiter: [UInt8]) -> Double {
+    if hasEnclosedField(usual) { return 0.6 }
+    return usual.brokenCount < 3 && delimiter != [0x09] ? 0.4 : 0.97
   }
 
   private func hasEnclosedField(_ sample: SampleRecords) -> Bool { sample.fields.contains(where: \.isQuoted) }

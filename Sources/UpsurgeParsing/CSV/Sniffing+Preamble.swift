@@ -7,19 +7,29 @@ extension Sniffing {
   func preambleLineCount(_ sample: SampleRecords, behind skipped: Int) -> Int {
     let records = sample.records
     let fieldCount = sample.shape(ignoringHashes: false).fieldCount
-    guard fieldCount > 1 else { return skipped }
+    guard fieldCount > 1, !isOneName(sample, fieldCount) else { return skipped }
     let first = [
-      titleCount(records, fieldCount), emptyTitleCount(records, of: sample),
+      titleCount(sample, fieldCount), emptyTitleCount(records, of: sample),
       strangerCount(sample, fieldCount), paddedTitleCount(sample, fieldCount),
     ].max() ?? 0
     return first == 0 ? skipped : sample.lineCount(before: records[first].offset)
+  }
+
+  /// Whether the first record is one word above records of two fields, with no names below it: it names the second field.
+  private func isOneName(_ sample: SampleRecords, _ fieldCount: Int) -> Bool {
+    guard fieldCount == 2, sample.records.count > 2, let first = sample.records.first, first.fields.count == 1,
+      !first.isBroken
+    else { return false }
+    let name = sample.text(first.fields.lowerBound)
+    return !name.isEmpty && !name.contains(where: FieldReader.isBlank) && !HeaderJudge(sample, from: 1).isSupported
   }
 
   /// The most records that are looked at as titles.
   private static let limit = 50
 
   /// Records before the first whole one that have one field, or less than half of the table's.
-  private func titleCount(_ records: [SampleRecords.Record], _ fieldCount: Int) -> Int {
+  private func titleCount(_ sample: SampleRecords, _ fieldCount: Int) -> Int {
+    let records = sample.records
     let count = records.prefix {
       !$0.isBroken && ($0.fields.count == 1 || $0.fields.count * 2 < fieldCount)
     }.count
@@ -84,10 +94,13 @@ extension Sniffing {
     let table = records.dropFirst(count)
     guard fieldCount > 2, count > 0, count <= Self.limit, table.count >= 3, let header = table.first,
       header.fields.count == fieldCount, sample.filledCount(of: header) > most,
-      Set(sample.texts(of: header).filter { !$0.isEmpty }).count == sample.filledCount(of: header),
       table.count(where: { sample.filledCount(of: $0) <= most }) * 10 <= table.count
     else { return 0 }
-    if HeaderJudge(sample, from: count).isSupported { return sample.filledCount(of: header) == fieldCount ? count : 0 }
+    let isDistinct =
+      Set(sample.texts(of: header).filter { !$0.isEmpty }).count == sample.filledCount(of: header)
+    if isDistinct && HeaderJudge(sample, from: count).isSupported {
+      return sample.filledCount(of: header) == fieldCount ? count : 0
+    }
     var below = sample
     below.dropFirst(count)
     return HeaderJudge(below, hasSecondRow: true).isSecondRowHeader ? count : 0

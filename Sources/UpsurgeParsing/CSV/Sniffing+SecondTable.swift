@@ -20,6 +20,7 @@ extension Sniffing {
       candidateCount += 1
       if candidateCount > Self.candidateLimit { return nil }
       let names = table.texts(of: record)
+      if headerLineCount > 0, names == table.texts(of: records[0]) { continue }
       guard names.allSatisfy({ !$0.isEmpty && !CellLook($0).isTyped }), Set(names).count == width,
         HeaderJudge(table, from: index).isSupported
       else { continue }

@@ -73,9 +73,9 @@ import UpsurgeRecords
     (#"1,"Ritz"""#, [#"Ritz""#]),
     (#"1,"say ""hi"" "you"""#, [#"say "hi" "you""#]),
     ("1,\"Ann\n2,Bob\n3,\"Cy\"", ["unclosed", "Bob", "Cy"]),
-    ("1,\"Ann\" x\n2,\"Bob\"", ["bad", "Bob"]),
+    ("1,\"Ann\" x\n2,\"Bob\"", ["\"Ann\" x", "Bob"]),
     ("1,\"a\nb \"c\" d\"\n2,x", ["unclosed", "bad", "x"]),
-    (#"1,"a","b"c""#, ["bad"]),
+    (#"1,"a","b"c""#, ["bad"]), (#"1,"big" one"#, [#""big" one"#]),
   ])
   func lenientQuotes(text: String, expected: [String]) throws {
     var dialect = CSVDialect(headerLineCount: 0)
@@ -89,14 +89,15 @@ import UpsurgeRecords
   /// A comment after the last field, and what looks like one.
   @Test(arguments: [
     ("1,Ann # a note", "Ann", true), ("1,\"Ann\" # a note", "Ann", true), ("1,Ann,# a, \"note", "Ann", true),
-    ("1,Ann\t# a, b", "Ann", true), ("1,\"Ann\"# a", "Ann", true), ("1,\"a\nb\" # c", nil, false),
+    ("1,Ann\t# a, b", "Ann", true), ("1,\"Ann\"# a", "Ann", true), ("1,12 Main St #4", "12 Main St #4", false),
+    ("1,Ann #", "Ann", true), ("1,\"a\nb\" # c", nil, false),
     ("1,#fff", "#fff", false), ("1, #fff", " #fff", false), ("1,a#b", "a#b", false), ("1 # x,b", "b", false),
     ("1,\"a # b\"", "a # b", false), ("1,\"a\n# b\"", "a\n# b", false),
   ])
   func trailingComment(text: String, value: String?, isComment: Bool) throws {
     let document = try Self.parse(text + "\n", CSVDialect(commentPrefix: Array("#".utf8), headerLineCount: 0))
     #expect(document.rows.map { $0[1] } == (value.map { [$0] } ?? []), "\(document)")
-    #expect(document.warnings.map(\.code) == (isComment ? ["comment"] : []))
+    #expect(document.warnings.map(\.code) == (isComment ? ["trailing-comment"] : []))
   }
 
   @Test func raggedRecords() throws {
@@ -337,10 +338,10 @@ import UpsurgeRecords
   @Test(
     "Lines below the last record are footers", arguments: [
       "(3 rows)", "Total,12", "\"Total\",", "TOTAL", "3 rows selected.", "\u{1A}", ",", "--", "Source: the town hall", "",
-      "Printed on Tuesday, May 5", "Total,,12", "\"Grand total\",,", ",total,7", "SUBTOTAL:,,",
+      "Printed on Tuesday, May 5", "Total,,12", "\"Grand total\",,", ",total,7", "SUBTOTAL:,,", "Total,1,2",
     ])
   func footers(line: String) throws {
-    for tail in ["", "\n", "\n\n\u{1A}", "\nTotal,1\n"] {
+    for tail in ["", "\n", "\n\n\u{1A}", "\nTotal,1\n", "\nTotal:,4,5"] {
       let document = try parse("1,2,3\n\(line)\(tail)")
       #expect(document.rows == [["1", "2", "3"]], "\(tail)")
       #expect(document.rejections.allSatisfy { $0.code == "footer" }, "\(document.rejections)")
@@ -348,12 +349,27 @@ import UpsurgeRecords
   }
 
   @Test(
-    "A last line with all its fields is a record, unless it is a total with gaps",
-    arguments: [",,", " ,, ", "Total,1,2", "\"\",,", "Torino,,", "sumo,,1", "(3 rows),,", "Total,,12\n4,5,6", ",,\n4,5,6"])
-  func fullWidth(line: String) throws {
+    "A last line with all its fields is a record, unless it is a total; a blank one is said",
+    arguments: [
+      (",,", 1), (" ,, ", 0), (",,\n,,\n", 2), ("\"\",,", 0), ("Torino,,", 0), ("sumo,,1", 0), ("(3 rows),,", 0),
+      ("Total,,12\n4,5,6", 0), (",,\n4,5,6", 0), ("Grand Rapids,,4", 0), ("Total Wine,1,2", 0), ("total,x,y", 0),
+    ])
+  func fullWidth(line: String, said: UInt64) throws {
     let document = try parse("1,2,3\n\(line)")
     #expect(document.rejections.isEmpty, "\(document.rejections)")
-    #expect(document.rows.count == 2 + line.filter { $0 == "\n" }.count)
+    #expect(document.rows.count == 1 + line.split(separator: "\n").count)
+    #expect((document.warnings.first { $0.code == "footer-like" }?.count ?? 0) == said)
+  }
+
+  @Test("In a table of one column only counts and totals are footers")
+  func oneColumn() throws {
+    for (line, isFooter) in [
+      ("(2 rows)", true), ("2 rows selected.", true), ("Total: 3", true), ("Total", false), ("(a)", false), ("3 men", false),
+      ("30", false),
+    ] {
+      let document = try parse("1\n2\n\(line)\n", fieldCount: 1)
+      #expect(document.rejections.count == (isFooter ? 1 : 0), "\(line)")
+    }
   }
 
   @Test(
