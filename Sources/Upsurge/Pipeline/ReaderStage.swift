@@ -72,13 +72,36 @@ struct ReaderStage {
           let others = try LoadedColumns(of: source, plan.schema, run.job.options)
           if source.isBlank || others != columns { throw FileLoads.unfit("a file has other columns") }
         }
-        if !source.isBlank { try readOne(source, index: index) }
+        if source.isBlank { continue }
+        try checkHeader(of: source)
+        try readOne(source, index: index)
       }
     } catch {
       run.readError.withLock { $0 = error }
     }
     if run.members.isEmpty { noteTimes(in: run) }
     run.full.close()
+  }
+
+  /// - Throws: `badInput` where nothing in the header of a later file is a column so far: it has none, or is of another table.
+  private func checkHeader(of source: PreparedSource) throws(UpsurgeError) {
+    guard case .csv(let sniffed) = source.shape, sniffed.dialect.headerLineCount > 0,
+      run.job.options.csv.columnNames == nil
+    else { return }
+    let names = try FieldSelection(options: run.job.options).columnNames(
+      of: sniffed.headerNames, file: source.opened.name
+    ).compactMap { $0 }
+    if names.isEmpty || names.contains(where: { columns.slot(named: $0) != nil || table.column(named: $0) != nil }) {
+      return
+    }
+    let known = FieldSelection.list(columns.targets.map(\.name))
+    throw UpsurgeError(
+      .badInput,
+      "\(source.opened.name) has none of the columns of the files before it: its first line is "
+        + FieldSelection.list(names).escapedForTerminal,
+      position: Position(file: source.opened.name, line: 1, byte: 0),
+      hint: "if it has no header, load it by itself: --no-header --names \(known.escapedForTerminal.quotedForShell); else load it into "
+        + "a table of its own")
   }
 
   /// Reads one source; where it is a load of its own, the time for it is told there.

@@ -1,0 +1,49 @@
+import TestSupport
+import Testing
+
+/// Files after the first one of a load, as `split` and other programs leave them.
+@Suite struct LaterFileTests {
+  @Test("A later file without a header is refused, and the hint stores it")
+  func noHeader() throws {
+    let scratch = Scratch()
+    let first = scratch.write("name,town\nOda,Moss\nPer,Oslo\n", to: "a.csv")
+    let second = scratch.write("Siv,Moss\nTor,Oslo\n", to: "b.csv")
+    let path = scratch.file("a.db")
+    let outcome = try Command.run(["load", path, "t", first, second])
+    #expect(outcome.exitCode == 65, "\(outcome.talk)")
+    #expect(outcome.talk.contains("has none of the columns of the files before it"), "\(outcome.talk)")
+    #expect(outcome.talk.contains("--no-header --names 'name, town'"), "\(outcome.talk)")
+    #expect(try Command.run(["load", path, "t", first]).exitCode == 0)
+    #expect(try Command.run(["load", path, "t", second, "--no-header", "--names", "name, town"]).exitCode == 0)
+    #expect(
+      try Database(path).rows("SELECT name, town FROM t")
+        == ["'Oda'|'Moss'", "'Per'|'Oslo'", "'Siv'|'Moss'", "'Tor'|'Oslo'"])
+  }
+
+  @Test("One column in common is enough, and so is one that the table has")
+  func shared() throws {
+    let scratch = Scratch()
+    let files = [
+      scratch.write("id,a\n1,x\n", to: "a.csv"), scratch.write("b,id\ny,2\n", to: "b.csv"),
+      scratch.write("", to: "c.csv"), scratch.write("other\nz\n", to: "d.csv"),
+    ]
+    let path = scratch.file("a.db")
+    try Database(path).rows("CREATE TABLE t (id, a, b, other)")
+    let outcome = try Command.run(["load", path, "t"] + files)
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(try Database(path).rows("SELECT count(*) FROM t") == ["3"])
+  }
+
+  @Test("A load says when the last line of a text does not end")
+  func lastLine() throws {
+    let scratch = Scratch()
+    for (name, text, isSaid) in [
+      ("a.csv", "id,t\n1,a\n2,b", true), ("b.csv", "id,t\n1,a\n2,b\n", false), ("c.ndjson", "{\"id\":1}", true),
+      ("d.json", "[{\"id\":1}]", false), ("e.csv", "id,t\r1,a\r", false),
+    ] {
+      let outcome = try Command.run(["load", scratch.file("\(name).db"), "t", scratch.write(text, to: name)])
+      #expect(outcome.exitCode == 0, "\(outcome.talk)")
+      #expect(outcome.talk.contains("no line end after its last line") == isSaid, "\(outcome.talk)")
+    }
+  }
+}
