@@ -117,7 +117,7 @@ package struct CSVOracle {
       let name = texts.map { String(decoding: $0, as: UTF8.self) }.map(Self.trimmed).first { !$0.isEmpty } ?? ""
       if texts.count > fieldCount { return false }
       if fieldCount == 1 {
-        if !FooterWords.isAlone(name) || found.contains(where: { $0.isQuoted && $0.text.isEmpty }) { return false }
+        if name.isEmpty ? !FooterWords.isBlank(bytes[first..<end]) : !FooterWords.isAlone(name) { return false }
       } else if texts.count == fieldCount {
         let filled = texts.filter { !$0.isEmpty }
         let hasNumber = filled.contains(where: FooterWords.isNumber)

@@ -56,7 +56,10 @@ extension CSVParser {
       if field.ending != .delimiter { break }
       if fieldCount >= slotOfField.count { return nil }
     }
-    if slotOfField.count == 1 { return !hasEmptyText && FooterWords.isAlone(first) ? .line : nil }
+    if slotOfField.count == 1 {
+      let isFooter = first.isEmpty ? FooterWords.isBlank(line) : FooterWords.isAlone(first)
+      return isFooter ? .line : nil
+    }
     if fieldCount < slotOfField.count { return FooterWords.begin(first, isAlone: fieldCount == 1) ? .line : nil }
     if filledCount == 0 { return hasEmptyText ? nil : .record }
     return FooterWords.isTotal(first) && (hasNumber || filledCount == 1) ? .line : nil
@@ -69,7 +72,8 @@ extension CSVParser {
     var at = start
     while at < stop && (bytes[at] == scanner.delimiter || bytes[at] == FieldReader.blank) { at += 1 }
     if at < stop && UInt16(bytes[at]) == scanner.quote { at += 1 }
-    if at == stop { return true }
+    if at == stop { return slotOfField.count > 1 || stop > start && UInt16(bytes[start]) != scanner.quote }
+    if slotOfField.count == 1 && FooterWords.isBlank(bytes[at]) { return true }
     if slotOfField.count == 1, bytes[at] == UInt8(ascii: "(") || bytes[at] &- UInt8(ascii: "0") <= 9 {
       return mayCountRows(bytes, from: at, to: stop)
     }
@@ -137,9 +141,20 @@ package enum FooterWords {
     return last != "grand" && totals.contains(String(last))
   }
 
-  /// Whether a line of a table with one column is none of its values: `(3 rows)`, `3 rows`, `Total: 60`, nothing.
+  /// Whether a line of a table with one column is blank, as far as it is written: a Ctrl-Z is as well.
+  package static func isBlank(_ line: some Sequence<UInt8>) -> Bool {
+    line.allSatisfy { isBlank($0) || $0 == 0x0A || $0 == 0x0D }
+  }
+
+  static func isBlank(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x00, 0x09, 0x1A, 0x20: true
+    default: false
+    }
+  }
+
+  /// Whether a line of a table with one column is none of its values: `(3 rows)`, `3 rows`, `Total: 60`.
   package static func isAlone(_ text: String) -> Bool {
-    if text.isEmpty { return true }
     if text.hasPrefix("(") && text.hasSuffix(")") { return countsRows(text.dropFirst().dropLast()) }
     if countsRows(text[...]) { return true }
     let word = text.prefix { !$0.isNumber }

@@ -67,7 +67,7 @@ final class CSVScratch {
     if slotOfField.count > 1 {
       starts += [dialect.delimiter.first, dialect.quote, FieldReader.blank].compactMap(\.self)
     } else {
-      starts += [UInt8(ascii: "(")] + (UInt8(ascii: "0")...UInt8(ascii: "9"))
+      starts += [0x00, 0x09, 0x1A, 0x20, UInt8(ascii: "(")] + (UInt8(ascii: "0")...UInt8(ascii: "9"))
     }
     if dialect.escaping == .letters { starts.append(UInt8(ascii: "\\")) }
     for byte in starts { footerStarts[Int(byte)] = true }
