@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where in the code of a file hints stand: behind `hint:` and `hint =`, and in the bodies of what has such a name.
 struct HintPlaces {
   private(set) var ranges: [Range<Int>] = []
@@ -8,11 +10,24 @@ struct HintPlaces {
 
   init(_ code: [UInt8]) {
     self.code = code
-    ranges = code.indices.compactMap { at in
-      for name in Self.names {
-        if let end = endOfName(name, at) { return place(behind: end, isDeclared: isDeclaration(at)) }
+    ranges = Self.names.flatMap { name in
+      places(of: name).compactMap { at in
+        endOfName(name, at).flatMap { place(behind: $0, isDeclared: isDeclaration(at)) }
       }
-      return nil
+    }
+  }
+
+  private func places(of name: String) -> [Int] {
+    (code + [0]).withUnsafeBufferPointer { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { text in
+        var places: [Int] = []
+        var next = text.baseAddress!
+        while let found = strstr(next, name) {
+          places.append(UnsafePointer(found) - text.baseAddress!)
+          next = UnsafePointer(found) + 1
+        }
+        return places
+      }
     }
   }
 

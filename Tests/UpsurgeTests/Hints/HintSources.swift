@@ -39,8 +39,6 @@ enum HintSources {
 
   /// The hints of one file.
   static func texts(of file: SwiftLiterals) -> [String] {
-    let code = String(decoding: file.code, as: UTF8.self).utf8
-    precondition(code.count == file.code.count)
     var texts: [String] = []
     for range in HintPlaces(file.code).ranges {
       texts += file.texts(in: range).filter(isHint)

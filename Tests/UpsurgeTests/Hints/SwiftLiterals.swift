@@ -1,3 +1,5 @@
+import Foundation
+
 /// The string literals of a Swift file and the code around them: enough of the language to find what is said to users.
 ///
 /// Comments are blanked out, so that offsets stay. An interpolation becomes `…`; literals inside one are not listed.
@@ -18,8 +20,15 @@ struct SwiftLiterals {
     code = source
     var at = 0
     while at < source.count {
+      // Most bytes begin nothing; a debug build is slow.
+      switch source[at] {
+      case UInt8(ascii: "/"), UInt8(ascii: "\""), UInt8(ascii: "#"): break
+      default:
+        at += 1
+        continue
+      }
       if starts("//", at) {
-        at = blank(from: at, to: source[at...].firstIndex(of: UInt8(ascii: "\n")) ?? source.count)
+        at = blank(from: at, to: lineEnd(at))
       } else if starts("/*", at) {
         var end = at + 2
         while end < source.count, !starts("*/", end) { end += 1 }
@@ -61,8 +70,16 @@ struct SwiftLiterals {
     }
   }
 
+  private func lineEnd(_ at: Int) -> Int {
+    source.withUnsafeBytes { bytes in
+      guard let found = memchr(bytes.baseAddress! + at, 0x0A, bytes.count - at) else { return bytes.count }
+      return UnsafeRawPointer(found) - bytes.baseAddress!
+    }
+  }
+
   private mutating func blank(from start: Int, to end: Int) -> Int {
-    for at in start..<max(start, end) where code[at] != UInt8(ascii: "\n") { code[at] = UInt8(ascii: " ") }
+    guard end > start else { return end }
+    code.withUnsafeMutableBytes { _ = memset($0.baseAddress! + start, 0x20, end - start) }
     return end
   }
 
@@ -79,10 +96,10 @@ struct SwiftLiterals {
     at += isLong ? 3 : 1
     var text: [UInt8] = []
     while at < source.count {
-      if follows(quote, at) {
+      if source[at] == quote[0], follows(quote, at) {
         return Literal(range: start..<at + quote.count, text: String(decoding: text, as: UTF8.self))
       }
-      guard follows([UInt8(ascii: "\\")] + hashes, at) else {
+      guard source[at] == UInt8(ascii: "\\"), follows([UInt8(ascii: "\\")] + hashes, at) else {
         text.append(source[at])
         at += 1
         continue
@@ -108,7 +125,7 @@ struct SwiftLiterals {
   private func endOfBracket(_ start: Int) -> Int {
     var (at, depth) = (start, 0)
     while at < source.count {
-      if let inner = literal(at) {
+      if source[at] == UInt8(ascii: "\"") || source[at] == UInt8(ascii: "#"), let inner = literal(at) {
         at = inner.range.upperBound
         continue
       }
