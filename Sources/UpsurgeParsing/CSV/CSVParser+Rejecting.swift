@@ -13,9 +13,7 @@ extension CSVParser {
   func problem(of scanner: RecordScanner, at start: Int) -> RecordProblem? {
     if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField) }
     if scanner.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
-      if dialect.commentPrefix == nil, scanner.bytes[start] == UInt8(ascii: "#") {
-        problem.hint = "--comment '#' leaves out lines that begin with #"
-      }
+      if let hint = lineHint(of: scanner, at: start) { problem.hint = hint }
       return problem
     }
     for index in 0..<scanner.noteCount where scanner.notes[index].note == .spellingChanges {
@@ -25,6 +23,35 @@ extension CSVParser {
       }
     }
     return nil
+  }
+
+  /// What helps where a ragged line is a comment, is hardly a record, or has its quotes in the wrong places: to fill it up,
+  /// or to keep what is too much, would store what nobody has meant.
+  private func lineHint(of scanner: RecordScanner, at start: Int) -> String? {
+    if dialect.commentPrefix == nil, scanner.bytes[start] == UInt8(ascii: "#") {
+      return "--comment '#' leaves out lines that begin with #"
+    }
+    if hasShiftedQuotes(scanner, at: start) {
+      return "mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"
+    }
+    if scanner.fieldCount == 1, slotOfField.count > 2 {
+      return "--on-error reject sets the line aside if it is no record; --ragged pad stores it as one, with NULL in all "
+        + "other fields"
+    }
+    return nil
+  }
+
+  /// Whether a quote stands inside a field that does not begin with one.
+  private func hasShiftedQuotes(_ scanner: RecordScanner, at start: Int) -> Bool {
+    guard let quote = dialect.quote else { return false }
+    let bytes = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.recordEnd - start)
+    guard bytes.contains(quote) else { return false }
+    var reader = FieldReader(bytes: bytes, dialect: dialect)
+    while true {
+      let field = reader.nextFieldLeniently()
+      if !field.isQuoted, bytes[field.start..<field.stop].contains(quote) { return true }
+      if field.ending != .delimiter { return false }
+    }
   }
 
   private func invalidText(inField field: Int) -> RecordProblem {

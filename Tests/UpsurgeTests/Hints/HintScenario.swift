@@ -38,6 +38,8 @@ struct HintScenario: Sendable, CustomTestStringConvertible {
   var prepare: String?
   /// Statements for the database before the first run.
   var setup = ""
+  /// Statements behind those of the shell.
+  var change: String?
   var first: [String]
   /// How the run that prints the hints ends; nil: in any way.
   var firstExit: Int32?
@@ -68,6 +70,7 @@ final class HintWalk {
     for (name, bytes) in scenario.bytes { _ = scratch.write(bytes, to: name) }
     if !scenario.setup.isEmpty { try database().rows(scenario.setup) }
     if let script = scenario.prepare { _ = try shell(script) }
+    if let change = scenario.change { try database().rows(change) }
     var outcome = try run(command)
     let printed = outcome.talk
     if let code = scenario.firstExit, outcome.exitCode != code {

@@ -9,6 +9,31 @@ extension HintTable {
       files: ["f.csv": "id,a,b\n1,x,y\n2,x\n"], first: load, firstExit: 65, steps: [.add("--ragged pad")],
       rows: ["1|'x'|'y'", "2|'x'|NULL"]),
     HintScenario(
+      name: "csv: a line that is no record is set aside",
+      hints: [
+        "--on-error reject sets the line aside if it is no record; --ragged pad stores it as one, with NULL in all other fields"
+      ],
+      files: ["f.csv": "id,a,b\n1,x,y\nPart two\n2,x,z\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],
+      exits: [2], rows: ["1|'x'|'y'", "2|'x'|'z'"]),
+    HintScenario(
+      name: "csv: a line of one field is a record",
+      hints: [
+        "--on-error reject sets the line aside if it is no record; --ragged pad stores it as one, with NULL in all other fields"
+      ],
+      files: ["f.csv": "id,a,b\n1,x,y\n2\n3,x,z\n"], first: load, firstExit: 65, steps: [.add("--ragged pad")],
+      rows: ["1|'x'|'y'", "2|NULL|NULL", "3|'x'|'z'"]),
+    HintScenario(
+      name: "csv: shifted quotes are mended",
+      hints: ["mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"],
+      files: ["f.csv": "id,a,b\n1,x,y\n2,v \"w, z\",u\n3,x,z\n"], first: load, firstExit: 65,
+      steps: [.write("f.csv", "id,a,b\n1,x,y\n2,\"v w, z\",u\n3,x,z\n"), .again],
+      rows: ["1|'x'|'y'", "2|'v w, z'|'u'", "3|'x'|'z'"]),
+    HintScenario(
+      name: "csv: a record with shifted quotes is set aside",
+      hints: ["mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"],
+      files: ["f.csv": "id,a,b\n1,x,y\n2,v \"w, z\",u\n3,x,z\n"], first: load, firstExit: 65,
+      steps: [.add("--on-error reject")], exits: [2], rows: ["1|'x'|'y'", "3|'x'|'z'"]),
+    HintScenario(
       name: "csv: surplus fields that are empty are dropped",
       hints: ["--ragged pad drops surplus fields that are empty"],
       files: ["f.csv": "id,a\n1,x\n2,y,,\n"], first: load, firstExit: 65, steps: [.add("--ragged pad")],

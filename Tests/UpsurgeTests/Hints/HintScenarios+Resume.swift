@@ -80,7 +80,7 @@ extension HintTable {
         "`upsurge runs … --forget …` forgets that run: what it has committed stays, and the same command loads from the first record"
       ],
       files: ["f.csv": cut],
-      prepare: "upsurge load d.db t f.csv --commit-every 2 2>/dev/null; sqlite3 d.db \"UPDATE upsurge_runs SET position = '{'\"",
+      prepare: "upsurge load d.db t f.csv --commit-every 2 2>/dev/null", change: "UPDATE upsurge_runs SET position = '{'",
       first: ["load", "d.db", "t", "f.csv"] + often,
       steps: [.sql("DELETE FROM t"), .write("f.csv", whole), .printed("upsurge runs .*--forget [0-9]+"), .again], rows: stored),
     HintScenario(

@@ -60,7 +60,7 @@ extension HintTable {
       ]
     ),
     (
-      "Another process must do something at one moment, which a test cannot time.",
+      "Another process must act, or end, at one moment; the suites of kills and locks cover what upsurge does then.",
       [
         "another program must not touch the file; run again",
         "another program must not touch it; run again",
@@ -76,6 +76,23 @@ extension HintTable {
         "look again which rows would go",
         "the statement was interrupted",
         "let that finish, then start this one again",
+        "--busy-timeout MS waits longer",
+        ", or end it: kill …",
+        "wait until it has ended",
+        "wait until it has ended, or end it: kill …",
+        "wait until that has ended, or give another path to …",
+        "write it under a name that ends with .tmp, and rename it",
+        "bring it back as it was; or delete what that run has stored, and then --resume never loads everything",
+        "end it first: upsurge replay … …; or give another path to --rejects",
+        "move it back to …, where what is left of it lies too, and replay it there",
+        "put that file back; without it nobody knows which records of the first part are not stored",
+        "put them back to let it go on; if … is another file by now, forget that replay, which then tries all its records, also stored ones (without a key they are stored again): DELETE FROM upsurge_replays WHERE path = …",
+        "run that load again: it reads them again, and writes the file anew",
+        "run the job again: it compares all of them",
+        "this job was completed by a run that began …, whose ledger was not shown; nothing is read. --resume never loads again, and stores rows without a key a second time",
+        "leave out --durability off",
+        "move it elsewhere; it is no database that an earlier run has left",
+        "move it elsewhere; it is no file of an earlier run",
       ]
     ),
     (
@@ -108,6 +125,9 @@ extension HintTable {
         "there is no …: the server answered …",
         "try again later; curl -v fetches it and shows each step",
         "try again when it is made",
+        "the server names the encoding …, but the text is … and read as that (--encoding … reads it as the server says)",
+        "the server names the encoding …, which is not known; the text was taken for … (--encoding NAME says what it is)",
+        "name its encoding with --encoding NAME (iconv -l lists the names), or have it sent as UTF-8",
         "write special characters as %XX (a space is %20), also in a user or password",
         "… has no content now: the server answered …",
         "… is gone for good: the server answered …",
@@ -129,6 +149,8 @@ extension HintTable {
         "an Excel workbook (.xlsx) is one too: save the sheet as CSV",
         "save the sheet as CSV and load that",
         "name the member if it holds several",
+        "export the table: sqlite3 -csv -header FILE 'SELECT * FROM t' | upsurge load DB TABLE -",
+        "--memory … allows it; or compress it again with --long=27",
       ]
     ),
     (
@@ -150,6 +172,18 @@ extension HintTable {
         "another format, or a larger limit of readLine",
         "what was committed stands",
         "gather the rows first; what gives the rows of a call, or takes its rejects, must not begin another one",
+        "make the table first",
+        "give it another name",
+        "mark rows in a column of their own",
+        "tables: names them, each with its source",
+        "give it one feed",
+        "owned-by: crm",
+        "source: names a file, glob, folder or URL",
+        "sweep: hard, or leave out scope",
+        "sweep: hard, or row-state: true in its place",
+        "kind: snapshot, or leave out sweep",
+        "leave out durability: off",
+        "give NAME: VALUE in one line",
         "a name of at most 255 bytes, at most 127 arguments, and no statement that uses it at work",
       ]
     ),
@@ -173,6 +207,10 @@ extension HintTable {
     (
       "It changes how long a run takes, and nothing in the table.",
       [
+        "only hidden rowids of new rows could tell; --input-order stores them as they come",
+        "keys arrive in no order, so records are sorted by … before they are stored, at most … MiB of them at once; --input-order stores them as they come",
+        "--rows N measures the first N of them",
+        "… of … records stand in parts that the last delivery had, too; they were not compared (--verify does)",
         "the scratch folder is in memory (…); --scratch DIR names one on the disk that counts",
         "a longer deadline gives it more time, --explain-time of upsurge load says where it goes",
       ]
