@@ -10,6 +10,8 @@ struct HintCoverageTests {
     #expect(hints.count > 400)
     let followed = Set(HintTable.scenarios.flatMap(\.hints))
     let known = followed.union(HintTable.outside.keys).union(HintTable.notYetFollowed)
+    // A hint that nobody has followed is one that may lie: only fewer of them are good.
+    #expect(HintTable.notYetFollowed.count <= 70)
     let missing = hints.filter { !known.contains($0.text) }
     #expect(missing.isEmpty, "not in the table:\n\(missing.map { "\($0.file): \($0.text)" }.joined(separator: "\n"))")
     let stale = known.subtracting(hints.map(\.text))
