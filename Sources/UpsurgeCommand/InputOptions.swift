@@ -159,7 +159,7 @@ struct InputOptions: ParsableArguments {
       do throws(UpsurgeError) {
         options.jsonPath = try JSONPath.parse(jsonPath)
         options.takesWrapper = options.jsonPath.isEmpty
-      } catch { throw ValidationError(error.message) }
+      } catch { throw ValidationError(error.message + (error.hint.map { "\n  fix: \($0)" } ?? "")) }
     }
     options.jsonMap = jsonMap
     options.duplicateKeys = duplicateKeys

@@ -140,7 +140,7 @@ func setLimit(_ connection: Connection, length: Int32) -> Int32 {
       #expect(
         error.message == "more than 3 records were rejected (4 not-null); the last: "
           + "column v of table t is NOT NULL and the record has no value for it [not-null]")
-      #expect(error.hint == "raise --max-rejects if that is to be borne")
+      #expect(error.hint == "raise --max-rejects to allow more")
       #expect(error.position?.record == 25)
     }
     #expect(writer.ledger.text == "read 21 inserted 17 rejected 4")

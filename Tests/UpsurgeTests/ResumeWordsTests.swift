@@ -112,7 +112,7 @@ struct ResumeWordsTests {
     let rest = limit == "1" ? " and without --max-rejects" : ""
     #expect(
       outcome.talk.contains(
-        "fix: raise --max-rejects if that is to be borne; --dry-run with --rejects FILE\(rest) shows them all\n"
+        "fix: raise --max-rejects to allow more; --dry-run with --rejects FILE\(rest) shows them all\n"
       ),
       "\(outcome.talk)")
     #expect(outcome.talk.contains("; what was rolled back is neither counted nor kept\n"), "\(outcome.talk)")
@@ -204,7 +204,7 @@ struct ResumeWordsTests {
     let refused = try Command.run(arguments(first, ["-"]), input: bytes)
     #expect(refused.exitCode == 4, "\(refused.talk)")
     #expect(refused.talk.contains("fix: a pipe cannot be read again: delete the rows"), "\(refused.talk)")
-    #expect(refused.talk.contains("upsurge runs DB --forget 1"), "\(refused.talk)")
+    #expect(refused.talk.contains("upsurge runs \(path) --forget 1"), "\(refused.talk)")
   }
 
   @Test("A pipe names both ways to make the run one that can be started again")

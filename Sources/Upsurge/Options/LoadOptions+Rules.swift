@@ -87,7 +87,7 @@ extension LoadOptions {
   /// What a person can do when more records are rejected than `--max-rejects` bears; a limit by count also ends a dry
   /// run, and a dry run would overwrite the file of an earlier part.
   var rejectLimitHint: String {
-    let raise = "raise --max-rejects if that is to be borne"
+    let raise = "raise --max-rejects to allow more"
     if dryRun != nil { return rejectsPath == nil ? raise + "; --rejects FILE keeps them" : raise }
     let file = rejectsPath == nil ? "--rejects FILE" : "another file for --rejects"
     if case .count? = rejectLimit {

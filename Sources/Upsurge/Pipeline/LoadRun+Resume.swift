@@ -14,7 +14,8 @@ extension LoadRun {
       return Resumption(run: run, block: block)
     }
     if job.options.resume == .require {
-      throw RunStart.refusal(run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed")
+      throw RunStart.refusal(
+        run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed", in: job.database)
     }
     return nil
   }
@@ -70,7 +71,7 @@ extension LoadRun {
     let mayDouble = table.plan.mayInsertAnew(hasPrimaryKey: job.options.mode != nil)
     if mayDouble || table.repetition(options: job.options) != nil {
       standing.withLock { $0 = doubt.run }
-      throw RunStart.refusal(doubt.run, because: doubt.change, wouldRepeat: true)
+      throw RunStart.refusal(doubt.run, because: doubt.change, in: job.database, wouldRepeat: true)
     }
     note(
       RunNote(

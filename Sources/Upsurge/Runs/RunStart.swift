@@ -32,7 +32,7 @@ enum RunStart {
     let change = try change(of: last, job: job, names: names)
     if try isGone(last, on: connection) {
       found(nil)
-      if policy == .require { throw refusal(last, because: "its rows are not in the table any more") }
+      if policy == .require { throw refusal(last, because: "its rows are not in the table any more", in: connection.path) }
       return .anew(replaced: runs, doubt: nil)
     }
     guard let change else {
@@ -40,7 +40,7 @@ enum RunStart {
     }
     // What is complete is done, whatever the job is now.
     if last.state == .complete && policy == .auto { return .anew(replaced: runs, doubt: nil) }
-    if policy == .require { throw refusal(last, because: change) }
+    if policy == .require { throw refusal(last, because: change, in: connection.path) }
     return .anew(replaced: runs, doubt: Doubt(run: last, change: change))
   }
 
@@ -53,7 +53,7 @@ enum RunStart {
       if try isGone(run, on: connection) { continue }
       let sources = run.job.sources.joined(separator: ", ").escapedForTerminal
       let change = "it was given \(sources), which holds a file of this one"
-      if policy == .require { throw refusal(run, because: change) }
+      if policy == .require { throw refusal(run, because: change, in: connection.path) }
       return .anew(replaced: [], doubt: Doubt(run: run, change: change))
     }
     if policy == .require { throw nothingToResume(job) }
@@ -80,9 +80,11 @@ enum RunStart {
   }
 
   /// The refusal to start over where that would do something twice.
-  /// - Parameter wouldRepeat: whether what the run has stored would be stored, or added, again.
+  /// - Parameters:
+  ///   - database: its path.
+  ///   - wouldRepeat: whether what the run has stored would be stored, or added, again.
   static func refusal(
-    _ run: RunRecord, because change: String, wouldRepeat: Bool = false
+    _ run: RunRecord, because change: String, in database: String, wouldRepeat: Bool = false
   ) -> UpsurgeError {
     let count = run.progress.ledger.read
     let stream =
@@ -100,10 +102,10 @@ enum RunStart {
         ? "bring input and options back as they were\(was); "
           + (wouldRepeat
             ? "or remove the rows of that run: DROP TABLE \(run.job.table.escapedForTerminal) where they are all of it, else "
-              + "DELETE them and `upsurge runs DB --forget \(run.id)`"
-            : "--resume never loads everything, also what is in the table already")
-        : "\(stream): delete the rows of that run, or keep them, and forget it (upsurge runs DB "
-          + "--forget \(run.id)); then load from a file, or with --atomic")
+              + "DELETE them and `upsurge runs \(database.quotedForShell) --forget \(run.id)`"
+            : "--resume never reads the input from its start; without a key, delete first what that run has stored")
+        : "\(stream): delete the rows of that run, or keep them, and forget it (upsurge runs "
+          + "\(database.quotedForShell) --forget \(run.id)); then load from a file, or with --atomic")
   }
 
   static func nothingToResume(_ job: RunJob) -> UpsurgeError {

@@ -33,7 +33,7 @@ package struct FieldSelection: Sendable {
       if !seen.insert(SQLName.folded(name)).inserted {
         throw UpsurgeError(
           .usage, "two fields of \(file) would go to the column \"\(name)\"",
-          hint: "give one of them another name: --rename \(field)=NAME")
+          hint: "give one of them another name: --rename \("\(field)=NAME".quotedForShell)")
       }
       names.append(name)
     }

@@ -107,7 +107,7 @@ extension PreparedSource {
         throw UpsurgeError(
           .usage,
           "--ragged extra keeps surplus fields in the column \(Self.extraColumn), which \(opened.name) has itself",
-          hint: "give the field another name: --rename \(taken)=NAME")
+          hint: "give the field another name: --rename \("\(taken)=NAME".quotedForShell)")
       }
       wanted.append(Self.extraColumn)
     }
@@ -163,7 +163,7 @@ extension PreparedSource {
     switch table.rowid {
     case .column(let column):
       return
-        "--rename \(name)=\(column.quotedForShell): the rowid of table \(table.name) is its column \(column)"
+        "--rename \("\(name)=\(column)".quotedForShell): the rowid of table \(table.name) is its column \(column)"
         .escapedForTerminal
     case .free:
       return "--key \(name) takes it for the number of the row; --columns A,B loads only some"

@@ -48,7 +48,7 @@ extension PreparedSource {
   private static func hint(for wrapper: JSONWrapper) -> String {
     let maps = wrapper.maps.prefix(3).map { map in
       let path = map.path.isEmpty ? "" : "--json-path \(JSONPath.text(of: map.path).quotedForShell) "
-      return path + "--json-map \(map.column)"
+      return path + "--json-map \(map.column.quotedForShell)"
     }
     let paths = wrapper.paths.prefix(3).map { "--json-path " + JSONPath.text(of: $0).quotedForShell } + maps
     return paths.joined(separator: " or ")

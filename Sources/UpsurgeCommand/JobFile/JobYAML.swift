@@ -191,7 +191,7 @@ extension JobYAML {
     if problem.contains("did not find expected") || problem.contains("could not find expected") {
       return "look at the quotes and at the indentation of this line and the one before"
     }
-    if problem.contains("escape code") { return "write the letter itself" }
+    if problem.contains("escape character") { return "write the letter itself" }
     return nil
   }
 

@@ -65,10 +65,11 @@ extension CSVParser {
     return FooterWords.isTotal(first) && (hasNumber || filledCount == 1) ? .line : nil
   }
 
-  /// Whether the record that was just read may be a footer by how it begins.
+  /// Whether the record that was just read, with all its fields, may be a footer by how it begins.
   @inline(never)
-  func beginsFooter(_ scanner: RecordScanner, at start: Int) -> Bool {
+  mutating func beginsFooter(_ scanner: RecordScanner, at start: Int) -> Bool {
     let (bytes, stop) = (scanner.bytes, scanner.recordEnd)
+    if bytes[start] == UInt8(ascii: "#") { hasHashRecord = true }
     var at = start
     while at < stop && (bytes[at] == scanner.delimiter || bytes[at] == FieldReader.blank) { at += 1 }
     if at < stop && UInt16(bytes[at]) == scanner.quote { at += 1 }

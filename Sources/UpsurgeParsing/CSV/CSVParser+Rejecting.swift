@@ -11,12 +11,9 @@ struct RecordProblem {
 extension CSVParser {
   /// What is wrong with a record whose quotes are right; nil: nothing.
   func problem(of scanner: RecordScanner, in batch: borrowing Batch) -> RecordProblem? {
-    let start = batch.parsedByteCount
     if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField) }
     if scanner.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
-      if dialect.commentPrefix == nil, scanner.bytes[start] == UInt8(ascii: "#") {
-        problem.hint = commentHint(scanner, in: batch) ?? problem.hint
-      }
+      if let hint = lineHint(of: scanner, in: batch) { problem.hint = hint }
       return problem
     }
     for index in 0..<scanner.noteCount where scanner.notes[index].note == .spellingChanges {
@@ -30,12 +27,42 @@ extension CSVParser {
 
   /// What leaves out a line with `#`, and no record that begins so.
   private func commentHint(_ scanner: RecordScanner, in batch: borrowing Batch) -> String? {
-    let hash = UInt8(ascii: "#")
-    let hasRecords = (0..<batch.recordCount).contains { batch.arena[Int(batch.records[$0].arenaOffset)] == hash }
-    if !hasRecords { return "--comment '#' leaves out lines that begin with #" }
+    if !hasHashRecord { return "--comment '#' leaves out lines that begin with #" }
     let start = batch.parsedByteCount
     guard start + 1 < scanner.recordEnd, scanner.bytes[start + 1] == FieldReader.blank else { return nil }
     return "--comment '# ' leaves out lines that begin with # and a blank"
+  }
+
+  /// What helps where a ragged line is a comment, is hardly a record, or has its quotes in the wrong places: to fill it up,
+  /// or to keep what is too much, would store what nobody has meant.
+  private func lineHint(of scanner: RecordScanner, in batch: borrowing Batch) -> String? {
+    let start = batch.parsedByteCount
+    if dialect.commentPrefix == nil, scanner.bytes[start] == UInt8(ascii: "#"),
+      let hint = commentHint(scanner, in: batch)
+    {
+      return hint
+    }
+    if hasShiftedQuotes(scanner, at: start) {
+      return "mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"
+    }
+    if scanner.fieldCount == 1, slotOfField.count > 2 {
+      return "--on-error reject sets the line aside if it is no record; --ragged pad stores it as one, with NULL in all "
+        + "other fields"
+    }
+    return nil
+  }
+
+  /// Whether a quote stands inside a field that does not begin with one.
+  private func hasShiftedQuotes(_ scanner: RecordScanner, at start: Int) -> Bool {
+    guard let quote = dialect.quote else { return false }
+    let bytes = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.recordEnd - start)
+    guard bytes.contains(quote) else { return false }
+    var reader = FieldReader(bytes: bytes, dialect: dialect)
+    while true {
+      let field = reader.nextFieldLeniently()
+      if !field.isQuoted, bytes[field.start..<field.stop].contains(quote) { return true }
+      if field.ending != .delimiter { return false }
+    }
   }
 
   private func invalidText(inField field: Int) -> RecordProblem {

@@ -28,6 +28,8 @@ package struct CSVParser: RecordParser {
   /// The columns whose text is decoded, once the rest of the record is known to be good.
   let blobSlots: [Int]
   let simdLevel: Int32
+  /// Whether a record with all its fields began with `#`.
+  var hasHashRecord = false
   package var cancellation: ReadCancellation?
   /// What the text was encoded in before it was made UTF-8; nil where it always was.
   package var encodingName: String?

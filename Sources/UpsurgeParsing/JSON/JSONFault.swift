@@ -134,7 +134,7 @@ struct JSONFault: @unchecked Sendable {
   var hint: String? {
     switch kind {
     case .wouldChange:
-      column.map { "--type \($0):TEXT keeps the spelling; --infer full looks at all values first" }
+      column.map { "--type \("\($0):TEXT".quotedForShell) keeps the spelling; --infer full looks at all values first" }
     case .keyChanges(let hint): hint
     case .badBlob: Self.blobHint
     case .tooManyColumns, .nameTooLong: Self.columnsHint

@@ -47,7 +47,7 @@ struct Refusal {
       let name = column?.escapedForTerminal ?? detail
       return (
         .notNull, column, "column \(name) of table \(table) is NOT NULL and the record has no value for it",
-        plan.mode == .upsert ? "--mode update changes only rows that exist" : nil
+        isPart(column, plan) ? "--mode update changes only rows that exist" : nil
       )
     case ResultCode.constraintCheck:
       return (.check, nil, "the record breaks the CHECK of table \(table): \(detail)", nil)
@@ -61,6 +61,12 @@ struct Refusal {
     default:
       return other(plan, table: table)
     }
+  }
+
+  /// Whether records lack the column altogether: parts of rows, for which there must be a row. One that has it, and
+  /// nothing in it, is no better off with an update.
+  private func isPart(_ column: String?, _ plan: UpsertPlan) -> Bool {
+    plan.mode == .upsert && !plan.columns.contains { SQLName.isSame($0.name, column ?? "") }
   }
 
   private func unique(

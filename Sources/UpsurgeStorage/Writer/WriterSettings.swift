@@ -50,7 +50,7 @@ package struct WriterSettings: Sendable {
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?
   /// What a person can do then.
-  package var maximumRejectsHint = "raise --max-rejects if that is to be borne"
+  package var maximumRejectsHint = "raise --max-rejects to allow more"
   /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
   package var defersForeignKeys = false
   /// What a snapshot means for rows that it does not have; nil where the records are none.

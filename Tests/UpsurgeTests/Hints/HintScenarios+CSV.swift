@@ -1,0 +1,98 @@
+extension HintTable {
+  private static let load = ["load", "d.db", "t", "f.csv"]
+
+  /// Records that do not fit the table.
+  static let csvScenarios: [HintScenario] = [
+    HintScenario(
+      name: "csv: a record that is cut is filled up",
+      hints: ["--ragged pad fills the missing fields with NULL"],
+      files: ["f.csv": "id,a,b\n1,x,y\n2,x\n"], first: load, firstExit: 65, steps: [.add("--ragged pad")],
+      rows: ["1|'x'|'y'", "2|'x'|NULL"]),
+    HintScenario(
+      name: "csv: a line that is no record is set aside",
+      hints: [
+        "--on-error reject sets the line aside if it is no record; --ragged pad stores it as one, with NULL in all other fields"
+      ],
+      files: ["f.csv": "id,a,b\n1,x,y\nPart two\n2,x,z\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],
+      exits: [2], rows: ["1|'x'|'y'", "2|'x'|'z'"]),
+    HintScenario(
+      name: "csv: a line of one field is a record",
+      hints: [
+        "--on-error reject sets the line aside if it is no record; --ragged pad stores it as one, with NULL in all other fields"
+      ],
+      files: ["f.csv": "id,a,b\n1,x,y\n2\n3,x,z\n"], first: load, firstExit: 65, steps: [.add("--ragged pad")],
+      rows: ["1|'x'|'y'", "2|NULL|NULL", "3|'x'|'z'"]),
+    HintScenario(
+      name: "csv: shifted quotes are mended",
+      hints: ["mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"],
+      files: ["f.csv": "id,a,b\n1,x,y\n2,v \"w, z\",u\n3,x,z\n"], first: load, firstExit: 65,
+      steps: [.write("f.csv", "id,a,b\n1,x,y\n2,\"v w, z\",u\n3,x,z\n"), .again],
+      rows: ["1|'x'|'y'", "2|'v w, z'|'u'", "3|'x'|'z'"]),
+    HintScenario(
+      name: "csv: a record with shifted quotes is set aside",
+      hints: ["mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"],
+      files: ["f.csv": "id,a,b\n1,x,y\n2,v \"w, z\",u\n3,x,z\n"], first: load, firstExit: 65,
+      steps: [.add("--on-error reject")], exits: [2], rows: ["1|'x'|'y'", "3|'x'|'z'"]),
+    HintScenario(
+      name: "csv: surplus fields that are empty are dropped",
+      hints: ["--ragged pad drops surplus fields that are empty"],
+      files: ["f.csv": "id,a\n1,x\n2,y,,\n"], first: load, firstExit: 65, steps: [.add("--ragged pad")],
+      rows: ["1|'x'", "2|'y'"]),
+    HintScenario(
+      name: "csv: surplus fields get a column",
+      hints: ["--ragged extra keeps surplus fields in a column of their own"],
+      files: ["f.csv": "id,a\n1,x\n2,y,z\n"], first: load, firstExit: 65, steps: [.add("--ragged extra")],
+      rows: ["1|'x'|NULL", "2|'y'|'[\"z\"]'"]),
+    HintScenario(
+      name: "csv: surplus fields get a column, and the file has one of that name",
+      hints: ["give the field another name: --rename …"],
+      files: ["f.csv": "id,extra\n1,x\n2,y,z\n"], first: load + ["--ragged", "extra"], firstExit: 64,
+      steps: [.give(["--rename", "extra=more"])],
+      query: "SELECT id, more, extra FROM t", rows: ["1|'x'|NULL", "2|'y'|'[\"z\"]'"]),
+    HintScenario(
+      name: "csv: a line that is a comment",
+      hints: ["--comment '#' leaves out lines that begin with #"],
+      files: ["f.csv": "id,a,b\n1,x,y\n# a note\n2,x,z\n"], first: load, firstExit: 65,
+      steps: [.add("--comment '#'")],
+      rows: ["1|'x'|'y'", "2|'x'|'z'"]),
+    HintScenario(
+      name: "csv: a footer is set aside",
+      hints: ["--on-error reject stores the records and sets this line aside"],
+      files: ["f.csv": "id,a\n1,x\n2,y\n(2 rows)\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],
+      exits: [2], rows: ["1|'x'", "2|'y'"]),
+    HintScenario(
+      name: "csv: a bad byte, and the encoding is named",
+      hints: [
+        "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, windows-1251, shift_jis, gb18030 ..."
+      ],
+      bytes: ["f.csv": Array("id,a\n1,é\n2,h".utf8) + [0xFF] + Array("y\n".utf8)],
+      first: load + ["--encoding", "utf-8"], firstExit: 65,
+      steps: [.leaveOut(["utf-8", "--encoding"]), .add("--encoding windows-1252")], query: "SELECT id FROM t", rows: ["1", "2"]),
+    HintScenario(
+      name: "csv: bytes that are not the encoding that was named",
+      hints: ["mend them, or name the file's true encoding with --encoding"],
+      bytes: ["f.csv": Array("id,a\n1,".utf8) + [0x82, 0xA0, 0x0A, 0x32, 0x2C, 0xA4, 0xFF, 0x0A]],
+      first: load + ["--encoding", "shift_jis"], firstExit: 65,
+      steps: [.leaveOut(["shift_jis"]), .give(["windows-1252"])], query: "SELECT id FROM t", rows: ["1", "2"]),
+    HintScenario(
+      name: "csv: a quote inside a field",
+      hints: ["--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C"],
+      files: ["f.csv": "id,a,b\n1,\"x\",\"y\"\n2,\"a \"b\" c\",\"z\"\n3,\"x\",\"y\"\n"], first: load, firstExit: 65,
+      steps: [.add("--quotes lenient")], rows: ["1|'x'|'y'", "2|'a \"b\" c'|'z'", "3|'x'|'y'"]),
+    HintScenario(
+      name: "csv: quotes that are escaped",
+      hints: ["--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C"],
+      files: ["f.csv": "id,a,b\n1,\"x\",\"y\"\n2,\"a !\"b!\" c\",\"z\"\n3,\"x\",\"y\"\n"], first: load, firstExit: 65,
+      steps: [.give(["--escape", "!"])], rows: ["1|'x'|'y'", "2|'a \"b\" c'|'z'", "3|'x'|'y'"]),
+    HintScenario(
+      name: "csv: a quote that is never closed",
+      hints: ["--quote none if quotes are data; else close the quote on this line"],
+      files: ["f.csv": "id,a\n1,x\n2,\"y\n3,z\n"], first: load + ["--quote", "\""], firstExit: 65,
+      steps: [.write("f.csv", "id,a\n1,x\n2,\"y\"\n3,z\n"), .again], rows: ["1|'x'", "2|'y'", "3|'z'"]),
+    HintScenario(
+      name: "csv: a quote that is data",
+      hints: ["--quote none if quotes are data; else close the quote on this line"],
+      files: ["f.csv": "id,a\n1,x\n2,\"y\n3,z\n"], first: load + ["--quote", "\""], firstExit: 65,
+      steps: [.leaveOut(["--quote", "\""]), .add("--quote none")], rows: ["1|'x'", "2|'\"y'", "3|'z'"]),
+  ]
+}
