@@ -109,12 +109,12 @@ extension HintTable {
       name: "json: a document that is one large object",
       hints: ["--json-path KEY reads the array inside the document; --memory …MiB gives more room"],
       prepare: "(printf '{\"data\":[{\"id\":1}'; seq 2 600000 | sed 's/.*/,{\"id\":&}/'; printf ']}') > f.json",
-      first: ["load", "d.db", "t", "f.json", "--json-path", "$", "--memory", "16MiB"],
+      first: ["load", "d.db", "t", "f.json", "--json-path", "$", "--atomic", "--memory", "16MiB"],
       steps: [.leaveOut(["$", "--json-path"]), .give(["--json-path", "data"])], query: "SELECT count(*) FROM t", rows: ["600000"]),
     HintScenario(
       name: "database: too few keys of a flattened record", hints: ["without --flatten the record can be read"], files: ["f.json": "{}"],
       prepare: "(printf '{\"id\":1}\\n{\"id\":2,\"m\":{'; seq -s, 1 70000 | sed 's/[0-9][0-9]*/\"k&\":1/g'; printf '}}\\n') > f.json",
-      first: ["load", "d.db", "t", "f.json", "--flatten", "--columns", "id,m"], steps: [.leaveOut(["--flatten"]), .again],
+      first: ["load", "d.db", "t", "f.json", "--atomic", "--flatten", "--columns", "id,m"], steps: [.leaveOut(["--flatten"]), .again],
       query: "SELECT id FROM t", rows: ["1", "2"]),
   ]
 }

@@ -49,20 +49,20 @@ extension HintTable {
       name: "database: a record with a large field",
       hints: ["the record has … bytes, more than the … of a quarter of --memory; --memory … has room for it"],
       prepare: "(echo id,a; printf '1,x\\n2,'; head -c 5000000 /dev/zero | tr '\\0' y; printf '\\n') > f.csv",
-      first: ["load", "d.db", "t", "f.csv", "--memory", "16MiB"], firstExit: 65,
+      first: ["load", "d.db", "t", "f.csv", "--atomic", "--memory", "16MiB"], firstExit: 65,
       steps: [.leaveOut(["16MiB", "--memory"]), .add("--memory [0-9]+MiB")], query: "SELECT id, length(a) FROM t",
       rows: ["1|1", "2|5000000"]),
     HintScenario(
       name: "database: a JSON record with a large value",
       hints: ["the record has … bytes, more than the … of a quarter of --memory; --memory …MiB has room for it"],
       prepare: "(printf '{\"id\":1,\"a\":\"x\"}\\n{\"id\":2,\"a\":\"'; head -c 5000000 /dev/zero | tr '\\0' y; printf '\"}\\n') > f.ndjson",
-      first: ["load", "d.db", "t", "f.ndjson", "--memory", "16MiB"], firstExit: 65,
+      first: ["load", "d.db", "t", "f.ndjson", "--atomic", "--memory", "16MiB"], firstExit: 65,
       steps: [.leaveOut(["16MiB", "--memory"]), .add("--memory [0-9]+MiB")], query: "SELECT id, length(a) FROM t",
       rows: ["1|1", "2|5000000"]),
     HintScenario(
       name: "database: a document with a large record", hints: ["--memory …MiB gives more room"],
       prepare: "(printf '[{\"id\":1,\"a\":\"x\"},{\"id\":2,\"a\":\"'; head -c 9000000 /dev/zero | tr '\\0' y; printf '\"}]') > f.json",
-      first: ["load", "d.db", "t", "f.json", "--memory", "16MiB"],
+      first: ["load", "d.db", "t", "f.json", "--atomic", "--memory", "16MiB"],
       steps: [
         .leaveOut(["16MiB", "--memory"]), .add("--memory [0-9]+MiB"), .leaveOut(["32MiB", "--memory"]),
         .add("--memory [0-9]+MiB"),

@@ -38,5 +38,10 @@ extension HintTable {
       ],
       files: ["f.csv": "id,a\n1,x\n2,y\n\nname,city,zip\nAnn,Rome,1\nBob,Oslo,2\n"], first: load + ["--dry-run"],
       steps: [.leaveOut(["--dry-run"]), .add("--skip-lines [0-9]+")], rows: ["'Ann'|'Rome'|1", "'Bob'|'Oslo'|2"]),
+    HintScenario(
+      name: "dialect: two delimiters fit",
+      hints: ["the delimiter is not sure: … fits best, and … nearly as well; --delimiter … reads it so"],
+      files: ["f.csv": "a,b|c,d\n1,2|3,4\n5,6|7,8\n9,8|7,6\n"], first: load + ["--dry-run"], firstExit: 0,
+      steps: [.leaveOut(["--dry-run"]), .add("--delimiter [a-z]+")], rows: ["1|'2|3'|4", "5|'6|7'|8", "9|'8|7'|6"]),
   ]
 }

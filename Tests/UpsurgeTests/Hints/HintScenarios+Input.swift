@@ -74,7 +74,7 @@ extension HintTable {
       name: "input: grows too much",
       hints: ["--max-ratio … reads on if it is meant to be so repetitive; --max-ratio none sets no bound"],
       prepare: "(echo id,a; for i in 1 2 3 4 5 6 7; do printf '%010000000d,x\\n' $i; done) | gzip -1 > f.csv.gz",
-      first: ["load", "d.db", "t", "f.csv.gz", "--max-ratio", "5"],
+      first: ["load", "d.db", "t", "f.csv.gz", "--atomic", "--max-ratio", "5"],
       steps: [.leaveOut(["--max-ratio", "5"]), .add("--max-ratio [0-9]+")],
       query: "SELECT count(*) FROM t", rows: ["7"]),
   ]

@@ -112,5 +112,10 @@ extension HintTable {
       "options: too many rejects in a file", ["another file for --rejects"], ragged,
       ["--on-error", "reject", "--max-rejects", "1", "--rejects", "bad.ndjson"],
       [.leaveOut(["1", "--max-rejects", "bad.ndjson"]), .give(["other.ndjson"])], exits: [2], rows: rest),
+    HintScenario(
+      name: "options: an output that is a link", hints: ["give the path of the file itself to …"], files: ["f.csv": ragged],
+      prepare: "ln -s other.ndjson link.ndjson",
+      first: ["load", "d.db", "t", "f.csv", "--on-error", "reject", "--rejects", "link.ndjson"],
+      steps: [.leaveOut(["link.ndjson"]), .give(["other.ndjson"])], exits: [2], rows: rest),
   ]
 }

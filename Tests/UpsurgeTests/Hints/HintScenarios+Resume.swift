@@ -88,5 +88,9 @@ extension HintTable {
       prepare: "upsurge load d.db t f.csv --commit-every 2 2>/dev/null", first: ["runs", "d.db", "--forget", "77"],
       steps: [.printed("upsurge runs d.db"), .run(["load", "d.db", "t", "f.csv", "--on-error", "reject"] + often)],
       exits: [2], rows: without4),
+    HintScenario(
+      name: "resume: a stream ended early", hints: ["  running it again would … …… twice; --atomic makes a run all or nothing"],
+      files: ["f.csv": cut], first: ["load", "d.db", "t", "exec:cat f.csv"] + often, firstExit: 3,
+      steps: [.sql("DROP TABLE t"), .write("f.csv", whole), .add("--atomic")], rows: stored),
   ]
 }

@@ -73,5 +73,11 @@ extension HintTable {
     .load(
       "types: columns that the input lacks", ["its columns are: …"], "id,a\n1,x\n", ["--key", "nope"], exit: 64,
       [.leaveOut(["nope"]), .give(["id"])], rows: ["1|'x'"]),
+    HintScenario(
+      name: "types: --infer full for a table that an earlier run has made",
+      hints: ["DROP TABLE … first, or load into a table of another name"], files: ["f.csv": late()],
+      prepare: "upsurge load d.db t f.csv --commit-every 300 2>/dev/null",
+      first: ["load", "d.db", "t", "f.csv", "--infer", "full"] + often, firstExit: 4,
+      steps: [.printedSQL("DROP TABLE t(?= first)"), .again], query: "SELECT count(*), min(zip) FROM t", rows: ["1001|'00123'"]),
   ]
 }

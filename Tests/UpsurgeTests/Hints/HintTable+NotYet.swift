@@ -1,7 +1,6 @@
 extension HintTable {
   /// The hints that no scenario follows yet. This list only shrinks.
   static let notYetFollowed: Set<String> = [
-    "  running it again would … …… twice; --atomic makes a run all or nothing",
     ", unless it goes by another key: then nothing is this feed's until it is delivered",
     "--alter adds …; --columns A,B loads only the columns named",
     "--columns A,B loads fewer of them",
@@ -15,7 +14,6 @@ extension HintTable {
     "--rename OLD=NEW gives one of them another name (SQLite does not tell A from a)",
     "; --dry-run with … and without --max-rejects shows them all",
     "; --encoding NAME reads it in another one",
-    "DROP TABLE … first, or load into a table of another name",
     "INSERT INTO f(f) VALUES ('rebuild') gives it all; or drop it first, and fill it again afterwards",
     "PRAGMA integrity_check shows rows that break a constraint; repair them first",
     "RAISE(ABORT) in a trigger refuses only the record",
@@ -32,7 +30,6 @@ extension HintTable {
     "give each reference a column of its own first",
     "give the column back; or run the job once without local-edits, which gives all rows back to the feed",
     "give the path of a database file",
-    "give the path of the file itself to …",
     "is outside of … (--blob-folder names another folder)",
     "it may name excluded.COL (the record) and COL (the row)",
     "its records are in the table: delete it, or move it away",
@@ -65,7 +62,6 @@ extension HintTable {
     "store it in a file first",
     "store it in a file first, or use --infer sample",
     "sweep: none leaves rows alone",
-    "the delimiter is not sure: … fits best, and … nearly as well; --delimiter … reads it so",
     "the record has … bytes, more than the … of an eighth of --memory; --memory …MiB has room for it",
     "upsurge replay --blob-folder DIR, where their files lie",
     "write sweep: {soft: COL} or sweep: none",
