@@ -5,18 +5,7 @@ extension PreparedSource {
     guard case .json = shape, options.jsonPath.isEmpty, options.jsonMap == nil, !options.takesWrapper,
       options.columns.isEmpty
     else { return nil }
-    if case .json(.ndjson) = shape { return sharedWrapper() }
     return opened.sample.withUnsafeBufferPointer { JSONWrapper($0, isWhole: opened.isSampleWhole) }
-  }
-
-  /// The wrapper that each of the first lines is.
-  private func sharedWrapper() -> JSONWrapper? {
-    let lines = opened.sample.split(maxSplits: 3, whereSeparator: { $0 == 0x0A || $0 == 0x0D })
-    // The last part is the rest, or cut.
-    let whole = opened.isSampleWhole && lines.count < 4 ? lines[...] : lines.dropLast()
-    let wrappers = whole.map { line in Array(line).withUnsafeBufferPointer { JSONWrapper($0, isWhole: true) } }
-    guard let first = wrappers.first, let first, wrappers.allSatisfy({ $0 == first }) else { return nil }
-    return first
   }
 
   /// - Throws: `badInput` where the input is a wrapper and nothing else, and the table has no column for what it holds.

@@ -71,9 +71,11 @@ extension CSVParser {
     let (bytes, stop) = (scanner.bytes, scanner.recordEnd)
     if bytes[start] == UInt8(ascii: "#") { hasHashRecord = true }
     var at = start
-    while at < stop && (bytes[at] == scanner.delimiter || bytes[at] == FieldReader.blank) { at += 1 }
+    while at < stop && (bytes[at] == scanner.delimiter || bytes[at] == FieldReader.blank) {
+      at += bytes[at] == scanner.delimiter ? scanner.delimiterByteCount : 1
+    }
     if at < stop && UInt16(bytes[at]) == scanner.quote { at += 1 }
-    if at == stop { return slotOfField.count > 1 || stop > start && UInt16(bytes[start]) != scanner.quote }
+    if at >= stop { return slotOfField.count > 1 || stop > start && UInt16(bytes[start]) != scanner.quote }
     if slotOfField.count == 1 && FooterWords.isBlank(bytes[at]) { return true }
     if slotOfField.count == 1, bytes[at] == UInt8(ascii: "(") || bytes[at] &- UInt8(ascii: "0") <= 9 {
       return mayCountRows(bytes, from: at, to: stop)
