@@ -56,6 +56,19 @@ extension HintTable {
       steps: [.add("--comment '#'")],
       rows: ["1|'x'|'y'", "2|'x'|'z'"]),
     HintScenario(
+      name: "csv: a comment among records that begin with #",
+      hints: ["--comment '# ' leaves out lines that begin with # and a blank"],
+      files: ["f.csv": "tag,n,m\n#a,1,2\n# pause\n#b,2,3\nc,3,4\n"], first: load, firstExit: 65,
+      steps: [.add("--comment '# '")], rows: ["'#a'|1|2", "'#b'|2|3", "'c'|3|4"]),
+    HintScenario(
+      name: "csv: a later file without a header",
+      hints: [
+        "if it has no header, load it by itself: --no-header --names …; else load it into a table of its own"
+      ],
+      files: ["f.csv": "name,town\nOda,Moss\n", "g.csv": "Siv,Oslo\n"], first: load + ["g.csv"], firstExit: 65,
+      steps: [.run(load), .run(["load", "d.db", "t", "g.csv", "--no-header", "--names", "name, town"])],
+      rows: ["'Oda'|'Moss'", "'Siv'|'Oslo'"]),
+    HintScenario(
       name: "csv: a footer is set aside",
       hints: ["--on-error reject stores the records and sets this line aside"],
       files: ["f.csv": "id,a\n1,x\n2,y\n(2 rows)\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],

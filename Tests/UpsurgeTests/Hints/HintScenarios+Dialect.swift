@@ -15,9 +15,24 @@ extension HintTable {
       steps: [.leaveOut(["a=id"]), .give(["id=number"])], rows: ["1|'x'"]),
     HintScenario(
       name: "dialect: a blank behind each delimiter",
-      hints: ["values begin with a blank, which is part of them; --delimiter '… ' reads them without"],
+      hints: ["fields … with a blank, which is part of them; --delimiter … reads them without"],
       files: ["f.csv": "id,a,b\n1, x, y\n2, x, z\n3, v, w\n"], first: load + ["--dry-run"], firstExit: 0,
       steps: [.leaveOut(["--dry-run"]), .add("--delimiter '[^']*'")], rows: ["1|'x'|'y'", "2|'x'|'z'", "3|'v'|'w'"]),
+    HintScenario(
+      name: "dialect: a first line that names another delimiter",
+      hints: [
+        "the first line says that the delimiter is …, which is in no line: … parts the fields; --delimiter says another one"
+      ],
+      files: ["f.csv": "sep=,\nid;a\n1;x\n2;y\n"], first: load + ["--dry-run"], firstExit: 0,
+      steps: [.leaveOut(["--dry-run"]), .give(["--delimiter", ";"])], rows: ["1|'x'", "2|'y'"]),
+    HintScenario(
+      name: "dialect: the header's texts stand below again",
+      hints: [
+        "the first record is read as data, as its texts stand in later records, too; --header-lines 1 reads it as the header"
+      ],
+      files: ["f.csv": "name,town\nname,Oslo\nOda,Moss\nPer,Bergen\n"], first: load + ["--dry-run"], firstExit: 0,
+      steps: [.leaveOut(["--dry-run"]), .add("--header-lines 1")],
+      query: "SELECT name, town FROM t", rows: ["'name'|'Oslo'", "'Oda'|'Moss'", "'Per'|'Bergen'"]),
     HintScenario(
       name: "dialect: quotes that fit nowhere",
       hints: [

@@ -11,6 +11,14 @@ extension HintTable {
   /// Advice about the world outside: disks, rights, servers, other programs.
   private static let outsideByReason: [(reason: String, hints: [String])] = [
     (
+      "Another program makes text of the file.",
+      [
+        "extract its tables into CSV, with tabula or pdftotext -layout",
+        "get the data that it shows as a text file",
+        "save it as text",
+      ]
+    ),
+    (
       "The disk is full or fails: a test has no such disk.",
       [
         "make room where the database lies and in the temporary folder, then run again",
