@@ -75,7 +75,9 @@ extension CSVParser {
     // A record with all its fields may have line ends in them; of another one the first line is what is known.
     let isWhole = outcome == .record && scanner.fieldCount == slotOfField.count
     let whole = (end: scanner.recordEnd, next: scanner.nextStart)
-    guard let line = isWhole ? whole : scanner.firstLine(from: start) else { return false }
+    guard let line = isWhole ? whole : scanner.firstLine(from: start),
+      scanner.holds(prefix[0], from: start, to: line.end)
+    else { return false }
     let again = RecordScanner.Line(start: start, line, spillStart: batch.spillByteCount)
     if scanner.scan(again, withoutComment: prefix) { return true }
     // What was tried has left its cells.
