@@ -11,6 +11,9 @@ public struct RunNote: Sendable {
   /// The table that it is about, of a job that has several.
   public var table: String?
 
+  /// Whether it says that values are not what they were, which is also said with `--quiet`.
+  package var isAboutValues = false
+
   /// Where in the engine it is told: notes of one place are of one kind.
   package var kind: String
 

@@ -5,7 +5,7 @@ enum LedgerText {
   static func text(_ summary: RunSummary) -> String {
     var lines: [String] = []
     let ledger = summary.ledger
-    lines += notes(summary.warnings)
+    lines += notes(summary.warnings, inNewTable: summary.createdTable != nil)
     if let skipped = skippedFields(summary.warnings) { lines.append("note: " + skipped) }
     if !summary.rejectsByReason.isEmpty {
       let reasons = summary.rejectsByReason.map { "\(Words.count($0.count)) \($0.code.rawValue)" }
@@ -29,8 +29,12 @@ enum LedgerText {
   }
 
   /// A line for each kind of warning but fields that were left out.
-  /// - Parameter code: the only kind that is told; nil is all of them.
-  static func notes(_ warnings: WarningLog, of code: WarningLog.Code? = nil) -> [String] {
+  /// - Parameters:
+  ///   - code: the only kind that is told; nil is all of them.
+  ///   - isNew: whether the run has made the table, and so its types.
+  static func notes(
+    _ warnings: WarningLog, of code: WarningLog.Code? = nil, inNewTable isNew: Bool = false
+  ) -> [String] {
     let told = warnings.entries.filter {
       ![.columnSkipped, .trustedSchema].contains($0.code) && (code == nil || $0.code == code)
     }
@@ -39,7 +43,9 @@ enum LedgerText {
     for entry in told {
       let alike = told.filter { $0.code == entry.code }
       if alike.count <= shownColumnLimit {
-        lines.append("note: \(words(for: entry.code, entry.count))\(place(entry)), first at \(entry.first)")
+        lines.append(
+          "note: \(words(for: entry.code, entry.count))\(place(entry)), first at \(entry.first)"
+            + (isNew ? remedy(entry) : ""))
       } else if coalesced.insert(entry.code).inserted {
         let count = alike.reduce(0) { $0 + $1.count }
         lines.append(
@@ -48,6 +54,12 @@ enum LedgerText {
       }
     }
     return lines
+  }
+
+  /// What would have kept a value as it was written.
+  private static func remedy(_ entry: WarningLog.Entry) -> String {
+    guard entry.code == .spellingChanged, let column = entry.column, column != WarningLog.otherColumns else { return "" }
+    return "; in a new table --type \("\(column):TEXT".quotedForShell) keeps every digit"
   }
 
   /// Of more columns the notes of a kind are one line.

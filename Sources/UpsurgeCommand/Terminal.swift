@@ -89,7 +89,7 @@ final class Terminal: Sendable {
   /// A line that a stage wants said.
   var note: @Sendable (RunNote) -> Void {
     { [self] note in
-      guard !isQuiet, isVerbose || note.level != .detail else { return }
+      guard !isQuiet || note.isAboutValues, isVerbose || note.level != .detail else { return }
       if isVerbose || noteCounts.withLock({ $0.take(note) }) { show(note) }
     }
   }
@@ -136,7 +136,7 @@ final class Terminal: Sendable {
       Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
     }
     guard !isQuiet else {
-      return showRespelled(summary.warnings)
+      return showRespelled(summary.warnings, inNewTable: summary.createdTable != nil)
     }
     if summary.error?.code == .usage && summary.committedCount == 0 {
       // A ledger of zeros says nothing.
@@ -147,8 +147,8 @@ final class Terminal: Sendable {
   }
 
   /// What is said also where nothing else is: that values are not what they were.
-  private func showRespelled(_ warnings: WarningLog) {
-    for line in LedgerText.notes(warnings, of: .spellingChanged) {
+  private func showRespelled(_ warnings: WarningLog, inNewTable: Bool = false) {
+    for line in LedgerText.notes(warnings, of: .spellingChanged, inNewTable: inNewTable) {
       Terminal.say(Terminal.visible(line) + "\n")
     }
   }

@@ -25,11 +25,11 @@ struct UpsertOptions: ParsableArguments {
 
   @Option(
     help: """
-      Records with NULL in the key: reject, or insert (again at every run). In mode insert that asks for --key. An \
-      INTEGER PRIMARY KEY that is NULL gets its number either way, and is inserted anew by every run; in a snapshot \
-      of a mirror it is rejected, too.
+      Records with NULL in the key: reject (default), or insert (again at every run). In mode insert that asks for \
+      --key. An INTEGER PRIMARY KEY that is NULL gets its number from SQLite, and is inserted anew by every run; \
+      reject given here rejects it, and so does a snapshot of a mirror.
       """)
-  var nullKeys: NullKeyPolicy = .reject
+  var nullKeys: NullKeyPolicy?
 
   @Option(
     help:
@@ -65,7 +65,8 @@ struct UpsertOptions: ParsableArguments {
     options.rules.target = try target()
     options.rules.mode = mode
     options.rules.merge = try merge()
-    options.rules.nullKeys = nullKeys
+    options.rules.nullKeys = nullKeys ?? .reject
+    options.rules.needsRowids = nullKeys == .reject
     options.rules.tombstone = try deleteWhen.map {
       let (column, value) = try Self.assignment($0, option: "--delete-when", form: "COL=VALUE")
       return Tombstone(column: column, value: value)

@@ -96,6 +96,11 @@ struct EncodingJudge {
     if !isSparse && own < Self.senseless * Double(words.byteCount) {
       return (.windows1252, EncodingDoubt(names: [], of: text, lineAt: words.richestLine))
     }
+    // Close, as in a Hungarian text with one ő, which is õ in windows-1252.
+    if best.family != .western, best.isPlausible, best.score > own {
+      let names = ["windows-1252", best.name]
+      return (.windows1252, EncodingDoubt(names: names, of: text, lineAt: words.richestLine, reads: "windows-1252"))
+    }
     return (.windows1252, nil)
   }
 

@@ -19,6 +19,8 @@ package struct ColumnTarget: Sendable, Equatable {
   package var spellingPolicy: SpellingPolicy
   /// Whether the column was declared as one of BLOBs, so that `--blob` decodes its text.
   package var isBlob: Bool
+  /// Whether a number that is only written otherwise (`3.10`, `1e+05`) is counted as a warning.
+  package var reportsSpelling = false
 
   /// Whether the spelling of texts counts, which become numbers.
   package var isKeyOfNumbers: Bool {

@@ -42,6 +42,16 @@ struct EncodingJudgeTests {
     try bytes.withUnsafeBytes { try EncodingDetector.detect(sample: $0, isWhole: true, name: "a.csv") }
   }
 
+  @Test("Where another encoding is a little likelier, Windows-1252 is taken, and that is said")
+  func close() throws {
+    let text = "id,tree,place\n1,Tölgy,északi erdő\n2,Fűz,folyó mellett\n3,Nyír,kert\n4,Bükk,domb\n"
+    let bytes = try #require(Iconv.encode(text, as: "CP1250"))
+    let found = try find(bytes)
+    #expect(found.encoding == .windows1252)
+    let doubt = try #require(found.doubt)
+    #expect(!doubt.isRefusal && doubt.readings.map(\.name).contains("windows-1250"), "\(doubt)")
+  }
+
   @Test("Western text is Windows-1252, without a question", arguments: western)
   func takes(text: String) throws {
     let bytes = try #require(Iconv.encode("id,name\n" + text, as: "CP1252"))

@@ -42,6 +42,24 @@ struct InsertingModeTests {
       options: ["--key", "k", "--mode", "ignore", "--null-keys", "insert"], input: "k,e,v\n,y,1\n,z,2\n",
       rows: ["NULL|'y'|1", "NULL|'z'|2", "'a'|'x'|0"], ledger: "read 2 inserted 2"),
     Case(
+      testDescription: "an integer primary key that is NULL gets its number",
+      schema: "CREATE TABLE t(k INTEGER PRIMARY KEY, v INT); INSERT INTO t VALUES (7, 0);", options: ["--key", "k"],
+      input: "k,v\n,1\n7,2\n", rows: ["7|2", "8|1"], ledger: "read 2 inserted 1 updated 1"),
+    Case(
+      testDescription: "--null-keys reject rejects it",
+      schema: "CREATE TABLE t(k INTEGER PRIMARY KEY, v INT); INSERT INTO t VALUES (7, 0);",
+      options: ["--key", "k", "--null-keys", "reject"], input: "k,v\n,1\n7,2\n", rows: ["7|2"],
+      rejects: ["1|null-key|k|the key column k is NULL, so the record matches no row"],
+      ledger: "read 2 updated 1 rejected 1"),
+    Case(
+      testDescription: "--null-keys reject rejects it in a new table", schema: "",
+      options: ["--key", "k", "--null-keys", "reject"], input: "k,v\n,1\n1,2\n,3\n", rows: ["1|2"],
+      rejects: [
+        "1|null-key|k|the key column k is NULL, so the record matches no row",
+        "3|null-key|k|the key column k is NULL, so the record matches no row",
+      ],
+      ledger: "read 3 inserted 1 rejected 2"),
+    Case(
       testDescription: "ignore rejects a conflict with another key", schema: keyed,
       options: ["--key", "k", "--mode", "ignore"], input: "k,e,v\nb,x,1\na,x,2\nc,y,3\n",
       rows: ["'a'|'x'|0", "'c'|'y'|3"], rejects: ["1|unique|e|\(both)"],

@@ -233,6 +233,43 @@ struct KeySpellingTests {
     #expect(try Database(path).rows("SELECT a, \"b c\" FROM u") == ["'3.1'|'2'", "'3.10'|'2.50'"])
   }
 
+  @Test(
+    "A late number of a new table that is only written otherwise is said, with the option that keeps it",
+    arguments: [
+      ("1.5", "3.10", "3.1"), ("1.5", ".5", "0.5"), ("1.5", "1e+05", "100000.0"), ("1.5", "2.", "2.0"), ("1", "7.0", "7"),
+      ("1.5", "12.250", "12.25"), ("1.5", "1.5e-7", "1.5e-07"),
+    ])
+  func lateSpelling(usual: String, late: String, stored: String) throws {
+    let pad = String(repeating: "x", count: 500)
+    var text = "id,v,pad\n"
+    for id in 0..<2_500 { text += "\(id),\(usual),\(pad)\n" }
+    let source = scratch.write(text + "2500,\(late),\n2501,\(usual),\n", to: "in.csv")
+    for quiet in [[], ["-q"]] {
+      let table = quiet.isEmpty ? "t" : "q"
+      let outcome = try Command.run(["load", path, table, source] + quiet)
+      let note = "note: 1 value respelled by the column's type in column v, first at \(source), line 2502"
+      #expect(outcome.exitCode == 0 && outcome.talk.contains(note), "\(outcome.talk)")
+      #expect(outcome.talk.contains("; in a new table --type v:TEXT keeps every digit"), "\(outcome.talk)")
+      #expect(try Database(path).rows("SELECT v FROM \(table) WHERE id = 2500") == [stored])
+    }
+    let followed = try Command.run(["load", path, "u", source, "--type", "v:TEXT"])
+    #expect(followed.exitCode == 0 && !followed.talk.contains("respelled"), "\(followed.talk)")
+    #expect(try Database(path).rows("SELECT v FROM u WHERE id = 2500") == ["'\(late)'"])
+  }
+
+  @Test("Of a second file, too, and not again where the sample was said to be respelled")
+  func laterSpelling() throws {
+    let first = scratch.write("id,v\n1,2.5\n", to: "1.csv")
+    let second = scratch.write("id,v\n2,2.50\n", to: "2.csv")
+    let outcome = try Command.run(["load", path, "t", first, second])
+    #expect(
+      outcome.talk.contains("1 value respelled by the column's type in column v, first at \(second), line 2"),
+      "\(outcome.talk)")
+    let known = try Command.run(["load", path, "u", second, first])
+    #expect(known.talk.contains("2.50 in column v") && !known.talk.contains("respelled by"), "\(known.talk)")
+    #expect(try Command.run(["load", path, "w", second, "-q"]).talk.contains("2.50 in column v"))
+  }
+
   // MARK: - Hints
 
   /// More than is looked at first, then values that are no plain numbers.

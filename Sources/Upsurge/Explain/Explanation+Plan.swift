@@ -92,7 +92,7 @@ extension Explanation {
 
   private static func nullKeys(_ plan: UpsertPlan) -> [Line] {
     guard let key = plan.key, [.upsert, .insert, .ignore].contains(plan.mode) else { return [] }
-    if key.isRowidAlias {
+    if key.isRowidAlias && !plan.rules.needsRowids {
       return [Line("NULL in key", "insert", because: "an INTEGER PRIMARY KEY that is NULL gets its number")]
     }
     switch plan.rules.nullKeys {

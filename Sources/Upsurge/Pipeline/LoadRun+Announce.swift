@@ -85,11 +85,12 @@ extension LoadRun {
       columns.count > shown.count
       ? " and \(Words.count(UInt64(columns.count - shown.count), "more column"))" : ""
     let types = shown.map { "--type \("\($0.column):TEXT".quotedForShell)" }.joined(separator: " ")
-    note(
-      RunNote(
-        .warning,
-        "\(columns.count == 1 ? "a number" : "numbers") will not be written as in the input: \(values)\(more); "
-          + "\(types) keeps every digit"))
+    var said = RunNote(
+      .warning,
+      "\(columns.count == 1 ? "a number" : "numbers") will not be written as in the input: \(values)\(more); "
+        + "\(types) keeps every digit")
+    said.isAboutValues = true
+    note(said)
   }
 
   private func announceKeys(_ plan: UpsertPlan) {

@@ -74,11 +74,13 @@ struct PreparedTable {
     if try options.needsKeyIndex(table: name, columns: definition.columns.map(\.name)) {
       definition.keyColumns = []
     }
-    var table = try new(definition, control: control, on: connection, options: options)
-    table.respelled = stored.compactMap { column in
-      let isGiven = options.types.contains { SQLName.isSame($0.key, column.name) }
-      return isGiven ? nil : column.respelled.map { (column.name, $0) }
+    let guessed = stored.filter { column in
+      !options.types.contains { SQLName.isSame($0.key, column.name) }
     }
+    // What is said of the sample is not said again of each value.
+    let watched = guessed.filter { $0.respelled == nil }.map(\.name)
+    var table = try new(definition, watching: watched, control: control, on: connection, options: options)
+    table.respelled = guessed.compactMap { column in column.respelled.map { (column.name, $0) } }
     return table
   }
 
@@ -298,7 +300,7 @@ struct PreparedTable {
   }
 
   private static func new(
-    _ definition: TableDefinition, control: ColumnTarget?, on connection: Connection, options: LoadOptions
+    _ definition: TableDefinition, watching watched: [String], control: ColumnTarget?, on connection: Connection, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     let name = definition.name
     let sql = try definition.sql()
@@ -309,16 +311,20 @@ struct PreparedTable {
     let keySQL = try makeKey(schema, on: connection, options: options)
     if keySQL != nil { schema = try TableSchema.read(connection, table: name) ?? schema }
     return try new(
-      schema, control: control, on: connection, options: options, createdSQL: sql, keySQL: keySQL)
+      schema, watching: watched, control: control, on: connection, options: options, createdSQL: sql, keySQL: keySQL)
   }
 
+  /// - Parameter watched: columns whose type was guessed from values that are all written as the column would write them.
   private static func new(
-    _ schema: TableSchema, control: ColumnTarget?, on connection: Connection, options: LoadOptions,
+    _ schema: TableSchema, watching watched: [String] = [], control: ColumnTarget?, on connection: Connection, options: LoadOptions,
     createdSQL: String?, keySQL: String?
   ) throws(UpsurgeError) -> PreparedTable {
     let stored = schema.columns.filter { !SQLName.isSame($0.name, options.rules.softColumn ?? "") }
     var targets = schema.targets(
       of: stored, spellingPolicy: .reject, rules: options.rules, consented: options.consentedColumns)
+    for index in targets.indices where targets[index].affinity.isNumeric {
+      targets[index].reportsSpelling = watched.contains { SQLName.isSame($0, targets[index].name) }
+    }
     if let control { targets.append(control) }
     var facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)
     facts.columnLimit = connection.columnLimit

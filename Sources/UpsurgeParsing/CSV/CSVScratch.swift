@@ -10,6 +10,8 @@ struct FieldPlan {
   var isReal: Bool
   /// Whether the column holds the numbers of a key, whose spelling counts.
   var isKey: Bool
+  /// Whether numbers that are only written otherwise are counted.
+  var reportsSpelling: Bool
 }
 
 /// A conversion note of the record that is being read; counted only when the record is whole.
@@ -49,7 +51,8 @@ final class CSVScratch {
       let affinity = slot.map { columns[$0].affinity } ?? .none
       plans[field] = FieldPlan(
         slot: Int32(slot ?? -1), isNumeric: affinity.isNumeric, isReal: affinity.isReal,
-        isKey: slot.map { columns[$0].isKeyOfNumbers } == true)
+        isKey: slot.map { columns[$0].isKeyOfNumbers } == true,
+        reportsSpelling: slot.map { columns[$0].reportsSpelling } == true)
     }
 
     var spellings: [UInt8] = []

@@ -54,7 +54,7 @@ struct CSVWarningTally {
     _ note: ConversionNote, inSlot slot: Int, at position: Position
   ) {
     let first = Kind.allCases.count + 2 * slot
-    count(entry: note == .spellingChanges ? first : first + 1, at: position)
+    count(entry: note == .textInNumberColumn ? first + 1 : first, at: position)
   }
 
   private mutating func count(entry: Int, at position: Position) {

@@ -66,17 +66,29 @@ extension RecordScanner {
   private mutating func take(
     _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int, isInSpill: Bool
   ) {
-    let cell = cells + Int(plan.slot)
     if plan.isNumeric {
-      let note = convertNumeric(
-        text, count: byteCount, offset: offset, isInSpill: isInSpill, isReal: plan.isReal, into: cell)
-      if note.isSet || (plan.isKey && cell.pointee.isReal) { keep(note, of: field, text, byteCount: byteCount) }
+      takeNumber(text, byteCount: byteCount, of: field, plan, offset: offset, isInSpill: isInSpill)
     } else {
-      cell.setText(offset: offset, byteCount: byteCount, isInSpill: isInSpill)
+      (cells + Int(plan.slot)).setText(offset: offset, byteCount: byteCount, isInSpill: isInSpill)
     }
   }
 
-  /// Notes what became of the text of a column of numbers, and looks how a key is written.
+  /// The same in a column of numbers.
+  @inline(__always)
+  mutating func takeNumber(
+    _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int, isInSpill: Bool
+  ) {
+    let cell = cells + Int(plan.slot)
+    let note = convertNumeric(
+      text, count: byteCount, offset: offset, isInSpill: isInSpill, isReal: plan.isReal, into: cell)
+    if !note.isSet {
+      if !cell.pointee.isReal || !plan.isKey && !plan.reportsSpelling { return }
+      if !plan.isKey && !NumberSpelling.mayBeLonger(text, count: byteCount) { return }
+    }
+    keep(note, of: field, text, byteCount: byteCount)
+  }
+
+  /// Notes what became of the text of a column of numbers, and looks how the number is written.
   @inline(never)
   mutating func keep(
     _ note: ConversionNote, of field: Int, _ text: UnsafePointer<UInt8>, byteCount: Int
@@ -91,7 +103,7 @@ extension RecordScanner {
     if note == .none {
       let cell = cells[Int(plan.slot)]
       guard changesKey(text, count: byteCount, isReal: plan.isReal, cell: cell) else { return }
-      note = .spellingChanges
+      note = plan.isKey ? .spellingChanges : .writtenOtherwise
     }
     notes[noteCount] = PendingNote(field: Int32(truncatingIfNeeded: field), note: note)
     noteCount += 1

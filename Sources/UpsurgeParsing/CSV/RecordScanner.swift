@@ -161,12 +161,7 @@ struct RecordScanner {
         if byteCount == 0 {
           cell.pointee = .null
         } else if plan.isNumeric {
-          let note = convertNumeric(
-            bytes + fieldStart, count: byteCount, offset: fieldStart, isInSpill: false, isReal: plan.isReal,
-            into: cell)
-          if note.isSet || (plan.isKey && cell.pointee.isReal) {
-            keep(note, of: field, bytes + fieldStart, byteCount: byteCount)
-          }
+          takeNumber(bytes + fieldStart, byteCount: byteCount, of: field, plan, offset: fieldStart, isInSpill: false)
         } else {
           cell.setText(offset: fieldStart, byteCount: byteCount, isInSpill: false)
         }

@@ -71,10 +71,10 @@ extension JSONParser {
     _ text: UnsafePointer<UInt8>, _ byteCount: Int, _ slot: Int, _ cell: UnsafeMutablePointer<Cell>
   ) -> ConversionNote {
     let column = columns[slot]
-    guard column.isKeyOfNumbers,
+    guard column.isKeyOfNumbers || column.reportsSpelling,
       changesKey(text, count: byteCount, isReal: column.affinity.isReal, cell: cell.pointee)
     else { return .none }
-    return .spellingChanges
+    return column.isKeyOfNumbers ? .spellingChanges : .writtenOtherwise
   }
 
   /// What a conversion's note means for the record.
@@ -82,6 +82,7 @@ extension JSONParser {
     let column = columns[slot]
     switch note {
     case .none: break
+    case .writtenOtherwise: warn(.spellingChanged, .value, slot)
     case .textInNumberColumn: warn(.textInNumberColumn, .value, slot)
     case .spellingChanges:
       switch column.spellingPolicy {

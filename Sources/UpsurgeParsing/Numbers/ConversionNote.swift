@@ -4,6 +4,8 @@ package enum ConversionNote: UInt8, Sendable {
   case none
   /// SQLite would store a number whose spelling differs in what it says: `007`, `+5`, too many digits.
   case spellingChanges
+  /// The number is the same, and is written otherwise: `3.10`, `1e+05`.
+  case writtenOtherwise
   /// The column is one of numbers and the text is none; it stays text.
   case textInNumberColumn
 

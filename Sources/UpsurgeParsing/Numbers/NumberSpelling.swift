@@ -32,6 +32,16 @@ enum NumberSpelling {
     return digits.count <= 15 || digits == significantDigits("\(value)".utf8)
   }
 
+  /// Whether a decimal may not be the shortest one, by a look at its ends: `3.10`, `.5`, `1e5`, `1e+05`, `1e+100`.
+  @inline(__always)
+  static func mayBeLonger(_ text: UnsafePointer<UInt8>, count: Int) -> Bool {
+    let last = text[count - 1]
+    if last == UInt8(ascii: "0") || last == UInt8(ascii: ".") || text[0] == UInt8(ascii: ".") || count > 16 { return true }
+    // An exponent of a decimal has a sign, or a point stands before it, and at most three digits.
+    return count > 3 && (isExponent(text[count - 2]) || isExponent(text[count - 3]) || isExponent(text[count - 4]))
+      || count > 5 && isExponent(text[count - 5])
+  }
+
   /// The digits in front of an exponent, without the zeros in front of them and behind them.
   private static func significantDigits(_ text: some Sequence<UInt8>) -> [UInt8] {
     var digits: [UInt8] = []
@@ -42,6 +52,9 @@ enum NumberSpelling {
     while digits.last == UInt8(ascii: "0") { digits.removeLast() }
     return digits
   }
+
+  @inline(__always)
+  private static func isExponent(_ byte: UInt8) -> Bool { byte | 0x20 == UInt8(ascii: "e") }
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") <= 9 }
 }
