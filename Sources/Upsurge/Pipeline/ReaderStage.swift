@@ -85,7 +85,7 @@ struct ReaderStage {
 
   /// - Throws: `badInput` where nothing in the header of a later file is a column so far: it has none, or is of another table.
   private func checkHeader(of source: PreparedSource) throws(UpsurgeError) {
-    guard case .csv(let sniffed) = source.shape, sniffed.dialect.headerLineCount > 0,
+    guard case .csv(let sniffed) = source.shape, run.job.options.csv.headerLineCount != 0,
       run.job.options.csv.columnNames == nil
     else { return }
     let names = try FieldSelection(options: run.job.options).columnNames(
@@ -97,8 +97,9 @@ struct ReaderStage {
     let known = FieldSelection.list(columns.targets.map(\.name))
     throw UpsurgeError(
       .badInput,
-      "\(source.opened.name) has none of the columns of the files before it: its first line is "
-        + FieldSelection.list(names).escapedForTerminal,
+      "\(source.opened.name) has none of the columns of the files before it: "
+        + (sniffed.dialect.headerLineCount > 0
+          ? "its first line is " + FieldSelection.list(names).escapedForTerminal : "it seems to have no header"),
       position: Position(file: source.opened.name, line: 1, byte: 0),
       hint: "if it has no header, load it by itself: --no-header --names \(known.escapedForTerminal.quotedForShell); else load it into "
         + "a table of its own")

@@ -3,8 +3,8 @@ import UpsurgeRecords
 /// Lines behind the last record that are none: `(3 rows)`, `Total;12`, `Total,,12`, blanks, a Ctrl-Z.
 ///
 /// They look like what people and programs write under a table, and nothing stands behind them but others of their kind.
-/// They are rejected as what they are, and never filled up with NULL. Blank lines with all fields (`,,`) could be records:
-/// they are stored, and said.
+/// They are rejected as what they are, and never filled up with NULL. Blank lines with all fields (`,,`), and such
+/// with a number in the last one (`,,12`), could be records: they are stored, and said.
 extension CSVParser {
   /// So much of the end of an input may be footers.
   private static let byteLimit = 4 << 10
@@ -42,9 +42,11 @@ extension CSVParser {
   private func footer(_ line: UnsafeBufferPointer<UInt8>) -> Footer? {
     var reader = FieldReader(bytes: line, dialect: dialect)
     var (fieldCount, first, hasEmptyText, hasNumber, filledCount) = (0, "", false, false, 0)
+    var isLastFilled = false
     while true {
       let field = reader.nextFieldLeniently()
       fieldCount += 1
+      isLastFilled = field.stop > field.start
       if field.start == field.stop {
         if field.isQuoted { hasEmptyText = true }
       } else {
@@ -62,6 +64,8 @@ extension CSVParser {
     }
     if fieldCount < slotOfField.count { return FooterWords.begin(first, isAlone: fieldCount == 1) ? .line : nil }
     if filledCount == 0 { return hasEmptyText ? nil : .record }
+    // A number alone in the last cell.
+    if fieldCount > 2 && filledCount == 1 && !hasEmptyText && hasNumber && isLastFilled { return .record }
     return FooterWords.isTotal(first) && (hasNumber || filledCount == 1) ? .line : nil
   }
 
@@ -70,10 +74,13 @@ extension CSVParser {
   mutating func beginsFooter(_ scanner: RecordScanner, at start: Int) -> Bool {
     let (bytes, stop) = (scanner.bytes, scanner.recordEnd)
     if bytes[start] == UInt8(ascii: "#") { hasHashRecord = true }
-    var at = start
+    var (at, delimiterCount) = (start, 0)
     while at < stop && (bytes[at] == scanner.delimiter || bytes[at] == FieldReader.blank) {
-      at += bytes[at] == scanner.delimiter ? scanner.delimiterByteCount : 1
+      let isDelimiter = bytes[at] == scanner.delimiter
+      at += isDelimiter ? scanner.delimiterByteCount : 1
+      delimiterCount += isDelimiter ? 1 : 0
     }
+    if delimiterCount > 1 && delimiterCount == slotOfField.count - 1 { return true }
     if at < stop && UInt16(bytes[at]) == scanner.quote { at += 1 }
     if at >= stop { return slotOfField.count > 1 || stop > start && UInt16(bytes[start]) != scanner.quote }
     if slotOfField.count == 1 && FooterWords.isBlank(bytes[at]) { return true }

@@ -1,3 +1,4 @@
+import CScan
 import UpsurgeRecords
 
 /// Why a record is rejected, as the person at the terminal reads it.
@@ -11,7 +12,7 @@ struct RecordProblem {
 extension CSVParser {
   /// What is wrong with a record whose quotes are right; nil: nothing.
   func problem(of scanner: RecordScanner, in batch: borrowing Batch) -> RecordProblem? {
-    if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField) }
+    if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField, scanner, in: batch) }
     if scanner.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
       if let hint = lineHint(of: scanner, in: batch) { problem.hint = hint }
       return problem
@@ -27,7 +28,7 @@ extension CSVParser {
 
   /// What leaves out a line with `#`, and no record that begins so.
   private func commentHint(_ scanner: RecordScanner, in batch: borrowing Batch) -> String? {
-    if !hasHashRecord { return "--comment '#' leaves out lines that begin with #" }
+    if !hasHashRecord || scanner.bytes[batch.parsedByteCount] != UInt8(ascii: "#") { return "--comment '#' leaves out lines that begin with #" }
     let start = batch.parsedByteCount
     guard start + 1 < scanner.recordEnd, scanner.bytes[start + 1] == FieldReader.blank else { return nil }
     return "--comment '# ' leaves out lines that begin with # and a blank"
@@ -37,10 +38,14 @@ extension CSVParser {
   /// or to keep what is too much, would store what nobody has meant.
   private func lineHint(of scanner: RecordScanner, in batch: borrowing Batch) -> String? {
     let start = batch.parsedByteCount
-    if dialect.commentPrefix == nil, scanner.bytes[start] == UInt8(ascii: "#"),
-      let hint = commentHint(scanner, in: batch)
-    {
-      return hint
+    if dialect.commentPrefix == nil {
+      var at = start
+      while at < scanner.recordEnd && FieldReader.isPadding(scanner.bytes[at], dialect) { at += 1 }
+      if at < scanner.recordEnd, scanner.bytes[at] == UInt8(ascii: "#"), let hint = commentHint(scanner, in: batch) { return hint }
+      let slashes = UInt8(ascii: "/")
+      if at + 1 < scanner.recordEnd, scanner.bytes[at] == slashes, scanner.bytes[at + 1] == slashes {
+        return "--comment '//' leaves out lines that begin with //"
+      }
     }
     if hasShiftedQuotes(scanner, at: start) {
       return "mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"
@@ -65,18 +70,32 @@ extension CSVParser {
     }
   }
 
-  private func invalidText(inField field: Int) -> RecordProblem {
+  private func invalidText(
+    inField field: Int, _ scanner: RecordScanner, in batch: borrowing Batch
+  ) -> RecordProblem {
     guard let encodingName else {
+      // Read in another encoding, all other letters beyond ASCII would be wrong.
+      let others = [(0, batch.parsedByteCount), (scanner.nextStart, scanner.end)]
+      let isOtherwiseUTF8 = others.contains { holdsUTF8(UnsafeBufferPointer(start: scanner.bytes + $0.0, count: $0.1 - $0.0)) }
       return RecordProblem(
         code: .invalidUTF8, column: columnName(ofField: field),
         reason: "field \(field + 1) is not valid UTF-8",
-        hint: "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, "
+        hint: isOtherwiseUTF8
+          ? "the rest of the text is UTF-8: mend these bytes, or --on-error reject sets such records aside"
+          : "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, "
           + "windows-1251, shift_jis, gb18030 ...")
     }
     return RecordProblem(
       code: .invalidUTF8, column: columnName(ofField: field),
       reason: "field \(field + 1) has bytes that are not \(encodingName) (bytes are counted in the text as UTF-8)",
       hint: "mend them, or name the file's true encoding with --encoding")
+  }
+
+  /// Whether the first byte beyond ASCII begins a character of UTF-8.
+  private func holdsUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let first = text.firstIndex(where: { $0 >= 0x80 }), let base = text.baseAddress else { return false }
+    let byteCount = text[first] >= 0xF0 ? 4 : text[first] >= 0xE0 ? 3 : 2
+    return byteCount <= text.count - first && upsurge_validate_utf8(base + first, byteCount).valid_count == byteCount
   }
 
   private func wouldChange(inSlot slot: Int) -> RecordProblem {

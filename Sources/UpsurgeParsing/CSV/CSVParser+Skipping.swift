@@ -91,22 +91,16 @@ extension CSVParser {
 
   /// Steps over the header where it stands again, as in files that were joined.
   private mutating func skipRepeatedHeader(_ batch: inout Batch, _ scanner: inout RecordScanner) -> NonRecord {
-    guard let header else { return .none }
     let start = batch.parsedByteCount
-    switch match(header, at: start, scanner) {
-    case .unknown: return .incomplete
+    let text = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.end - start)
+    let end: Int
+    switch header.find(in: text, isFinal: scanner.isFinal, dialect) {
+    case .incomplete: return .incomplete
     case .no: return .none
-    case .yes: break
+    case .yes(let byteCount): end = start + byteCount
     }
-    let end = start + header.count
-    var next = end
-    if end == scanner.end {
-      guard scanner.isFinal else { return .incomplete }
-    } else {
-      guard scanner.bytes[end] == 0x0A || scanner.bytes[end] == 0x0D else { return .none }
-      guard scanner.isLineEndWhole(end) else { return .incomplete }
-      next = scanner.lineStart(after: end)
-    }
+    guard end == scanner.end || scanner.isLineEndWhole(end) else { return .incomplete }
+    let next = end == scanner.end ? end : scanner.lineStart(after: end)
     tally.count(.repeatedHeader, at: position(ofByte: start, in: batch))
     nextLine += scanner.lineCount(from: start, to: next)
     batch.parsedByteCount = next

@@ -17,8 +17,8 @@ package struct CSVParser: RecordParser {
   /// The column of each expected field; nil: not wanted.
   let slotOfField: [Int?]
   let extraSlot: Int?
-  /// The bytes of the header, to know it again where files were joined; nil: not known, or of one field.
-  let header: [UInt8]?
+  /// The header, to know it again where files were joined; empty: not known, or of one field.
+  let header: RepeatedHeader
   /// Slots that no field fills, with what they hold unless there are surplus fields.
   let fixedCells: [(slot: Int, cell: Cell)]
   let hasAbsentCells: Bool
@@ -63,7 +63,7 @@ package struct CSVParser: RecordParser {
     self.file = file
     self.columns = columns
     self.slotOfField = slotOfField
-    self.header = header
+    self.header = RepeatedHeader(header, dialect: dialect)
     self.extraSlot = extraSlot
     self.simdLevel = simdLevel ?? Int32(upsurge_simd_level())
     scratch = CSVScratch(dialect: dialect, columns: columns, slotOfField: slotOfField)
@@ -165,7 +165,7 @@ package struct CSVParser: RecordParser {
     let bytes = scanner.bytes
     let hasComments = dialect.commentPrefix != nil
     let commentStart = dialect.commentPrefix?.first.map(UInt16.init) ?? 0x100
-    let headerStart = header?.first.map(UInt16.init) ?? 0x100
+    let (headerStart, headerQuote) = (header.start, header.quote)
     let footerStarts = scratch.footerStarts
     let isPlain = fixedCells.isEmpty && blobSlots.isEmpty && dialect.quotedEmpty != .null
 
@@ -174,6 +174,7 @@ package struct CSVParser: RecordParser {
       let first = bytes[start]
       if first == 0x0A || first == 0x0D || first == 0xEF || UInt16(first) == commentStart
         || hasComments && FieldReader.isPadding(first, dialect) || UInt16(first) == headerStart || headersToSkip > 0
+        || UInt16(first) == headerQuote && (start + 1 == scanner.end || UInt16(bytes[start + 1]) == headerStart)
       {
         switch skipNonRecord(&batch, &scanner) {
         case .skipped: continue

@@ -47,7 +47,7 @@ struct Sniffing {
   let isWhole: Bool
   let given: CSVOverrides
   /// Whether lines above the table were taken for titles.
-  private var hasTitle = false
+  var hasTitle = false
   /// What speaks against the marks that were chosen, one sentence each.
   var doubts: [String] = []
 
@@ -196,14 +196,15 @@ struct Sniffing {
       )
       names = filled
     }
-    if let usual = body.isEmpty ? nil : shape.fieldCount, usual != names.count {
+    let widest = table.hasRowNames ? names.count + 1 : shape.fieldCount
+    if let usual = body.isEmpty ? nil : widest, usual != names.count {
       let count = "the header has \(names.count) field\(names.count == 1 ? "" : "s")"
       remarks.append(
         table.hasRowNames
           ? "\(count), all records have \(usual): the first one, which has no name, is column_1"
           : "\(count), most records have \(usual)")
       // A header that names fewer (a lost delimiter, row names without a title) must not make them all ragged.
-      let isMost = shape.agreeingCount * 2 > shape.recordCount
+      let isMost = shape.agreeingCount * 2 > shape.recordCount || table.hasRowNames
       if isMost && usual > names.count {
         let surplus = Array(repeating: "", count: usual - names.count)
         names = table.hasRowNames ? surplus + names : names + surplus

@@ -23,9 +23,13 @@ struct HeaderJudge {
   /// Columns of numbers and the like below the second record, and how many of them have a name in both.
   private var typedColumnCount = 0
   private var namedTwiceCount = 0
+  /// The same of those that have a name above nothing.
+  private var namedOnceCount = 0
 
   /// Whether the second record names columns, too.
-  var isSecondRowHeader: Bool { typedColumnCount > 1 && namedTwiceCount == typedColumnCount }
+  var isSecondRowHeader: Bool {
+    typedColumnCount > 1 && namedTwiceCount + namedOnceCount == typedColumnCount && namedTwiceCount > namedOnceCount
+  }
 
   /// Looks whether the second record is a part of the header.
   init(_ table: SampleRecords, hasSecondRow: Bool) {
@@ -41,8 +45,9 @@ struct HeaderJudge {
       guard values.count > 1, values.count(where: { CellLook($0).isTyped }) * 5 >= values.count * 4 else { continue }
       typedColumnCount += 1
       let first = column < rows[0].count ? CellLook(rows[0][column]) : .empty
-      guard column < rows[1].count, !first.isTyped else { continue }
+      guard column < rows[1].count, !first.isTyped || CellLook.isYear(rows[0][column]) else { continue }
       let second = rows[1][column]
+      if second.isEmpty && first != .empty { namedOnceCount += 1 }
       if second.isEmpty || CellLook(second).isTyped { continue }
       if !Self.missingSpellings.contains(String(decoding: second, as: UTF8.self)) { namedTwiceCount += 1 }
     }

@@ -11,8 +11,9 @@ extension Sniffing {
   ///   - names: those of its columns.
   func doubts(in table: SampleRecords, _ dialect: CSVDialect, names: [String]) -> [String] {
     let body = table.records.dropFirst(dialect.headerLineCount).prefix(Self.limit).filter { !$0.isBroken }
-    return quotesThatAreData(dialect) + otherQuotes(in: body, of: table, dialect, names) + blanks(of: table, dialect)
-      + secondHeader(of: table, dialect) + recurringNames(of: table, dialect)
+    return quotesThatAreData(dialect) + otherQuotes(in: body, of: table, dialect, names) + quotedLines(in: body, of: table)
+      + blanks(in: body, of: table, dialect) + nullMarks(in: body, of: table, dialect)
+      + secondHeader(of: table, dialect) + recurringNames(of: table, dialect) + headerAsTitle(of: table, dialect)
   }
 
   /// Fields begin with a quote, and reading it as one made no sense.
@@ -37,7 +38,9 @@ extension Sniffing {
   private func otherQuotes(
     in body: [SampleRecords.Record], of table: SampleRecords, _ dialect: CSVDialect, _ names: [String]
   ) -> [String] {
-    guard given.quote == nil else { return [] }
+    let isPreset = given.quote == CSVOverrides.Mark.none && given.escaping == .letters
+    guard given.quote == nil || isPreset else { return [] }
+    let body = isPreset ? table.records : body
     for mark in Self.marks where mark != dialect.quote {
       for column in names.indices {
         let values = body.compactMap { value(of: $0, column, in: table) }.filter { $0.count > 0 }
@@ -54,31 +57,101 @@ extension Sniffing {
     return []
   }
 
-  /// Most fields begin or end with a blank, which stands beside each delimiter.
-  private func blanks(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
-    guard given.delimiter == nil, dialect.delimiter.count == 1, dialect.delimiter[0] > FieldReader.blank else { return [] }
-    var (afterCount, after, beforeCount, before) = (0, 0, 0, 0)
-    for record in table.records.prefix(Self.limit) where !record.isBroken && record.fields.count > 1 {
-      for column in record.fields.indices.map({ $0 - record.fields.lowerBound }) {
-        guard let value = value(of: record, column, in: table), value.count > 1 else { continue }
-        if column > 0 {
-          afterCount += 1
-          if isSingleBlank(value[0], beside: value[1]) { after += 1 }
-        }
-        if column + 1 < record.fields.count {
-          beforeCount += 1
-          if isSingleBlank(value[value.count - 1], beside: value[value.count - 2]) { before += 1 }
-        }
+  /// Each line is one quoted field that holds delimiters: somebody has quoted the lines and not the fields.
+  private func quotedLines(in body: [SampleRecords.Record], of table: SampleRecords) -> [String] {
+    guard given.delimiter == nil, body.count > 1, body.allSatisfy({ $0.fields.count == 1 }) else { return [] }
+    let lines = body.map { table.fields[$0.fields.lowerBound] }
+    guard lines.allSatisfy(\.isQuoted) else { return [] }
+    let hasFields = Self.delimiters.prefix(4).contains { delimiter in
+      body.allSatisfy { table.text($0.fields.lowerBound).contains(delimiter.byte) }
+    }
+    return hasFields
+      ? ["each line stands in quotes as a whole, and is one field; sed 's/^\"//; s/\"$//; s/\"\"/\"/g' takes them off first"] : []
+  }
+
+  /// What stands at the ends of fields, beside the delimiters.
+  private struct Ends {
+    var fieldCount = 0
+    var blankCount = 0
+    var singleCount = 0
+
+    mutating func add(_ value: UnsafeBufferPointer<UInt8>, isStart: Bool) {
+      fieldCount += 1
+      guard value.count > 1, value[isStart ? 0 : value.count - 1] == FieldReader.blank else { return }
+      blankCount += 1
+      if value[isStart ? 1 : value.count - 2] != FieldReader.blank { singleCount += 1 }
+    }
+
+    var isUsual: Bool { blankCount > 1 && blankCount * 5 >= fieldCount * 4 }
+  }
+
+  private func ends(of records: [SampleRecords.Record], in table: SampleRecords) -> (start: Ends, stop: Ends) {
+    var (start, stop) = (Ends(), Ends())
+    for record in records where !record.isBroken && record.fields.count > 1 {
+      for column in 0..<record.fields.count {
+        guard let value = value(of: record, column, in: table), !value.isEmpty else { continue }
+        if column > 0 { start.add(value, isStart: true) }
+        if column + 1 < record.fields.count { stop.add(value, isStart: false) }
       }
     }
-    let begins = after > 1 && after * 5 >= afterCount * 4
-    let ends = before > 1 && before * 5 >= beforeCount * 4
+    return (start, stop)
+  }
+
+  /// Most fields begin or end with a blank, which stands beside each delimiter.
+  private func blanks(
+    in body: [SampleRecords.Record], of table: SampleRecords, _ dialect: CSVDialect
+  ) -> [String] {
+    guard given.delimiter == nil, dialect.delimiter.count == 1, dialect.delimiter[0] > FieldReader.blank else { return [] }
+    let (start, stop) = ends(of: body, in: table)
+    let (begins, ends) = (start.isUsual, stop.isUsual)
     guard begins || ends else { return [] }
+    let place = begins ? ends ? "begin and end" : "begin" : "end"
+    let header = self.ends(of: Array(table.records.prefix(dialect.headerLineCount)), in: table)
+    func isSingle(_ ends: Ends, _ header: Ends) -> Bool {
+      ends.singleCount == ends.fieldCount && header.singleCount == header.fieldCount
+    }
+    guard !begins || isSingle(start, header.start), !ends || isSingle(stop, header.stop) else {
+      return ["fields \(place) with blanks, which are part of them, so that numbers are texts, too"]
+    }
     let mark = String(decoding: dialect.delimiter, as: UTF8.self)
     let option = "'\(ends ? " " : "")\(mark)\(begins ? " " : "")'"
+    return ["fields \(place) with a blank, which is part of them; --delimiter \(option) reads them without"]
+  }
+
+  /// Fields are `\N`, which programs write for NULL where they escape with backslashes.
+  private func nullMarks(
+    in body: [SampleRecords.Record], of table: SampleRecords, _ dialect: CSVDialect
+  ) -> [String] {
+    let mark: [UInt8] = [UInt8(ascii: "\\"), UInt8(ascii: "N")]
+    guard given.escape == nil, !given.nullSpellings.contains(mark),
+      body.contains(where: { $0.fields.contains { !table.fields[$0].isQuoted && isMark($0, mark, table) } })
+    else { return [] }
+    let isTabbed = dialect.delimiter == [0x09]
     return [
-      "fields \(begins ? ends ? "begin and end" : "begin" : "end") with a blank, which is part of them; --delimiter "
-        + "\(option) reads them without"
+      isTabbed
+        ? "fields are \\N, which is read as text; --dialect mysql or --dialect postgres reads it as NULL, and undoes escapes such as \\n"
+        : "fields are \\N, which is read as text; --null '\\N' reads it as NULL"
+    ]
+  }
+
+  private func isMark(_ field: Int, _ mark: [UInt8], _ table: SampleRecords) -> Bool {
+    bytes[table.fields[field].start..<table.fields[field].stop].elementsEqual(mark)
+  }
+
+  /// The line above records without a header could be the header: names, of another number than the records have fields.
+  private func headerAsTitle(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+    guard given.skippedLineCount == nil, given.headerLineCount == nil, given.columnNames == nil,
+      dialect.headerLineCount == 0, dialect.skippedLineCount > 0, hasTitle
+    else { return [] }
+    var above = dialect
+    above.skippedLineCount -= 1
+    let sample = read(above)
+    guard let first = sample.records.first, !first.isBroken, first.fields.count > 1,
+      sample.texts(of: first).allSatisfy({ !$0.isEmpty && !CellLook($0).isTyped })
+    else { return [] }
+    return [
+      "line \(dialect.skippedLineCount) is left out as a title, and the records have no header; --skip-lines "
+        + "\(above.skippedLineCount) --header-lines 1 reads it as the header"
     ]
   }
 
@@ -90,10 +163,6 @@ extension Sniffing {
     return [
       "the first record is read as data, as its texts stand in later records, too; --header-lines 1 reads it as the header"
     ]
-  }
-
-  private func isSingleBlank(_ byte: UInt8, beside other: UInt8) -> Bool {
-    byte == FieldReader.blank && other != FieldReader.blank
   }
 
   /// The second record names columns, too, or their units.

@@ -81,6 +81,14 @@ extension Sniffing {
     return filled.allSatisfy { !CellLook($0).isTyped }
   }
 
+  /// Whether a record with empty cells stands above one that names all columns: groups of them.
+  private func isGroupRow(
+    _ record: SampleRecords.Record, above next: SampleRecords.Record?, in sample: SampleRecords, _ fieldCount: Int
+  ) -> Bool {
+    guard let next, !next.isBroken, sample.filledCount(of: record) > 1, sample.filledCount(of: next) == fieldCount else { return false }
+    return sample.texts(of: next).allSatisfy { !CellLook($0).isTyped }
+  }
+
   /// Leading records that are mostly empty, above a header and records that are mostly full: titles that a spreadsheet has
   /// padded.
   private func paddedTitleCount(_ sample: SampleRecords, _ fieldCount: Int) -> Int {
@@ -93,16 +101,19 @@ extension Sniffing {
     }.count
     let table = records.dropFirst(count)
     guard fieldCount > 2, count > 0, count <= Self.limit, table.count >= 3, let header = table.first,
-      header.fields.count == fieldCount, sample.filledCount(of: header) > most,
-      table.count(where: { sample.filledCount(of: $0) <= most }) * 10 <= table.count
+      header.fields.count == fieldCount,
+      sample.filledCount(of: header) > most || isGroupRow(header, above: table.dropFirst().first, in: sample, fieldCount),
+      table.dropFirst().count(where: { sample.filledCount(of: $0) <= most }) <= max(table.count / 10, 1)
     else { return 0 }
+    var below = sample
+    below.dropFirst(count)
+    let hasTwoRows = HeaderJudge(below, hasSecondRow: true).isSecondRowHeader
+    if hasTwoRows && sample.filledCount(of: header) <= most { return count }
     let isDistinct =
       Set(sample.texts(of: header).filter { !$0.isEmpty }).count == sample.filledCount(of: header)
     if isDistinct && HeaderJudge(sample, from: count).isSupported {
       return sample.filledCount(of: header) == fieldCount ? count : 0
     }
-    var below = sample
-    below.dropFirst(count)
-    return HeaderJudge(below, hasSecondRow: true).isSecondRowHeader ? count : 0
+    return hasTwoRows ? count : 0
   }
 }

@@ -16,7 +16,8 @@ extension Sniffing {
       guard width > 1, !record.isBroken, next.fields.count == width else { continue }
       let above = records[index - 1]
       let isApart = isBlank(before: record.offset) || table.filledCount(of: above) == 0
-      guard isApart || width != fieldCount && width != above.fields.count else { continue }
+      guard isApart || width != fieldCount && width != above.fields.count || standsOut(record, at: index, in: table)
+      else { continue }
       candidateCount += 1
       if candidateCount > Self.candidateLimit { return nil }
       let names = table.texts(of: record)
@@ -30,6 +31,16 @@ extension Sniffing {
         + "One table is read from a file: split it there, or --skip-lines \(line) reads the other one"
     }
     return nil
+  }
+
+  /// Whether a record has texts only, in columns that hold numbers and the like above it and below it.
+  private func standsOut(_ record: SampleRecords.Record, at index: Int, in table: SampleRecords) -> Bool {
+    guard index > 1, index + 2 < table.records.count else { return false }
+    let others = [index - 2, index - 1, index + 1, index + 2].map { table.texts(of: table.records[$0]) }
+    return record.fields.indices.contains { field in
+      let column = field - record.fields.lowerBound
+      return others.allSatisfy { column < $0.count && CellLook($0[column]).isTyped } && !CellLook(table.text(field)).isTyped
+    }
   }
 
   /// Whether a blank line stands in front of a line.

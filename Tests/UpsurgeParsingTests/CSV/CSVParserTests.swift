@@ -184,7 +184,18 @@ import UpsurgeRecords
     #expect(reject.position == Position(file: "test.csv", record: 2, line: 2, byte: 5))
     #expect(reject.raw == [0x62, 0x2C, 0xE9])
     #expect(
-      reject.hint
+      reject.hint == "the rest of the text is UTF-8: mend these bytes, or --on-error reject sets such records aside")
+  }
+
+  @Test("An encoding is only offered where nothing else of the text is UTF-8", arguments: [0, 3])
+  func encodingIsOffered(after count: Int) throws {
+    var parser = CSVParser.text(CSVDialect(headerLineCount: 0), fieldCount: 2)
+    let text = String(repeating: "a,e\n", count: count)
+    var batch = Self.batch(Array("\(text)b,".utf8) + [0xE9] + Array("\nc,d\n".utf8))
+    try parser.parse(&batch, isFinal: true)
+    let rejects = batch.rejects
+    #expect(
+      rejects.first?.hint
         == "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, "
         + "windows-1251, shift_jis, gb18030 ...")
   }
@@ -336,6 +347,30 @@ import UpsurgeRecords
   }
 
   @Test(
+    "A header is known again in other quotes, and with blanks at its ends",
+    arguments: ["a,b,c", "\"a\",\"b\",\"c\"", "\"a\",b,c", "a,\"b\",c"],
+    ["a,b,c", "\"a\",\"b\",\"c\"", "\"a\",b,c", "a,b,\"c\"", "a,b,c ", "a, b,c", "\"a\", \"b\",c"])
+  func repeatedHeaderInOtherQuotes(header: String, again: String) throws {
+    for end in ["\n", "\r\n", "\r", ""] {
+      let document = try parse("\(header)\n1,2,3\n\(again)\(end)", header: header)
+      #expect(document.rows == [["1", "2", "3"]] && document.rejections.isEmpty, "\(document.rows)")
+      #expect(document.warnings.first { $0.code == "repeated-header" }?.count == 1)
+    }
+    for other in ["a,b,d", "\"a\",\"b\",\"cc\"", "\"ab\",b,c", "aa,b,c", "\"a,b\",c,d", "A,B,C", "\"a\"\"\",b,c"] {
+      let document = try parse("\(header)\n1,2,3\n\(other)\n\(other)", header: header)
+      #expect(document.rows.count == 3 && document.warnings.isEmpty, "\(other): \(document.rows)")
+    }
+  }
+
+  @Test("A header that holds quotes or begins with a blank is known by its bytes")
+  func repeatedHeaderByBytes() throws {
+    for header in ["\"a\"\"b\",c,d", " a,b,c", ",b,c"] {
+      let document = try parse("\(header)\n1,2,3\n\(header)\n4,5,6\n\(header)x\n", header: header)
+      #expect(document.rows.count == 3 && document.warnings.first?.count == 1, "\(document.rows)")
+    }
+  }
+
+  @Test(
     "Lines below the last record are footers", arguments: [
       "(3 rows)", "Total,12", "\"Total\",", "TOTAL", "3 rows selected.", "\u{1A}", ",", "--", "Source: the town hall", "",
       "Printed on Tuesday, May 5", "Total,,12", "\"Grand total\",,", ",total,7", "SUBTOTAL:,,", "Total,1,2",
@@ -351,7 +386,7 @@ import UpsurgeRecords
   @Test(
     "A last line with all its fields is a record, unless it is a total; a blank one is said",
     arguments: [
-      (",,", 1), (" ,, ", 0), (",,\n,,\n", 2), ("\"\",,", 0), ("Torino,,", 0), ("sumo,,1", 0), ("(3 rows),,", 0),
+      (",,", 1), (" ,, ", 0), (",,\n,,\n", 2), (",,5", 1), (",,5\n4,5,6", 0), (",,x", 0), (",5,", 0), ("\"\",,", 0), ("Torino,,", 0), ("sumo,,1", 0), ("(3 rows),,", 0),
       ("Total,,12\n4,5,6", 0), (",,\n4,5,6", 0), ("Grand Rapids,,4", 0), ("Total Wine,1,2", 0), ("total,x,y", 0),
     ])
   func fullWidth(line: String, said: UInt64) throws {
