@@ -25,6 +25,10 @@ struct ForeignTextTests {
     (
       "/annex/objects/SHA256E-s5--01.csv\n", "a pointer of git-annex, not the file that it stands for"
     ),
+    (
+      "<br />\n<b>Warning</b>:  fopen(a.csv): failed to open stream in <b>/srv/a.php</b> on line <b>3</b><br />\n",
+      "an HTML page"
+    ),
     ("bash: line 1: mysql: command not found\n", "the error message of a command"),
     ("sh: 1: mysqldump: not found\n", "the error message of a command"),
     ("cat: a.csv: No such file or directory\n", "the error message of a command"),

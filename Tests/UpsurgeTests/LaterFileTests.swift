@@ -20,6 +20,19 @@ import Testing
         == ["'Oda'|'Moss'", "'Per'|'Oslo'", "'Siv'|'Moss'", "'Tor'|'Oslo'"])
   }
 
+  @Test("A later file that is seen to have no header is refused, too")
+  func numbersWithoutHeader() throws {
+    let scratch = Scratch()
+    let (first, second) = (scratch.write("id,tree\n1,a\n", to: "a.csv"), scratch.write("2,b\n3,c\n", to: "b.csv"))
+    let path = scratch.file("a.db")
+    let outcome = try Command.run(["load", path, "t", first, second])
+    #expect(outcome.exitCode == 65 && outcome.talk.contains("it seems to have no header"), "\(outcome.talk)")
+    #expect(outcome.talk.contains("--no-header --names 'id, tree'"), "\(outcome.talk)")
+    let third = scratch.write("4,d\n", to: "c.csv")
+    let together = try Command.run(["load", path, "t", second, third, "--no-header"])
+    #expect(together.exitCode == 0, "\(together.talk)")
+  }
+
   @Test("One column in common is enough, and so is one that the table has")
   func shared() throws {
     let scratch = Scratch()

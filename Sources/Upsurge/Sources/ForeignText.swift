@@ -62,6 +62,8 @@ struct ForeignText: Equatable {
     if low.hasPrefix("<!doctype") {
       return low.dropFirst(9).drop(while: \.isWhitespace).hasPrefix("html") ? page : document
     }
+    // What PHP puts in the place of a page.
+    if ["<br />", "<br>", "<b>"].contains(where: low.hasPrefix), low.contains("<b>warning</b>") || low.contains("error</b>") { return page }
     let name = low.dropFirst().prefix { $0.isLetter || $0.isNumber || ":_-".contains($0) }
     if name.isEmpty { return nil }
     if ["html", "head", "body", "title", "meta", "script", "center"].contains(String(name)),

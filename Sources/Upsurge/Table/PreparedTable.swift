@@ -53,6 +53,7 @@ struct PreparedTable {
         hint: "leave out --create never, or make the table first")
     }
     if options.contract != .quarantine { try checkMode(options.mode, withoutTable: name) }
+    try source.checkWrapper(for: TableFacts(name: name, isNew: true, columns: [], addsColumns: true))
     let inferred = try infer(source, others: others, options: options)
     try connection.beginWriting()
     if let schema = try TableSchema.read(connection, table: name) {

@@ -66,7 +66,8 @@ extension CSVParser {
     if filledCount == 0 { return hasEmptyText ? nil : .record }
     // A number alone in the last cell.
     if fieldCount > 2 && filledCount == 1 && !hasEmptyText && hasNumber && isLastFilled { return .record }
-    return FooterWords.isTotal(first) && (hasNumber || filledCount == 1) ? .line : nil
+    if FooterWords.isTotal(first) && (hasNumber || filledCount == 1) { return .line }
+    return filledCount == 1 && FooterWords.isAlone(first) || FooterWords.isRemark(first, isAlone: filledCount == 1) ? .record : nil
   }
 
   /// Whether the record that was just read, with all its fields, may be a footer by how it begins.
@@ -90,8 +91,8 @@ extension CSVParser {
     if bytes[at] == UInt8(ascii: "\\") { return stop - at == 2 && bytes[at + 1] == UInt8(ascii: ".") }
     var end = at
     while end < stop && (bytes[end] | 0x20) &- UInt8(ascii: "a") < 26 { end += 1 }
-    guard end - at >= 3 && end - at <= 9, FooterWords.mayBeTotal(bytes + at) else { return false }
-    return FooterWords.beginTotal(
+    guard end - at >= 3 && end - at <= 9, FooterWords.mayBegin(bytes + at) else { return false }
+    return FooterWords.isWord(
       String(decoding: UnsafeBufferPointer(start: bytes + at, count: end - at), as: UTF8.self))
   }
 
@@ -120,25 +121,28 @@ extension CSVParser {
 package enum FooterWords {
   private static let words: Set<String> = [
     "average", "mean", "count", "eof", "end", "source", "sources", "note", "notes", "footnote", "generated", "exported",
-    "printed", "page", "copyright",
+    "printed", "page", "copyright", "trailer",
   ]
   private static let totals: Set<String> = [
     "total", "totals", "subtotal", "sum", "sums", "grand", "summe", "gesamt", "insgesamt", "somme", "suma",
   ]
-  /// The first letters of totals, in both cases.
-  static let totalStarts: [UInt8] = totals.compactMap(\.utf8.first).flatMap { [$0, $0 & ~0x20] }
+  /// The first letters of the words, in both cases.
+  static let starts: [UInt8] = totals.union(words).compactMap(\.utf8.first).flatMap { [$0, $0 & ~0x20] }
 
-  /// Whether three letters begin a total, perhaps.
-  static func mayBeTotal(_ letters: UnsafePointer<UInt8>) -> Bool {
+  /// Whether three letters begin a word of footers, perhaps.
+  static func mayBegin(_ letters: UnsafePointer<UInt8>) -> Bool {
     let found = UInt32(letters[0] | 0x20) << 16 | UInt32(letters[1] | 0x20) << 8 | UInt32(letters[2] | 0x20)
-    return totalBeginnings.contains(found)
+    return beginnings.contains(found)
   }
 
-  private static let totalBeginnings: [UInt32] = Array(
-    Set(totals.map { word in word.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) } }))
+  private static let beginnings: [UInt32] = Array(
+    Set(totals.union(words).map { word in word.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) } }))
 
-  /// Whether a cell begins as one that says that its line is a total.
-  package static func beginTotal(_ text: String) -> Bool { totals.contains(text.prefix { $0.isLetter }.lowercased()) }
+  /// Whether a cell begins with a word of footers.
+  package static func isWord(_ text: String) -> Bool {
+    let word = text.prefix { $0.isLetter }.lowercased()
+    return totals.contains(word) || words.contains(word)
+  }
 
   /// Whether a cell is a number, or a date.
   package static func isNumber(_ text: [UInt8]) -> Bool { CellLook(text).isTyped }
@@ -149,6 +153,13 @@ package enum FooterWords {
     guard let last = words.last, words.count <= 2 else { return false }
     if words.count == 2 { return ["grand", "sub"].contains(words[0]) && last == "total" }
     return last != "grand" && totals.contains(String(last))
+  }
+
+  /// Whether a cell that nothing but blanks or numbers follow is a remark on the table: `Source: the town hall`, `Page 1 of 2`.
+  static func isRemark(_ text: String, isAlone: Bool) -> Bool {
+    let word = text.prefix { $0.isLetter }.lowercased()
+    if !isAlone { return text.count == word.count && ["average", "mean", "count", "trailer"].contains(word) }
+    return words.contains(word) && (text.count > word.count || ["average", "mean", "eof", "end", "trailer"].contains(word))
   }
 
   /// Whether a line of a table with one column is blank, as far as it is written: a Ctrl-Z is as well.

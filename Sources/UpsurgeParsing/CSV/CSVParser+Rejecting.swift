@@ -50,7 +50,8 @@ extension CSVParser {
     if hasShiftedQuotes(scanner, at: start) {
       return "mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"
     }
-    if scanner.fieldCount == 1, slotOfField.count > 2 {
+    let isWord = (scanner.bytes[start] | 0x20) &- UInt8(ascii: "a") < 26 || scanner.bytes[start] &- UInt8(ascii: "0") < 10
+    if scanner.fieldCount == 1, slotOfField.count > (isWord || scanner.bytes[start] >= 0x80 ? 2 : 1) {
       return "--on-error reject sets the line aside if it is no record; --ragged pad stores it as one, with NULL in all "
         + "other fields"
     }
@@ -156,7 +157,10 @@ extension CSVParser {
       ? RecordProblem(
         code: .badQuote, column: column,
         reason: "\(label): the closing quote \(mark) is followed by something else than a delimiter",
-        hint: "--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C")
+        hint: dialect.quotes == .lenient
+          ? "mend the quotes; --on-error reject sets the record aside until then"
+          : "--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C; --on-error reject "
+            + "sets the record aside")
       : RecordProblem(
         code: .unclosedQuote, column: column,
         reason: "\(label): the quote \(mark) is still open at the end of the input",

@@ -66,7 +66,7 @@ final class CSVScratch {
 
     footerStarts = .allocate(capacity: 256)
     footerStarts.initialize(repeating: false, count: 256)
-    var starts = FooterWords.totalStarts + [UInt8(ascii: "#")]
+    var starts = FooterWords.starts + [UInt8(ascii: "#")]
     if slotOfField.count > 1 {
       starts += [dialect.delimiter.first, dialect.quote, FieldReader.blank].compactMap(\.self)
     } else {

@@ -135,7 +135,20 @@ struct Sniffing {
   /// Below a title the names may take two lines: groups of columns, or units.
   private func headerLineCount(of table: SampleRecords) -> Int {
     if hasTitle, HeaderJudge(table, hasSecondRow: true).isSecondRowHeader { return 2 }
+    if isUnderlined(table) { return 2 }
     return HeaderJudge(table).hasHeader ? 1 : 0
+  }
+
+  /// Whether lines of dashes stand below the first record, as programs draw them below a header.
+  func isUnderlined(_ table: SampleRecords) -> Bool {
+    guard table.records.count > 2, let second = table.records.dropFirst().first, !second.isBroken,
+      second.fields.count == table.records[0].fields.count
+    else { return false }
+    return table.texts(of: second).allSatisfy { $0.count > 1 && Self.isLine($0) }
+  }
+
+  private static func isLine(_ text: some Collection<UInt8>) -> Bool {
+    !text.isEmpty && text.allSatisfy { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "=") }
   }
 
   /// A header that is parted by another mark than the records.
@@ -180,6 +193,7 @@ struct Sniffing {
     let rows = headers.map { header in
       table.texts(of: header).map { text in
         let name = HeaderNames.trim(String(decoding: text, as: UTF8.self))
+        if headers.count > 1 && Self.isLine(name.utf8) { return "" }
         return header.isBroken ? unquoted(name, dialect) : name
       }
     }

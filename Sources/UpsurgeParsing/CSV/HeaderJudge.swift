@@ -17,6 +17,7 @@ struct HeaderJudge {
   private var namedCount = 0
   private var fieldCount = 0
   private var hasBody = false
+  private var hasEmptyHead = false
   /// Names that stand below again.
   private var recurringCount = 0
 
@@ -53,12 +54,26 @@ struct HeaderJudge {
     }
   }
 
+  /// Whether the second record has texts only, above numbers and the like in one column at least.
+  static func hasNamesBelow(_ table: SampleRecords) -> Bool {
+    guard table.records.count > 3, !table.records[1].isBroken else { return false }
+    let names = table.texts(of: table.records[1])
+    guard names.allSatisfy({ !$0.isEmpty && !CellLook($0).isTyped && !missingSpellings.contains(String(decoding: $0, as: UTF8.self)) }),
+      Set(names).count == names.count
+    else { return false }
+    let body = table.records.dropFirst(2).prefix(bodyLimit).filter { $0.fields.count == names.count && !$0.isBroken }
+    return body.count > 1 && names.indices.contains { column in
+      body.allSatisfy { CellLook(table.text($0.fields.lowerBound + column)).isTyped }
+    }
+  }
+
   /// - Parameter start: the index of the record that is judged.
   init(_ table: SampleRecords, from start: Int = 0) {
     let records = table.records[min(start, table.records.count)...]
     guard let first = records.first else { return }
     let heads = table.texts(of: first)
     fieldCount = heads.count
+    hasEmptyHead = heads[0].isEmpty
     let modalCount = table.shape(of: records).fieldCount
     let body = records.dropFirst().prefix(Self.bodyLimit).filter {
       $0.fields.count == modalCount && !$0.isBroken && !table.repeats(first, in: $0)
@@ -87,6 +102,16 @@ struct HeaderJudge {
   /// Whether the first record is taken for data only because its values stand below again.
   var isRecurring: Bool { !hasHeader && recurringCount > 0 && opposing == 0.75 * Double(recurringCount) }
 
+  /// Whether the first record holds one name and then 1, 2, 3 or 0, 1, 2.
+  var isCounting: Bool { !hasHeader && namedCount == 1 && typedHeads.count == fieldCount - 1 && countsOn }
+
+  /// Whether the typed cells of the first record are consecutive integers from 0 or 1 on.
+  private var countsOn: Bool {
+    let numbers = typedHeads.compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+    guard numbers.count > 1, numbers.count == typedHeads.count, let first = numbers.first, (0...1).contains(first) else { return false }
+    return numbers == Array(first..<(first + numbers.count))
+  }
+
   /// Whether what stands below says that the first record is a header.
   var isSupported: Bool { supporting > opposing }
 
@@ -101,11 +126,11 @@ struct HeaderJudge {
     if !others.isEmpty && typedCount * 5 >= others.count * 4 {
       if !look.isTyped {
         supporting += 2
-      } else if !CellLook.isYear(head) || values.count(where: CellLook.isYear) * 2 > values.count {
+      } else if !isTime(head, look, above: values) {
         opposing += 2
       }
     } else if look.isTyped {
-      if !CellLook.isYear(head) { opposing += 1 }
+      if !CellLook.isYear(head) && look != .temporal { opposing += 1 }
     } else if values.count > 1 && values.count > others.count {
       opposing += 0.75
       recurringCount += 1
@@ -116,10 +141,19 @@ struct HeaderJudge {
     }
   }
 
+  /// Whether a cell says which time the values below it, which are of another kind, belong to.
+  private func isTime(_ head: [UInt8], _ look: CellLook, above values: [[UInt8]]) -> Bool {
+    if CellLook.isYear(head) { return values.count(where: CellLook.isYear) * 2 <= values.count }
+    return look == .temporal && values.allSatisfy { CellLook($0) == .number }
+  }
+
   /// Names that are years, or numbers a constant step apart, beside at most a few of another kind.
   private var isPivot: Bool {
+    // A frame without names counts its columns, and leaves the one of its rows without a name.
+    if hasEmptyHead && typedHeads.count == fieldCount - 1 && typedHeads.first == [UInt8(ascii: "0")] && countsOn { return true }
     guard typedHeads.count >= 3, typedHeads.count < fieldCount else { return false }
     if typedHeads.allSatisfy(CellLook.isYear) { return Set(typedHeads).count == typedHeads.count }
+    if typedHeads.allSatisfy({ CellLook($0) == .temporal }) { return Set(typedHeads).count == typedHeads.count && opposing == 0 }
     let numbers = typedHeads.compactMap { Int(String(decoding: $0, as: UTF8.self)) }
     guard numbers.count == typedHeads.count, numbers.count >= 5 else { return false }
     let steps = Set(zip(numbers, numbers.dropFirst()).map { $1 &- $0 })

@@ -248,10 +248,15 @@ extension SampleRecords {
   /// columns from the second on, and the first one holds the names of the rows.
   var hasRowNames: Bool {
     guard records.count > 1, let first = records.first, !first.isBroken else { return false }
-    let body = records.dropFirst()
+    let body = records.dropFirst().dropLast(isFooter(records[records.count - 1]) ? 1 : 0)
     let isShort = body.allSatisfy { $0.isBroken || $0.fields.count == first.fields.count + 1 || repeats(first, in: $0) }
     return isShort && first.fields.count > 0 && !first.fields.contains(where: isEmpty)
       && body.contains { !$0.isBroken && $0.fields.count > first.fields.count && !isEmpty($0.fields.upperBound - 1) }
+  }
+
+  private func isFooter(_ record: Record) -> Bool {
+    guard records.count > 2, !record.isBroken, record.fields.count == 1 else { return false }
+    return FooterWords.begin(String(decoding: text(record.fields.lowerBound), as: UTF8.self), isAlone: true)
   }
 
   private func isEmpty(_ field: Int) -> Bool { fields[field].stop == fields[field].start }

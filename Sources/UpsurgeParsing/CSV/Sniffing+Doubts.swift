@@ -14,6 +14,7 @@ extension Sniffing {
     return quotesThatAreData(dialect) + otherQuotes(in: body, of: table, dialect, names) + quotedLines(in: body, of: table)
       + blanks(in: body, of: table, dialect) + nullMarks(in: body, of: table, dialect)
       + secondHeader(of: table, dialect) + recurringNames(of: table, dialect) + headerAsTitle(of: table, dialect)
+      + headerByPlace(of: table, dialect)
   }
 
   /// Fields begin with a quote, and reading it as one made no sense.
@@ -108,7 +109,9 @@ extension Sniffing {
     let place = begins ? ends ? "begin and end" : "begin" : "end"
     let header = self.ends(of: Array(table.records.prefix(dialect.headerLineCount)), in: table)
     func isSingle(_ ends: Ends, _ header: Ends) -> Bool {
-      ends.singleCount == ends.fieldCount && header.singleCount == header.fieldCount
+      // A header of several names is found again where no blanks stand in it.
+      let isHeaderRead = header.singleCount == header.fieldCount || header.blankCount == 0 && header.fieldCount > 1
+      return ends.singleCount == ends.fieldCount && isHeaderRead
     }
     guard !begins || isSingle(start, header.start), !ends || isSingle(stop, header.stop) else {
       return ["fields \(place) with blanks, which are part of them, so that numbers are texts, too"]
@@ -138,6 +141,16 @@ extension Sniffing {
     bytes[table.fields[field].start..<table.fields[field].stop].elementsEqual(mark)
   }
 
+  /// The first record is the header because first records are, where another sign says that it may be none.
+  private func headerByPlace(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+    guard given.headerLineCount == nil, given.columnNames == nil, dialect.headerLineCount == 1, let first = table.records.first,
+      !HeaderJudge(table).isSupported
+    else { return [] }
+    let isDump = given.escaping == .letters
+    guard isDump || table.records.dropFirst().first.map({ table.repeats(first, in: $0) }) == true else { return [] }
+    return ["the first record is read as the header; --no-header reads it as a record"]
+  }
+
   /// The line above records without a header could be the header: names, of another number than the records have fields.
   private func headerAsTitle(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
     guard given.skippedLineCount == nil, given.headerLineCount == nil, given.columnNames == nil,
@@ -157,9 +170,10 @@ extension Sniffing {
 
   /// The first record could be names that its columns hold as well.
   private func recurringNames(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
-    guard given.headerLineCount == nil, given.columnNames == nil, dialect.headerLineCount == 0,
-      HeaderJudge(table).isRecurring
-    else { return [] }
+    guard given.headerLineCount == nil, given.columnNames == nil, dialect.headerLineCount == 0 else { return [] }
+    let judge = HeaderJudge(table)
+    if judge.isCounting { return ["the first record is read as data, and could be a header that counts; --header-lines 1 reads it so"] }
+    guard judge.isRecurring else { return [] }
     return [
       "the first record is read as data, as its texts stand in later records, too; --header-lines 1 reads it as the header"
     ]
@@ -167,8 +181,12 @@ extension Sniffing {
 
   /// The second record names columns, too, or their units.
   private func secondHeader(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
-    guard given.headerLineCount == nil, dialect.headerLineCount == 1,
-      HeaderJudge(table, hasSecondRow: true).isSecondRowHeader
+    guard given.headerLineCount == nil, given.columnNames == nil else { return [] }
+    if dialect.headerLineCount == 2 && !isUnderlined(table) {
+      return ["the names of the first two records are joined; --header-lines 1 takes those of the first one alone"]
+    }
+    guard dialect.headerLineCount < 2,
+      dialect.headerLineCount == 1 && HeaderJudge(table, hasSecondRow: true).isSecondRowHeader || HeaderJudge.hasNamesBelow(table)
     else { return [] }
     return ["the second record looks like a part of the header; --header-lines 2 joins the two, and --skip-lines 1 leaves the first one out"]
   }

@@ -10,7 +10,7 @@ extension Sniffing {
     guard fieldCount > 1, !isOneName(sample, fieldCount) else { return skipped }
     let first = [
       titleCount(sample, fieldCount), emptyTitleCount(records, of: sample),
-      strangerCount(sample, fieldCount), paddedTitleCount(sample, fieldCount),
+      strangerCount(sample, fieldCount), paddedTitleCount(sample, fieldCount), shortTitleCount(sample, fieldCount),
     ].max() ?? 0
     return first == 0 ? skipped : sample.lineCount(before: records[first].offset)
   }
@@ -79,6 +79,24 @@ extension Sniffing {
       filled.count == names.count || filled.count == fieldCount
     else { return false }
     return filled.allSatisfy { !CellLook($0).isTyped }
+  }
+
+  /// Leading records that end with an empty cell, above a full header and records that are full, as names and values of
+  /// what the table is about.
+  private func shortTitleCount(_ sample: SampleRecords, _ fieldCount: Int) -> Int {
+    let records = sample.records
+    func isShort(_ record: SampleRecords.Record) -> Bool {
+      record.isBroken || record.fields.count != fieldCount || sample.text(record.fields.upperBound - 1).isEmpty
+    }
+    let count = records.prefix {
+      isShort($0) && !$0.isBroken && $0.fields.count == fieldCount && !sample.text($0.fields.lowerBound).isEmpty
+    }.count
+    let table = records.dropFirst(count)
+    guard count > 0, count <= Self.limit, table.count >= 3, let header = table.first,
+      sample.filledCount(of: header) == fieldCount, table.count(where: isShort) * 10 <= table.count,
+      Set(sample.texts(of: header)).count == fieldCount, HeaderJudge(sample, from: count).isSupported
+    else { return 0 }
+    return count
   }
 
   /// Whether a record with empty cells stands above one that names all columns: groups of them.

@@ -149,7 +149,7 @@ import UpsurgeRecords
       column c2: the closing quote " is followed by something else than a delimiter [bad-quote] (column c2)
         at test.csv, line 1, record 1, byte 0
         here: 1,"2"3
-        fix: --quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C
+        fix: --quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C; --on-error reject sets the record aside
       """
     ),
     (

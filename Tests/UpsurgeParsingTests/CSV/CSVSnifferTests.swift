@@ -65,6 +65,42 @@ import UpsurgeRecords
       ",Title,\nSTATE,x,y\nNY,1,2\nCT,3,4\n", "csv · delimiter comma · quote \" · header · LF · 3 fields",
       ["column_1", "Title", "column_3"]
     ),
+    (
+      "Name;KX-7;\nFrom;2031-01-01;\nid;tree;m\n1;a;2\n2;b;3\n3;c;4\n",
+      "csv · delimiter semicolon · quote \" · 2 lines skipped · header · LF · 3 fields", ["id", "tree", "m"]
+    ),
+    (
+      "Trees,\nid,tree\n1,alder\n2,birch\n3,cedar\n",
+      "csv · delimiter comma · quote \" · 1 line skipped · header · LF · 2 fields", ["id", "tree"]
+    ),
+    (
+      "Trees,,,\n,Size,,Place\nid,height,girth,name\n1,2,3,a\n2,3,4,b\n3,4,5,c\n4,5,6,d\n",
+      "csv · delimiter comma · quote \" · 1 line skipped · header of 2 records · LF · 4 fields",
+      ["id", "Size height", "girth", "Place name"]
+    ),
+    (
+      "Sales\n2030,2030,2031,2031\nn,price,n,price\n1,2,3,4\n2,3,4,5\n3,4,5,6\n4,5,6,7\n",
+      "csv · delimiter comma · quote \" · 1 line skipped · header of 2 records · LF · 4 fields",
+      ["2030 n", "2030 price", "2031 n", "2031 price"]
+    ),
+    (
+      "id,tree\n--,----\n1,alder\n2,birch\n", "csv · delimiter comma · quote \" · header of 2 records · LF · 2 fields",
+      ["id", "tree"]
+    ),
+    (
+      "a,b\nx,1,2\ny,3,4\n(2 rows)\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["column_1", "a", "b"]
+    ),
+    ("a,b\nx,1,2\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["column_1", "a", "b"]),
+    (
+      "site,1/22/20,1/23/20\nA,5,6\nB,6,7\n", "csv · delimiter comma · quote \" · header · LF · 3 fields",
+      ["site", "1/22/20", "1/23/20"]
+    ),
+    (
+      "day,00:00,01:00\nmon,1,2\ntue,2,3\n", "csv · delimiter comma · quote \" · header · LF · 3 fields",
+      ["day", "00:00", "01:00"]
+    ),
+    ("day,2020-01-01\nmon,2020-02-01\n", "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]),
+    (",0,1\n0,a,b\n1,c,d\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["column_1", "0", "1"]),
     ("\n\na,b\n1,2\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["a", "b"]),
     (
       "# made by hand\n# on a day, or so, it seems\na,b\n1,2\n3,4\n",

@@ -78,7 +78,7 @@ extension HintTable {
       hints: [
         "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, windows-1251, shift_jis, gb18030 ..."
       ],
-      bytes: ["f.csv": Array("id,a\n1,é\n2,h".utf8) + [0xFF] + Array("y\n".utf8)],
+      bytes: ["f.csv": Array("id,a\n1,e\n2,h".utf8) + [0xFF] + Array("y\n".utf8)],
       first: load + ["--encoding", "utf-8"], firstExit: 65,
       steps: [.leaveOut(["utf-8", "--encoding"]), .add("--encoding windows-1252")], query: "SELECT id FROM t", rows: ["1", "2"]),
     HintScenario(
@@ -89,12 +89,16 @@ extension HintTable {
       steps: [.leaveOut(["shift_jis"]), .give(["windows-1252"])], query: "SELECT id FROM t", rows: ["1", "2"]),
     HintScenario(
       name: "csv: a quote inside a field",
-      hints: ["--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C"],
+      hints: [
+        "--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C; --on-error reject sets the record aside"
+      ],
       files: ["f.csv": "id,a,b\n1,\"x\",\"y\"\n2,\"a \"b\" c\",\"z\"\n3,\"x\",\"y\"\n"], first: load, firstExit: 65,
       steps: [.add("--quotes lenient")], rows: ["1|'x'|'y'", "2|'a \"b\" c'|'z'", "3|'x'|'y'"]),
     HintScenario(
       name: "csv: quotes that are escaped",
-      hints: ["--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C"],
+      hints: [
+        "--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C; --on-error reject sets the record aside"
+      ],
       files: ["f.csv": "id,a,b\n1,\"x\",\"y\"\n2,\"a !\"b!\" c\",\"z\"\n3,\"x\",\"y\"\n"], first: load, firstExit: 65,
       steps: [.give(["--escape", "!"])], rows: ["1|'x'|'y'", "2|'a \"b\" c'|'z'", "3|'x'|'y'"]),
     HintScenario(

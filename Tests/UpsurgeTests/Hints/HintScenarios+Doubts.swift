@@ -49,6 +49,57 @@ extension HintTable {
       steps: [.shell("sed 's/^\"//; s/\"$//; s/\"\"/\"/g' f.csv | upsurge load d.db t -")],
       rows: ["1|'alder, x'|2", "2|'birch'|3"]),
     HintScenario(
+      name: "doubt: a quote that is not closed among others",
+      hints: [
+        "--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C; --on-error reject sets the record aside"
+      ],
+      files: ["f.csv": "id,a\n1,\"x\"\n2,\"y\n3,\"z\"\n4,\"w\"\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],
+      exits: [2], rows: ["1|'x'", "3|'z'", "4|'w'"]),
+    HintScenario(
+      name: "doubt: quotes that nothing makes sense of", hints: ["mend the quotes; --on-error reject sets the record aside until then"],
+      files: ["f.csv": "id,a\n1,\"x\"\n2,\"y\n3,\"z\"\n4,\"w\"\n"], first: load + ["--quotes", "lenient"], firstExit: 65,
+      steps: [.add("--on-error reject")], exits: [2], rows: ["1|'x'", "3|'z'", "4|'w'"]),
+    HintScenario(
+      name: "doubt: records without a header for a table that exists",
+      hints: [
+        "its records have no header: --no-header --names … names the fields; --header-lines 1 if the first record does"
+      ],
+      files: ["f.csv": "1,x\n2,y\n"], setup: "CREATE TABLE t(id INTEGER, a TEXT)", first: load, firstExit: 4,
+      steps: [.add("--no-header --names [a-z,']+")], rows: ["1|'x'", "2|'y'"]),
+    HintScenario(
+      name: "doubt: numbers that are the names of the columns",
+      hints: [
+        "its records have no header: --no-header --names … names the fields; --header-lines 1 if the first record does"
+      ],
+      files: ["f.csv": "7,8\n1,2\n2,3\n"], setup: "CREATE TABLE t(\"7\", \"8\")", first: load, firstExit: 4,
+      steps: [.add("--header-lines 1")], rows: ["'1'|'2'", "'2'|'3'"]),
+    HintScenario(
+      name: "doubt: a header that counts",
+      hints: ["the first record is read as data, and could be a header that counts; --header-lines 1 reads it so"],
+      files: ["f.csv": "name,1,2,3\nann,5,6,7\nbob,6,7,8\n"], first: load + ["--dry-run"], firstExit: 0,
+      steps: [.leaveOut(["--dry-run"]), .add("--header-lines 1")], query: "SELECT name, \"2\" FROM t", rows: ["'ann'|6", "'bob'|7"]),
+    HintScenario(
+      name: "doubt: a first record that is there twice",
+      hints: ["the first record is read as the header; --no-header reads it as a record"],
+      files: ["f.csv": "ann,oslo\nann,oslo\nbob,rome\n"], first: load + ["--dry-run"], firstExit: 0,
+      steps: [.leaveOut(["--dry-run"]), .add("--no-header")], rows: ["'ann'|'oslo'", "'ann'|'oslo'", "'bob'|'rome'"]),
+    HintScenario(
+      name: "doubt: the first record of a dump",
+      hints: ["the first record is read as the header; --no-header reads it as a record"],
+      files: ["f.csv": "ann\toslo\nbob\t\\N\n"], first: load + ["--dry-run", "--dialect", "postgres"], firstExit: 0,
+      steps: [.leaveOut(["--dry-run"]), .add("--no-header")], rows: ["'ann'|'oslo'", "'bob'|NULL"]),
+    HintScenario(
+      name: "doubt: names below a title that has values",
+      hints: [],
+      files: ["f.csv": "Report;42;2031\nid;tree;m\n1;a;2\n2;b;3\n3;c;4\n"], first: load + ["--dry-run"], firstExit: 0,
+      steps: [.leaveOut(["--dry-run"]), .add("--skip-lines 1")], query: "SELECT id, tree, m FROM t", rows: ["1|'a'|2", "2|'b'|3", "3|'c'|4"]),
+    HintScenario(
+      name: "doubt: a header of two records",
+      hints: ["the names of the first two records are joined; --header-lines 1 takes those of the first one alone"],
+      files: ["f.csv": "Trees by place\n\nid,height,girth,name\nno,m,cm,text\n1,2,3,a\n2,3,4,b\n3,4,5,c\n"],
+      first: load + ["--dry-run"], firstExit: 0, steps: [.leaveOut(["--dry-run"]), .add("--header-lines 1")],
+      query: "SELECT id, height FROM t WHERE id <> 'no'", rows: ["'1'|'2'", "'2'|'3'", "'3'|'4'"]),
+    HintScenario(
       name: "doubt: two delimiters part all lines",
       hints: ["the delimiter is not sure: … fits best, and … nearly as well; --delimiter … reads it so"],
       files: ["f.csv": "a;b,c\n1;2,3\n4;5,6\n"], first: load + ["--dry-run"], firstExit: 0,
