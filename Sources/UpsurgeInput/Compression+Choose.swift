@@ -30,9 +30,15 @@ extension Compression {
         hint: "--compression \(found.rawValue), or auto")
     }
     if let format = ForeignFormat.detect(prefix) { return format.error(name) }
-    return UpsurgeError(
-      .badInput, "\(shown) is not \(rawValue): it starts with the bytes \(hexText(prefix.prefix(4)))",
-      position: position, hint: "--compression auto finds out by itself; none takes the bytes as they are")
+    return isNot(prefix, name: name)
+  }
+
+  /// Content that does not begin as that of the format does.
+  func isNot(_ bytes: some Sequence<UInt8>, name: String) -> UpsurgeError {
+    UpsurgeError(
+      .badInput, "\(SourceName.shown(name)) is not \(rawValue): it starts with the bytes \(hexText(bytes.prefix(4)))",
+      position: Position(file: name, byte: 0),
+      hint: "--compression auto finds out by itself; none takes the bytes as they are")
   }
 }
 

@@ -243,9 +243,7 @@ package final class FileSource: ByteSource {
   }
 
   private func cannotReadTwice() -> UpsurgeError {
-    UpsurgeError(
-      .unreadableInput, "\(SourceName.shown(name)) cannot be read twice",
-      hint: "store it in a file first, or use --infer sample")
+    UpsurgeError(.unreadableInput, "\(SourceName.shown(name)) cannot be read twice")
   }
 
   /// - Throws: `interrupted`.

@@ -159,11 +159,7 @@ extension GzipSource {
     if isFirstMember && start.fileOffset > 0 {
       return .isAnotherFile(name, "has no gzip member at byte \(start.fileOffset) of the file")
     }
-    if isFirstMember {
-      return UpsurgeError(
-        .badInput, "\(shown) is not gzip: it starts with the bytes \(found)", position: position,
-        hint: "--compression auto finds out by itself")
-    }
+    if isFirstMember { return Compression.gzip.isNot(input.unread, name: name) }
     return UpsurgeError(
       .badInput,
       "\(shown) goes on after its last gzip member, with the bytes \(found) at byte \(input.offset) of the file",

@@ -1,5 +1,11 @@
 import UpsurgeRecords
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 extension SourceName {
   /// What stands in front of a command whose output is read.
   package static let commandMark = "exec:"
@@ -11,6 +17,13 @@ extension SourceName {
   /// program itself writes, rows of a database.
   package static func isFeed(_ name: String) -> Bool {
     isURL(name) || command(of: name) != nil || isDatabase(name) || name.utf8.starts(with: programMark.utf8)
+  }
+
+  /// Whether what the name stands for is gone once it was read: standard input, a named pipe, a device.
+  package static func isReadOnce(_ name: String) -> Bool {
+    if isStandardInput(name) { return true }
+    guard !isFeed(name), let info = stat(path: name) else { return false }
+    return !info.isRegular && !info.isDirectory
   }
 
   /// Whether the name is a URL that is fetched: `http://…` or `https://…`.

@@ -80,6 +80,8 @@ extension UpsurgeError {
   /// A read(2) or poll(2) that failed after `offset` bytes of the file.
   package static func cannotRead(_ name: String, offset: UInt64, _ code: Int32) -> UpsurgeError {
     if code == EISDIR { return .isDirectory(name) }
+    // Where it was closed, the command has put something there that cannot be read.
+    if code == EBADF { return .cannotOpen(name, code) }
     let what = "cannot read \(SourceName.shown(name)) beyond byte \(offset): \(systemText(code))"
     let hint =
       code == EIO

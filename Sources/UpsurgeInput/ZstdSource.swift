@@ -155,11 +155,7 @@ extension ZstdSource {
     if start.fileOffset > 0 && isFirstFrame {
       return .isAnotherFile(name, "has no zstd frame at byte \(start.fileOffset) of the file")
     }
-    if isFirstFrame {
-      return UpsurgeError(
-        .badInput, "\(shown) is not zstd: it starts with the bytes \(found)",
-        position: position(0), hint: "--compression auto finds out by itself")
-    }
+    if isFirstFrame { return Compression.zstd.isNot(input.unread, name: name) }
     return UpsurgeError(
       .badInput,
       "\(shown) goes on after its last zstd frame, with the bytes \(found) at byte \(input.offset) of the file",

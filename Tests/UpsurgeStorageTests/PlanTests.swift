@@ -92,7 +92,7 @@ import UpsurgeRecords
       ),
       (
         "CREATE TABLE t(a, b)", ["a", "A"], [], nil,
-        "the input has two columns for one column of table t: a and A\n  fix: --rename OLD=NEW gives one another name; --columns leaves one out"
+        "the input has two columns for one column of table t: a and A\n  fix: give one of them another name, or leave it out"
       ),
       (
         "CREATE TABLE t(a, b)", ["a", "b"], ["a"], nil,

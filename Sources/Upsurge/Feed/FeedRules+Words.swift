@@ -12,7 +12,8 @@ extension FeedRules {
       return UpsurgeError(
         .guardRefused,
         "\(what); to store NULL there all of it is to be read twice, and it can be read only once",
-        hint: "save it to a file first; --columns-gone keep, or --accept-change, takes it with the old values"
+        hint: "--columns-gone keep, or --accept-change, takes it with the old values, which an UPDATE can clear; "
+          + "a feed that is a file, a URL or exec:COMMAND can be read twice"
       )
     }
     return UpsurgeError(

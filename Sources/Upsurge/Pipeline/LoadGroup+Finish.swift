@@ -20,10 +20,13 @@ extension LoadGroup {
       if let failure = failure ?? fault { throw failure }
       if control.cancellationSignal != nil { throw UpsurgeError(.interrupted, "interrupted") }
       if try hasWork() {
-        _ = try openedConnection()
+        let connection = try openedConnection()
+        // What is written from here on would be committed by itself: that runs are complete, for one.
+        if connection.hasLostShared { throw connection.lostShared() }
         for part in parts { part.writing.writer.moveToCurrentThread() }
         try storeWaiting(tables.flatMap { $0 }, &outcome)
         for circle in tables.reversed() { try sweep(circle) }
+        if connection.hasLostShared { throw connection.lostShared() }
         for part in parts { try part.writing.prepareSharedCommit() }
         try commit(hasStored: !outcome.replayed.isEmpty)
       } else {

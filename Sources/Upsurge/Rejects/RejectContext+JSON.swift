@@ -166,7 +166,7 @@ extension RejectContext {
         dialect.nullSpellings.append(spelling)
       }
     }
-    try dialect.validate()
+    do throws(UpsurgeError) { try dialect.validate() } catch { throw fault("dialect") }
     return dialect
   }
 

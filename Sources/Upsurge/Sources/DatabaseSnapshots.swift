@@ -47,9 +47,7 @@ package final class DatabaseSnapshots: @unchecked Sendable {
     let end = MonotonicClock.seconds + Double(Self.patienceMilliseconds) / 1_000
     while taken.contains(place) {
       guard MonotonicClock.seconds < end, monitor.wait(milliseconds: Self.patienceMilliseconds) else {
-        throw UpsurgeError(
-          .usage, "\(path.escapedForTerminal) is read twice at the same time",
-          hint: "leave out infer: full, which reads all sources before the first record is stored")
+        throw UpsurgeError(.usage, "\(path.escapedForTerminal) is read twice at the same time")
       }
     }
     let known = idle.removeValue(forKey: place)

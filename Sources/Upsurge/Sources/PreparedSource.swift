@@ -62,6 +62,7 @@ package struct PreparedSource {
       throw foreign.error(opened.name, in: opened.sample)
     }
     var shape = try settle(shape(of: opened, options: options), of: opened, options: options)
+    if case .csv(let sniffed) = shape { try sniffed.dialect.validate() }
     if options.snapshot != nil, case .csv(let sniffed) = shape, sniffed.headerNames.isEmpty {
       // Nothing says what the columns are; that there is no record is known all the same.
       shape = .json(.ndjson)

@@ -29,7 +29,7 @@ extension TableMirror {
   private func prepareRereading(_ load: inout LoadJob, behind end: EndedLoad) -> Bool {
     guard end.summary.signal == nil, end.summary.error?.code == .guardRefused, let feed = end.feed,
       end.summary.repetition == nil || end.summary.committedCount == 0,
-      !load.sources.contains(where: SourceName.isStandardInput)
+      !load.sources.contains(where: SourceName.isReadOnce)
     else { return false }
     switch feed.reread {
     case .none: return false

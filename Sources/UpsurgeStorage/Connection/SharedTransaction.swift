@@ -52,7 +52,7 @@ extension Connection {
   package var hasLostShared: Bool { shared?.hasBegun == true && sqlite3_get_autocommit(handle) != 0 }
 
   /// Says that the transaction with all its parts is gone.
-  func lostShared() -> UpsurgeError {
+  package func lostShared() -> UpsurgeError {
     UpsurgeError(
       .database,
       "the transaction that the tables share was rolled back, by SQLite or by RAISE(ROLLBACK) in a trigger",

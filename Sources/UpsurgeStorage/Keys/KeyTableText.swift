@@ -80,7 +80,8 @@ struct KeyTableText {
       index += 1
     }
     if index == 1 {
-      edits.insert(" TEXT", at: part[0].range.upperBound)
+      let isFollowed = part.count > 1 && part[1].range.lowerBound == part[0].range.upperBound
+      edits.insert(isFollowed ? " TEXT " : " TEXT", at: part[0].range.upperBound)
     } else {
       edits.replace(part[1].range.lowerBound..<part[index - 1].range.upperBound, by: "TEXT")
     }

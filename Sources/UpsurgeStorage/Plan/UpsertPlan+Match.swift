@@ -29,7 +29,7 @@ extension UpsertPlan {
         throw UpsurgeError(
           .usage,
           "the input has two columns for one column of table \(schema.name.escapedForTerminal): \(names)",
-          hint: "--rename OLD=NEW gives one another name; --columns leaves one out")
+          hint: "give one of them another name, or leave it out")
       } else {
         match.slots.append(Slot(cellIndex: cellIndex, columnIndex: columnIndex))
       }

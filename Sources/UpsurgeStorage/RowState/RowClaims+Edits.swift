@@ -47,7 +47,7 @@ extension RowClaims {
         "table \(schema.name.escapedForTerminal) has no column \(column.escapedForTerminal) any more, which the feed has "
           + "written; so nobody knows which rows were edited here, and local-edits: keep cannot keep them",
         hint:
-          "give the column back; or run the job once without local-edits, which gives all rows back to the feed"
+          "give the column back with its values; or run the job once without local-edits, which gives all rows back to the feed"
       )
     }
     edits.dataVersion = try connection.integer("PRAGMA main.data_version")

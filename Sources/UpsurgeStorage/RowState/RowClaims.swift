@@ -156,11 +156,13 @@ final class RowClaims {
       """)
     guard try other.step() else { return }
     let name = other.text(at: 0) ?? ""
+    let text = other.text(at: 1) ?? ""
+    let columns = (try? JSONValue(text))?.texts?.joined(separator: ", ") ?? text
     throw UpsurgeError(
       .guardRefused,
       "feeds of table \(schema.name.escapedForTerminal) tell its rows by different columns: this one by "
         + "\(keyNames.joined(separator: ", ").escapedForTerminal), \(name.isEmpty ? "one without owned-by" : name.escapedForTerminal) "
-        + "by \((other.text(at: 1) ?? "").escapedForTerminal)",
+        + "by \(columns.escapedForTerminal)",
       hint: "give all of them the same key; a feed that is no more leaves with its rows of upsurge_rows")
   }
 

@@ -108,7 +108,7 @@ package struct TableDefinition: Sendable, Equatable {
       throw UpsurgeError(
         .usage,
         "the table \(name.escapedForTerminal) would have two columns named \(column.name.escapedForTerminal)",
-        hint: "--rename OLD=NEW gives one of them another name (SQLite does not tell A from a)")
+        hint: "give one of them another name: SQLite does not tell A from a")
     }
     for key in keyColumns where !seen.contains(SQLName.folded(key)) {
       throw UpsurgeError(

@@ -197,11 +197,7 @@ extension TableWriter {
     let batch = try heldRecords().slice(Int(culprit.ordinal >> 32))
     let refused = missingParent(batch, Int(culprit.ordinal & 0xFFFF_FFFF), culprit.key)
     fatalReject = refused
-    var error = refused.asError
-    if settings.onError != .stop {
-      error.hint = "load the referenced rows first; without --durability off the record would be a reject"
-    }
-    return error
+    return refused.asError
   }
 
   private func endlessReferences(isLast: Bool) -> UpsurgeError {

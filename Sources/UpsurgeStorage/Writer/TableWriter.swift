@@ -276,7 +276,7 @@ package final class TableWriter {
       throw UpsurgeError(
         .usage,
         "the SQL of --set or --update-if cannot be compiled: \(connection.lastMessage.escapedForTerminal)",
-        hint: "it may name excluded.COL (the record) and COL (the row)", underlyingCode: error.underlyingCode)
+        hint: "give SQL over excluded.COL and the row's columns", underlyingCode: error.underlyingCode)
     }
   }
 

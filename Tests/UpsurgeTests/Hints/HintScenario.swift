@@ -43,6 +43,8 @@ struct HintScenario: Sendable, CustomTestStringConvertible {
   var first: [String]
   /// How the run that prints the hints ends; nil: in any way.
   var firstExit: Int32?
+  /// Whether the first run has no standard input.
+  var closesInput = false
   var steps: [Step]
   /// How the last step may end.
   var exits: Set<Int32> = [0]
@@ -71,7 +73,7 @@ final class HintWalk {
     if !scenario.setup.isEmpty { try database().rows(scenario.setup) }
     if let script = scenario.prepare { _ = try shell(script) }
     if let change = scenario.change { try database().rows(change) }
-    var outcome = try run(command)
+    var outcome = try run(command, closesInput: scenario.closesInput)
     let printed = outcome.talk
     if let code = scenario.firstExit, outcome.exitCode != code {
       faults.append("the first run ended with \(outcome.exitCode), not \(code): \(outcome.talk)")
@@ -128,8 +130,9 @@ final class HintWalk {
     return found
   }
 
-  private func run(_ words: [String]) throws -> Command.Outcome {
-    let outcome = try Command.run(words, script: "cd '\(scratch.path)' && exec \"$0\" \"$@\"")
+  private func run(_ words: [String], closesInput: Bool = false) throws -> Command.Outcome {
+    let outcome = try Command.run(
+      words, script: "cd '\(scratch.path)' && exec \"$0\" \"$@\"" + (closesInput ? " <&-" : ""))
     talk = outcome.talk + outcome.output
     return outcome
   }

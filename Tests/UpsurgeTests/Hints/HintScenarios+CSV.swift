@@ -1,5 +1,9 @@
 extension HintTable {
   private static let load = ["load", "d.db", "t", "f.csv"]
+  /// One record of so many fields: c1 is 1.
+  private static func wide(_ count: Int) -> String {
+    (1...count).map { "c\($0)" }.joined(separator: ",") + "\n" + (1...count).map(String.init).joined(separator: ",") + "\n"
+  }
 
   /// Records that do not fit the table.
   static let csvScenarios: [HintScenario] = [
@@ -111,5 +115,32 @@ extension HintTable {
       hints: ["--quote none if quotes are data; else close the quote on this line"],
       files: ["f.csv": "id,a\n1,x\n2,\"y\n3,z\n"], first: load + ["--quote", "\""], firstExit: 65,
       steps: [.leaveOut(["--quote", "\""]), .add("--quote none")], rows: ["1|'x'", "2|'\"y'", "3|'z'"]),
+    HintScenario(
+      name: "csv: a name with a NUL byte is another",
+      hints: ["--names A,B,C gives the fields of CSV other names; --columns A,B leaves the column out"],
+      files: ["f.csv": "id,a\0b\n1,x\n"], first: load, firstExit: 64, steps: [.give(["--names", "id,a"])], rows: ["1|'x'"]),
+    HintScenario(
+      name: "csv: a name with a NUL byte is left out",
+      hints: ["--names A,B,C gives the fields of CSV other names; --columns A,B leaves the column out"],
+      files: ["f.csv": "id,a\0b\n1,x\n"], first: load, firstExit: 64, steps: [.give(["--columns", "id"])], rows: ["1"]),
+    HintScenario(
+      name: "csv: the quote is the delimiter", hints: ["give another …"], files: ["f.csv": "id'a\n1'x\n"],
+      first: load + ["--delimiter", "'", "--quote", "'"], firstExit: 64,
+      steps: [.run(load + ["--delimiter", "'", "--quote", "none"])], rows: ["1|'x'"]),
+    HintScenario(
+      name: "csv: the escape is the delimiter", hints: ["give another …"], files: ["f.csv": "id,a\n1,\"x!\"y\"\n"],
+      first: load + ["--escape", ","], firstExit: 64, steps: [.run(load + ["--escape", "!"])], rows: ["1|'x\"y'"]),
+    HintScenario(
+      name: "csv: more fields than any table has",
+      hints: ["cut out the fields that are wanted first, as `cut -d, -f1-100` does; --delimiter if these are no fields"],
+      files: ["f.csv": wide(70_000)], first: load, firstExit: 65,
+      steps: [.shell("cut -d, -f1-100 f.csv > g.csv && upsurge load d.db t g.csv")],
+      query: "SELECT count(*), c100 FROM t", rows: ["1|100"]),
+    HintScenario(
+      name: "csv: a second header that does not end",
+      hints: ["--memory … for a larger one; --quote none if a quote is never closed"],
+      prepare: "(printf 'id,a\\nx,\"'; head -c 5000000 /dev/zero | tr '\\0' y; printf '\"\\n2,y\\n') > f.csv",
+      first: load + ["--header-lines", "2", "--names", "id,a", "--quote", "\"", "--memory", "16MiB"], firstExit: 65,
+      steps: [.leaveOut(["16MiB", "--memory"]), .add("--memory [0-9]+MiB")], rows: ["2|'y'"]),
   ]
 }

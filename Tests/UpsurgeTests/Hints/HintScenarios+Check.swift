@@ -2,17 +2,18 @@ extension HintTable {
   private static let feed = "id,a\n1,x\n2,y\n"
   private static let stored = ["1|'x'", "2|'y'"]
 
-  private static func job(_ settings: String) -> String {
-    "tables:\n  t:\n    source: f.csv\n" + settings.split(separator: "\n").map { "    \($0)\n" }.joined()
+  private static func job(_ settings: String, source: String = "f.csv") -> String {
+    "tables:\n  t:\n    source: \(source)\n" + settings.split(separator: "\n").map { "    \($0)\n" }.joined()
   }
 
   /// What `upsurge mirror --check` warns of; the job runs after it was mended.
   private static func check(
-    _ name: String, _ hints: [String], _ settings: String, _ setup: String, _ mended: [HintScenario.Step],
-    rows: [String] = stored
+    _ name: String, _ hints: [String], _ settings: String, _ setup: String, source: String = "f.csv",
+    _ mended: [HintScenario.Step], rows: [String] = stored
   ) -> HintScenario {
     HintScenario(
-      name: "check: " + name, hints: hints, files: ["f.csv": feed, "j.yaml": job(settings)], setup: setup,
+      name: "check: " + name, hints: hints, files: ["f.csv": feed, "j.yaml": job(settings, source: source)],
+      setup: setup,
       first: ["mirror", "d.db", "j.yaml", "--check"], steps: mended + [.run(["mirror", "d.db", "j.yaml"])],
       query: "SELECT id, a FROM t ORDER BY id", rows: rows)
   }
@@ -25,6 +26,27 @@ extension HintTable {
       name: "keys: " + name, hints: hints, setup: setup, first: ["migrate-keys", "d.db"] + tables, steps: steps, query: query, rows: rows)
   }
   private static let keyed = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1,'x'); "
+
+  private static let either = "… for …; or …; or … RESTRICT or NO ACTION in table …"
+  private static func family(_ parent: String, _ child: String) -> String {
+    "tables:\n  p: {source: p.csv, key: [id], \(parent)}\n  c: {source: c.csv, key: [id], \(child)}\n"
+  }
+  private static func refer(_ action: String) -> String {
+    "DROP TABLE IF EXISTS c; CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p(code) \(action), y INT); "
+      + "INSERT INTO c VALUES (1, 'A', 2)"
+  }
+
+  /// Rows that are to be kept, and that go or change with those to which they refer.
+  private static func kept(
+    _ name: String, _ hints: [String], _ action: String, _ parent: String, _ mended: [HintScenario.Step]
+  ) -> HintScenario {
+    HintScenario(
+      name: "kept: " + name, hints: hints,
+      files: ["p.csv": "id,code,x\n1,A,5\n", "c.csv": "id,p,y\n1,A,3\n", "j.yaml": family(parent, "local-edits: keep")],
+      setup: "CREATE TABLE p(id INTEGER PRIMARY KEY, code UNIQUE, x INT); INSERT INTO p VALUES (1, 'A', 1); " + refer(action),
+      first: ["mirror", "d.db", "j.yaml"], firstExit: 4, steps: mended + [.again],
+      query: "SELECT p.x, c.p, c.y FROM p JOIN c ON c.p = p.code", rows: ["5|'A'|3"])
+  }
 
   /// What a schema keeps a job, or keys that become UUIDs, from.
   static let checkScenarios: [HintScenario] = [
@@ -116,5 +138,28 @@ extension HintTable {
       prepare: "(printf '{\"id\":1}\\n{\"id\":2,\"m\":{'; seq -s, 1 70000 | sed 's/[0-9][0-9]*/\"k&\":1/g'; printf '}}\\n') > f.json",
       first: ["load", "d.db", "t", "f.json", "--atomic", "--flatten", "--columns", "id,m"], steps: [.leaveOut(["--flatten"]), .again],
       query: "SELECT id FROM t", rows: ["1", "2"]),
+    check(
+      "one column of numbers for two sources",
+      ["a key that tells the sources apart, such as PRIMARY KEY (source, id), or UUIDs; or a table for each source"],
+      "key: [id]", "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, a)", source: "[f.csv, g.csv]",
+      [
+        .sql("DROP TABLE t; CREATE TABLE t(source TEXT, id INTEGER, a, PRIMARY KEY (source, id))"),
+        .write("f.csv", "source,id,a\nf,1,x\n"), .write("g.csv", "source,id,a\ng,1,y\n"),
+        .write("j.yaml", "tables:\n  t: {source: [f.csv, g.csv], key: [source, id]}\n"),
+      ], rows: ["1|'x'", "1|'y'"]),
+    kept(
+      "the parent's sweep goes", ["write sweep: {soft: COL} or sweep: none", either], "ON DELETE CASCADE", "sweep: hard",
+      [.write("j.yaml", family("sweep: none", "local-edits: keep"))]),
+    kept(
+      "the parent's sweep marks", ["write sweep: {soft: COL} or sweep: none", either], "ON DELETE CASCADE", "sweep: hard",
+      [.sql("ALTER TABLE p ADD COLUMN gone TEXT"), .write("j.yaml", family("sweep: {soft: gone}", "local-edits: keep"))]),
+    kept(
+      "the child is repaired", [either], "ON DELETE CASCADE", "sweep: hard",
+      [.write("j.yaml", family("sweep: hard", "local-edits: repair"))]),
+    kept(
+      "the reference restricts", [either], "ON DELETE CASCADE", "sweep: hard", [.sql(refer("ON DELETE RESTRICT"))]),
+    kept(
+      "the column that is referred to is left out", ["list columns without the one that is referred to", either],
+      "ON UPDATE CASCADE", "sweep: none", [.write("j.yaml", family("columns: [id, x]", "local-edits: keep"))]),
   ]
 }

@@ -86,5 +86,40 @@ extension HintTable {
       name: "keys: a table that is not there", hints: ["the tables are: …"], setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1,'x')",
       first: ["migrate-keys", "d.db", "u"], steps: [.run(["migrate-keys", "d.db", "t"])], exits: [0, 64],
       query: "SELECT count(*) FROM t", rows: ["1"]),
+    HintScenario(
+      name: "database: a row of a query that is large",
+      hints: ["--memory BYTES: a record may take a quarter of it; or leave the column out by a query"],
+      prepare: "cp d.db s.db", setup: "CREATE TABLE s(id, a); INSERT INTO s VALUES (1,'x'),(2,zeroblob(9000000))",
+      first: ["load", "d.db", "t", "sqlite:s.db?query=SELECT id, a FROM s", "--atomic", "--memory", "16MiB"], firstExit: 65,
+      steps: [.leaveOut(["16MiB", "--memory"]), .give(["--memory", "64MiB"])], query: "SELECT id, length(a) FROM t",
+      rows: ["1|1", "2|9000000"]),
+    HintScenario(
+      name: "database: a row of a query without its large column",
+      hints: ["--memory BYTES: a record may take a quarter of it; or leave the column out by a query"],
+      prepare: "cp d.db s.db", setup: "CREATE TABLE s(id, a); INSERT INTO s VALUES (1,'x'),(2,zeroblob(9000000))",
+      first: ["load", "d.db", "t", "sqlite:s.db?query=SELECT id, a FROM s", "--atomic", "--memory", "16MiB"], firstExit: 65,
+      steps: [.run(["load", "d.db", "t", "sqlite:s.db?query=SELECT id FROM s", "--memory", "16MiB"])], rows: ["1", "2"]),
+    HintScenario(
+      name: "database: a trigger ends what tables share", hints: ["RAISE(ABORT) in a trigger refuses only the record"],
+      files: ["f.csv": "id,s\n1,2\n2,2\n", "j.yaml": "tables:\n  s: {source: f.csv, key: [id]}\n  t: {source: f.csv, key: [id]}\n"],
+      setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, s REFERENCES s(id)); "
+        + "CREATE TABLE s(id INTEGER PRIMARY KEY, s REFERENCES t(id)); "
+        + "CREATE TRIGGER r BEFORE INSERT ON t WHEN new.id = 1 BEGIN SELECT raise(ROLLBACK, 'no'); END",
+      first: ["mirror", "d.db", "j.yaml"], steps: [
+        .sql("DROP TRIGGER r; CREATE TRIGGER r BEFORE INSERT ON t WHEN new.id = 1 BEGIN SELECT raise(ABORT, 'no'); END"), .again,
+      ], exits: [2], query: "SELECT id, s FROM s UNION ALL SELECT id + 10, s FROM t", rows: ["1|2", "2|2", "12|2"]),
+    HintScenario(
+      name: "database: a table takes back what a job shares", hints: ["see what is said of that table"],
+      files: ["f.csv": two, "j.yaml": "atomic: job\ntables:\n  s: {source: f.csv, key: [id]}\n  t: {source: f.csv, key: [id]}\n"],
+      setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a); "
+        + "CREATE TRIGGER r BEFORE INSERT ON t WHEN new.id = 1 BEGIN SELECT raise(ROLLBACK, 'no'); END",
+      first: ["mirror", "d.db", "j.yaml"], steps: [
+        .sql("DROP TRIGGER r; CREATE TRIGGER r BEFORE INSERT ON t WHEN new.id = 1 BEGIN SELECT raise(ABORT, 'no'); END"), .again,
+      ], exits: [2], query: "SELECT id, a FROM s UNION ALL SELECT id + 10, a FROM t", rows: ["1|'x'", "2|'y'", "12|'y'"]),
+    HintScenario(
+      name: "database: bench reads a file twice", hints: ["store it in a file first"], files: ["f.csv": two],
+      first: ["bench", "--file", "exec:cat f.csv"], firstExit: 64, steps: [
+        .run(["bench", "--file", "f.csv", "--rounds", "1"]), .run(["load", "d.db", "t", "f.csv"]),
+      ], rows: stored),
   ]
 }

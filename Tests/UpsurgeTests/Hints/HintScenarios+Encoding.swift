@@ -1,4 +1,8 @@
 extension HintTable {
+  /// French text as DOS writes it.
+  private static let dos: [UInt8] =
+    Array("id,name\n1,M".utf8) + [0x82] + Array("l".utf8) + [0x8A] + Array("ze for".utf8) + [0x88] + Array("t\n2,Ch".utf8)
+    + [0x88] + Array("ne\n3,o".utf8) + [0x97] + Array(" ".utf8) + [0x87] + Array("a\n4,M".utf8) + [0x81] + Array("ller\n".utf8)
   private static func text(
     _ name: String, _ hints: [String], _ bytes: [UInt8], _ options: [String] = [], setup: String = "", exit: Int32? = nil,
     steps: [HintScenario.Step], exits: Set<Int32> = [0], query: String = "SELECT * FROM t", rows: [String]
@@ -36,5 +40,10 @@ extension HintTable {
       "encoding: the header has the bad bytes", ["name the file's true encoding with --encoding, or its fields with --names A,B,C"],
       Array("id,caf".utf8) + [0xFF, 0xFF] + Array("\n1,x\n".utf8), ["--encoding", "utf-8"], exit: 65,
       steps: [.give(["--names", "id,a", "--skip-lines", "1"])], rows: ["1|'x'"]),
+    HintScenario(
+      name: "encoding: text of DOS", hints: ["; --encoding NAME reads it in another one"],
+      bytes: ["f.csv": dos], first: ["load", "d.db", "t", "f.csv"], firstExit: 0,
+      steps: [.sql("DROP TABLE t"), .give(["--encoding", "cp437"])],
+      rows: ["1|'Mélèze forêt'", "2|'Chêne'", "3|'où ça'", "4|'Müller'"]),
   ]
 }

@@ -77,5 +77,13 @@ extension HintTable {
       first: ["load", "d.db", "t", "f.csv.gz", "--atomic", "--max-ratio", "5"],
       steps: [.leaveOut(["--max-ratio", "5"]), .add("--max-ratio [0-9]+")],
       query: "SELECT count(*) FROM t", rows: ["7"]),
+    HintScenario(
+      name: "input: standard input is closed", hints: ["pipe the input in, or name a file"], files: ["f.csv": two],
+      first: ["load", "d.db", "t", "-"], firstExit: 66, closesInput: true,
+      steps: [.shell("upsurge load d.db t - < f.csv")], rows: stored),
+    HintScenario(
+      name: "input: standard input is closed, and a file is named", hints: ["pipe the input in, or name a file"],
+      files: ["f.csv": two],
+      first: ["load", "d.db", "t"], firstExit: 66, closesInput: true, steps: [load("f.csv")], rows: stored),
   ]
 }

@@ -22,6 +22,52 @@ extension HintTable {
     .write("j.yaml", "tables:\n  t:\n    source: f.csv\n" + settings.split(separator: "\n").map { "    \($0)\n" }.joined())
   }
 
+  /// A feed of crm was mirrored; now one of erp comes, with another key.
+  private static func erp(_ name: String, _ steps: [HintScenario.Step]) -> HintScenario {
+    HintScenario(
+      name: "mirror: " + name,
+      hints: ["give all of them the same key; a feed that is no more leaves with its rows of upsurge_rows"],
+      files: [
+        "f.csv": feed, "g.csv": "id,a\n3,z\n", "j.yaml": "tables:\n  t: {source: f.csv, key: [id], owned-by: crm, sweep: hard}\n",
+        "k.yaml": "tables:\n  t: {source: g.csv, key: [a], owned-by: erp, sweep: hard}\n",
+      ], prepare: "upsurge mirror d.db j.yaml 2>/dev/null", setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE)",
+      first: ["mirror", "d.db", "k.yaml"], firstExit: 4, steps: steps, rows: ["1|'x'", "2|'y'", "3|'z'"])
+  }
+
+  private static let editsUnknown =
+    "give the column back with its values; or run the job once without local-edits, which gives all rows back to the feed"
+  private static let edited = "id,a,b\n1,x,v\n2,y,v\n"
+  private static let editing = "upsurge mirror d.db j.yaml 2>/dev/null; printf 'id,a\\n1,z\\n2,z\\n' > f.csv"
+  private static let editedHere = "UPDATE t SET a = 'mine' WHERE id = 1; ALTER TABLE t DROP COLUMN b"
+  private static func edits(_ setting: String) -> String { "tables:\n  t: {source: f.csv, key: [id]\(setting)}\n" }
+
+  private static let takesOld =
+    "--columns-gone keep, or --accept-change, takes it with the old values, which an UPDATE can clear; "
+    + "a feed that is a file, a URL or exec:COMMAND can be read twice"
+
+  /// A feed that is a named pipe brings records without a column, which is known at their end.
+  private static func gone(_ name: String, _ steps: [HintScenario.Step], b: String) -> HintScenario {
+    HintScenario(
+      name: "mirror: " + name, hints: [takesOld],
+      files: [
+        "f.ndjson": "{\"id\":1,\"a\":\"x\",\"b\":\"y\"}\n",
+        "j.yaml": "tables:\n  t: {source: p, key: [id], columns-gone: 'null'}\n",
+      ],
+      prepare: "mkfifo p; (cat f.ndjson > p &); upsurge mirror d.db j.yaml 2>/dev/null; "
+        + "printf '{\"id\":1,\"a\":\"z\"}\\n' > f.ndjson; (cat f.ndjson > p 2>/dev/null &)",
+      first: ["mirror", "d.db", "j.yaml"], firstExit: 4, steps: steps, rows: ["1|'z'|\(b)"])
+  }
+
+  /// No name is left by which SQLite would give the rows' numbers.
+  private static let badlyNamed =
+    "CREATE TABLE t(rowid TEXT UNIQUE, a, oid, _rowid_); INSERT INTO t(rowid, a) VALUES ('3', 'z')"
+  private static func unnamed(_ setting: String) -> String {
+    "tables:\n  t: {source: f.csv, key: [rowid], rename: {id: rowid}, \(setting)}\n"
+  }
+  private static func pair(_ atomic: String) -> String {
+    "atomic: \(atomic)\ntables:\n  t: {source: f.csv, key: [id], init: i.sql}\n  u: {source: f.csv, key: [id]}\n"
+  }
+
   /// Guards, and feeds that are not what they were.
   static let mirrorScenarios: [HintScenario] = [
     mirror(
@@ -161,5 +207,91 @@ extension HintTable {
       first: ["mirror", "init", "d.db", "e", "--key", "id"], firstExit: nil,
       steps: [.shell("upsurge mirror init d.db f.csv --key id > j.yaml && upsurge mirror d.db j.yaml")], query: "SELECT * FROM f",
       rows: ["1|'x'", "2|'y'"]),
+    mirror(
+      "another key of owned rows",
+      [
+        "--accept-change goes on with it as it is now; rows that the former feed has brought and this one does not are swept",
+        ", unless it goes by another key: then nothing is this feed's until it is delivered",
+      ], "key: [id]\nsweep: hard\nowned-by: crm",
+      files: [
+        "f.csv": "id,a\n2,y\n3,z\n",
+        "j.yaml": "tables:\n  t:\n    source: f.csv\n    key: [a]\n    sweep: hard\n    owned-by: crm\n",
+      ], setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE)",
+      steps: [
+        .add("--accept-change"), .leaveOut(["--accept-change"]), .again,
+        // It was delivered, and is this feed's: what the next delivery lacks goes.
+        job("key: [a]\nsweep: hard\nowned-by: crm\nguards: {max-delete: 100%}"), .write("f.csv", "id,a\n3,z\n"), .again,
+      ], rows: ["1|'x'", "3|'z'"]),
+    erp(
+      "feeds that tell rows by different columns",
+      [.write("k.yaml", "tables:\n  t: {source: g.csv, key: [id], owned-by: erp, sweep: hard}\n"), .again]),
+    erp("a feed that is no more told rows by different columns", [.sql("DELETE FROM upsurge_rows WHERE owned_by = 'crm'"), .again]),
+    HintScenario(
+      name: "mirror: the column that tells local edits comes back", hints: [editsUnknown],
+      files: ["f.csv": edited, "j.yaml": edits(", local-edits: keep")], prepare: editing, change: editedHere,
+      first: ["mirror", "d.db", "j.yaml", "--accept-change"], firstExit: 4,
+      steps: [.sql("ALTER TABLE t ADD COLUMN b; UPDATE t SET b = 'v'"), .again], rows: ["1|'mine'|'v'", "2|'z'|'v'"]),
+    HintScenario(
+      name: "mirror: the column that tells local edits is gone, and rows are given back", hints: [editsUnknown],
+      files: ["f.csv": edited, "j.yaml": edits(", local-edits: keep")], prepare: editing, change: editedHere,
+      first: ["mirror", "d.db", "j.yaml", "--accept-change"], firstExit: 4,
+      steps: [
+        .write("j.yaml", edits("")), .again, .write("j.yaml", edits(", local-edits: keep")), .again,
+        .write("f.csv", "id,a\n1,w\n2,w\n"), .again,
+      ], rows: ["1|'w'", "2|'w'"]),
+    gone(
+      "a stream lacks a column, which is accepted",
+      [.shell("(cat f.ndjson > p &); upsurge mirror d.db j.yaml --accept-change"), .sql("UPDATE t SET b = NULL")], b: "NULL"),
+    gone(
+      "a stream lacks a column, which keeps its values",
+      [
+        .write("j.yaml", "tables:\n  t: {source: p, key: [id], columns-gone: keep}\n"),
+        .shell("(cat f.ndjson > p &); upsurge mirror d.db j.yaml"),
+      ], b: "'y'"),
+    HintScenario(
+      name: "mirror: rows without a key of their own cannot be swept", hints: ["sweep: none leaves rows alone"],
+      files: ["f.csv": feed, "j.yaml": unnamed("sweep: hard")], setup: badlyNamed,
+      first: ["mirror", "d.db", "j.yaml"], firstExit: 64, steps: [.write("j.yaml", unnamed("sweep: none")), .again],
+      query: "SELECT rowid, a FROM t", rows: ["'3'|'z'", "'1'|'x'", "'2'|'y'"]),
+    HintScenario(
+      name: "mirror: rows without a key of their own have no state", hints: ["leave out row-state and owned-by"],
+      files: ["f.csv": feed, "j.yaml": unnamed("row-state: true")], setup: badlyNamed,
+      first: ["mirror", "d.db", "j.yaml"], firstExit: 64, steps: [.write("j.yaml", unnamed("sweep: none")), .again],
+      query: "SELECT rowid, a FROM t", rows: ["'3'|'z'", "'1'|'x'", "'2'|'y'"]),
+    mirror(
+      "a sweep of records without a key", ["leave out null-keys: insert and key-where, or sweep: none"],
+      "key: [id]\nsweep: hard\nnull-keys: insert", before: nil, files: ["f.csv": feed], setup: "CREATE TABLE t(id INT UNIQUE, a); INSERT INTO t VALUES (1, 'old')",
+      exit: 64, steps: [job("key: [id]\nsweep: hard"), .again], rows: ["1|'x'", "2|'y'"]),
+    mirror(
+      "no sweep of records without a key", ["leave out null-keys: insert and key-where, or sweep: none"],
+      "key: [id]\nsweep: hard\nnull-keys: insert", before: nil, files: ["f.csv": feed], setup: "CREATE TABLE t(id INT UNIQUE, a); INSERT INTO t VALUES (1, 'old')",
+      exit: 64, steps: [job("key: [id]\nsweep: none\nnull-keys: insert"), .again], rows: ["1|'x'", "2|'y'"]),
+    mirror(
+      "a trigger keeps rows", ["look at the triggers and constraints of the table"],
+      "key: [id]\nsweep: hard\nguards: {max-delete: 100%}", before: nil, files: ["f.csv": "id,a\n1,x\n"],
+      setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x'), (2, 'y'); "
+        + "CREATE TRIGGER r BEFORE DELETE ON t BEGIN SELECT raise(ABORT, 'no'); END",
+      steps: [.sql("DROP TRIGGER r"), .again], rows: ["1|'x'"]),
+    mirror(
+      "a mark that is in the feed", ["name another one, or leave it out of the feed: columns: [...]"],
+      "key: [id]\nsweep: {soft: a}", before: nil, files: ["f.csv": feed],
+      setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a, gone)", exit: 64,
+      steps: [job("key: [id]\nsweep: {soft: gone}"), .again], rows: ["1|'x'|NULL", "2|'y'|NULL"]),
+    mirror(
+      "a mark that is left out of the feed", ["name another one, or leave it out of the feed: columns: [...]"],
+      "key: [id]\nsweep: {soft: a}", before: nil, files: ["f.csv": feed], setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a)",
+      exit: 64, steps: [job("key: [id]\nsweep: {soft: a}\ncolumns: [id]"), .again], rows: ["1|NULL", "2|NULL"]),
+    HintScenario(
+      name: "mirror: one transaction of tables with different scripts", hints: ["atomic: table makes each table visible at once"],
+      files: ["f.csv": feed, "i.sql": "PRAGMA recursive_triggers = ON;", "j.yaml": pair("job")],
+      first: ["mirror", "d.db", "j.yaml"], firstExit: 64, steps: [.write("j.yaml", pair("table")), .again],
+      query: "SELECT * FROM t UNION ALL SELECT * FROM u", rows: ["1|'x'", "2|'y'", "1|'x'", "2|'y'"]),
+    HintScenario(
+      name: "mirror: a job whose name no unit can hold", hints: ["rename it"],
+      files: ["f.csv": feed, "j\tx.yaml": "tables:\n  t: {source: f.csv, key: [id]}\n"],
+      first: ["mirror", "d.db", "j\tx.yaml", "--systemd"], firstExit: 64,
+      steps: [
+        .shell("mv j*x.yaml j.yaml && upsurge mirror d.db j.yaml --systemd >/dev/null"), .run(["mirror", "d.db", "j.yaml"]),
+      ], rows: ["1|'x'", "2|'y'"]),
   ]
 }

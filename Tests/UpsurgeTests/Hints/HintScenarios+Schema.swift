@@ -1,5 +1,18 @@
 extension HintTable {
   private static let table = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x')"
+  /// A child refers to row 1 of t by its code.
+  private static let coded =
+    "CREATE TABLE t(id INTEGER PRIMARY KEY, code UNIQUE); INSERT INTO t VALUES (1, 'A'), (2, 'D'); "
+    + "CREATE TABLE c(p REFERENCES t(code) DEFERRABLE INITIALLY DEFERRED); INSERT INTO c VALUES ('A')"
+  private static let wideNames = (1...2_000).map { "c\($0)" }
+  private static let wide =
+    wideNames.joined(separator: ",") + "\n" + (1...2_000).map(String.init).joined(separator: ",") + "\n"
+  private static let wideTable =
+    "CREATE TABLE t(c1 INTEGER PRIMARY KEY, \(wideNames.dropFirst().joined(separator: " INTEGER, ")) INTEGER)"
+  /// Long SQL for so many columns.
+  private static func rules(_ count: Int) -> [String] {
+    (2...count + 1).flatMap { ["--set", "c\($0)=max(excluded.c\($0)\(String(repeating: ",1", count: 100)))"] }
+  }
 
   /// What the table has no place for.
   static let schemaScenarios: [HintScenario] = [
@@ -137,5 +150,57 @@ extension HintTable {
       "schema: a row that exists stays", ["--mode upsert updates that row, --mode ignore leaves it as it is"],
       "id,a\n1,y\n2,z\n", ["--mode", "insert"], setup: table, exit: 65,
       [.leaveOut(["insert", "--mode"]), .add("--mode ignore"), .again], rows: ["1|'x'", "2|'z'"]),
+    .load(
+      "schema: a virtual table takes no columns", ["--columns A,B loads only the columns named"], "a,b,c\nx,y,z\n", ["--alter"],
+      setup: "CREATE VIRTUAL TABLE t USING fts5(a, b)", exit: 1, [.leaveOut(["--alter"]), .give(["--columns", "a,b"])],
+      rows: ["'x'|'y'"]),
+    .load(
+      "schema: a view takes no columns", ["--columns A,B loads only the columns named"], "id,a,c\n2,y,z\n",
+      ["--alter", "--mode", "insert"],
+      setup: "CREATE TABLE u(id INTEGER PRIMARY KEY, a); CREATE VIEW t AS SELECT id, a FROM u; "
+        + "CREATE TRIGGER i INSTEAD OF INSERT ON t BEGIN INSERT INTO u VALUES (new.id, new.a); END",
+      exit: 1, [.leaveOut(["--alter"]), .give(["--columns", "id,a"])], rows: ["2|'y'"]),
+    .load(
+      "schema: a rule for a column of a UNIQUE key", ["only SQL can set a column of a UNIQUE key"], "id,a\n1,x\n",
+      ["--key", "a", "--set", "a=max"], setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 'x')",
+      exit: 64, [.leaveOut(["a=max"]), .give(["a=excluded.a || 1"])], rows: ["1|'x1'"]),
+    .load(
+      "schema: SQL that names no collation", ["give SQL over excluded.COL and the row's columns"], "id,a\n1,y\n",
+      ["--set", "a=excluded.a COLLATE nope"], setup: table, exit: 64,
+      [.leaveOut(["a=excluded.a COLLATE nope"]), .give(["a=excluded.a COLLATE NOCASE"])], rows: ["1|'y'"]),
+    HintScenario(
+      name: "schema: a device is no database", hints: ["give the path of a database file"], files: ["f.csv": "id,a\n1,x\n"],
+      first: ["load", "/dev/null", "t", "f.csv"], firstExit: 73, steps: [.run(["load", "d.db", "t", "f.csv"])], rows: ["1|'x'"]),
+    HintScenario(
+      name: "schema: a statement that is too large", hints: ["--memory …MiB is enough for it; --columns A,B loads fewer of them"],
+      files: ["f.csv": wide], setup: wideTable,
+      first: ["load", "d.db", "t", "f.csv", "--memory", "16MiB"] + rules(900), firstExit: 64,
+      steps: [.leaveOut(["16MiB", "--memory"]), .add("--memory [0-9]+MiB"), .again], query: "SELECT c1, c2, c2000 FROM t",
+      rows: ["1|2|2000"]),
+    HintScenario(
+      name: "schema: a statement of fewer columns", hints: ["--memory …MiB is enough for it; --columns A,B loads fewer of them"],
+      files: ["f.csv": wide], setup: wideTable,
+      first: ["load", "d.db", "t", "f.csv", "--memory", "16MiB"] + rules(900), firstExit: 64,
+      steps: [.run(["load", "d.db", "t", "f.csv", "--memory", "16MiB", "--columns", "c1,c2"] + rules(1))],
+      query: "SELECT c1, c2, c3 FROM t", rows: ["1|2|NULL"]),
+    .load(
+      "schema: rows that change what others refer to",
+      ["load the referenced rows first; records that change or delete a row to which others refer are to blame, too"],
+      "id,code\n1,B\n", setup: coded, exit: 65,
+      [.write("f.csv", "id,code\n1,B\n2,A\n"), .again], rows: ["1|'B'", "2|'A'"]),
+    .load(
+      "schema: rows that change what others refer to, and another commit",
+      ["load the referenced table first, or let one transaction hold both (--commit-every)"],
+      "id,code\n1,B\n3,C\n2,A\n", ["--commit-every", "1"], setup: coded, exit: 65,
+      [.leaveOut(["1", "--commit-every"]), .give(["--commit-every", "100"])], rows: ["1|'B'", "2|'A'", "3|'C'"]),
+    .load(
+      "schema: rows that refer to each other in a long chain",
+      ["load the referenced rows first, or let one transaction hold them all (--atomic)"],
+      "id,p\n" + (1...560).reversed().map { "\($0),\($0 - 1)\n" }.joined() + "0,\n",
+      ["--on-error", "reject", "--commit-every", "520"],
+      setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, p INTEGER REFERENCES t(id) DEFERRABLE INITIALLY DEFERRED); "
+        + "CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; END",
+      exit: 65, [.leaveOut(["--commit-every", "520"]), .add("--atomic")],
+      query: "SELECT count(*), max(p) FROM t", rows: ["561|559"]),
   ]
 }

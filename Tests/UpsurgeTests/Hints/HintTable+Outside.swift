@@ -48,6 +48,7 @@ extension HintTable {
         "the system may have no process or memory left",
         "raise the limit: ulimit -n 4096",
         "raise the limits of open files and memory: ulimit -n 4096",
+        "let the shell expand it: leave the quotes off",
       ]
     ),
     (
@@ -101,6 +102,8 @@ extension HintTable {
         "leave out --durability off",
         "move it elsewhere; it is no database that an earlier run has left",
         "move it elsewhere; it is no file of an earlier run",
+        "put a file there, or name it as a source of its own",
+        "put the file itself there, or name the link as a source of its own",
       ]
     ),
     (
@@ -193,6 +196,9 @@ extension HintTable {
         "leave out durability: off",
         "give NAME: VALUE in one line",
         "a name of at most 255 bytes, at most 127 arguments, and no statement that uses it at work",
+        "--alter adds …; --columns A,B loads only the columns named",
+        "give one of them another name, or leave it out",
+        "give one of them another name: SQLite does not tell A from a",
       ]
     ),
     (
@@ -230,6 +236,7 @@ extension HintTable {
         "no --max-statement helps: SQLite takes … bytes by default",
         "make it several jobs",
         "use the suite unchanged, or leave out --file",
+        "--columns A,B loads fewer of them",
       ]
     ),
     (
@@ -238,6 +245,10 @@ extension HintTable {
         "--triggers guarded changes nothing: no trigger of … asks upsurge_is_synchronizing() (…)",
         "--triggers guarded changes nothing: the table … has no trigger",
       ]
+    ),
+    (
+      "No CREATE TABLE is known for which it comes; it keeps rows safe from one.",
+      ["make the table again by hand, as https://www.sqlite.org/lang_altertable.html#otheralter says"]
     ),
   ]
 }

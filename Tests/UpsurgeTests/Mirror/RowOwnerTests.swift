@@ -76,7 +76,7 @@ import Upsurge
     #expect(otherKey.exitCode == 4)
     #expect(
       message(otherKey).hasPrefix(
-        "feeds of table feed tell its rows by different columns: this one by v, crm by [\"id\"]"),
+        "feeds of table feed tell its rows by different columns: this one by v, crm by id"),
       "\(message(otherKey))")
     #expect(try plain.rows("SELECT id FROM feed") == ["1", "2"])
     // The feed's own notes of another key say nothing: keys of other columns may have the same text.
