@@ -199,6 +199,7 @@ extension HintTable {
         "--alter adds …; --columns A,B loads only the columns named",
         "give one of them another name, or leave it out",
         "give one of them another name: SQLite does not tell A from a",
+        "key: [COLS] names the columns that say which row a record is about",
       ]
     ),
     (
