@@ -106,19 +106,27 @@ final class RowClaims {
     return names
   }
 
+  /// The notes under names that no column of the table has. They are looked up by their key for each row: a list of all keys
+  /// would be in memory, and be made anew by each look at one row.
+  private static let notes = """
+    (SELECT "key" AS upsurge_key, "table" AS upsurge_table, owned_by AS upsurge_owner, stored AS upsurge_stored,
+      gone AS upsurge_gone, key_columns AS upsurge_columns FROM main.upsurge_rows)
+    """
+
   /// SQL that is true of rows that are the feed's.
   var ownTerm: String {
     """
-    \(key) IN (SELECT "key" FROM main.upsurge_rows
-      WHERE "table" = \(table) AND owned_by = \(owner) AND stored = 1 AND key_columns = \(keyColumns))
+    EXISTS (SELECT 1 FROM \(Self.notes)
+      WHERE upsurge_key = \(key) AND upsurge_table = \(table) AND upsurge_owner = \(owner) AND upsurge_stored = 1
+        AND upsurge_columns = \(keyColumns))
     """
   }
 
   /// The row's own feeds, in SQL that is true of rows which a sweep of this feed may be about.
   var sweptTerm: String {
     """
-    \(ownTerm) AND \(key) NOT IN (SELECT "key" FROM main.upsurge_rows
-      WHERE "table" = \(table) AND owned_by <> \(owner) AND gone = 0)
+    \(ownTerm) AND NOT EXISTS (SELECT 1 FROM \(Self.notes)
+      WHERE upsurge_key = \(key) AND upsurge_table = \(table) AND upsurge_owner <> \(owner) AND upsurge_gone = 0)
     """
   }
 
