@@ -57,7 +57,11 @@ extension PreparedSource {
         header: sniffed.header,
         extraSlot: sniffed.dialect.ragged == .extra ? columns.slot(named: Self.extraColumn) : nil,
         blobs: blobs(for: table, options: options))
-      if opened.encoding != .utf8 { parser.encodingName = opened.encoding.rawValue }
+      if opened.encoding != .utf8 {
+        parser.encodingName = opened.encoding.rawValue
+      } else {
+        parser.beginsAsUTF8 = opened.sample.withUnsafeBufferPointer(CSVParser.beginsAsUTF8)
+      }
       return .csv(parser)
     }
   }

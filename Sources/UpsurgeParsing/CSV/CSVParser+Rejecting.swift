@@ -12,7 +12,7 @@ struct RecordProblem {
 extension CSVParser {
   /// What is wrong with a record whose quotes are right; nil: nothing.
   func problem(of scanner: RecordScanner, in batch: borrowing Batch) -> RecordProblem? {
-    if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField, scanner, in: batch) }
+    if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField) }
     if scanner.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
       if let hint = lineHint(of: scanner, in: batch) { problem.hint = hint }
       return problem
@@ -71,17 +71,12 @@ extension CSVParser {
     }
   }
 
-  private func invalidText(
-    inField field: Int, _ scanner: RecordScanner, in batch: borrowing Batch
-  ) -> RecordProblem {
+  private func invalidText(inField field: Int) -> RecordProblem {
     guard let encodingName else {
-      // Read in another encoding, all other letters beyond ASCII would be wrong.
-      let others = [(0, batch.parsedByteCount), (scanner.nextStart, scanner.end)]
-      let isOtherwiseUTF8 = others.contains { holdsUTF8(UnsafeBufferPointer(start: scanner.bytes + $0.0, count: $0.1 - $0.0)) }
       return RecordProblem(
         code: .invalidUTF8, column: columnName(ofField: field),
         reason: "field \(field + 1) is not valid UTF-8",
-        hint: isOtherwiseUTF8
+        hint: beginsAsUTF8
           ? "the rest of the text is UTF-8: mend these bytes, or --on-error reject sets such records aside"
           : "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, "
           + "windows-1251, shift_jis, gb18030 ...")
@@ -92,8 +87,8 @@ extension CSVParser {
       hint: "mend them, or name the file's true encoding with --encoding")
   }
 
-  /// Whether the first byte beyond ASCII begins a character of UTF-8.
-  private func holdsUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  /// Whether the first byte beyond ASCII begins a character of UTF-8: read in another encoding, such letters would be wrong.
+  package static func beginsAsUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let first = text.firstIndex(where: { $0 >= 0x80 }), let base = text.baseAddress else { return false }
     let byteCount = text[first] >= 0xF0 ? 4 : text[first] >= 0xE0 ? 3 : 2
     return byteCount <= text.count - first && upsurge_validate_utf8(base + first, byteCount).valid_count == byteCount

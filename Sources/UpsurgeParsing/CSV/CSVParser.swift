@@ -33,6 +33,8 @@ package struct CSVParser: RecordParser {
   package var cancellation: ReadCancellation?
   /// What the text was encoded in before it was made UTF-8; nil where it always was.
   package var encodingName: String?
+  /// Whether the first letters beyond ASCII, in the sample of the source, are UTF-8.
+  package var beginsAsUTF8 = false
 
   /// Physical line on which the next record starts, from 1.
   package internal(set) var nextLine: UInt64

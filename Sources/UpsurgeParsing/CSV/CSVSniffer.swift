@@ -210,15 +210,14 @@ struct Sniffing {
       )
       names = filled
     }
-    let widest = table.hasRowNames ? names.count + 1 : shape.fieldCount
-    if let usual = body.isEmpty ? nil : widest, usual != names.count {
+    if let usual = body.isEmpty ? nil : shape.fieldCount, usual != names.count {
       let count = "the header has \(names.count) field\(names.count == 1 ? "" : "s")"
       remarks.append(
         table.hasRowNames
           ? "\(count), all records have \(usual): the first one, which has no name, is column_1"
           : "\(count), most records have \(usual)")
       // A header that names fewer (a lost delimiter, row names without a title) must not make them all ragged.
-      let isMost = shape.agreeingCount * 2 > shape.recordCount || table.hasRowNames
+      let isMost = shape.agreeingCount * 2 > shape.recordCount || table.hasRowNames && shape.agreeingCount > 1
       if isMost && usual > names.count {
         let surplus = Array(repeating: "", count: usual - names.count)
         names = table.hasRowNames ? surplus + names : names + surplus

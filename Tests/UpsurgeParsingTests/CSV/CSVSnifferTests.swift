@@ -90,7 +90,6 @@ import UpsurgeRecords
     (
       "a,b\nx,1,2\ny,3,4\n(2 rows)\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["column_1", "a", "b"]
     ),
-    ("a,b\nx,1,2\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["column_1", "a", "b"]),
     (
       "site,1/22/20,1/23/20\nA,5,6\nB,6,7\n", "csv · delimiter comma · quote \" · header · LF · 3 fields",
       ["site", "1/22/20", "1/23/20"]

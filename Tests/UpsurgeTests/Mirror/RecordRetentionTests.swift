@@ -88,7 +88,7 @@ import Upsurge
       """)
     // A load that does not count leaves the table as it is.
     let plain = try Command.run([
-      "load", path, "other", scratch.write("id,v\n1,2,3\n", to: "b.csv"), "--on-error", "reject", "--rejects",
+      "load", path, "other", scratch.write("id,v\n1,2,3\n4,5\n", to: "b.csv"), "--on-error", "reject", "--rejects",
       "table",
     ])
     #expect(plain.exitCode == 2, "\(plain.talk)")
