@@ -113,7 +113,8 @@ struct OracleRecords {
   ) -> [(key: [UInt8]?, value: OracleJSON, raw: ArraySlice<UInt8>)] {
     members.flatMap { member -> [(key: [UInt8]?, value: OracleJSON, raw: ArraySlice<UInt8>)] in
       let key = member.key.map { prefix + $0 }
-      guard let separator = dialect.flattenSeparator, case .object(let inner) = member.value, !inner.isEmpty
+      guard let separator = dialect.flattenSeparator, case .object(let inner) = member.value, !inner.isEmpty,
+        Self.blob(member.value, member.raw) == nil
       else { return [(key, member.value, member.raw)] }
       guard let key else { return [(nil, member.value, member.raw)] }
       return flat(inner, prefix: key + Array(separator.utf8))
@@ -148,9 +149,17 @@ struct OracleRecords {
       guard let (value, raw, name) = values[folded] else { continue }
       let first = members.count == order.count ? value : firstValue(of: folded, members) ?? value
       if slots[folded] == nil {
-        add(ColumnTarget(name: name, affinity: affinity(of: first), spellingPolicy: .warn))
+        let isBlob = members.count == order.count && Self.blob(value, raw) != nil
+        add(ColumnTarget(name: name, affinity: isBlob ? .none : affinity(of: first), spellingPolicy: .warn))
       }
       guard let slot = slots[folded] else { continue }
+      switch Self.blob(value, raw) {
+      case .reject(let code): return code
+      case .bytes(let bytes):
+        record[columns[slot].name] = .text(bytes)
+        continue
+      case nil: break
+      }
       record[columns[slot].name] = stored(value, raw, columns[slot].affinity)
     }
     records.append(record)
