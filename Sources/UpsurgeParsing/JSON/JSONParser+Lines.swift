@@ -75,9 +75,20 @@ extension JSONParser {
       reject(start, nextOnLine.map { UnsafePointer(batch.arena) + $0 } ?? end, &batch)
       return true
     case .failed:
-      nextOnLine = nil
-      reject(start, end, &batch)
+      // The mark of a text sequence begins the next record, whatever became of the one before (RFC 7464).
+      let next = dialect.allowsSequence ? separator(after: start, before: end) : nil
+      nextOnLine = next.map { $0 - UnsafePointer(batch.arena) }
+      reject(start, next ?? end, &batch)
       return true
+    }
+  }
+
+  private func separator(
+    after start: UnsafePointer<UInt8>, before end: UnsafePointer<UInt8>
+  ) -> UnsafePointer<UInt8>? {
+    guard end - start > 1 else { return nil }
+    return memchr(start + 1, Int32(Self.recordSeparator), end - start - 1).map {
+      UnsafePointer($0.assumingMemoryBound(to: UInt8.self))
     }
   }
 

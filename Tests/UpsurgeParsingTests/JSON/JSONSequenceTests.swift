@@ -57,6 +57,18 @@ struct JSONSequenceTests {
     #expect(found == format, "\(text)")
   }
 
+  @Test("A torn record of a text sequence takes none of the next ones with it")
+  func torn() {
+    for (text, count) in [
+      ("\u{1E}{\"a\":1}\n\u{1E}{\"a\":\u{1E}{\"a\":3}\n", 1), ("\u{1E}{\"a\":1}\u{1E}{\"a\u{1E}{\"a\":3}", 1),
+      ("\u{1E}{\"a\":1}\u{1E}x\u{1E}y\u{1E}{\"a\":3}", 2),
+    ] {
+      let lines = parsed(text, sequence(.ndjson))
+      #expect(lines.records.map { $0["a"] } == [.integer(1), .integer(3)], "\(text): \(lines.records)")
+      #expect(lines.rejects.count == count && lines.error == nil, "\(text): \(lines.rejects)")
+    }
+  }
+
   static let good: [(text: String, format: JSONFormat, values: [Int64])] = [
     ("{\"a\":1}{\"a\":2}{\"a\":3}", .ndjson, [1, 2, 3]),
     ("{\"a\":1} \t{\"a\":2}\r\n{\"a\":3}", .ndjson, [1, 2, 3]),

@@ -1,0 +1,47 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Modules import one another in one direction.
+@Suite struct ModuleArrowsTests {
+  /// What each module may import of the package, of C and of others; the picture in Package.swift.
+  static let picture: [String: Set<String>] = [
+    "UpsurgeRecords": [],
+    "UpsurgeParsing": ["CScan", "UpsurgeRecords"],
+    "UpsurgeInput": ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"],
+    "UpsurgeStorage": ["CScan", "CSQLite", "UpsurgeRecords"],
+    "Upsurge": ["UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
+    "UpsurgeMirror": ["Upsurge", "UpsurgeInput", "UpsurgeRecords", "UpsurgeStorage"],
+    "UpsurgeCommand": ["ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords"],
+    "UpsurgeMain": ["UpsurgeCommand"],
+    "UpsurgeModels": ["CSQLite", "Foundation", "Upsurge", "UpsurgeMacros"],
+    "UpsurgeGRDB": ["GRDB", "UpsurgeModels"],
+  ]
+  private static let system: Set<String> = ["Glibc", "Darwin", "Synchronization", "Dispatch"]
+
+  @Test("Each module imports what the picture shows, and nothing else", arguments: picture.keys.sorted())
+  func imports(module: String) throws {
+    let allowed = try #require(Self.picture[module]).union(Self.system)
+    var imported: Set<String> = []
+    for file in try SourceTree.files(of: module) {
+      let text = String(decoding: SwiftLiterals(try SourceTree.bytes(file)).code, as: UTF8.self)
+      for line in text.split(separator: "\n") {
+        let words = line.split(separator: " ")
+        guard let place = words.firstIndex(of: "import"), place <= 1, place + 1 < words.count else { continue }
+        imported.insert(String(words[place + 1].prefix { $0 != "." }))
+      }
+    }
+    #expect(!imported.isEmpty || module == "UpsurgeRecords")
+    #expect(imported.subtracting(allowed).isEmpty, "\(imported.subtracting(allowed).sorted())")
+  }
+
+  @Test("The arrows of the picture make no circle")
+  func order() {
+    var left = Self.picture.mapValues { $0.filter { Self.picture[$0] != nil } }
+    while let next = left.first(where: { $0.value.isEmpty })?.key {
+      left[next] = nil
+      for module in left.keys { left[module]?.remove(next) }
+    }
+    #expect(left.isEmpty, "\(left.keys.sorted())")
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Counts of what there should be less of. A count may fall, never rise; whoever makes it fall writes the new one here.
+@Suite struct RatchetTests {
+  /// Literals that name an option of the command, in each module that the command is built on.
+  static let optionLiterals: [String: Int] = [
+    "Upsurge": 0, "UpsurgeInput": 0, "UpsurgeMirror": 0, "UpsurgeParsing": 0, "UpsurgeRecords": 0, "UpsurgeStorage": 0,
+  ]
+
+  /// Sentences of more than 40 words, in each page.
+  static let longSentences: [String: Int] = [:]
+
+  @Test("The engine's modules name no more options of the command than they did", arguments: optionLiterals.keys.sorted())
+  func options(module: String) throws {
+    var count = 0
+    for file in try SourceTree.files(of: module) {
+      count += SwiftLiterals(try SourceTree.bytes(file)).literals.count { Self.namesOption($0.text) }
+    }
+    #expect(count == Self.optionLiterals[module], "\(module): \(count); a lower count is written down here")
+  }
+
+  @Test("No page has more long sentences than it had")
+  func sentences() throws {
+    var counts: [String: Int] = [:]
+    var pages = try SourceTree.files(under: "Sources", ending: "md")
+    pages += ["README.md", "CONTRIBUTING.md"].map { SourceTree.root.appendingPathComponent($0) }
+    for page in pages {
+      let count = try Self.sentences(of: String(contentsOf: page, encoding: .utf8)).count { $0.count > 40 }
+      if count > 0 { counts[page.lastPathComponent] = count }
+    }
+    #expect(counts == Self.longSentences, "\(counts); lower counts are written down here")
+  }
+
+  /// Whether two dashes and a letter stand in a text, as in `--key`.
+  static func namesOption(_ text: String) -> Bool {
+    var rest = text[...]
+    while let range = rest.firstRange(of: "--") {
+      rest = rest[range.upperBound...]
+      if rest.first?.isLowercase == true { return true }
+    }
+    return false
+  }
+
+  /// The words of each sentence of a page; code, tables and headings are left out.
+  static func sentences(of page: String) -> [[Substring]] {
+    var (sentences, words, isCode): ([[Substring]], [Substring], Bool) = ([], [], false)
+    func isEnd(_ word: Substring) -> Bool {
+      let bare = word.reversed().drop { "*_`)\"".contains($0) }
+      return bare.first.map { ".!?:".contains($0) } ?? false
+    }
+    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+      let text = line.drop { $0 == " " }
+      if text.hasPrefix("```") { isCode.toggle() }
+      let isProse = !isCode && !line.hasPrefix("    ") && !text.hasPrefix("|") && !text.hasPrefix("#") && !text.isEmpty
+      if !isProse || text.hasPrefix("- ") || text.hasPrefix("* ") {
+        if !words.isEmpty { sentences.append(words) }
+        words = []
+        if !isProse { continue }
+      }
+      for word in text.split(separator: " ") {
+        words.append(word)
+        if isEnd(word) {
+          sentences.append(words)
+          words = []
+        }
+      }
+    }
+    if !words.isEmpty { sentences.append(words) }
+    return sentences
+  }
+
+  @Test("What counts as an option and as a sentence")
+  func rules() {
+    #expect(Self.namesOption("give --key COLS") && !Self.namesOption("a -- b") && !Self.namesOption("---"))
+    let page = "# A title\n\nOne sentence\nover two lines. Another one:\n\n    code here\n- an item\n| a | table |\n```\nx\n```\nLast `one.`\n"
+    #expect(Self.sentences(of: page).map(\.count) == [5, 2, 3, 2])
+  }
+}
