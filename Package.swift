@@ -18,7 +18,6 @@ let package = Package(
   traits: [.trait(name: "GRDB", description: "UpsurgeGRDB: bulk calls and models on databases of GRDB")],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"604.0.0"),
   ],
@@ -33,6 +32,8 @@ let package = Package(
       name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
     // The header of libcurl (apt: libcurl4-openssl-dev); the library is loaded when a URL is fetched.
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // The header of libyaml (apt: libyaml-dev); the library is loaded when a job file is read.
+    .target(name: "CYAML", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     // A part of the C library on Linux.
     .target(name: "CIconv", linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
 
@@ -65,9 +66,8 @@ let package = Package(
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "Upsurge", "UpsurgeMirror",
+        "CScan", "CYAML", "Upsurge", "UpsurgeMirror",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Yams", package: "Yams"),
       ]),
 
     // Tests.
@@ -123,7 +123,7 @@ let package = Package(
 if let part = Context.environment["UPSURGE_PART"] {
   let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
-  let commandTargets = ["UpsurgeMain", "UpsurgeCommand", "FuzzTargets", "Oracles"]
+  let commandTargets = ["CYAML", "UpsurgeMain", "UpsurgeCommand", "FuzzTargets", "Oracles"]
   let dropped: (Target) -> Bool =
     switch part {
     case "command": { (modelTargets + modelTests).contains($0.name) }

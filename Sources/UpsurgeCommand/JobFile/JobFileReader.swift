@@ -50,7 +50,7 @@ struct JobFileReader {
     let start = JobPlace(file: file, line: 1, column: 1)
     if bytes.count > Self.byteLimit { throw start.error("", "larger than 1 MiB, which no job file is") }
     guard let text = String(validating: bytes, as: UTF8.self) else { throw notText(bytes) }
-    guard let root = try JobYAML(text, file: file).compose() else {
+    guard let root = try JobYAML.read(text, file: file) else {
       throw start.error(
         "", "there is nothing in the job file", hint: "upsurge mirror init DB SOURCE writes one")
     }

@@ -1,132 +1,126 @@
+import CYAML
 import Upsurge
-import Yams
 
 // YAML text becomes a tree with places, whatever its bytes are.
 //
-// Yams compares the keys of each mapping as it composes it, and a key that is an alias of aliases would grow by powers
-// of two under that. Aliases are therefore looked for first, in a copy in which each `*` is a letter that the text does
-// not use: where a YAML reader meets an alias (`*base`), it meets a plain text there that begins with that letter,
-// while `*` in quotes, comments and other texts changes nothing that matters. Only a text without an alias is composed
-// as it is. libyaml itself stops at 1,000 levels.
+// Each event of libyaml is looked at once, and nothing is built for an alias, so that aliases of aliases cannot grow by
+// powers of two. An alias is told when all else is read: of two keys that are the same, that is told first. The depth is
+// bounded here; libyaml looks no further ahead than 1,024 letters. Only its list of `%TAG` lines takes time that grows
+// with its square.
 
 /// Reads the YAML of a job file.
-struct JobYAML {
-  let file: String
-  let text: String
+struct JobYAML: ~Copyable {
+  private let file: String
+  private let text: String
+  private var events: YAMLEvents
+  /// The first one.
+  private var alias: JobPlace?
 
   /// Deeper than any job.
   private static let depthLimit = 12
+  private static let tagLineLimit = 1_000
 
-  init(_ text: String, file: String) {
+  /// - Returns: nil for a text with nothing in it but comments.
+  /// - Throws: `usage` with a place, `unreadableInput` where libyaml is not installed.
+  static func read(_ text: String, file: String) throws(UpsurgeError) -> JobNode? {
+    var yaml = try JobYAML(text, file: file)
+    return try yaml.readAll()
+  }
+
+  private init(_ text: String, file: String) throws(UpsurgeError) {
     self.file = file
     // A byte order mark is none of the text.
     self.text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+    events = try YAMLEvents(self.text)
   }
 
-  /// - Returns: nil for a text with nothing in it but comments.
-  /// - Throws: `usage` with a place.
-  func compose() throws(UpsurgeError) -> JobNode? {
-    if text.unicodeScalars.contains("*") {
-      guard let letter = Self.unusedLetter(in: text) else {
-        throw start.error(
-          "", "the text uses every letter of Unicode's private area")
-      }
-      var copy = String.UnicodeScalarView()
-      for scalar in text.unicodeScalars { copy.append(scalar == "*" ? letter : scalar) }
-      if let node = try compose(String(copy)) { try refuseAliases(node, letter: letter, depth: 0) }
+  private mutating func readAll() throws(UpsurgeError) -> JobNode? {
+    try refuseTagLines()
+    _ = try next()
+    if try next().kind == .streamEnd { return nil }
+    let root = try node(next(), depth: 0)
+    _ = try next()
+    let rest = try next()
+    if rest.kind != .streamEnd {
+      throw place(rest.mark).error(
+        "", "a second document (---); a job file has one", hint: "make it another file")
     }
-    guard let node = try compose(text) else { return nil }
-    return try convert(node, depth: 0)
+    if let alias { throw refused(alias: alias) }
+    return root
   }
 
-  private static func unusedLetter(in text: String) -> Unicode.Scalar? {
-    let area: ClosedRange<UInt32> = 0xE000...0xF8FF
-    let used = Set(text.unicodeScalars.lazy.map(\.value).filter(area.contains))
-    return area.first { !used.contains($0) }.flatMap { Unicode.Scalar($0) }
-  }
-
-  private var start: JobPlace { JobPlace(file: file, line: 1, column: 1) }
-
-  private func place(_ mark: Mark) -> JobPlace { JobPlace(file: file, line: mark.line, column: mark.column) }
-
-  private func place(of node: Node) -> JobPlace { node.mark.map(place) ?? start }
-
-  private func compose(_ text: String) throws(UpsurgeError) -> Node? {
-    do {
-      return try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
-    } catch let error as YamlError {
-      throw told(error, in: text)
+  private mutating func next() throws(UpsurgeError) -> YAMLEvent {
+    do throws(YAMLFault) {
+      return try events.next()
     } catch {
-      throw start.error("", "the YAML cannot be read: \(error)")
+      throw told(error)
     }
   }
 
-  private func refuseAliases(_ node: Node, letter: Unicode.Scalar, depth: Int) throws(UpsurgeError) {
-    if depth > Self.depthLimit { throw tooDeep(node) }
-    switch node {
-    case .scalar(let scalar):
-      guard scalar.style == .plain, scalar.string.unicodeScalars.first == letter else { return }
-      throw place(of: node).error(
-        "", "an alias (*NAME), which job files do not have",
-        hint: "put what tables share under defaults; quote a text that begins with *, as in \"*.csv\"")
-    case .sequence(let nodes):
-      for node in nodes { try refuseAliases(node, letter: letter, depth: depth + 1) }
-    case .mapping(let pairs):
-      for (key, value) in pairs {
-        try refuseAliases(key, letter: letter, depth: depth + 1)
-        try refuseAliases(value, letter: letter, depth: depth + 1)
-      }
-    case .alias: break
+  private mutating func node(_ event: YAMLEvent, depth: Int) throws(UpsurgeError) -> JobNode {
+    var node = JobNode(content: .nothing, place: place(event.mark))
+    if depth > Self.depthLimit {
+      throw node.place.error("", "nested deeper than \(Self.depthLimit) levels, which no job is")
+    }
+    try checkTag(event.tag, at: node.place)
+    switch event.kind {
+    case .alias(let name): node.content = .text(note(alias: name, at: node.place))
+    case .scalar(let text, let isPlain):
+      node.isPlain = isPlain && event.tag != Self.tagPrefix + "str"
+      let isNothing = node.isPlain && ["", "~", "null", "Null", "NULL"].contains(text)
+      node.isNullWord = isNothing && text.lowercased() == "null"
+      if !isNothing { node.content = .text(try checked(text, at: node.place)) }
+    case .listStart: node.content = .list(try list(depth: depth + 1))
+    case .mappingStart: node.content = .mapping(try entries(depth: depth + 1))
+    default: preconditionFailure("libyaml has \(event.kind) where a value must be")
+    }
+    return node
+  }
+
+  private mutating func list(depth: Int) throws(UpsurgeError) -> [JobNode] {
+    var list: [JobNode] = []
+    while true {
+      let event = try next()
+      if event.kind == .listEnd { return list }
+      list.append(try node(event, depth: depth))
     }
   }
 
-  private func tooDeep(_ node: Node) -> UpsurgeError {
-    place(of: node).error("", "nested deeper than \(Self.depthLimit) levels, which no job is")
-  }
-
-  private func convert(_ node: Node, depth: Int) throws(UpsurgeError) -> JobNode {
-    if depth > Self.depthLimit { throw tooDeep(node) }
-    var converted = JobNode(content: .nothing, place: place(of: node))
-    switch node {
-    case .scalar(let scalar):
-      try checkTag(scalar.tag, of: node)
-      converted.isPlain = scalar.style == .plain && scalar.tag.rawValue != Tag.Name.str.rawValue
-      let isNothing = converted.isPlain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
-      converted.isNullWord = isNothing && scalar.string.lowercased() == "null"
-      if !isNothing { converted.content = .text(try checked(scalar.string, at: converted.place)) }
-    case .sequence(let nodes):
-      try checkTag(nodes.tag, of: node)
-      var list: [JobNode] = []
-      for node in nodes { list.append(try convert(node, depth: depth + 1)) }
-      converted.content = .list(list)
-    case .mapping(let pairs):
-      try checkTag(pairs.tag, of: node)
-      converted.content = .mapping(try entries(pairs, depth: depth))
-    case .alias: break
-    }
-    return converted
-  }
-
-  private func entries(_ pairs: Node.Mapping, depth: Int) throws(UpsurgeError) -> [JobNode.Entry] {
+  private mutating func entries(depth: Int) throws(UpsurgeError) -> [JobNode.Entry] {
     var entries: [JobNode.Entry] = []
     var lines: [String: Int] = [:]
-    for (key, value) in pairs {
-      guard case .scalar(let scalar) = key else {
-        throw place(of: key).error(
-          "", "a key must be a text", hint: "quote a name that begins with [, {, ? or -")
+    while true {
+      let event = try next()
+      if event.kind == .mappingEnd { return entries }
+      let keyPlace = place(event.mark)
+      let key = try key(event, depth: depth)
+      if let line = lines.updateValue(keyPlace.line, forKey: key) {
+        throw keyPlace.error(
+          "", "the key \(key) is given twice", hint: "remove it here or in line \(line)")
       }
-      let keyPlace = place(of: key)
-      // `a` and `"a"` are two keys to Yams and one to everybody else.
-      if let line = lines.updateValue(keyPlace.line, forKey: scalar.string) {
-        throw twice(scalar.string, at: keyPlace, first: line)
-      }
-      var converted = try convert(value, depth: depth + 1)
+      var value = try node(next(), depth: depth)
       // An empty value has no place of its own.
-      if case .nothing = converted.content { converted.place = keyPlace }
-      entries.append(
-        JobNode.Entry(key: try checked(scalar.string, at: keyPlace), keyPlace: keyPlace, value: converted))
+      if case .nothing = value.content { value.place = keyPlace }
+      entries.append(JobNode.Entry(key: key, keyPlace: keyPlace, value: value))
     }
-    return entries
+  }
+
+  private mutating func key(_ event: YAMLEvent, depth: Int) throws(UpsurgeError) -> String {
+    let place = place(event.mark)
+    switch event.kind {
+    case .scalar(let text, _): return try checked(text, at: place)
+    case .alias(let name): return note(alias: name, at: place)
+    default:
+      // What is wrong within it is told first.
+      _ = try node(event, depth: depth)
+      throw place.error("", "a key must be a text", hint: "quote a name that begins with [, {, ? or -")
+    }
+  }
+
+  /// - Returns: what stands there.
+  private mutating func note(alias name: String, at place: JobPlace) -> String {
+    if alias == nil { alias = place }
+    return "*" + name
   }
 
   private func checked(_ text: String, at place: JobPlace) throws(UpsurgeError) -> String {
@@ -136,53 +130,68 @@ struct JobYAML {
     return text
   }
 
+  private static let tagPrefix = "tag:yaml.org,2002:"
+
   /// A tag that nobody heeds would be passed over in silence.
-  private func checkTag(_ tag: Tag, of node: Node) throws(UpsurgeError) {
-    let name = tag.rawValue
-    let known: [Tag.Name] = [.implicit, .str, .seq, .map, .int, .float, .bool, .null]
-    if known.contains(where: { $0.rawValue == name }) { return }
-    throw place(of: node).error("", "the tag \(name) means nothing in a job file", hint: "leave it out")
+  private func checkTag(_ tag: String?, at place: JobPlace) throws(UpsurgeError) {
+    guard let tag else { return }
+    let known = ["str", "seq", "map", "int", "float", "bool", "null"]
+    if known.contains(where: { tag == Self.tagPrefix + $0 }) { return }
+    throw place.error("", "the tag \(tag) means nothing in a job file", hint: "leave it out")
+  }
+
+  private func refuseTagLines() throws(UpsurgeError) {
+    let bytes = Array(text.utf8)
+    var (count, rest) = (0, bytes[...])
+    while let sign = rest.firstIndex(of: UInt8(ascii: "%")) {
+      rest = rest[(sign + 1)...]
+      guard rest.starts(with: "TAG".utf8) else { continue }
+      count += 1
+      if count > Self.tagLineLimit { throw place(ofByte: sign).error("", "more than 1,000 %TAG lines") }
+    }
   }
 }
 
 extension JobYAML {
-  private func twice(_ key: String, at place: JobPlace, first line: Int) -> UpsurgeError {
-    place.error("", "the key \(key) is given twice", hint: "remove it here or in line \(line)")
+  private func place(_ mark: yaml_mark_t) -> JobPlace {
+    JobPlace(file: file, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
   }
 
-  /// What Yams complains of, with what to do.
-  private func told(_ error: YamlError, in text: String) -> UpsurgeError {
-    switch error {
-    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
-      .composer(let context, let problem, let mark, _):
-      if problem.contains("another document") {
-        return place(mark).error(
-          "", "a second document (---); a job file has one", hint: "make it another file")
-      }
-      if problem.contains("nesting level") {
-        return place(mark).error("", "nested deeper than \(Self.depthLimit) levels, which no job is")
-      }
-      var text = "this is no YAML: \(problem)"
-      if let context { text += " (\(context.text), line \(context.mark.line))" }
-      return place(mark).error("", text, hint: hint(problem, at: mark))
-    case .reader(let problem, let offset, let value, _):
-      let value = value >= 0 ? " (U+\(String(value, radix: 16, uppercase: true)))" : ""
-      return place(ofCharacter: offset).error("", "this is no YAML: \(problem)\(value)")
-    case .duplicatedKeysInMapping(let keys, let context):
-      let key = keys.first ?? ""
-      guard let second = Self.second(key, first: context.mark, in: text) else {
-        return place(context.mark).error("", "the key \(key) is given twice", hint: "remove one of them")
-      }
-      return twice(key, at: place(second), first: context.mark.line)
-    default:
-      return start.error("", "the YAML cannot be read: \(error)")
+  private func place(ofByte offset: Int) -> JobPlace {
+    var place = JobPlace(file: file, line: 1, column: 1)
+    let end = text.utf8.index(text.startIndex, offsetBy: offset, limitedBy: text.endIndex) ?? text.endIndex
+    for letter in text[..<end] {
+      place.column += letter.unicodeScalars.count
+      if letter.isNewline { (place.line, place.column) = (place.line + 1, 1) }
     }
+    return place
   }
 
-  private func hint(_ problem: String, at mark: Mark) -> String? {
+  private func refused(alias place: JobPlace) -> UpsurgeError {
+    place.error(
+      "", "an alias (*NAME), which job files do not have",
+      hint: "put what tables share under defaults; quote a text that begins with *, as in \"*.csv\"")
+  }
+
+  /// What libyaml complains of, with what to do.
+  private func told(_ fault: YAMLFault) -> UpsurgeError {
+    if let (offset, value) = fault.character {
+      let value = value >= 0 ? " (U+\(String(value, radix: 16, uppercase: true)))" : ""
+      return place(ofByte: offset).error("", "this is no YAML: \(fault.problem)\(value)")
+    }
+    var text = "this is no YAML: \(fault.problem)"
+    if let context = fault.context {
+      // Of `*.csv`, which is no alias either.
+      if context.text.contains("scanning an alias") { return refused(alias: place(context.mark)) }
+      text += " (\(context.text), line \(context.mark.line + 1))"
+    }
+    return place(fault.mark).error("", text, hint: hint(fault))
+  }
+
+  private func hint(_ fault: YAMLFault) -> String? {
+    let problem = fault.problem
     if problem.contains("cannot start any token") {
-      let letter = Self.index(of: mark, in: text).map { text.unicodeScalars[$0] }
-      return letter == "\t"
+      return text.unicodeScalars.dropFirst(Int(fault.mark.index)).first == "\t"
         ? "indent with spaces, not tabs" : "quote a text that begins with a sign, as in \"%x\" or \"@x\""
     }
     if problem.contains("mapping values are not allowed") {
@@ -193,73 +202,5 @@ extension JobYAML {
     }
     if problem.contains("escape character") { return "write the letter itself" }
     return nil
-  }
-
-  /// Yams tells the place of the first of two keys: with another letter in that one, the second is found.
-  private static func second(_ key: String, first: Mark, in text: String) -> Mark? {
-    guard var start = index(of: first, in: text), let letter = unusedLetter(in: text) else { return nil }
-    let scalars = text.unicodeScalars
-    if scalars[start] == "\"" || scalars[start] == "'" { start = scalars.index(after: start) }
-    if start == scalars.endIndex { return nil }
-    var copy = String.UnicodeScalarView(scalars[..<start])
-    copy.append(letter)
-    copy.append(contentsOf: scalars[scalars.index(after: start)...])
-    do {
-      guard let node = try Parser(yaml: String(copy), resolver: .basic, encoding: .utf8).singleRoot() else {
-        return nil
-      }
-      return find(key, beside: first, in: node)
-    } catch YamlError.duplicatedKeysInMapping(_, let context) {
-      // A third one.
-      return context.mark
-    } catch {
-      return nil
-    }
-  }
-
-  private static func find(_ key: String, beside first: Mark, in node: Node) -> Mark? {
-    switch node {
-    case .sequence(let nodes):
-      for node in nodes { if let mark = find(key, beside: first, in: node) { return mark } }
-    case .mapping(let pairs):
-      let isHere = pairs.contains { $0.key.mark?.line == first.line && $0.key.mark?.column == first.column }
-      for (other, value) in pairs {
-        if isHere {
-          if other.scalar?.string == key { return other.mark }
-        } else if let mark = find(key, beside: first, in: value) {
-          return mark
-        }
-      }
-    default: break
-    }
-    return nil
-  }
-
-  /// libyaml's lines end with LF, CR, CR LF, NEL, LS or PS.
-  private static func index(of mark: Mark, in text: String) -> String.Index? {
-    let scalars = text.unicodeScalars
-    var (line, index) = (1, scalars.startIndex)
-    while line < mark.line {
-      guard index < scalars.endIndex else { return nil }
-      let letter = scalars[index]
-      index = scalars.index(after: index)
-      if letter == "\r", index < scalars.endIndex, scalars[index] == "\n" {
-        index = scalars.index(after: index)
-      }
-      if ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"].contains(letter) { line += 1 }
-    }
-    guard let found = scalars.index(index, offsetBy: mark.column - 1, limitedBy: scalars.endIndex),
-      found < scalars.endIndex
-    else { return nil }
-    return found
-  }
-
-  private func place(ofCharacter offset: Int?) -> JobPlace {
-    var place = start
-    for letter in text.prefix(offset ?? 0) {
-      place.column += 1
-      if letter.isNewline { (place.line, place.column) = (place.line + 1, 1) }
-    }
-    return place
   }
 }

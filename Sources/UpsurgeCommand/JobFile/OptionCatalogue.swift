@@ -1,6 +1,5 @@
 import ArgumentParser
 import Upsurge
-import Yams
 
 /// A key of a table in a job file that is an option of the command line under its own name.
 struct JobOption: Sendable {
@@ -58,20 +57,20 @@ enum OptionCatalogue {
   /// What the argument parser knows of an option group, which it tells as JSON.
   private static func options(of type: any TableOptionGroup.Type, parser: Int) -> [JobOption] {
     let group = type == GuardOptions.self ? "guards" : type == FolderOptions.self ? "folder" : nil
-    guard let dump = try? Parser(yaml: type._dumpHelp(), resolver: .basic, encoding: .utf8).singleRoot(),
-      let arguments = dump["command"]?["arguments"]?.array()
-    else { preconditionFailure("the argument parser describes \(type) in another way than it did") }
+    guard case .array(let arguments)? = (try? JSONValue(type._dumpHelp()))?["command"]?["arguments"] else {
+      preconditionFailure("the argument parser describes \(type) in another way than it did")
+    }
     return arguments.compactMap { argument in
-      guard let name = argument["preferredName"]?["name"]?.string, name != "help" else { return nil }
+      guard let name = argument["preferredName"]?["name"]?.text, name != "help" else { return nil }
       let prefix = (group ?? "") + "-"
-      let words = argument["allValues"]?.array(of: String.self) ?? []
+      let words = argument["allValues"]?.texts ?? []
       return JobOption(
         key: name.hasPrefix(prefix) ? String(name.dropFirst(prefix.utf8.count)) : name, group: group,
         parser: parser, option: "--\(name)",
         shape: shape(
-          of: name, isFlag: argument["kind"]?.string == "flag",
-          isRepeating: argument["isRepeating"]?.string == "true"), words: words,
-        help: argument["abstract"]?.string ?? "")
+          of: name, isFlag: argument["kind"]?.text == "flag",
+          isRepeating: argument["isRepeating"] == .bool(true)), words: words,
+        help: argument["abstract"]?.text ?? "")
     }
   }
 

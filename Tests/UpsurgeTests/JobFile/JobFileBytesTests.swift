@@ -18,7 +18,7 @@ struct JobFileBytesTests {
     }
   }
 
-  private static let seeds = [
+  static let seeds = [
     JobFileTests.sample,
     """
     {"tables": {"t": {"source": ["${env:HOME}/a", "x"], "key": "id", "set": {"a": "min"}, "null": ["-"], "strict": true}}}
@@ -42,27 +42,33 @@ struct JobFileBytesTests {
   private static let signs =
     Array("{}[],:-?&*!|>'\"%@`#~\n\n  \t\r\0\\<=$/.0aé".utf8) + [0xFF, 0xC3, 0xEF, 0xBB, 0xBF]
 
+  /// A seed with one to four changes.
+  static func changed(round: Int, using random: inout SeededGenerator) -> [UInt8] {
+    var bytes = Array(seeds[round % seeds.count].utf8)
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      let place = Int.random(in: 0..<max(1, bytes.count), using: &random)
+      let sign = signs[Int.random(in: 0..<signs.count, using: &random)]
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0: bytes.insert(sign, at: min(place, bytes.count))
+      case 1 where !bytes.isEmpty: bytes.remove(at: place)
+      case 2 where !bytes.isEmpty: bytes[place] = sign
+      case 3: bytes.removeLast(min(bytes.count, place / 4))
+      default:
+        let end = min(bytes.count, place + Int.random(in: 0...40, using: &random))
+        bytes.insert(
+          contentsOf: bytes[min(place, end)..<end], at: Int.random(in: 0...bytes.count, using: &random))
+      }
+    }
+    return bytes
+  }
+
   @Test("Thousands of changed files are read, or refused with a place")
   func changed() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     var readCount = 0
     for round in 0..<2_000 {
-      var bytes = Array(Self.seeds[round % Self.seeds.count].utf8)
-      for _ in 0..<Int.random(in: 1...4, using: &random) {
-        let place = Int.random(in: 0..<max(1, bytes.count), using: &random)
-        let sign = Self.signs[Int.random(in: 0..<Self.signs.count, using: &random)]
-        switch Int.random(in: 0..<5, using: &random) {
-        case 0: bytes.insert(sign, at: min(place, bytes.count))
-        case 1 where !bytes.isEmpty: bytes.remove(at: place)
-        case 2 where !bytes.isEmpty: bytes[place] = sign
-        case 3: bytes.removeLast(min(bytes.count, place / 4))
-        default:
-          let end = min(bytes.count, place + Int.random(in: 0...40, using: &random))
-          bytes.insert(
-            contentsOf: bytes[min(place, end)..<end], at: Int.random(in: 0...bytes.count, using: &random))
-        }
-      }
+      let bytes = Self.changed(round: round, using: &random)
       guard let error = outcome(bytes) else {
         readCount += 1
         continue
@@ -126,6 +132,12 @@ struct JobFileBytesTests {
     },
     Bomb(name: "a long key", says: "tables.t.key: c0 is named twice") {
       "tables: {t: {source: a, key: [" + (0..<90_000).map { "c\($0)" }.joined(separator: ",") + ",c0]}}"
+    },
+    Bomb(name: "%TAG lines", says: "more than 1,000 %TAG lines") {
+      (0..<60_000).map { "%TAG !\($0)! a\n" }.joined() + "---\na: 1\n"
+    },
+    Bomb(name: "%TAG lines of another document", says: "more than 1,000 %TAG lines") {
+      "a: 1\n...\n" + (0..<60_000).map { "%TAG !\($0)! a\n" }.joined() + "---\na: 1\n"
     },
     Bomb(name: "too large", says: "larger than 1 MiB") { String(repeating: " ", count: 1_050_000) },
   ]
