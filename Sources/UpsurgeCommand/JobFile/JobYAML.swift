@@ -3,10 +3,10 @@ import Upsurge
 
 // YAML text becomes a tree with places, whatever its bytes are.
 //
-// Each event of libyaml is looked at once, and nothing is built for an alias, so that aliases of aliases cannot grow by
-// powers of two. An alias is told when all else is read: of two keys that are the same, that is told first. The depth is
-// bounded here; libyaml looks no further ahead than 1,024 letters. Only its list of `%TAG` lines takes time that grows
-// with its square.
+// libyaml reads the text twice. First it only looks for what is no YAML: where a bracket is missing, the rest would seem to
+// have other faults. Then the tree is built. Nothing is built for an alias, so that aliases of aliases cannot grow by powers
+// of two; it is told when all else is read. Time grows with the length of a text: the depth is bounded here, libyaml looks
+// no further ahead than 1,024 letters, and there are few of its `%TAG` lines, each of which it compares with all before.
 
 /// Reads the YAML of a job file.
 struct JobYAML: ~Copyable {
@@ -23,6 +23,9 @@ struct JobYAML: ~Copyable {
   /// - Returns: nil for a text with nothing in it but comments.
   /// - Throws: `usage` with a place, `unreadableInput` where libyaml is not installed.
   static func read(_ text: String, file: String) throws(UpsurgeError) -> JobNode? {
+    var check = try JobYAML(text, file: file)
+    try check.refuseTagLines()
+    try check.refuseOtherSyntax()
     var yaml = try JobYAML(text, file: file)
     return try yaml.readAll()
   }
@@ -35,7 +38,6 @@ struct JobYAML: ~Copyable {
   }
 
   private mutating func readAll() throws(UpsurgeError) -> JobNode? {
-    try refuseTagLines()
     _ = try next()
     if try next().kind == .streamEnd { return nil }
     let root = try node(next(), depth: 0)
@@ -59,9 +61,7 @@ struct JobYAML: ~Copyable {
 
   private mutating func node(_ event: YAMLEvent, depth: Int) throws(UpsurgeError) -> JobNode {
     var node = JobNode(content: .nothing, place: place(event.mark))
-    if depth > Self.depthLimit {
-      throw node.place.error("", "nested deeper than \(Self.depthLimit) levels, which no job is")
-    }
+    try checkDepth(depth, at: node.place)
     try checkTag(event.tag, at: node.place)
     switch event.kind {
     case .alias(let name): node.content = .text(note(alias: name, at: node.place))
@@ -75,6 +75,11 @@ struct JobYAML: ~Copyable {
     default: preconditionFailure("libyaml has \(event.kind) where a value must be")
     }
     return node
+  }
+
+  private func checkDepth(_ depth: Int, at place: JobPlace) throws(UpsurgeError) {
+    if depth <= Self.depthLimit { return }
+    throw place.error("", "nested deeper than \(Self.depthLimit) levels, which no job is")
   }
 
   private mutating func list(depth: Int) throws(UpsurgeError) -> [JobNode] {
@@ -138,6 +143,22 @@ struct JobYAML: ~Copyable {
     let known = ["str", "seq", "map", "int", "float", "bool", "null"]
     if known.contains(where: { tag == Self.tagPrefix + $0 }) { return }
     throw place.error("", "the tag \(tag) means nothing in a job file", hint: "leave it out")
+  }
+
+  /// Goes through the first document.
+  private mutating func refuseOtherSyntax() throws(UpsurgeError) {
+    var depth = 0
+    while true {
+      let event = try next()
+      switch event.kind {
+      case .listStart, .mappingStart:
+        try checkDepth(depth, at: place(event.mark))
+        depth += 1
+      case .listEnd, .mappingEnd: depth -= 1
+      case .documentEnd, .streamEnd: return
+      default: break
+      }
+    }
   }
 
   private func refuseTagLines() throws(UpsurgeError) {

@@ -144,6 +144,7 @@ extension HintTable {
         "… is gone for good: the server answered …",
         "… may not be fetched: the server answered …",
         "install it: apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Fedora)",
+        "install it: apt-get install libyaml-0-2 (Debian, Ubuntu), dnf install libyaml (Fedora)",
         "ask for the address by itself, until data comes",
         "open it in a browser: it says why the data did not come, and often asks for a login",
         "read it: as a rule it is an error document that says why the data did not come",

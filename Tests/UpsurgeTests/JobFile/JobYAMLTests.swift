@@ -158,6 +158,19 @@ struct JobYAMLTests {
     #expect(readCount > 500 && refusedCount > 500, "seed \(seed): \(readCount), \(refusedCount)")
   }
 
+  @Test("A missing bracket is told before what it makes of the rest")
+  func syntaxFirst() {
+    let error = #expect(throws: UpsurgeError.self) {
+      try JobYAML.read("a: {b: c, d], b: e}\n", file: "job.yaml")
+    }
+    #expect(error?.position?.file == "job.yaml:1:12")
+    let twice = #expect(throws: UpsurgeError.self) {
+      try JobYAML.read("a: {b: c, b: d], e: f}\n", file: "job.yaml")
+    }
+    #expect(
+      twice?.description.hasPrefix("this is no YAML: ") == true && twice?.position?.file == "job.yaml:1:15")
+  }
+
   @Test("Control characters are told by their line and column")
   func control() {
     let error = #expect(throws: UpsurgeError.self) {
