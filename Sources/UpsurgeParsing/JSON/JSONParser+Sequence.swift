@@ -140,7 +140,7 @@ extension JSONParser {
     var p = rest
     while p < end && p.pointee == Self.recordSeparator { p = upsurge_json_skip_space(p + 1, end) }
     if p == end { return true }
-    let isMarked = mark(at: p, end) == .byteOrderMark
+    let isMarked = p > rest || mark(at: p, end) == .byteOrderMark
     guard isMarked || p.pointee == UInt8(ascii: "{") || p.pointee == UInt8(ascii: "[") else { return false }
     nextOnLine = p - frame.base
     return true

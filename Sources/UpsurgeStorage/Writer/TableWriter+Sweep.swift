@@ -276,6 +276,8 @@ extension TableWriter {
   }
 
   func count(rowsIn condition: String) throws(UpsurgeError) -> UInt64 {
+    // There is no table yet whose rows they could be: its records are kept until there is.
+    if plan.schema.columns.isEmpty { return 0 }
     let table = try SQLName.quote(plan.schema.name)
     return try connection.interruptible { () throws(UpsurgeError) in
       // Without a condition SQLite counts the entries of pages.

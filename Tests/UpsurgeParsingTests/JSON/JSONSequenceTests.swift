@@ -64,7 +64,7 @@ struct JSONSequenceTests {
       ("\u{1E}{\"a\":1}\u{1E}x\u{1E}y\u{1E}{\"a\":3}", 2),
     ] {
       let lines = parsed(text, sequence(.ndjson))
-      #expect(lines.records.map { $0["a"] } == [.integer(1), .integer(3)], "\(text): \(lines.records)")
+      #expect(lines.records.map { $0.values["a"] } == [RecordValue.integer(1), RecordValue.integer(3)], "\(text): \(lines.records)")
       #expect(lines.rejects.count == count && lines.error == nil, "\(text): \(lines.rejects)")
     }
   }

@@ -15,7 +15,7 @@ import Testing
     "UpsurgeCommand": ["ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords"],
     "UpsurgeMain": ["UpsurgeCommand"],
     "UpsurgeModels": ["CSQLite", "Foundation", "Upsurge", "UpsurgeMacros"],
-    "UpsurgeGRDB": ["GRDB", "UpsurgeModels"],
+    "UpsurgeGRDB": ["Foundation", "GRDB", "UpsurgeModels"],
   ]
   private static let system: Set<String> = ["Glibc", "Darwin", "Synchronization", "Dispatch"]
 

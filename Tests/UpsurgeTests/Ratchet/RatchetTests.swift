@@ -6,11 +6,13 @@ import Testing
 @Suite struct RatchetTests {
   /// Literals that name an option of the command, in each module that the command is built on.
   static let optionLiterals: [String: Int] = [
-    "Upsurge": 0, "UpsurgeInput": 0, "UpsurgeMirror": 0, "UpsurgeParsing": 0, "UpsurgeRecords": 0, "UpsurgeStorage": 0,
+    "Upsurge": 254, "UpsurgeInput": 20, "UpsurgeMirror": 5, "UpsurgeParsing": 62, "UpsurgeRecords": 3, "UpsurgeStorage": 54,
   ]
 
   /// Sentences of more than 40 words, in each page.
-  static let longSentences: [String: Int] = [:]
+  static let longSentences = [
+    "README.md": 19, "JobFiles.md": 7, "ResumingLoads.md": 1, "UpsertingRecords.md": 1, "UpsurgeModels.md": 1,
+  ]
 
   @Test("The engine's modules name no more options of the command than they did", arguments: optionLiterals.keys.sorted())
   func options(module: String) throws {
@@ -52,8 +54,9 @@ import Testing
     }
     for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
       let text = line.drop { $0 == " " }
-      if text.hasPrefix("```") { isCode.toggle() }
-      let isProse = !isCode && !line.hasPrefix("    ") && !text.hasPrefix("|") && !text.hasPrefix("#") && !text.isEmpty
+      let isFence = text.hasPrefix("```")
+      if isFence { isCode.toggle() }
+      let isProse = !isCode && !isFence && !line.hasPrefix("    ") && !text.hasPrefix("|") && !text.hasPrefix("#") && !text.isEmpty
       if !isProse || text.hasPrefix("- ") || text.hasPrefix("* ") {
         if !words.isEmpty { sentences.append(words) }
         words = []
