@@ -17,6 +17,10 @@ struct HeaderJudge {
   private var namedCount = 0
   private var fieldCount = 0
   private var hasBody = false
+  /// Records that say the same as the first one.
+  private var repeatCount = 0
+  /// So many, and no others, are no headers of files that were joined.
+  private static let repeatLimit = 10
   private var hasEmptyHead = false
   /// Names that stand below again.
   private var recurringCount = 0
@@ -79,6 +83,7 @@ struct HeaderJudge {
       $0.fields.count == modalCount && !$0.isBroken && !table.repeats(first, in: $0)
     }
     hasBody = !body.isEmpty
+    if !hasBody { repeatCount = records.dropFirst().count { table.repeats(first, in: $0) } }
     // Of a header that leaves the first column out, the names belong to the columns from the second on.
     let shift = start == 0 && table.hasRowNames ? 1 : 0
     for (column, head) in heads.enumerated() {
@@ -94,6 +99,7 @@ struct HeaderJudge {
   /// Whether the first record is a header; when in doubt it is.
   var hasHeader: Bool {
     if fieldCount == 0 { return false }
+    if !hasBody && repeatCount >= Self.repeatLimit { return false }
     if !hasBody { return typedHeads.isEmpty || typedHeads.allSatisfy(CellLook.isYear) && namedCount > 0 }
     if opposing == 0 { return true }
     return supporting > opposing || isPivot

@@ -99,6 +99,10 @@ import UpsurgeRecords
       ["day", "00:00", "01:00"]
     ),
     ("day,2020-01-01\nmon,2020-02-01\n", "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]),
+    (
+      String(repeating: "a,b\n", count: 11), "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]
+    ),
+    (String(repeating: "a,b\n", count: 3), "csv · delimiter comma · quote \" · header · LF · 2 fields", ["a", "b"]),
     (",0,1\n0,a,b\n1,c,d\n", "csv · delimiter comma · quote \" · header · LF · 3 fields", ["column_1", "0", "1"]),
     ("\n\na,b\n1,2\n", "csv · delimiter comma · quote \" · header · LF · 2 fields", ["a", "b"]),
     (
