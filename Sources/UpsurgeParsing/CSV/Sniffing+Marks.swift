@@ -112,8 +112,12 @@ extension Sniffing {
 
   /// As much of the sample as is needed to tell the marks: some hundred lines.
   private func excerpt() -> Sniffing {
-    let limit = 16 << 10
+    var limit = 16 << 10
     let start = hashBlockByteCount()
+    // Where it would end within quotes, the lines that it ends with are no records: of a long text, as a rule.
+    while bytes.count - start > limit, bytes.dropFirst(start).prefix(limit).count(where: { $0 == Self.doubleQuote }) % 2 == 1 {
+      limit *= 4
+    }
     guard bytes.count - start > limit else { return start == 0 ? self : without(firstBytes: start) }
     let prefix = UnsafeBufferPointer(rebasing: bytes.dropFirst(start).prefix(limit))
     let lineCount = prefix.count { $0 == 0x0A || $0 == 0x0D }
@@ -184,13 +188,27 @@ extension Sniffing {
     if let delimiter = given.delimiter { return [(delimiter, 1)] }
     let lineCount = bytes.count { $0 == 0x0A || $0 == 0x0D }
     // What most lines lack does not part their fields.
+    let outside = countsOutsideQuotes()
+    let outsideLineCount = outside[0x0A] + outside[0x0D]
     let present = Self.delimiters.filter { delimiter in
       let count = bytes.count { $0 == delimiter.byte }
-      return count > 0 && count * 8 >= lineCount
+      let outsideCount = outside[Int(delimiter.byte)]
+      return count > 0 && count * 8 >= lineCount || outsideCount > 0 && outsideCount * 8 >= outsideLineCount
     }.map { ([$0.byte], $0.weight) }
     // One column: any mark that parts nothing will do, the usual ones first.
     let absent = Self.delimiters.first { !bytes.contains($0.byte) }?.byte ?? 0x02
     return present + [([absent], Self.singleColumnWeight)]
+  }
+
+  /// How often each byte stands outside of double quotes, for one quoted text may have more lines than there are records.
+  private func countsOutsideQuotes() -> [Int] {
+    var counts = [Int](repeating: 0, count: 256)
+    var isQuoted = false
+    for byte in bytes {
+      if byte == Self.doubleQuote { isQuoted.toggle() }
+      if !isQuoted { counts[Int(byte)] += 1 }
+    }
+    return counts
   }
 
   private func escapesToTry(quote: UInt8?, delimiter: [UInt8]) -> [UInt8?] {

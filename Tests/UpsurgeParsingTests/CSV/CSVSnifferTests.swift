@@ -99,6 +99,11 @@ import UpsurgeRecords
       ["day", "00:00", "01:00"]
     ),
     ("day,2020-01-01\nmon,2020-02-01\n", "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]),
+    // A long text of many lines in an early record.
+    (
+      "id,a\n1,\"" + String(repeating: "a line of text\n", count: 1_500) + "\"\n2,x\n3,y\n",
+      "csv · delimiter comma · quote \" · header · LF · 2 fields", ["id", "a"]
+    ),
     (
       String(repeating: "a,b\n", count: 11), "csv · delimiter comma · quote \" · no header · LF · 2 fields", ["c1", "c2"]
     ),
