@@ -12,7 +12,7 @@ import Testing
     let outcome = try Command.run(["load", path, "t", first, second])
     #expect(outcome.exitCode == 65, "\(outcome.talk)")
     #expect(outcome.talk.contains("has none of the columns of the files before it"), "\(outcome.talk)")
-    #expect(outcome.talk.contains("--no-header --names 'name, town'"), "\(outcome.talk)")
+    #expect(outcome.talk.contains("--no-header --names name,town;"), "\(outcome.talk)")
     #expect(try Command.run(["load", path, "t", first]).exitCode == 0)
     #expect(try Command.run(["load", path, "t", second, "--no-header", "--names", "name, town"]).exitCode == 0)
     #expect(
@@ -27,10 +27,26 @@ import Testing
     let path = scratch.file("a.db")
     let outcome = try Command.run(["load", path, "t", first, second])
     #expect(outcome.exitCode == 65 && outcome.talk.contains("it seems to have no header"), "\(outcome.talk)")
-    #expect(outcome.talk.contains("--no-header --names 'id, tree'"), "\(outcome.talk)")
+    #expect(outcome.talk.contains("--no-header --names id,tree;"), "\(outcome.talk)")
     let third = scratch.write("4,d\n", to: "c.csv")
     let together = try Command.run(["load", path, "t", second, third, "--no-header"])
     #expect(together.exitCode == 0, "\(together.talk)")
+  }
+
+  @Test("The names that a hint shows are those of the table, whatever is in them")
+  func names() throws {
+    let scratch = Scratch()
+    let (path, source) = (scratch.file("a.db"), scratch.write("1,x,y\n2,z,w\n", to: "a.csv"))
+    try Database(path).rows("CREATE TABLE t(id INTEGER, \"a, b\" TEXT, \"c \"\"d\"\"\" TEXT)")
+    let outcome = try Command.run(["load", path, "t", source])
+    #expect(
+      outcome.exitCode == 4 && outcome.talk.contains("--names 'id,\"a, b\",\"c \"\"d\"\"\"' names the fields"), "\(outcome.talk)")
+    let followed = try Command.run(["load", path, "t", source, "--no-header", "--names", "id,\"a, b\",\"c \"\"d\"\"\""])
+    #expect(followed.exitCode == 0, "\(followed.talk)")
+    #expect(try Database(path).rows("SELECT * FROM t") == ["1|'x'|'y'", "2|'z'|'w'"])
+    // Names that were given are meant.
+    let given = try Command.run(["load", path, "t", source, "--names", "id,other,more"])
+    #expect(given.exitCode == 4 && given.talk.contains("--alter adds columns"), "\(given.talk)")
   }
 
   @Test("One column in common is enough, and so is one that the table has")

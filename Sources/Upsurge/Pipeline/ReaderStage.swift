@@ -94,14 +94,14 @@ struct ReaderStage {
     if names.isEmpty || names.contains(where: { columns.slot(named: $0) != nil || table.column(named: $0) != nil }) {
       return
     }
-    let known = FieldSelection.list(columns.targets.map(\.name))
+    let known = FieldSelection.option(columns.targets.map(\.name))
     throw UpsurgeError(
       .badInput,
       "\(source.opened.name) has none of the columns of the files before it: "
         + (sniffed.dialect.headerLineCount > 0
           ? "its first line is " + FieldSelection.list(names).escapedForTerminal : "it seems to have no header"),
       position: Position(file: source.opened.name, line: 1, byte: 0),
-      hint: "if it has no header, load it by itself: --no-header --names \(known.escapedForTerminal.quotedForShell); else load it into "
+      hint: "if it has no header, load it by itself: --no-header --names \(known); else load it into "
         + "a table of its own")
   }
 

@@ -41,6 +41,15 @@ package struct FieldSelection: Sendable {
   }
 
   /// The first names, and how many more there are.
+  /// Names as an option takes them, and a shell its words: `id,tree`, `'id,"a, b"'`.
+  static func option(_ names: [String]) -> String {
+    let marks: [Unicode.Scalar] = [",", "\"", "(", ")", " ", "\t"]
+    return names.map { name in
+      guard name.unicodeScalars.contains(where: marks.contains) else { return name }
+      return "\"\(name.replacing("\"", with: "\"\""))\""
+    }.joined(separator: ",").escapedForTerminal.quotedForShell
+  }
+
   static func list(_ names: [String]) -> String {
     let shown = 50
     let rest = names.count > shown ? ", and \(names.count - shown) more" : ""

@@ -157,15 +157,17 @@ extension PreparedSource {
       .guardRefused,
       "\(opened.name) has \(names.count == 1 ? "a field" : "fields") for which the table \(table.name) has no "
         + "column: \(FieldSelection.list(names))",
-      hint: Self.rowidHint(names, table) ?? noHeaderHint(in: table)
+      hint: Self.rowidHint(names, table) ?? noHeaderHint(names, in: table)
         ?? "--alter adds columns; --columns A,B loads only some; --rename OLD=NEW gives another name")
   }
 
-  /// What helps where the fields have no names.
-  private func noHeaderHint(in table: TableFacts) -> String? {
-    guard case .csv(let sniffed) = shape, sniffed.dialect.headerLineCount == 0 else { return nil }
-    let names = table.columns.prefix(sniffed.fieldCount).map(\.name).joined(separator: ",")
-    return "its records have no header: --no-header --names \(names.escapedForTerminal.quotedForShell) names the fields; --header-lines 1 if "
+  /// What helps where the fields have only the names that are given to those of files without a header.
+  private func noHeaderHint(_ names: [String], in table: TableFacts) -> String? {
+    guard case .csv(let sniffed) = shape, sniffed.dialect.headerLineCount == 0,
+      sniffed.headerNames == HeaderNames(count: sniffed.fieldCount).names, names.allSatisfy(sniffed.headerNames.contains)
+    else { return nil }
+    let columns = table.columns.prefix(sniffed.fieldCount).map(\.name)
+    return "its records have no header: --no-header --names \(FieldSelection.option(columns)) names the fields; --header-lines 1 if "
       + "the first record does"
   }
 

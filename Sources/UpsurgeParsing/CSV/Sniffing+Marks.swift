@@ -46,20 +46,19 @@ extension Sniffing {
   /// Says where another delimiter is nearly as likely.
   private func doubt(of best: Candidate, among candidates: [Candidate]) -> String? {
     let others = candidates.filter { other in
-      guard other.dialect.delimiter != best.dialect.delimiter else { return false }
-      let shape = read(other.dialect).shape(ignoringHashes: false)
-      return shape.fieldCount > 1 && (other.score >= Self.closeShare * best.score || partsAll(other.dialect, shape))
+      let isClose = other.score >= Self.closeShare * best.score
+      let isUsual = Self.delimiters.prefix(4).contains { [$0.byte] == other.dialect.delimiter }
+      guard other.dialect.delimiter != best.dialect.delimiter, isClose || isUsual else { return false }
+      let sample = read(other.dialect)
+      let shape = sample.shape(ignoringHashes: false)
+      // Where it parts each record alike, the header too, it is not the comma of decimals.
+      let partsAll = isUsual && shape.consistency == 1 && shape.recordCount > 2 && sample.brokenCount == 0
+      return shape.fieldCount > 1 && (isClose || partsAll)
     }
     guard let second = others.max(by: { $0.score < $1.score }) else { return oneColumnDoubt(of: best, among: candidates) }
     let name = CSVDialect.name(of: second.dialect.delimiter)
     return "the delimiter is not sure: \(CSVDialect.name(of: best.dialect.delimiter)) fits best, and \(name) nearly as "
       + "well; --delimiter \(name) reads it so"
-  }
-
-  /// Whether a usual delimiter stands as often in each record, the header too: not as the comma of decimals.
-  private func partsAll(_ dialect: CSVDialect, _ shape: SampleRecords.Shape) -> Bool {
-    shape.consistency == 1 && shape.recordCount > 2 && Self.delimiters.prefix(4).contains { [$0.byte] == dialect.delimiter }
-      && read(dialect).brokenCount == 0
   }
 
   /// Says where each line is one field, and another delimiter would part most of them.

@@ -17,20 +17,14 @@ enum HintSources {
     "UpsurgeStorage",
   ]
 
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../../Sources").standardizedFileURL
-
   static func all() throws -> [Hint] {
     var hints: Set<Hint> = []
     for folder in folders {
-      let place = root.appendingPathComponent(folder)
-      let files = FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil)
-      while let file = files?.nextObject() as? URL {
-        guard file.pathExtension == "swift" else { continue }
-        let name = String(file.path.dropFirst(root.path.count + 1))
+      for file in try SourceTree.files(of: folder) {
+        let name = String(file.path.dropFirst(SourceTree.root.path.count + "/Sources/".count))
         // It says what would be faster, which changes no row.
         if name.contains("TimeAdvice") { continue }
-        for text in texts(of: SwiftLiterals(try readFile(file.path))) {
+        for text in texts(of: SwiftLiterals(try SourceTree.bytes(file))) {
           hints.insert(Hint(text: text, file: name))
         }
       }
