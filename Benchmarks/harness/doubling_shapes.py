@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 
 MANY_COLUMNS = 2_000
+# In front of a record that is rejected: a new table needs one that is not.
+GOOD = '{"id":0}\n'
 
 
 @dataclass
@@ -64,13 +66,13 @@ def many_then_few(size):
     keys = ",".join(f'"k{index}":1' for index in range(size // 24))
     again = ',"a":{"k0":1}'
     rest = size - len(keys) - 30
-    return ('{"id":1,"a":{%s}%s}\n' % (keys, again * (rest // len(again)))).encode()
+    return (GOOD + '{"id":1,"a":{%s}%s}\n' % (keys, again * (rest // len(again)))).encode()
 
 
 def long_parent(size):
     """A long key around many short ones."""
     name = "p" * (size // 2)
-    return filled('{"id":1,"' + name + '":{"x":1', ',"k{i}":1', "}}\n")(size)
+    return filled(GOOD + '{"id":1,"' + name + '":{"x":1', ',"k{i}":1', "}}\n")(size)
 
 
 def deep(depth, opening, closing, head, tail, joint=","):
@@ -85,7 +87,7 @@ def deep(depth, opening, closing, head, tail, joint=","):
 def deep_keys(size):
     """Objects in objects, 400 deep, beside each other."""
     unit = '"k{i}":' + '{"a":' * 400 + "1" + "}" * 400
-    return filled('{"id":1', "," + unit, "}\n")(size)
+    return filled(GOOD + '{"id":1', "," + unit, "}\n")(size)
 
 
 def table(count, name="column_{i}", rows=20):
@@ -117,7 +119,7 @@ REAL = "CREATE TABLE t(id INTEGER, a REAL)"
 SHAPES = [
     # JSON objects
     Shape("repeated key", filled('{"id":1', ',"a":1', "}\n")),
-    Shape("repeated key, rejected", filled('{"id":1', ',"a":1', "}\n"), options=("--duplicate-keys", "reject")),
+    Shape("repeated key, rejected", filled(GOOD + '{"id":1', ',"a":1', "}\n"), options=("--duplicate-keys", "reject")),
     Shape("repeated key, text in a number column", filled('{"id":1', ',"a":"x"', "}\n"), schema=NUMBER),
     Shape("repeated keys that mean one column", filled('{"id":1', ',"a":1,"A":2', "}\n"), schema=TEXT),
     Shape("repeated object, flattened", filled('{"id":1', ',"a":{"x":1,"y":2}', "}\n"), options=FLATTEN),
@@ -125,7 +127,7 @@ SHAPES = [
     Shape("repeated new column", filled('{"id":1', ',"new":{"x":1}', "}\n"), schema=TEXT, options=FLATTEN + ("--alter",)),
     Shape("different keys, left out", filled('{"id":1', ',"k{i}":1', "}\n"), options=ID),
     Shape("different keys, rejected", filled('{"id":1', ',"k{i}":1', "}\n"), schema=TEXT, options=("--alter",)),
-    Shape("different keys, flattened", filled('{"id":1,"a":{"x":1', ',"k{i}":1', "}}\n"), options=FLATTEN + ID),
+    Shape("different keys, flattened", filled(GOOD + '{"id":1,"a":{"x":1', ',"k{i}":1', "}}\n"), options=FLATTEN + ID),
     Shape("keys in another order each time", other_order, options=ID),
     Shape("long key around many, left out", long_parent, options=FLATTEN + ID),
     Shape("long key around many, new columns", long_parent, schema=TEXT, options=FLATTEN + ("--alter",)),
@@ -137,7 +139,7 @@ SHAPES = [
     Shape("escapes", filled('{"id":1,"a":"', "\\n", '"}\n')),
     Shape("escaped letters", filled('{"id":1,"a":"', "\\u00e9", '"}\n')),
     Shape("surrogate pairs", filled('{"id":1,"a":"', "\\ud83d\\ude00", '"}\n')),
-    Shape("half surrogate pairs", filled('{"id":1,"a":"', "\\ud83d", '"}\n')),
+    Shape("half surrogate pairs", filled(GOOD + '{"id":1,"a":"', "\\ud83d", '"}\n')),
     Shape("text beyond ASCII", filled('{"id":1,"a":"', "é", '"}\n')),
     Shape("a key of accents, left out", filled('{"id":1,"e', "\u0301\u0327", '":1}\n'), options=ID),
     Shape("digits, JSON", filled('{"id":1,"a":1', "7", "}\n"), schema=REAL),
@@ -147,7 +149,7 @@ SHAPES = [
     Shape("document, repeated key", filled('[{"id":1', ',"a":1', "}]\n"), suffix="json"),
     Shape("document, plain text", filled('[{"id":1,"a":"', "x", '"}]\n'), suffix="json"),
     Shape("document, long key beside the path", filled('{"', "k", '":1,"rows":[{"id":1}]}\n'), suffix="json", options=("--json-path", "rows")),
-    Shape("surplus elements", filled('["id","a"]\n[1,2', ",3", "]\n")),
+    Shape("surplus elements", filled('["id","a"]\n[0,1]\n[1,2', ",3", "]\n")),
     # CSV
     Shape("plain field", filled("id,a\n1,", "x", "\n"), "csv"),
     Shape("doubled quotes", filled('id,a\n1,"', '""', '"\n'), "csv"),

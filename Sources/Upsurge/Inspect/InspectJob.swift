@@ -39,7 +39,7 @@ public struct InspectJob: Sendable {
     try options.validate()
     let prepared = try PreparedSource.prepare(source, options: options)
     let isFromSample = options.inference != .full && !prepared.opened.isSampleWhole
-    let columns = try prepared.inferColumns(options: options)
+    let columns = try prepared.inferColumnsOfNewTable(options: options)
     let definition =
       columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)

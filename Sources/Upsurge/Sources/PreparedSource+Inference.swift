@@ -11,10 +11,31 @@ package struct InferredColumn: Sendable {
 
 extension PreparedSource {
   /// Finds the columns and their types from the sample, or from all of the source, which then starts again.
+  /// Where no record can be read and no header names them, there are none.
   /// - Throws: `badInput` when the document cannot be parsed, `usage` for unknown field names and for
   ///   `--infer full` on a pipe.
   func inferColumns(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
     if let declared { return try selected(declared, options: options) }
+    return try inferFromRecords(options: options).found
+  }
+
+  /// The same, where nothing else says what the columns are.
+  /// - Throws: also `badInput` where no record can be read and no header names the columns.
+  func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+    if let declared { return try selected(declared, options: options) }
+    let pass = try inferFromRecords(options: options)
+    if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
+    return pass.found
+  }
+
+  private func noRecordCanBeRead(first reject: Reject) -> UpsurgeError {
+    var error = reject.asError
+    error.message = "no record of \(opened.name) can be read, so the columns of a new table are not known; the first: \(error.message)"
+    error.hint = reject.hint ?? "make the table first; its bad records can then be rejected one by one"
+    return error
+  }
+
+  private func inferFromRecords(options: LoadOptions) throws(UpsurgeError) -> Pass {
     if options.inference == .full && !opened.isSampleWhole {
       return try inferAndRewind(
         options: options, isFirstBatchEnough: false, why: "--infer full reads the input twice")
@@ -27,7 +48,7 @@ extension PreparedSource {
       return count
     }
     if columns.hasRecords || opened.isSampleWhole || (!opened.isSeekable && !columns.found.isEmpty) {
-      return try columns.checked()
+      return columns
     }
     // The first record is larger than the sample.
     return try inferAndRewind(
@@ -39,13 +60,13 @@ extension PreparedSource {
   /// - Throws: `usage` when the source is a pipe.
   private func inferAndRewind(
     options: LoadOptions, isFirstBatchEnough: Bool, why: String
-  ) throws(UpsurgeError) -> [InferredColumn] {
+  ) throws(UpsurgeError) -> Pass {
     guard opened.isSeekable else { throw cannotReadTwice(why: why) }
     let columns = try infer(options: options, isWhole: true, isFirstBatchEnough: isFirstBatchEnough) {
       buffer throws(UpsurgeError) in try opened.read(into: buffer)
     }
     try opened.rewind()
-    return try columns.checked()
+    return columns
   }
 
   func cannotReadTwice(why: String) -> UpsurgeError {
@@ -60,12 +81,6 @@ extension PreparedSource {
     var hasRecords = false
     /// The first record that could not be parsed.
     var firstReject: Reject?
-
-    /// - Throws: the reason of the first reject when there is nothing but rejects.
-    func checked() throws(UpsurgeError) -> [InferredColumn] {
-      if found.isEmpty, let firstReject { throw firstReject.asError }
-      return found
-    }
   }
 
   private func infer(

@@ -75,11 +75,10 @@ struct PreparedTable {
     if try options.needsKeyIndex(table: name, columns: definition.columns.map(\.name)) {
       definition.keyColumns = []
     }
-    let guessed = stored.filter { column in
-      !options.types.contains { SQLName.isSame($0.key, column.name) }
-    }
+    let given = Set(options.types.keys.map(SQLName.folded))
+    let guessed = stored.filter { !given.contains(SQLName.folded($0.name)) }
     // What is said of the sample is not said again of each value.
-    let watched = guessed.filter { $0.respelled == nil }.map(\.name)
+    let watched = Set(guessed.filter { $0.respelled == nil }.map { SQLName.folded($0.name) })
     var table = try new(definition, watching: watched, control: control, on: connection, options: options)
     table.respelled = guessed.compactMap { column in column.respelled.map { (column.name, $0) } }
     return table
@@ -149,7 +148,7 @@ struct PreparedTable {
   private static func infer(
     _ source: PreparedSource, others: ArraySlice<String>, options: LoadOptions
   ) throws(UpsurgeError) -> [InferredColumn] {
-    var columns = try source.inferColumns(options: options)
+    var columns = try source.inferColumnsOfNewTable(options: options)
     guard options.inference == .full else { return columns }
     for name in others {
       let other = try PreparedSource.prepare(name, options: options, cancellation: source.opened.cancellation)
@@ -301,7 +300,7 @@ struct PreparedTable {
   }
 
   private static func new(
-    _ definition: TableDefinition, watching watched: [String], control: ColumnTarget?, on connection: Connection, options: LoadOptions
+    _ definition: TableDefinition, watching watched: Set<String>, control: ColumnTarget?, on connection: Connection, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     let name = definition.name
     let sql = try definition.sql()
@@ -315,16 +314,16 @@ struct PreparedTable {
       schema, watching: watched, control: control, on: connection, options: options, createdSQL: sql, keySQL: keySQL)
   }
 
-  /// - Parameter watched: columns whose type was guessed from values that are all written as the column would write them.
+  /// - Parameter watched: the folded names of columns whose type was guessed from values that are all written as the column would write them.
   private static func new(
-    _ schema: TableSchema, watching watched: [String] = [], control: ColumnTarget?, on connection: Connection, options: LoadOptions,
+    _ schema: TableSchema, watching watched: Set<String> = [], control: ColumnTarget?, on connection: Connection, options: LoadOptions,
     createdSQL: String?, keySQL: String?
   ) throws(UpsurgeError) -> PreparedTable {
     let stored = schema.columns.filter { !SQLName.isSame($0.name, options.rules.softColumn ?? "") }
     var targets = schema.targets(
       of: stored, spellingPolicy: .reject, rules: options.rules, consented: options.consentedColumns)
     for index in targets.indices where targets[index].affinity.isNumeric {
-      targets[index].reportsSpelling = watched.contains { SQLName.isSame($0, targets[index].name) }
+      targets[index].reportsSpelling = watched.contains(SQLName.folded(targets[index].name))
     }
     if let control { targets.append(control) }
     var facts = TableFacts(name: schema.name, isNew: true, columns: [], addsColumns: true)

@@ -89,6 +89,14 @@ extension HintTable {
       "json: values one behind the other, one of them broken", ["--on-error reject goes on without it; --rejects FILE keeps it"],
       "{\"id\":1,\"a\":\"x\"} {\"id\":2,\"a\":\"y\"}\n{\"id\":3,\"a\":}\n", exit: 65, steps: [.add("--on-error reject")], exits: [2]),
     json(
+      "json: no record can be read", ["make the table first; its bad records can then be rejected one by one"],
+      "{\"id\":1,\"a\":}\n{\"id\":2\n", ["--on-error", "reject"], exit: 65,
+      steps: [.sql("CREATE TABLE t(id INTEGER PRIMARY KEY, a)"), .again], exits: [2], rows: []),
+    json(
+      "json: no record can be read, and a stop", ["make the table first; its bad records can then be rejected one by one"],
+      "{\"id\":1,\"a\":}\n{\"id\":2\n", exit: 65,
+      steps: [.sql("CREATE TABLE t(id INTEGER PRIMARY KEY, a)"), .again, .add("--on-error reject")], exits: [2], rows: []),
+    json(
       "json: more columns than SQLite takes", ["--columns A,B reads only the keys it names"],
       "{\"id\":1,\"a\":\"x\"}\n{\"id\":2,\"a\":\"y\"," + (1...2_100).map { "\"c\($0)\":1" }.joined(separator: ",") + "}\n",
       steps: [.give(["--columns", "id,a"])]),
