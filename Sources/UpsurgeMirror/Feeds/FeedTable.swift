@@ -4,7 +4,7 @@ import UpsurgeStorage
 
 /// The table of feeds: one row for each mirrored table; users may read it, and delete from it what is to begin anew.
 enum FeedTable {
-  static let name = "upsurge_feeds"
+  static let name = OwnTable.feeds.rawValue
 
   /// A column, and the part of a record that it holds.
   private struct Column: Sendable {

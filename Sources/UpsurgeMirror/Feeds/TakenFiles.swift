@@ -3,7 +3,7 @@ import UpsurgeStorage
 
 /// The table of files that were taken once and for all: those of drop folders and of deltas.
 enum TakenFiles {
-  static let name = "upsurge_files"
+  static let name = OwnTable.takenFiles.rawValue
 
   private static let columns = ["table", "hash", "bytes", "name", "stamp", "taken_at"]
 

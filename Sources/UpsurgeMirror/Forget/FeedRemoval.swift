@@ -69,7 +69,7 @@ public struct FeedRemoval: Sendable {
 
   /// Tables of notes, each with a column `table`.
   private static let notes =
-    ["upsurge_feeds", "upsurge_files", "upsurge_chunks", "upsurge_rows"] + UnacceptedState.tables
+    [OwnTable.feeds, .takenFiles, .chunks, .rowState, .refusals, .unaccepted].map(\.rawValue)
 
   /// Looks at the database; changes nothing.
   /// - Throws: `unreadableInput` where there is no database, `usage` where no feed has delivered into the table.

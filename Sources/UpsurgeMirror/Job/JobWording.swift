@@ -113,19 +113,6 @@ extension UpsurgeError {
   }
 }
 
-extension MirrorSummary.Table {
-  /// The same in the words of a job file.
-  var ofJob: MirrorSummary.Table {
-    var table = self
-    table.error = error?.ofJob
-    for index in loads.indices {
-      table.loads[index].error = loads[index].error?.ofJob
-      table.loads[index].guardRefusal = loads[index].guardRefusal?.ofJob
-    }
-    return table
-  }
-}
-
 extension MirrorJob {
   /// Tells notes in the words of the job file, where there is one.
   func wording(_ note: @escaping @Sendable (RunNote) -> Void) -> @Sendable (RunNote) -> Void {

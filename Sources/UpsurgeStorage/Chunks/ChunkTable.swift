@@ -12,7 +12,7 @@ import UpsurgeRecords
 /// The row with place 0 stands for the whole: in `hash` what decides how the bytes become records, as a hash in hex; in
 /// `records` their number; in `keys` what the parser knows between two of them.
 package enum ChunkTable {
-  package static let name = "upsurge_chunks"
+  package static let name = OwnTable.chunks.rawValue
 
   private static let columns = ["table", "place", "head", "hash", "bytes", "lines", "records", "keys"]
 

@@ -39,9 +39,10 @@ extension UpsertPlan {
 
   /// The statement of one row for records that may lack any of these slots. Its parameters are the slots' values,
   /// numbered, and then the bits: the first slot's is the lowest.
-  func flaggedSQL(_ flagged: FlaggedStatement) throws(UpsurgeError) -> String {
+  /// - Parameter hasFlag: which slots have a bit.
+  func flaggedSQL(hasFlag: [Bool]) throws(UpsurgeError) -> String {
     var terms: [Int: String] = [:]
-    for (index, slot) in slots.enumerated() where flagged.hasFlag[index] {
+    for (index, slot) in slots.enumerated() where hasFlag[index] {
       let parameter = slots.count + 1 + index / UpsertPlan.flagsPerParameter
       terms[slot.columnIndex] = "?\(parameter) & \(UInt64(1) << UInt64(index % UpsertPlan.flagsPerParameter))"
     }

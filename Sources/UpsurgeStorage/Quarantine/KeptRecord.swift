@@ -34,7 +34,7 @@ package struct KeptRecord: Sendable, Equatable {
     _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int = 1 << 20,
     recordByteLimit: Int = .max
   ) throws(UpsurgeError) -> [KeptRecord] {
-    let large = try CellSizes(connection, table: "upsurge_quarantine", column: "record")
+    let large = try CellSizes(connection, table: OwnTable.quarantine.rawValue, column: "record")
       .firstLarger(than: recordByteLimit, after: after, through: through, count: count)
     // Up to the large one; where that is the first, itself without its text.
     let last = large.map { $0.row - 1 } ?? through

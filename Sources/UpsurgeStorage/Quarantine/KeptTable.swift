@@ -11,7 +11,7 @@ import UpsurgeRecords
 /// - `file`, `number`, `line`, `byte`: where it stood in the input.
 /// - `reason`: the foreign key whose parent it waits for; NULL where it waits for columns.
 package enum KeptTable {
-  package static let name = "upsurge_quarantine"
+  package static let name = OwnTable.quarantine.rawValue
 
   /// The columns that must be there.
   private static let columns = [

@@ -11,7 +11,7 @@ import UpsurgeRecords
 /// - `count`, `added_at`, `last_at`: in how many deliveries of a snapshot the record was rejected, and when first and last; all
 ///   else is what the last one said. `raw_hash` and `delivery` find it again; they are NULL in rows of other loads.
 package enum RejectTable {
-  package static let name = "upsurge_rejects"
+  package static let name = OwnTable.rejects.rawValue
 
   /// The columns that must be there.
   private static let columns = [
@@ -78,7 +78,7 @@ package enum RejectTable {
     let (hasContexts, exists) = try connection.reading { () throws(UpsurgeError) in
       (
         try OwnTable.exists(
-          "upsurge_reject_contexts", columns: ["id", "context"], purpose: purpose, on: connection),
+          OwnTable.rejectContexts.rawValue, columns: ["id", "context"], purpose: purpose, on: connection),
         try OwnTable.exists(name, columns: columns, purpose: purpose, on: connection)
       )
     }

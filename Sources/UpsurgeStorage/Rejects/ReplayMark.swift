@@ -131,7 +131,7 @@ package struct ReplayMark: Sendable, Equatable {
 
   private static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
     try OwnTable.exists(
-      "upsurge_replays", columns: columns, purpose: "replay keeps in one of this name how far it has come",
+      OwnTable.replays.rawValue, columns: columns, purpose: "replay keeps in one of this name how far it has come",
       on: connection)
   }
 

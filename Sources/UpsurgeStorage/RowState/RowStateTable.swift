@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 /// The table of rows that feeds have delivered: one row for each of them and feed; users may read it and join it.
 package enum RowStateTable {
-  package static let name = "upsurge_rows"
+  package static let name = OwnTable.rowState.rawValue
 
   private static let columns = ["table", "key", "owned_by", "key_columns", "source", "run", "gone", "stored"]
 

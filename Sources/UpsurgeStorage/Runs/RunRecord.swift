@@ -31,7 +31,7 @@ package struct RunRecord: Sendable {
 /// The table of runs that have begun and not ended, or are kept for the history; users may read it, and delete from it
 /// what they do not want continued.
 package enum RunTable {
-  package static let name = "upsurge_runs"
+  package static let name = OwnTable.runs.rawValue
 
   private static let columns = [
     "run", "state", "table", "job", "files", "owner", "started_at", "updated_at", "position", "progress",

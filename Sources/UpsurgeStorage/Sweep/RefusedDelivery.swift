@@ -22,7 +22,7 @@ struct RefusedDelivery: Sendable, Equatable {
 ///     comes again          refused again, as long as the guards are those that have refused it
 ///     --accept-delivery    its digest lets it through; then, as with each delivery that is accepted, the feed's rows go
 package enum RefusalTable {
-  package static let name = "upsurge_refusals"
+  package static let name = OwnTable.refusals.rawValue
 
   private static let columns = [
     "table", "owned_by", "content", "digest", "guards", "reason", "refused_at", "rows_known",
@@ -194,5 +194,15 @@ package enum UnacceptedState {
 
   private static func exists(_ name: String, _ connection: Connection) throws(UpsurgeError) -> Bool {
     name == RefusalTable.name ? try RefusalTable.exists(connection) : try UnacceptedRows.exists(connection)
+  }
+}
+
+extension SnapshotRules {
+  /// What the refusal of a delivery says that comes again, and that the guards would now let through: only other guards
+  /// are asked again.
+  func refusalAgain(_ delivery: RefusedDelivery) -> UpsurgeError {
+    refusal(
+      "this delivery was refused at \(delivery.refusedAt.escapedForTerminal): \(delivery.reason.escapedForTerminal)",
+      hint: nil)
   }
 }

@@ -18,7 +18,7 @@ import UpsurgeRecords
 /// commit does not have. Where it is many, each transaction notes its own. `upsurge_unaccepted` holds their keys, as
 /// `upsurge_rows` spells them; an accepted delivery empties it.
 final class UnacceptedRows {
-  static let tableName = "upsurge_unaccepted"
+  static let tableName = OwnTable.unaccepted.rawValue
 
   /// Whether there are some of earlier deliveries.
   let holdsAny: Bool

@@ -100,7 +100,7 @@ final class StatementCache {
   func handle(_ flagged: FlaggedStatement) throws(UpsurgeError) -> OpaquePointer? {
     flagged.isBound = true
     if let handle = flagged.handle { return handle }
-    let sql = try plan.flaggedSQL(flagged)
+    let sql = try plan.flaggedSQL(hasFlag: flagged.hasFlag)
     let cost = StatementCost(sql).compileByteCount
     if cost > memory.compileByteCount || sql.utf8.count > sqlByteLimit {
       self.flagged = nil

@@ -187,27 +187,3 @@ extension TableWriter {
 
   var pagesWritten: Int { connection.status(SQLITE_DBSTATUS_CACHE_WRITE) - pagesBefore }
 }
-
-extension Connection {
-  /// From now on `notes` tells how many frames the log holds after each commit.
-  func noteWALFrames() {
-    // The hook is how SQLite's own checkpoints are done.
-    if isBorrowed { return }
-    sqlite3_wal_hook(
-      handle,
-      { notes, _, _, frames in
-        let notes = notes?.assumingMemoryBound(to: WriteNotes.self)
-        notes?.pointee.walFrames = Int(frames)
-        notes?.pointee.hasCommitted = true
-        return SQLITE_OK
-      }, notes)
-  }
-
-  /// A counter of `sqlite3_db_status`.
-  func status(_ counter: Int32) -> Int {
-    var current: Int32 = 0
-    var highest: Int32 = 0
-    sqlite3_db_status(handle, counter, &current, &highest, 0)
-    return Int(UInt32(bitPattern: current))
-  }
-}

@@ -122,16 +122,8 @@ extension SnapshotRules {
       hint: "look at the delivery; max-delete: \(facts.unseenCount) in the guards lets them go")
   }
 
-  private func refusal(_ words: String, hint: String?) -> UpsurgeError {
+  func refusal(_ words: String, hint: String?) -> UpsurgeError {
     UpsurgeError(.guardRefused, (sweep == .none ? "" : "nothing is swept: ") + words, hint: hint)
-  }
-
-  /// What the refusal of a delivery says that comes again, and that the guards would now let through: only other guards
-  /// are asked again.
-  func refusalAgain(_ delivery: RefusedDelivery) -> UpsurgeError {
-    refusal(
-      "this delivery was refused at \(delivery.refusedAt.escapedForTerminal): \(delivery.reason.escapedForTerminal)",
-      hint: nil)
   }
 
   /// What a refusal says, without what comes of it.

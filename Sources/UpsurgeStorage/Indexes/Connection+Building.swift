@@ -36,7 +36,4 @@ extension Connection {
     let statement = try prepare(sql)
     while try statement.step() {}
   }
-
-  /// Rows that statements of this connection have changed since it was opened, triggers included.
-  var totalChanges: Int64 { sqlite3_total_changes64(handle) }
 }

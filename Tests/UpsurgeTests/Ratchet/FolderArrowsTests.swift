@@ -1,0 +1,29 @@
+import Testing
+
+/// The folders of a module need one another in one direction.
+@Suite struct FolderArrowsTests {
+  /// The folders of each module, the lowest first: a file needs nothing of a folder after its own.
+  static let order: [String: [String]] = [
+    "UpsurgeParsing": [".", "Numbers", "Blob", "JSON", "CSV", "Inference"],
+    "UpsurgeInput": ["Names", "Feeds", "."],
+    "UpsurgeStorage": [
+      "SQL", "Connection", "Schema", "Rules", "Plan", "Sorting", "RowState", "Sweep", "Walk", "Quarantine", "Runs", "Rejects",
+      "Keys", "Indexes", "Chunks", "Writer", "Waiting", "Upkeep", "Direct", "Emit", "Bench",
+    ],
+    "Upsurge": [
+      ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Rejects", "Table", "Runs", "Preview", "Feed",
+      "Pipeline", "Explain", "Inspect", "Import", "Replay", "Bulk", "Keys", "Bench",
+    ],
+    "UpsurgeMirror": ["Job", "Feeds", "Check", "Run", "Status", "Forget", "Runner"],
+    "UpsurgeCommand": ["Words", "Terminal", "Options", "JobFile", "Schedule", "Commands"],
+  ]
+
+  @Test("No file needs a folder above its own", arguments: order.keys.sorted())
+  func direction(module: String) throws {
+    let order = try #require(Self.order[module])
+    let found = try FolderArrows(of: module)
+    #expect(found.folders == Set(order))
+    let arrows = found.arrows(against: order)
+    #expect(arrows.isEmpty, "\(arrows.map(\.description).joined(separator: "\n"))")
+  }
+}
