@@ -6,8 +6,13 @@ public struct RunNote: Sendable {
   }
 
   public var level: Level
-  /// One line or, for a statement, several; without a line end.
-  public var text: String
+  /// One line or, for a statement, several; without a line end. Options are as the command calls them.
+  public var text: String {
+    get { said.text }
+    set { said = Wording(newValue) }
+  }
+  /// The same for whoever shows it.
+  package var said: Wording
   /// The table that it is about, of a job that has several.
   public var table: String?
 
@@ -17,9 +22,14 @@ public struct RunNote: Sendable {
   /// Where in the engine it is told: notes of one place are of one kind.
   package var kind: String
 
+  @_disfavoredOverload
   public init(_ level: Level, _ text: String, file: StaticString = #fileID, line: UInt = #line) {
+    self.init(level, Wording(text), file: file, line: line)
+  }
+
+  package init(_ level: Level, _ said: Wording, file: StaticString = #fileID, line: UInt = #line) {
     self.level = level
-    self.text = text
+    self.said = said
     kind = "\(file):\(line)"
   }
 

@@ -44,7 +44,7 @@ package struct BlobFolder: BlobFiles {
     if path.utf8.contains(0) { return .refused("has a NUL byte in its name") }
     guard let inner = partsInside(path) else {
       return .refused(
-        "is outside of \(folder.isEmpty ? "the working folder" : folder) (--blob-folder names another folder)"
+        "is outside of \(folder.isEmpty ? "the working folder" : folder) (\(.blobFolder) names another folder)"
       )
     }
     let descriptor = open(inner)
@@ -56,7 +56,7 @@ package struct BlobFolder: BlobFiles {
     guard let info = stat(descriptor: descriptor), info.isRegular else { return .refused("is not a file") }
     let byteCount = Int(info.st_size)
     if byteCount > byteLimit {
-      return .refused("has \(byteCount) bytes, more than the \(byteLimit) that --memory leaves for it")
+      return .refused("has \(byteCount) bytes, more than the \(byteLimit) that \(.memory) leaves for it")
     }
     guard let buffer = room(byteCount) else { return .noRoom(byteCount) }
     var filled = 0

@@ -22,12 +22,12 @@ extension Compression {
     if prefix.isEmpty {
       return UpsurgeError(
         .badInput, "\(shown) is empty, which no \(rawValue) file is", position: position,
-        hint: "make it again; --compression auto takes an empty file for no records")
+        hint: "make it again; \(.compression, "auto") takes an empty file for no records")
     }
     if found != .none {
       return UpsurgeError(
         .badInput, "\(shown) is \(found.rawValue), not \(rawValue)", position: position,
-        hint: "--compression \(found.rawValue), or auto")
+        hint: "\(.compression, found.rawValue), or auto")
     }
     if let format = ForeignFormat.detect(prefix) { return format.error(name) }
     return isNot(prefix, name: name)
@@ -38,7 +38,7 @@ extension Compression {
     UpsurgeError(
       .badInput, "\(SourceName.shown(name)) is not \(rawValue): it starts with the bytes \(hexText(bytes.prefix(4)))",
       position: Position(file: name, byte: 0),
-      hint: "--compression auto finds out by itself; none takes the bytes as they are")
+      hint: "\(.compression, "auto") finds out by itself; none takes the bytes as they are")
   }
 }
 

@@ -78,8 +78,8 @@ package enum EncodingDetector {
       throw UpsurgeError(
         .badInput,
         "\(SourceName.shown(name)) starts with the byte order mark of \(marked.rawValue), "
-          + "but --encoding \(given.rawValue) was given",
-        position: Position(file: name, byte: 0), hint: "--encoding \(marked.rawValue), or auto")
+          + "but \(.encoding, given.rawValue) was given",
+        position: Position(file: name, byte: 0), hint: "\(.encoding, marked.rawValue), or auto")
     }
     return Finding(encoding: marked, markByteCount: mark.byteCount)
   }
@@ -154,15 +154,15 @@ extension EncodingDetector {
 
 extension EncodingDetector.Finding {
   /// What is to be said where a server has named an encoding; nil where it was right.
-  func remark(on charset: String, declared: TextEncoding?) -> String? {
+  func remark(on charset: String, declared: TextEncoding?) -> Wording? {
     let shown = String(charset.prefix(40)).escapedForTerminal
     guard let declared else {
       if encoding == .utf16le || encoding == .utf16be { return nil }
       return "the server names the encoding \(shown), which is not known; the text was taken for \(encoding.rawValue) "
-        + "(--encoding NAME says what it is)"
+        + "(\(.encoding, "NAME") says what it is)"
     }
     if declared == encoding { return nil }
     return "the server names the encoding \(shown), but the text is \(encoding.rawValue) and read as that "
-      + "(--encoding \(declared.rawValue) reads it as the server says)"
+      + "(\(.encoding, declared.rawValue) reads it as the server says)"
   }
 }

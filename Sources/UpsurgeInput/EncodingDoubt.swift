@@ -55,21 +55,21 @@ package struct EncodingDoubt: Equatable, Sendable {
   }
 
   /// What is said about a text that is read all the same.
-  func remark(_ name: String) -> String {
+  func remark(_ name: String) -> Wording {
     let shown = readings.map { "\"\($0.line.escapedForTerminal)\" in \($0.name)" }
     return "\(SourceName.shown(name)) is read in the encoding \(choice ?? ""), as line \(line) is "
-      + shown.joined(separator: " and ") + "; --encoding NAME reads it in another one"
+      + Wording(shown.joined(separator: " and ")) + "; \(.encoding, "NAME") reads it in another one"
   }
 
   /// The refusal to guess.
   package func error(_ name: String) -> UpsurgeError {
-    let known = readings.map { "--encoding \($0.name) reads it as \"\($0.line.escapedForTerminal)\"" }
+    let known = readings.map { (reading) -> Wording in "\(.encoding, reading.name) reads it as \"\(reading.line.escapedForTerminal)\"" }
     return UpsurgeError(
       .badInput, "\(SourceName.shown(name)) is not UTF-8, and its encoding is not certain",
       position: Position(file: name, line: line, byte: lineOffset),
       hint: known.isEmpty
-        ? "name its encoding with --encoding NAME (iconv -l lists the names), or have it sent as UTF-8"
-        : "choose the encoding in which this line is right: " + known.joined(separator: "; "))
+        ? "name its encoding with \(.encoding, "NAME") (iconv -l lists the names), or have it sent as UTF-8"
+        : "choose the encoding in which this line is right: " + Wording(known, separator: "; "))
   }
 
   /// A text of ASCII bytes that switches to Japanese or Korean with escape sequences (RFC 1468, RFC 1557).

@@ -38,7 +38,7 @@ package final class OpenedSource: ByteSource {
   /// Why the encoding that was found may well be another one; whoever reads a table has to be asked.
   package private(set) var encodingDoubt: EncodingDoubt?
   /// What is to be said about the encoding that was chosen, or that a server has named.
-  package private(set) var encodingRemark: String?
+  package private(set) var encodingRemark: Wording?
   /// The first bytes, in UTF-8 and without a mark; empty again once `read(into:)` has delivered them.
   package private(set) var sample: [UInt8] = []
   /// Whether the sample is all there is.

@@ -43,10 +43,10 @@ struct RatioLimit: Sendable {
     return UpsurgeError(
       .badInput,
       "\(SourceName.shown(name)) grows like a decompression bomb: \(read) bytes read became \(decoded), "
-        + "\(found) times as many, and --max-ratio is \(RatioLimit.text(ratio))",
+        + "\(found) times as many, and \(.maxRatio) is \(RatioLimit.text(ratio))",
       position: Position(file: name, byte: byte),
       hint:
-        "--max-ratio \(found * 4) reads on if it is meant to be so repetitive; --max-ratio none sets no bound"
+        "\(.maxRatio, found * 4) reads on if it is meant to be so repetitive; \(.maxRatio, "none") sets no bound"
     )
   }
 

@@ -89,7 +89,7 @@ package final class SpoolFile: @unchecked Sendable {
       .cannotCreate,
       "\(SourceName.shown(name)) cannot be read ahead, which keeps the database free for others meanwhile: \(reason)",
       hint:
-        "make room there, or let records be committed as they come: leave out --atomic (of a mirror, atomic: bounded)",
+        "make room there, or let records be committed as they come: leave out \(.atomic) (of a mirror, atomic: bounded)",
       underlyingCode: code)
   }
 }

@@ -116,7 +116,7 @@ extension UpsurgeError {
       .badInput, "\(SourceName.shown(name)) \(what): it is not the file that the interrupted run has read",
       position: Position(file: name),
       hint:
-        "--resume never reads the input from its start; without a key, delete first what that run has stored")
+        "\(.resume, "never") reads the input from its start; without a key, delete first what that run has stored")
   }
 
   private static func systemText(_ code: Int32) -> String {

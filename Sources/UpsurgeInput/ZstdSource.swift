@@ -178,7 +178,7 @@ extension ZstdSource {
           + "\(sizeText(UInt64(max(windowByteLimit, 0)), roundsUp: false)) is the limit",
         position: position(0),
         hint:
-          "--memory \(sizeText(header.windowByteCount &* 4)) allows it; or compress it again with --long=27")
+          "\(.memory, sizeText(header.windowByteCount &* 4)) allows it; or compress it again with --long=27")
     }
   }
 }

@@ -14,7 +14,7 @@ package enum ArenaMemory {
     if byteCount < largeByteCount { return .allocate(capacity: byteCount) }
     let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
     guard let memory, memory != MAP_FAILED else {
-      preconditionFailure("the system has no \(byteCount) bytes for a record: give a smaller --memory")
+      preconditionFailure("the system has no \(byteCount) bytes for a record: give a smaller bound of memory")
     }
     return memory.assumingMemoryBound(to: UInt8.self)
   }

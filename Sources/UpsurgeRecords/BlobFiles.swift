@@ -13,5 +13,5 @@ package enum BlobFileOutcome: Sendable, Equatable {
   /// The file has so many bytes, and there was no room for them.
   case noRoom(Int)
   /// Why not, as the end of a sentence.
-  case refused(String)
+  case refused(Wording)
 }

@@ -32,6 +32,12 @@ package enum JSONValue: Sendable, Equatable {
     return nil
   }
 
+  /// The elements of an array; nil when this is none.
+  package var array: [JSONValue]? {
+    if case .array(let values) = self { return values }
+    return nil
+  }
+
   /// The texts of an array; nil when this is none, or an element is no text.
   package var texts: [String]? {
     guard case .array(let values) = self else { return nil }

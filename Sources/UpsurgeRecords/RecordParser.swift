@@ -41,6 +41,6 @@ extension ParserState {
       "the place in \(file.escapedForTerminal) that an earlier run had reached cannot be understood",
       position: Position(file: file, line: line), snippet: String(details.escapedForTerminal.prefix(120)),
       hint:
-        "--resume never reads the input from its start; without a key, delete first what that run has stored")
+        "\(.resume, "never") reads the input from its start; without a key, delete first what that run has stored")
   }
 }

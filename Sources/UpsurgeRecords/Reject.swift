@@ -56,10 +56,14 @@ public struct Reject: Sendable, Equatable {
   public var position: Position
   /// The column concerned, where one is.
   public var column: String?
-  /// One sentence for a person.
-  public var reason: String
-  /// The option that would help, where one is.
-  public var hint: String?
+  /// One sentence for a person, with options as the command calls them.
+  public var reason: String { said.text }
+  /// The same for whoever shows it.
+  package var said: Wording
+  /// The option that would help, where one is, as the command calls it.
+  public var hint: String? { remedy?.text }
+  /// The same for whoever shows it.
+  package var remedy: Wording?
   /// The record's bytes as they stood in the (decompressed) input, at most 64 KiB.
   public var raw: [UInt8]
   /// Whether `raw` was cut.
@@ -67,16 +71,24 @@ public struct Reject: Sendable, Equatable {
   /// Which of the run's sources the record is of, from 0: a run may read the same file more than once.
   package var sourceIndex: Int?
 
+  @_disfavoredOverload
+  package init(
+    _ code: Code, at position: Position, column: String? = nil, reason: String, hint: Wording? = nil,
+    raw: UnsafeBufferPointer<UInt8>
+  ) {
+    self.init(code, at: position, column: column, reason: Wording(reason), hint: hint, raw: raw)
+  }
+
   /// Copies at most 64 KiB of `raw`.
   package init(
-    _ code: Code, at position: Position, column: String? = nil, reason: String, hint: String? = nil,
+    _ code: Code, at position: Position, column: String? = nil, reason said: Wording, hint remedy: Wording? = nil,
     raw: UnsafeBufferPointer<UInt8>
   ) {
     self.code = code
     self.position = position
     self.column = column
-    self.reason = reason
-    self.hint = hint
+    self.said = said
+    self.remedy = remedy
     self.raw = Array(raw.prefix(Reject.rawByteLimit))
     self.isRawCut = raw.count > Reject.rawByteLimit
   }
@@ -85,8 +97,8 @@ public struct Reject: Sendable, Equatable {
   package var asError: UpsurgeError {
     let head = String(decoding: raw.prefix(120), as: UTF8.self)
     return UpsurgeError(
-      .badInput, "\(reason) [\(code.rawValue)]", position: position, column: column,
+      .badInput, "\(saying: said) [\(code.rawValue)]", position: position, column: column,
       snippet: head.escapedForTerminal,
-      hint: hint ?? "--on-error reject goes on without it; --rejects FILE keeps it")
+      hint: remedy ?? "\(.onError, "reject") goes on without it; \(.rejects, "FILE") keeps it")
   }
 }

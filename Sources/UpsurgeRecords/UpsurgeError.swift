@@ -26,28 +26,48 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
   }
 
   public var code: Code
-  /// One sentence without a final full stop.
-  public var message: String
+  /// One sentence without a final full stop, with options as the command calls them.
+  public var message: String {
+    get { said.text }
+    set { said = Wording(newValue) }
+  }
+  /// The same for whoever shows it.
+  package var said: Wording
   public var position: Position?
   /// The column concerned, by its name in the table or header.
   public var column: String?
   /// The start of the offending bytes as text, at most 120 characters.
   public var snippet: String?
-  /// The option or act that would help, one sentence.
-  public var hint: String?
+  /// The option or act that would help, one sentence, with options as the command calls them.
+  public var hint: String? {
+    get { remedy?.text }
+    set { remedy = newValue.map { Wording($0) } }
+  }
+  /// The same for whoever shows it.
+  package var remedy: Wording?
   /// SQLite's extended result code, errno, or the decompressor's code.
   public var underlyingCode: Int32?
 
+  @_disfavoredOverload
   public init(
     _ code: Code, _ message: String, position: Position? = nil, column: String? = nil,
     snippet: String? = nil, hint: String? = nil, underlyingCode: Int32? = nil
   ) {
+    self.init(
+      code, Wording(message), position: position, column: column, snippet: snippet, hint: hint.map { Wording($0) },
+      underlyingCode: underlyingCode)
+  }
+
+  package init(
+    _ code: Code, _ said: Wording, position: Position? = nil, column: String? = nil,
+    snippet: String? = nil, hint remedy: Wording? = nil, underlyingCode: Int32? = nil
+  ) {
     self.code = code
-    self.message = message
+    self.said = said
     self.position = position
     self.column = column
     self.snippet = snippet
-    self.hint = hint
+    self.remedy = remedy
     self.underlyingCode = underlyingCode
   }
 

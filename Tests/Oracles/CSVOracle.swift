@@ -83,7 +83,7 @@ package struct CSVOracle {
       reject(ending == .badQuote ? "bad-quote" : "unclosed-quote", column, start)
     } else if let index = fields.firstIndex(where: { String(validating: $0.raw, as: UTF8.self) == nil }) {
       reject("invalid-utf8", index < fieldCount ? "c\(index + 1)" : nil, start)
-    } else if !fields.allSatisfy({ $0.raw.isEmpty }) || fields.count < fieldCount, isFooter(from: start) {
+    } else if !fields.allSatisfy({ $0.raw.isEmpty }) || fields.count < fieldCount, footer(from: start) == .line {
       reject("footer", nil, start)
     } else if fields.count < fieldCount && dialect.ragged == .reject {
       reject("ragged", "c\(fields.count)", start)
@@ -95,40 +95,56 @@ package struct CSVOracle {
       reject("ragged", "c\(fieldCount)", start)
     } else {
       if isCut { warn("trailing-comment", at: start) }
-      if fields.count == fieldCount && isFooter(from: start) { warn("footer-like", at: start) }
+      if fields.count == fieldCount && footer(from: start) == .record { warn("footer-like", at: start) }
       store(fields, start)
     }
     line += countLines(start, at)
   }
 
-  /// Whether all lines from `start` on are footers, the record itself included.
-  private func isFooter(from start: Int) -> Bool {
-    if number == 1 || bytes.count - start > 4 << 10 { return false }
-    var end = start
+  private enum Footer {
+    /// A line that is no record.
+    case line
+    /// One that has all fields, and may be a record.
+    case record
+  }
+
+  /// What the record at `start` is where all lines from it on are footers; else nil.
+  private func footer(from start: Int) -> Footer? {
+    if number == 1 || bytes.count - start > 4 << 10 { return nil }
+    var kinds: [Footer] = []
     var first = start
     // The record may have several lines; what follows is looked at line by line.
     var rest = self
     rest.at = at
     while first < bytes.count {
-      end = first == start ? at : { rest.skipLine(); return rest.at }()
-      var line = CSVOracle(bytes: Array(bytes[first..<end]), dialect: dialect, fieldCount: fieldCount)
-      let found = line.readLeniently()
-      let texts = found.map(\.text)
-      let name = texts.map { String(decoding: $0, as: UTF8.self) }.map(Self.trimmed).first { !$0.isEmpty } ?? ""
-      if texts.count > fieldCount { return false }
-      if fieldCount == 1 {
-        if name.isEmpty ? !FooterWords.isBlank(bytes[first..<end]) : !FooterWords.isAlone(name) { return false }
-      } else if texts.count == fieldCount {
-        let filled = texts.filter { !$0.isEmpty }
-        let hasNumber = filled.contains(where: FooterWords.isNumber)
-        let isBlank = filled.isEmpty && !found.contains(where: \.isQuoted)
-        if !isBlank && !(FooterWords.isTotal(name) && (hasNumber || filled.count == 1)) { return false }
-      } else if !FooterWords.begin(name, isAlone: texts.count == 1) {
-        return false
-      }
+      let end = first == start ? at : { rest.skipLine(); return rest.at }()
+      guard let kind = footer(line: Array(bytes[first..<end])) else { return nil }
+      kinds.append(kind)
       first = end
     }
-    return true
+    return kinds.first
+  }
+
+  private func footer(line bytes: [UInt8]) -> Footer? {
+    var line = CSVOracle(bytes: bytes, dialect: dialect, fieldCount: fieldCount)
+    let found = line.readLeniently()
+    let texts = found.map(\.text)
+    let name = texts.map { String(decoding: $0, as: UTF8.self) }.map(Self.trimmed).first { !$0.isEmpty } ?? ""
+    if texts.count > fieldCount { return nil }
+    if fieldCount == 1 {
+      return (name.isEmpty ? FooterWords.isBlank(bytes) : FooterWords.isAlone(name)) ? .line : nil
+    }
+    if texts.count < fieldCount { return FooterWords.begin(name, isAlone: texts.count == 1) ? .line : nil }
+    let filled = texts.filter { !$0.isEmpty }
+    let isBlankElse = !zip(found, texts).contains { $0.isQuoted && $1.isEmpty }
+    let hasNumber = filled.contains(where: FooterWords.isNumber)
+    if filled.isEmpty { return isBlankElse ? .record : nil }
+    if fieldCount > 2, filled.count == 1, isBlankElse, hasNumber, texts.last?.isEmpty == false { return .record }
+    if FooterWords.isTotal(name) && (hasNumber || filled.count == 1) { return .line }
+    // What has all fields is looked at for its words only.
+    let word = name.prefix { $0.isASCII && $0.isLetter }
+    if !(3...9).contains(word.count) || !FooterWords.isWord(String(word)) { return nil }
+    return filled.count == 1 && FooterWords.isAlone(name) || FooterWords.isRemark(name, isAlone: filled.count == 1) ? .record : nil
   }
 
   private static func trimmed(_ text: String) -> String {

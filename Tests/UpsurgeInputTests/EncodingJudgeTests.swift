@@ -81,7 +81,7 @@ struct EncodingJudgeTests {
       let shown = doubt.readings.map { "\"\($0.line.escapedForTerminal)\" in \($0.name)" }
       #expect(shown.first == "\"1,Mélèze,forêt\" in \(name)")
       #expect(
-        doubt.remark("a.csv") == "a.csv is read in the encoding \(name), as line 2 is \(shown.joined(separator: " and "))"
+        doubt.remark("a.csv").text == "a.csv is read in the encoding \(name), as line 2 is \(shown.joined(separator: " and "))"
           + "; --encoding NAME reads it in another one")
     }
   }

@@ -14,7 +14,7 @@ import Testing
     [(says: String, call: @Sendable (UpsurgeModels.Database) async throws -> Void)] = [
       ("make the table first", { try await $0.upsert([Errand(id: 1, title: "a", list: "b")]) }),
       ("make it: CREATE UNIQUE INDEX", { try await $0.upsert(one, on: \.highScore) }),
-      ("onReject is given it", { try await $0.upsert(twins) }),
+      ("onReject keeps it", { try await $0.upsert(twins) }),
       ("insertOrIgnore leaves it as it is", { try await $0.insert(one + one) }),
       ("leave out merge: id", { try await $0.upsert(one, merge: { row, excluded in row.id = excluded.id }) }),
       (

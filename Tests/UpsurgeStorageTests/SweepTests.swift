@@ -185,7 +185,7 @@ import UpsurgeRecords
     }
     let feed = Self.rows.prefix(count).map { [$0[0], Value.text("new")] }
     let (writer, _) = try load(connection, "t", ["k", "v"], Array(feed), settings: given)
-    let message = writer.guardRefusal?.message
+    let message = writer.guardRefusal?.said.text
     #expect(words.map { message?.contains($0) ?? false } ?? (message == nil), "\(message ?? "swept")")
     #expect(writer.ledger.swept == (words == nil ? UInt64(100 - count) : 0))
     #expect(writer.ledger.updated == UInt64(count))
@@ -199,7 +199,7 @@ import UpsurgeRecords
     _ = try load(connection, "t", ["k", "v"], Self.rows)
     let (writer, _) = try load(
       connection, "t", ["k", "v"], Array(Self.rows.prefix(99)), settings: settings(), rejecting: [7])
-    #expect(writer.guardRefusal?.message.contains("1 of 99 records could not be read") == true)
+    #expect(writer.guardRefusal?.said.text.contains("1 of 99 records could not be read") == true)
     #expect(try connection.integer("SELECT count(*) FROM t") == 100)
   }
 
@@ -246,7 +246,7 @@ import UpsurgeRecords
       let (writer, _) = try load(
         connection, "t", ["k", "v"], Array(Self.rows.prefix(95)) + [[.integer(200), .null]],
         settings: settings())
-      #expect(writer.guardRefusal?.message.contains("child") == true, "\(writer.guardRefusal?.message ?? "")")
+      #expect(writer.guardRefusal?.said.text.contains("child") == true, "\(writer.guardRefusal?.said.text ?? "")")
       #expect(writer.ledger.text == "read 96 inserted 1 unchanged 95")
       #expect(try connection.integer("SELECT count(*) FROM t") == 101)
       #expect(try connection.rows("PRAGMA foreign_key_check").isEmpty)
@@ -272,7 +272,7 @@ import UpsurgeRecords
     given.snapshot?.bitsByteLimit = 1 << 14
     let (writer, rejects) = try load(
       connection, "t", ["k", "p"], Array(feed.dropLast()), cut: Cut(batchSize: 7), settings: given)
-    #expect(rejects.count == 1 && writer.guardRefusal == nil, "\(writer.guardRefusal?.message ?? "")")
+    #expect(rejects.count == 1 && writer.guardRefusal == nil, "\(writer.guardRefusal?.said.text ?? "")")
     #expect(writer.ledger.swept == 1 && writer.ledger.inserted == 1)
     #expect(try connection.integer("SELECT count(*) FROM t") == 100)
   }
@@ -283,7 +283,7 @@ import UpsurgeRecords
     _ = try load(connection, "t", ["k", "v"], Self.rows)
     let feed = Array(Self.rows.prefix(99)) + [[key, .text("v")]]
     let (writer, _) = try load(connection, "t", ["k", "v"], feed, settings: settings())
-    #expect(writer.guardRefusal?.message.contains("have no key") == true && writer.ledger.swept == 0)
+    #expect(writer.guardRefusal?.said.text.contains("have no key") == true && writer.ledger.swept == 0)
     #expect(try connection.integer("SELECT count(*) FROM t") ?? 0 >= 100)
   }
 

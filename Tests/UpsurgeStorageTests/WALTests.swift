@@ -85,7 +85,7 @@ private final class Said: @unchecked Sendable {
       [.integer(Int64($0)), .text(String(repeating: "n", count: 100))]
     }
     let said = Said()
-    settings.warn = { said.lines.append($0) }
+    settings.warn = { said.lines.append($0.text) }
     let (writer, _) = try load(connection, "t", ["k", "n"], rows, settings: settings)
     #expect(!writer.statistics.isCheckpointComplete)
     #expect(writer.statistics.walBytesPeak > 2 << 20)

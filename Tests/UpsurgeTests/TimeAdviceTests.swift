@@ -174,11 +174,11 @@ struct TimeAdviceTests {
   func advice(_ it: Case) throws {
     let advice = TimeAdvice(it.facts)
     #expect(advice.bottleneck == it.bottleneck)
-    #expect(advice.lines.compactMap(\.option) == it.options)
-    let text = advice.lines.map(\.text).joined(separator: "\n")
+    #expect(advice.lines.compactMap { $0.option?.text } == it.options)
+    let text = advice.lines.map(\.text.text).joined(separator: "\n")
     for words in it.says { #expect(text.contains(words), "\(text)") }
     // Nothing to set, and something to set, are never said of one stage.
-    for line in advice.lines where line.text == Self.sqliteLimit {
+    for line in advice.lines where line.text.text == Self.sqliteLimit {
       #expect(!advice.lines.contains { $0.stage == line.stage && $0 != line })
     }
     #expect((0...1).contains(advice.share))

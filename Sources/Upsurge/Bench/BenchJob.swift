@@ -72,7 +72,7 @@ package struct BenchJob: Sendable {
     if let roundCount, roundCount < 1 { throw UpsurgeError(.usage, "--rounds takes at least 1") }
     guard let file else {
       if options.rules.target != .primaryKey {
-        throw UpsurgeError(.usage, "--key is for --file: the rows that are made here have the key id")
+        throw UpsurgeError(.usage, "\(.key) is for --file: the rows that are made here have the key id")
       }
       if let rowCount, rowCount > Self.madeRowLimit {
         throw UpsurgeError(
@@ -93,7 +93,7 @@ package struct BenchJob: Sendable {
         hint: "use the suite unchanged, or leave out --file")
     }
     if suite == .unchanged && options.key.isEmpty {
-      throw UpsurgeError(.usage, "the suite unchanged is an upsert, and needs --key COLS")
+      throw UpsurgeError(.usage, "the suite unchanged is an upsert, and needs \(.key, "COLS")")
     }
   }
 

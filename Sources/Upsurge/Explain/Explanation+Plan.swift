@@ -66,16 +66,16 @@ extension Explanation {
     }
   }
 
-  private static func reason(for target: ConflictTarget, _ key: TableSchema.Key) -> String {
+  private static func reason(for target: ConflictTarget, _ key: TableSchema.Key) -> Wording {
     switch target {
     case .primaryKey: return "no key was given, and the input has all columns of the primary key"
     case .columns(_, let predicate):
-      if !key.isPartial { return "it is the key of all rows on the columns of --key" }
+      if !key.isPartial { return "it is the key of all rows on the columns of \(.key)" }
       return predicate == nil
-        ? "it is the only key on the columns of --key, and counts for the rows of its WHERE"
-        : "it is the key on the columns of --key with the WHERE of --key-where"
-    case .index: return "it is the index of --key-index"
-    case .any: return "--any-key takes every key whose columns the input has"
+        ? "it is the only key on the columns of \(.key), and counts for the rows of its WHERE"
+        : "it is the key on the columns of \(.key) with the WHERE of \(.keyWhere)"
+    case .index: return "it is the index of \(.keyIndex)"
+    case .any: return "\(.anyKey) takes every key whose columns the input has"
     case .firstOf: return "it is among the keys given"
     }
   }
@@ -104,7 +104,7 @@ extension Explanation {
       ]
     case .insert:
       return [
-        Line("NULL in key", "insert", because: "--null-keys insert; every run stores such a record anew")
+        Line("NULL in key", "insert", because: "\(.nullKeys, "insert"); every run stores such a record anew")
       ]
     }
   }
@@ -188,20 +188,21 @@ extension Explanation {
   // MARK: - Writing
 
   private static func statements(_ plan: UpsertPlan, options: LoadOptions) -> Line {
-    var (form, reason) = plan.formChoice
+    let choice = plan.formChoice
+    var (form, reason) = (choice.form, Wording(choice.reason))
     if options.changesOutput != nil || options.emitPath != nil {
       (form, reason) = (.singleRow, "what becomes of each record is written down")
     } else if form == .manyRowsOrAbort && options.durability == .off {
-      (form, reason) = (.singleRow, "--durability off cannot undo a statement of many rows")
+      (form, reason) = (.singleRow, "\(.durability, "off") cannot undo a statement of many rows")
     }
     let decision = form == .singleRow ? "one row a statement" : "many rows a statement"
     return Line("statements", decision, because: reason)
   }
 
   private static func order(_ plan: UpsertPlan, options: LoadOptions) -> Line {
-    var obstacle = plan.sortObstacle
+    var obstacle = plan.sortObstacle.map { Wording($0) }
     if options.keepsInputOrder {
-      obstacle = "--input-order"
+      obstacle = "\(.inputOrder)"
     } else if options.changesPath != nil || options.emitPath != nil {
       obstacle = "what becomes of each record is written down"
     } else if options.foreignKeys == .deferred {
@@ -212,7 +213,7 @@ extension Explanation {
     if let obstacle { return Line("order", "as records come", because: obstacle) }
     return Line(
       "order", "by the key where records come in none",
-      because: "only hidden rowids of new rows could tell; --input-order stores them as they come")
+      because: "only hidden rowids of new rows could tell; \(.inputOrder) stores them as they come")
   }
 
   private static func surroundings(_ schema: TableSchema, options: LoadOptions) -> [Line] {

@@ -8,12 +8,17 @@ struct Explanation {
     var title: String
     var decision: String
     /// Why, or what follows from it; empty where nothing is to be said.
-    var reason: String
+    var reason: Wording
 
-    init(_ title: String, _ decision: String, because reason: String = "") {
+    init(_ title: String, _ decision: String, because reason: Wording = "") {
       self.title = title
       self.decision = decision
       self.reason = reason
+    }
+
+    @_disfavoredOverload
+    init(_ title: String, _ decision: String, because reason: String) {
+      self.init(title, decision, because: Wording(reason))
     }
   }
 

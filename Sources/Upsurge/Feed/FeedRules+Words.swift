@@ -12,7 +12,7 @@ extension FeedRules {
       return UpsurgeError(
         .guardRefused,
         "\(what); to store NULL there all of it is to be read twice, and it can be read only once",
-        hint: "--columns-gone keep, or --accept-change, takes it with the old values, which an UPDATE can clear; "
+        hint: "\(.columnsGone, "keep"), or \(.acceptChange), takes it with the old values, which an UPDATE can clear; "
           + "a feed that is a file, a URL or exec:COMMAND can be read twice"
       )
     }
@@ -20,8 +20,8 @@ extension FeedRules {
       .guardRefused,
       "\(what); rows would keep their old values there for good",
       hint:
-        "--accept-change goes on without \(isOne ? "it" : "them"); --columns-gone keep does so whenever a column goes, and "
-        + "--columns-gone null stores NULL there")
+        "\(.acceptChange) goes on without \(isOne ? "it" : "them"); \(.columnsGone, "keep") does so whenever a column goes, and "
+        + "\(.columnsGone, "null") stores NULL there")
   }
 
   /// What is said where it is taken all the same.

@@ -151,8 +151,8 @@ extension DatabaseDescription.Key {
     let names = key.parts.map { part in
       part.column.map(Self.listed) ?? part.expression ?? "an expression"
     }
-    option = "--key " + Self.shellWord(names.joined(separator: ","))
-    if let predicate { option += " --key-where " + Self.shellWord(predicate) }
+    option = Wording.option(.key, Self.shellWord(names.joined(separator: ",")))
+    if let predicate { option += " " + Wording.option(.keyWhere, Self.shellWord(predicate)) }
   }
 
   /// A name as lists of names take it: in double quotes where it holds what means something there.

@@ -44,7 +44,7 @@ public struct InspectJob: Sendable {
       columns.isEmpty
       ? nil : try TableDefinition(name: table, inferred: columns, options: options)
     return Description(
-      summary: prepared.summary, remarks: prepared.remarks,
+      summary: prepared.summary, remarks: prepared.remarks.map(\.text),
       columns: columns.enumerated().map { index, column in
         Description.Column(
           name: column.name, type: definition?.columns[index].declaredType ?? "",

@@ -29,7 +29,7 @@ struct InitScript {
   private static func read(_ path: String) throws(UpsurgeError) -> String {
     if SourceName.isFeed(path) {
       throw UpsurgeError(
-        .usage, "--init takes a file, and \(SourceName.shown(path)) is none",
+        .usage, "\(.initScript) takes a file, and \(SourceName.shown(path)) is none",
         hint: "store the script in a file first")
     }
     let source = try FileSource(name: path)
@@ -42,13 +42,13 @@ struct InitScript {
       bytes += buffer.prefix(count)
       if bytes.count > byteLimit {
         throw UpsurgeError(
-          .usage, "\(path.escapedForTerminal) is larger than 16 MiB, which no --init file is")
+          .usage, "\(path.escapedForTerminal) is larger than 16 MiB, which no \(.initScript, "file") is")
       }
     }
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw UpsurgeError(
-        .usage, "\(path.escapedForTerminal) is not UTF-8", hint: "save it as UTF-8: --init takes SQL text")
+        .usage, "\(path.escapedForTerminal) is not UTF-8", hint: "save it as UTF-8: \(.initScript) takes SQL text")
     }
     return text
   }
@@ -57,12 +57,12 @@ struct InitScript {
 extension TriggerPolicy {
   /// What a person should know of the triggers of a table under this policy.
   /// - Returns: nil when there is nothing to say.
-  func note(of triggers: [TriggerText], table: String) -> String? {
+  func note(of triggers: [TriggerText], table: String) -> Wording? {
     guard self == .guarded else { return nil }
     if triggers.contains(where: { $0.calls("upsurge_is_synchronizing") }) { return nil }
-    if triggers.isEmpty { return "--triggers guarded changes nothing: the table \(table) has no trigger" }
+    if triggers.isEmpty { return "\(.triggers, "guarded") changes nothing: the table \(table) has no trigger" }
     let names = triggers.map(\.name).joined(separator: ", ")
     return
-      "--triggers guarded changes nothing: no trigger of \(table) asks upsurge_is_synchronizing() (\(names))"
+      "\(.triggers, "guarded") changes nothing: no trigger of \(table) asks upsurge_is_synchronizing() (\(names))"
   }
 }

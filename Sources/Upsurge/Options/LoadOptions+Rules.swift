@@ -6,25 +6,25 @@ extension LoadOptions {
     case .upsert, .update: return
     case .insert, .ignore:
       throw UpsurgeError(
-        .usage, "mode \(mode.rawValue) never changes a row: \(option) does not apply",
-        hint: "leave out \(option), or give --mode upsert or --mode update")
+        .usage, "mode \(mode.rawValue) never changes a row: \(saying: option) does not apply",
+        hint: "leave out \(saying: option), or give \(.mode, "upsert") or \(.mode, "update")")
     case .delete:
       throw UpsurgeError(
-        .usage, "mode delete changes no values: \(option) does not apply",
-        hint: "leave out \(option); --merge newer:COL is the only rule that deletes ask")
+        .usage, "mode delete changes no values: \(saying: option) does not apply",
+        hint: "leave out \(saying: option); \(.merge, "newer:COL") is the only rule that deletes ask")
     }
   }
 
   /// The options that say how a row changes, as far as the mode does not ask for them itself: deletes are judged by
   /// `--merge newer:COL` too.
-  private var givenRules: [String] {
+  private var givenRules: [Wording] {
     let judgesDeletes = mode == .delete || rules.tombstone != nil
-    return rules.merge.options.filter { !judgesDeletes || !$0.hasPrefix("--merge newer") }
+    return rules.merge.options(isOfDeletes: judgesDeletes)
   }
 
   /// The options that cannot apply where no key says which row a record is about.
-  var optionsOfKeys: [String] {
-    rules.merge.options + (rules.nullKeys == .insert ? ["--null-keys insert"] : [])
+  var optionsOfKeys: [Wording] {
+    rules.merge.options() + (rules.nullKeys == .insert ? ["\(.nullKeys, "insert")"] : [])
   }
 
   /// Whether the key of a new table is a UNIQUE index, because no PRIMARY KEY is partial or on expressions.
@@ -40,7 +40,7 @@ extension LoadOptions {
       .usage,
       "table \(table.escapedForTerminal) is new, and a new table has no UNIQUE index "
         + (isPartial ? "with a WHERE" : "on an expression"),
-      hint: "make the table first, or add --create-key")
+      hint: "make the table first, or add \(.createKey)")
   }
 
   /// Whether a part of `--key` is SQL and not the name of a column.
@@ -54,31 +54,32 @@ extension LoadOptions {
   }
 
   /// The options that only count for a table that is made.
-  var optionsOfNewTables: [String] {
-    var options: [String] = []
-    if isStrict { options.append("--strict") }
-    if !notNullColumns.isEmpty { options.append("--not-null") }
-    if !defaults.isEmpty { options.append("--default") }
+  var optionsOfNewTables: [Wording] {
+    var options: [Wording] = []
+    if isStrict { options.append("\(.strict)") }
+    if !notNullColumns.isEmpty { options.append("\(.notNull)") }
+    if !defaults.isEmpty { options.append("\(.default)") }
     // A column that is added takes its type, and in a key a type of numbers says that texts are numbers.
-    if types.count > consentedColumns.count && contract != .evolve { options.append("--type") }
-    if inference == .full && contract != .evolve { options.append("--infer full") }
+    if types.count > consentedColumns.count && contract != .evolve { options.append("\(.type)") }
+    if inference == .full && contract != .evolve { options.append("\(.infer, "full")") }
     return options
   }
 }
 
 extension Merge {
   /// What was asked for beyond `replace`, as options of the command.
-  fileprivate var options: [String] {
-    var options: [String] = []
-    if !columns.isEmpty { options.append("--set") }
-    if condition != nil { options.append("--update-if") }
+  /// - Parameter isOfDeletes: without what deletes ask, too.
+  fileprivate func options(isOfDeletes: Bool = false) -> [Wording] {
+    var options: [Wording] = []
+    if !columns.isEmpty { options.append("\(.set)") }
+    if condition != nil { options.append("\(.updateIf)") }
     switch rule {
     case .replace: break
-    case .coalesce: options.append("--merge coalesce")
-    case .keep: options.append("--merge keep")
+    case .coalesce: options.append("\(.merge, "coalesce")")
+    case .keep: options.append("\(.merge, "keep")")
     case .min, .max, .sum, .expression: options.append("the merge rule of all columns")
     }
-    if let newer { options.append("--merge newer\(newer.isStrict ? "-strict" : ""):\(newer.column)") }
+    if let newer, !isOfDeletes { options.append("\(.merge, "newer\(newer.isStrict ? "-strict" : ""):\(newer.column)")") }
     return options
   }
 }
@@ -86,13 +87,13 @@ extension Merge {
 extension LoadOptions {
   /// What a person can do when more records are rejected than `--max-rejects` bears; a limit by count also ends a dry
   /// run, and a dry run would overwrite the file of an earlier part.
-  var rejectLimitHint: String {
-    let raise = "raise --max-rejects to allow more"
-    if dryRun != nil { return rejectsPath == nil ? raise + "; --rejects FILE keeps them" : raise }
-    let file = rejectsPath == nil ? "--rejects FILE" : "another file for --rejects"
+  var rejectLimitHint: Wording {
+    let raise: Wording = "raise \(.maxRejects) to allow more"
+    if dryRun != nil { return rejectsPath == nil ? raise + "; \(.rejects, "FILE") keeps them" : raise }
+    let file: Wording = rejectsPath == nil ? "\(.rejects, "FILE")" : "another file for \(.rejects)"
     if case .count? = rejectLimit {
-      return raise + "; --dry-run with \(file) and without --max-rejects shows them all"
+      return raise + "; \(.dryRun) with \(saying: file) and without \(.maxRejects) shows them all"
     }
-    return raise + "; --dry-run with \(file) shows them all"
+    return raise + "; \(.dryRun) with \(saying: file) shows them all"
   }
 }

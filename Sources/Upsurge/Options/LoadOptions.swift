@@ -214,56 +214,56 @@ public struct LoadOptions: Sendable {
     try validateResume()
     if memory.byteCount < 16 << 20 {
       throw UpsurgeError(
-        .usage, "--memory \(memory) is too small", hint: "give at least --memory 16MiB")
+        .usage, "\(.memory, memory) is too small", hint: "give at least \(.memory, "16MiB")")
     }
     if rejectLimit != nil && onError == .stop {
       throw UpsurgeError(
-        .usage, "--max-rejects says how many rejects are borne, and --on-error stop bears none",
-        hint: "add --on-error reject")
+        .usage, "\(.maxRejects) says how many rejects are borne, and \(.onError, "stop") bears none",
+        hint: "add \(.onError, "reject")")
     }
     try validateTypes()
     if !commitEvery.isPositive {
       throw UpsurgeError(
-        .usage, "--commit-every \(commitEvery) is too small", hint: "give at least 1, 1B or 1ms")
+        .usage, "\(.commitEvery, commitEvery) is too small", hint: "give at least 1, 1B or 1ms")
     }
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(
-        .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")
+        .usage, "\(.walLimit, walLimit) is too small", hint: "give at least \(.walLimit, "4MiB")")
     }
   }
 
   private func validateMap() throws(UpsurgeError) {
     guard let jsonMap else { return }
     if jsonMap.isEmpty || jsonMap.utf8.contains(0) {
-      throw UpsurgeError(.usage, "--json-map takes the name of a column", hint: "--json-map id")
+      throw UpsurgeError(.usage, "\(.jsonMap) takes the name of a column", hint: "\(.jsonMap, "id")")
     }
     if let format, format != .json {
       throw UpsurgeError(
-        .usage, "--json-map is for a JSON document, and --format is \(format.rawValue)",
-        hint: "leave out --format, or give --format json")
+        .usage, "\(.jsonMap) is for a JSON document, and \(.format) is \(format.rawValue)",
+        hint: "leave out \(.format), or give \(.format, "json")")
     }
   }
 
   /// Where no record of the run is kept, nothing can go on and nothing stays listed.
   private func validateResume() throws(UpsurgeError) {
-    let reason =
+    let reason: Wording? =
       dryRun != nil
-      ? "--dry-run leaves nothing behind" : durability == .off ? "--durability off keeps no record" : nil
+      ? "\(.dryRun) leaves nothing behind" : durability == .off ? "\(.durability, "off") keeps no record" : nil
     guard let reason else { return }
     if resume == .require {
       throw UpsurgeError(
-        .usage, "--resume require goes on with an earlier run, and \(reason)", hint: "leave out one of them")
+        .usage, "\(.resume, "require") goes on with an earlier run, and \(saying: reason)", hint: "leave out one of them")
     }
     if keepsHistory {
       throw UpsurgeError(
-        .usage, "--history keeps the run listed, and \(reason)", hint: "leave out --history")
+        .usage, "\(.history) keeps the run listed, and \(saying: reason)", hint: "leave out \(.history)")
     }
   }
 
   private func validatePreview() throws(UpsurgeError) {
     if emitPath != nil && maxStatement.byteCount < 256 {
       throw UpsurgeError(
-        .usage, "--max-statement \(maxStatement) is too small", hint: "give at least --max-statement 256")
+        .usage, "\(.maxStatement, maxStatement) is too small", hint: "give at least \(.maxStatement, "256")")
     }
   }
 
@@ -284,11 +284,11 @@ public struct LoadOptions: Sendable {
       let isConstraint = name.split(separator: " ").contains { constraints.contains(String($0)) }
       if !isName || !isSize || isConstraint {
         throw UpsurgeError(
-          .usage, "--type \(column):\(type) is no type", hint: "give one such as INTEGER, REAL, TEXT or BLOB")
+          .usage, "\(.type, "\(column):\(type)") is no type", hint: "give one such as INTEGER, REAL, TEXT or BLOB")
       }
       if isStrict && !strictTypes.contains(type) {
         throw UpsurgeError(
-          .usage, "--type \(column):\(type) is not for a STRICT table",
+          .usage, "\(.type, "\(column):\(type)") is not for a STRICT table",
           hint: "STRICT tables know INT, INTEGER, REAL, TEXT, BLOB and ANY")
       }
     }

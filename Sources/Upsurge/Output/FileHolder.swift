@@ -7,11 +7,11 @@
 /// Who holds a file that somebody else wants to write.
 enum FileHolder {
   /// The refusal to write a file that another process writes or replays.
-  static func busy(_ path: String, _ option: String, _ file: stat) -> UpsurgeError {
+  static func busy(_ path: String, _ option: Wording, _ file: stat) -> UpsurgeError {
     UpsurgeError(
       .databaseBusy,
-      "the file \(path.escapedForTerminal) of \(option) is being written or replayed by \(words(file))",
-      hint: "wait until that has ended, or give another path to \(option)")
+      "the file \(path.escapedForTerminal) of \(saying: option) is being written or replayed by \(words(file))",
+      hint: "wait until that has ended, or give another path to \(saying: option)")
   }
 
   /// `process 123`, as far as it can be told: on Linux, and in the same container.

@@ -20,9 +20,9 @@ package struct OutputDescriptor {
   ///   - option: the option that named the path, for messages.
   ///   - goesOn: whether an earlier part of the run has written the file: it keeps what it holds, and can be read.
   /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes or replays.
-  package init(path: String, option: String, goesOn: Bool = false) throws(UpsurgeError) {
+  package init(path: String, option: Wording, goesOn: Bool = false) throws(UpsurgeError) {
     if path.utf8.contains(0) {
-      throw UpsurgeError(.cannotCreate, "the path of \(option) holds a NUL byte", hint: Self.hint(option))
+      throw UpsurgeError(.cannotCreate, "the path of \(saying: option) holds a NUL byte", hint: Self.hint(option))
     }
     if let open = Self.inherited(path) {
       try Self.checkOpen(open, path, option)
@@ -41,7 +41,7 @@ package struct OutputDescriptor {
   /// Opens a path; a regular file is locked, and is what the path leads to, also after a replay has ended meanwhile and
   /// put another one there.
   private static func opened(
-    _ path: String, _ option: String, goesOn: Bool
+    _ path: String, _ option: Wording, goesOn: Bool
   ) throws(UpsurgeError) -> (descriptor: Int32, isRegular: Bool) {
     // A pipe without a reader would make the open wait where no signal could end it.
     let flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
@@ -79,7 +79,7 @@ package struct OutputDescriptor {
 
   /// Looks whether a stream that the process was given can be written, before anything is done for it.
   /// - Throws: `cannotCreate` for one that the caller has closed.
-  static func checkOpen(_ descriptor: Int32, _ path: String, _ option: String) throws(UpsurgeError) {
+  static func checkOpen(_ descriptor: Int32, _ path: String, _ option: Wording) throws(UpsurgeError) {
     let flags = fcntl(descriptor, F_GETFL)
     if flags >= 0 && flags & O_ACCMODE != O_RDONLY { return }
     throw failure(path, option, "it is closed, or open for reading only", flags < 0 ? errno : nil)
@@ -121,14 +121,14 @@ package struct OutputDescriptor {
     }
   }
 
-  private static func hint(_ option: String) -> String { "give another path to \(option)" }
+  private static func hint(_ option: Wording) -> Wording { "give another path to \(saying: option)" }
 
-  private static func failure(_ path: String, _ option: String, _ reason: String, _ code: Int32?)
+  private static func failure(_ path: String, _ option: Wording, _ reason: String, _ code: Int32?)
     -> UpsurgeError
   {
     let isLink = code == ELOOP
     return UpsurgeError(
-      .cannotCreate, "cannot create \(path.escapedForTerminal) for \(option): \(reason)",
-      hint: isLink ? "give the path of the file itself to \(option)" : hint(option), underlyingCode: code)
+      .cannotCreate, "cannot create \(path.escapedForTerminal) for \(saying: option): \(reason)",
+      hint: isLink ? "give the path of the file itself to \(saying: option)" : hint(option), underlyingCode: code)
   }
 }

@@ -10,7 +10,7 @@
 /// temporary file, which has no name, until `keep`.
 final class OutputFile {
   private let path: String
-  private let option: String
+  private let option: Wording
   private let descriptor: Int32
   private var buffer: [UInt8] = []
   private var writtenCount: off_t = 0
@@ -34,7 +34,7 @@ final class OutputFile {
   ///   - holdsBack: keeps bytes out of the file until the transaction that they tell of is about to be committed.
   /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes.
   init(
-    path: String, option: String, goesOn: Bool = false, holdsBack: Bool = false
+    path: String, option: Wording, goesOn: Bool = false, holdsBack: Bool = false
   ) throws(UpsurgeError) {
     self.path = path
     self.option = option
@@ -76,7 +76,7 @@ final class OutputFile {
       isGone
       ? "is gone or empty: from here on a new one is written"
       : "is not as the earlier part of this run has left it: what is there stays, and the rest goes behind it"
-    note(RunNote(.warning, "the file \(path.escapedForTerminal) of \(option) \(words)"))
+    note(RunNote(.warning, "the file \(path.escapedForTerminal) of \(saying: option) \(words)"))
   }
 
   private func isLineEnd(_ end: off_t) -> Bool {
@@ -157,8 +157,8 @@ final class OutputFile {
         try copy(descriptor, to: sink)
       } catch {
         var error = error
-        error.message +=
-          "; what \(option) should have told of the last transaction, which is committed, is lost"
+        error.said +=
+          "; what \(saying: option) should have told of the last transaction, which is committed, is lost"
         throw error
       }
       writtenCount = 0
@@ -252,13 +252,13 @@ final class OutputFile {
   private func failure(_ what: String, _ code: Int32, isTemporary: Bool = false) -> UpsurgeError {
     let name = path == "-" ? "standard output" : path.escapedForTerminal
     let file = isTemporary ? "a temporary file in \(OutputFile.temporaryFolder.escapedForTerminal) for " : ""
-    let hint =
+    let hint: Wording =
       isTemporary
       ? "TMPDIR names the temporary folder: give one that is there, can be written and has room"
-      : sink != nil ? "the reader must stay" : "make room, or give another path to \(option)"
+      : sink != nil ? "the reader must stay" : "make room, or give another path to \(saying: option)"
     return UpsurgeError(
       .cannotCreate,
-      "\(what) \(file)\(name)\(isTemporary ? " of" : " for") \(option): \(String(cString: strerror(code)))",
+      "\(what) \(file)\(name)\(isTemporary ? " of" : " for") \(saying: option): \(String(cString: strerror(code)))",
       hint: hint, underlyingCode: code)
   }
 

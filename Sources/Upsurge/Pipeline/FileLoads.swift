@@ -182,7 +182,7 @@ package final class FileLoads: Sendable {
     }
     group.add(part)
     if part.sweepsLater { try part.sweepNow(on: group.openedConnection()) }
-    if let refusal = part.writing.writer.guardRefusal { throw Self.unfit(refusal.message) }
+    if let refusal = part.writing.writer.guardRefusal { throw Self.unfit(refusal.said.text) }
     // While the reader is at work on the files that follow.
     try part.writing.prepareSharedCommit()
     part.run.summary.withLock {

@@ -24,13 +24,13 @@ extension LoadJob {
   /// Refuses to write a file that the run reads or loads into.
   /// - Throws: `usage`.
   func checkOutputs(sources: [String]) throws(UpsurgeError) {
-    let outputs = [
-      ("--rejects", options.rejectsPath), ("--summary", options.summaryPath),
-      (options.changesPath == nil ? "--dry-run=diff" : "--changes", options.changesOutput),
-      ("--emit-sql", options.emitPath),
+    let outputs: [(option: Wording, path: String?)] = [
+      ("\(.rejects)", options.rejectsPath), ("\(.summary)", options.summaryPath),
+      (options.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)", options.changesOutput),
+      ("\(.emitSQL)", options.emitPath),
     ]
     try checkStandardOutput(outputs)
-    var taken: [(what: String, file: FileNode)] = []
+    var taken: [(what: Wording, file: FileNode)] = []
     for name in sources where !SourceName.isFeed(name) {
       let isInput = SourceName.isStandardInput(name)
       if let file = isInput ? FileNode(descriptor: STDIN_FILENO) : FileNode(name) {
@@ -38,7 +38,7 @@ extension LoadJob {
       }
     }
     if let path = options.initPath, let file = FileNode(path) {
-      taken.append(("the script \(path) of --init", file))
+      taken.append(("the script \(path) of \(.initScript)", file))
     }
     for suffix in ["", "-wal", "-shm", "-journal", ImageFile.suffix] {
       if let file = FileNode(database + suffix) { taken.append(("the database \(database)", file)) }
@@ -48,29 +48,29 @@ extension LoadJob {
       guard let file = path == "-" ? FileNode(descriptor: STDOUT_FILENO) : FileNode(path) else { continue }
       if let what = taken.first(where: { $0.file == file })?.what {
         throw UpsurgeError(
-          .usage, "\(option) \(path) would overwrite \(what)", hint: "give another path to \(option)")
+          .usage, "\(saying: option) \(path) would overwrite \(saying: what)", hint: "give another path to \(saying: option)")
       }
-      taken.append(("the file of \(option)", file))
+      taken.append(("the file of \(saying: option)", file))
     }
   }
 
   /// Standard output holds one kind of data, and never rejects: what a rollback takes back must be cut off.
-  private func checkStandardOutput(_ outputs: [(option: String, path: String?)]) throws(UpsurgeError) {
+  private func checkStandardOutput(_ outputs: [(option: Wording, path: String?)]) throws(UpsurgeError) {
     if options.rejectsPath == "-" {
       throw UpsurgeError(
-        .usage, "--rejects takes a file, or table",
-        hint: "give the path of a file, such as --rejects bad.ndjson")
+        .usage, "\(.rejects) takes a file, or table",
+        hint: "give the path of a file, such as \(.rejects, "bad.ndjson")")
     }
     let isSummaryPrinted = options.summaryPath.map(OutputDescriptor.isStandardOutput) ?? false
     if options.isExplained && isSummaryPrinted {
       throw UpsurgeError(
-        .usage, "--explain and --summary would both write to standard output", hint: "give --summary a file")
+        .usage, "\(.explain) and \(.summary) would both write to standard output", hint: "give \(.summary) a file")
     }
     let takers = outputs.filter { $0.path.map(OutputDescriptor.isStandardOutput) ?? false }.map(\.option)
     if takers.count > 1 {
       throw UpsurgeError(
-        .usage, "\(takers.joined(separator: " and ")) would both write to standard output",
-        hint: "give \(takers[1] == "--dry-run=diff" ? takers[0] : takers[1]) a file")
+        .usage, "\(saying: Wording(takers, separator: " and ")) would both write to standard output",
+        hint: "give \(takers[1] == ("\(.dryRun)=diff" as Wording) ? takers[0] : takers[1]) a file")
     }
   }
 }

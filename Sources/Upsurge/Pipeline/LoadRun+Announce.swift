@@ -84,11 +84,11 @@ extension LoadRun {
     let more =
       columns.count > shown.count
       ? " and \(Words.count(UInt64(columns.count - shown.count), "more column"))" : ""
-    let types = shown.map { "--type \("\($0.column):TEXT".quotedForShell)" }.joined(separator: " ")
+    let types = Wording(shown.map { "\(.type, "\($0.column):TEXT".quotedForShell)" }, separator: " ")
     var said = RunNote(
       .warning,
       "\(columns.count == 1 ? "a number" : "numbers") will not be written as in the input: \(values)\(more); "
-        + "\(types) keeps every digit")
+        + "\(saying: types) keeps every digit")
     said.isAboutValues = true
     note(said)
   }

@@ -46,7 +46,7 @@ extension LoadRun {
     defer { image.discard() }
     // What would refuse the run must do so before its rows stand.
     if case .file(let path) = job.options.rejects {
-      _ = try OutputFile(path: path, option: "--rejects", goesOn: true, holdsBack: true)
+      _ = try OutputFile(path: path, option: "\(.rejects)", goesOn: true, holdsBack: true)
     }
     guard let (table, layout, startedAt) = try prepare(image, for: input) else { return nil }
     announce(table, isJSON: input.beginning.source.isJSON)
@@ -84,13 +84,13 @@ extension LoadRun {
     var direct = try DirectTable(
       layout, image: image, isSynced: true, sortByteCount: holdsMemory ? job.options.sortByteCount : 0)
     var progress = DirectProgress(packed.table.plan, sourceNames: input.names)
-    var obstacle: String?
+    var obstacle: Wording?
     packed.rest = try fill(&direct, &progress, image, &obstacle, &packed.waitSeconds)
     if obstacle == nil, let error = readError.withLock({ $0 }), error.code != .interrupted {
       obstacle = "the input cannot be read to its end"
     }
     if direct.rowCount == 0 {
-      if let obstacle { note(RunNote(.detail, "rows go through SQLite: \(obstacle)")) }
+      if let obstacle { note(RunNote(.detail, "rows go through SQLite: \(saying: obstacle)")) }
       return nil
     }
     if image.isTaken {
@@ -101,14 +101,14 @@ extension LoadRun {
     }
     if let obstacle {
       if direct.rowCount < job.options.directLimits.leastRowCount {
-        return RunNote(.detail, "all rows go through SQLite, from the first one: \(obstacle)")
+        return RunNote(.detail, "all rows go through SQLite, from the first one: \(saying: obstacle)")
       }
       // Slow where the keys are many and the memory is little, and easily helped.
       let isMemory = direct.refusal?.reason == .memory
       note(
         RunNote(
           isMemory ? .info : .detail,
-          "the rest goes through SQLite: \(obstacle)\(isMemory ? "; with more it is faster" : "")"))
+          "the rest goes through SQLite: \(saying: obstacle)\(isMemory ? "; with more it is faster" : "")"))
     }
     if direct.isSorting { control.note(stage: .sorting) }
     let spilled = direct.spilledByteCount
@@ -116,7 +116,7 @@ extension LoadRun {
       note(
         RunNote(
           .detail,
-          "keys in no order: \(Words.bytes(Double(spilled))) of them are sorted on disk, as --memory does not hold them"
+          "keys in no order: \(Words.bytes(Double(spilled))) of them are sorted on disk, as \(.memory) does not hold them"
         ))
     }
     if try !direct.finish() {
@@ -170,7 +170,7 @@ extension LoadRun {
       switch try DirectLayout.read(table.plan, on: connection) {
       case .fits(let layout): return (table, layout, startedAt)
       case .unsupported(let reason):
-        note(RunNote(.detail, "rows go through SQLite: the table \(reason)"))
+        note(RunNote(.detail, "rows go through SQLite: the table \(saying: reason)"))
       }
     } catch {
       if ![.database, .databaseBusy, .cannotCreate].contains(error.code) { throw error }
@@ -183,7 +183,7 @@ extension LoadRun {
   /// - Returns: the batch that was not packed.
   private func fill(
     _ direct: inout DirectTable, _ progress: inout DirectProgress, _ image: ImageFile,
-    _ obstacle: inout String?, _ waitSeconds: inout Double
+    _ obstacle: inout Wording?, _ waitSeconds: inout Double
   ) throws(UpsurgeError) -> sending Batch? {
     var start = MonotonicClock.seconds
     while true {
@@ -221,13 +221,13 @@ extension LoadRun {
   /// How often it is looked at what the reader waits for, while there is no batch.
   private static let lookMilliseconds = 100
 
-  private func words(_ reason: DirectRefusal.Reason?) -> String {
+  private func words(_ reason: DirectRefusal.Reason?) -> Wording {
     switch reason {
     case .keyOrder: "keys do not ascend"
     case .sameKey: "a key comes twice"
     case .value: "a value is not of its column's type"
     case .size, nil: "a record is very large"
-    case .memory: "keys in no order take more than can be sorted with --memory \(job.options.memory)"
+    case .memory: "keys in no order take more than can be sorted with \(.memory, job.options.memory)"
     }
   }
 

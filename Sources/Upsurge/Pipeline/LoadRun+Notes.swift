@@ -23,7 +23,7 @@ extension LoadRun {
     let idle = table.facts.isNew || job.options.isRepeated ? [] : job.options.optionsOfNewTables
     if !idle.isEmpty {
       let change = idle.count == 1 ? "changes" : "change"
-      note(RunNote(.warning, "table \(name) exists: \(idle.joined(separator: ", ")) \(change) nothing"))
+      note(RunNote(.warning, "table \(name) exists: \(saying: Wording(idle, separator: ", ")) \(change) nothing"))
     }
   }
 }

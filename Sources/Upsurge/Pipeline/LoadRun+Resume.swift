@@ -53,14 +53,14 @@ extension LoadRun {
     let runs = (beginning.doubt.map { [$0.run] } ?? []) + beginning.replaced
     guard
       let run = runs.last(where: {
-        $0.position.madeTable && runJob.changedOptions(from: $0.job).contains("--infer")
+        $0.position.madeTable && runJob.changedOptions(from: $0.job).contains(Wording.option(.infer))
       })
     else { return }
     standing.withLock { $0 = run }
     let name = table.facts.name.escapedForTerminal
     throw UpsurgeError(
       .guardRefused,
-      "table \(name) was made by an earlier run of this job, with types that it found in the first values: --infer full "
+      "table \(name) was made by an earlier run of this job, with types that it found in the first values: \(.infer, "full") "
         + "cannot change them",
       hint: "DROP TABLE \(name) first, or load into a table of another name")
   }
@@ -101,7 +101,7 @@ extension LoadRun {
         RunNote(
           .info,
           "\(words.escapedForTerminal) cannot be read twice, so this run cannot be resumed if it is killed; "
-            + "store it in a file first, or use --atomic, which leaves nothing behind"))
+            + "store it in a file first, or use \(.atomic), which leaves nothing behind"))
     }
   }
 
@@ -137,23 +137,22 @@ extension LoadRun {
     let hasCommitted = summary.withLock {
       $0.remedy == .rejecting && $0.isResumable && $0.committedCount > 0 && !$0.isDryRun
     }
-    guard hasCommitted, let hint = error.hint else { return error }
-    let options = hint.split { " ,;:()".contains($0) }.filter { $0.hasPrefix("--") }
-    let tuning: Set<Substring> = ["--on-error", "--rejects", "--memory", "--max-ratio", "--commit-every"]
-    if options.isEmpty { return error }
+    guard hasCommitted, let remedy = error.remedy, !remedy.terms.isEmpty else { return error }
+    let goingOnHint: Wording =
+      "the same command with \(.onError, "reject") \(.rejects, "table") (or FILE) keeps such records and goes on"
     var error = error
-    error.hint =
-      "the same command with --on-error reject --rejects table (or FILE) keeps such records and goes on"
-    if options.contains("--infer") {
+    if remedy.terms.contains(.infer) {
       // The table has rows already, and with them its types.
-      error.hint? +=
-        "; or DROP TABLE \(job.table.escapedForTerminal) first, and load again with one of these: \(hint)"
-    } else if !options.allSatisfy(tuning.contains) {
+      error.remedy =
+        "\(saying: goingOnHint); or DROP TABLE \(job.table.escapedForTerminal) first, and load again with one of these: \(saying: remedy)"
+    } else if !remedy.terms.isSubset(of: [.onError, .rejects, .memory, .maxRatio, .commitEvery]) {
       // What goes on is said already.
-      let others = options.first == "--on-error" ? hint.drop { $0 != ";" }.dropFirst(2) : hint[...]
-      error.hint? += "; with other options it is another job, from the first record: \(others)"
-    } else if !options.contains("--on-error") {
-      error.hint? += "; \(hint)"
+      let others = remedy.begins(with: .onError) ? remedy.afterSemicolon : remedy
+      error.remedy = "\(saying: goingOnHint); with other options it is another job, from the first record: \(saying: others)"
+    } else if !remedy.terms.contains(.onError) {
+      error.remedy = "\(saying: goingOnHint); \(saying: remedy)"
+    } else {
+      error.remedy = goingOnHint
     }
     return error
   }
@@ -164,7 +163,7 @@ extension LoadRun {
       RunNote(
         .info,
         "this job was completed by a run that began \(run.startedAt), whose ledger was not shown; nothing is read. "
-          + "--resume never loads again, and stores rows without a key a second time"))
+          + "\(.resume, "never") loads again, and stores rows without a key a second time"))
     RejectFile.confirm(filesOf: run)
     summary.withLock {
       $0.tell(run)

@@ -27,7 +27,7 @@ extension LoadRun {
         RunNote(
           .info,
           "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
-            + " past the --wal-limit of \(job.options.walLimit)"))
+            + " past the \(.walLimit) of \(job.options.walLimit)"))
     }
   }
 

@@ -95,13 +95,13 @@ struct ReaderStage {
       return
     }
     let known = FieldSelection.option(columns.targets.map(\.name))
+    let what =
+      sniffed.dialect.headerLineCount > 0
+      ? "its first line is " + FieldSelection.list(names).escapedForTerminal : "it seems to have no header"
     throw UpsurgeError(
-      .badInput,
-      "\(source.opened.name) has none of the columns of the files before it: "
-        + (sniffed.dialect.headerLineCount > 0
-          ? "its first line is " + FieldSelection.list(names).escapedForTerminal : "it seems to have no header"),
+      .badInput, "\(source.opened.name) has none of the columns of the files before it: \(what)",
       position: Position(file: source.opened.name, line: 1, byte: 0),
-      hint: "if it has no header, load it by itself: --no-header --names \(known); else load it into "
+      hint: "if it has no header, load it by itself: \(.noHeader) \(.names, known); else load it into "
         + "a table of its own")
   }
 

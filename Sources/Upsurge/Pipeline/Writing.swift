@@ -77,10 +77,10 @@ final class Writing {
     settings.checkpointing = { [checkpoint = run.checkpoint] interrupter in
       checkpoint.withLock { $0 = interrupter }
     }
-    settings.warn = { [note = run.note] text in
-      var warning = RunNote(.warning, text)
+    settings.warn = { [note = run.note] said in
+      var warning = RunNote(.warning, said)
       // The writer warns of several kinds of things.
-      warning.kind += text.prefix(20)
+      warning.kind += said.text.prefix(20)
       note(warning)
     }
     settings.onError = options.onError
@@ -158,7 +158,7 @@ final class Writing {
         RunNote(
           .detail,
           "keys arrive in no order, so records are sorted by \(key) before they are stored, at most"
-            + " \(writer.settings.sorting.byteCount >> 20) MiB of them at once; --input-order stores them as they come"
+            + " \(writer.settings.sorting.byteCount >> 20) MiB of them at once; \(.inputOrder) stores them as they come"
         ))
     }
   }
@@ -230,7 +230,7 @@ final class Writing {
       RunNote(
         .info,
         "\(writer.skippedRecordCount) of \(writer.ledger.read) records stand in parts that the last delivery had, too; they "
-          + "were not compared (--verify does)"))
+          + "were not compared (\(.verify) does)"))
   }
 
   func checkRejectShare() throws(UpsurgeError) {
@@ -242,7 +242,7 @@ final class Writing {
     throw UpsurgeError(
       .badInput,
       "\(ledger.rejected) of \(ledger.read) records \(ledger.rejected == 1 ? "was" : "were") rejected "
-        + "(\(writer.rejectWords)), more than the \(share)% of --max-rejects",
+        + "(\(writer.rejectWords)), more than the \(share)% of \(.maxRejects)",
       hint: options.rejectLimitHint)
   }
 

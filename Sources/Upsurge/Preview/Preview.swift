@@ -16,14 +16,14 @@ struct Preview {
     var observers: [any RecordObserver] = []
     var files: [String: OutputFile] = [:]
     if let path = options.changesOutput {
-      let option = options.changesPath == nil ? "--dry-run=diff" : "--changes"
+      let option: Wording = options.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)"
       let file = try Self.file(path, option, lengths, note)
-      files[option] = file
+      files[option.text] = file
       observers.append(ChangeLog(file: file))
     }
     if let path = options.emitPath {
-      let file = try Self.file(path, "--emit-sql", lengths, note)
-      files["--emit-sql"] = file
+      let file = try Self.file(path, "\(.emitSQL)", lengths, note)
+      files[Wording.option(.emitSQL)] = file
       observers.append(
         try StatementEmitter(
           connection: connection, setup: setup.map(Self.repeatable),
@@ -41,10 +41,10 @@ struct Preview {
   }
 
   private static func file(
-    _ path: String, _ option: String, _ lengths: [String: UInt64], _ note: (RunNote) -> Void
+    _ path: String, _ option: Wording, _ lengths: [String: UInt64], _ note: (RunNote) -> Void
   ) throws(UpsurgeError) -> OutputFile {
-    let file = try OutputFile(path: path, option: option, goesOn: lengths[option] != nil)
-    if let length = lengths[option] { try file.goOn(at: length, note: note) }
+    let file = try OutputFile(path: path, option: option, goesOn: lengths[option.text] != nil)
+    if let length = lengths[option.text] { try file.goOn(at: length, note: note) }
     return file
   }
 

@@ -38,8 +38,8 @@ struct KeptRejects {
         if piece.bytes.last != 0x0A && RejectContext.mayBegin(line) { return }
         throw UpsurgeError(
           .cannotCreate,
-          "\(path.escapedForTerminal) is no file of rejects any more, so --rejects cannot go on in it",
-          hint: "move it away, or give another path to --rejects")
+          "\(path.escapedForTerminal) is no file of rejects any more, so \(.rejects) cannot go on in it",
+          hint: "move it away, or give another path to \(.rejects)")
       }
       // A line without its end was being written when the run was killed.
       if json == nil && piece.bytes.last != 0x0A { return }

@@ -40,7 +40,7 @@ struct RawRecordParser: ~Copyable {
     if context.blobEncoding == .file, blobFolder == nil {
       throw UpsurgeError(
         .usage, "the records name files, which are read only in a folder that you give",
-        hint: "upsurge replay --blob-folder DIR, where their files lie")
+        hint: "upsurge replay \(.blobFolder, "DIR"), where their files lie")
     }
     let spelling: ColumnTarget.SpellingPolicy = context.keepsSpelling ? .reject : .warn
     let registry = try Self.registry(context, schema, rules, spelling)
@@ -253,9 +253,9 @@ extension Reject {
   func again(_ code: Code, _ reason: String, column: String? = nil) -> Reject {
     var reject = self
     reject.code = code
-    reject.reason = reason
+    reject.said = Wording(reason)
     reject.column = column
-    reject.hint = nil
+    reject.remedy = nil
     return reject
   }
 }

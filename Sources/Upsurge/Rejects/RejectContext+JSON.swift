@@ -207,7 +207,7 @@ extension RejectContext {
   private static func fault(_ key: String) -> UpsurgeError {
     UpsurgeError(
       .badInput, "the line that says how the rejects were read cannot be understood: see its \"\(key)\"",
-      hint: "put back the line as upsurge load --rejects wrote it")
+      hint: "put back the line as upsurge load \(.rejects) wrote it")
   }
 }
 

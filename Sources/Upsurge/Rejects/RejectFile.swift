@@ -41,7 +41,7 @@ final class RejectFile: RejectSink {
     path: String, isTrial: Bool, contexts: RejectContexts, sourceNames: [String],
     continuing run: RunRecord? = nil
   ) throws(UpsurgeError) {
-    file = try OutputFile(path: path, option: "--rejects", goesOn: true, holdsBack: !isTrial)
+    file = try OutputFile(path: path, option: "\(.rejects)", goesOn: true, holdsBack: !isTrial)
     self.path = path
     self.isTrial = isTrial
     place = RejectsTarget.file(path).place

@@ -100,12 +100,12 @@ extension LoadOptions {
       }
       if kept.isWhole { continue }
       try checkReplay(of: path, connection)
-      let file = try OutputFile(path: path, option: "--rejects", goesOn: true)
+      let file = try OutputFile(path: path, option: "\(.rejects)", goesOn: true)
       try file.cut(to: kept.byteCount)
       note(
         RunNote(
           .info,
-          "\(path.escapedForTerminal), which was --rejects before, holds no more the rejects of records that are read again"
+          "\(path.escapedForTerminal), which was \(.rejects) before, holds no more the rejects of records that are read again"
         ))
     }
   }
@@ -123,10 +123,10 @@ extension LoadOptions {
       guard !isReplaced, hasKept, run.livePID == nil else { continue }
       throw UpsurgeError(
         .guardRefused,
-        "\(path.escapedForTerminal) of --rejects holds what run \(run.id) has rejected, which has not ended",
+        "\(path.escapedForTerminal) of \(.rejects) holds what run \(run.id) has rejected, which has not ended",
         hint:
-          "give another path to --rejects; or end that run first by its own command, or give it up: upsurge runs "
-          + "\(connection.path.quotedForShell) --forget \(run.id)")
+          "give another path to \(.rejects); or end that run first by its own command, or give it up: upsurge runs "
+          + "\(connection.path.quotedForShell) \(.forget, run.id)")
     }
   }
 
@@ -138,15 +138,15 @@ extension LoadOptions {
     else { return }
     throw UpsurgeError(
       .guardRefused,
-      "a replay of \(path.escapedForTerminal) was cut short, and the file of --rejects holds what is left for it",
+      "a replay of \(path.escapedForTerminal) was cut short, and the file of \(.rejects) holds what is left for it",
       hint:
         "end it first: upsurge replay \(connection.path.quotedForShell) \(path.quotedForShell); or give "
-        + "another path to --rejects")
+        + "another path to \(.rejects)")
   }
 }
 
 extension RunPosition {
-  private static let rejectsKey = "--rejects "
+  private static let rejectsKey = Wording.option(.rejects) + " "
 
   /// The files that rejects of the run were given to, by their places.
   var rejectPlaces: [String] {

@@ -107,7 +107,7 @@ struct FileReplay {
       rewrite.remove()
       throw UpsurgeError(
         .badInput, "\(shown) is no file of rejects: its first line does not say how the records were read",
-        hint: "give a file that upsurge load --rejects wrote, with its first line")
+        hint: "give a file that upsurge load \(.rejects) wrote, with its first line")
     }
     do throws(UpsurgeError) {
       context = try RejectContext(json)
@@ -187,7 +187,7 @@ struct FileReplay {
     return .untried(
       RejectPage.unfinished,
       "run \(run.id) into the table, which has not ended, reads the record again: end it first by its own command, or "
-        + "give it up with upsurge runs \(database) --forget \(run.id)")
+        + "give it up with upsurge runs \(database) \(Wording.option(.forget, "\(run.id)"))")
   }
 
   /// A line that says how the records below it were read.

@@ -10,16 +10,16 @@ extension ReplayJob {
       let other = FileNode(database + suffix)
       if path == database + suffix || (file != nil && file == other) {
         throw UpsurgeError(
-          .usage, "--summary \(path) would overwrite the database \(database)",
-          hint: "give another path to --summary")
+          .usage, "\(.summary, path) would overwrite the database \(database)",
+          hint: "give another path to \(.summary)")
       }
     }
     guard let rejects = self.file else { return }
     for other in [rejects, RejectFileRewrite.path(of: rejects)]
     where path == other || (file != nil && file == FileNode(other)) {
       throw UpsurgeError(
-        .usage, "--summary \(path) would overwrite the file of rejects, or what is left of it",
-        hint: "give another path to --summary")
+        .usage, "\(.summary, path) would overwrite the file of rejects, or what is left of it",
+        hint: "give another path to \(.summary)")
     }
   }
 }

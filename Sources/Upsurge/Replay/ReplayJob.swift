@@ -94,8 +94,8 @@ public struct ReplayOptions: Sendable {
   var recordByteLimit: Int { memory.byteCount / 8 }
 
   /// Why a record is not tried that has more.
-  func tooLarge(_ byteCount: Int) -> String {
-    "the record has \(byteCount) bytes, more than the \(recordByteLimit) of an eighth of --memory; --memory "
+  func tooLarge(_ byteCount: Int) -> Wording {
+    "the record has \(byteCount) bytes, more than the \(recordByteLimit) of an eighth of \(.memory); \(.memory) "
       + "\((8 * byteCount + (1 << 20) - 1) >> 20)MiB has room for it"
   }
 
@@ -103,16 +103,16 @@ public struct ReplayOptions: Sendable {
   func validate() throws(UpsurgeError) {
     if durability == .off {
       throw UpsurgeError(
-        .usage, "--durability off is for new files only", hint: "--durability normal keeps what is there safe"
+        .usage, "\(.durability, "off") is for new files only", hint: "\(.durability, "normal") keeps what is there safe"
       )
     }
-    if commitEvery < 1 { throw UpsurgeError(.usage, "--commit-every needs at least one row") }
+    if commitEvery < 1 { throw UpsurgeError(.usage, "\(.commitEvery) needs at least one row") }
     if memory.byteCount < 16 << 20 {
-      throw UpsurgeError(.usage, "--memory \(memory) is too small", hint: "give at least --memory 16MiB")
+      throw UpsurgeError(.usage, "\(.memory, memory) is too small", hint: "give at least \(.memory, "16MiB")")
     }
     if walLimit.byteCount < 4 << 20 {
       throw UpsurgeError(
-        .usage, "--wal-limit \(walLimit) is too small", hint: "give at least --wal-limit 4MiB")
+        .usage, "\(.walLimit, walLimit) is too small", hint: "give at least \(.walLimit, "4MiB")")
     }
   }
 }

@@ -67,7 +67,7 @@ extension ReplayRun {
     if let byteCount = stored[0].omittedByteCount {
       try connection.execute("ROLLBACK")
       return RejectPage(
-        records, table: stored[0].table, because: .untried(.tooLarge, job.options.tooLarge(byteCount)))
+        records, table: stored[0].table, because: .untried(.tooLarge, job.options.tooLarge(byteCount).text))
     }
     var context: RejectContext
     do throws(UpsurgeError) {

@@ -105,7 +105,7 @@ struct ReplayRun {
       }
       if let byteCount = last.omittedByteCount {
         try connection.execute("ROLLBACK")
-        take(ReplayPage(last, because: .tooLarge, job.options.tooLarge(byteCount)))
+        take(ReplayPage(last, because: .tooLarge, job.options.tooLarge(byteCount).text))
         return last.id
       }
       var page = try ReplayPage(records, on: connection, options: job.options)

@@ -4,7 +4,7 @@ extension LoadJob {
     RunJob(
       table: table, sources: sources.map { SourceName.place(of: options.question.mask.name($0)) },
       options: options.inputIdentity + options.tableIdentity + options.outputIdentity
-        + (initHash.map { [RunJob.Option("--init", $0)] } ?? []),
+        + (initHash.map { [RunJob.Option(.initScript, $0)] } ?? []),
       command: command)
   }
 }
@@ -15,23 +15,23 @@ extension LoadOptions {
   /// What decides how the bytes become records.
   fileprivate var inputIdentity: [RunJob.Option] {
     var list: [RunJob.Option] = []
-    if let format { list.append(Option("--format", format.rawValue)) }
-    if compression != .auto { list.append(Option("--compression", compression.rawValue)) }
-    if encoding != .auto { list.append(Option("--encoding", encoding.rawValue)) }
+    if let format { list.append(Option(.format, format.rawValue)) }
+    if compression != .auto { list.append(Option(.compression, compression.rawValue)) }
+    if encoding != .auto { list.append(Option(.encoding, encoding.rawValue)) }
     if csv != CSVOverrides() { list.append(Option("the CSV dialect", csv.identity)) }
-    if let flattenSeparator { list.append(Option("--flatten", flattenSeparator)) }
-    for step in jsonPath { list.append(Option("--json-path", step)) }
-    if let jsonMap { list.append(Option("--json-map", jsonMap)) }
-    if takesWrapper { list.append(Option("--json-path", "$")) }
-    if duplicateKeys != .lastWins { list.append(Option("--duplicate-keys", "\(duplicateKeys)")) }
-    if jsonNaN != .reject { list.append(Option("--json-nan", jsonNaN.rawValue)) }
-    for column in columns { list.append(Option("--columns", column)) }
+    if let flattenSeparator { list.append(Option(.flatten, flattenSeparator)) }
+    for step in jsonPath { list.append(Option(.jsonPath, step)) }
+    if let jsonMap { list.append(Option(.jsonMap, jsonMap)) }
+    if takesWrapper { list.append(Option(.jsonPath, "$")) }
+    if duplicateKeys != .lastWins { list.append(Option(.duplicateKeys, "\(duplicateKeys)")) }
+    if jsonNaN != .reject { list.append(Option(.jsonNaN, jsonNaN.rawValue)) }
+    for column in columns { list.append(Option(.columns, column)) }
     for (old, new) in renames.sorted(by: { $0.key < $1.key }) {
-      list.append(Option("--rename", "\(old)=\(new)"))
+      list.append(Option(.rename, "\(old)=\(new)"))
     }
-    if let blobEncoding { list.append(Option("--blob", "\(blobEncoding)")) }
-    if let recordLimit { list.append(Option("--stop-after", "\(recordLimit)")) }
-    if let trailer { list.append(Option("--trailer", trailer.text)) }
+    if let blobEncoding { list.append(Option(.blob, "\(blobEncoding)")) }
+    if let recordLimit { list.append(Option(.stopAfter, "\(recordLimit)")) }
+    if let trailer { list.append(Option(.trailer, trailer.text)) }
     return list
   }
 
@@ -39,31 +39,30 @@ extension LoadOptions {
   fileprivate var tableIdentity: [RunJob.Option] {
     var list = [Option("the key and merge rules", RulesText.encode(rules))]
     for (column, type) in types.sorted(by: { $0.key < $1.key }) {
-      list.append(Option("--type", "\(column):\(type)"))
+      list.append(Option(.type, "\(column):\(type)"))
     }
-    for column in notNullColumns { list.append(Option("--not-null", column)) }
+    for column in notNullColumns { list.append(Option(.notNull, column)) }
     for (column, value) in defaults.sorted(by: { $0.key < $1.key }) {
-      list.append(Option("--default", "\(column)=\(value)"))
+      list.append(Option(.default, "\(column)=\(value)"))
     }
-    if inference != .sample { list.append(Option("--infer", inference.rawValue)) }
-    if !createsTable { list.append(Option("--create", "never")) }
-    if isStrict { list.append(Option("--strict", "")) }
-    if contract != .freeze { list.append(Option("--contract", contract.rawValue)) }
-    if createsKey { list.append(Option("--create-key", "")) }
-    for index in indexes { list.append(Option("--index", index.joined(separator: ","))) }
-    if triggers != .run { list.append(Option("--triggers", triggers.rawValue)) }
-    if foreignKeys != .auto { list.append(Option("--foreign-keys", foreignKeys.rawValue)) }
+    if inference != .sample { list.append(Option(.infer, inference.rawValue)) }
+    if !createsTable { list.append(Option(.create, "never")) }
+    if isStrict { list.append(Option(.strict, "")) }
+    if contract != .freeze { list.append(Option(.contract, contract.rawValue)) }
+    if createsKey { list.append(Option(.createKey, "")) }
+    for index in indexes { list.append(Option(.index, index.joined(separator: ","))) }
+    if triggers != .run { list.append(Option(.triggers, triggers.rawValue)) }
+    if foreignKeys != .auto { list.append(Option(.foreignKeys, foreignKeys.rawValue)) }
     if let rowState { list.append(Option("row-state", rowState.owner)) }
     if let edits = rowState?.localEdits { list.append(Option("local-edits", edits.rawValue)) }
-    if isAtomic { list.append(Option("--atomic", "")) }
+    if isAtomic { list.append(Option(.atomic, "")) }
     return list
   }
 
   fileprivate var outputIdentity: [RunJob.Option] {
     let place = { (path: String) in RejectsTarget.file(path).place }
-    let outputs = [
-      ("--rejects", rejects?.place), ("--changes", changesPath.map(place)),
-      ("--emit-sql", emitPath.map(place)),
+    let outputs: [(Term, String?)] = [
+      (.rejects, rejects?.place), (.changes, changesPath.map(place)), (.emitSQL, emitPath.map(place)),
     ]
     return outputs.compactMap { option, path in path.map { Option(option, $0) } }
   }

@@ -82,6 +82,6 @@ public struct PastRun: Sendable {
     exitCode = run.exitCode
     isResumable = state == .stopped && run.isReadable
     command = run.job.command?.lineFromAnywhere
-    saysOnError = run.job.command?.gives("--on-error") ?? false
+    saysOnError = run.job.command?.gives(Wording.option(.onError)) ?? false
   }
 }

@@ -102,17 +102,17 @@ enum RunStart {
         ? "bring input and options back as they were\(was); "
           + (wouldRepeat
             ? "or remove the rows of that run: DROP TABLE \(run.job.table.escapedForTerminal) where they are all of it, else "
-              + "DELETE them and `upsurge runs \(database.quotedForShell) --forget \(run.id)`"
-            : "--resume never reads the input from its start; without a key, delete first what that run has stored")
+              + "DELETE them and `upsurge runs \(database.quotedForShell) \(.forget, run.id)`"
+            : "\(.resume, "never") reads the input from its start; without a key, delete first what that run has stored")
         : "\(stream): delete the rows of that run, or keep them, and forget it (upsurge runs "
-          + "\(database.quotedForShell) --forget \(run.id)); then load from a file, or with --atomic")
+          + "\(database.quotedForShell) \(.forget, run.id)); then load from a file, or with \(.atomic)")
   }
 
   static func nothingToResume(_ job: RunJob) -> UpsurgeError {
     UpsurgeError(
       .guardRefused,
       "there is nothing to resume: no earlier run of this job into table \(job.table.escapedForTerminal) ended early",
-      hint: "leave out --resume require to load from the first record")
+      hint: "leave out \(.resume, "require") to load from the first record")
   }
 
   /// What is not as it was; nil where the run can go on.
@@ -120,7 +120,7 @@ enum RunStart {
     of run: RunRecord, job: RunJob, names: [String]
   ) throws(UpsurgeError) -> String? {
     // The ledger has the counts of the earlier rejects, wherever they stand.
-    let changed = job.changedOptions(from: run.job).filter { $0 != "--rejects" }
+    let changed = job.changedOptions(from: run.job).filter { $0 != Wording.option(.rejects) }
     if !changed.isEmpty {
       let isOne = changed.count == 1 && changed[0].hasPrefix("--")
       return "\(changed.joined(separator: ", ")) \(isOne ? "is not what it was" : "are not what they were")"

@@ -19,8 +19,8 @@ package struct FieldSelection: Sendable {
   /// - Throws: `usage` when an option names a field that the header lacks, or two fields get one name.
   package func columnNames(of header: [String], file: String) throws(UpsurgeError) -> [String?] {
     if header.isEmpty { return [] }
-    try check(wanted, option: "--columns", against: header, file: file)
-    try check(renamed, option: "--rename", against: header, file: file)
+    try check(wanted, option: "\(.columns)", against: header, file: file)
+    try check(renamed, option: "\(.rename)", against: header, file: file)
     let wantedSet = Set(wanted.map(SQLName.folded))
     var seen: Set<String> = []
     var names: [String?] = []
@@ -33,7 +33,7 @@ package struct FieldSelection: Sendable {
       if !seen.insert(SQLName.folded(name)).inserted {
         throw UpsurgeError(
           .usage, "two fields of \(file) would go to the column \"\(name)\"",
-          hint: "give one of them another name: --rename \("\(field)=NAME".quotedForShell)")
+          hint: "give one of them another name: \(.rename, "\(field)=NAME".quotedForShell)")
       }
       names.append(name)
     }
@@ -57,13 +57,13 @@ package struct FieldSelection: Sendable {
   }
 
   private func check(
-    _ names: [String], option: String, against header: [String], file: String
+    _ names: [String], option: Wording, against header: [String], file: String
   ) throws(UpsurgeError) {
     if names.isEmpty { return }
     let known = Set(header.map(SQLName.folded))
     for name in names where !known.contains(SQLName.folded(name)) && !leaving.contains(SQLName.folded(name)) {
       throw UpsurgeError(
-        .usage, "\(option) names \"\(name)\", which \(file) does not have",
+        .usage, "\(saying: option) names \"\(name)\", which \(file) does not have",
         hint: "its fields are: \(Self.list(header))")
     }
   }

@@ -8,8 +8,8 @@ extension PreparedSource {
   ) throws(UpsurgeError) -> PreparedSource {
     if let format = options.format, format != .ndjson {
       throw UpsurgeError(
-        .usage, "--format \(format.rawValue) is for text, and \(source.name.escapedForTerminal) has rows",
-        hint: "leave out --format")
+        .usage, "\(.format, format.rawValue) is for text, and \(source.name.escapedForTerminal) has rows",
+        hint: "leave out \(.format)")
     }
     let (feed, columns) = try Self.feed(source, options: options)
     _ = try FieldSelection(options: options).columnNames(of: columns.map(\.name), file: source.name)
@@ -109,7 +109,7 @@ extension PreparedSource {
     if error.code == .database {
       error.code = error.snippet != nil && source.isQuery && !isReading ? .usage : .badInput
       if error.isTooLarge {
-        error.hint = "--memory BYTES: a record may take a quarter of it; or leave the column out by a query"
+        error.remedy = "\(.memory, "BYTES"): a record may take a quarter of it; or leave the column out by a query"
       }
     }
     error.message = "reading \(name): \(error.message)"

@@ -24,7 +24,7 @@ extension PreparedSource {
     if feed.policy == .accept { return }
     throw otherShape(
       of: opened.name, ["the encoding was \(known.rawValue), and is \(opened.encoding.rawValue) now"],
-      "--encoding")
+      "\(.encoding)")
   }
 
   /// The reading of a source that fits the feed.
@@ -42,11 +42,11 @@ extension PreparedSource {
       guard last.format == .csv else { return sniffed }
       if let read = fitting.sameNames(in: fitting.readings()) { return .csv(read) }
       if feed.policy == .accept { return sniffed }
-      throw otherShape(of: opened.name, ["it was CSV, and looks like \(format.rawValue) now"], "--format")
+      throw otherShape(of: opened.name, ["it was CSV, and looks like \(format.rawValue) now"], "\(.format)")
     case .csv(let fresh):
       if last.format == .json {
         if feed.policy == .accept { return sniffed }
-        throw otherShape(of: opened.name, ["it was JSON, and looks like CSV now"], "--format")
+        throw otherShape(of: opened.name, ["it was JSON, and looks like CSV now"], "\(.format)")
       }
       let changes = fitting.changes(to: fresh)
       if changes.words.isEmpty && fitting.hasSameNames(fresh) { return sniffed }
@@ -84,23 +84,23 @@ extension PreparedSource {
   /// Says so where another reading than the usual one for such bytes is chosen. Comments are no matter, as they are left out
   /// only above the table; nor are quotes and escapes, of which a night may have none.
   private static func said(
-    _ changes: (words: [String], options: String), _ read: CSVSniffResult
+    _ changes: (words: [String], options: Wording), _ read: CSVSniffResult
   ) -> CSVSniffResult {
-    if !changes.options.contains("--delimiter") && !changes.options.contains("header") { return read }
+    if changes.options.terms.isDisjoint(with: [.delimiter, .headerLines, .noHeader]) { return read }
     var read = read
     read.remarks.append(
       "read as the last accepted delivery was, although it looks otherwise: "
-        + changes.words.joined(separator: "; ")
-        + "; \(changes.options) says how it is to be read")
+        + Wording(changes.words.joined(separator: "; "))
+        + "; \(saying: changes.options) says how it is to be read")
     return read
   }
 
-  private static func otherShape(of name: String, _ changes: [String], _ options: String) -> UpsurgeError {
+  private static func otherShape(of name: String, _ changes: [String], _ options: Wording) -> UpsurgeError {
     UpsurgeError(
       .guardRefused,
       "\(SourceName.shown(name)) is not written as the last accepted delivery was: "
-        + changes.joined(separator: "; "),
-      hint: "give \(options) to say how it is to be read; --accept-change goes on with it as it looks now")
+        + Wording(changes.joined(separator: "; ")),
+      hint: "give \(saying: options) to say how it is to be read; \(.acceptChange) goes on with it as it looks now")
   }
 
   /// What the delivery says of its feed.
@@ -203,38 +203,38 @@ private struct FittingDialect {
   }
 
   /// In what a reading differs from the last delivery's, and the options that say so.
-  func changes(to read: CSVSniffResult) -> (words: [String], options: String) {
+  func changes(to read: CSVSniffResult) -> (words: [String], options: Wording) {
     var words: [String] = []
-    var options: [String] = []
+    var options: [Wording] = []
     let now = read.dialect
     if let was = last.delimiter, was != now.delimiter, given.delimiter == nil {
       words.append(
         "the delimiter was \(CSVDialect.name(of: was)), and is \(CSVDialect.name(of: now.delimiter)) now")
-      options.append("--delimiter")
+      options.append("\(.delimiter)")
     }
     if let was = last.quote, was != CSVOverrides.Mark(now.quote), given.quote == nil {
       words.append("the quote was \(Self.name(was)), and is \(Self.name(CSVOverrides.Mark(now.quote))) now")
-      options.append("--quote")
+      options.append("\(.quote)")
     }
     if last.quote != nil, now.distinctEscape != nil || last.escape != nil, given.escape == nil,
       (last.escape ?? CSVOverrides.Mark.none) != CSVOverrides.Mark(now.distinctEscape)
     {
       let was = Self.name(last.escape ?? CSVOverrides.Mark.none)
       words.append("the escape was \(was), and is \(Self.name(CSVOverrides.Mark(now.distinctEscape))) now")
-      options.append("--escape")
+      options.append("\(.escape)")
     }
     if last.hasNoComments == true, let prefix = now.commentPrefix, given.commentPrefix == nil {
       words.append(
         "no line was a comment, and lines with \(CSVDialect.name(of: prefix)) look like comments now")
-      options.append("--comment")
+      options.append("\(.comment)")
     }
     if let was = last.headerLineCount, (was == 0) != (now.headerLineCount == 0), given.headerLineCount == nil
     {
       words.append(
         was == 0 ? "it had no header, and looks as if it had one now" : "it had a header, and has none now")
-      options.append(was == 0 ? "--header-lines" : "--no-header or --names")
+      options.append(was == 0 ? "\(.headerLines)" : "\(.noHeader) or \(.names)")
     }
-    return (words, options.joined(separator: ", "))
+    return (words, Wording(options, separator: ", "))
   }
 
   private func isRegular(_ read: CSVSniffResult) -> Bool {

@@ -38,7 +38,7 @@ extension PreparedSource {
   private func inferFromRecords(options: LoadOptions) throws(UpsurgeError) -> Pass {
     if options.inference == .full && !opened.isSampleWhole {
       return try inferAndRewind(
-        options: options, isFirstBatchEnough: false, why: "--infer full reads the input twice")
+        options: options, isFirstBatchEnough: false, why: "\(.infer, "full") reads the input twice")
     }
     var rest = opened.sample[...]
     let columns = try infer(options: options, isWhole: opened.isSampleWhole) { buffer throws(UpsurgeError) in
@@ -59,7 +59,7 @@ extension PreparedSource {
   /// Reads the source beyond the sample and starts it again.
   /// - Throws: `usage` when the source is a pipe.
   private func inferAndRewind(
-    options: LoadOptions, isFirstBatchEnough: Bool, why: String
+    options: LoadOptions, isFirstBatchEnough: Bool, why: Wording
   ) throws(UpsurgeError) -> Pass {
     guard opened.isSeekable else { throw cannotReadTwice(why: why) }
     let columns = try infer(options: options, isWhole: true, isFirstBatchEnough: isFirstBatchEnough) {
@@ -69,9 +69,9 @@ extension PreparedSource {
     return columns
   }
 
-  func cannotReadTwice(why: String) -> UpsurgeError {
+  func cannotReadTwice(why: Wording) -> UpsurgeError {
     UpsurgeError(
-      .usage, "\(opened.name) cannot be read twice, and that is needed: \(why)",
+      .usage, "\(opened.name) cannot be read twice, and that is needed: \(saying: why)",
       hint: "save it to a file first, or make the table before the load")
   }
 

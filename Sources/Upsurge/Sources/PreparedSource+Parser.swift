@@ -110,8 +110,8 @@ extension PreparedSource {
       if let taken = wanted.first(where: { SQLName.isSame($0, Self.extraColumn) }) {
         throw UpsurgeError(
           .usage,
-          "--ragged extra keeps surplus fields in the column \(Self.extraColumn), which \(opened.name) has itself",
-          hint: "give the field another name: --rename \("\(taken)=NAME".quotedForShell)")
+          "\(.ragged, "extra") keeps surplus fields in the column \(Self.extraColumn), which \(opened.name) has itself",
+          hint: "give the field another name: \(.rename, "\(taken)=NAME".quotedForShell)")
       }
       wanted.append(Self.extraColumn)
     }
@@ -124,7 +124,7 @@ extension PreparedSource {
     guard table.takesUnknown else { throw lacking(new, in: table) }
     if let limit = table.limit(exceededBy: new.count, beside: columns.targets) {
       throw Self.tooManyColumns(
-        wanted.count, in: opened.name, limit: limit, hint: "--columns A,B loads only some")
+        wanted.count, in: opened.name, limit: limit, hint: "\(.columns, "A,B") loads only some")
     }
     // A column that the table gets one day converts the text then.
     let isUntyped = table.isForInference || table.quarantinesUnknown
@@ -145,7 +145,7 @@ extension PreparedSource {
   }
 
   /// The refusal of more columns than SQLite takes.
-  static func tooManyColumns(_ count: Int, in name: String, limit: Int, hint: String) -> UpsurgeError {
+  static func tooManyColumns(_ count: Int, in name: String, limit: Int, hint: Wording) -> UpsurgeError {
     UpsurgeError(
       .badInput,
       "\(SourceName.shown(name)) has \(count) columns, and SQLite takes at most \(limit) in a table",
@@ -158,31 +158,30 @@ extension PreparedSource {
       "\(opened.name) has \(names.count == 1 ? "a field" : "fields") for which the table \(table.name) has no "
         + "column: \(FieldSelection.list(names))",
       hint: Self.rowidHint(names, table) ?? noHeaderHint(names, in: table)
-        ?? "--alter adds columns; --columns A,B loads only some; --rename OLD=NEW gives another name")
+        ?? "\(.alter) adds columns; \(.columns, "A,B") loads only some; \(.rename, "OLD=NEW") gives another name")
   }
 
   /// What helps where the fields have only the names that are given to those of files without a header.
-  private func noHeaderHint(_ names: [String], in table: TableFacts) -> String? {
+  private func noHeaderHint(_ names: [String], in table: TableFacts) -> Wording? {
     guard case .csv(let sniffed) = shape, sniffed.dialect.headerLineCount == 0,
       sniffed.headerNames == HeaderNames(count: sniffed.fieldCount).names, names.allSatisfy(sniffed.headerNames.contains)
     else { return nil }
     let columns = table.columns.prefix(sniffed.fieldCount).map(\.name)
-    return "its records have no header: --no-header --names \(FieldSelection.option(columns)) names the fields; --header-lines 1 if "
+    return "its records have no header: \(.noHeader) \(.names, FieldSelection.option(columns)) names the fields; \(.headerLines, "1") if "
       + "the first record does"
   }
 
   /// What helps with a field that is named as the rowid; a column of that name would only hide it.
-  private static func rowidHint(_ names: [String], _ table: TableFacts) -> String? {
+  private static func rowidHint(_ names: [String], _ table: TableFacts) -> Wording? {
     guard let name = names.first(where: { table.rowid.isNamed($0) }) else { return nil }
     switch table.rowid {
     case .column(let column):
-      return
-        "--rename \("\(name)=\(column)".quotedForShell): the rowid of table \(table.name) is its column \(column)"
-        .escapedForTerminal
+      let said: Wording =
+        "\(.rename, "\(name)=\(column)".quotedForShell): the rowid of table \(table.name) is its column \(column)"
+      return said.escapedForTerminal
     case .free:
-      return "--key \(name) takes it for the number of the row; --columns A,B loads only some"
-        .escapedForTerminal
-    case .beside: return "--columns A,B loads only some; --rename OLD=NEW gives another name"
+      return "\(.key, name.escapedForTerminal) takes it for the number of the row; \(.columns, "A,B") loads only some"
+    case .beside: return "\(.columns, "A,B") loads only some; \(.rename, "OLD=NEW") gives another name"
     case .none: return nil
     }
   }

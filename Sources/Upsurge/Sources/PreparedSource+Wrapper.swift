@@ -19,7 +19,7 @@ extension PreparedSource {
       position: Position(file: opened.name, line: 1, byte: 0), hint: Self.hint(for: wrapper))
   }
 
-  static func remark(on wrapper: JSONWrapper) -> String {
+  static func remark(on wrapper: JSONWrapper) -> Wording {
     "the input is one object with \(contents(of: wrapper)); \(hint(for: wrapper))"
   }
 
@@ -34,13 +34,13 @@ extension PreparedSource {
       + names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
   }
 
-  private static func hint(for wrapper: JSONWrapper) -> String {
-    let maps = wrapper.maps.prefix(3).map { map in
-      let path = map.path.isEmpty ? "" : "--json-path \(JSONPath.text(of: map.path).quotedForShell) "
-      return path + "--json-map \(map.column.quotedForShell)"
+  private static func hint(for wrapper: JSONWrapper) -> Wording {
+    let maps = wrapper.maps.prefix(3).map { map -> Wording in
+      let path: Wording = map.path.isEmpty ? "" : "\(.jsonPath, JSONPath.text(of: map.path).quotedForShell) "
+      return path + "\(.jsonMap, map.column.quotedForShell)"
     }
-    let paths = wrapper.paths.prefix(3).map { "--json-path " + JSONPath.text(of: $0).quotedForShell } + maps
-    return paths.joined(separator: " or ")
-      + " reads its records; --json-path '$' takes the object as one record"
+    let paths = wrapper.paths.prefix(3).map { path -> Wording in "\(.jsonPath, JSONPath.text(of: path).quotedForShell)" }
+    return Wording(paths + maps, separator: " or ")
+      + " reads its records; \(.jsonPath, "'$'") takes the object as one record"
   }
 }

@@ -103,9 +103,9 @@ package struct PreparedSource {
     throw UpsurgeError(
       .badInput,
       "field \(field + 1) of the header of \(SourceName.shown(opened.name)) has bytes that are not "
-        + opened.encoding.rawValue,
+        + "\(opened.encoding.rawValue)",
       position: Position(file: opened.name), snippet: sniffed.headerNames[field].escapedForTerminal,
-      hint: "name the file's true encoding with --encoding, or its fields with --names A,B,C")
+      hint: "name the file's true encoding with \(.encoding), or its fields with \(.names, "A,B,C")")
   }
 
   private static func unknownFields(
@@ -121,7 +121,7 @@ package struct PreparedSource {
           + "not known",
         position: position,
         hint:
-          "--names A,B,C says what the fields are; --skip-lines N leaves lines out; --quote none if a quote is "
+          "\(.names, "A,B,C") says what the fields are; \(.skipLines, "N") leaves lines out; \(.quote, "none") if a quote is "
           + "never closed")
     case .tooMany:
       return UpsurgeError(
@@ -130,7 +130,7 @@ package struct PreparedSource {
           + "most \(JSONParser.mostColumns) columns in any table",
         position: position,
         hint:
-          "cut out the fields that are wanted first, as `cut -d, -f1-100` does; --delimiter if these are no fields"
+          "cut out the fields that are wanted first, as `cut -d, -f1-100` does; \(.delimiter) if these are no fields"
       )
     }
   }
@@ -172,11 +172,11 @@ package struct PreparedSource {
   }
 
   /// What was guessed or changed on the way and should be said.
-  package var remarks: [String] {
+  package var remarks: [Wording] {
     (opened.encodingRemark.map { [$0] } ?? []) + shapeRemarks
   }
 
-  private var shapeRemarks: [String] {
+  private var shapeRemarks: [Wording] {
     guard case .csv(let sniffed) = shape else { return wrapper.map { [Self.remark(on: $0)] } ?? [] }
     let shown = sniffed.renamings.prefix(5).map {
       "\"\($0.original.escapedForTerminal)\" (field \($0.index + 1)) is \($0.new.escapedForTerminal)"
@@ -184,7 +184,7 @@ package struct PreparedSource {
     if shown.isEmpty { return sniffed.remarks }
     let more = sniffed.renamings.count - shown.count
     return sniffed.remarks + [
-      "header names made unique: " + shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+      Wording("header names made unique: " + shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : ""))
     ]
   }
 

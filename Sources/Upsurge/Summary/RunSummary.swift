@@ -162,9 +162,9 @@ extension RunSummary {
     switch remedy {
     case .moreRejects: return nil
     case .rejecting:
-      if command.gives("--on-error") { return nil }
-      let place = command.gives("--rejects") ? [] : ["--rejects", "table"]
-      return command.adding(["--on-error", "reject"] + place)
+      if command.gives(Wording.option(.onError)) { return nil }
+      let place = command.gives(Wording.option(.rejects)) ? [] : [Wording.option(.rejects), "table"]
+      return command.adding([Wording.option(.onError), "reject"] + place)
     case nil: return command
     }
   }

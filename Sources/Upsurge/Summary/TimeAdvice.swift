@@ -10,8 +10,8 @@ package struct TimeAdvice: Sendable {
     /// The stage that is meant, a name of `RunStage`; nil for all of them.
     package var stage: String?
     /// The option that would help, as it would be given; nil where there is none.
-    package var option: String?
-    package var text: String
+    package var option: Wording?
+    package var text: Wording
   }
 
   /// A name of `RunStage`; nil where nothing was measured.
@@ -76,8 +76,8 @@ package struct TimeAdvice: Sendable {
     case RunStage.commit: adviseCommitting(facts)
     case RunStage.checkpoint: adviseCheckpoints(facts)
     case RunStage.giveWay: adviseGivingWay(facts)
-    case RunStage.index: add(nil, Self.indexText)
-    case RunStage.fullText: add(nil, Self.fullTextText)
+    case RunStage.index: add(nil, Wording(Self.indexText))
+    case RunStage.fullText: add(nil, Wording(Self.fullTextText))
     default: break
     }
     if isMain && lines.count == before {
@@ -89,7 +89,7 @@ package struct TimeAdvice: Sendable {
     }
   }
 
-  private mutating func add(_ option: String?, _ text: String) {
+  private mutating func add(_ option: Wording?, _ text: Wording) {
     // Two stages may have the same cause.
     if option != nil && lines.contains(where: { $0.option == option }) { return }
     lines.append(Line(stage: speaksOf, option: option, text: text))
@@ -132,12 +132,12 @@ extension TimeAdvice {
   }
 
   private mutating func adviseParsing() {
-    add("--columns A,B", "one thread parses; fields that are left out are not converted")
+    add("\(.columns, "A,B")", "one thread parses; fields that are left out are not converted")
   }
 
   private mutating func advisePreparing(_ facts: TimeFacts) {
     guard facts.infersFromAll else { return }
-    add("--infer sample", "--infer full reads the input twice; --type COL:TYPE names the types instead")
+    add("\(.infer, "sample")", "\(.infer, "full") reads the input twice; \(.type, "COL:TYPE") names the types instead")
   }
 }
 
@@ -150,14 +150,14 @@ extension TimeAdvice {
     if facts.triggerCount > 0, !facts.kept.contains(where: { $0.kind == .fts }) {
       let noun = facts.triggerCount == 1 ? "trigger runs" : "triggers run"
       add(
-        "--triggers guarded",
+        "\(.triggers, "guarded")",
         "\(facts.triggerCount) \(noun) for the rows; one that says WHEN NOT upsurge_is_synchronizing() is spared"
       )
     }
     if facts.observesRecords {
       add(
         nil,
-        "each record is stored and looked at alone for --changes, --emit-sql or --dry-run=diff; without them many go "
+        "each record is stored and looked at alone for \(.changes), \(.emitSQL) or \(.dryRun)=diff; without them many go "
           + "at once")
     }
     adviseMemory(facts)
@@ -170,14 +170,15 @@ extension TimeAdvice {
   }
 
   private mutating func adviseUpkeep(_ facts: TimeFacts) {
-    for (kind, option, noun, plural) in [
-      (UpkeepDecision.Kind.index, "--indexes defer", "index", "indexes"),
-      (.fts, "--fts defer", "FTS5 table", "FTS5 tables"),
-    ] {
+    let kinds: [(UpkeepDecision.Kind, Wording, String, String)] = [
+      (.index, "\(.indexes, "defer")", "index", "indexes"),
+      (.fts, "\(.fts, "defer")", "FTS5 table", "FTS5 tables"),
+    ]
+    for (kind, option, noun, plural) in kinds {
       let kept = facts.kept.filter { $0.kind == kind }
       guard let first = kept.first else { continue }
       let names = kept.count == 1 ? "the \(noun) \(first.name) is" : "\(kept.count) \(plural) are"
-      let text = "\(names) kept up with every row (\(first.reason))"
+      let text: Wording = "\(names) kept up with every row (\(first.reason))"
       // Where it could not be set aside, asking again does not help.
       if first.isAgainstRequest {
         add(nil, text)
@@ -193,7 +194,7 @@ extension TimeAdvice {
     guard facts.bytesDecoded > 0, read > TimeAdvice.scatter * Double(facts.bytesDecoded),
       facts.databaseByteCount > facts.cacheByteCount
     else { return }
-    let why =
+    let why: Wording =
       "keys in no order: \(facts.pagesRead) pages were read again, as the page cache holds "
       + "\(facts.cacheByteCount >> 20) MiB of the database's \(facts.databaseByteCount >> 20) MiB"
     add(Self.memoryOption(facts), why + "; input sorted by key needs no more memory")
@@ -201,34 +202,34 @@ extension TimeAdvice {
 
   /// The options that give the page cache all of the database, or four times what it has, where that is less: it gets
   /// a quarter of the smaller one.
-  private static func memoryOption(_ facts: TimeFacts) -> String {
+  private static func memoryOption(_ facts: TimeFacts) -> Wording {
     var wanted = facts.cacheByteCount
     while wanted < min(facts.databaseByteCount, facts.cacheByteCount * 4), wanted > 0 { wanted *= 2 }
     let size = ByteSize(max(wanted * 4, 64 << 20))
     let needsLog = facts.walLimit.byteCount < size.byteCount
     let needsMemory = facts.memory.byteCount < size.byteCount
-    var parts: [String] = []
-    if needsMemory { parts.append("--memory \(size)") }
-    if needsLog { parts.append("--wal-limit \(size)") }
-    return parts.joined(separator: " ")
+    var parts: [Wording] = []
+    if needsMemory { parts.append("\(.memory, size)") }
+    if needsLog { parts.append("\(.walLimit, size)") }
+    return Wording(parts, separator: " ")
   }
 
   private mutating func adviseCommitting(_ facts: TimeFacts) {
     if facts.durability == .full {
       add(
-        "--durability normal", "each of \(facts.commitCount) commits waits for the disk (--durability full)")
+        "\(.durability, "normal")", "each of \(facts.commitCount) commits waits for the disk (\(.durability, "full"))")
     }
     if facts.commitCount > 1, let every = facts.rowsPerCommit, every < 50_000, !facts.isOneTransaction {
       add(
-        "--commit-every 100000",
+        "\(.commitEvery, "100000")",
         "\(facts.commitCount) commits of about \(every) records each; larger ones write a page once "
           + "that many records share"
       )
     }
     adviseMemory(facts)
-    if facts.isScattered, !lines.contains(where: { $0.option == "--commit-every 100000" }) {
+    if facts.isScattered, !lines.contains(where: { $0.option?.terms.contains(.commitEvery) ?? false }) {
       add(
-        facts.isOneTransaction ? nil : "--commit-every 1000000",
+        facts.isOneTransaction ? nil : "\(.commitEvery, "1000000")",
         "keys in no order: \(facts.walBytesWritten >> 20) MiB were written to the log for "
           + "\(facts.bytesDecoded >> 20) MiB of "
           + "input, as each transaction writes whole pages for a few rows; input sorted by key does not")
@@ -242,7 +243,7 @@ extension TimeAdvice {
     // A larger limit does not make them rarer: they run behind 40 MiB at the latest.
     if facts.checkpointCount > 2, facts.walLimit.byteCount < 160 << 20 {
       add(
-        "--wal-limit 256MiB",
+        "\(.walLimit, "256MiB")",
         "\(facts.checkpointCount) checkpoints brought the log into the database; a longer log is brought in less "
           + "often, and pages that change again and again only once")
     }
@@ -253,7 +254,7 @@ extension TimeAdvice {
     if let pin = facts.logPin {
       add(nil, "commits waited for \(pin.holder), which reads from the log; end it first")
     } else {
-      add(nil, "other programs have the database open, and are given time to write; --atomic keeps them out")
+      add(nil, "other programs have the database open, and are given time to write; \(.atomic) keeps them out")
     }
   }
 }

@@ -18,9 +18,9 @@ extension PreparedTable {
     else { return }
     throw UpsurgeError(
       .usage,
-      "\(option.escapedForTerminal) needs a key, and table \(plan.schema.name.escapedForTerminal) "
+      "\(saying: option.escapedForTerminal) needs a key, and table \(plan.schema.name.escapedForTerminal) "
         + "has no PRIMARY KEY in the input",
-      hint: "--key COLS names the columns that say which row a record is about")
+      hint: "\(.key, "COLS") names the columns that say which row a record is about")
   }
 
   /// - Throws: `guardRefused` for a `--type` of texts or BLOBs, where the column is there and one of numbers: it would go on
@@ -34,12 +34,12 @@ extension PreparedTable {
       let (shown, table) = (column.name.escapedForTerminal, schema.name.escapedForTerminal)
       throw UpsurgeError(
         .guardRefused,
-        "table \(table) exists, and its column \(shown) is \(column.declaredType.escapedForTerminal): --type "
+        "table \(table) exists, and its column \(shown) is \(column.declaredType.escapedForTerminal): \(.type) "
           + "\(shown):\(type) cannot change that, and texts would become numbers",
         column: column.name,
         hint:
           "load into a table of another name, or DROP TABLE \(table) first if all of it comes from this input; "
-          + "without --type the column takes numbers as before")
+          + "without \(.type) the column takes numbers as before")
     }
   }
 
@@ -53,8 +53,8 @@ extension PreparedTable {
     let wanted = options.columns.map { renames[SQLName.folded($0)] ?? $0 }
     if !wanted.isEmpty && !wanted.contains(where: { SQLName.isSame($0, column) }) {
       throw UpsurgeError(
-        .usage, "--columns leaves out the column \(shown), which --delete-when names",
-        hint: "add \(shown) to --columns")
+        .usage, "\(.columns) leaves out the column \(shown), which \(.deleteWhen) names",
+        hint: "add \(shown) to \(.columns)")
     }
     guard isOnlySource, case .csv(let sniffed) = source.shape, !source.isBlank else { return }
     let names = try FieldSelection(options: options).columnNames(
@@ -62,7 +62,7 @@ extension PreparedTable {
     ).compactMap { $0 }
     if names.contains(where: { SQLName.isSame($0, column) }) { return }
     throw UpsurgeError(
-      .usage, "--delete-when names the column \(shown), which the input does not have",
+      .usage, "\(.deleteWhen) names the column \(shown), which the input does not have",
       hint: "its columns are: \(names.joined(separator: ", ").escapedForTerminal)")
   }
 
@@ -88,10 +88,10 @@ extension PreparedTable {
     let missing = needed.filter { !events.contains($0) }
     if missing.isEmpty { return }
     let view = plan.schema.name.escapedForTerminal
-    let why = plan.mode == .delete || missing != ["DELETE"] ? "mode \(plan.mode.rawValue)" : "--delete-when"
+    let why: Wording = plan.mode == .delete || missing != ["DELETE"] ? "mode \(plan.mode.rawValue)" : "\(.deleteWhen)"
     throw UpsurgeError(
       .usage,
-      "view \(view) has no INSTEAD OF \(missing.joined(separator: " or ")) trigger, which \(why) needs",
-      hint: "load the table behind it, or give the view such a trigger (--init takes TEMP ones)")
+      "view \(view) has no INSTEAD OF \(missing.joined(separator: " or ")) trigger, which \(saying: why) needs",
+      hint: "load the table behind it, or give the view such a trigger (\(.initScript) takes TEMP ones)")
   }
 }

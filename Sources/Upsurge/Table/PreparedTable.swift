@@ -49,8 +49,8 @@ struct PreparedTable {
           name, on: connection, for: source, isOnlySource: others.isEmpty, options: options)
       }
       throw UpsurgeError(
-        .guardRefused, "there is no table \(name), and --create never says not to make it",
-        hint: "leave out --create never, or make the table first")
+        .guardRefused, "there is no table \(name), and \(.create, "never") says not to make it",
+        hint: "leave out \(.create, "never"), or make the table first")
     }
     if options.contract != .quarantine { try checkMode(options.mode, withoutTable: name) }
     try source.checkWrapper(for: TableFacts(name: name, isNew: true, columns: [], addsColumns: true))
@@ -70,7 +70,7 @@ struct PreparedTable {
     if definition.columns.count > connection.columnLimit {
       throw PreparedSource.tooManyColumns(
         definition.columns.count, in: source.opened.name, limit: connection.columnLimit,
-        hint: "--columns A,B loads only some")
+        hint: "\(.columns, "A,B") loads only some")
     }
     if try options.needsKeyIndex(table: name, columns: definition.columns.map(\.name)) {
       definition.keyColumns = []
@@ -120,12 +120,12 @@ struct PreparedTable {
       guard error.isUniqueViolation else {
         guard error.code == .database else { throw error }
         throw UpsurgeError(
-          .usage, "--create-key cannot make the key: \(error.message)", snippet: sql.escapedForTerminal,
-          hint: "--key and --key-where take columns of the table and SQL over them")
+          .usage, "\(.createKey) cannot make the key: \(error.message)", snippet: sql.escapedForTerminal,
+          hint: "\(.key) and \(.keyWhere) take columns of the table and SQL over them")
       }
       throw UpsurgeError(
         .usage,
-        "--create-key cannot make the key: table \(schema.name.escapedForTerminal) has rows that share a value of "
+        "\(.createKey) cannot make the key: table \(schema.name.escapedForTerminal) has rows that share a value of "
           + "(\(columns.joined(separator: ", ").escapedForTerminal))",
         snippet: sql.escapedForTerminal,
         hint: "remove the double rows first, or name columns that tell them apart")
@@ -153,7 +153,7 @@ struct PreparedTable {
     for name in others {
       let other = try PreparedSource.prepare(name, options: options, cancellation: source.opened.cancellation)
       // Its records would be gone when they are to be stored.
-      if !other.opened.isSeekable { throw other.cannotReadTwice(why: "--infer full reads the input twice") }
+      if !other.opened.isSeekable { throw other.cannotReadTwice(why: "\(.infer, "full") reads the input twice") }
       if other.isBlank { continue }
       for seen in try other.inferColumns(options: options) {
         if let index = columns.firstIndex(where: { SQLName.isSame($0.name, seen.name) }) {
@@ -204,7 +204,7 @@ struct PreparedTable {
     if schema.kind == .view && schema.triggers.isEmpty {
       throw UpsurgeError(
         .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
-        hint: "load the table behind it, or give the view INSTEAD OF triggers (--init takes TEMP ones)")
+        hint: "load the table behind it, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
     }
     var facts = TableFacts(
       name: schema.name, isNew: false,

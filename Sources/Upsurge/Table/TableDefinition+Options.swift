@@ -12,10 +12,10 @@ extension TableDefinition {
     }
     let names = inferred.map(\.name)
     let places = Dictionary(names.enumerated().map { (SQLName.folded($1), $0) }) { first, _ in first }
-    func place(_ wanted: String, option: String) throws(UpsurgeError) -> Int {
+    func place(_ wanted: String, option: Term) throws(UpsurgeError) -> Int {
       guard let place = places[SQLName.folded(wanted)] else {
         throw UpsurgeError(
-          .usage, "\(option) names the column \"\(wanted)\", which the input does not have",
+          .usage, "\(saying: option) names the column \"\(wanted)\", which the input does not have",
           hint: "its columns are: \(names.joined(separator: ", "))")
       }
       return place
@@ -23,13 +23,13 @@ extension TableDefinition {
     var types: [String: String] = [:]
     for (column, type) in options.types
     where mustKnowTypes || places[SQLName.folded(column)] != nil {
-      types[SQLName.folded(names[try place(column, option: "--type")])] = type
+      types[SQLName.folded(names[try place(column, option: .type)])] = type
     }
     var key: [String] = []
     for column in options.key where !LoadOptions.isExpression(column, columns: names) {
-      let name = names[try place(column, option: "--key")]
+      let name = names[try place(column, option: .key)]
       if key.contains(where: { SQLName.isSame($0, name) }) {
-        throw UpsurgeError(.usage, "--key names the column \"\(name)\" twice")
+        throw UpsurgeError(.usage, "\(.key) names the column \"\(name)\" twice")
       }
       key.append(name)
     }
@@ -39,10 +39,10 @@ extension TableDefinition {
         declaredType: types[SQLName.folded($0.name)] ?? $0.type.declaration(isStrict: options.isStrict))
     }
     for column in options.notNullColumns {
-      columns[try place(column, option: "--not-null")].isNotNull = true
+      columns[try place(column, option: .notNull)].isNotNull = true
     }
     for (column, value) in options.defaults {
-      columns[try place(column, option: "--default")].defaultValue = value
+      columns[try place(column, option: .default)].defaultValue = value
     }
     if let column = options.rules.softColumn, !names.contains(where: { SQLName.isSame($0, column) }) {
       columns.append(Column(name: column, declaredType: "TEXT"))

@@ -39,7 +39,7 @@ struct SummaryFile {
   /// Makes the file; `-` is standard output.
   /// - Parameter noun: what the file is, for messages.
   /// - Throws: `cannotCreate`.
-  init(opening path: String, option: String = "--summary", noun: String = "summary") throws(UpsurgeError) {
+  init(opening path: String, option: Wording = "\(.summary)", noun: String = "summary") throws(UpsurgeError) {
     self.path = path
     self.noun = noun
     if path == "-" {

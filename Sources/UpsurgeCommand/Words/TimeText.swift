@@ -62,7 +62,7 @@ enum TimeText {
     return ["  bottleneck: \(RunStage.words(bottleneck)), \(share)"]
       + advice.lines.map { line in
         "    "
-          + [line.stage.map(RunStage.words), line.option, line.text].compactMap { $0 }.joined(separator: ": ")
+          + [line.stage.map(RunStage.words), line.option?.text, line.text.text].compactMap { $0 }.joined(separator: ": ")
       }
   }
 

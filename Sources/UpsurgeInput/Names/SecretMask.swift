@@ -88,8 +88,8 @@ package struct SecretMask: Sendable {
   package func masked(_ error: UpsurgeError) -> UpsurgeError {
     if words.isEmpty { return error }
     var error = error
-    error.message = masked(error.message)
-    error.hint = error.hint.map(masked)
+    error.said = error.said.map(masked)
+    error.remedy = error.remedy?.map(masked)
     error.snippet = error.snippet.map(masked)
     if let file = error.position?.file { error.position?.file = masked(file) }
     return error

@@ -36,7 +36,7 @@ final class Deadline {
       .deadline, "\(place) was not done by its deadline of \(Words.seconds(seconds)) and was ended",
       hint: (hasCommitted
         ? "the same command goes on, or reads all again; " : "nothing of it is in the table; ")
-        + "a longer deadline gives it more time, --explain-time of upsurge load says where it goes")
+        + "a longer deadline gives it more time, \(command: "\(.explainTime)") of upsurge load says where it goes")
   }
 }
 

@@ -76,7 +76,7 @@ extension MirrorJob {
       note(
         RunNote(
           .warning,
-          "--accept-delivery \(digest.escapedForTerminal): no delivery of this run was refused under that digest; it is good for "
+          "\(.acceptDelivery, digest.escapedForTerminal): no delivery of this run was refused under that digest; it is good for "
             + "the one delivery whose refusal printed it, until another one is accepted"))
     }
     summary.seconds = MonotonicClock.seconds - start

@@ -86,7 +86,7 @@ extension RunNote {
     if mask.isEmpty { return note }
     return { said in
       var said = said
-      said.text = mask.masked(said.text)
+      said.said = said.said.map(mask.masked)
       note(said)
     }
   }

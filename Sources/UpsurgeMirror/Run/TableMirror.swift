@@ -250,8 +250,8 @@ struct TableMirror {
       "the feed of table \(table.name.escapedForTerminal) is not what it was: "
         + "\(changes.joined(separator: ", ").escapedForTerminal)",
       hint: table.sweep == .none
-        ? "--accept-change goes on with it as it is now"
-        : "--accept-change goes on with it as it is now; rows that the former feed has brought and this one does not are swept"
+        ? "\(.acceptChange) goes on with it as it is now"
+        : "\(.acceptChange) goes on with it as it is now; rows that the former feed has brought and this one does not are swept"
           + (table.ownedBy == nil
             ? "" : ", unless it goes by another key: then nothing is this feed's until it is delivered")
     )

@@ -310,7 +310,7 @@ struct BatchFiller<Row: TableRow> {
       rows.batch.take(.unstorable(row: count, reason: reason))
     } else if let refusal = check?.refusal(of: rows) {
       rows.removeLast()
-      rows.batch.take(.unstorable(row: count, reason: refusal.reason, hint: refusal.hint))
+      rows.batch.take(.unstorable(row: count, reason: refusal.reason, hint: Wording(refusal.hint)))
     }
     wantsRow = rows.hasRoom
   }
@@ -318,7 +318,7 @@ struct BatchFiller<Row: TableRow> {
 
 extension Reject {
   /// A row with a value that cannot be stored.
-  fileprivate static func unstorable(row: UInt64, reason: String, hint: String? = nil) -> Reject {
+  fileprivate static func unstorable(row: UInt64, reason: String, hint: Wording? = nil) -> Reject {
     Reject(
       .badValue, at: Position(file: "rows", record: row), reason: reason, hint: hint,
       raw: UnsafeBufferPointer(start: nil, count: 0))

@@ -83,27 +83,27 @@ public struct CSVDialect: Sendable, Equatable {
   /// Whether records can be told apart with these marks.
   /// - Throws: `usage` when two marks are the same, or one is a line end.
   package func validate() throws(UpsurgeError) {
-    guard let first = delimiter.first else { throw Self.wrong("the delimiter is empty", "--delimiter") }
+    guard let first = delimiter.first else { throw Self.wrong("the delimiter is empty", "\(.delimiter)") }
     let lineEnds: [UInt8] = [0x0A, 0x0D]
     if delimiter.contains(where: lineEnds.contains) {
-      throw Self.wrong("the delimiter holds a line end", "--delimiter")
+      throw Self.wrong("the delimiter holds a line end", "\(.delimiter)")
     }
     if let quote, lineEnds.contains(quote) || quote == first {
-      throw Self.wrong("the quote is a line end or starts the delimiter", "--quote or --delimiter")
+      throw Self.wrong("the quote is a line end or starts the delimiter", "\(.quote) or \(.delimiter)")
     }
     if let escape = distinctEscape, lineEnds.contains(escape) || escape == first {
-      throw Self.wrong("the escape is a line end or starts the delimiter", "--escape or --delimiter")
+      throw Self.wrong("the escape is a line end or starts the delimiter", "\(.escape) or \(.delimiter)")
     }
     if let commentPrefix, commentPrefix.isEmpty || commentPrefix.contains(where: lineEnds.contains) {
-      throw Self.wrong("the comment prefix is empty or holds a line end", "--comment")
+      throw Self.wrong("the comment prefix is empty or holds a line end", "\(.comment)")
     }
     if headerLineCount < 0 || skippedLineCount < 0 {
-      throw Self.wrong("a number of lines is negative", "--skip-lines")
+      throw Self.wrong("a number of lines is negative", "\(.skipLines)")
     }
   }
 
-  private static func wrong(_ message: String, _ option: String) -> UpsurgeError {
-    UpsurgeError(.usage, message, hint: "give another \(option)")
+  private static func wrong(_ message: Wording, _ option: Wording) -> UpsurgeError {
+    UpsurgeError(.usage, message, hint: "give another \(saying: option)")
   }
 }
 

@@ -68,7 +68,7 @@ package struct CSVSniffResult: Sendable, Equatable {
   /// Fields that a record should have; 0 when the sample holds no record.
   package var fieldCount: Int
   /// What else a person should know, one sentence each.
-  package var remarks: [String]
+  package var remarks: [Wording]
   /// Why this delimiter: `6 fields in 98 of 100 records`.
   package var delimiterEvidence: String
   /// Why the names and number of the fields are not known: the header, or the first record where there is none, is

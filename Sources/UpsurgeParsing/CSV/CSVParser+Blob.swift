@@ -68,7 +68,7 @@ extension CSVParser {
   }
 
   private mutating func reject(
-    _ reason: String, inSlot slot: Int, _ batch: inout Batch, _ scanner: inout RecordScanner
+    _ reason: Wording, inSlot slot: Int, _ batch: inout Batch, _ scanner: inout RecordScanner
   ) -> Settlement {
     let problem = RecordProblem(
       code: .badBlob, column: columns[slot].name, reason: "column \(columns[slot].name): \(reason)",

@@ -113,7 +113,7 @@ extension CSVParser {
     RecordProblem(
       code: .footer, column: nil,
       reason: "the input ends with a line that is no record, as a total or a count of rows",
-      hint: "--on-error reject stores the records and sets this line aside")
+      hint: "\(.onError, "reject") stores the records and sets this line aside")
   }
 }
 
@@ -156,7 +156,7 @@ package enum FooterWords {
   }
 
   /// Whether a cell that nothing but blanks or numbers follow is a remark on the table: `Source: the town hall`, `Page 1 of 2`.
-  static func isRemark(_ text: String, isAlone: Bool) -> Bool {
+  package static func isRemark(_ text: String, isAlone: Bool) -> Bool {
     let word = text.prefix { $0.isLetter }.lowercased()
     if !isAlone { return text.count == word.count && ["average", "mean", "count", "trailer"].contains(word) }
     return words.contains(word) && (text.count > word.count || ["average", "mean", "eof", "end", "trailer"].contains(word))

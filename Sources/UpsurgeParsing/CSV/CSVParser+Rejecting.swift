@@ -5,8 +5,8 @@ import UpsurgeRecords
 struct RecordProblem {
   var code: Reject.Code
   var column: String?
-  var reason: String
-  var hint: String?
+  var reason: Wording
+  var hint: Wording?
 }
 
 extension CSVParser {
@@ -27,16 +27,16 @@ extension CSVParser {
   }
 
   /// What leaves out a line with `#`, and no record that begins so.
-  private func commentHint(_ scanner: RecordScanner, in batch: borrowing Batch) -> String? {
-    if !hasHashRecord || scanner.bytes[batch.parsedByteCount] != UInt8(ascii: "#") { return "--comment '#' leaves out lines that begin with #" }
+  private func commentHint(_ scanner: RecordScanner, in batch: borrowing Batch) -> Wording? {
+    if !hasHashRecord || scanner.bytes[batch.parsedByteCount] != UInt8(ascii: "#") { return "\(.comment, "'#'") leaves out lines that begin with #" }
     let start = batch.parsedByteCount
     guard start + 1 < scanner.recordEnd, scanner.bytes[start + 1] == FieldReader.blank else { return nil }
-    return "--comment '# ' leaves out lines that begin with # and a blank"
+    return "\(.comment, "'# '") leaves out lines that begin with # and a blank"
   }
 
   /// What helps where a ragged line is a comment, is hardly a record, or has its quotes in the wrong places: to fill it up,
   /// or to keep what is too much, would store what nobody has meant.
-  private func lineHint(of scanner: RecordScanner, in batch: borrowing Batch) -> String? {
+  private func lineHint(of scanner: RecordScanner, in batch: borrowing Batch) -> Wording? {
     let start = batch.parsedByteCount
     if dialect.commentPrefix == nil {
       var at = start
@@ -44,15 +44,15 @@ extension CSVParser {
       if at < scanner.recordEnd, scanner.bytes[at] == UInt8(ascii: "#"), let hint = commentHint(scanner, in: batch) { return hint }
       let slashes = UInt8(ascii: "/")
       if at + 1 < scanner.recordEnd, scanner.bytes[at] == slashes, scanner.bytes[at + 1] == slashes {
-        return "--comment '//' leaves out lines that begin with //"
+        return "\(.comment, "'//'") leaves out lines that begin with //"
       }
     }
     if hasShiftedQuotes(scanner, at: start) {
-      return "mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"
+      return "mend the quotes, which stand inside of fields; \(.onError, "reject") sets the record aside until then"
     }
     let isWord = (scanner.bytes[start] | 0x20) &- UInt8(ascii: "a") < 26 || scanner.bytes[start] &- UInt8(ascii: "0") < 10
     if scanner.fieldCount == 1, slotOfField.count > (isWord || scanner.bytes[start] >= 0x80 ? 2 : 1) {
-      return "--on-error reject sets the line aside if it is no record; --ragged pad stores it as one, with NULL in all "
+      return "\(.onError, "reject") sets the line aside if it is no record; \(.ragged, "pad") stores it as one, with NULL in all "
         + "other fields"
     }
     return nil
@@ -77,14 +77,14 @@ extension CSVParser {
         code: .invalidUTF8, column: columnName(ofField: field),
         reason: "field \(field + 1) is not valid UTF-8",
         hint: beginsAsUTF8
-          ? "the rest of the text is UTF-8: mend these bytes, or --on-error reject sets such records aside"
-          : "if the file is not UTF-8, name its encoding: --encoding windows-1252 (western), windows-1250, "
+          ? "the rest of the text is UTF-8: mend these bytes, or \(.onError, "reject") sets such records aside"
+          : "if the file is not UTF-8, name its encoding: \(.encoding, "windows-1252") (western), windows-1250, "
           + "windows-1251, shift_jis, gb18030 ...")
     }
     return RecordProblem(
       code: .invalidUTF8, column: columnName(ofField: field),
       reason: "field \(field + 1) has bytes that are not \(encodingName) (bytes are counted in the text as UTF-8)",
-      hint: "mend them, or name the file's true encoding with --encoding")
+      hint: "mend them, or name the file's true encoding with \(.encoding)")
   }
 
   /// Whether the first byte beyond ASCII begins a character of UTF-8: read in another encoding, such letters would be wrong.
@@ -114,14 +114,14 @@ extension CSVParser {
       return RecordProblem(
         code: .ragged, column: columnName(ofField: found - 1),
         reason: "\(counts): the record ends with \(fieldLabel(found - 1))",
-        hint: "--ragged pad fills the missing fields with NULL")
+        hint: "\(.ragged, "pad") fills the missing fields with NULL")
     }
     if dialect.ragged == .extra && extraSlot != nil { return nil }
     if dialect.ragged != .reject && !scanner.hasSurplusContent { return nil }
-    let hint =
+    let hint: Wording =
       dialect.ragged == .reject && !scanner.hasSurplusContent
-      ? "--ragged pad drops surplus fields that are empty"
-      : "--ragged extra keeps surplus fields in a column of their own"
+      ? "\(.ragged, "pad") drops surplus fields that are empty"
+      : "\(.ragged, "extra") keeps surplus fields in a column of their own"
     return RecordProblem(
       code: .ragged, column: columnName(ofField: expected - 1),
       reason: "\(counts): the record goes on behind \(fieldLabel(expected - 1)), the last one", hint: hint)
@@ -153,13 +153,13 @@ extension CSVParser {
         code: .badQuote, column: column,
         reason: "\(label): the closing quote \(mark) is followed by something else than a delimiter",
         hint: dialect.quotes == .lenient
-          ? "mend the quotes; --on-error reject sets the record aside until then"
-          : "--quotes lenient takes quotes inside a field as data; --escape C if quotes are escaped by C; --on-error reject "
+          ? "mend the quotes; \(.onError, "reject") sets the record aside until then"
+          : "\(.quotes, "lenient") takes quotes inside a field as data; \(.escape, "C") if quotes are escaped by C; \(.onError, "reject") "
             + "sets the record aside")
       : RecordProblem(
         code: .unclosedQuote, column: column,
         reason: "\(label): the quote \(mark) is still open at the end of the input",
-        hint: "--quote none if quotes are data; else close the quote on this line")
+        hint: "\(.quote, "none") if quotes are data; else close the quote on this line")
     append(problem, to: &batch, rawEnd: line.end)
     if line.next > line.end { nextLine += 1 }
     batch.parsedByteCount = line.next

@@ -18,7 +18,7 @@ extension CSVParser {
       throw UpsurgeError(
         .badInput, "the header is larger than \(limit) bytes", position: position(ofByte: start, in: batch),
         hint:
-          "--memory \(Self.memory(for: 2 * bytes.count)) for a larger one; --quote none if a quote is never closed"
+          "\(.memory, Self.memory(for: 2 * bytes.count)) for a larger one; \(.quote, "none") if a quote is never closed"
       )
     }
     recordCount += 1
@@ -38,7 +38,7 @@ extension CSVParser {
       batch.take(
         reject(
           record,
-          "the record is larger than the \(limit) bytes of a quarter of --memory; --memory \(memory) for larger ones, --quote none if a quote is never closed"
+          "the record is larger than the \(limit) bytes of a quarter of \(.memory); \(.memory, memory) for larger ones, \(.quote, "none") if a quote is never closed"
         ))
     }
     if !tally.isEmpty { tally.move(to: &batch.warnings, naming: columns, file: file) }
@@ -55,11 +55,11 @@ extension CSVParser {
     batch.take(
       reject(
         record,
-        "the record has \(record.byteCount) bytes, more than the \(record.limit) of a quarter of --memory; "
-          + "--memory \(memory) has room for it"))
+        "the record has \(record.byteCount) bytes, more than the \(record.limit) of a quarter of \(.memory); "
+          + "\(.memory, memory) has room for it"))
   }
 
-  private func reject(_ record: DroppedRecord, _ reason: String) -> Reject {
+  private func reject(_ record: DroppedRecord, _ reason: Wording) -> Reject {
     record.raw.withUnsafeBufferPointer { raw in
       Reject(.tooLarge, at: record.position, reason: reason, raw: raw)
     }

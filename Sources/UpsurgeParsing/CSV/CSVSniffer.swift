@@ -49,7 +49,7 @@ struct Sniffing {
   /// Whether lines above the table were taken for titles.
   var hasTitle = false
   /// What speaks against the marks that were chosen, one sentence each.
-  var doubts: [String] = []
+  var doubts: [Wording] = []
 
   init(bytes: UnsafeBufferPointer<UInt8>, isWhole: Bool, given: CSVOverrides) {
     (self.bytes, self.isWhole, self.given) = (bytes, isWhole, given)
@@ -73,7 +73,7 @@ struct Sniffing {
     dialect.headerLineCount = given.headerLineCount ?? (otherHeader == nil ? headerLineCount(of: table) : 1)
 
     let shape = table.shape(ignoringHashes: false)
-    var remarks: [String] = []
+    var remarks: [Wording] = []
     var names = names(of: table, dialect, shape, &remarks)
     if let otherHeader, given.columnNames == nil, dialect.headerLineCount == 1 {
       names = HeaderNames(fields: otherHeader.names)
@@ -101,7 +101,7 @@ struct Sniffing {
         result = other
         result.remarks.append(
           "the first line says that the delimiter is \(CSVDialect.name(of: [line.delimiter])), which is in no line: "
-            + "\(CSVDialect.name(of: other.dialect.delimiter)) parts the fields; --delimiter says another one")
+            + "\(CSVDialect.name(of: other.dialect.delimiter)) parts the fields; \(.delimiter) says another one")
       }
     }
     result.dialect.skippedLineCount += line.lineCount
@@ -183,7 +183,7 @@ struct Sniffing {
 
   /// The columns' names: given ones, those of the header, or numbered ones.
   private func names(
-    of table: SampleRecords, _ dialect: CSVDialect, _ shape: SampleRecords.Shape, _ remarks: inout [String]
+    of table: SampleRecords, _ dialect: CSVDialect, _ shape: SampleRecords.Shape, _ remarks: inout [Wording]
   ) -> HeaderNames {
     if let names = given.columnNames { return HeaderNames(fields: names) }
     let headers = table.records.prefix(dialect.headerLineCount)

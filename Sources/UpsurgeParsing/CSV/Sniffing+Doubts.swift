@@ -9,7 +9,7 @@ extension Sniffing {
   /// - Parameters:
   ///   - table: the sample by the marks that were chosen.
   ///   - names: those of its columns.
-  func doubts(in table: SampleRecords, _ dialect: CSVDialect, names: [String]) -> [String] {
+  func doubts(in table: SampleRecords, _ dialect: CSVDialect, names: [String]) -> [Wording] {
     let body = table.records.dropFirst(dialect.headerLineCount).prefix(Self.limit).filter { !$0.isBroken }
     return quotesThatAreData(dialect) + otherQuotes(in: body, of: table, dialect, names) + quotedLines(in: body, of: table)
       + blanks(in: body, of: table, dialect) + nullMarks(in: body, of: table, dialect)
@@ -18,7 +18,7 @@ extension Sniffing {
   }
 
   /// Fields begin with a quote, and reading it as one made no sense.
-  private func quotesThatAreData(_ dialect: CSVDialect) -> [String] {
+  private func quotesThatAreData(_ dialect: CSVDialect) -> [Wording] {
     guard given.quote == nil, dialect.quote == nil else { return [] }
     var reader = FieldReader(bytes: bytes, dialect: dialect)
     var count = 0
@@ -26,7 +26,7 @@ extension Sniffing {
       let field = reader.nextField()
       if field.stop > field.start && bytes[field.start] == Self.marks[0] {
         return [
-          "the quotes do not fit together, so they are read as data; --quote '\"' --quotes lenient reads them as quotes "
+          "the quotes do not fit together, so they are read as data; \(.quote, "'\"'") \(.quotes, "lenient") reads them as quotes "
             + "wherever they fit"
         ]
       }
@@ -38,7 +38,7 @@ extension Sniffing {
   /// A column most of whose values stand in the other kind of quotes.
   private func otherQuotes(
     in body: [SampleRecords.Record], of table: SampleRecords, _ dialect: CSVDialect, _ names: [String]
-  ) -> [String] {
+  ) -> [Wording] {
     let isPreset = given.quote == CSVOverrides.Mark.none && given.escaping == .letters
     guard given.quote == nil || isPreset else { return [] }
     let body = isPreset ? table.records : body
@@ -47,10 +47,10 @@ extension Sniffing {
         let values = body.compactMap { value(of: $0, column, in: table) }.filter { $0.count > 0 }
         let enclosed = values.count { $0.count > 1 && $0.first == mark && $0.last == mark }
         if enclosed > 1 && enclosed * 5 >= values.count * 4 {
-          let option = mark == Self.marks[0] ? "--quote '\"'" : "--quote \"'\""
+          let option: Wording = mark == Self.marks[0] ? "\(.quote, "'\"'")" : "\(.quote, "\"'\"")"
           return [
             "the values of \(names[column].escapedForTerminal) keep the \(CSVDialect.name(of: [mark])) around them; "
-              + "\(option) reads them without"
+              + "\(saying: option) reads them without"
           ]
         }
       }
@@ -59,7 +59,7 @@ extension Sniffing {
   }
 
   /// Each line is one quoted field that holds delimiters: somebody has quoted the lines and not the fields.
-  private func quotedLines(in body: [SampleRecords.Record], of table: SampleRecords) -> [String] {
+  private func quotedLines(in body: [SampleRecords.Record], of table: SampleRecords) -> [Wording] {
     guard given.delimiter == nil, body.count > 1, body.allSatisfy({ $0.fields.count == 1 }) else { return [] }
     let lines = body.map { table.fields[$0.fields.lowerBound] }
     guard lines.allSatisfy(\.isQuoted) else { return [] }
@@ -101,7 +101,7 @@ extension Sniffing {
   /// Most fields begin or end with a blank, which stands beside each delimiter.
   private func blanks(
     in body: [SampleRecords.Record], of table: SampleRecords, _ dialect: CSVDialect
-  ) -> [String] {
+  ) -> [Wording] {
     guard given.delimiter == nil, dialect.delimiter.count == 1, dialect.delimiter[0] > FieldReader.blank else { return [] }
     let (start, stop) = ends(of: body, in: table)
     let (begins, ends) = (start.isUsual, stop.isUsual)
@@ -118,13 +118,13 @@ extension Sniffing {
     }
     let mark = String(decoding: dialect.delimiter, as: UTF8.self)
     let option = "'\(ends ? " " : "")\(mark)\(begins ? " " : "")'"
-    return ["fields \(place) with a blank, which is part of them; --delimiter \(option) reads them without"]
+    return ["fields \(place) with a blank, which is part of them; \(.delimiter, option) reads them without"]
   }
 
   /// Fields are `\N`, which programs write for NULL where they escape with backslashes.
   private func nullMarks(
     in body: [SampleRecords.Record], of table: SampleRecords, _ dialect: CSVDialect
-  ) -> [String] {
+  ) -> [Wording] {
     let mark: [UInt8] = [UInt8(ascii: "\\"), UInt8(ascii: "N")]
     guard given.escape == nil, !given.nullSpellings.contains(mark),
       body.contains(where: { $0.fields.contains { !table.fields[$0].isQuoted && isMark($0, mark, table) } })
@@ -132,8 +132,8 @@ extension Sniffing {
     let isTabbed = dialect.delimiter == [0x09]
     return [
       isTabbed
-        ? "fields are \\N, which is read as text; --dialect mysql or --dialect postgres reads it as NULL, and undoes escapes such as \\n"
-        : "fields are \\N, which is read as text; --null '\\N' reads it as NULL"
+        ? "fields are \\N, which is read as text; \(.dialect, "mysql") or \(.dialect, "postgres") reads it as NULL, and undoes escapes such as \\n"
+        : "fields are \\N, which is read as text; \(.null, "'\\N'") reads it as NULL"
     ]
   }
 
@@ -142,17 +142,17 @@ extension Sniffing {
   }
 
   /// The first record is the header because first records are, where another sign says that it may be none.
-  private func headerByPlace(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+  private func headerByPlace(of table: SampleRecords, _ dialect: CSVDialect) -> [Wording] {
     guard given.headerLineCount == nil, given.columnNames == nil, dialect.headerLineCount == 1, let first = table.records.first,
       !HeaderJudge(table).isSupported
     else { return [] }
     let isDump = given.escaping == .letters
     guard isDump || table.records.dropFirst().first.map({ table.repeats(first, in: $0) }) == true else { return [] }
-    return ["the first record is read as the header; --no-header reads it as a record"]
+    return ["the first record is read as the header; \(.noHeader) reads it as a record"]
   }
 
   /// The line above records without a header could be the header: names, of another number than the records have fields.
-  private func headerAsTitle(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+  private func headerAsTitle(of table: SampleRecords, _ dialect: CSVDialect) -> [Wording] {
     guard given.skippedLineCount == nil, given.headerLineCount == nil, given.columnNames == nil,
       dialect.headerLineCount == 0, dialect.skippedLineCount > 0, hasTitle
     else { return [] }
@@ -163,32 +163,32 @@ extension Sniffing {
       sample.texts(of: first).allSatisfy({ !$0.isEmpty && !CellLook($0).isTyped })
     else { return [] }
     return [
-      "line \(dialect.skippedLineCount) is left out as a title, and the records have no header; --skip-lines "
-        + "\(above.skippedLineCount) --header-lines 1 reads it as the header"
+      "line \(dialect.skippedLineCount) is left out as a title, and the records have no header; \(.skipLines) "
+        + "\(above.skippedLineCount) \(.headerLines, "1") reads it as the header"
     ]
   }
 
   /// The first record could be names that its columns hold as well.
-  private func recurringNames(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+  private func recurringNames(of table: SampleRecords, _ dialect: CSVDialect) -> [Wording] {
     guard given.headerLineCount == nil, given.columnNames == nil, dialect.headerLineCount == 0 else { return [] }
     let judge = HeaderJudge(table)
-    if judge.isCounting { return ["the first record is read as data, and could be a header that counts; --header-lines 1 reads it so"] }
+    if judge.isCounting { return ["the first record is read as data, and could be a header that counts; \(.headerLines, "1") reads it so"] }
     guard judge.isRecurring else { return [] }
     return [
-      "the first record is read as data, as its texts stand in later records, too; --header-lines 1 reads it as the header"
+      "the first record is read as data, as its texts stand in later records, too; \(.headerLines, "1") reads it as the header"
     ]
   }
 
   /// The second record names columns, too, or their units.
-  private func secondHeader(of table: SampleRecords, _ dialect: CSVDialect) -> [String] {
+  private func secondHeader(of table: SampleRecords, _ dialect: CSVDialect) -> [Wording] {
     guard given.headerLineCount == nil, given.columnNames == nil else { return [] }
     if dialect.headerLineCount == 2 && !isUnderlined(table) {
-      return ["the names of the first two records are joined; --header-lines 1 takes those of the first one alone"]
+      return ["the names of the first two records are joined; \(.headerLines, "1") takes those of the first one alone"]
     }
     guard dialect.headerLineCount < 2,
       dialect.headerLineCount == 1 && HeaderJudge(table, hasSecondRow: true).isSecondRowHeader || HeaderJudge.hasNamesBelow(table)
     else { return [] }
-    return ["the second record looks like a part of the header; --header-lines 2 joins the two, and --skip-lines 1 leaves the first one out"]
+    return ["the second record looks like a part of the header; \(.headerLines, "2") joins the two, and \(.skipLines, "1") leaves the first one out"]
   }
 
   /// An unquoted field; nil where there is none.

@@ -44,7 +44,7 @@ extension Sniffing {
   }
 
   /// Says where another delimiter is nearly as likely.
-  private func doubt(of best: Candidate, among candidates: [Candidate]) -> String? {
+  private func doubt(of best: Candidate, among candidates: [Candidate]) -> Wording? {
     let others = candidates.filter { other in
       let isClose = other.score >= Self.closeShare * best.score
       let isUsual = Self.delimiters.prefix(4).contains { [$0.byte] == other.dialect.delimiter }
@@ -58,17 +58,17 @@ extension Sniffing {
     guard let second = others.max(by: { $0.score < $1.score }) else { return oneColumnDoubt(of: best, among: candidates) }
     let name = CSVDialect.name(of: second.dialect.delimiter)
     return "the delimiter is not sure: \(CSVDialect.name(of: best.dialect.delimiter)) fits best, and \(name) nearly as "
-      + "well; --delimiter \(name) reads it so"
+      + "well; \(.delimiter, name) reads it so"
   }
 
   /// Says where each line is one field, and another delimiter would part most of them.
-  private func oneColumnDoubt(of best: Candidate, among candidates: [Candidate]) -> String? {
+  private func oneColumnDoubt(of best: Candidate, among candidates: [Candidate]) -> Wording? {
     guard given.delimiter == nil, read(best.dialect).shape(ignoringHashes: false).fieldCount == 1 else { return nil }
     for other in candidates where other.dialect.delimiter != best.dialect.delimiter && other.score * 2 >= best.score {
       let shape = read(other.dialect).shape(ignoringHashes: false)
       if shape.fieldCount > 1 && shape.recordCount > 2 && shape.consistency >= 0.6 {
         let name = CSVDialect.name(of: other.dialect.delimiter)
-        return "each line is read as one field; --delimiter \(name) makes \(shape.fieldCount) fields of most lines"
+        return "each line is read as one field; \(.delimiter, name) makes \(shape.fieldCount) fields of most lines"
       }
     }
     return nil

@@ -6,7 +6,7 @@ extension Sniffing {
 
   /// Says where another table seems to begin: names that nothing above them has, after a blank line or with another number
   /// of fields than the records above.
-  func secondTableRemark(_ table: SampleRecords, headerLineCount: Int) -> String? {
+  func secondTableRemark(_ table: SampleRecords, headerLineCount: Int) -> Wording? {
     let records = table.records
     let fieldCount = table.shape(ignoringHashes: false).fieldCount
     var candidateCount = 0
@@ -28,7 +28,7 @@ extension Sniffing {
       let line = table.lineCount(before: record.offset)
       let list = names.prefix(3).map { String(decoding: $0.prefix(20), as: UTF8.self).escapedForTerminal }
       return "line \(line + 1) seems to begin another table: \(list.joined(separator: ", "))\(width > 3 ? ", ..." : ""). "
-        + "One table is read from a file: split it there, or --skip-lines \(line) reads the other one"
+        + "One table is read from a file: split it there, or \(.skipLines, line) reads the other one"
     }
     return nil
   }

@@ -15,9 +15,9 @@ struct JSONFault: @unchecked Sendable {
     case columnCollision
     case wouldChange
     /// A key that is not written as its number is, and what helps.
-    case keyChanges(hint: String)
+    case keyChanges(hint: Wording)
     /// A value for a BLOB column that cannot be decoded: why, as a sentence.
-    case badBlob(String)
+    case badBlob(Wording)
     case unnameableKey
     /// `NaN` or an infinity where a value was expected.
     case nonFinite(String)
@@ -62,7 +62,7 @@ struct JSONFault: @unchecked Sendable {
   }
 
   /// One sentence. `end` bounds the bytes that may be shown; `unit` is what they belong to.
-  func reason(end: UnsafePointer<UInt8>, unit: String, offset: Int) -> String {
+  func reason(end: UnsafePointer<UInt8>, unit: String, offset: Int) -> Wording {
     let place = "at byte \(offset) of the \(unit)"
     switch kind {
     case .cancelled: return "reading was cancelled \(place)"
@@ -76,7 +76,7 @@ struct JSONFault: @unchecked Sendable {
     case .badBlob(let reason): return "\(reason) (\(place))"
     case .unnameableKey: return "the key \(place) holds U+0000, which no column name can"
     case .nonFinite(let word): return "\(word) is no JSON value, found \(place)"
-    case .notAnObject(let found): return found
+    case .notAnObject(let found): return Wording(found)
     case .tooManyColumns(let limit):
       return
         "the record needs a column more than the \(limit) that SQLite takes in a table, for the value \(place)"
@@ -85,7 +85,7 @@ struct JSONFault: @unchecked Sendable {
         "a key of \(byteCount) bytes needs a column, and the names of all columns may have "
         + "\(JSONParser.nameByteLimit), for the value \(place)"
     case .tooManyKeys:
-      return "the record has more different keys than --flatten can tell apart, the last one \(place)"
+      return "the record has more different keys than \(.flatten) can tell apart, the last one \(place)"
     case .ragged(let found, let expected):
       return "the array has \(found) value\(found == 1 ? "" : "s"), the header \(expected)"
     }
@@ -125,22 +125,22 @@ struct JSONFault: @unchecked Sendable {
     }
   }
 
-  static let columnsHint = "--columns A,B reads only the keys it names"
+  static let columnsHint: Wording = "\(.columns, "A,B") reads only the keys it names"
 
-  static let blobHint =
-    "--blob base64, hex or file says what text in BLOB columns is; without it text stays text"
+  static let blobHint: Wording =
+    "\(.blob, "base64"), hex or file says what text in BLOB columns is; without it text stays text"
 
   /// What to do about it, where an option helps.
-  var hint: String? {
+  var hint: Wording? {
     switch kind {
     case .wouldChange:
-      column.map { "--type \("\($0):TEXT".quotedForShell) keeps the spelling; --infer full looks at all values first" }
+      column.map { "\(.type, "\($0):TEXT".quotedForShell) keeps the spelling; \(.infer, "full") looks at all values first" }
     case .keyChanges(let hint): hint
     case .badBlob: Self.blobHint
     case .tooManyColumns, .nameTooLong: Self.columnsHint
-    case .tooManyKeys: "without --flatten the record can be read"
-    case .nonFinite: "--json-nan null stores NULL for it"
-    case .duplicateKey, .columnCollision: "--duplicate-keys last-wins takes the last value"
+    case .tooManyKeys: "without \(.flatten) the record can be read"
+    case .nonFinite: "\(.jsonNaN, "null") stores NULL for it"
+    case .duplicateKey, .columnCollision: "\(.duplicateKeys, "last-wins") takes the last value"
     default: nil
     }
   }

@@ -53,7 +53,8 @@ extension JSONParser {
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
     if slot >= 0 && slot < frame.columnCount {
       keys.entries[key].affinity = isDecoded(slot) ? Self.decodedAffinity : columns[slot].affinity.rawValue
-      if name.isEmpty { pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name) }
+      // Once, also where a run is resumed after the record that was first.
+      if name.isEmpty, countedKeys.insert(name).inserted { pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name) }
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else if slot == Int(JSONKeyTable.skipped) {
       noteSkipped(name)
@@ -198,7 +199,7 @@ extension JSONParser {
     return UpsurgeError(
       .guardRefused,
       "the input has a key \"\(name.escapedForTerminal)\" for which table \(table) has no column",
-      position: position, hint: "--alter adds the column; --columns A,B leaves it out")
+      position: position, hint: "\(.alter) adds the column; \(.columns, "A,B") leaves it out")
   }
 
   private func markRefusal(of name: String, at position: Position) -> UpsurgeError {

@@ -80,8 +80,8 @@ extension JSONParser {
       .badInput, "a record of the document has more bytes than the \(limit) that memory allows [too-large]",
       position: position(of: start, batch),
       hint: isWhole
-        ? "--json-path KEY reads the array inside the document; --memory \(mebibytes)MiB gives more room"
-        : "--memory \(mebibytes)MiB gives more room")
+        ? "\(.jsonPath, "KEY") reads the array inside the document; \(.memory, "\(mebibytes)MiB") gives more room"
+        : "\(.memory, "\(mebibytes)MiB") gives more room")
   }
 
   /// Moves on to a byte, counting lines.

@@ -30,7 +30,7 @@ extension JSONParser {
     let path = dialect.jsonPath.joined(separator: ".")
     throw documentError(
       "the document has nothing at the JSON path \(path.escapedForTerminal)", at: place, batch,
-      hint: "--json-path must name the keys that lead to the array of records")
+      hint: "\(.jsonPath) must name the keys that lead to the array of records")
   }
 
   /// The path leads to something that holds no records.
@@ -57,8 +57,8 @@ extension JSONParser {
       at: place,
       batch,
       hint: isMap && isTarget
-        ? "--json-map is for an object each of whose values is a record; leave it out for an array"
-        : "--json-path names the keys that lead to the array of records")
+        ? "\(.jsonMap) is for an object each of whose values is a record; leave it out for an array"
+        : "\(.jsonPath) names the keys that lead to the array of records")
   }
 
   /// What is no JSON; the input cannot be read on behind it.
@@ -74,7 +74,7 @@ extension JSONParser {
 
   /// An error at a byte of the arena.
   func documentError(
-    _ message: String, at place: UnsafePointer<UInt8>, _ batch: borrowing Batch, hint: String? = nil
+    _ message: Wording, at place: UnsafePointer<UInt8>, _ batch: borrowing Batch, hint: Wording? = nil
   ) -> UpsurgeError {
     let base = UnsafePointer(batch.arena)
     let rest = max(0, min(40, batch.arenaByteCount - (place - base)))

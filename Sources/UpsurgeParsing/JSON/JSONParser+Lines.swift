@@ -139,8 +139,8 @@ extension JSONParser {
       Reject(
         .tooLarge, at: dropped.position,
         reason:
-          "the record has \(dropped.byteCount) bytes, more than the \(dropped.limit) of a quarter of --memory; "
-          + "--memory \(mebibytes)MiB has room for it", raw: raw)
+          "the record has \(dropped.byteCount) bytes, more than the \(dropped.limit) of a quarter of \(.memory); "
+          + "\(.memory, "\(mebibytes)MiB") has room for it", raw: raw)
     }
     reject.isRawCut = dropped.byteCount > UInt64(Reject.rawByteLimit)
     batch.take(reject)

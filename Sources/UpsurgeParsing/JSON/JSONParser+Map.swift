@@ -74,9 +74,9 @@ extension JSONParser {
   private func taken(_ column: String, by name: MapName, _ batch: borrowing Batch) -> UpsurgeError {
     UpsurgeError(
       .badInput,
-      "the record has \(column.escapedForTerminal) itself, and --json-map \(column.escapedForTerminal) puts its key in the map there",
+      "the record has \(column.escapedForTerminal) itself, and \(.jsonMap, column.escapedForTerminal) puts its key in the map there",
       position: position(of: name.start, batch),
-      hint: "--json-map NAME gives the keys of the map a column of another name")
+      hint: "\(.jsonMap, "NAME") gives the keys of the map a column of another name")
   }
 
   /// Makes the record's bytes those of the whole member.

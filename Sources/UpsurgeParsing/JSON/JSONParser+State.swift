@@ -2,7 +2,7 @@ import CScan
 import UpsurgeRecords
 
 /// What a JSON parser must know to go on in the middle of a source: whether records are objects or arrays, the header
-/// of arrays, the keys that were counted as left out, and where in a document it is.
+/// of arrays, the keys that were counted as left out or as empty, and where in a document it is.
 ///
 ///     ""                                                   in front of everything
 ///     {"shape":"objects"}

@@ -72,6 +72,6 @@ package enum JSONPath {
   private static func refusal(_ text: String, _ reason: String) -> UpsurgeError {
     UpsurgeError(
       .usage, "the JSON path `\(text.escapedForTerminal)` cannot be read: \(reason)",
-      hint: "--json-path takes keys with dots between them: data.items or 'data.\"odd.key\"'")
+      hint: "\(.jsonPath) takes keys with dots between them: data.items or 'data.\"odd.key\"'")
   }
 }

@@ -28,8 +28,8 @@ extension Connection {
   ) throws(UpsurgeError) {
     if durability == .off && !isNewDatabase {
       throw UpsurgeError(
-        .usage, "--durability off is for new files only, and \(path.escapedForTerminal) exists",
-        hint: "--durability normal keeps what is there safe")
+        .usage, "\(.durability, "off") is for new files only, and \(path.escapedForTerminal) exists",
+        hint: "\(.durability, "normal") keeps what is there safe")
     }
     if isNewDatabase { try execute("PRAGMA page_size=\(newDatabasePageSize)") }
     // Statement journals stay in memory; they are a few pages. A sort would too: nothing here sorts. What takes records
@@ -74,14 +74,14 @@ extension Connection {
     if try integer("SELECT count(*) FROM sqlite_schema") != 0 {
       throw UpsurgeError(
         .databaseBusy, "another program has just made the database \(path.escapedForTerminal)",
-        hint: "run again; --durability off is for new files only")
+        hint: "run again; \(.durability, "off") is for new files only")
     }
     try undefended("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
     let mode = try text("PRAGMA journal_mode") ?? ""
     if mode != "off" && mode != "memory" {
       throw UpsurgeError(
         .database, "the database \(path.escapedForTerminal) keeps its journal (\(mode))",
-        hint: "leave out --durability off")
+        hint: "leave out \(.durability, "off")")
     }
   }
 

@@ -38,7 +38,8 @@ extension Connection {
       error.code = .databaseBusy
       error.message =
         "the database \(database) is in use by another program, and stayed so for \(wait?.milliseconds ?? 0) ms"
-      error.hint = "--busy-timeout MS waits longer"
+      error.remedy = Wording(
+        "\(.busyTimeout, "MS") waits longer", call: "a longer busy timeout in the database's Configuration waits longer")
     case SQLITE_CANTOPEN:
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be opened or created\(systemReason(handle))"
@@ -78,12 +79,13 @@ extension Connection {
       error.hint = isRoomLeft ? hint : roomHint
     case SQLITE_NOMEM:
       error.message = "SQLite is out of memory"
-      error.hint = "--memory BYTES bounds what is used"
+      error.remedy = Wording(
+        "\(.memory, "BYTES") bounds what is used", call: "the database's Configuration bounds what is used")
     case SQLITE_INTERRUPT:
       error.code = .interrupted
       error.message = "the statement was interrupted"
     default:
-      (error.message, error.hint) =
+      (error.said, error.remedy) =
         RawWords.meant(by: said) ?? ("SQLite failed on \(database): \(said.escapedForTerminal)", nil)
     }
     error.message += " [SQLite code \(code)]"

@@ -41,7 +41,7 @@ extension Connection {
         .usage,
         "\(name.escapedForTerminal): \(rules.refusal ?? said.escapedForTerminal) [SQLite code \(code)]",
         hint: rules.refusal.map { _ in
-          "--init is for TEMP triggers, TEMP views and settings of the connection"
+          "\(.initScript) is for TEMP triggers, TEMP views and settings of the connection"
         },
         underlyingCode: code)
     }

@@ -3,7 +3,7 @@ import UpsurgeRecords
 /// What SQLite's own messages mean for who loads records, where they speak of a statement that nobody has written.
 enum RawWords {
   /// - Returns: nil for a message that says enough.
-  static func meant(by said: String) -> (message: String, hint: String?)? {
+  static func meant(by said: String) -> (said: Wording, remedy: Wording?)? {
     switch said {
     case "virtual tables may not be altered":
       return ("the table is a virtual one, which takes no further columns", columnsHint)
@@ -26,7 +26,7 @@ enum RawWords {
     return nil
   }
 
-  private static let columnsHint = "--columns A,B loads only the columns named"
+  private static let columnsHint: Wording = "\(.columns, "A,B") loads only the columns named"
 
   private static func rest(of said: String, after start: String) -> String? {
     said.hasPrefix(start) ? String(said.dropFirst(start.count)).escapedForTerminal : nil

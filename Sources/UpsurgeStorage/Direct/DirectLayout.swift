@@ -9,7 +9,7 @@ package struct DirectLayout: Sendable {
   package enum Finding: Sendable {
     case fits(DirectLayout)
     /// In words that follow "the table".
-    case unsupported(String)
+    case unsupported(Wording)
   }
 
   /// One tree of the file.
@@ -66,19 +66,19 @@ package struct DirectLayout: Sendable {
     }
     var layout = DirectLayout(table: plan.schema.name)
     layout.lengthLimit = connection.lengthLimit
-    if let reason = try layout.readTrees(plan, on: connection) { return .unsupported(reason) }
+    if let reason = try layout.readTrees(plan, on: connection) { return .unsupported(Wording(reason)) }
     layout.guards = layout.makeGuards(plan)
     return .fits(layout)
   }
 
   /// Why the records of a plan cannot be packed by us; nil when they may.
-  private static func reason(against plan: UpsertPlan) -> String? {
+  private static func reason(against plan: UpsertPlan) -> Wording? {
     let schema = plan.schema
     if schema.kind != .table { return "is none that holds its rows itself" }
     if plan.mode == .update || plan.mode == .delete {
       return "is only looked up in mode \(plan.mode.rawValue)"
     }
-    if plan.tombstoneCell != nil { return "may lose rows by --delete-when" }
+    if plan.tombstoneCell != nil { return "may lose rows by \(.deleteWhen)" }
     if !plan.homelessCells.isEmpty { return "lacks columns of the input" }
     if !schema.triggers.isEmpty { return "has triggers" }
     if !schema.foreignKeys.isEmpty || !schema.referencingKeys.isEmpty { return "has foreign keys" }

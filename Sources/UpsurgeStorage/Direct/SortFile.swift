@@ -69,6 +69,6 @@ final class SortFile {
         + " system error \(code))",
       hint: code == EEXIST
         ? "move it elsewhere; it is no file of an earlier run"
-        : "make room where the database lies, or give more --memory", underlyingCode: code)
+        : "make room where the database lies, or give more \(.memory)", underlyingCode: code)
   }
 }

@@ -195,8 +195,8 @@ package final class StatementEmitter: RecordObserver {
       .tooLarge, at: batch.position(of: record, file: source),
       reason: "the record's SQL statement takes \(byteCount) bytes, more than the \(packer.byteLimit) it may",
       hint: byteCount <= limit
-        ? "--max-statement \(byteCount) would do, if the host takes it"
-        : "no --max-statement helps: SQLite takes \(limit) bytes by default",
+        ? "\(.maxStatement, byteCount) would do, if the host takes it"
+        : "no \(.maxStatement) helps: SQLite takes \(limit) bytes by default",
       raw: batch.rawBytes(of: record))
   }
 }

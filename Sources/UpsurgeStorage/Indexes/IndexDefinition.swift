@@ -24,7 +24,7 @@ package struct IndexDefinition: Sendable, Equatable {
       let kind = schema.kind == .view ? "view" : "\(schema.kind.rawValue) table"
       throw UpsurgeError(
         .usage, "\(schema.name.escapedForTerminal) is a \(kind), which can have no index",
-        hint: "leave out --index")
+        hint: "leave out \(.index)")
     }
     var taken = try namesInUse(connection)
     var definitions: [IndexDefinition] = []
@@ -54,7 +54,7 @@ package struct IndexDefinition: Sendable, Equatable {
       guard let index = schema.columnIndex(name) else {
         throw UpsurgeError(
           .usage,
-          "--index names \(name.escapedForTerminal), which is not a column of table \(schema.name.escapedForTerminal)",
+          "\(.index) names \(name.escapedForTerminal), which is not a column of table \(schema.name.escapedForTerminal)",
           hint: "its columns are: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
       }
       columns.append(schema.columns[index].name)

@@ -48,7 +48,7 @@ extension KeyMigration {
       throw UpsurgeError(
         .guardRefused, "\(name) ended early, and the same command would bring its integers",
         hint:
-          "end it first by its own command, or give it up: upsurge runs \(connection.path.quotedForShell) --forget \(run.id)"
+          "end it first by its own command, or give it up: \(command: "upsurge runs \(connection.path.quotedForShell) \(.forget, run.id)")"
       )
     }
   }

@@ -2,6 +2,9 @@ import UpsurgeRecords
 
 /// How a column says that its row is gone.
 struct SoftMark {
+  /// What asks for it.
+  static let term = Wording("sweep: soft:", call: "sweeping: .soft:")
+
   /// The index of the column.
   let column: Int
   /// Quoted.
@@ -21,14 +24,14 @@ struct SoftMark {
     guard let index = schema.columnIndex(column), schema.columns[index].generation == .none else {
       throw UpsurgeError(
         .usage,
-        "sweep: soft: table \(schema.name.escapedForTerminal) has no column \(column.escapedForTerminal)",
+        "\(saying: SoftMark.term) table \(schema.name.escapedForTerminal) has no column \(column.escapedForTerminal)",
         hint: "ALTER TABLE adds one such as deleted_at TEXT")
     }
     let found = schema.columns[index]
     if found.keyOrdinal > 0 {
       throw UpsurgeError(
         .usage,
-        "sweep: soft: the column \(column.escapedForTerminal) is part of the primary key of table \(schema.name.escapedForTerminal)",
+        "\(saying: SoftMark.term) the column \(column.escapedForTerminal) is part of the primary key of table \(schema.name.escapedForTerminal)",
         hint: "ALTER TABLE adds one such as deleted_at TEXT")
     }
     self.column = index

@@ -77,12 +77,14 @@ extension UpsertPlan {
         throw UpsurgeError(
           .usage,
           "table \(schema.name.escapedForTerminal) has several partial keys on (\(list(requested))): "
-            + partial.map(\.description).joined(separator: "; "),
-          hint: "--key-where SQL says which")
+            + Wording(partial.map(\.description).joined(separator: "; ")),
+          hint: "\(.keyWhere, "SQL") says which")
       }
     }
     throw noMatch(requested, where: predicate, schema: schema, input: input)
   }
+
+  private static let takesNames = Wording("\(.key) takes names of:", call: "the columns are:")
 
   private static func checkKeyColumn(
     _ name: String, schema: TableSchema, input: [String]
@@ -91,12 +93,12 @@ extension UpsertPlan {
       throw UpsurgeError(
         .usage,
         "the key column \(name.escapedForTerminal) is not a column of table \(schema.name.escapedForTerminal)",
-        hint: "--key takes names of: \(list(schema.columns.map(\.name)))")
+        hint: "\(saying: takesNames) \(list(schema.columns.map(\.name)))")
     }
     guard input.contains(where: { SQLName.isSame($0, name) }) else {
       throw UpsurgeError(
         .usage, "the key column \(name.escapedForTerminal) is not in the input",
-        hint: "--key takes names of: \(list(input))")
+        hint: "\(saying: takesNames) \(list(input))")
     }
   }
 
@@ -131,7 +133,7 @@ extension UpsertPlan {
       if input.contains(where: { SQLName.isSame($0, name) }) { continue }
       throw UpsurgeError(
         .usage, "the key column \(name.escapedForTerminal) is not in the input",
-        hint: "--key takes names of: \(list(input))")
+        hint: "\(saying: takesNames) \(list(input))")
     }
   }
 
@@ -141,10 +143,10 @@ extension UpsertPlan {
     let table = schema.name.escapedForTerminal
     let predicate = predicate == "" ? nil : predicate
     let which = predicate.map { " WHERE \($0.escapedForTerminal)" } ?? ""
-    let message =
+    let message: Wording =
       "table \(table) has no PRIMARY KEY or UNIQUE index on (\(list(requested)))\(which); \(keyList(schema))"
-    let hint = (try? createKeySQL(requested, where: predicate, schema: schema)).map {
-      "--create-key makes it: \($0)".escapedForTerminal
+    let hint = (try? createKeySQL(requested, where: predicate, schema: schema)).map { sql -> Wording in
+      "\(saying: Wording("\(.createKey) makes", call: "make")) it: \(sql.escapedForTerminal)"
     }
     return UpsurgeError(.usage, message, hint: hint)
   }
@@ -157,13 +159,13 @@ extension UpsertPlan {
     var parts = ""
     for name in columns {
       let isColumn = schema.columnIndex(name) != nil
-      if !isColumn { try SQLFragment(name).checkIsExpression(option: "--key") }
+      if !isColumn { try SQLFragment(name).checkIsExpression(option: "\(.key)") }
       parts += (parts.isEmpty ? "" : ", ") + (isColumn ? try SQLName.quote(name) : name)
     }
     let index = try SQLName.quote(indexName([schema.name] + columns + ["key"], schema: schema))
     var sql = "CREATE UNIQUE INDEX \(index) ON \(try SQLName.quote(schema.name)) (\(parts))"
     if let predicate {
-      try SQLFragment(predicate).checkIsExpression(option: "--key-where")
+      try SQLFragment(predicate).checkIsExpression(option: "\(.keyWhere)")
       sql += " WHERE \(predicate)"
     }
     return sql

@@ -44,7 +44,7 @@ extension UpsertPlan {
     if let cell = columns.firstIndex(where: { SQLName.isSame($0.name, tombstone.column) }) { return cell }
     throw UpsurgeError(
       .usage,
-      "--delete-when names the column \(tombstone.column.escapedForTerminal), which the input does not have",
+      "\(.deleteWhen) names the column \(tombstone.column.escapedForTerminal), which the input does not have",
       hint: "its columns are: \(columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
   }
 
@@ -59,19 +59,19 @@ extension UpsertPlan {
     }
     var assignments: [Assignment] = []
     for (name, rule) in merge.columns.sorted(by: { $0.key < $1.key }) where !isUnknownTable {
-      let option = "--set \(name.escapedForTerminal)"
+      let option: Wording = "\(.set, name.escapedForTerminal)"
       guard let column = schema.columnIndex(name), schema.columns[column].generation == .none else {
         throw UpsurgeError(
-          .usage, "\(option): table \(schema.name.escapedForTerminal) has no such column that can be set",
+          .usage, "\(saying: option): table \(schema.name.escapedForTerminal) has no such column that can be set",
           hint: "its columns are: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
       }
       if targets.count == 1, targets[0].speaks(of: column, in: schema),
         !rule.isExpression || schema.columns[column].keyOrdinal > 0
       {
         throw UpsurgeError(
-          .usage, "\(option): the column belongs to the key, which says which row is meant",
+          .usage, "\(saying: option): the column belongs to the key, which says which row is meant",
           hint: schema.columns[column].keyOrdinal > 0
-            ? "leave out \(option); a record with another key is about another row"
+            ? "leave out \(saying: option); a record with another key is about another row"
             : "only SQL can set a column of a UNIQUE key")
       }
       if case .expression(let sql) = rule { try SQLFragment(sql).checkIsExpression(option: option) }
@@ -81,11 +81,11 @@ extension UpsertPlan {
         assignments.append(Assignment(columnIndex: column, expression: sql))
       } else {
         throw UpsurgeError(
-          .usage, "\(option): the column is not in the input",
-          hint: "add it to the input, or give SQL such as \(name)=\(name) + 1".escapedForTerminal)
+          .usage, "\(saying: option): the column is not in the input",
+          hint: Wording("add it to the input, or give SQL such as \(name)=\(name) + 1".escapedForTerminal))
       }
     }
-    if let condition = merge.condition { try SQLFragment(condition).checkIsExpression(option: "--update-if") }
+    if let condition = merge.condition { try SQLFragment(condition).checkIsExpression(option: "\(.updateIf)") }
     return (slots, assignments)
   }
 
@@ -97,7 +97,7 @@ extension UpsertPlan {
     guard let index = schema.columnIndex(column), !slots.contains(where: { $0.columnIndex == index }) else {
       throw UpsurgeError(
         .usage,
-        "sweep: soft: the column \(column.escapedForTerminal) is in the feed, and only the sweep may set it",
+        "\(saying: SoftMark.term) the column \(column.escapedForTerminal) is in the feed, and only the sweep may set it",
         hint: "name another one, or leave it out of the feed: columns: [...]")
     }
     return Assignment(columnIndex: index, expression: mark.there)
@@ -107,15 +107,15 @@ extension UpsertPlan {
     _ rules: UpsertRules, schema: TableSchema, input: [String], isUnknownTable: Bool
   ) throws(UpsurgeError) -> Int? {
     guard let newer = rules.merge.newer, !isUnknownTable else { return nil }
-    let option = "--merge newer\(newer.isStrict ? "-strict" : ""):\(newer.column.escapedForTerminal)"
+    let option: Wording = "\(.merge, "newer\(newer.isStrict ? "-strict" : ""):\(newer.column.escapedForTerminal)")"
     guard let column = schema.columnIndex(newer.column) else {
       throw UpsurgeError(
-        .usage, "\(option): table \(schema.name.escapedForTerminal) has no such column",
+        .usage, "\(saying: option): table \(schema.name.escapedForTerminal) has no such column",
         hint: "its columns are: \(schema.columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
     }
     if !input.contains(where: { SQLName.isSame($0, newer.column) }) {
       throw UpsurgeError(
-        .usage, "\(option): the column is not in the input",
+        .usage, "\(saying: option): the column is not in the input",
         hint: "its columns are: \(input.joined(separator: ", ").escapedForTerminal)")
     }
     return column

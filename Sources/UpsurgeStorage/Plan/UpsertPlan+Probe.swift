@@ -8,20 +8,20 @@ extension UpsertPlan {
     for (name, rule) in rules.merge.columns.sorted(by: { $0.key < $1.key }) {
       guard case .expression(let sql) = rule else { continue }
       try check(
-        sql, option: "--set \(name.escapedForTerminal)",
+        sql, option: "\(.set, name.escapedForTerminal)",
         hint:
           "a rule is replace, coalesce, keep, min, max, sum, or SQL over excluded.COL and the row's columns",
         on: connection)
     }
     if let condition = rules.merge.condition {
       try check(
-        condition, option: "--update-if", hint: "give SQL over excluded.COL and the row's columns",
+        condition, option: "\(.updateIf)", hint: "give SQL over excluded.COL and the row's columns",
         on: connection)
     }
   }
 
   private func check(
-    _ sql: String, option: String, hint: String, on connection: Connection
+    _ sql: String, option: Wording, hint: Wording, on connection: Connection
   ) throws(UpsurgeError) {
     let fragment = SQLFragment(sql)
     let columns =
@@ -30,7 +30,7 @@ extension UpsertPlan {
     for (token, next) in zip(fragment.tokens, fragment.tokens.dropFirst(2))
     where token.isName && SQLName.isSame(token.text, "excluded") && schema.columnIndex(next.text) == nil {
       throw UpsurgeError(
-        .usage, "\(option): excluded.\(next.text.escapedForTerminal) is no column of the table", hint: columns
+        .usage, "\(saying: option): excluded.\(next.text.escapedForTerminal) is no column of the table", hint: Wording(columns)
       )
     }
     // In a WHERE no aggregate may stand, as in an UPDATE.
@@ -46,7 +46,7 @@ extension UpsertPlan {
     } catch {
       guard error.code == .database else { throw error }
       throw UpsurgeError(
-        .usage, "\(option): \(connection.lastMessage.escapedForTerminal): \(sql.escapedForTerminal)",
+        .usage, "\(saying: option): \(connection.lastMessage.escapedForTerminal): \(sql.escapedForTerminal)",
         hint: "\(hint); \(columns)")
     }
   }

@@ -130,34 +130,40 @@ public struct UpsertPlan: Sendable, Equatable {
 
   private func checkMode() throws(UpsurgeError) {
     let table = schema.name.escapedForTerminal
+    let keyless: Wording =
+      "needs a key, and table \(table) has no PRIMARY KEY \(saying: Wording("in the input", call: "of columns of the model"))"
     if mode != .insert && mode != .ignore && targets.isEmpty {
+      let call: Wording = mode == .delete ? "a delete" : mode == .update ? "an update" : "an upsert"
       throw UpsurgeError(
-        .usage, "mode \(mode.rawValue) needs a key, and table \(table) has no PRIMARY KEY in the input",
-        hint: "--key COLS names the columns that say which row a record is about")
+        .usage, "\(saying: Wording("mode \(mode.rawValue)", call: call)) \(saying: keyless)",
+        hint: "\(.key, "COLS") names the columns that say which row a record is about")
     }
     if mode == .upsert, let key = targets.first(where: { schema.isBeyondUpsert($0) }) {
       throw UpsurgeError(
         .usage, "SQLite knows no upsert by \(key.description), because it holds the INTEGER PRIMARY KEY",
-        hint: "--key \(schema.primaryKeyColumns.joined().quotedForShell) tells the rows")
+        hint: "\(.key, schema.primaryKeyColumns.joined().quotedForShell) tells the rows")
     }
     if tombstoneCell != nil && targets.isEmpty {
       throw UpsurgeError(
-        .usage, "--delete-when needs a key, and table \(table) has no PRIMARY KEY in the input",
-        hint: "--key COLS names the columns that say which row a record is about")
+        .usage, "\(.deleteWhen) \(saying: keyless)",
+        hint: "\(.key, "COLS") names the columns that say which row a record is about")
     }
     if targets.count > 1 && (mode == .update || mode == .delete || tombstoneCell != nil) {
       throw UpsurgeError(
         .usage, "updates and deletes need one key, and \(targets.count) were given",
-        hint: "--key COLS names one")
+        hint: "\(.key, "COLS") names one")
     }
   }
 
   static func lacking(_ missing: [String], table: String) -> UpsurgeError {
     let names = missing.joined(separator: ", ").escapedForTerminal
+    let them = missing.count == 1 ? "it" : "them"
     return UpsurgeError(
       .guardRefused,
       "table \(table.escapedForTerminal) has no column \(names)",
-      hint: "--alter adds \(missing.count == 1 ? "it" : "them"); --columns A,B loads only the columns named")
+      hint: Wording(
+        "\(.alter) adds \(them); \(.columns, "A,B") loads only the columns named",
+        call: "add \(them) to the table, or take \(them) out of the model"))
   }
 }
 

@@ -74,7 +74,7 @@ package enum RejectTable {
   /// Whether the database holds the table.
   /// - Throws: `guardRefused` when a table of that name, or of the name of its contexts, is not ours.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    let purpose = "--rejects table keeps records in one of this name"
+    let purpose: Wording = "\(.rejects, "table") keeps records in one of this name"
     let (hasContexts, exists) = try connection.reading { () throws(UpsurgeError) in
       (
         try OwnTable.exists(

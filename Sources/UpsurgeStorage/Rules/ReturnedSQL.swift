@@ -27,7 +27,7 @@ package struct ReturnedSQL: Sendable {
         .usage,
         "the rules that were kept with the records hold SQL with \(reason), which is not run when it comes from a database or "
           + "a file: \(String(sql.prefix(120)).escapedForTerminal)",
-        hint: "upsurge replay --trust-rules runs it; use that only where you know who wrote the rules")
+        hint: "\(command: "upsurge replay \(.trustRules)") runs it; use that only where you know who wrote the rules")
     }
   }
 }

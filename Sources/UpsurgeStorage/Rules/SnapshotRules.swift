@@ -64,9 +64,15 @@ extension SnapshotRules {
 
   private func unreadableRefusal(_ facts: SnapshotFacts) -> UpsurgeError? {
     if facts.unreadableCount == 0 { return nil }
+    let (some, all) = (facts.unreadableCount, facts.readCount)
     return refusal(
-      "\(facts.unreadableCount) of \(facts.readCount) records could not be read, or have no key, so the rows they are about cannot be told "
-        + "from rows that are gone", hint: "mend the delivery and run the job again")
+      Wording(
+        "\(some) of \(all) records could not be read, or have no key, so the rows they are about cannot be told from rows that are gone",
+        call:
+          "\(some) of \(all) rows of the call were rejected, or have no key, so the rows of the table that they are about cannot be told from rows that are gone"),
+      hint: Wording(
+        "mend the delivery and run the job again",
+        call: "BulkOptions.onReject is told why rows were rejected; mend them, give each its key, and call again"))
   }
 
   private func completenessRefusal(_ facts: SnapshotFacts) -> UpsurgeError? {
@@ -74,17 +80,17 @@ extension SnapshotRules {
     if let expectedCount, expectedCount != count {
       return refusal(
         "the delivery has \(count) records, and \(expectedCount) were expected",
-        hint: "deliver it again, or correct expect-count")
+        hint: "deliver it again, or correct \(saying: Wording("expect-count", call: "SweepGuards.expectedCount"))")
     }
     if count == 0 {
       if allowsEmpty { return nil }
       return refusal(
-        "the delivery has no record", hint: "allow-empty: true in the guards, if that is the whole truth")
+        "the delivery has no record", hint: "\(saying: Wording("allow-empty: true in the guards", call: "SweepGuards.allowsEmpty")), if that is the whole truth")
     }
     if count < leastRows {
       return refusal(
-        "the delivery has \(count) records, less than the min-rows of \(leastRows)",
-        hint: "deliver it again, or lower min-rows")
+        "the delivery has \(count) records, less than the \(saying: Wording("min-rows", call: "leastRows")) of \(leastRows)",
+        hint: "deliver it again, or lower \(saying: Wording("min-rows", call: "SweepGuards.leastRows"))")
     }
     if let lastCount, Double(count) < leastRatio * Double(lastCount) {
       return refusal(
@@ -111,18 +117,24 @@ extension SnapshotRules {
         return refusal(
           "\(facts.unseenCount) rows of table \(table.escapedForTerminal) are not in the delivery; what share that is cannot be "
             + "told, as nobody knows which rows came with a delivery that was refused before",
-          hint: "look at the delivery; max-delete: \(facts.unseenCount) in the guards lets them go")
+          hint: deletesHint(facts.unseenCount))
       }
       if Double(facts.unseenCount) * 100 <= share * Double(facts.rowsBefore) { return nil }
       limit = "\(share == share.rounded() ? "\(Int(share))" : "\(share)")%"
     }
     return refusal(
       "\(facts.unseenCount) of \(facts.rowsBefore) rows of table \(table.escapedForTerminal) are not in the delivery, more "
-        + "than the max-delete of \(limit)",
-      hint: "look at the delivery; max-delete: \(facts.unseenCount) in the guards lets them go")
+        + "than the \(saying: Wording("max-delete", call: "maximumDeletes")) of \(limit)",
+      hint: deletesHint(facts.unseenCount))
   }
 
-  func refusal(_ words: String, hint: String?) -> UpsurgeError {
+  private func deletesHint(_ count: UInt64) -> Wording {
+    Wording(
+      "look at the delivery; max-delete: \(count) in the guards lets them go",
+      call: "look at the delivery; a count of \(count) as SweepGuards.maximumDeletes lets them go")
+  }
+
+  func refusal(_ words: Wording, hint: Wording?) -> UpsurgeError {
     UpsurgeError(.guardRefused, (sweep == .none ? "" : "nothing is swept: ") + words, hint: hint)
   }
 

@@ -23,11 +23,11 @@ package struct RunCommand: Sendable, Equatable {
     var index = 0
     while index < words.count {
       if words[index] == "--" { return RunCommand(folder: folder, words: rest + words[index...]) }
-      if words[index] == "--resume", index + 1 < words.count, words[index + 1] == "never" {
+      if words[index] == Wording.option(.resume), index + 1 < words.count, words[index + 1] == "never" {
         index += 2
         continue
       }
-      if words[index] != "--resume=never" { rest.append(words[index]) }
+      if words[index] != Wording.option(.resume) + "=never" { rest.append(words[index]) }
       index += 1
     }
     return RunCommand(folder: folder, words: rest)

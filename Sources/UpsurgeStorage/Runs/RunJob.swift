@@ -19,6 +19,8 @@ package struct RunJob: Sendable, Equatable {
       self.name = name
       self.value = value
     }
+
+    package init(_ term: Term, _ value: String) { self.init(Wording.option(term), value) }
   }
 
   package init(table: String, sources: [String], options: [Option], command: RunCommand? = nil) {

@@ -46,15 +46,17 @@ package struct RunProgress: Sendable, Equatable {
   package var seconds = 0.0
 
   package struct GuardRefusal: Sendable, Equatable {
-    package var message: String
-    package var hint: String?
+    package var said: Wording
+    package var remedy: Wording?
 
-    package init(message: String, hint: String?) {
-      self.message = message
-      self.hint = hint
+    package init(_ said: Wording, remedy: Wording?) {
+      self.said = said
+      self.remedy = remedy
     }
 
-    package var error: UpsurgeError { UpsurgeError(.guardRefused, message, hint: hint) }
+    package init(_ error: UpsurgeError) { self.init(error.said, remedy: error.remedy) }
+
+    package var error: UpsurgeError { UpsurgeError(.guardRefused, said, hint: remedy) }
   }
 
   package init() {}

@@ -9,7 +9,7 @@ extension RunTable {
       .database, "run \(id) in the table upsurge_runs of \(database) is not what a run has written",
       snippet: error.snippet,
       hint:
-        "`upsurge runs \(connection.path.quotedForShell) --forget \(id)` forgets that run: what it has committed stays, and the same "
+        "`\(command: "upsurge runs \(connection.path.quotedForShell) \(.forget, id)")` forgets that run: what it has committed stays, and the same "
         + "command loads from the first record")
   }
 }

@@ -187,8 +187,13 @@ package enum RunText {
     out.key("met_tombstone")
     out.bool(progress.hasMetTombstone)
     if let refusal = progress.guardRefusal {
-      out.member("guard", refusal.message)
-      if let hint = refusal.hint { out.member("guard_hint", hint) }
+      // For people, and for ourselves.
+      out.member("guard", refusal.said.text)
+      out.member("guard_said", refusal.said.stored)
+      if let remedy = refusal.remedy {
+        out.member("guard_hint", remedy.text)
+        out.member("guard_remedy", remedy.stored)
+      }
     }
     for (word, path) in editWords where progress.localEdits[keyPath: path] > 0 {
       out.key(word)
@@ -225,8 +230,8 @@ package enum RunText {
     }
     progress.supersededCount = json["superseded"]?.unsigned ?? 0
     progress.hasMetTombstone = json["met_tombstone"] == .bool(true)
-    progress.guardRefusal = json["guard"]?.text.map {
-      RunProgress.GuardRefusal(message: $0, hint: json["guard_hint"]?.text)
+    progress.guardRefusal = wording("guard_said", or: "guard", in: json).map {
+      RunProgress.GuardRefusal($0, remedy: wording("guard_remedy", or: "guard_hint", in: json))
     }
     for (word, path) in editWords { progress.localEdits[keyPath: path] = json[word]?.unsigned ?? 0 }
     switch json["seconds"] {
@@ -250,6 +255,10 @@ package enum RunText {
   }
 
   // MARK: - Parts
+
+  private static func wording(_ name: String, or plain: String, in json: JSONValue) -> Wording? {
+    json[name]?.text.flatMap { Wording(stored: $0) } ?? json[plain]?.text.map { Wording($0) }
+  }
 
   private static func write(_ position: Position, to out: inout JSONText) {
     out.member("file", position.file)

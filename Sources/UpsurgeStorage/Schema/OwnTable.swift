@@ -34,7 +34,7 @@ package enum OwnTable: String, CaseIterable {
   ///   - purpose: what is kept in it, for the message: `records are kept in one of this name`.
   /// - Throws: `guardRefused` when a table of that name is not ours.
   package static func exists(
-    _ name: String, columns: [String], purpose: String, on connection: Connection
+    _ name: String, columns: [String], purpose: Wording, on connection: Connection
   ) throws(UpsurgeError) -> Bool {
     let kind = try connection.prepare(
       "SELECT type FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')")

@@ -40,7 +40,7 @@ package struct SQLFragment {
   }
 
   /// - Throws: `usage` when it could be anything but one expression: it must not end the statement or bring parameters.
-  package func checkIsExpression(option: String) throws(UpsurgeError) {
+  package func checkIsExpression(option: Wording) throws(UpsurgeError) {
     var depth = 0
     var isBalanced = !tokens.isEmpty
     for token in tokens {
@@ -53,7 +53,7 @@ package struct SQLFragment {
     }
     if !isBalanced || depth != 0 || text.utf8.contains(0) {
       throw UpsurgeError(
-        .usage, "\(option) is no SQL expression: \(text.escapedForTerminal)",
+        .usage, "\(saying: option) is no SQL expression: \(text.escapedForTerminal)",
         hint: "give one expression over excluded.COL and the row's columns, without ; or parameters")
     }
   }

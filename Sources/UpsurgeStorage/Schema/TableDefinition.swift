@@ -113,7 +113,7 @@ package struct TableDefinition: Sendable, Equatable {
     for key in keyColumns where !seen.contains(SQLName.folded(key)) {
       throw UpsurgeError(
         .usage, "the key column \(key.escapedForTerminal) is not among the columns of the input",
-        hint: "--key takes names of: \(columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
+        hint: "\(.key) takes names of: \(columns.map(\.name).joined(separator: ", ").escapedForTerminal)")
     }
   }
 }

@@ -70,8 +70,8 @@ struct SortedRefusals {
   private struct Kind: Hashable {
     var code: Reject.Code
     var column: String?
-    var reason: String
-    var hint: String?
+    var said: Wording
+    var remedy: Wording?
   }
 
   private struct Refused {
@@ -87,7 +87,7 @@ struct SortedRefusals {
 
   /// Remembers why a record was refused, but not its bytes, which its batch still has.
   mutating func note(_ reject: Reject) {
-    let kind = Kind(code: reject.code, column: reject.column, reason: reject.reason, hint: reject.hint)
+    let kind = Kind(code: reject.code, column: reject.column, said: reject.said, remedy: reject.remedy)
     let place = places[kind] ?? Int32(kinds.count)
     if place == kinds.count {
       places[kind] = place
@@ -108,8 +108,8 @@ struct SortedRefusals {
     let kind = kinds[Int(list[index].kind)]
     let record = Self.record(list[index].number, of: batch)
     return Reject(
-      kind.code, at: batch.position(of: record, file: file), column: kind.column, reason: kind.reason,
-      hint: kind.hint, raw: batch.rawBytes(of: record))
+      kind.code, at: batch.position(of: record, file: file), column: kind.column, reason: kind.said,
+      hint: kind.remedy, raw: batch.rawBytes(of: record))
   }
 
   /// The record with this number, which is there.

@@ -36,18 +36,20 @@ final class SeenRows {
     guard plan.schema.kind == .table, plan.schema.isWithoutRowid || plan.schema.rowidName != nil else {
       throw UpsurgeError(
         .usage, "\(name) cannot be swept: its rows cannot be told apart",
-        hint: "sweep: none leaves rows alone")
+        hint: "\(saying: Wording("sweep: none", call: "sweeping: .none")) leaves rows alone")
     }
     guard !plan.lookUpKeys.isEmpty else {
       throw UpsurgeError(
         .usage, "a sweep needs a key, and table \(name) has none in the input",
-        hint: "key: [COLS] names the columns that say which row a record is about")
+        hint: "\(saying: Wording("key: [COLS]", call: "on:")) names the columns that say which row a record is about")
     }
     if plan.rules.nullKeys == .insert || plan.lookUpKeys.contains(where: \.isPartial) {
       throw UpsurgeError(
         .usage,
         "table \(name) cannot be swept: not every record that is stored can be found by its key again",
-        hint: "leave out null-keys: insert and key-where, or sweep: none")
+        hint: Wording(
+          "leave out null-keys: insert and key-where, or sweep: none",
+          call: "leave out nullKeys = .insert and where:, or sweeping: .none"))
     }
   }
 

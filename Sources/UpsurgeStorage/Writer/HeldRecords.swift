@@ -136,7 +136,7 @@ final class HeldRecords {
     let values: [SQLValue] = [
       .integer(Int64(sliceCount)), .integer(Int64(number)), .text(reject.code.rawValue), .text(position.file),
       integer(position.record), integer(position.line), integer(position.byte), text(reject.column),
-      .text(reject.reason), text(reject.hint), .blob(reject.raw), .integer(reject.isRawCut ? 1 : 0),
+      .text(reject.said.stored), text(reject.remedy?.stored), .blob(reject.raw), .integer(reject.isRawCut ? 1 : 0),
     ]
     for (index, value) in values.enumerated() { try insertReject.bind(value, at: Int32(index + 1)) }
     defer { insertReject.reset() }
@@ -212,7 +212,7 @@ final class HeldRecords {
         count: Int(sqlite3_column_bytes(rows.handle, 10)))
       var reject = Reject(
         Reject.Code(rawValue: rows.text(at: 2) ?? ""), at: position, column: rows.text(at: 7),
-        reason: rows.text(at: 8) ?? "", hint: rows.text(at: 9), raw: raw)
+        reason: rows.text(at: 8).flatMap { Wording(stored: $0) } ?? "", hint: rows.text(at: 9).flatMap { Wording(stored: $0) }, raw: raw)
       reject.isRawCut = rows.integer(at: 11) != 0
       rejects.append(reject)
     }

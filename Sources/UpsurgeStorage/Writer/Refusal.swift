@@ -37,7 +37,7 @@ struct Refusal {
   /// - Parameter isDelete: whether the record was to delete its row.
   func explained(
     _ plan: UpsertPlan, isDelete: Bool = false
-  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: Wording?) {
     let table = plan.schema.name.escapedForTerminal
     switch code {
     case ResultCode.constraintUnique, ResultCode.constraintPrimaryKey, ResultCode.constraintRowid:
@@ -47,7 +47,7 @@ struct Refusal {
       let name = column?.escapedForTerminal ?? detail
       return (
         .notNull, column, "column \(name) of table \(table) is NOT NULL and the record has no value for it",
-        isPart(column, plan) ? "--mode update changes only rows that exist" : nil
+        isPart(column, plan) ? Wording("\(.mode, "update") changes only rows that exist", call: "update changes only rows that exist") : nil
       )
     case ResultCode.constraintCheck:
       return (.check, nil, "the record breaks the CHECK of table \(table): \(detail)", nil)
@@ -71,7 +71,7 @@ struct Refusal {
 
   private func unique(
     _ plan: UpsertPlan, table: String
-  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: Wording?) {
     let key = plan.schema.keys.first { key in
       if let columns = key.columns {
         return says("UNIQUE", columns.map { plan.schema.name + "." + $0 }.joined(separator: ", "))
@@ -89,13 +89,15 @@ struct Refusal {
     }
     return (
       .unique, columns, "table \(table) has a row with this \(name)",
-      "--mode upsert updates that row, --mode ignore leaves it as it is"
+      Wording(
+        "\(.mode, "upsert") updates that row, \(.mode, "ignore") leaves it as it is",
+        call: "upsert changes that row, insertOrIgnore leaves it as it is")
     )
   }
 
   private func foreignKey(
     _ plan: UpsertPlan, table: String
-  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: Wording?) {
     let keys = plan.schema.foreignKeys
     let list = keys.map { key in
       let parent = key.parentColumns.isEmpty ? "" : " (\(key.parentColumns.joined(separator: ", ")))"
@@ -110,16 +112,18 @@ struct Refusal {
   }
 
   /// What helps a record whose parent is not there.
-  static func parentHint(_ schema: TableSchema) -> String {
+  static func parentHint(_ schema: TableSchema) -> Wording {
     let refersToItself = schema.foreignKeys.contains { SQLName.isSame($0.parentTable, schema.name) }
-    return "load the referenced rows first"
-      + (refersToItself ? "; --foreign-keys deferred lets a parent come later in the same file" : "")
+    if !refersToItself { return "load the referenced rows first" }
+    return Wording(
+      "load the referenced rows first; \(.foreignKeys, "deferred") lets a parent come later in the same file",
+      call: "store the rows first that it refers to; a reference that is DEFERRABLE INITIALLY DEFERRED lets a parent come later in the same call")
   }
 
   /// A row that others refer to cannot be deleted.
   private func references(
     _ plan: UpsertPlan, table: String
-  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: Wording?) {
     let keys = plan.schema.referencingKeys.filter(\.keepsParent)
     let list = keys.map { "rows of \($0.table) refer to this row by (\($0.columns.joined(separator: ", ")))" }
     return (
@@ -133,7 +137,7 @@ struct Refusal {
 
   private func other(
     _ plan: UpsertPlan, table: String
-  ) -> (code: Reject.Code, column: String?, reason: String, hint: String?) {
+  ) -> (code: Reject.Code, column: String?, reason: String, hint: Wording?) {
     switch ResultCode.primary(code) {
     case SQLITE_MISMATCH:
       let column = plan.schema.rowidAlias.map { plan.schema.columns[$0].name }

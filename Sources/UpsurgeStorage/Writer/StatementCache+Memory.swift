@@ -39,13 +39,13 @@ extension StatementCache {
       throw UpsurgeError(
         .usage,
         "the statement for \(columns) is \(sql.utf8.count) bytes long, and SQLite takes \(sqlByteLimit)",
-        hint: "--columns A,B loads fewer of them")
+        hint: "\(.columns, "A,B") loads fewer of them")
     }
     if cost <= memory.compileByteCount { return }
     throw UpsurgeError(
       .usage, "the statement for \(columns) takes \(cost >> 20) MiB to compile",
       hint:
-        "--memory \(StatementMemory.needed(for: cost))MiB is enough for it; --columns A,B loads fewer of them"
+        "\(.memory, "\(StatementMemory.needed(for: cost))MiB") is enough for it; \(.columns, "A,B") loads fewer of them"
     )
   }
 

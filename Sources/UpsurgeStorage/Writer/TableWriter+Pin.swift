@@ -57,7 +57,7 @@ extension TableWriter {
     let holder = statistics.logPin?.holder ?? ""
     settings.warn(
       "\(holder) has held a snapshot for \(Int(seconds.rounded())) s or more, so the write-ahead log cannot be emptied: it"
-        + " has grown to \(bytes >> 20) MiB, past the --wal-limit of \(settings.walLimitByteCount >> 20) MiB;"
+        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(settings.walLimitByteCount >> 20) MiB;"
         + " each commit now waits for the reader, the longer the larger the log is")
   }
 

@@ -194,7 +194,7 @@ extension TableWriter {
       "\(name.escapedForTerminal) has changed in front of line \(line): the records that an earlier run has committed do "
         + "not end there any more, and this one cannot go on",
       hint:
-        "bring it back as it was; or delete what that run has stored, and then --resume never loads everything"
+        "bring it back as it was; or delete what that run has stored, and then \(.resume, "never") loads everything"
     )
   }
 

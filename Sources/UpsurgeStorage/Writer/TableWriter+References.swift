@@ -208,7 +208,7 @@ extension TableWriter {
         + " rows of table \(plan.schema.name.escapedForTerminal) or its parents that do not exist",
       hint: isWhole
         ? "load the referenced rows first"
-        : "load the referenced rows first, or let one transaction hold them all (--atomic)")
+        : "load the referenced rows first, or let one transaction hold them all (\(.atomic))")
   }
 
   /// The reject for a record that refers to a row which never came.

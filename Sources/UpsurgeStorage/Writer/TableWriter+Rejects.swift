@@ -36,7 +36,7 @@ extension TableWriter {
       error.message =
         "more than \(most) \(most == 1 ? "record was" : "records were") rejected (\(rejectWords)); "
         + "the last: \(error.message)"
-      error.hint = settings.maximumRejectsHint
+      error.remedy = settings.maximumRejectsHint
       throw error
     }
     ledger.read += 1

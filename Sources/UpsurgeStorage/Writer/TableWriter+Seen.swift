@@ -41,7 +41,7 @@ extension TableWriter {
     else { return }
     throw UpsurgeError(
       .usage,
-      "sweep: soft: the column \(column.escapedForTerminal) is part of \(key.description), by which records tell their rows",
+      "\(saying: SoftMark.term) the column \(column.escapedForTerminal) is part of \(key.description), by which records tell their rows",
       hint: "mark rows in a column of their own")
   }
 

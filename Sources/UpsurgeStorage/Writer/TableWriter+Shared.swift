@@ -64,7 +64,7 @@ extension TableWriter {
     if guardRefusal != nil { return }
     try keepUnswept(rules)
     let error = sweepRefusal(nil)
-    guardRefusal = RunProgress.GuardRefusal(message: error.message, hint: error.hint)
+    guardRefusal = RunProgress.GuardRefusal(error)
   }
 
   /// Counts a record of this load, which has waited in the quarantine, as what has become of it now.

@@ -17,7 +17,7 @@ extension TableWriter {
           rules.refusal(facts, table: plan.schema.name)
         }
         if refusal == nil { try accept(rules) }
-        guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+        guardRefusal = refusal.map { RunProgress.GuardRefusal($0) }
       } catch {
         throw fail(error)
       }
@@ -29,9 +29,8 @@ extension TableWriter {
       if !isSuspended { try checkScope(rules) }
       if earlier.ledger.read > 0 && ((rowsBefore ?? 1) > 0 || hasOnlyMarkedRows || acceptance.holdsRows) {
         guardRefusal = RunProgress.GuardRefusal(
-          message:
-            "nothing is swept: \(earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
-            + "knows any more which rows they were about", hint: "run the job again: it compares all of them")
+          "nothing is swept: \(earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
+            + "knows any more which rows they were about", remedy: "run the job again: it compares all of them")
         try finishClaims(unseen: nil)
         return try finishChunks()
       }
@@ -51,7 +50,7 @@ extension TableWriter {
       } else {
         try removeForBefore(rules, scope, rows, leavesOpen: leavesOpen)
       }
-      guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      guardRefusal = refusal.map { RunProgress.GuardRefusal($0) }
       localEdits.unswept = refusal == nil ? unswept : 0
       try finishClaims(unseen: refusal == nil ? rows.unseen : nil)
       try finishChunks()
@@ -70,7 +69,7 @@ extension TableWriter {
     do throws(UpsurgeError) {
       let scope = try rules.liveScope(of: plan.schema)
       let refusal = try refusal(rules, scope, sweptRows(rules, scope))
-      guardRefusal = refusal.map { RunProgress.GuardRefusal(message: $0.message, hint: $0.hint) }
+      guardRefusal = refusal.map { RunProgress.GuardRefusal($0) }
       isJudged = refusal == nil
       if !isJudged { return }
       try accept(rules)
@@ -98,7 +97,7 @@ extension TableWriter {
     rows.unseen = "\(rows.unseen) AND \(try seenBefore.unseenTerm())"
     rows.count = try count(rowsIn: "(\(scope)) AND \(rows.unseen)")
     if let refusal = try remove(rules, scope, rows, leavesOpen: leavesOpen) {
-      writerBefore.guardRefusal = RunProgress.GuardRefusal(message: refusal.message, hint: refusal.hint)
+      writerBefore.guardRefusal = RunProgress.GuardRefusal(refusal)
     }
     writerBefore.ledger.swept += ledger.swept
     ledger.swept = 0

@@ -225,7 +225,7 @@ extension TableWriter {
         + " or of its children refer to rows that do not exist",
       hint: isWhole
         ? "load the referenced rows first; records that change or delete a row to which others refer are to blame, too"
-        : "load the referenced table first, or let one transaction hold both (--commit-every)",
+        : "load the referenced table first, or let one transaction hold both (\(.commitEvery))",
       underlyingCode: ResultCode.constraintForeignKey)
     let check = try? connection.prepare(
       "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 1")

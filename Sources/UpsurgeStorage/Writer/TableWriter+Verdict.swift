@@ -113,9 +113,9 @@ extension UpsurgeError {
   /// Says how a delivery is let through all the same.
   /// - Parameter digest: nil where that is not known.
   fileprivate mutating func addWay(out digest: String?) {
-    let way =
-      digest.map { "--accept-delivery \($0.escapedForTerminal) lets this one delivery through" }
-      ?? "a run without --dry-run prints the digest for --accept-delivery, which lets one delivery through"
-    hint = hint.map { "\($0); \(way)" } ?? way
+    let way: Wording =
+      digest.map { "\(.acceptDelivery, $0.escapedForTerminal) lets this one delivery through" }
+      ?? "a run without \(.dryRun) prints the digest for \(.acceptDelivery), which lets one delivery through"
+    remedy = remedy.map { "\($0); \(saying: way)" } ?? way
   }
 }

@@ -275,7 +275,7 @@ package final class TableWriter {
       if error.code != .database { throw error }
       throw UpsurgeError(
         .usage,
-        "the SQL of --set or --update-if cannot be compiled: \(connection.lastMessage.escapedForTerminal)",
+        "the SQL of \(.set) or \(.updateIf) cannot be compiled: \(connection.lastMessage.escapedForTerminal)",
         hint: "give SQL over excluded.COL and the row's columns", underlyingCode: error.underlyingCode)
     }
   }

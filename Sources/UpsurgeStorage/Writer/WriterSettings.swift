@@ -34,7 +34,7 @@ package struct WriterSettings: Sendable {
   /// Is given what ends a checkpoint while there is one, from any thread; nil when it is over.
   package var checkpointing: @Sendable (Interrupter?) -> Void = { _ in }
   /// Takes what a person should know while the run goes on; on the writer's thread.
-  package var warn: @Sendable (String) -> Void = { _ in }
+  package var warn: @Sendable (Wording) -> Void = { _ in }
   /// What the disk of a file has free; nil when that is not known.
   package var freeByteCount: @Sendable (_ path: String) -> Int? = { DiskSpace.free(at: $0) }
   /// Upper bound of rows a statement, before SQLite's own limits.
@@ -50,7 +50,7 @@ package struct WriterSettings: Sendable {
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?
   /// What a person can do then.
-  package var maximumRejectsHint = "raise --max-rejects to allow more"
+  package var maximumRejectsHint: Wording = "raise \(.maxRejects) to allow more"
   /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
   package var defersForeignKeys = false
   /// What a snapshot means for rows that it does not have; nil where the records are none.

@@ -233,7 +233,7 @@ import UpsurgeRecords
 
   @Test("Where another delimiter is nearly as likely, it is said with its option")
   func doubts() {
-    func remarks(_ text: String) -> [String] { CSVSniffer.sniff(sample: Array(text.utf8), isWhole: true).remarks }
+    func remarks(_ text: String) -> [String] { CSVSniffer.sniff(sample: Array(text.utf8), isWhole: true).remarks.map(\.text) }
     let close = remarks("a;b,c\nd;e,f\ng;h,i\n")
     #expect(close.count == 1 && close[0].contains("--delimiter semicolon"), "\(close)")
     #expect(remarks("a,b\n1,2\n3,4\n") == [])

@@ -39,7 +39,7 @@ struct Packing {
     let plan = try UpsertPlan(schema: schema, mode: mode, columns: BatchMaker(columns).columns)
     switch try DirectLayout.read(plan, on: connection) {
     case .fits(let layout): return layout
-    case .unsupported(let reason): throw Unsupported(description: reason)
+    case .unsupported(let reason): throw Unsupported(description: reason.text)
     }
   }
 

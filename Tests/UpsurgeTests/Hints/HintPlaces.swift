@@ -12,7 +12,7 @@ struct HintPlaces {
     self.code = code
     ranges = Self.names.flatMap { name in
       places(of: name).compactMap { at in
-        endOfName(name, at).flatMap { place(behind: $0, isDeclared: isDeclaration(at)) }
+        endOfName(name, at).flatMap { place(behind: $0, isDeclared: isDeclaration(at, $0)) }
       }
     }
   }
@@ -45,10 +45,12 @@ struct HintPlaces {
       || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
   }
 
-  private func isDeclaration(_ at: Int) -> Bool {
+  private func isDeclaration(_ at: Int, _ end: Int) -> Bool {
     var start = at
     while start > 0, isWord(code[start - 1]) { start -= 1 }
     let before = String(decoding: code[max(0, start - 6)..<start], as: UTF8.self)
+    // A `let` that gives its type is no argument, and ends in `=`; one of several branches has no value yet.
+    if before.hasSuffix("let ") { return code[end...].starts(with: ": Wording".utf8) }
     return ["var ", "func "].contains { before.hasSuffix($0) }
   }
 

@@ -28,12 +28,12 @@ extension HintTable {
       exit: 65, steps: [.leaveOut(["utf-8", "--encoding"]), .add("--encoding utf-16le")], rows: ["1|'x'"]),
     text(
       "encoding: in the middle of a load",
-      ["; with other options it is another job, from the first record: …"], late, ["--commit-every", "300"], exit: 3,
+      ["…; with other options it is another job, from the first record: …"], late, ["--commit-every", "300"], exit: 3,
       steps: [.give(["--encoding", "windows-1252"]), .printedSQL("DROP TABLE t"), .again],
       query: "SELECT count(*), max(a) FILTER (WHERE id = 9001) FROM t", rows: ["9001|'café'"]),
     text(
       "encoding: in the middle of a load with a key",
-      ["; with other options it is another job, from the first record: …"], late, ["--commit-every", "300", "--key", "id"],
+      ["…; with other options it is another job, from the first record: …"], late, ["--commit-every", "300", "--key", "id"],
       exit: 3, steps: [.add("--encoding windows-1252")],
       query: "SELECT count(*), max(a) FILTER (WHERE id = 9001) FROM t", rows: ["9001|'café'"]),
     text(

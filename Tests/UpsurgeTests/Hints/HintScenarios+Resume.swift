@@ -18,15 +18,15 @@ extension HintTable {
       rows: without4),
     .load(
       "resume: with other options it is refused without a key, and then anew",
-      ["; with other options it is another job, from the first record: …"], cut, often, exit: 3,
+      ["…; with other options it is another job, from the first record: …"], cut, often, exit: 3,
       [.add("--ragged pad"), .printedSQL("DROP TABLE t"), .again],
       rows: ["1|'x'", "2|'y'", "3|'z'", "4|NULL", "5|'w'"]),
     .load(
-      "resume: with other options and a key", ["; with other options it is another job, from the first record: …"], cut,
+      "resume: with other options and a key", ["…; with other options it is another job, from the first record: …"], cut,
       often, setup: keyed, exit: 3, [.add("--ragged pad")], rows: ["1|'x'", "2|'y'", "3|'z'", "4|NULL", "5|'w'"]),
     .load(
       "resume: another input without a key is refused, and the rows are removed",
-      ["; with other options it is another job, from the first record: …"], cut, often, exit: 3,
+      ["…; with other options it is another job, from the first record: …"], cut, often, exit: 3,
       [.write("f.csv", "id,a\n9,changed\n" + whole.dropFirst(5)), .again, .printedSQL("DROP TABLE t"), .again],
       query: "SELECT count(*), min(a) FROM t", rows: ["6|'changed'"]),
     HintScenario(

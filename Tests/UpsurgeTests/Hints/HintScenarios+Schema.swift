@@ -139,7 +139,7 @@ extension HintTable {
       setup: "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE t(id INTEGER PRIMARY KEY, p INT REFERENCES p(id))",
       exit: 65, [.sql("INSERT INTO p VALUES (7)"), .again], rows: ["1|7"]),
     .load(
-      "schema: a parent that comes later", ["; --foreign-keys deferred lets a parent come later in the same file"],
+      "schema: a parent that comes later", ["load the referenced rows first; --foreign-keys deferred lets a parent come later in the same file"],
       "id,p\n1,2\n2,\n", setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, p INT REFERENCES t(id))", exit: 65,
       [.add("--foreign-keys deferred"), .again], rows: ["1|2", "2|NULL"]),
     .load(

@@ -37,11 +37,11 @@ extension HintTable {
       late(), often, exit: 3, [.add("--on-error reject --rejects table"), ], exits: [2],
       query: "SELECT count(*), count(DISTINCT id), max(zip) FROM t", rows: ["1000|1000|11000"]),
     .load(
-      "types: a late value, all types anew", ["; or DROP TABLE … first, and load again with one of these: …"],
+      "types: a late value, all types anew", ["…; or DROP TABLE … first, and load again with one of these: …"],
       late(), often, exit: 3, [.printedSQL("DROP TABLE t"), .give(["--type", "zip:TEXT"])],
       query: "SELECT count(*), min(zip), typeof(max(zip)) FROM t", rows: ["1001|'00123'|'text'"]),
     .load(
-      "types: a late value, and all are read first", ["; or DROP TABLE … first, and load again with one of these: …"],
+      "types: a late value, and all are read first", ["…; or DROP TABLE … first, and load again with one of these: …"],
       late(), often, exit: 3, [.printedSQL("DROP TABLE t"), .add("--infer full")],
       query: "SELECT count(*), min(zip), typeof(max(zip)) FROM t", rows: ["1001|'00123'|'text'"]),
     .load(

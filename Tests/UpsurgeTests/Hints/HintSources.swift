@@ -24,7 +24,7 @@ enum HintSources {
         let name = String(file.path.dropFirst(SourceTree.root.path.count + "/Sources/".count))
         // It says what would be faster, which changes no row.
         if name.contains("TimeAdvice") { continue }
-        for text in texts(of: SwiftLiterals(try SourceTree.bytes(file))) {
+        for text in texts(of: SwiftLiterals(try SourceTree.bytes(file), namesTerms: true)) {
           hints.insert(Hint(text: text, file: name))
         }
       }

@@ -214,7 +214,7 @@ extension HintTable {
         "escape character",
         "mapping values are not allowed",
         " or ",
-        "--json-path ",
+        "--json-path …",
         "# were rejected) are good. A run that is missed while the machine is off is not made up for; --systemd does that.",
         "nothing of it is in the table; ",
         "the same command goes on, or reads all again; ",

@@ -1,4 +1,5 @@
 import Foundation
+import Upsurge
 
 /// The string literals of a Swift file and the code around them: enough of the language to find what is said to users.
 ///
@@ -14,9 +15,12 @@ struct SwiftLiterals {
   private(set) var code: [UInt8]
   private(set) var literals: [Literal] = []
   private let source: [UInt8]
+  private let namesTerms: Bool
 
-  init(_ source: [UInt8]) {
+  /// - Parameter namesTerms: puts the option in the place of an interpolated term: `\(.key, "COLS")` is `--key COLS`.
+  init(_ source: [UInt8], namesTerms: Bool = false) {
     self.source = source
+    self.namesTerms = namesTerms
     code = source
     var at = 0
     while at < source.count {
@@ -47,7 +51,7 @@ struct SwiftLiterals {
   func texts(in range: Range<Int>) -> [String] {
     var texts: [String] = []
     var end: Int?
-    for literal in literals where range.contains(literal.range.lowerBound) {
+    for literal in literals where range.contains(literal.range.lowerBound) && !isForCalls(literal) {
       let isJoined = end.map { isPlus($0..<literal.range.lowerBound) } ?? false
       if isJoined, let last = texts.popLast() {
         texts.append(last + literal.text)
@@ -57,6 +61,12 @@ struct SwiftLiterals {
       end = literal.range.upperBound
     }
     return texts
+  }
+
+  /// Whether it is what a call of the library is told instead.
+  private func isForCalls(_ literal: Literal) -> Bool {
+    let before = code[..<literal.range.lowerBound].suffix(40).filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\n") }
+    return before.suffix(5).elementsEqual("call:".utf8)
   }
 
   private func isPlus(_ range: Range<Int>) -> Bool {
@@ -107,7 +117,7 @@ struct SwiftLiterals {
       at += 1 + hashCount
       switch source[at] {
       case UInt8(ascii: "("):
-        text += Array("…".utf8)
+        text += Array((namesTerms ? option(at) : nil)?.utf8 ?? "…".utf8)
         at = endOfBracket(at)
       case UInt8(ascii: "n"): text.append(UInt8(ascii: "\n")); at += 1
       case UInt8(ascii: "t"): text.append(UInt8(ascii: "\t")); at += 1
@@ -116,6 +126,22 @@ struct SwiftLiterals {
     }
     return nil
   }
+
+  /// The option of an interpolation that is a term, with what is given to it.
+  private func option(_ start: Int) -> String? {
+    for opening in ["(saying: Wording(\"", "(command: \""] where source[start...].starts(with: opening.utf8) {
+      return literal(start + opening.utf8.count - 1)?.text
+    }
+    guard source[start + 1] == UInt8(ascii: ".") else { return nil }
+    let name = source[(start + 2)...].prefix { $0 != UInt8(ascii: ")") && $0 != UInt8(ascii: ",") }
+    guard let term = Self.terms[String(decoding: name, as: UTF8.self)] else { return nil }
+    guard source[name.endIndex] == UInt8(ascii: ",") else { return Wording.option(term) }
+    let value = literal(name.endIndex + 2)
+    let isAlone = value.map { source[$0.range.upperBound] == UInt8(ascii: ")") } ?? false
+    return Wording.option(term, isAlone ? value?.text : "…")
+  }
+
+  private static let terms = Dictionary(uniqueKeysWithValues: Term.allCases.map { ("\($0)", $0) })
 
   private func follows(_ bytes: [UInt8], _ at: Int) -> Bool {
     at + bytes.count <= source.count && source[at..<at + bytes.count].elementsEqual(bytes)

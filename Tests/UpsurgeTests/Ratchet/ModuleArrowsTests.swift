@@ -14,7 +14,7 @@ import Testing
     "UpsurgeMirror": ["Upsurge", "UpsurgeInput", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeCommand": ["ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords"],
     "UpsurgeMain": ["UpsurgeCommand"],
-    "UpsurgeModels": ["CSQLite", "Foundation", "Upsurge", "UpsurgeMacros"],
+    "UpsurgeModels": ["CSQLite", "Foundation", "Upsurge", "UpsurgeMacros", "UpsurgeRecords"],
     "UpsurgeGRDB": ["Foundation", "GRDB", "UpsurgeModels"],
   ]
   private static let system: Set<String> = ["Glibc", "Darwin", "Synchronization", "Dispatch"]

@@ -1,0 +1,61 @@
+/// A thing that a run can be told, under the name that the command gives it: `key` is its option `--key COLS`, the key
+/// `key: COLS` of a job file, and `on:` of a call.
+///
+/// What the engine says names terms, never options: who shows it knows whom it is for (see `Wording`).
+package enum Term: String, Sendable, CaseIterable {
+  // Where records come from, and how they are read.
+  case format, compression, encoding, trailer, dialect, delimiter, quote, quotes, escape, comment, null, ragged, names
+  case headerLines = "header-lines"
+  case noHeader = "no-header"
+  case skipLines = "skip-lines"
+  case quotedEmpty = "quoted-empty"
+  case flatten
+  case jsonPath = "json-path"
+  case jsonMap = "json-map"
+  case jsonNaN = "json-nan"
+  case duplicateKeys = "duplicate-keys"
+  case maxRatio = "max-ratio"
+  case stopAfter = "stop-after"
+  case pattern
+
+  // What becomes of their fields.
+  case columns, rename, type, blob, infer
+  case blobFolder = "blob-folder"
+  case inputOrder = "input-order"
+
+  // The table, and which row a record is about.
+  case key, mode, merge, set, create, alter, contract, index, indexes, fts, triggers, strict
+  case `default`
+  case keyWhere = "key-where"
+  case keyIndex = "key-index"
+  case createKey = "create-key"
+  case anyKey = "any-key"
+  case nullKeys = "null-keys"
+  case updateIf = "update-if"
+  case deleteWhen = "delete-when"
+  case notNull = "not-null"
+  case foreignKeys = "foreign-keys"
+  case initScript = "init"
+
+  // Transactions.
+  case atomic, durability, memory, resume
+  case commitEvery = "commit-every"
+  case walLimit = "wal-limit"
+  case busyTimeout = "busy-timeout"
+
+  // What cannot be stored, and what is said.
+  case rejects, summary, explain, changes
+  case onError = "on-error"
+  case maxRejects = "max-rejects"
+  case explainTime = "explain-time"
+  case dryRun = "dry-run"
+  case emitSQL = "emit-sql"
+  case maxStatement = "max-statement"
+  case trustRules = "trust-rules"
+
+  // Mirrors.
+  case sweep, scope, forget, history, verify
+  case acceptChange = "accept-change"
+  case acceptDelivery = "accept-delivery"
+  case columnsGone = "columns-gone"
+}
