@@ -31,18 +31,13 @@ package struct Wording: Sendable, Hashable {
   /// In the words of who shows it.
   /// - Parameters:
   ///   - isCall: whether that is a call of the library.
-  ///   - reword: changes the texts between the terms.
   ///   - name: says a term, and what is given to it.
-  package func text(
-    isCall: Bool = false, rewording reword: (String) -> String = { $0 }, naming name: (Term, String?) -> String
-  ) -> String {
+  package func text(isCall: Bool = false, naming name: (Term, String?) -> String) -> String {
     parts.reduce(into: "") { text, part in
       switch part {
-      case .text(let words): text += reword(words)
-      case .command(let words): text += words
+      case .text(let words), .command(let words): text += words
       case .term(let term, let value): text += name(term, value)
-      case .choice(let words, let call):
-        text += (isCall ? call : words).text(isCall: isCall, rewording: reword, naming: name)
+      case .choice(let words, let call): text += (isCall ? call : words).text(isCall: isCall, naming: name)
       }
     }
   }
