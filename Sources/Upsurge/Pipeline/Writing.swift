@@ -210,7 +210,7 @@ final class Writing {
   /// The error of a run whose last record is committed.
   static func behindTheLast(_ error: UpsurgeError) -> UpsurgeError {
     var error = error
-    if !error.message.hasSuffix(allCommitted) { error.message += allCommitted }
+    if !error.message.hasSuffix(allCommitted) { error.said += Wording(allCommitted) }
     return error
   }
 

@@ -112,7 +112,7 @@ extension PreparedSource {
         error.remedy = "\(.memory, "BYTES"): a record may take a quarter of it; or leave the column out by a query"
       }
     }
-    error.message = "reading \(name): \(error.message)"
+    error.said = "reading \(name): \(saying: error.said)"
     return error
   }
 

@@ -30,8 +30,8 @@ extension PreparedSource {
 
   private func noRecordCanBeRead(first reject: Reject) -> UpsurgeError {
     var error = reject.asError
-    error.message = "no record of \(opened.name) can be read, so the columns of a new table are not known; the first: \(error.message)"
-    error.hint = reject.hint ?? "make the table first; its bad records can then be rejected one by one"
+    error.said = "no record of \(opened.name) can be read, so the columns of a new table are not known; the first: \(saying: error.said)"
+    error.remedy = reject.remedy ?? "make the table first; its bad records can then be rejected one by one"
     return error
   }
 

@@ -88,7 +88,7 @@ extension Connection {
       (error.said, error.remedy) =
         RawWords.meant(by: said) ?? ("SQLite failed on \(database): \(said.escapedForTerminal)", nil)
     }
-    error.message += " [SQLite code \(code)]"
+    error.said += " [SQLite code \(code)]"
     if let sql { error.snippet = shortened(sql).escapedForTerminal }
     return error
   }

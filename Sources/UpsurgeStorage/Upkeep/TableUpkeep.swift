@@ -107,7 +107,7 @@ package final class TableUpkeep {
       }
     } catch {
       var error = error
-      error.message += " (all rows are committed; the next load of the table makes the index)"
+      error.said += " (all rows are committed; the next load of the table makes the index)"
       throw error
     }
   }

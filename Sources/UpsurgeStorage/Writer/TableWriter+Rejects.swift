@@ -33,9 +33,9 @@ extension TableWriter {
     if let most = settings.maximumRejects, ledger.rejected >= most {
       fatalReject = reject
       var error = reject.asError
-      error.message =
+      error.said =
         "more than \(most) \(most == 1 ? "record was" : "records were") rejected (\(rejectWords)); "
-        + "the last: \(error.message)"
+        + "the last: \(saying: error.said)"
       error.remedy = settings.maximumRejectsHint
       throw error
     }
@@ -88,7 +88,7 @@ extension TableWriter {
     error.position = batch.position(of: record, file: sourceName(batch.sourceIndex))
     if ResultCode.primary(error.underlyingCode ?? 0) == SQLITE_CONSTRAINT {
       error.code = .badInput
-      error.message = "a trigger rolled the whole transaction back: \(error.message)"
+      error.said = "a trigger rolled the whole transaction back: \(saying: error.said)"
       error.hint = "RAISE(ABORT) in the trigger would refuse only the record"
     }
     return error

@@ -144,7 +144,7 @@ extension TableWriter {
     if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
     transaction.isInDoubt = (try? checkpoint(SQLITE_CHECKPOINT_TRUNCATE)) != true
     if transaction.isInDoubt {
-      error.message +=
+      error.said +=
         "; whether the last transaction is committed will be seen when the disk can be read again"
     }
     return error
@@ -165,7 +165,7 @@ extension TableWriter {
       keeper.didCommit()
     } catch {
       var error = error
-      error.message += " (all rows are committed)"
+      error.said += " (all rows are committed)"
       throw error
     }
   }
@@ -233,7 +233,7 @@ extension TableWriter {
       let table = check.text(at: 0) ?? ""
       let parent = check.text(at: 2) ?? ""
       let row = check.text(at: 1).map { "row \($0) of " } ?? "a row of "
-      error.message += ": \((row + table).escapedForTerminal) has no parent in \(parent.escapedForTerminal)"
+      error.said += ": \((row + table).escapedForTerminal) has no parent in \(parent.escapedForTerminal)"
     }
     return error
   }

@@ -129,7 +129,7 @@ extension TableWriter {
     if code == SQLITE_INTERRUPT { connection.leaveLog() }
     if code != SQLITE_OK && code != SQLITE_INTERRUPT && ResultCode.primary(code) != SQLITE_BUSY {
       var error = connection.failure(code)
-      error.message += ", while the write-ahead log was brought into it"
+      error.said += ", while the write-ahead log was brought into it"
       throw error
     }
     statistics.isCheckpointComplete = code == SQLITE_OK && frames == done
@@ -164,7 +164,7 @@ extension TableWriter {
       if !isEmpty { noteRest() }
     } catch {
       var error = error
-      error.message +=
+      error.said +=
         " (\(isInterrupted ? "what was read is" : "all rows are") committed, and stays in the log until the next checkpoint)"
       throw error
     }
