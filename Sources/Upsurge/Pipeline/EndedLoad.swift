@@ -11,11 +11,12 @@ package final class EndedLoad {
   private var lock: JobLock?
   private let note: @Sendable (RunNote) -> Void
 
-  init(_ run: LoadRun) {
+  init(_ run: LoadRun, _ ending: RunEnding?, _ claim: JobClaim) {
     summary = run.takeSummary()
     feed = run.delivered
-    ending = run.ending.withLock { $0.take() }
-    lock = run.lock.withLock { $0.take() }
+    self.ending = ending
+    lock = claim.lock
+    claim.lock = nil
     note = run.note
   }
 
@@ -53,9 +54,9 @@ package final class EndedLoad {
   }
 
   /// Takes over what has become of the load with its group.
-  func end(_ run: LoadRun) {
+  func end(_ run: LoadRun, _ ending: RunEnding?) {
     summary = run.takeSummary()
-    ending = run.ending.withLock { $0.take() } ?? ending
+    if let ending { self.ending = ending }
   }
 
   /// Takes the marks of runs away, as their ledgers were seen: of those that share a connection in one transaction.

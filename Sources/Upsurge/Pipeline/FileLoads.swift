@@ -13,8 +13,6 @@ package final class FileLoads: Sendable {
   /// What the loads have said.
   private let notes = Guarded<[RunNote]>([])
   private let note: @Sendable (RunNote) -> Void
-  /// Whether all of it is committed.
-  private let isCommitted = Guarded(false)
 
   /// - Parameter jobs: one for each file, of one table with the same options; each has one source.
   package init(_ jobs: [LoadJob], control: RunControl, note: @escaping @Sendable (RunNote) -> Void) {
@@ -42,62 +40,61 @@ package final class FileLoads: Sendable {
     beforeCommit: @escaping @Sendable (Connection) throws(UpsurgeError) -> Void,
     tick: (RunControl.Progress) -> Void
   ) -> [EndedLoad]? {
-    do throws(UpsurgeError) {
-      try lead.wait(tick) { [self] in
-        // Why not, each load will say.
-        try? loadAll(beforeCommit)
-      }
-    } catch {
-      return nil
-    }
-    guard isCommitted.withLock({ $0 }) else { return nil }
+    // Why not, each load will say.
+    let done = try? lead.wait(tick) { [self] in try? loadAll(beforeCommit) }
+    guard let ends = done ?? nil else { return nil }
     for said in notes.withLock({ $0 }) { note(said) }
-    return loads.map(EndedLoad.init)
+    return zip(loads, ends).map { load, end in EndedLoad(load, end.ending, end.claim) }
+  }
+
+  /// What a load leaves.
+  private struct End: Sendable {
+    let claim: JobClaim
+    let ending: RunEnding?
   }
 
   // MARK: - The writing thread
 
   private func loadAll(
     _ beforeCommit: (Connection) throws(UpsurgeError) -> Void
-  ) throws(UpsurgeError) {
+  ) throws(UpsurgeError) -> [End] {
     let job = lead.job
     try job.validate()
     let group = LoadGroup(
       database: job.database, options: [job.options], control: lead.control, note: loads[0].note)
     let connection = try group.openedConnection()
-    var reader: WorkerThread?
+    let claims = loads.map { _ in JobClaim() }
+    var reader: Reader?
     do throws(UpsurgeError) {
-      let (input, jobs) = try input()
+      let (input, jobs) = try input(claims)
       let writers = try prepare(input, jobs, on: connection)
-      let started = try lead.start(input, table: writers.table, resumption: nil)
+      let started = try lead.start(input, table: writers.table, resumption: nil, chunks: nil)
       reader = started
       try store(with: writers, in: group, behind: started)
       reader = nil
       try group.commit(with: beforeCommit)
-      isCommitted.withLock { $0 = true }
     } catch {
-      lead.stop(reader)
+      reader?.stop()
       for part in group.parts { part.writing.abandon() }
       connection.rollBackShared()
-      for load in loads { load.lock.withLock { $0 = nil } }
       throw error
     }
     let peak = peakMemoryByteCount()
     for load in loads { load.summary.withLock { $0.peakMemoryBytes = peak } }
+    return zip(claims, group.parts).map { claim, part in End(claim: claim, ending: part.ending) }
   }
 
   /// Opens the first file.
   /// - Returns: what is read, and what each load is as a job.
-  private func input() throws(UpsurgeError) -> (LoadInput, [RunJob]) {
+  private func input(_ claims: [JobClaim]) throws(UpsurgeError) -> (LoadInput, [RunJob]) {
     let sources = lead.job.sources
     let script = try InitScript(options: lead.job.options)
     let jobs = loads.map { $0.job.runJob(initHash: script.hash) }
     let database = SourceName.place(of: lead.job.database)
     let mask = lead.job.options.question.mask
-    for (load, job) in zip(loads, jobs) {
+    for (index, load) in loads.enumerated() {
       load.summary.withLock { $0.sources = load.job.sources.map(mask.name) }
-      let lock = try JobLock.take(job, files: job.sources, database: database)
-      load.lock.withLock { $0 = lock }
+      claims[index].lock = try JobLock.take(jobs[index], files: jobs[index].sources, database: database)
     }
     let names = sources.map(mask.name)
     let files = RunFiles(names)
@@ -138,7 +135,7 @@ package final class FileLoads: Sendable {
 
   /// Stores what the reader hands over, file by file.
   private func store(
-    with writers: MemberWriters, in group: LoadGroup, behind reader: WorkerThread
+    with writers: MemberWriters, in group: LoadGroup, behind reader: Reader
   ) throws(UpsurgeError) {
     var index = 0
     var part = try writers.begin(loads[0], index: 0, behind: nil)
@@ -156,9 +153,8 @@ package final class FileLoads: Sendable {
         batch.sourceIndex = 0
         try lead.write(batch, with: part.writing)
       }
-      lead.stopReading()
-      reader.join()
-      if let error = lead.readError.withLock({ $0 }) { throw error }
+      reader.stop()
+      if let error = reader.error { throw error }
       if lead.control.cancellationSignal != nil { throw UpsurgeError(.interrupted, "interrupted") }
       try end(part, in: group)
       while index < loads.count - 1 {

@@ -190,7 +190,7 @@ extension LoadGroup {
         part.run.fail(options.isTrial ? error : Writing.behindTheLast(error))
       }
       part.writing.record(in: part.run.summary)
-      part.run.noteEnding(part.keeper, part.writing)
+      parts[index].ending = part.writing.ending(part.keeper)
     }
   }
 

@@ -21,6 +21,8 @@ package final class LoadGroup: @unchecked Sendable {
     let keeper: RunKeeper?
     /// The last record that was in the quarantine before.
     let lastKept: Int64
+    /// What is left to do when all is committed and the ledger was seen.
+    var ending: RunEnding?
   }
 
   let database: String
@@ -126,12 +128,12 @@ package final class LoadGroup: @unchecked Sendable {
 
   /// Tells loads what has become of them.
   func tell(_ runs: [LoadRun]) {
-    for (load, run) in ended where runs.contains(where: { $0 === run }) { load.end(run) }
+    for (load, run) in ended where runs.contains(where: { $0 === run }) { load.end(run, nil) }
   }
 
   /// Tells each load what has become of it, and forgets them.
   func tellAll() {
-    for (load, run) in ended { load.end(run) }
+    for (load, run) in ended { load.end(run, parts.first { $0.run === run }?.ending) }
     ended = []
     parts = []
   }

@@ -28,31 +28,41 @@ extension LoadJob {
     control: RunControl, in group: LoadGroup? = nil, note: @escaping @Sendable (RunNote) -> Void,
     tick: (RunControl.Progress) -> Void
   ) -> EndedLoad {
+    let claim = JobClaim()
     var run = LoadRun(job: self, control: control, group: group, note: note)
-    perform(run, tick)
-    if run.voidSeconds.withLock({ $0 }) != nil {
-      run = LoadRun(startingOver: run)
-      perform(run, tick)
+    var end = perform(run, claim, tick)
+    while case .startOver(let again) = end {
+      run = LoadRun(again, insteadOf: run)
+      end = perform(run, claim, tick)
     }
-    let end = EndedLoad(run)
-    group?.note(end, of: run)
-    return end
+    var ending: RunEnding?
+    if case .done(let left) = end { ending = left }
+    let load = EndedLoad(run, ending, claim)
+    group?.note(load, of: run)
+    return load
   }
 
-  private func perform(_ run: LoadRun, _ tick: (RunControl.Progress) -> Void) {
-    do throws(UpsurgeError) { try run.wait(tick) { run.writeAll() } } catch { run.fail(error) }
+  private func perform(_ run: LoadRun, _ claim: JobClaim, _ tick: (RunControl.Progress) -> Void) -> LoadEnd {
+    do throws(UpsurgeError) {
+      return try run.wait(tick) { run.writeAll(claim) }
+    } catch {
+      run.fail(error)
+      return .done(nil)
+    }
   }
 }
 
 extension LoadRun {
   /// Does the run's work on a thread of its own, shows its progress meanwhile, and passes on a cancellation.
   /// - Throws: `database` when the system has no thread left.
-  func wait(
-    _ tick: (RunControl.Progress) -> Void, for work: @escaping @Sendable () -> Void
-  ) throws(UpsurgeError) {
+  func wait<Result: Sendable>(
+    _ tick: (RunControl.Progress) -> Void, for work: @escaping @Sendable () -> Result
+  ) throws(UpsurgeError) -> Result {
     let completion = Completion()
+    let result = Guarded<Result?>(nil)
     let writer = try WorkerThread {
-      work()
+      let done = work()
+      result.withLock { $0 = done }
       completion.finish()
     }
     var isStopping = false
@@ -66,5 +76,7 @@ extension LoadRun {
       tick(control.progress)
     }
     writer.join()
+    guard let done = result.withLock({ $0 }) else { preconditionFailure("the work has ended") }
+    return done
   }
 }

@@ -13,7 +13,7 @@ extension LoadRun {
   /// A run whose first records were packed.
   struct Packed: ~Copyable {
     let table: PreparedTable
-    let reader: WorkerThread
+    let reader: Reader
     /// Before the reader was started.
     let prepareSeconds: Double
     var end = End.nothing
@@ -29,8 +29,8 @@ extension LoadRun {
       case nothing
       /// The database, with this record of the run in it.
       case rows(RunRecord)
-      /// The run must start over, after so many seconds for nothing; the reader has ended.
-      case void(seconds: Double)
+      /// Nothing of it is of use; the reader has ended.
+      case startOver(StartOver)
     }
 
     /// As which the rows stand in the database.
@@ -42,7 +42,7 @@ extension LoadRun {
 
   /// Packs as many records as can be.
   /// - Returns: nil where the run is not one for the direct path; nothing is read or made then.
-  func pack(_ input: LoadInput, in image: ImageFile) throws(UpsurgeError) -> Packed? {
+  func pack(_ input: LoadInput, in image: ImageFile, _ claim: JobClaim) throws(UpsurgeError) -> Packed? {
     defer { image.discard() }
     // What would refuse the run must do so before its rows stand.
     if case .file(let path) = job.options.rejects {
@@ -54,15 +54,15 @@ extension LoadRun {
     announce(input.beginning)
     let prepareSeconds = watch.seconds
     image.grace = GracePeriod { [control] in control.cancellationSignal != nil }
-    let reader = try start(input, table: table, resumption: nil)
+    let reader = try start(input, table: table, resumption: nil, chunks: nil)
     var packed = Packed(table: table, reader: reader, prepareSeconds: prepareSeconds)
     do throws(UpsurgeError) {
-      let reason = try packRows(of: input, layout, in: image, startedAt: startedAt, &packed)
+      let reason = try packRows(of: input, layout, in: image, startedAt: startedAt, &packed, claim)
       if let reason { giveUp(&packed, reason) }
     } catch {
       if image.hasEnded || error.code == .interrupted {
         // It is the database; only its folder was not brought to the disk.
-        stop(reader)
+        reader.stop()
         throw error
       }
       let level: RunNote.Level = error.code == .databaseBusy ? .info : .warning
@@ -75,7 +75,7 @@ extension LoadRun {
   /// - Returns: why all of it is for nothing; nil where it is not.
   private func packRows(
     of input: LoadInput, _ layout: DirectLayout, in image: ImageFile, startedAt: String,
-    _ packed: inout Packed
+    _ packed: inout Packed, _ claim: JobClaim
   ) throws(UpsurgeError) -> RunNote? {
     let watch = Stopwatch()
     // The memory that the page cache and large batches would take.
@@ -86,7 +86,7 @@ extension LoadRun {
     var progress = DirectProgress(packed.table.plan, sourceNames: input.names)
     var obstacle: Wording?
     packed.rest = try fill(&direct, &progress, image, &obstacle, &packed.waitSeconds)
-    if obstacle == nil, let error = readError.withLock({ $0 }), error.code != .interrupted {
+    if obstacle == nil, let error = packed.reader.error, error.code != .interrupted {
       obstacle = "the input cannot be read to its end"
     }
     if direct.rowCount == 0 {
@@ -124,7 +124,7 @@ extension LoadRun {
     }
     let packSeconds = watch.seconds
     let record = try writePosition(progress, input, packed.table, startedAt: startedAt, to: image)
-    try handOver(image, record)
+    try handOver(image, record, claim)
     packed.end = .rows(record)
     packed.warnings = progress.warnings
     let (waitSeconds, handOverSeconds) = (packed.waitSeconds, watch.seconds - packSeconds)
@@ -135,23 +135,23 @@ extension LoadRun {
   }
 
   /// Makes the image the database. From then on its rows stand, whatever comes.
-  private func handOver(_ image: ImageFile, _ record: RunRecord) throws(UpsurgeError) {
+  private func handOver(_ image: ImageFile, _ record: RunRecord, _ claim: JobClaim) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       try image.handOver(
         isSynced: true, busyTimeoutMilliseconds: job.options.busyTimeout,
         isCancelled: { [control] in control.cancellationSignal != nil })
     } catch {
-      if image.hasEnded { standing.withLock { $0 = record } }
+      if image.hasEnded { claim.standing = record }
       throw error
     }
-    standing.withLock { $0 = record }
+    claim.standing = record
   }
 
   /// Ends the reader; the run is to start over.
   private func giveUp(_ packed: inout Packed, _ reason: RunNote) {
-    stop(packed.reader)
+    packed.reader.stop()
     packed.rest = nil
-    packed.end = .void(seconds: watch.seconds - packed.prepareSeconds)
+    packed.end = .startOver(.packedInVain(seconds: watch.seconds - packed.prepareSeconds))
     note(reason)
   }
 

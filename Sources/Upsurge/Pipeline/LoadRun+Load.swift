@@ -9,21 +9,18 @@ extension LoadRun {
   /// Packs what can be packed, opens the database and stores the rest; leaves no new file behind when nothing came of
   /// it.
   /// - Parameter opened: a connection to the database, where it was there from the start.
-  func load(_ input: LoadInput, opened: Connection?) throws(UpsurgeError) -> LoadEnd {
+  func load(_ input: LoadInput, opened: Connection?, _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
     let image = image(for: input, isThere: opened != nil)
     let existed = image == nil && (opened != nil || access(job.database, F_OK) == 0)
     var packed: Packed?
-    if let image { packed = try pack(input, in: image) }
+    if let image { packed = try pack(input, in: image, claim) }
+    if case .startOver(let again) = packed?.end { return .startOver(again) }
     let reader = packed?.reader
-    if case .void(let seconds) = packed?.end {
-      voidSeconds.withLock { $0 = seconds }
-      return .void
-    }
     var connection: Connection
     do throws(UpsurgeError) {
       if let opened { connection = opened } else { connection = try open() }
     } catch {
-      stop(reader)
+      reader?.stop()
       throw error
     }
     let end: LoadEnd
@@ -33,16 +30,13 @@ extension LoadRun {
       }
       let isPacked = packed?.record != nil
       defer { if !isPacked { connection.noteSwitchToWAL(of: job.database, note) } }
-      end = try store(input, behind: &packed, on: connection)
+      end = try store(input, behind: &packed, on: connection, claim)
     } catch {
-      stop(reader)
+      reader?.stop()
       if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
       throw error
     }
-    if case .void = end {
-      stop(reader)
-      voidSeconds.withLock { $0 = 0 }
-    }
+    if case .startOver = end { reader?.stop() }
     let isUnused = summary.withLock { $0.committedCount == 0 } && control.cancellationSignal != nil
     if !existed && isUnused { connection.discardNewFile() }
     return end
@@ -64,90 +58,93 @@ extension LoadRun {
 
   /// Finds or makes the table, starts the reader unless it is at work, and stores what it reads.
   private func store(
-    _ input: LoadInput, behind packed: inout Packed?, on connection: Connection
+    _ input: LoadInput, behind packed: inout Packed?, on connection: Connection, _ claim: JobClaim
   ) throws(UpsurgeError) -> LoadEnd {
     var beginning = input.beginning
-    let record = packed?.record
-    if let record { beginning.resumption = record }
-    if group == nil { try input.script.run(on: connection) }
-    connection.isSynchronizing = job.options.triggers == .guarded
-    let upkeep = TableUpkeep(connection, request: UpkeepRequest(job.options))
-    try upkeep.prepare(table: job.table)
+    let isPacked = packed?.record != nil
+    if let record = packed?.record { beginning.resumption = record }
     let made = packed?.table
-    guard var table = try table(made, isPacked: record != nil, for: input, on: connection) else {
-      return .void
+    guard let target = try target(of: input, made: made, isPacked: isPacked, on: connection, claim) else {
+      return .startOver(.packedInVain(seconds: 0))
     }
-    try noteSchema(of: table, on: connection)
-    if made == nil { warnOfRoom(beginning.source, names: input.remainingNames) }
-    try begin(
-      upkeep, for: &table, isPacked: record != nil, first: beginning.source, names: input.remainingNames,
-      on: connection)
     if job.options.isExplained {
-      try explain(table, upkeep.decisions, names: input.names, on: connection)
-      return .done
+      try explain(target.table, target.upkeep.decisions, names: input.names, on: connection)
+      return .done(nil)
     }
     var resumption: Resumption?
     if made == nil {
       resumption = try goThere(beginning)
       if let run = beginning.resumption, resumption == nil {
         if !connection.isInAutocommit { try connection.rollBackWriting() }
-        return .inputChanged(run)
+        return .startOver(.inputChanged(beginning.startAnew(insteadOf: run, in: input.names)))
       }
       announce(beginning)
     }
-    let chunks = try deliveryChunks(
-      of: beginning.source, for: table, names: input.names, on: connection)
-    self.chunks.withLock { $0 = chunks }
-    let keeper = try keeper(for: beginning, table: table, runJob: input.runJob, on: connection)
-    let lastKept = group == nil ? 0 : try KeptTable.lastID(connection)
-    let writing = try Writing(
-      connection: connection, table: table, upkeep: upkeep, run: self, keeper: keeper,
-      resumed: beginning.resumption)
-    writing.writer.followsDelivery = group?.hasEndedDelivery(of: table.facts.name) ?? false
+    let transfer = try beginTransfer(to: target, from: beginning, input)
+    let writing = transfer.writing
     defer { if !writing.isSuspended { writing.record(in: summary) } }
-    if record != nil { writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog()) }
-    if record != nil { delivered?.observeAll() }
+    if isPacked {
+      writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog())
+      delivered?.observeAll()
+    }
     writing.waitSeconds = packed?.waitSeconds ?? 0
     writing.noteStart(
-      seconds: (packed?.prepareSeconds ?? watch.seconds) - lostSeconds - aheadSeconds.withLock { $0 })
+      seconds: (packed?.prepareSeconds ?? watch.seconds) - (again?.lostSeconds ?? 0) - input.aheadSeconds)
     var rest: Batch?
     if packed != nil { rest = packed!.rest.take() }
     do throws(UpsurgeError) {
-      if let reader = packed?.reader {
-        try run(writing, reader, rest: rest)
-      } else {
-        try run(writing, start(input, table: table, resumption: resumption), rest: rest)
+      var reader = packed?.reader
+      if reader == nil {
+        reader = try start(input, table: target.table, resumption: resumption, chunks: transfer.chunks)
       }
+      if let reader { try run(transfer, reader, rest: rest) }
     } catch {
       // Nothing was committed: it is a run in one transaction.
-      if chunks?.isVoid == true, error.code != .interrupted {
+      if transfer.chunks?.isVoid == true, error.code != .interrupted {
         note(
           RunNote(
             .info, "what is known of the last delivery does not fit this one; all of it is read and compared")
         )
-        return .void
+        return .startOver(.chunksUnfit)
       }
       throw error
     }
     if let group, writing.isSuspended {
-      group.add(LoadGroup.Part(run: self, writing: writing, keeper: keeper, lastKept: lastKept))
-    } else {
-      noteEnding(keeper, writing)
+      group.add(LoadGroup.Part(run: self, writing: writing, keeper: transfer.keeper, lastKept: transfer.lastKept))
+      return .done(nil)
     }
-    return .done
+    return .done(writing.ending(transfer.keeper))
   }
 
-  /// Notes what is left to do when the ledger was seen.
-  func noteEnding(_ keeper: RunKeeper?, _ writing: Writing) {
-    guard let keeper, keeper.hasTrace else { return }
-    ending.withLock { $0 = RunEnding(keeper, writing.writer) }
+  /// Where the records go.
+  private struct Target {
+    let connection: Connection
+    var table: PreparedTable
+    let upkeep: TableUpkeep
+  }
+
+  /// Finds or makes the table, and sets aside what is to be.
+  /// - Parameter made: the table of an image, where there was one.
+  /// - Returns: nil where it was made in an image that came to nothing, and another program has made it meanwhile.
+  private func target(
+    of input: LoadInput, made: PreparedTable?, isPacked: Bool, on connection: Connection, _ claim: JobClaim
+  ) throws(UpsurgeError) -> Target? {
+    if group == nil { try input.script.run(on: connection) }
+    connection.isSynchronizing = job.options.triggers == .guarded
+    let upkeep = TableUpkeep(connection, request: UpkeepRequest(job.options))
+    try upkeep.prepare(table: job.table)
+    guard var table = try table(made, isPacked: isPacked, for: input, on: connection, claim) else { return nil }
+    try noteSchema(of: table, on: connection)
+    let first = input.beginning.source
+    if made == nil { warnOfRoom(first, names: input.remainingNames) }
+    try begin(
+      upkeep, for: &table, isPacked: isPacked, first: first, names: input.remainingNames, on: connection)
+    return Target(connection: connection, table: table, upkeep: upkeep)
   }
 
   /// The table of the run: found, made, or made in an image and packed.
-  /// - Parameter made: the table of the image, where there was one.
-  /// - Returns: nil where it was made in an image that came to nothing, and another program has made it meanwhile.
   private func table(
-    _ made: PreparedTable?, isPacked: Bool, for input: LoadInput, on connection: Connection
+    _ made: PreparedTable?, isPacked: Bool, for input: LoadInput, on connection: Connection, _ claim: JobClaim
   ) throws(UpsurgeError) -> PreparedTable? {
     if let made {
       if isPacked { return made }
@@ -157,10 +154,34 @@ extension LoadRun {
     let table = try PreparedTable.prepare(
       job.table, for: beginning.source, others: input.otherSources, on: connection,
       options: tableOptions, wasMade: beginning.resumption?.position.madeTable ?? false)
-    try checkTypesFound(by: beginning, input.runJob, table)
-    try checkDoubt(of: beginning, table)
+    try checkTypesFound(by: beginning, input.runJob, table, claim)
+    try checkDoubt(of: beginning, table, claim)
     announce(table, isJSON: beginning.source.isJSON)
     return table
+  }
+
+  /// What takes the records, and what is kept of them.
+  private struct Transfer {
+    let writing: Writing
+    let keeper: RunKeeper?
+    let chunks: DeliveryChunks?
+    /// The last record that was in the quarantine before.
+    let lastKept: Int64
+  }
+
+  private func beginTransfer(
+    to target: Target, from beginning: Beginning, _ input: LoadInput
+  ) throws(UpsurgeError) -> Transfer {
+    let connection = target.connection
+    let chunks = try deliveryChunks(
+      of: beginning.source, for: target.table, names: input.names, on: connection)
+    let keeper = try keeper(for: beginning, table: target.table, runJob: input.runJob, on: connection)
+    let lastKept = group == nil ? 0 : try KeptTable.lastID(connection)
+    let writing = try Writing(
+      connection: connection, table: target.table, upkeep: target.upkeep, run: self, keeper: keeper,
+      resumed: beginning.resumption, chunks: chunks)
+    writing.writer.followsDelivery = group?.hasEndedDelivery(of: target.table.facts.name) ?? false
+    return Transfer(writing: writing, keeper: keeper, chunks: chunks, lastKept: lastKept)
   }
 
   func noteSchema(of table: PreparedTable, on connection: Connection) throws(UpsurgeError) {
@@ -176,28 +197,17 @@ extension LoadRun {
 
   /// Starts the reading thread.
   func start(
-    _ input: LoadInput, table: PreparedTable, resumption: Resumption?
-  ) throws(UpsurgeError) -> WorkerThread {
-    let beginning = input.beginning
-    let stage = ReaderStage(
-      run: self, sources: input.sources, sourceNames: input.names, firstIndex: beginning.index, table: table,
-      files: beginning.files,
-      resumption: resumption)
-    let reading = Reading(stage: stage, first: beginning.source)
-    return try WorkerThread { reading.run() }
-  }
-
-  /// Ends the reading thread, where there is one.
-  func stop(_ reader: WorkerThread?) {
-    guard let reader else { return }
-    stopReading()
-    reader.join()
+    _ input: LoadInput, table: PreparedTable, resumption: Resumption?, chunks: DeliveryChunks?
+  ) throws(UpsurgeError) -> Reader {
+    let stage = ReaderStage(run: self, input, table: table, resumption: resumption, chunks: chunks)
+    return try Reader(stage, first: input.beginning.source, of: self)
   }
 
   /// - Parameter rest: a batch in front of those that the reader has still to hand over.
   private func run(
-    _ writing: Writing, _ reader: WorkerThread, rest: consuming sending Batch?
+    _ transfer: Transfer, _ reader: Reader, rest: consuming sending Batch?
   ) throws(UpsurgeError) {
+    let writing = transfer.writing
     do throws(UpsurgeError) {
       if let rest { try write(rest, with: writing) }
       while let batch = try nextBatch(for: writing) {
@@ -208,23 +218,26 @@ extension LoadRun {
       // Whether more would have come is known when the reader has sent a batch or ended.
       let isLast =
         writing.hasFailedBehindCommit && full.waits(milliseconds: 1_000) && full.isDrained
-        && readError.withLock { $0 } == nil
-      stopReading()
-      reader.join()
+        && reader.error == nil
+      reader.stop()
       writing.abandon()
       throw isLast ? Writing.behindTheLast(error) : error
     }
-    stopReading()
-    reader.join()
-    if chunks.withLock({ $0?.isVoid }) == true {
+    reader.stop()
+    if transfer.chunks?.isVoid == true {
       writing.abandon()
       throw UpsurgeError(.guardRefused, "all of the delivery must be read")
     }
-    let readError = readError.withLock { $0 }
-    if let readError, readError.code != .interrupted {
+    if let error = reader.error, error.code != .interrupted {
       writing.abandon()
-      throw readError
+      throw error
     }
+    try end(transfer)
+  }
+
+  /// Ends behind the last record.
+  private func end(_ transfer: Transfer) throws(UpsurgeError) {
+    let writing = transfer.writing
     let isInterrupted = control.cancellationSignal != nil
     if job.options.snapshot != nil && !isInterrupted { control.note(stage: .sweeping) }
     if group == nil { return try writing.finish(isInterrupted: isInterrupted) }

@@ -19,18 +19,18 @@ extension LoadRun {
   /// - Parameters:
   ///   - beginning: the first source, which is open.
   ///   - connection: to the database, where that is there.
+  /// - Returns: the seconds that it took.
   /// - Throws: `interrupted`; `cannotCreate` where there is no room.
   func readAhead(
     _ beginning: Beginning, of sources: [String], on connection: Connection?
-  ) throws(UpsurgeError) {
+  ) throws(UpsurgeError) -> Double {
     let first = beginning.source.opened
     let others = sources.dropFirst(beginning.index + 1).filter(FeedsAhead.isSlow)
     let isFirstSlow = first.mayWait && !SourceName.isDatabase(sources[beginning.index])
-    guard isFirstSlow || !others.isEmpty, try isOneTransaction(on: connection) else { return }
+    guard isFirstSlow || !others.isEmpty, try isOneTransaction(on: connection) else { return 0 }
     // Who ends it now is told what it would have been.
     if job.options.dryRun != nil { summary.withLock { $0.isDryRun = true } }
     let start = Stopwatch()
-    defer { aheadSeconds.withLock { $0 += start.seconds } }
     let before = ahead.spool.byteCount
     if isFirstSlow {
       _ = try first.readAhead(into: ahead.spool, memoryByteCount: FeedsAhead.firstMemoryByteCount) {
@@ -47,12 +47,13 @@ extension LoadRun {
       byteCount += counted
     }
     let written = ahead.spool.byteCount - before
-    if written == 0 { return }
+    if written == 0 { return start.seconds }
     note(
       RunNote(
         .info,
         "the input was read ahead, so that other programs can write until it is there: \(Words.bytes(Double(written)))"
           + " of it wait in a temporary file in \(ahead.folder.escapedForTerminal)"))
+    return start.seconds
   }
 
   private func openAhead(_ name: String) throws(UpsurgeError) -> FileSource {

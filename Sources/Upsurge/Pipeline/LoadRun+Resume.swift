@@ -47,7 +47,7 @@ extension LoadRun {
   /// Refuses `--infer full` where an earlier run of the job, which looked at the first values only, has made the table:
   /// its columns stay what they are.
   func checkTypesFound(
-    by beginning: Beginning, _ runJob: RunJob, _ table: PreparedTable
+    by beginning: Beginning, _ runJob: RunJob, _ table: PreparedTable, _ claim: JobClaim
   ) throws(UpsurgeError) {
     guard job.options.inference == .full, !table.facts.isNew else { return }
     let runs = (beginning.doubt.map { [$0.run] } ?? []) + beginning.replaced
@@ -56,7 +56,7 @@ extension LoadRun {
         $0.position.madeTable && runJob.changedOptions(from: $0.job).contains(Wording.option(.infer))
       })
     else { return }
-    standing.withLock { $0 = run }
+    claim.standing = run
     let name = table.facts.name.escapedForTerminal
     throw UpsurgeError(
       .guardRefused,
@@ -66,11 +66,11 @@ extension LoadRun {
   }
 
   /// Refuses to start over where that would store or add up again what an earlier run has committed.
-  func checkDoubt(of beginning: Beginning, _ table: PreparedTable) throws(UpsurgeError) {
+  func checkDoubt(of beginning: Beginning, _ table: PreparedTable, _ claim: JobClaim) throws(UpsurgeError) {
     guard let doubt = beginning.doubt else { return }
     let mayDouble = table.plan.mayInsertAnew(hasPrimaryKey: job.options.mode != nil)
     if mayDouble || table.repetition(options: job.options) != nil {
-      standing.withLock { $0 = doubt.run }
+      claim.standing = doubt.run
       throw RunStart.refusal(doubt.run, because: doubt.change, in: job.database, wouldRepeat: true)
     }
     note(
@@ -122,8 +122,8 @@ extension LoadRun {
   }
 
   /// Tells what an earlier part of the run has committed, where this process has failed before it wrote anything.
-  func tellStanding(isRefused: Bool) {
-    guard let run = standing.withLock({ $0 }) else { return }
+  func tell(_ standing: RunRecord?, isRefused: Bool) {
+    guard let run = standing else { return }
     summary.withLock {
       if $0.hasBegunToWrite { return }
       $0.tell(run)
@@ -158,7 +158,8 @@ extension LoadRun {
   }
 
   /// Tells the ledger of a run that is complete, and reads nothing.
-  func report(_ run: RunRecord, on connection: Connection) {
+  /// - Returns: what is left to do when the ledger was seen.
+  func report(_ run: RunRecord, on connection: Connection) -> RunEnding {
     note(
       RunNote(
         .info,
@@ -169,7 +170,7 @@ extension LoadRun {
       $0.tell(run)
       $0.hasBegunToWrite = true
     }
-    ending.withLock { $0 = RunEnding(run, on: connection, options: job.options) }
+    return RunEnding(run, on: connection, options: job.options)
   }
 }
 

@@ -4,18 +4,21 @@
   import Darwin
 #endif
 
+/// The writing thread, from the job to the first source that holds something; `LoadRun+Load` goes on from there.
 extension LoadRun {
-  /// The writing thread: prepares, starts the reader, writes until the reader is done, commits.
-  func writeAll() {
+  /// Does all of the run: prepares, starts the reader, writes until the reader is done, commits.
+  /// - Parameter claim: what this process has of the job already.
+  func writeAll(_ claim: JobClaim) -> LoadEnd {
+    var end = LoadEnd.done(nil)
     do throws(UpsurgeError) {
       try job.validate()
-      let sources = try expandedSources()
+      let sources = try expandedSources(claim)
       summary.withLock { $0.sources = sources.map(job.options.question.mask.name) }
       try job.checkOutputs(sources: sources)
-      try loadAll(sources)
+      end = try loadAll(sources, claim)
     } catch {
       fail(goingOn(error))
-      tellStanding(isRefused: error.code == .guardRefused || error.code == .usage)
+      tell(claim.standing, isRefused: error.code == .guardRefused || error.code == .usage)
     }
     summary.withLock {
       $0.seconds = watch.seconds
@@ -23,75 +26,73 @@ extension LoadRun {
       $0.signal = control.cancellationSignal
       if $0.signal != nil, $0.error?.code == .interrupted { $0.error = nil }
     }
+    return end
   }
 
   /// - Throws: `unreadableInput` for a file that is not there; what an earlier run has committed is told then, too.
-  private func expandedSources() throws(UpsurgeError) -> [String] {
+  private func expandedSources(_ claim: JobClaim) throws(UpsurgeError) -> [String] {
     do throws(UpsurgeError) {
       return try SourceList.expand(job.sources)
     } catch {
       if !job.options.isTrial, access(job.database, F_OK) == 0,
         let looking = try? Connection.looking(at: job.database)
       {
-        _ = try? RunStart.decide(
-          job.runJob(initHash: nil), policy: job.options.resume, names: [], on: looking
-        ) { run in
-          standing.withLock { $0 = run }
-        }
+        _ = try? decide(job.runJob(initHash: nil), names: [], claim, on: looking)
       }
       throw error
     }
   }
 
-  /// Looks for an earlier run of the job, and goes on with it or begins anew.
-  private func loadAll(_ sources: [String]) throws(UpsurgeError) {
+  private func loadAll(_ sources: [String], _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
     let names = sources.map(job.options.question.mask.name)
     let script = try InitScript(options: job.options)
     let runJob = job.runJob(initHash: script.hash)
-    var connection: Connection?
-    var start = RunStart.anew(replaced: [], doubt: nil)
-    if !job.options.isTrial && lock.withLock({ $0 == nil }) {
-      let lock = try JobLock.take(
-        runJob, files: names.map(SourceName.place), database: SourceName.place(of: job.database))
-      self.lock.withLock { $0 = lock }
-    }
-    if let group {
-      let opened = try group.openedConnection()
-      connection = opened
-      if !job.options.isTrial {
-        start = try RunStart.decide(runJob, policy: job.options.resume, names: names, on: opened) { run in
-          standing.withLock { $0 = run }
-        }
-      }
-    } else if !job.options.isTrial && job.options.durability != .off {
-      if access(job.database, F_OK) == 0 {
-        let opened = try open()
-        connection = opened
-        start = try RunStart.decide(runJob, policy: job.options.resume, names: names, on: opened) { run in
-          standing.withLock { $0 = run }
-        }
-      } else if job.options.resume == .require {
-        throw RunStart.nothingToResume(runJob)
-      }
-    }
+    let opening = try opening(runJob, names: names, claim)
     if job.options.dryRun != nil { noteEarlier(runJob, names) }
-    if case .report(let run) = start, let connection { return report(run, on: connection) }
-    let beginning = try prepareFirst(of: sources, start: start)
+    if case .report(let run) = opening.start, let connection = opening.connection {
+      return .done(report(run, on: connection))
+    }
+    let beginning = try prepareFirst(of: sources, start: opening.start)
     if let response = beginning.source.opened.response {
       summary.withLock { $0.response = response }
-      if response.isNotModified { return }
+      if response.isNotModified { return .done(nil) }
     }
-    try readAhead(beginning, of: sources, on: connection)
-    var input = LoadInput(
-      runJob: runJob, script: script, sources: sources, names: names, beginning: beginning)
-    guard case .inputChanged(let run) = try load(input, opened: connection) else { return }
-    summary.withLock { $0.dialects = [] }
-    // On a connection of its own, as --init would find there what it has made already.
-    connection = nil
-    let doubt = RunStart.Doubt(run: run, change: "\(names[beginning.index].escapedForTerminal) has changed")
-    input.beginning = try prepareFirst(
-      of: sources, start: .anew(replaced: beginning.replaced + [run], doubt: doubt))
-    _ = try load(input, opened: nil)
+    var input = LoadInput(runJob: runJob, script: script, sources: sources, names: names, beginning: beginning)
+    input.aheadSeconds = try readAhead(beginning, of: sources, on: opening.connection)
+    return try load(input, opened: opening.connection, claim)
+  }
+
+  /// How a run begins, and the connection on which that was found out: where the database was there from the start.
+  private typealias Opening = (start: RunStart, connection: Connection?)
+
+  /// Looks for an earlier run of the job: goes on with it, or begins anew.
+  private func opening(
+    _ runJob: RunJob, names: [String], _ claim: JobClaim
+  ) throws(UpsurgeError) -> Opening {
+    let options = job.options
+    if !options.isTrial && claim.lock == nil {
+      claim.lock = try JobLock.take(
+        runJob, files: names.map(SourceName.place), database: SourceName.place(of: job.database))
+    }
+    // That is known; and on a connection of an earlier try --init would find what it has made already.
+    if case .inputChanged(let start) = again { return (start, nil) }
+    let isKept = !options.isTrial && options.durability != .off
+    if let group {
+      let opened = try group.openedConnection()
+      return (options.isTrial ? .fresh : try decide(runJob, names: names, claim, on: opened), opened)
+    }
+    if isKept && access(job.database, F_OK) == 0 {
+      let opened = try open()
+      return (try decide(runJob, names: names, claim, on: opened), opened)
+    }
+    if isKept && options.resume == .require { throw RunStart.nothingToResume(runJob) }
+    return (.fresh, nil)
+  }
+
+  private func decide(
+    _ runJob: RunJob, names: [String], _ claim: JobClaim, on connection: Connection
+  ) throws(UpsurgeError) -> RunStart {
+    try RunStart.decide(runJob, policy: job.options.resume, names: names, on: connection) { claim.standing = $0 }
   }
 
   /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it

@@ -18,35 +18,21 @@ final class LoadRun: Sendable {
   let readCancellation = ReadCancellation()
   /// Ends the checkpoint that is under way.
   let checkpoint = Guarded<Interrupter?>(nil)
-  /// Why the reading thread ended early.
-  let readError = Guarded<UpsurgeError?>(nil)
   let summary: Guarded<RunSummary>
-  /// The earlier part of the run, or the run that this one would start over.
-  let standing = Guarded<RunRecord?>(nil)
-  /// What is left to do when the ledger was seen.
-  let ending = Guarded<RunEnding?>(nil)
   /// What its record in the database calls it.
   let owner = RunOwner()
-  /// Held until the run has ended.
-  let lock: Guarded<JobLock?>
-  /// Sources that were read to their end before anything is written, and how long that took.
+  /// Sources that were read to their end before anything is written.
   let ahead: FeedsAhead
-  let aheadSeconds = Guarded(0.0)
   /// Runs from the start of the run.
   let watch: Stopwatch
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
-  /// What its threads tell each other of the chunks of a delivery.
-  let chunks = Guarded<DeliveryChunks?>(nil)
   /// What the delivery tells of its feed; nil where it is of none.
   let delivered: DeliveredFeed?
   /// The hash of a snapshot's bytes as far as they were read; nil where only a part of them is.
   let deliveryHash = Guarded<ContentHash.Stream?>(nil)
-  /// Seconds spent in packing rows that came to nothing; set where the run must start over, through SQLite. Nothing of
-  /// it is in the database then.
-  let voidSeconds = Guarded<Double?>(nil)
-  /// The same of the run that this one starts over.
-  let lostSeconds: Double
+  /// Why this one begins again in the place of another; nil where it does not.
+  let again: StartOver?
 
   private let said: SaidNotes
   private let tell: @Sendable (RunNote) -> Void
@@ -58,8 +44,7 @@ final class LoadRun: Sendable {
     job: LoadJob, control: RunControl, group: LoadGroup?, note: @escaping @Sendable (RunNote) -> Void
   ) {
     self.init(
-      job, control, group, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0,
-      pool: BatchPool(job))
+      job, control, group, note, said: SaidNotes(), watch: Stopwatch(), again: nil, pool: BatchPool(job))
   }
 
   /// A run that reads for others, one for each of its sources.
@@ -67,7 +52,7 @@ final class LoadRun: Sendable {
     var job = members[0].job
     job.sources = members.flatMap(\.job.sources)
     self.init(
-      job, members[0].control, nil, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0,
+      job, members[0].control, nil, note, said: SaidNotes(), watch: Stopwatch(), again: nil,
       pool: members[0].pool, members: members)
   }
 
@@ -77,29 +62,23 @@ final class LoadRun: Sendable {
     job: LoadJob, control: RunControl, pool: BatchPool, note: @escaping @Sendable (RunNote) -> Void
   ) {
     self.init(
-      job, control, nil, note, said: SaidNotes(), watch: Stopwatch(), lock: nil, lostSeconds: 0, pool: pool)
+      job, control, nil, note, said: SaidNotes(), watch: Stopwatch(), again: nil, pool: pool)
   }
 
-  /// A run from the first record in place of one that has packed rows, or skipped records, for nothing; nothing is said
-  /// twice.
-  convenience init(startingOver run: LoadRun) {
-    var job = run.job
-    job.options.direct = .never
-    if job.options.chunks == .use { job.options.chunks = .remember }
+  /// A run from the first record in place of one that came to nothing; nothing is said twice.
+  convenience init(_ again: StartOver, insteadOf run: LoadRun) {
     run.said.startOver()
-    let lock = run.lock.withLock { $0.take() }
-    let lostSeconds = run.voidSeconds.withLock { $0 } ?? 0
+    let job = again.job(insteadOf: run.job)
     self.init(
-      job, run.control, run.group, run.tell, said: run.said, watch: run.watch, lock: lock,
-      lostSeconds: lostSeconds, pool: BatchPool(job))
-    if run.chunks.withLock({ $0?.isVoid }) == true { return }
-    summary.withLock { $0.stages.append((RunStage.pack, lostSeconds)) }
+      job, run.control, run.group, run.tell, said: run.said, watch: run.watch, again: again,
+      pool: BatchPool(job))
+    if case .packedInVain(let seconds) = again { summary.withLock { $0.stages.append((RunStage.pack, seconds)) } }
   }
 
   private init(
     _ job: LoadJob, _ control: RunControl, _ group: LoadGroup?,
     _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
-    watch: Stopwatch, lock: JobLock?, lostSeconds: Double, pool: BatchPool, members: [LoadRun] = []
+    watch: Stopwatch, again: StartOver?, pool: BatchPool, members: [LoadRun] = []
   ) {
     self.pool = pool
     self.members = members
@@ -113,8 +92,7 @@ final class LoadRun: Sendable {
     self.said = said
     self.tell = tell
     self.watch = watch
-    self.lock = Guarded(lock)
-    self.lostSeconds = lostSeconds
+    self.again = again
     note = { if said.take($0) { tell($0) } }
     var summary = RunSummary(
       database: job.database, table: job.table, sources: job.sources.map(job.options.question.mask.name))

@@ -12,6 +12,8 @@ struct ReaderStage {
   let files: RunFiles
   /// Where the first source goes on.
   private var resumption: Resumption?
+  /// What is known of the delivery in parts; nil where nothing is.
+  private let chunks: DeliveryChunks?
   /// Seconds spent in reading, in decompressing and transcoding, in parsing, and waiting for the writer.
   private(set) var readSeconds = 0.0
   private(set) var decodeSeconds = 0.0
@@ -29,17 +31,17 @@ struct ReaderStage {
   )
 
   init(
-    run: LoadRun, sources: [String], sourceNames: [String], firstIndex: Int, table: PreparedTable,
-    files: RunFiles, resumption: Resumption?
+    run: LoadRun, _ input: LoadInput, table: PreparedTable, resumption: Resumption?, chunks: DeliveryChunks?
   ) {
     self.run = run
-    self.files = files
+    files = input.beginning.files
     self.resumption = resumption
-    self.sources = sources
-    self.sourceNames = sourceNames
+    self.chunks = chunks
+    sources = input.sources
+    sourceNames = input.names
     columns = table.columns
     announcedCount = table.plan.columns.count
-    self.firstIndex = firstIndex
+    firstIndex = input.beginning.index
     remaining = run.job.options.recordLimit ?? .max
     if let limit = run.job.options.recordLimit, let run = resumption?.run {
       // Records of the sources that are done; those of the first one are counted again as they are read.
@@ -48,39 +50,34 @@ struct ReaderStage {
     }
     self.table = table.facts
     plan = table.plan
-    readSeconds = run.aheadSeconds.withLock { $0 }
+    readSeconds = input.aheadSeconds
   }
 
   /// Reads everything; the first source is already prepared.
-  mutating func readAll(first: consuming PreparedSource) {
+  mutating func readAll(first: consuming PreparedSource) throws(UpsurgeError) {
+    defer { if run.members.isEmpty { noteTimes(in: run) } }
     if run.job.options.snapshot != nil && resumption == nil {
       for owner in run.members.isEmpty ? [run] : run.members {
         owner.deliveryHash.withLock { $0 = ContentHash.Stream() }
       }
     }
-    do throws(UpsurgeError) {
-      let columns =
-        run.members.isEmpty ? nil : try LoadedColumns(of: copy first, plan.schema, run.job.options)
-      try readOne(first, index: firstIndex)
-      for index in sourceNames.indices.dropFirst(firstIndex + 1) {
-        if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
-        let watch = Stopwatch()
-        let source = try run.prepare(sources[index])
-        readSeconds += watch.seconds
-        try run.announce(source, files: files, index: index)
-        if let columns {
-          let others = try LoadedColumns(of: source, plan.schema, run.job.options)
-          if source.isBlank || others != columns { throw FileLoads.unfit("a file has other columns") }
-        }
-        if source.isBlank { continue }
-        try checkHeader(of: source)
-        try readOne(source, index: index)
+    let columns =
+      run.members.isEmpty ? nil : try LoadedColumns(of: copy first, plan.schema, run.job.options)
+    try readOne(first, index: firstIndex)
+    for index in sourceNames.indices.dropFirst(firstIndex + 1) {
+      if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
+      let watch = Stopwatch()
+      let source = try run.prepare(sources[index])
+      readSeconds += watch.seconds
+      try run.announce(source, files: files, index: index)
+      if let columns {
+        let others = try LoadedColumns(of: source, plan.schema, run.job.options)
+        if source.isBlank || others != columns { throw FileLoads.unfit("a file has other columns") }
       }
-    } catch {
-      run.readError.withLock { $0 = error }
+      if source.isBlank { continue }
+      try checkHeader(of: source)
+      try readOne(source, index: index)
     }
-    if run.members.isEmpty { noteTimes(in: run) }
-    run.full.close()
   }
 
   /// - Throws: `badInput` where nothing in the header of a later file is a column so far: it has none, or is of another table.
@@ -149,116 +146,28 @@ struct ReaderStage {
   private mutating func fill<Parser: RecordParser>(
     _ parser: inout Parser, from source: PreparedSource, index: Int
   ) throws(UpsurgeError) {
-    var filler = BatchFiller(
-      pool: run.pool, recordByteLimit: run.recordByteLimit, sourceIndex: index,
-      cancellation: run.readCancellation)
-    let run = run
-    let owner = run.owner(of: index)
-    let bytesBefore = bytesRead
-    let watch = Stopwatch()
-    // What the read closure takes: the file's own reading, and what is done with the bytes then.
-    var inputSeconds = 0.0
-    let fileSecondsBefore = source.opened.fileReadSeconds
-    let known = columns.targets
-    var announced = announcedCount
-    let limit = remaining
-    var rest = limit
-    defer {
-      announcedCount = announced
-      remaining = rest
-      let isDecoded = source.opened.isDecoded
-      let fileSeconds = isDecoded ? source.opened.fileReadSeconds - fileSecondsBefore : inputSeconds
-      readSeconds += fileSeconds
-      decodeSeconds += max(inputSeconds - fileSeconds, 0)
-      waitSeconds += filler.waitSeconds
-      parseSeconds += watch.seconds - inputSeconds - filler.waitSeconds
-      let (compression, isPipe) = (source.opened.compression, !source.opened.isSeekable)
-      let isFeed = SourceName.isFeed(source.opened.name)
-      owner.summary.withLock { $0.time.note(compression, isPipe: isPipe, isFeed: isFeed) }
-      bytesRead = bytesBefore + source.opened.counter.count
-      bytesDecoded += source.opened.decodedByteCount
-    }
-    let restart = resumption?.run.position.restart
-    var block = (resumption?.block ?? [])[...]
+    let reading = SourceReading(
+      source, index: index, of: run, resumption: resumption, chunks: chunks, bytesBefore: bytesRead,
+      columns: columns.targets, announcedCount: announcedCount, recordLimit: remaining)
     resumption = nil
-    let startOffset = restart?.byte ?? source.opened.startOffset
-    // What the header brings with it counts with the first batch.
-    var warnings =
-      startOffset == source.opened.startOffset ? source.warnings(options: run.job.options) : WarningLog()
-    defer { owner.addWarnings(warnings) }
-    var chunks = run.chunks.withLock { $0 }.flatMap { chunks in
-      chunks.fingerprint == nil
-        ? nil : ChunkReading(chunks, sizes: run.job.options.chunkSizes, offset: startOffset)
-    }
-    let search = chunks?.search
-    let next: ChunkSearch.Read = { buffer throws(UpsurgeError) in
-      // Chunks that are known are stepped over without a batch.
-      if run.readCancellation.isRequested { throw UpsurgeError(.interrupted, "reading was interrupted") }
-      let count = try source.opened.read(into: buffer)
-      if !run.members.isEmpty, source.opened.decodedByteCount > FileLoads.decodedByteLimit {
-        throw FileLoads.unfit("a file is large when it is decompressed")
-      }
-      run.control.note(bytes: bytesBefore + source.opened.counter.count)
-      owner.deliveryHash.withLock { $0?.add(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
-      return count
-    }
-    var (byte, goesOn, isAtEnd) = (startOffset, true, false)
-    while goesOn {
-      try filler.run(
-        &parser, startOffset: byte, isWhole: search?.isEnded ?? true, anchor: source.opened.anchor,
-        read: { buffer throws(UpsurgeError) in
-          let start = Stopwatch()
-          defer { inputSeconds += start.seconds }
-          if !block.isEmpty {
-            let count = min(block.count, buffer.count)
-            block.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-            block = block.dropFirst(count)
-            return count
-          }
-          if let search { return try search.read(into: buffer, from: next) }
-          return try next(buffer)
-        },
-        emit: { batch in
-          var batch = batch
-          if chunks?.add(batch) == false {
-            goesOn = false
-            return false
-          }
-          if !batch.elementNames.isEmpty {
-            owner.contexts.note(header: batch.elementNames, of: source.opened.name)
-          }
-          if !warnings.isEmpty {
-            warnings.merge(batch.warnings)
-            batch.warnings = warnings
-            warnings = WarningLog()
-          }
-          if batch.columnCount > announced {
-            // Columns of this or an earlier source that no batch has told of; the parser's own come after them.
-            batch.newColumns = known.dropFirst(announced) + batch.newColumns
-            announced = batch.columnCount
-          }
-          if limit < .max { rest = limit - min(batch.trim(toRecord: limit), limit) }
-          goesOn = run.full.send(batch) && rest > 0
-          return goesOn
-        })
-      let start = Stopwatch()
-      defer { inputSeconds += start.seconds }
-      byte = search?.offset ?? source.opened.decodedByteCount
-      let left = filler.leftByteCount
-      // Without batches nothing would be read, again and again.
-      if !goesOn || run.readCancellation.isRequested { break }
-      goesOn = try chunks?.goOn(&parser, at: byte - UInt64(left), leftByteCount: left, from: next) ?? false
-      byte = search?.offset ?? byte
-      isAtEnd = !goesOn && search?.isEnded ?? true
-    }
-    // So that what one file ends with is not what the next one begins with.
-    withUnsafeBytes(of: byte) { end in owner.deliveryHash.withLock { $0?.add(end) } }
-    if isAtEnd {
-      try source.opened.checkTrailer(recordCount: parser.state?.recordCount)
-      owner.remark(onEndOf: source)
-    }
-    if source.opened.hasChanged {
-      owner.summary.withLock { $0.warnings.add(.sourceChanged, at: Position(file: source.opened.name)) }
+    defer { note(reading) }
+    try reading.read(with: &parser)
+  }
+
+  /// Takes over how far the reading of a source has come, and what it took.
+  private mutating func note(_ reading: SourceReading) {
+    announcedCount = reading.announcedCount
+    remaining = reading.remaining
+    readSeconds += reading.fileSeconds
+    decodeSeconds += max(reading.inputSeconds - reading.fileSeconds, 0)
+    waitSeconds += reading.waitSeconds
+    parseSeconds += reading.parseSeconds
+    let opened = reading.source.opened
+    bytesRead += opened.counter.count
+    bytesDecoded += opened.decodedByteCount
+    let isFeed = SourceName.isFeed(opened.name)
+    reading.owner.summary.withLock {
+      $0.time.note(opened.compression, isPipe: !opened.isSeekable, isFeed: isFeed)
     }
   }
 }

@@ -39,7 +39,7 @@ final class Writing {
   /// - Parameter before: the load in front of this one, which has ended in the same transaction.
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun, keeper: RunKeeper?,
-    resumed: RunRecord?, behind before: Writing? = nil
+    resumed: RunRecord?, chunks: DeliveryChunks? = nil, behind before: Writing? = nil
   ) throws(UpsurgeError) {
     self.connection = connection
     self.table = table
@@ -56,59 +56,20 @@ final class Writing {
     } else {
       triggerCount = try TriggerText.read(connection, table: table.facts.name).count
     }
-    let isDryRun = options.dryRun != nil
     let sourceNames = run.summary.withLock { $0.sources }
     isSlow = sourceNames.contains(where: FeedsAhead.isSlow)
     let rejects = try options.rejectSink(
       connection, table: table.facts.name, contexts: run.contexts, sourceNames: sourceNames,
       resumed: resumed, note: note)
     self.rejects = rejects
-    var settings = WriterSettings()
-    settings.statementMemory.byteCount = options.memory.byteCount
-    settings.sorting = options.sorting
-    if settings.sorting.byteCount == 0 { settings.sorting.byteCount = options.sortByteCount }
-    if options.keepsInputOrder { settings.sorting.byteCount = 0 }
-    settings.sorting.isTableNew = table.facts.isNew
-    settings.sorting.holdsMemory = { [pool = run.pool] in pool.hold($0) }
-    options.commitEvery.set(&settings)
-    settings.walLimitByteCount = options.walLimit.byteCount
-    settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
-    settings.isCancelled = { [control = run.control] in control.cancellationSignal != nil }
-    settings.checkpointing = { [checkpoint = run.checkpoint] interrupter in
-      checkpoint.withLock { $0 = interrupter }
-    }
-    settings.warn = { [note = run.note] said in
-      var warning = RunNote(.warning, said)
-      // The writer warns of several kinds of things.
-      warning.kind += said.text.prefix(20)
-      note(warning)
-    }
-    settings.onError = options.onError
-    if case .count(let limit) = options.rejectLimit { settings.maximumRejects = limit }
-    settings.maximumRejectsHint = options.rejectLimitHint
-    settings.defersForeignKeys = options.foreignKeys == .deferred
-    if let rows = options.rowsPerStatement { settings.rowsPerStatement = max(rows, 1) }
+    var settings = WriterSettings(options, for: table, of: run)
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
-    settings.isDryRun = isDryRun
-    settings.snapshot = options.snapshot
+    settings.chunks = chunks
     if let before { settings.snapshot?.lastCount = before.writer.ledger.read }
-    settings.deliveryHash = { [run] in run.deliveryHash.withLock { $0?.value } }
-    settings.seenMemory = run.group?.seenMemory ?? SeenMemory(byteLimit: options.seenByteLimit)
-    settings.rowState = options.rowState
-    settings.chunks = run.chunks.withLock { $0 }
-    settings.quarantinesOrphans = options.quarantinesOrphans
-    settings.addsColumns = table.facts.isNew || table.facts.addsColumns
-    settings.quarantinesUnknown = table.facts.quarantinesUnknown
     let preview = try Preview(
       options, connection: connection, setup: table.createdStatements + upkeep.statements,
       sourceNames: sourceNames, goingOnAt: resumed?.position.outputLengths ?? [:], note: note)
-    let rejectsPlace = options.rejects?.place
-    keeper?.outputLengths = {
-      let earlier = resumed?.position ?? RunPosition()
-      let ofRejects = earlier.rejectsLengths(with: rejects?.length, in: rejectsPlace)
-      return preview.files.compactMapValues(\.length).merging(ofRejects) { own, _ in own }
-    }
-    keeper?.keptRejectCount = { rejects?.recordCount ?? 0 }
+    keeper?.keep(rejects, at: options.rejects?.place, preview.files, after: resumed)
     writer = try TableWriter(
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
@@ -222,6 +183,12 @@ final class Writing {
     if options.dryRun != nil { try? rejects?.flush() }
   }
 
+  /// What is left to do when the ledger was seen; nil where nothing is kept of the run.
+  func ending(_ keeper: RunKeeper?) -> RunEnding? {
+    guard let keeper, keeper.hasTrace else { return nil }
+    return RunEnding(keeper, writer)
+  }
+
   /// Counts the records that were not read.
   func countSkipped() {
     writer.countSkipped()
@@ -255,77 +222,78 @@ final class Writing {
 
   /// Puts what the writer knows into the summary.
   func record(in summary: Guarded<RunSummary>) {
-    let statistics = writer.statistics
-    let (indexSeconds, fullTextSeconds) = (upkeep.indexSeconds, upkeep.fullTextSeconds)
-    let decisions = upkeep.decisions
-    let (ledger, committed) = (writer.ledger, writer.committedLedger)
-    let position = writer.lastCommittedRecord?.position
+    // What is committed is; only a line of the report depends on this.
+    let keeps = (try? writer.keepsRecords()) ?? true
+    // Two numbers of the file's first page.
+    let pages = (try? connection.integer("PRAGMA main.page_count")) ?? nil
+    let databaseByteCount = Int(pages ?? 0) * writer.pageByteCount
+    summary.withLock { summary in
+      summary.note(writer)
+      summary.hasBegunToWrite = true
+      summary.isDryRun = options.dryRun != nil
+      summary.keepsRecords = keeps
+      recordOutcome(in: &summary)
+      recordCost(in: &summary)
+      summary.time.note(writer.statistics, options: options, databaseByteCount: databaseByteCount)
+      summary.time.triggerCount = triggerCount
+    }
+  }
+
+  /// What has become of the records.
+  private func recordOutcome(in summary: inout RunSummary) {
+    summary.ledger = writer.ledger
+    summary.committedCount = writer.committedLedger.read
+    summary.committedThrough = writer.lastCommittedRecord?.position
+    summary.supersededCount = supersededCount
+    summary.localEdits = writer.localEdits
+    summary.rejectsByReason = RunSummary.sorted(writer.rejectsByReason)
     var warnings = writer.inputWarnings
     warnings.merge(writer.warnings)
-    let reasons = RunSummary.sorted(writer.rejectsByReason)
+    summary.warnings.merge(warnings)
+    summary.repetition = table.repetition(options: options)
     // What shares a transaction is stored as a whole or not at all.
-    let isResumable = !isSuspended && writer.isResumable
-    let remedy = remedy
-    var settings: [(name: String, value: UInt64)] = [
+    summary.isResumable = !isSuspended && writer.isResumable
+    summary.remedy = remedy
+  }
+
+  /// What it took.
+  private func recordCost(in summary: inout RunSummary) {
+    let statistics = writer.statistics
+    summary.walBytesWritten = UInt64(statistics.walBytesWritten)
+    summary.walBytesPeak = UInt64(statistics.walBytesPeak)
+    summary.logPin = statistics.logPin
+    summary.upkeep = upkeep.decisions
+    summary.settings = sizes
+    let packing = summary.stages.firstIndex { $0.name == RunStage.pack } ?? summary.stages.endIndex
+    summary.stages.insert((RunStage.prepare, prepareSeconds), at: packing)
+    summary.stages += [
+      (RunStage.waitForReader, waitSeconds),
+      (RunStage.store, statistics.storeSeconds - statistics.sortSeconds),
+      (RunStage.commit, statistics.commitSeconds), (RunStage.checkpoint, statistics.checkpointSeconds),
+    ]
+    let rare = [
+      (RunStage.sort, statistics.sortSeconds), (RunStage.giveWay, statistics.pauseSeconds),
+      (RunStage.index, upkeep.indexSeconds), (RunStage.fullText, upkeep.fullTextSeconds),
+    ]
+    summary.stages += rare.filter { $0.1 > 0 }
+  }
+
+  /// Sizes that were chosen, and how many records took a way of their own.
+  private var sizes: [(name: String, value: UInt64)] {
+    let statistics = writer.statistics
+    let rare = [
+      ("sorted_records", UInt64(statistics.sortedRecordCount)),
+      ("sorted_at_once", UInt64(statistics.sortedRecordCount > 0 ? statistics.mostSortedRecords : 0)),
+      ("skipped_records", writer.skippedRecordCount),
+      ("equal_beside_rows", UInt64(statistics.equalRecordCount)),
+    ]
+    return [
       ("page_size", UInt64(writer.pageByteCount)),
       ("cache_bytes", UInt64(cacheByteCount)),
       ("checkpoint_bytes", UInt64(writer.settings.checkpointByteCount)),
       ("rows_per_statement", UInt64(writer.settings.rowsPerStatement)),
       options.commitEvery.setting,
-    ]
-    if statistics.sortedRecordCount > 0 {
-      settings.append(("sorted_records", UInt64(statistics.sortedRecordCount)))
-      settings.append(("sorted_at_once", UInt64(statistics.mostSortedRecords)))
-    }
-    if writer.skippedRecordCount > 0 { settings.append(("skipped_records", writer.skippedRecordCount)) }
-    if statistics.equalRecordCount > 0 {
-      settings.append(("equal_beside_rows", UInt64(statistics.equalRecordCount)))
-    }
-    let superseded = supersededCount
-    // What is committed is; only a line of the report depends on this.
-    let keeps = (try? writer.keepsRecords()) ?? true
-    let repetition = table.repetition(options: options)
-    let isDryRun = options.dryRun != nil
-    let localEdits = writer.localEdits
-    let (prepareSeconds, waitSeconds, triggerCount) = (prepareSeconds, waitSeconds, triggerCount)
-    let options = options
-    // Two numbers of the file's first page.
-    let pages = (try? connection.integer("PRAGMA main.page_count")) ?? nil
-    let databaseByteCount = Int(pages ?? 0) * writer.pageByteCount
-    summary.withLock { $0.note(writer) }
-    summary.withLock {
-      $0.hasBegunToWrite = true
-      $0.ledger = ledger
-      $0.supersededCount = superseded
-      $0.localEdits = localEdits
-      $0.keepsRecords = keeps
-      $0.repetition = repetition
-      $0.committedCount = committed.read
-      $0.isDryRun = isDryRun
-      $0.committedThrough = position
-      $0.warnings.merge(warnings)
-      $0.rejectsByReason = reasons
-      $0.isResumable = isResumable
-      $0.remedy = remedy
-      $0.walBytesWritten = UInt64(statistics.walBytesWritten)
-      $0.walBytesPeak = UInt64(statistics.walBytesPeak)
-      $0.logPin = statistics.logPin
-      $0.settings = settings
-      let packing = $0.stages.firstIndex { $0.name == RunStage.pack } ?? $0.stages.endIndex
-      $0.stages.insert((RunStage.prepare, prepareSeconds), at: packing)
-      $0.stages += [
-        (RunStage.waitForReader, waitSeconds),
-        (RunStage.store, statistics.storeSeconds - statistics.sortSeconds),
-        (RunStage.commit, statistics.commitSeconds), (RunStage.checkpoint, statistics.checkpointSeconds),
-      ]
-      if statistics.sortSeconds > 0 { $0.stages.append((RunStage.sort, statistics.sortSeconds)) }
-      if statistics.pauseSeconds > 0 { $0.stages.append((RunStage.giveWay, statistics.pauseSeconds)) }
-      if indexSeconds > 0 { $0.stages.append((RunStage.index, indexSeconds)) }
-      if fullTextSeconds > 0 { $0.stages.append((RunStage.fullText, fullTextSeconds)) }
-      $0.upkeep = decisions
-      $0.time.note(statistics, options: options, databaseByteCount: databaseByteCount)
-      $0.time.triggerCount = triggerCount
-    }
+    ] + rare.filter { $0.1 > 0 }
   }
 }
 

@@ -52,6 +52,12 @@ struct Beginning {
   let replaced: [RunRecord]
   /// An earlier run that cannot go on, where starting over may do something twice.
   let doubt: RunStart.Doubt?
+
+  /// How a run begins in the place of one that cannot go on, as its source is not what it was.
+  func startAnew(insteadOf run: RunRecord, in names: [String]) -> RunStart {
+    let doubt = RunStart.Doubt(run: run, change: "\(names[index].escapedForTerminal) has changed")
+    return .anew(replaced: replaced + [run], doubt: doubt)
+  }
 }
 
 /// What is left to do when the run's ledger was seen.

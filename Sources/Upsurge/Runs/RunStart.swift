@@ -1,5 +1,5 @@
 /// How a run begins: from the first record, where an earlier run of the same job has ended, or not at all.
-enum RunStart {
+enum RunStart: Sendable {
   /// - replaced: runs of the same job that this one takes the place of.
   /// - doubt: an earlier run that cannot go on, where starting over may do something twice.
   case anew(replaced: [RunRecord], doubt: Doubt?)
@@ -7,8 +7,11 @@ enum RunStart {
   /// The earlier run is complete, and nobody may have seen its ledger.
   case report(RunRecord)
 
+  /// There is no earlier run.
+  static let fresh = RunStart.anew(replaced: [], doubt: nil)
+
   /// An earlier run that has read the same input, and why it cannot go on.
-  struct Doubt {
+  struct Doubt: Sendable {
     var run: RunRecord
     var change: String
   }

@@ -1,0 +1,60 @@
+extension WriterSettings {
+  /// How records are stored, as far as the options of the load, its table and its threads say it.
+  init(_ options: LoadOptions, for table: PreparedTable, of run: LoadRun) {
+    self.init()
+    statementMemory.byteCount = options.memory.byteCount
+    sorting = options.sorting
+    if sorting.byteCount == 0 { sorting.byteCount = options.sortByteCount }
+    if options.keepsInputOrder { sorting.byteCount = 0 }
+    sorting.isTableNew = table.facts.isNew
+    sorting.holdsMemory = { [pool = run.pool] in pool.hold($0) }
+    options.commitEvery.set(&self)
+    walLimitByteCount = options.walLimit.byteCount
+    checkpointByteCount = min(checkpointByteCount, options.walLimit.byteCount / 4)
+    onError = options.onError
+    if case .count(let limit) = options.rejectLimit { maximumRejects = limit }
+    maximumRejectsHint = options.rejectLimitHint
+    defersForeignKeys = options.foreignKeys == .deferred
+    if let rows = options.rowsPerStatement { rowsPerStatement = max(rows, 1) }
+    isDryRun = options.dryRun != nil
+    snapshot = options.snapshot
+    seenMemory = run.group?.seenMemory ?? SeenMemory(byteLimit: options.seenByteLimit)
+    rowState = options.rowState
+    quarantinesOrphans = options.quarantinesOrphans
+    addsColumns = table.facts.isNew || table.facts.addsColumns
+    quarantinesUnknown = table.facts.quarantinesUnknown
+    connect(to: run)
+  }
+
+  /// What the writer asks the other threads of the run, and what it says to them.
+  private mutating func connect(to run: LoadRun) {
+    isCancelled = { [control = run.control] in control.cancellationSignal != nil }
+    checkpointing = { [checkpoint = run.checkpoint] interrupter in checkpoint.withLock { $0 = interrupter } }
+    deliveryHash = { [run] in run.deliveryHash.withLock { $0?.value } }
+    warn = { [note = run.note] said in
+      var warning = RunNote(.warning, said)
+      // The writer warns of several kinds of things.
+      warning.kind += said.text.prefix(20)
+      note(warning)
+    }
+  }
+}
+
+extension RunKeeper {
+  /// Says where the run's files stand at each of its commits.
+  /// - Parameters:
+  ///   - rejects: where rejected records go; nil where they are only counted.
+  ///   - place: the file of those, if it is one.
+  ///   - files: the others.
+  ///   - earlier: the part of the run that this one goes on from.
+  func keep(
+    _ rejects: (any RejectSink)?, at place: String?, _ files: [String: OutputFile], after earlier: RunRecord?
+  ) {
+    outputLengths = {
+      let before = earlier?.position ?? RunPosition()
+      let ofRejects = before.rejectsLengths(with: rejects?.length, in: place)
+      return files.compactMapValues(\.length).merging(ofRejects) { own, _ in own }
+    }
+    keptRejectCount = { rejects?.recordCount ?? 0 }
+  }
+}
