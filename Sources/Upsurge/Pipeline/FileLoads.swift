@@ -171,18 +171,18 @@ package final class FileLoads: Sendable {
   /// Ends a load behind its last record.
   private func end(_ part: LoadGroup.Part, in group: LoadGroup) throws(UpsurgeError) {
     // So that a file without records has its run, too.
-    try part.writing.writer.begin()
+    try part.writer.begin()
     try part.writing.suspend(isInterrupted: false, keepsStatements: true)
     if let last = group.parts.last?.run.delivered, part.run.delivered?.lacksFields(of: last) == true {
       throw Self.unfit("a file lacks a column of the one before it")
     }
     group.add(part)
     if part.sweepsLater { try part.sweepNow(on: group.openedConnection()) }
-    if let refusal = part.writing.writer.guardRefusal { throw Self.unfit(refusal.said.text) }
+    if let refusal = part.writer.guardRefusal { throw Self.unfit(refusal.said.text) }
     // While the reader is at work on the files that follow.
-    try part.writing.prepareSharedCommit()
+    try part.writing.transfer.prepareSharedCommit()
     part.run.summary.withLock {
-      $0.note(part.writing.writer)
+      $0.note(part.writer)
       $0.seconds = part.run.watch.seconds
     }
   }
@@ -213,10 +213,11 @@ private struct MemberWriters {
       keeper = made
     }
     let lastKept = try KeptTable.lastID(connection)
-    let writing = try Writing(
+    let transfer = try SQLiteTransfer(
       connection: connection, table: table, upkeep: upkeep, run: load, keeper: keeper, resumed: nil,
-      behind: before?.writing)
-    return LoadGroup.Part(run: load, writing: writing, keeper: keeper, lastKept: lastKept)
+      behind: before?.writing.transfer)
+    let writing = Writing(transfer, into: table, of: load, isResumed: false)
+    return LoadGroup.Part(run: load, writing: writing, lastKept: lastKept)
   }
 }
 

@@ -23,11 +23,11 @@ extension LoadGroup {
         let connection = try openedConnection()
         // What is written from here on would be committed by itself: that runs are complete, for one.
         if connection.hasLostShared { throw connection.lostShared() }
-        for part in parts { part.writing.writer.moveToCurrentThread() }
+        for part in parts { part.writer.moveToCurrentThread() }
         try storeWaiting(tables.flatMap { $0 }, &outcome)
         for circle in tables.reversed() { try sweep(circle) }
         if connection.hasLostShared { throw connection.lostShared() }
-        for part in parts { try part.writing.prepareSharedCommit() }
+        for part in parts { try part.writing.transfer.prepareSharedCommit() }
         try commit(hasStored: !outcome.replayed.isEmpty)
       } else {
         end()
@@ -46,17 +46,17 @@ extension LoadGroup {
     do throws(UpsurgeError) {
       for part in parts where part.isOf(table) && part.sweepsLater {
         let connection = try openedConnection()
-        part.writing.writer.moveToCurrentThread()
+        part.writer.moveToCurrentThread()
         let options = part.run.job.options
         // The state of rows is that of the delivery which was stored last, so it is brought in step with each.
         if options.snapshot?.sweep == .hard && options.rowState == nil {
           try connection.beginWriting()
-          try part.writing.writer.judgeSweep()
+          try part.writer.judgeSweep()
           try connection.commitWriting()
         } else {
           try sweepNow(part)
         }
-        part.run.summary.withLock { $0.note(part.writing.writer) }
+        part.run.summary.withLock { $0.note(part.writer) }
         tell([part.run])
       }
     } catch {
@@ -85,7 +85,7 @@ extension LoadGroup {
     let waiting = try WaitingRecords(connection, tables: marked(tables)) { record in
       // What a delivery that is the whole truth no longer has is not stored any more.
       guard let last = parts.last(where: { $0.isOf(record.table) && $0.sweepsLater }) else { return false }
-      return record.id <= last.lastKept && last.writing.writer.hasReplaced(record)
+      return record.id <= last.lastKept && last.writer.hasReplaced(record)
     }
     guard try waiting.store() else { return }
     var replayed: [String: Ledger] = [:]
@@ -93,7 +93,7 @@ extension LoadGroup {
     var updates: [String: [Statement]] = [:]
     try waiting.visit { (stored) throws(UpsurgeError) in
       if let part = parts.last(where: { $0.isOf(stored.table) && $0.lastKept < stored.id }) {
-        return try part.writing.writer.noteStored(stored.outcome, row: stored.row)
+        return try part.writer.noteStored(stored.outcome, row: stored.row)
       }
       replayed[stored.table, default: Ledger()].count(stored.outcome)
       if stored.isPassedOver { passedOver[stored.table, default: 0] += 1 }
@@ -117,7 +117,7 @@ extension LoadGroup {
   private func marked(_ tables: [Table]) -> [Table] {
     tables.map { table in
       var table = table
-      table.hasMarkedEdits = parts.contains { $0.isOf(table.name) && $0.writing.writer.hasMarkedEdits }
+      table.hasMarkedEdits = parts.contains { $0.isOf(table.name) && $0.writer.hasMarkedEdits }
       return table
     }
   }
@@ -151,7 +151,7 @@ extension LoadGroup {
       try part.sweep(leavesOpen: false)
     }
     try delete(deleted, on: connection)
-    for part in swept { try part.writing.writer.forgetOrphans(through: part.lastKept) }
+    for part in swept { try part.writer.forgetOrphans(through: part.lastKept) }
     try connection.commitWriting()
   }
 
@@ -162,7 +162,7 @@ extension LoadGroup {
       for part in swept { try part.sweep(leavesOpen: true) }
       if !connection.hasOpenReferences { return }
       try connection.execute("ROLLBACK TO upsurge_circle")
-      for part in swept { try part.writing.writer.refuseSweep() }
+      for part in swept { try part.writer.refuseSweep() }
     }
     try connection.execute("RELEASE upsurge_circle")
   }
@@ -187,10 +187,10 @@ extension LoadGroup {
         try part.writing.finishShared(isLast: index == parts.count - 1)
       } catch {
         // What is committed is; so is what its files tell of.
-        part.run.fail(options.isTrial ? error : Writing.behindTheLast(error))
+        part.run.fail(options.isTrial ? error : error.behindTheLastRecord)
       }
       part.writing.record(in: part.run.summary)
-      parts[index].ending = part.writing.ending(part.keeper)
+      parts[index].ending = part.writing.transfer.ending
     }
   }
 
@@ -199,7 +199,7 @@ extension LoadGroup {
     connection?.moveToCurrentThread()
     connection?.rollBackShared()
     for part in parts {
-      part.writing.writer.moveToCurrentThread()
+      part.writer.moveToCurrentThread()
       part.writing.abandon()
       part.writing.record(in: part.run.summary)
       if error.code == .interrupted, let signal = control.cancellationSignal {
@@ -228,7 +228,12 @@ extension LoadGroup {
 }
 
 extension LoadGroup.Part {
-  func isOf(_ table: String) -> Bool { SQLName.isSame(writing.table.facts.name, table) }
+  var writer: TableWriter { writing.transfer.writer }
+
+  /// The name of its table.
+  var name: String { writing.transfer.table.facts.name }
+
+  func isOf(_ table: String) -> Bool { SQLName.isSame(name, table) }
 
   /// Whether rows that are gone go when all loads are stored.
   var sweepsLater: Bool { !writing.hasSwept }
@@ -237,14 +242,14 @@ extension LoadGroup.Part {
   func sweepNow(on connection: Connection) throws(UpsurgeError) {
     try connection.beginWriting()
     try sweep(leavesOpen: false)
-    try writing.writer.forgetOrphans(through: lastKept)
+    try writer.forgetOrphans(through: lastKept)
     try connection.commitWriting()
     writing.hasSwept = true
   }
 
   /// Sweeps, unless something speaks against it.
   func sweep(leavesOpen: Bool) throws(UpsurgeError) {
-    writing.connection.isSynchronizing = run.job.options.triggers == .guarded
-    try writing.writer.sweep(leavesOpen: leavesOpen)
+    writing.transfer.connection.isSynchronizing = run.job.options.triggers == .guarded
+    try writer.sweep(leavesOpen: leavesOpen)
   }
 }

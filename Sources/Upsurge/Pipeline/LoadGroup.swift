@@ -17,8 +17,7 @@ package final class LoadGroup: @unchecked Sendable {
   /// A load whose records are stored and not committed.
   struct Part {
     let run: LoadRun
-    let writing: Writing
-    let keeper: RunKeeper?
+    let writing: Writing<SQLiteTransfer>
     /// The last record that was in the quarantine before.
     let lastKept: Int64
     /// What is left to do when all is committed and the ledger was seen.
@@ -97,8 +96,8 @@ package final class LoadGroup: @unchecked Sendable {
 
   func add(_ part: Part) {
     // Of the deliveries of a table, the last one says which rows are gone.
-    if let before = parts.last(where: { $0.isOf(part.writing.table.facts.name) && $0.sweepsLater }) {
-      part.writing.writer.takeOverSweep(of: before.writing.writer)
+    if let before = parts.last(where: { $0.isOf(part.name) && $0.sweepsLater }) {
+      part.writer.takeOverSweep(of: before.writer)
       before.writing.hasSwept = true
     }
     parts.append(part)

@@ -84,7 +84,7 @@ extension LoadRun {
     let writing = transfer.writing
     defer { if !writing.isSuspended { writing.record(in: summary) } }
     if isPacked {
-      writing.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog())
+      writing.transfer.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog())
       delivered?.observeAll()
     }
     writing.waitSeconds = packed?.waitSeconds ?? 0
@@ -110,10 +110,10 @@ extension LoadRun {
       throw error
     }
     if let group, writing.isSuspended {
-      group.add(LoadGroup.Part(run: self, writing: writing, keeper: transfer.keeper, lastKept: transfer.lastKept))
+      group.add(LoadGroup.Part(run: self, writing: writing, lastKept: transfer.lastKept))
       return .done(nil)
     }
-    return .done(writing.ending(transfer.keeper))
+    return .done(writing.transfer.ending)
   }
 
   /// Where the records go.
@@ -162,8 +162,7 @@ extension LoadRun {
 
   /// What takes the records, and what is kept of them.
   private struct Transfer {
-    let writing: Writing
-    let keeper: RunKeeper?
+    let writing: Writing<SQLiteTransfer>
     let chunks: DeliveryChunks?
     /// The last record that was in the quarantine before.
     let lastKept: Int64
@@ -177,11 +176,12 @@ extension LoadRun {
       of: beginning.source, for: target.table, names: input.names, on: connection)
     let keeper = try keeper(for: beginning, table: target.table, runJob: input.runJob, on: connection)
     let lastKept = group == nil ? 0 : try KeptTable.lastID(connection)
-    let writing = try Writing(
+    let transfer = try SQLiteTransfer(
       connection: connection, table: target.table, upkeep: target.upkeep, run: self, keeper: keeper,
       resumed: beginning.resumption, chunks: chunks)
-    writing.writer.followsDelivery = group?.hasEndedDelivery(of: target.table.facts.name) ?? false
-    return Transfer(writing: writing, keeper: keeper, chunks: chunks, lastKept: lastKept)
+    transfer.writer.followsDelivery = group?.hasEndedDelivery(of: target.table.facts.name) ?? false
+    let writing = Writing(transfer, into: target.table, of: self, isResumed: beginning.resumption != nil)
+    return Transfer(writing: writing, chunks: chunks, lastKept: lastKept)
   }
 
   func noteSchema(of table: PreparedTable, on connection: Connection) throws(UpsurgeError) {
@@ -212,7 +212,7 @@ extension LoadRun {
       if let rest { try write(rest, with: writing) }
       while let batch = try nextBatch(for: writing) {
         try write(batch, with: writing)
-        try writing.reconsiderUpkeep()
+        try writing.reconsider()
       }
     } catch {
       // Whether more would have come is known when the reader has sent a batch or ended.
@@ -221,7 +221,7 @@ extension LoadRun {
         && reader.error == nil
       reader.stop()
       writing.abandon()
-      throw isLast ? Writing.behindTheLast(error) : error
+      throw isLast ? error.behindTheLastRecord : error
     }
     reader.stop()
     if transfer.chunks?.isVoid == true {
@@ -243,19 +243,20 @@ extension LoadRun {
     if group == nil { return try writing.finish(isInterrupted: isInterrupted) }
     try writing.suspend(isInterrupted: isInterrupted)
     pool.discard()
-    summary.withLock { $0.note(writing.writer) }
+    summary.withLock { $0.note(writing.transfer.writer) }
   }
 
-  func write(_ batch: consuming sending Batch, with writing: Writing) throws(UpsurgeError) {
+  func write<Transfer: StoreTransfer>(
+    _ batch: consuming sending Batch, with writing: Writing<Transfer>
+  ) throws(UpsurgeError) {
     writing.look(at: &batch)
     do throws(UpsurgeError) {
-      try writing.writer.write(&batch)
-      try writing.writer.storeChunks()
+      try writing.transfer.write(&batch)
     } catch {
       pool.giveBack(batch)
       throw error
     }
-    noteProgress(of: writing.writer)
+    noteProgress(of: writing.transfer)
     pool.giveBack(batch)
   }
 }

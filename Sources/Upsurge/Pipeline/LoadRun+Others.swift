@@ -11,16 +11,16 @@ extension LoadRun {
   /// that a slow source does not keep other programs from writing, whether it stalls or trickles. What waits to be sorted
   /// is stored first, which also gives its memory to a large batch that waits for it.
   /// - Returns: nil behind the last one.
-  func nextBatch(for writing: Writing) throws(UpsurgeError) -> sending Batch? {
-    let writer = writing.writer
-    if writer.isGathering, !writing.waits(for: full, milliseconds: Self.gatheringMilliseconds) {
-      try writer.storeGathered()
-      noteProgress(of: writer)
+  func nextBatch(for writing: Writing<some StoreTransfer>) throws(UpsurgeError) -> sending Batch? {
+    let transfer = writing.transfer
+    if transfer.isGathering, !writing.waits(for: full, milliseconds: Self.gatheringMilliseconds) {
+      try transfer.storeGathered()
+      noteProgress(of: transfer)
     }
-    if writer.isInTransaction {
+    if transfer.isInTransaction {
       let rest = Self.slowMilliseconds - Int(writing.idleSeconds * 1_000)
       let limit = writing.isSlow ? max(rest, 0) : Self.idleMilliseconds
-      if !writing.waits(for: full, milliseconds: limit) { try writer.commitWhileIdle() }
+      if !writing.waits(for: full, milliseconds: limit) { try transfer.commitWhileIdle() }
     }
     let start = MonotonicClock.seconds
     defer { writing.noteWait(since: start) }
@@ -28,8 +28,8 @@ extension LoadRun {
   }
 
   /// Tells the progress line how far the writer is.
-  func noteProgress(of writer: TableWriter) {
-    let ledger = writer.ledger
+  func noteProgress(of transfer: some StoreTransfer) {
+    let ledger = transfer.ledger
     control.note(records: ledger.read, rejects: ledger.rejected)
   }
 

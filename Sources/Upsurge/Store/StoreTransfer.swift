@@ -1,0 +1,110 @@
+/// Takes the records of one load into a table of a store, in transactions; belongs to the writing thread.
+///
+///     write, write, ...       batches as the reader hands them on; what is stored is committed where the options say so
+///     settle                  behind the last one: what became of each record is known then
+///     sweep                   rows that a snapshot no longer has go, unless its guards refuse
+///     finish  or  rollback    everything is committed, or nothing since the last commit
+///
+/// A transfer commits where the input stands together with the rows, so that the same job goes on from there. Rejects go to
+/// the sink that it was given, in the order of the input. For every choice of the store, rows, ledger and rejects are those
+/// of storing the records one by one.
+///
+/// A store that does not know whether its last commit stands, as its connection broke meanwhile, throws
+/// `UpsurgeError.isCommitUnknown`: the run looks up what stands (`Store.standing`), and goes on from there. So does one
+/// that has lost what was not committed.
+protocol StoreTransfer: AnyObject {
+  // MARK: What became of the records
+
+  /// Outcomes of all records so far, those not yet committed included.
+  var ledger: Ledger { get }
+  /// Outcomes of the committed records.
+  var committedLedger: Ledger { get }
+  /// How often it has committed.
+  var commitCount: Int { get }
+  /// Rejected records by reason, those not yet committed included.
+  var rejectsByReason: [Reject.Code: UInt64] { get }
+  /// The reject that ends the run.
+  var fatalReject: Reject? { get }
+  /// Whether a record was a delete by its tombstone.
+  var hasMetTombstone: Bool { get }
+  /// The last record whose outcome is committed.
+  var lastCommitted: Position? { get }
+  /// Whether everything that was read is committed.
+  var hasCommittedAll: Bool { get }
+  /// Whether the same job would go on from the last commit.
+  var isResumable: Bool { get }
+  /// Where rejected records go; nil where they are only counted.
+  var rejects: (any RejectSink)? { get }
+
+  // MARK: Batches
+
+  /// Stores a batch, its rejects and its new columns in input order.
+  /// - Throws: `badInput` at the reject that ends the run; `guardRefused`, `database`, `databaseBusy`, `interrupted`.
+  func write(_ batch: inout Batch) throws(UpsurgeError)
+
+  /// Whether records wait in it for others, to be stored together.
+  var isGathering: Bool { get }
+
+  /// Stores them.
+  func storeGathered() throws(UpsurgeError)
+
+  /// Whether a transaction is open, in which others cannot write.
+  var isInTransaction: Bool { get }
+
+  /// Commits while there is nothing to store, unless the end of the transaction decides what is in it.
+  func commitWhileIdle() throws(UpsurgeError)
+
+  /// Decides anew what is known only behind the first records; called after each batch.
+  func reconsider() throws(UpsurgeError)
+
+  // MARK: The end
+
+  /// Stores what waits, and finds out what became of it.
+  func settle() throws(UpsurgeError)
+
+  /// Removes what a snapshot no longer has, unless its guards refuse.
+  func sweep() throws(UpsurgeError)
+
+  /// Commits all that is left, the sink's rejects included, and ends.
+  /// - Parameter isInterrupted: whether input is left, for the run to go on with.
+  func finish(isInterrupted: Bool) throws(UpsurgeError)
+
+  /// Forgets everything since the last commit, and ends.
+  func rollback()
+
+  /// Seconds that it took to make the table ready, which are no part of preparing the run.
+  var setUpSeconds: Double { get }
+
+  /// Puts what it knows beside the ledger into the summary.
+  func record(in summary: inout RunSummary)
+
+  // MARK: Parts of a delivery that are known
+
+  /// Records that were not read, as the last delivery had them, too.
+  var skippedRecordCount: UInt64 { get }
+
+  /// Counts them.
+  func countSkipped()
+
+  /// Gives up what is known of the last delivery: all of this one must be read.
+  func giveUpSkipping()
+}
+
+extension StoreTransfer {
+  var isGathering: Bool { false }
+  func storeGathered() throws(UpsurgeError) {}
+  func reconsider() throws(UpsurgeError) {}
+  var setUpSeconds: Double { 0 }
+  var skippedRecordCount: UInt64 { 0 }
+  func countSkipped() {}
+  func giveUpSkipping() {}
+
+  /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:
+  /// `5 ragged, 1 unique`.
+  var rejectWords: String {
+    var counts = rejectsByReason
+    if let fatalReject { counts[fatalReject.code, default: 0] += 1 }
+    return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+      .map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
+  }
+}
