@@ -212,12 +212,12 @@ private struct MemberWriters {
       made.files = { [files] in [files.all[index]] }
       keeper = made
     }
-    let lastKept = try KeptTable.lastID(connection)
     let transfer = try SQLiteTransfer(
-      connection: connection, table: table, upkeep: upkeep, run: load, keeper: keeper, resumed: nil,
+      connection: connection, table: table, upkeep: upkeep, load.storeContext, keeper: keeper, resumed: nil,
       behind: before?.writing.transfer)
+    transfer.lastKept = try KeptTable.lastID(connection)
     let writing = Writing(transfer, into: table, of: load, isResumed: false)
-    return LoadGroup.Part(run: load, writing: writing, lastKept: lastKept)
+    return LoadGroup.Part(run: load, writing: writing)
   }
 }
 
@@ -228,11 +228,11 @@ struct LoadedColumns: Equatable {
   private var hasNames = false
 
   /// - Throws: what inference throws.
-  init(of source: PreparedSource, _ schema: TableSchema, _ options: LoadOptions) throws(UpsurgeError) {
+  init(of source: PreparedSource, _ table: any StoreTable, _ options: LoadOptions) throws(UpsurgeError) {
     if case .csv(let sniffed) = source.shape { header = sniffed.headerNames }
     guard source.isJSON, options.rules.mode == nil, options.rules.target == .primaryKey else { return }
     let names = try source.inferColumns(options: options).map(\.name)
-    hasPrimaryKey = schema.primaryKeyColumns.allSatisfy { key in names.contains { SQLName.isSame($0, key) } }
+    hasPrimaryKey = table.primaryKeyColumns.allSatisfy { key in names.contains { SQLName.isSame($0, key) } }
     hasNames = !names.isEmpty
   }
 }

@@ -230,6 +230,9 @@ extension LoadGroup {
 extension LoadGroup.Part {
   var writer: TableWriter { writing.transfer.writer }
 
+  /// The last record that was in the quarantine before.
+  var lastKept: Int64 { writing.transfer.lastKept }
+
   /// The name of its table.
   var name: String { writing.transfer.table.facts.name }
 

@@ -18,8 +18,6 @@ package final class LoadGroup: @unchecked Sendable {
   struct Part {
     let run: LoadRun
     let writing: Writing<SQLiteTransfer>
-    /// The last record that was in the quarantine before.
-    let lastKept: Int64
     /// What is left to do when all is committed and the ledger was seen.
     var ending: RunEnding?
   }

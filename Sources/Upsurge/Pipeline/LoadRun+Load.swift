@@ -30,7 +30,10 @@ extension LoadRun {
       }
       let isPacked = packed?.record != nil
       defer { if !isPacked { connection.noteSwitchToWAL(of: job.database, note) } }
-      end = try store(input, behind: &packed, on: connection, claim)
+      let store = SQLiteStore(
+        run: self, connection: connection, madeTable: packed?.table, isPacked: isPacked,
+        warnings: packed?.warnings ?? WarningLog())
+      end = try load(input, into: store, behind: &packed, claim)
     } catch {
       reader?.stop()
       if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
@@ -57,36 +60,39 @@ extension LoadRun {
   }
 
   /// Finds or makes the table, starts the reader unless it is at work, and stores what it reads.
-  private func store(
-    _ input: LoadInput, behind packed: inout Packed?, on connection: Connection, _ claim: JobClaim
+  /// - Parameter packed: what was stored in another way already; nil where nothing was.
+  func load<S: Store>(
+    _ input: LoadInput, into store: S, behind packed: inout Packed?, _ claim: JobClaim
   ) throws(UpsurgeError) -> LoadEnd {
     var beginning = input.beginning
     let isPacked = packed?.record != nil
     if let record = packed?.record { beginning.resumption = record }
-    let made = packed?.table
-    guard let target = try target(of: input, made: made, isPacked: isPacked, on: connection, claim) else {
+    guard var table = try store.table(for: input, options: tableOptions) else {
       return .startOver(.packedInVain(seconds: 0))
     }
+    if packed == nil {
+      try checkTypesFound(by: beginning, input.runJob, table, claim)
+      try checkDoubt(of: beginning, table, claim)
+    }
+    try store.setUp(&table, for: input)
     if job.options.isExplained {
-      try explain(target.table, target.upkeep.decisions, names: input.names, on: connection)
+      let text = try store.explain(table, for: input)
+      summary.withLock { $0.explanation = text }
       return .done(nil)
     }
     var resumption: Resumption?
-    if made == nil {
+    if packed == nil {
       resumption = try goThere(beginning)
       if let run = beginning.resumption, resumption == nil {
-        if !connection.isInAutocommit { try connection.rollBackWriting() }
+        try store.takeBack()
         return .startOver(.inputChanged(beginning.startAnew(insteadOf: run, in: input.names)))
       }
       announce(beginning)
     }
-    let transfer = try beginTransfer(to: target, from: beginning, input)
-    let writing = transfer.writing
+    let transfer = try store.begin(table, for: input, from: beginning, storeContext)
+    let writing = Writing(transfer, into: table, of: self, isResumed: beginning.resumption != nil)
     defer { if !writing.isSuspended { writing.record(in: summary) } }
-    if isPacked {
-      writing.transfer.writer.goOnBehindCommitted(warnings: packed?.warnings ?? WarningLog())
-      delivered?.observeAll()
-    }
+    if isPacked { delivered?.observeAll() }
     writing.waitSeconds = packed?.waitSeconds ?? 0
     writing.noteStart(
       seconds: (packed?.prepareSeconds ?? watch.seconds) - (again?.lostSeconds ?? 0) - input.aheadSeconds)
@@ -95,9 +101,9 @@ extension LoadRun {
     do throws(UpsurgeError) {
       var reader = packed?.reader
       if reader == nil {
-        reader = try start(input, table: target.table, resumption: resumption, chunks: transfer.chunks)
+        reader = try start(input, table: table, resumption: resumption, chunks: transfer.chunks)
       }
-      if let reader { try run(transfer, reader, rest: rest) }
+      if let reader { try run(writing, reader, rest: rest) }
     } catch {
       // Nothing was committed: it is a run in one transaction.
       if transfer.chunks?.isVoid == true, error.code != .interrupted {
@@ -109,79 +115,17 @@ extension LoadRun {
       }
       throw error
     }
-    if let group, writing.isSuspended {
-      group.add(LoadGroup.Part(run: self, writing: writing, lastKept: transfer.lastKept))
-      return .done(nil)
-    }
-    return .done(writing.transfer.ending)
+    return .done(writing.isSuspended ? nil : transfer.ending)
   }
 
-  /// Where the records go.
-  private struct Target {
-    let connection: Connection
-    var table: PreparedTable
-    let upkeep: TableUpkeep
-  }
-
-  /// Finds or makes the table, and sets aside what is to be.
-  /// - Parameter made: the table of an image, where there was one.
-  /// - Returns: nil where it was made in an image that came to nothing, and another program has made it meanwhile.
-  private func target(
-    of input: LoadInput, made: PreparedTable?, isPacked: Bool, on connection: Connection, _ claim: JobClaim
-  ) throws(UpsurgeError) -> Target? {
-    if group == nil { try input.script.run(on: connection) }
-    connection.isSynchronizing = job.options.triggers == .guarded
-    let upkeep = TableUpkeep(connection, request: UpkeepRequest(job.options))
-    try upkeep.prepare(table: job.table)
-    guard var table = try table(made, isPacked: isPacked, for: input, on: connection, claim) else { return nil }
-    try noteSchema(of: table, on: connection)
-    let first = input.beginning.source
-    if made == nil { warnOfRoom(first, names: input.remainingNames) }
-    try begin(
-      upkeep, for: &table, isPacked: isPacked, first: first, names: input.remainingNames, on: connection)
-    return Target(connection: connection, table: table, upkeep: upkeep)
-  }
-
-  /// The table of the run: found, made, or made in an image and packed.
-  private func table(
-    _ made: PreparedTable?, isPacked: Bool, for input: LoadInput, on connection: Connection, _ claim: JobClaim
-  ) throws(UpsurgeError) -> PreparedTable? {
-    if let made {
-      if isPacked { return made }
-      return try makeAgain(made, on: connection) ? made : nil
-    }
-    let beginning = input.beginning
-    let table = try PreparedTable.prepare(
-      job.table, for: beginning.source, others: input.otherSources, on: connection,
-      options: tableOptions, wasMade: beginning.resumption?.position.madeTable ?? false)
-    try checkTypesFound(by: beginning, input.runJob, table, claim)
-    try checkDoubt(of: beginning, table, claim)
-    announce(table, isJSON: beginning.source.isJSON)
-    return table
-  }
-
-  /// What takes the records, and what is kept of them.
-  private struct Transfer {
-    let writing: Writing<SQLiteTransfer>
-    let chunks: DeliveryChunks?
-    /// The last record that was in the quarantine before.
-    let lastKept: Int64
-  }
-
-  private func beginTransfer(
-    to target: Target, from beginning: Beginning, _ input: LoadInput
-  ) throws(UpsurgeError) -> Transfer {
-    let connection = target.connection
-    let chunks = try deliveryChunks(
-      of: beginning.source, for: target.table, names: input.names, on: connection)
-    let keeper = try keeper(for: beginning, table: target.table, runJob: input.runJob, on: connection)
-    let lastKept = group == nil ? 0 : try KeptTable.lastID(connection)
-    let transfer = try SQLiteTransfer(
-      connection: connection, table: target.table, upkeep: target.upkeep, run: self, keeper: keeper,
-      resumed: beginning.resumption, chunks: chunks)
-    transfer.writer.followsDelivery = group?.hasEndedDelivery(of: target.table.facts.name) ?? false
-    let writing = Writing(transfer, into: target.table, of: self, isResumed: beginning.resumption != nil)
-    return Transfer(writing: writing, chunks: chunks, lastKept: lastKept)
+  /// What the store is told of the run.
+  var storeContext: StoreContext {
+    StoreContext(
+      job: job, sourceNames: summary.withLock { $0.sources }, owner: owner, contexts: contexts, note: note,
+      isCancelled: { [control] in control.cancellationSignal != nil },
+      holdsMemory: { [pool] in pool.hold($0) }, interrupter: checkpoint,
+      deliveryHash: { [deliveryHash] in deliveryHash.withLock { $0?.value } },
+      seenMemory: group?.seenMemory ?? SeenMemory(byteLimit: job.options.seenByteLimit))
   }
 
   func noteSchema(of table: PreparedTable, on connection: Connection) throws(UpsurgeError) {
@@ -197,17 +141,16 @@ extension LoadRun {
 
   /// Starts the reading thread.
   func start(
-    _ input: LoadInput, table: PreparedTable, resumption: Resumption?, chunks: DeliveryChunks?
+    _ input: LoadInput, table: any StoreTable, resumption: Resumption?, chunks: DeliveryChunks?
   ) throws(UpsurgeError) -> Reader {
     let stage = ReaderStage(run: self, input, table: table, resumption: resumption, chunks: chunks)
     return try Reader(stage, first: input.beginning.source, of: self)
   }
 
   /// - Parameter rest: a batch in front of those that the reader has still to hand over.
-  private func run(
-    _ transfer: Transfer, _ reader: Reader, rest: consuming sending Batch?
+  private func run<Transfer: StoreTransfer>(
+    _ writing: Writing<Transfer>, _ reader: Reader, rest: consuming sending Batch?
   ) throws(UpsurgeError) {
-    let writing = transfer.writing
     do throws(UpsurgeError) {
       if let rest { try write(rest, with: writing) }
       while let batch = try nextBatch(for: writing) {
@@ -224,7 +167,7 @@ extension LoadRun {
       throw isLast ? error.behindTheLastRecord : error
     }
     reader.stop()
-    if transfer.chunks?.isVoid == true {
+    if writing.transfer.chunks?.isVoid == true {
       writing.abandon()
       throw UpsurgeError(.guardRefused, "all of the delivery must be read")
     }
@@ -232,18 +175,22 @@ extension LoadRun {
       writing.abandon()
       throw error
     }
-    try end(transfer)
-  }
-
-  /// Ends behind the last record.
-  private func end(_ transfer: Transfer) throws(UpsurgeError) {
-    let writing = transfer.writing
     let isInterrupted = control.cancellationSignal != nil
     if job.options.snapshot != nil && !isInterrupted { control.note(stage: .sweeping) }
-    if group == nil { return try writing.finish(isInterrupted: isInterrupted) }
+    try end(writing, isInterrupted: isInterrupted)
+  }
+
+  /// Ends behind the last record: in a group, the transaction goes on.
+  private func end<Transfer: StoreTransfer>(
+    _ writing: Writing<Transfer>, isInterrupted: Bool
+  ) throws(UpsurgeError) {
+    guard let group, let writing = writing as? Writing<SQLiteTransfer> else {
+      return try writing.finish(isInterrupted: isInterrupted)
+    }
     try writing.suspend(isInterrupted: isInterrupted)
     pool.discard()
     summary.withLock { $0.note(writing.transfer.writer) }
+    if writing.isSuspended { group.add(LoadGroup.Part(run: self, writing: writing)) }
   }
 
   func write<Transfer: StoreTransfer>(

@@ -26,7 +26,7 @@ extension LoadRun {
     let words: String
     do throws(UpsurgeError) {
       let looking = try Connection.looking(at: job.database)
-      switch try RunStart.decide(runJob, policy: job.options.resume, names: names, on: looking) {
+      switch try RunStart.decide(runJob, policy: job.options.resume, names: names, in: looking) {
       case .goOn(let run, _):
         words = "goes on behind the \(run.progress.ledger.read) records that an earlier run has committed"
       case .report(let run):
@@ -47,7 +47,7 @@ extension LoadRun {
   /// Refuses `--infer full` where an earlier run of the job, which looked at the first values only, has made the table:
   /// its columns stay what they are.
   func checkTypesFound(
-    by beginning: Beginning, _ runJob: RunJob, _ table: PreparedTable, _ claim: JobClaim
+    by beginning: Beginning, _ runJob: RunJob, _ table: some StoreTable, _ claim: JobClaim
   ) throws(UpsurgeError) {
     guard job.options.inference == .full, !table.facts.isNew else { return }
     let runs = (beginning.doubt.map { [$0.run] } ?? []) + beginning.replaced
@@ -66,9 +66,9 @@ extension LoadRun {
   }
 
   /// Refuses to start over where that would store or add up again what an earlier run has committed.
-  func checkDoubt(of beginning: Beginning, _ table: PreparedTable, _ claim: JobClaim) throws(UpsurgeError) {
+  func checkDoubt(of beginning: Beginning, _ table: some StoreTable, _ claim: JobClaim) throws(UpsurgeError) {
     guard let doubt = beginning.doubt else { return }
-    let mayDouble = table.plan.mayInsertAnew(hasPrimaryKey: job.options.mode != nil)
+    let mayDouble = table.mayInsertAnew(options: job.options)
     if mayDouble || table.repetition(options: job.options) != nil {
       claim.standing = doubt.run
       throw RunStart.refusal(doubt.run, because: doubt.change, in: job.database, wouldRepeat: true)

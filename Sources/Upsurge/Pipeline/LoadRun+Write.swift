@@ -92,7 +92,7 @@ extension LoadRun {
   private func decide(
     _ runJob: RunJob, names: [String], _ claim: JobClaim, on connection: Connection
   ) throws(UpsurgeError) -> RunStart {
-    try RunStart.decide(runJob, policy: job.options.resume, names: names, on: connection) { claim.standing = $0 }
+    try RunStart.decide(runJob, policy: job.options.resume, names: names, in: connection) { claim.standing = $0 }
   }
 
   /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it

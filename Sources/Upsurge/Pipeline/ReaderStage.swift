@@ -5,8 +5,7 @@ struct ReaderStage {
   private let sources: [String]
   let sourceNames: [String]
   var columns: ColumnRegistry
-  let table: TableFacts
-  private let plan: UpsertPlan
+  private let table: any StoreTable
   /// Index of the source that is already prepared; those before it are empty, or done.
   let firstIndex: Int
   let files: RunFiles
@@ -31,7 +30,7 @@ struct ReaderStage {
   )
 
   init(
-    run: LoadRun, _ input: LoadInput, table: PreparedTable, resumption: Resumption?, chunks: DeliveryChunks?
+    run: LoadRun, _ input: LoadInput, table: any StoreTable, resumption: Resumption?, chunks: DeliveryChunks?
   ) {
     self.run = run
     files = input.beginning.files
@@ -40,7 +39,7 @@ struct ReaderStage {
     sources = input.sources
     sourceNames = input.names
     columns = table.columns
-    announcedCount = table.plan.columns.count
+    announcedCount = table.knownColumns.count
     firstIndex = input.beginning.index
     remaining = run.job.options.recordLimit ?? .max
     if let limit = run.job.options.recordLimit, let run = resumption?.run {
@@ -48,8 +47,7 @@ struct ReaderStage {
       let done = run.progress.ledger.read - (run.position.position.record ?? 0)
       remaining = limit - min(done, limit)
     }
-    self.table = table.facts
-    plan = table.plan
+    self.table = table
     readSeconds = input.aheadSeconds
   }
 
@@ -62,7 +60,7 @@ struct ReaderStage {
       }
     }
     let columns =
-      run.members.isEmpty ? nil : try LoadedColumns(of: copy first, plan.schema, run.job.options)
+      run.members.isEmpty ? nil : try LoadedColumns(of: copy first, table, run.job.options)
     try readOne(first, index: firstIndex)
     for index in sourceNames.indices.dropFirst(firstIndex + 1) {
       if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
@@ -71,7 +69,7 @@ struct ReaderStage {
       readSeconds += watch.seconds
       try run.announce(source, files: files, index: index)
       if let columns {
-        let others = try LoadedColumns(of: source, plan.schema, run.job.options)
+        let others = try LoadedColumns(of: source, table, run.job.options)
         if source.isBlank || others != columns { throw FileLoads.unfit("a file has other columns") }
       }
       if source.isBlank { continue }
@@ -88,7 +86,7 @@ struct ReaderStage {
     let names = try FieldSelection(options: run.job.options).columnNames(
       of: sniffed.headerNames, file: source.opened.name
     ).compactMap { $0 }
-    if names.isEmpty || names.contains(where: { columns.slot(named: $0) != nil || table.column(named: $0) != nil }) {
+    if names.isEmpty || names.contains(where: { columns.slot(named: $0) != nil || table.facts.column(named: $0) != nil }) {
       return
     }
     let known = FieldSelection.option(columns.targets.map(\.name))
@@ -124,7 +122,7 @@ struct ReaderStage {
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let state = resumption?.run.position.restart?.parser
     let parser = try source.makeParser(
-      columns: &columns, table: table, options: run.job.options, resuming: state)
+      columns: &columns, table: table.facts, options: run.job.options, resuming: state)
     try noteContext(of: source, index: index)
     switch parser {
     case .csv(var parser):
@@ -139,7 +137,7 @@ struct ReaderStage {
   private func noteContext(of source: PreparedSource, index: Int) throws(UpsurgeError) {
     if run.job.options.rejects == nil { return }
     let context = try RejectContext(
-      source, table: table, plan: plan, columns: columns, options: run.job.options)
+      source, table: table, columns: columns, options: run.job.options)
     run.owner(of: index).contexts.note(context, of: source.opened.name, sourceNames[index])
   }
 

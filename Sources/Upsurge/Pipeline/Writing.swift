@@ -28,7 +28,7 @@ final class Writing<Transfer: StoreTransfer> {
   private(set) var hasFailedBehindCommit = false
 
   /// - Parameter isResumed: whether the load goes on with an earlier part.
-  init(_ transfer: Transfer, into table: PreparedTable, of run: LoadRun, isResumed: Bool) {
+  init(_ transfer: Transfer, into table: some StoreTable, of run: LoadRun, isResumed: Bool) {
     self.transfer = transfer
     self.table = table.facts.name
     note = run.note
@@ -36,7 +36,7 @@ final class Writing<Transfer: StoreTransfer> {
     delivered = run.delivered
     self.isResumed = isResumed
     nulledSlots = run.tableOptions.feed.map { $0.nulledColumns.compactMap(table.columns.slot) } ?? []
-    delivered?.begin(columns: table.plan.columns.map(\.name))
+    delivered?.begin(columns: table.knownColumns.map(\.name))
     isSlow = run.summary.withLock { $0.sources }.contains(where: FeedsAhead.isSlow)
   }
 
@@ -173,7 +173,7 @@ final class Writing<Transfer: StoreTransfer> {
     if gone.isEmpty { return }
     if skipped > 0 {
       // The parts that were not read may have it.
-      transfer.giveUpSkipping()
+      transfer.chunks?.giveUp()
       throw UpsurgeError(.guardRefused, "all of the delivery must be read")
     }
     if rules.isDelta, delivered.isUntold, rules.policy == .refuse {

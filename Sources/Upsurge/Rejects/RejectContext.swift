@@ -46,20 +46,14 @@ extension RejectContext {
   /// The context of one source.
   /// - Parameter columns: the run's columns, those of this source included.
   init(
-    _ source: PreparedSource, table: TableFacts, plan: UpsertPlan, columns: ColumnRegistry,
-    options: LoadOptions
+    _ source: PreparedSource, table: some StoreTable, columns: ColumnRegistry, options: LoadOptions
   ) throws(UpsurgeError) {
-    var rules = plan.rules
-    if !plan.schema.columns.isEmpty {
-      let own = try? UpsertPlan(
-        schema: plan.schema, rules: plan.rules, columns: columns.targets, toleratesUnknownColumns: true)
-      rules.mode = rules.mode ?? own?.mode ?? plan.mode
-    }
-    self.table = table.name
-    self.rules = RulesText.encode(rules)
-    contract = table.isNew ? .evolve : options.contract
-    keepsSpelling = table.isNew
-    let key = plan.schema.keyColumns(of: plan.rules)
+    let facts = table.facts
+    self.table = facts.name
+    rules = RulesText.encode(table.rules(for: columns.targets))
+    contract = facts.isNew ? .evolve : options.contract
+    keepsSpelling = facts.isNew
+    let key = table.keyColumns
     consentedColumns = options.consentedColumns.filter { name in key.contains { SQLName.isSame($0, name) } }
     blobEncoding = options.blobEncoding
     blobFolder = options.blobFolder.map { realPath($0) ?? $0 }

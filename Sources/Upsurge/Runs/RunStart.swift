@@ -20,22 +20,22 @@ enum RunStart: Sendable {
   ///   - found: is told of an earlier run that has ended early, whatever is decided then; nil takes it back.
   /// - Throws: `guardRefused` for a job that is running, and for what `--resume` does not allow.
   static func decide(
-    _ job: RunJob, policy: ResumePolicy, names: [String], on connection: Connection,
+    _ job: RunJob, policy: ResumePolicy, names: [String], in shelf: some RunShelf,
     found: (RunRecord?) -> Void = { _ in }
   ) throws(UpsurgeError) -> RunStart {
-    let open = try RunTable.open(connection, table: job.table)
+    let open = try shelf.openRuns(of: job.table)
     let runs = open.filter { $0.job.sources == job.sources && !(job.isStream && $0.livePID != nil) }
     guard let last = runs.last else {
-      return try decide(job, policy: policy, beside: sharing(open, names), on: connection)
+      return try decide(job, policy: policy, beside: sharing(open, names), in: shelf)
     }
     for run in runs { if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) } }
     if policy == .never { return .anew(replaced: runs, doubt: nil) }
     let others = runs.dropLast()
     if last.state == .running { found(last) }
     let change = try change(of: last, job: job, names: names)
-    if try isGone(last, on: connection) {
+    if try shelf.hasLostRows(of: last) {
       found(nil)
-      if policy == .require { throw refusal(last, because: "its rows are not in the table any more", in: connection.path) }
+      if policy == .require { throw refusal(last, because: "its rows are not in the table any more", in: shelf.place) }
       return .anew(replaced: runs, doubt: nil)
     }
     guard let change else {
@@ -43,20 +43,20 @@ enum RunStart: Sendable {
     }
     // What is complete is done, whatever the job is now.
     if last.state == .complete && policy == .auto { return .anew(replaced: runs, doubt: nil) }
-    if policy == .require { throw refusal(last, because: change, in: connection.path) }
+    if policy == .require { throw refusal(last, because: change, in: shelf.place) }
     return .anew(replaced: runs, doubt: Doubt(run: last, change: change))
   }
 
   /// How a job begins whose sources no run was given, where some of the files were read by other runs.
   private static func decide(
-    _ job: RunJob, policy: ResumePolicy, beside others: [RunRecord], on connection: Connection
+    _ job: RunJob, policy: ResumePolicy, beside others: [RunRecord], in shelf: some RunShelf
   ) throws(UpsurgeError) -> RunStart {
     for run in others { if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) } }
     for run in others.reversed() where policy != .never && run.state == .running {
-      if try isGone(run, on: connection) { continue }
+      if try shelf.hasLostRows(of: run) { continue }
       let sources = run.job.sources.joined(separator: ", ").escapedForTerminal
       let change = "it was given \(sources), which holds a file of this one"
-      if policy == .require { throw refusal(run, because: change, in: connection.path) }
+      if policy == .require { throw refusal(run, because: change, in: shelf.place) }
       return .anew(replaced: [], doubt: Doubt(run: run, change: change))
     }
     if policy == .require { throw nothingToResume(job) }
@@ -143,16 +143,5 @@ enum RunStart: Sendable {
       if try !identity.isStill(atPath: names[index]) { return "\(name) has changed" }
     }
     return nil
-  }
-
-  /// Whether somebody has dropped or emptied the table since.
-  private static func isGone(_ run: RunRecord, on connection: Connection) throws(UpsurgeError) -> Bool {
-    let ledger = run.progress.ledger
-    // So many rows the run has left there, at least if no key came twice.
-    let found = ledger.inserted + ledger.updated + ledger.unchanged
-    guard found > ledger.deleted else { return false }
-    guard let schema = try TableSchema.read(connection, table: run.job.table) else { return true }
-    guard schema.kind == .table else { return false }
-    return try connection.integer("SELECT 1 FROM main.\(SQLName.quote(schema.name)) LIMIT 1") == nil
   }
 }

@@ -14,30 +14,32 @@ final class SQLiteTransfer: StoreTransfer {
   /// Known once everything is committed.
   private(set) var supersededCount: UInt64 = 0
   private var hasNotedSorting = false
+  /// Of a load in a group: the last record that was in the quarantine before.
+  var lastKept: Int64 = 0
 
   /// - Parameter before: the load in front of this one, which has ended in the same transaction.
   init(
-    connection: Connection, table: PreparedTable, upkeep: TableUpkeep, run: LoadRun, keeper: RunKeeper?,
-    resumed: RunRecord?, chunks: DeliveryChunks? = nil, behind before: SQLiteTransfer? = nil
+    connection: Connection, table: PreparedTable, upkeep: TableUpkeep, _ context: StoreContext,
+    keeper: RunKeeper?, resumed: RunRecord?, chunks: DeliveryChunks? = nil, behind before: SQLiteTransfer? = nil
   ) throws(UpsurgeError) {
     self.connection = connection
     self.table = table
     self.upkeep = upkeep
     self.keeper = keeper
-    note = run.note
-    options = run.job.options
+    note = context.note
+    options = context.options
     cacheByteCount = connection.pageCacheByteCount
     if let before {
       triggerCount = before.triggerCount
     } else {
       triggerCount = try TriggerText.read(connection, table: table.facts.name).count
     }
-    let sourceNames = run.summary.withLock { $0.sources }
+    let sourceNames = context.sourceNames
     let rejects = try options.rejectSink(
-      connection, table: table.facts.name, contexts: run.contexts, sourceNames: sourceNames,
+      connection, table: table.facts.name, contexts: context.contexts, sourceNames: sourceNames,
       resumed: resumed, note: note)
     self.rejects = rejects
-    var settings = WriterSettings(options, for: table, of: run)
+    var settings = WriterSettings(options, for: table, context)
     settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
     settings.chunks = chunks
     if let before { settings.snapshot?.lastCount = before.writer.ledger.read }
@@ -147,9 +149,9 @@ final class SQLiteTransfer: StoreTransfer {
 
   // MARK: Parts of a delivery that are known
 
+  var chunks: DeliveryChunks? { writer.settings.chunks }
+
   var skippedRecordCount: UInt64 { writer.skippedRecordCount }
 
   func countSkipped() { writer.countSkipped() }
-
-  func giveUpSkipping() { writer.settings.chunks?.giveUp() }
 }

@@ -1,13 +1,13 @@
 extension WriterSettings {
   /// How records are stored, as far as the options of the load, its table and its threads say it.
-  init(_ options: LoadOptions, for table: PreparedTable, of run: LoadRun) {
+  init(_ options: LoadOptions, for table: PreparedTable, _ context: StoreContext) {
     self.init()
     statementMemory.byteCount = options.memory.byteCount
     sorting = options.sorting
     if sorting.byteCount == 0 { sorting.byteCount = options.sortByteCount }
     if options.keepsInputOrder { sorting.byteCount = 0 }
     sorting.isTableNew = table.facts.isNew
-    sorting.holdsMemory = { [pool = run.pool] in pool.hold($0) }
+    sorting.holdsMemory = context.holdsMemory
     options.commitEvery.set(&self)
     walLimitByteCount = options.walLimit.byteCount
     checkpointByteCount = min(checkpointByteCount, options.walLimit.byteCount / 4)
@@ -18,20 +18,20 @@ extension WriterSettings {
     if let rows = options.rowsPerStatement { rowsPerStatement = max(rows, 1) }
     isDryRun = options.dryRun != nil
     snapshot = options.snapshot
-    seenMemory = run.group?.seenMemory ?? SeenMemory(byteLimit: options.seenByteLimit)
+    seenMemory = context.seenMemory
     rowState = options.rowState
     quarantinesOrphans = options.quarantinesOrphans
     addsColumns = table.facts.isNew || table.facts.addsColumns
     quarantinesUnknown = table.facts.quarantinesUnknown
-    connect(to: run)
+    connect(to: context)
   }
 
   /// What the writer asks the other threads of the run, and what it says to them.
-  private mutating func connect(to run: LoadRun) {
-    isCancelled = { [control = run.control] in control.cancellationSignal != nil }
-    checkpointing = { [checkpoint = run.checkpoint] interrupter in checkpoint.withLock { $0 = interrupter } }
-    deliveryHash = { [run] in run.deliveryHash.withLock { $0?.value } }
-    warn = { [note = run.note] said in
+  private mutating func connect(to context: StoreContext) {
+    isCancelled = context.isCancelled
+    checkpointing = { [checkpoint = context.interrupter] interrupter in checkpoint.withLock { $0 = interrupter } }
+    deliveryHash = context.deliveryHash
+    warn = { [note = context.note] said in
       var warning = RunNote(.warning, said)
       // The writer warns of several kinds of things.
       warning.kind += said.text.prefix(20)

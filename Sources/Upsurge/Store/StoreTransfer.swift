@@ -78,16 +78,19 @@ protocol StoreTransfer: AnyObject {
   /// Puts what it knows beside the ledger into the summary.
   func record(in summary: inout RunSummary)
 
+  /// What is left to do when somebody has seen the ledger; nil where that is nothing. Asked at the end.
+  var ending: RunEnding? { get }
+
   // MARK: Parts of a delivery that are known
+
+  /// What is known of the delivery in parts; nil where nothing is.
+  var chunks: DeliveryChunks? { get }
 
   /// Records that were not read, as the last delivery had them, too.
   var skippedRecordCount: UInt64 { get }
 
   /// Counts them.
   func countSkipped()
-
-  /// Gives up what is known of the last delivery: all of this one must be read.
-  func giveUpSkipping()
 }
 
 extension StoreTransfer {
@@ -95,9 +98,9 @@ extension StoreTransfer {
   func storeGathered() throws(UpsurgeError) {}
   func reconsider() throws(UpsurgeError) {}
   var setUpSeconds: Double { 0 }
+  var chunks: DeliveryChunks? { nil }
   var skippedRecordCount: UInt64 { 0 }
   func countSkipped() {}
-  func giveUpSkipping() {}
 
   /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:
   /// `5 ragged, 1 unique`.
