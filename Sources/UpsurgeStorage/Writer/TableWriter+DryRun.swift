@@ -17,7 +17,7 @@ extension TableWriter {
     transaction.recordCount = 0
     transaction.byteCount = 0
     transaction.startSeconds = MonotonicClock.seconds
-    transaction.startPages = pagesWritten
+    transaction.startPages = log.pagesWritten
   }
 
   /// Takes everything back, and keeps the ledger of what would have been.
@@ -33,9 +33,9 @@ extension TableWriter {
     self.ledger = ledger
     rejectsByReason = reasons
     self.localEdits = localEdits
-    statistics.pagesWritten = pagesWritten
+    statistics.pagesWritten = log.pagesWritten
     // Pages that did not fit the cache went to the WAL; nobody needs them.
-    if wasOpen && pagesWritten > 0 { try checkpoint(SQLITE_CHECKPOINT_TRUNCATE) }
+    if wasOpen && log.pagesWritten > 0 { try log.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) }
   }
 
   private func checkDeferredForeignKeys() throws(UpsurgeError) {

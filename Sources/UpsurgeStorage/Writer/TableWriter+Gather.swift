@@ -57,7 +57,7 @@ extension TableWriter {
 
   private var databaseByteCount: Int {
     get throws(UpsurgeError) {
-      Int(try connection.integer("PRAGMA main.page_count") ?? 0) * pageByteCount
+      Int(try connection.integer("PRAGMA main.page_count") ?? 0) * log.pageByteCount
     }
   }
 

@@ -64,10 +64,10 @@ extension TableWriter {
 
   /// Empties a log in which a piece may have too little room, if it is twice as large as the last one.
   private func makeRoomInLog() throws(UpsurgeError) {
-    let bytes = log.frames * frameByteCount
+    let bytes = log.frames * log.frameByteCount
     let limit = settings.walLimitByteCount
-    if bytes <= limit / 8 || bytes + 2 * log.lastPages * frameByteCount <= limit / 2 { return }
-    if try checkpoint(SQLITE_CHECKPOINT_PASSIVE) { _ = try empty(bytes) }
+    if bytes <= limit / 8 || bytes + 2 * log.lastPages * log.frameByteCount <= limit / 2 { return }
+    if try log.checkpoint(SQLITE_CHECKPOINT_PASSIVE) { _ = try log.empty(bytes) }
   }
 
   /// - Returns: nil when all are stored; else the share that was before the log had no more room.
@@ -91,7 +91,7 @@ extension TableWriter {
     var place = 0
     while place < count {
       try grace.check()
-      let end = min(count, place + recordsBetweenLooks)
+      let end = min(count, place + log.recordsBetweenLooks)
       gathering.seen &+= Self.look(at: batch, order, place..<end)
       try storeSeen(batch, in: RecordOrder(order), from: place, to: end)
       place = end
@@ -99,7 +99,7 @@ extension TableWriter {
         last = first
         count = Self.leaveOut(behind: last, batch, order, place..<count)
       }
-      if place < count && commitsPieces && isLogNearLimit { return Double(place) / Double(remaining) }
+      if place < count && commitsPieces && log.isNearLimit { return Double(place) / Double(remaining) }
     }
     statistics.sortedRecordCount += remaining
     statistics.mostSortedRecords = max(statistics.mostSortedRecords, remaining)
@@ -155,7 +155,7 @@ extension TableWriter {
     if isPending {
       try connection.execute("ROLLBACK TO \(Self.pieceSavepoint); RELEASE \(Self.pieceSavepoint)")
       // The log goes on where it was then.
-      transaction.startPages = pagesWritten
+      transaction.startPages = log.pagesWritten
       return
     }
     try connection.execute("ROLLBACK")

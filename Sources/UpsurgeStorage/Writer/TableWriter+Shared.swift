@@ -31,8 +31,8 @@ extension TableWriter {
         throw fail(error)
       }
     }
-    statistics.pagesWritten = pagesWritten
-    statistics.walBytesWritten = pagesWritten * frameByteCount
+    statistics.pagesWritten = log.pagesWritten
+    statistics.walBytesWritten = log.pagesWritten * log.frameByteCount
     do throws(UpsurgeError) {
       try connection.commitWriting()
       // The savepoint in front of what is held has gone with the part.
@@ -97,8 +97,8 @@ extension TableWriter {
     guard transaction.isOpen else { return }
     try noteCommit()
     if isLast {
-      try governWAL(isEnd: true)
-      if statistics.pagesWritten > 0 { try finishLog(isInterrupted: false) }
+      try log.govern(isEnd: true)
+      if statistics.pagesWritten > 0 { try log.finish(isInterrupted: false) }
     }
   }
 

@@ -7,8 +7,8 @@ extension TableWriter {
     if transaction.isOpen { return }
     // The transaction in which the table was made is the first one.
     if connection.isInAutocommit {
-      giveWay()
-      try checkRoom()
+      log.giveWay()
+      try log.checkRoom()
       try connection.beginWriting()
     }
     try checkColumns()
@@ -20,7 +20,7 @@ extension TableWriter {
     transaction.isOpen = true
     transaction.last = last
     transaction.startSeconds = MonotonicClock.seconds
-    transaction.startPages = pagesWritten
+    transaction.startPages = log.pagesWritten
     transaction.startFrames = log.frames
     try lookForKept()
     try chunkWriter?.didBegin()
@@ -48,7 +48,22 @@ extension TableWriter {
       connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) == 0
     else { return }
     try commitStored()
-    turns.hasBeenIdle = true
+    log.turns.hasBeenIdle = true
+  }
+
+  /// Whether the transaction has all the records it may have, or the log all its bytes.
+  var isCommitDue: Bool {
+    if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return false }
+    return transaction.recordCount >= settings.commitEveryRecords || log.isNearLimit
+  }
+
+  /// Commits at a batch border when bytes or seconds say so.
+  func commitIfDue() throws(UpsurgeError) {
+    if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return }
+    if let most = settings.commitEveryBytes, transaction.byteCount >= most { return try commitStored() }
+    if let most = settings.commitEverySeconds, MonotonicClock.seconds - transaction.startSeconds >= most {
+      try commitStored()
+    }
   }
 
   /// Whether a transaction is open, and others cannot write.
@@ -67,7 +82,7 @@ extension TableWriter {
       }
       try commitNow(isLast: !isInterrupted, isEnd: true)
       if statistics.pagesWritten > 0 && connection.durability != .off && !connection.isBorrowed {
-        try finishLog(isInterrupted: isInterrupted)
+        try log.finish(isInterrupted: isInterrupted)
       }
     } catch {
       throw fail(error)
@@ -101,7 +116,7 @@ extension TableWriter {
     try connection.check(code, sql: "COMMIT")
     try noteCommit()
     statistics.commitSeconds += MonotonicClock.seconds - start
-    try governWAL(isEnd: isEnd)
+    try log.govern(isEnd: isEnd)
   }
 
   /// Does all that must be done, and noted, in the transaction before it is committed.
@@ -127,7 +142,7 @@ extension TableWriter {
     if hold.isSet { try dropHeld() }
     keeper?.didCommit()
     claims?.isSettled = true
-    turns.endSeconds = MonotonicClock.seconds
+    log.turns.endSeconds = MonotonicClock.seconds
     committedLedger = ledger
     committedRejects = rejectsByReason
     noteCommittedRecord()
@@ -142,7 +157,7 @@ extension TableWriter {
   private func failedCommit(_ code: Int32) -> UpsurgeError {
     var error = connection.failure(code, sql: "COMMIT")
     if !connection.isInAutocommit { _ = sqlite3_exec(connection.handle, "ROLLBACK", nil, nil, nil) }
-    transaction.isInDoubt = (try? checkpoint(SQLITE_CHECKPOINT_TRUNCATE)) != true
+    transaction.isInDoubt = (try? log.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)) != true
     if transaction.isInDoubt {
       error.said +=
         "; whether the last transaction is committed will be seen when the disk can be read again"
@@ -202,7 +217,7 @@ extension TableWriter {
     if isDone { return error }
     undo()
     isDone = true
-    if statistics.logPin != nil { noteRest() }
+    if statistics.logPin != nil { log.noteRest() }
     guard let reject = fatalReject else { return error }
     ledger.read += 1
     ledger.rejected += 1

@@ -38,12 +38,10 @@ package final class TableWriter {
   private(set) var shapedSlots: [(cellIndex: Int, slot: Int)] = []
   var committedRejects: [Reject.Code: UInt64] = [:]
   var transaction = OpenTransaction()
-  /// When others last had time to write.
-  var turns = Turns()
   var isDone = false {
     didSet {
       if !isDone { return }
-      endBeside()
+      log.endBeside()
       acceptance.rows?.stop()
     }
   }
@@ -53,20 +51,10 @@ package final class TableWriter {
   var parentProbes: [Int: Statement] = [:]
   /// Whether a record was a delete by `--delete-when`.
   package internal(set) var hasMetTombstone = false
-  /// Bytes of a page of the database.
-  package internal(set) var pageByteCount = 4096
-  /// What SQLite's counter of written pages said before the first record.
-  var pagesBefore = 0
-  /// The same of pages that the cache did not hold.
-  var pageMissesBefore = 0
-  /// What is known of the write-ahead log.
-  var log = LogState()
-  /// Transactions are looked at after so many records.
-  var recordsBetweenLooks = 256
+  /// The write-ahead log, and pages at large.
+  lazy var log = WriteAheadLog(of: self)
   /// Lets what is nearly done be finished when the run was told to end.
   let grace: GracePeriod
-  /// Whether the page cache is small for the sake of large records.
-  var hasSmallCache = false
   /// The reject that ends the run.
   package internal(set) var fatalReject: Reject?
   /// Sees every record, which then goes alone.
@@ -185,7 +173,7 @@ package final class TableWriter {
     keeping = Quarantine(plan, on: connection)
     chunkWriter = settings.chunks.map { ChunkWriter($0, table: plan.schema.name, on: connection) }
     if let resumed { goOn(resumed) }
-    try beginStatistics()
+    try log.begin()
     try checkFreeSQL()
     try compileEarly()
     try beginObserving()
@@ -194,8 +182,6 @@ package final class TableWriter {
     try beginSeeing()
     try beginWalking()
   }
-
-  deinit { endBeside() }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
   /// - Throws: as `UpsertPlan.init`; columns that the table lacks are added where the settings say so.
@@ -219,7 +205,7 @@ package final class TableWriter {
       try storeWaiting()
       if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
-      try shareMemory(with: batch)
+      try log.shareMemory(with: batch)
       begin(batch)
       try store(batch)
       end(batch)
@@ -235,7 +221,7 @@ package final class TableWriter {
   /// Counts it, and lets go of every pointer into a batch.
   func endStoring(_ start: Double) {
     statements.clearBindings()
-    statistics.pagesRead = connection.status(SQLITE_DBSTATUS_CACHE_MISS) - pageMissesBefore
+    statistics.pagesRead = log.pagesRead
     statistics.storeSeconds += MonotonicClock.seconds - statistics.secondsElsewhere - start
   }
 
@@ -327,6 +313,9 @@ package final class TableWriter {
     cache.pinned = full
     return (RecordGuards(plan), cache, full, shaped)
   }
+
+  /// Bytes of a page of the database.
+  package var pageByteCount: Int { log.pageByteCount }
 
   private func firstPosition(_ batch: borrowing Batch) -> Position {
     let file = sourceName(batch.sourceIndex)

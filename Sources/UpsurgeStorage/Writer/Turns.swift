@@ -34,7 +34,7 @@ struct Turns {
   fileprivate static let memorySeconds = 10.0
 }
 
-extension TableWriter {
+extension WriteAheadLog {
   /// Leaves others time to write when they had none for too long; between transactions.
   func giveWay() {
     if connection.isTrial || connection.durability == .off || !connection.isInAutocommit { return }
@@ -62,7 +62,7 @@ extension TableWriter {
     connection.lockWait.pause(seconds: Turns.neededSeconds - gap)
     turns.gapSeconds = MonotonicClock.seconds
     turns.lookSeconds = turns.gapSeconds
-    statistics.pauseSeconds += turns.gapSeconds - now
+    writer.statistics.pauseSeconds += turns.gapSeconds - now
   }
 
   private func lookForForeignCommit(_ now: Double) {

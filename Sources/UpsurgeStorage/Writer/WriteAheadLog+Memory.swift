@@ -1,7 +1,7 @@
 import CSQLite
 import UpsurgeRecords
 
-extension TableWriter {
+extension WriteAheadLog {
   /// Makes SQLite's page cache small while a batch with large records is written, and as large as it was behind it: the
   /// records, and SQLite's copies of them, take the cache's share of the memory.
   func shareMemory(with batch: borrowing Batch) throws(UpsurgeError) {
@@ -10,7 +10,7 @@ extension TableWriter {
     if isLarge == hasSmallCache { return }
     let byteCount =
       isLarge
-      ? min(TableWriter.smallCacheByteCount, connection.pageCacheByteCount) : connection.pageCacheByteCount
+      ? min(Self.smallCacheByteCount, connection.pageCacheByteCount) : connection.pageCacheByteCount
     if isLarge {
       // Pages that are to be written cannot be let go of before; a reader in the way only keeps them here.
       sqlite3_db_cacheflush(connection.handle)

@@ -11,30 +11,30 @@ import UpsurgeRecords
 ///     the pages by which that transaction makes it grow
 ///
 /// Where that is too much, the log is emptied first, so that its file has a place for the next frames.
-extension TableWriter {
+extension WriteAheadLog {
   /// - Throws: `database` with SQLITE_FULL when there may be too little room.
   func checkRoom() throws(UpsurgeError) {
-    if settings.isDryRun || settings.commitsOnce || connection.durability == .off { return }
+    if writer.settings.isDryRun || writer.settings.commitsOnce || connection.durability == .off { return }
     guard let path = connection.filePath else { return }
     let pageCount = Int(try connection.integer("PRAGMA main.page_count") ?? 0)
-    let growth = max(0, pageCount - log.pageCount) * pageByteCount
-    log.pageCount = pageCount
-    if statistics.commitCount == 0 { return }
-    guard let free = settings.freeByteCount(path) else { return }
+    let growth = max(0, pageCount - self.pageCount) * pageByteCount
+    self.pageCount = pageCount
+    if writer.statistics.commitCount == 0 { return }
+    guard let free = writer.settings.freeByteCount(path) else { return }
     var (needed, pending) = neededByteCounts(path, pageCount: pageCount, growth: growth)
     if free >= needed { return }
-    if log.frames > 0, free >= pending, try checkpoint(SQLITE_CHECKPOINT_PASSIVE),
-      try empty(log.frames * frameByteCount)
+    if frames > 0, free >= pending, try checkpoint(SQLITE_CHECKPOINT_PASSIVE),
+      try empty(frames * frameByteCount)
     {
       (needed, pending) = neededByteCounts(path, pageCount: pageCount, growth: growth)
     }
-    guard let left = settings.freeByteCount(path), left < needed else { return }
+    guard let left = writer.settings.freeByteCount(path), left < needed else { return }
     var message =
       "the disk of \(connection.path.escapedForTerminal) has \(Self.size(left)) free, and the next transaction may need"
       + " \(Self.size(needed)); the run ends at its last commit"
-    if let pin = statistics.logPin, log.frames > 0 {
+    if let pin = writer.statistics.logPin, frames > 0 {
       message +=
-        " (the write-ahead log takes \(Self.size(log.frames * frameByteCount)): \(pin.holder) reads from it)"
+        " (the write-ahead log takes \(Self.size(frames * frameByteCount)): \(pin.holder) reads from it)"
     }
     throw UpsurgeError(
       .database, message, hint: "make room there, then run the same command again",
@@ -46,7 +46,7 @@ extension TableWriter {
   private func neededByteCounts(
     _ path: String, pageCount: Int, growth: Int
   ) -> (needed: Int, pending: Int) {
-    let inLog = (log.frames + log.lastPages) * frameByteCount - DiskSpace.size(of: path + "-wal")
+    let inLog = (frames + lastPages) * frameByteCount - DiskSpace.size(of: path + "-wal")
     let pending = max(0, pageCount * pageByteCount - DiskSpace.size(of: path))
     return (max(0, inLog) + pending + growth, pending)
   }

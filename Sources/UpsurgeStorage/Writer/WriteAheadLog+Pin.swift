@@ -11,16 +11,16 @@ import UpsurgeRecords
 /// database, and the log grows with every commit. SQLite has no way to end a reader, so the run says what happens,
 /// and goes on ever more slowly: past the limit each commit waits, two seconds for each time that the log holds the
 /// limit over again, at most five, and looks meanwhile whether the reader has ended. No lock is held in these pauses.
-extension TableWriter {
+extension WriteAheadLog {
   /// Waits for the reader that has brought the log past its limit.
   func waitForReader(_ bytes: Int) throws(UpsurgeError) {
-    let limit = settings.walLimitByteCount
-    if !log.hasWarned { warn(bytes) }
+    let limit = writer.settings.walLimitByteCount
+    if !hasWarned { warn(bytes) }
     let start = MonotonicClock.seconds
-    defer { statistics.logPin?.pauseSeconds += MonotonicClock.seconds - start }
-    let end = start + min(settings.longestPauseSeconds, 2 * Double(bytes - limit) / Double(limit))
+    defer { writer.statistics.logPin?.pauseSeconds += MonotonicClock.seconds - start }
+    let end = start + min(writer.settings.longestPauseSeconds, 2 * Double(bytes - limit) / Double(limit))
     var pause = 0.01
-    while !settings.isCancelled() {
+    while !writer.settings.isCancelled() {
       let rest = end - MonotonicClock.seconds
       if rest <= 0 { return }
       usleep(UInt32(min(pause, rest) * 1_000_000) + 1)
@@ -33,54 +33,54 @@ extension TableWriter {
   /// Remembers since when the log cannot be emptied.
   func notePin(isPinned: Bool, _ bytes: Int) {
     let now = MonotonicClock.seconds
-    let wasPinned = log.pinnedSeconds != nil
-    if isPinned || wasPinned, let peak = statistics.logPin?.peakByteCount, bytes > peak {
-      statistics.logPin?.peakByteCount = bytes
+    let wasPinned = pinnedSeconds != nil
+    if isPinned || wasPinned, let peak = writer.statistics.logPin?.peakByteCount, bytes > peak {
+      writer.statistics.logPin?.peakByteCount = bytes
     }
     if isPinned {
-      let since = log.pinnedSeconds ?? now
-      log.pinnedSeconds = since
-      statistics.logPin?.seconds += now - max(since, log.countedSeconds)
-      log.countedSeconds = now
-    } else if let since = log.pinnedSeconds {
-      statistics.logPin?.seconds += now - max(since, log.countedSeconds)
-      log.pinnedSeconds = nil
-      log.countedSeconds = now
+      let since = pinnedSeconds ?? now
+      pinnedSeconds = since
+      writer.statistics.logPin?.seconds += now - max(since, countedSeconds)
+      countedSeconds = now
+    } else if let since = pinnedSeconds {
+      writer.statistics.logPin?.seconds += now - max(since, countedSeconds)
+      pinnedSeconds = nil
+      countedSeconds = now
     }
   }
 
   /// Says it once for each time that a reader brings the log past its limit.
   private func warn(_ bytes: Int) {
-    log.hasWarned = true
-    let seconds = MonotonicClock.seconds - (log.pinnedSeconds ?? MonotonicClock.seconds)
+    hasWarned = true
+    let seconds = MonotonicClock.seconds - (pinnedSeconds ?? MonotonicClock.seconds)
     beginPin(bytes, seconds: seconds)
-    let holder = statistics.logPin?.holder ?? ""
-    settings.warn(
+    let holder = writer.statistics.logPin?.holder ?? ""
+    writer.settings.warn(
       "\(holder) has held a snapshot for \(Int(seconds.rounded())) s or more, so the write-ahead log cannot be emptied: it"
-        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(settings.walLimitByteCount >> 20) MiB;"
+        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(writer.settings.walLimitByteCount >> 20) MiB;"
         + " each commit now waits for the reader, the longer the larger the log is")
   }
 
   private func beginPin(_ bytes: Int, seconds: Double) {
-    var pin = statistics.logPin ?? LogPin(holder: "")
+    var pin = writer.statistics.logPin ?? LogPin(holder: "")
     pin.holder = LogHolder.words(connection)
     pin.peakByteCount = max(pin.peakByteCount, bytes)
     pin.seconds += seconds
-    statistics.logPin = pin
-    log.countedSeconds = MonotonicClock.seconds
+    writer.statistics.logPin = pin
+    countedSeconds = MonotonicClock.seconds
   }
 
-  /// Notes what the end of the run leaves in the log.
+  /// Notes what the end of the run leaves in the 
   func noteRest() {
     guard let path = connection.filePath else { return }
     let rest = DiskSpace.size(of: path + "-wal")
-    if statistics.logPin == nil {
-      beginPin(rest, seconds: MonotonicClock.seconds - (log.pinnedSeconds ?? MonotonicClock.seconds))
+    if writer.statistics.logPin == nil {
+      beginPin(rest, seconds: MonotonicClock.seconds - (pinnedSeconds ?? MonotonicClock.seconds))
     }
-    statistics.logPin?.leftByteCount = rest
+    writer.statistics.logPin?.leftByteCount = rest
     // The file has a header beside its frames.
-    let peak = max(statistics.logPin?.peakByteCount ?? 0, rest)
-    statistics.logPin?.peakByteCount = peak
-    statistics.walBytesPeak = max(statistics.walBytesPeak, peak)
+    let peak = max(writer.statistics.logPin?.peakByteCount ?? 0, rest)
+    writer.statistics.logPin?.peakByteCount = peak
+    writer.statistics.walBytesPeak = max(writer.statistics.walBytesPeak, peak)
   }
 }

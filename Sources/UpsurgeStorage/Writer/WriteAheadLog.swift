@@ -13,103 +13,129 @@ import UpsurgeRecords
 ///
 ///     begun behind <= 1/2     written before it is looked at <= 1/4     cache <= 1/4 (`Connection.configure`)
 ///
-/// Where a reader stays longer, see `TableWriter+Pin`.
-extension TableWriter {
+/// Where a reader stays longer, see `WriteAheadLog+Pin`.
+final class WriteAheadLog {
+  unowned let writer: TableWriter
+  let connection: Connection
+  private let isCancelled: @Sendable () -> Bool
+  /// Bytes of a page of the database.
+  private(set) var pageByteCount = 4096
+  /// What SQLite's counter of written pages said before the first record.
+  private var pagesBefore = 0
+  /// The same of pages that the cache did not hold.
+  private var pageMissesBefore = 0
+  /// Transactions are looked at after so many records.
+  private(set) var recordsBetweenLooks = 256
+  /// Frames that the next transaction writes behind.
+  var frames = 0
+  /// A log of so many bytes makes a checkpoint wait for readers below the limit.
+  private var nextWaitByteCount = 0
+  /// When it was first seen that somebody keeps the log from being emptied.
+  var pinnedSeconds: Double?
+  /// Up to when the seconds of the pin are counted.
+  var countedSeconds = 0.0
+  var hasWarned = false
+  /// Pages that the last transaction has written.
+  private(set) var lastPages = 0
+  /// Pages of the database before the transaction that is open.
+  var pageCount = 0
+  /// Copies the log beside the writer; nil before it is first of use.
+  var thread: CheckpointThread?
+  /// Whether there is none to be had.
+  private var hasNoThread = false
+  /// Whether the page cache is small for the sake of large records.
+  var hasSmallCache = false
+  /// When others last had time to write.
+  var turns = Turns()
+
+  init(of writer: TableWriter) {
+    self.writer = writer
+    connection = writer.connection
+    isCancelled = writer.settings.isCancelled
+  }
+
+  deinit { endBeside() }
+
   var frameByteCount: Int { pageByteCount + 24 }
 
   private var checkpointByteCount: Int {
-    min(settings.checkpointByteCount, settings.walLimitByteCount / 4)
-  }
-
-  /// Whether the transaction has all the records it may have, or the log all its bytes.
-  var isCommitDue: Bool {
-    if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return false }
-    return transaction.recordCount >= settings.commitEveryRecords || isLogNearLimit
-  }
-
-  /// Commits at a batch border when bytes or seconds say so.
-  func commitIfDue() throws(UpsurgeError) {
-    if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return }
-    if let most = settings.commitEveryBytes, transaction.byteCount >= most { return try commitStored() }
-    if let most = settings.commitEverySeconds, MonotonicClock.seconds - transaction.startSeconds >= most {
-      try commitStored()
-    }
+    min(writer.settings.checkpointByteCount, writer.settings.walLimitByteCount / 4)
   }
 
   /// Whether what the transaction has written, and what its cache holds, may bring the log to its limit.
-  var isLogNearLimit: Bool {
-    let limit = settings.walLimitByteCount - settings.walLimitByteCount / 16
-    let written = (pagesWritten - transaction.startPages) * frameByteCount
+  var isNearLimit: Bool {
+    let limit = writer.settings.walLimitByteCount - writer.settings.walLimitByteCount / 16
+    let written = (pagesWritten - writer.transaction.startPages) * frameByteCount
     // Less is never worth a commit: a reader may pin the log beyond its limit for as long as it likes.
     if written * 4 <= limit { return false }
     let cached = min(connection.status(SQLITE_DBSTATUS_CACHE_USED), connection.pageCacheByteCount)
-    return transaction.startFrames * frameByteCount + written + cached > limit
+    return writer.transaction.startFrames * frameByteCount + written + cached > limit
   }
 
   /// Notes what a commit has written, and checkpoints when the log holds enough.
   /// - Parameter isEnd: whether the last checkpoint comes next.
-  func governWAL(isEnd: Bool) throws(UpsurgeError) {
+  func govern(isEnd: Bool) throws(UpsurgeError) {
     let bytes = connection.notes.pointee.walFrames * frameByteCount
-    log.frames = connection.notes.pointee.walFrames
-    log.lastPages = pagesWritten - transaction.startPages
-    statistics.walBytesPeak = max(statistics.walBytesPeak, bytes)
-    statistics.pagesWritten = pagesWritten
-    statistics.walBytesWritten = pagesWritten * frameByteCount
+    frames = connection.notes.pointee.walFrames
+    lastPages = pagesWritten - writer.transaction.startPages
+    writer.statistics.walBytesPeak = max(writer.statistics.walBytesPeak, bytes)
+    writer.statistics.pagesWritten = pagesWritten
+    writer.statistics.walBytesWritten = pagesWritten * frameByteCount
     if isEnd || connection.durability == .off || checkpointsBeside(bytes) || bytes < checkpointByteCount {
       return
     }
-    if isLogLeft { return }
+    if isLeft { return }
     let isInDatabase = try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-    if !isInDatabase && settings.isCancelled() { return }
+    if !isInDatabase && writer.settings.isCancelled() { return }
     notePin(isPinned: !isInDatabase, bytes)
-    let limit = settings.walLimitByteCount
+    let limit = writer.settings.walLimitByteCount
     if bytes <= limit / 2 { return }
-    if isInDatabase || bytes <= limit && bytes >= log.nextWaitByteCount {
-      if !isInDatabase { log.nextWaitByteCount = bytes * 2 }
+    if isInDatabase || bytes <= limit && bytes >= nextWaitByteCount {
+      if !isInDatabase { nextWaitByteCount = bytes * 2 }
       if try empty(bytes) { return }
     }
     if bytes > limit { try waitForReader(bytes) }
   }
 
-  /// Leaves the copying to the thread beside, as long as there is much to copy and room in the log.
+  /// Leaves the copying to the thread beside, as long as there is much to copy and room in the 
   private func checkpointsBeside(_ bytes: Int) -> Bool {
-    guard checkpointByteCount >= settings.leastCheckpointBeside,
-      bytes >= checkpointByteCount / 2, bytes <= settings.walLimitByteCount / 2, let thread = threadBeside()
+    guard checkpointByteCount >= writer.settings.leastCheckpointBeside,
+      bytes >= checkpointByteCount / 2, bytes <= writer.settings.walLimitByteCount / 2, let thread = threadBeside()
     else { return false }
     guard let result = thread.lastResult else { return true }
     if result.hasFailed || result.isPinned { return false }
     let rest = bytes - min(bytes, result.frameCount * frameByteCount)
     if bytes >= checkpointByteCount, rest <= bytes / 4 { return false }
     thread.start()
-    statistics.checkpointCount += 1
+    writer.statistics.checkpointCount += 1
     return true
   }
 
   private func threadBeside() -> CheckpointThread? {
-    if log.thread == nil, !log.hasNoThread {
-      log.thread = connection.filePath.flatMap { try? CheckpointThread(path: $0, vfs: connection.vfsName) }
-      log.hasNoThread = log.thread == nil
+    if thread == nil, !hasNoThread {
+      thread = connection.filePath.flatMap { try? CheckpointThread(path: $0, vfs: connection.vfsName) }
+      hasNoThread = thread == nil
     }
-    return log.thread
+    return thread
   }
 
   /// Ends the thread beside, with its connection.
   func endBeside() {
-    log.thread?.end(atOnce: settings.isCancelled())
-    log.thread = nil
-    log.hasNoThread = true
+    thread?.end(atOnce: isCancelled())
+    thread = nil
+    hasNoThread = true
   }
 
   /// Brings all of the log into the database, and has the next transaction begin at its start; gives the disk back
   /// what is beyond the limit. Waits for readers, up to the busy timeout.
   func empty(_ bytes: Int) throws(UpsurgeError) -> Bool {
-    let isLarge = bytes > settings.walLimitByteCount || statistics.logPin != nil
+    let isLarge = bytes > writer.settings.walLimitByteCount || writer.statistics.logPin != nil
     guard try checkpoint(isLarge ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART) else {
       return false
     }
-    log.frames = 0
-    log.nextWaitByteCount = 0
-    log.hasWarned = false
+    frames = 0
+    nextWaitByteCount = 0
+    hasWarned = false
     notePin(isPinned: false, bytes)
     return true
   }
@@ -118,11 +144,11 @@ extension TableWriter {
   /// - Returns: whether all of it is there.
   @discardableResult
   func checkpoint(_ mode: Int32) throws(UpsurgeError) -> Bool {
-    if isLogLeft { return false }
+    if isLeft { return false }
     let start = MonotonicClock.seconds
-    log.thread?.wait()
-    settings.checkpointing(connection.interrupter)
-    defer { settings.checkpointing(nil) }
+    thread?.wait()
+    writer.settings.checkpointing(connection.interrupter)
+    defer { writer.settings.checkpointing(nil) }
     var frames: Int32 = 0
     var done: Int32 = 0
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &frames, &done)
@@ -132,18 +158,18 @@ extension TableWriter {
       error.said += ", while the write-ahead log was brought into it"
       throw error
     }
-    statistics.isCheckpointComplete = code == SQLITE_OK && frames == done
+    writer.statistics.isCheckpointComplete = code == SQLITE_OK && frames == done
     // The next transaction begins the log anew.
-    if statistics.isCheckpointComplete { log.thread?.logDidRestart() }
-    statistics.checkpointCount += 1
-    statistics.checkpointSeconds += MonotonicClock.seconds - start
-    return statistics.isCheckpointComplete
+    if writer.statistics.isCheckpointComplete { thread?.logDidRestart() }
+    writer.statistics.checkpointCount += 1
+    writer.statistics.checkpointSeconds += MonotonicClock.seconds - start
+    return writer.statistics.isCheckpointComplete
   }
 
   /// Whether the log stays as it is, because the run was told to end and it is large. All that is committed is safe there;
   /// the next run brings it into the database.
-  private var isLogLeft: Bool {
-    guard settings.isCancelled(),
+  private var isLeft: Bool {
+    guard writer.settings.isCancelled(),
       connection.notes.pointee.walFrames * frameByteCount > Self.quickLogByteCount
     else { return false }
     connection.leaveLog()
@@ -154,12 +180,12 @@ extension TableWriter {
   private static let quickLogByteCount = 8 << 20
 
   /// The last checkpoint of a run: nothing of the log is left, unless somebody reads from it, or the run was told to end.
-  func finishLog(isInterrupted: Bool) throws(UpsurgeError) {
+  func finish(isInterrupted: Bool) throws(UpsurgeError) {
     do throws(UpsurgeError) {
-      if isLogLeft { return }
+      if isLeft { return }
       let bytes = connection.notes.pointee.walFrames * frameByteCount
       let isEmpty = try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
-      if !isEmpty && settings.isCancelled() { return }
+      if !isEmpty && writer.settings.isCancelled() { return }
       notePin(isPinned: !isEmpty, bytes)
       if !isEmpty { noteRest() }
     } catch {
@@ -171,19 +197,22 @@ extension TableWriter {
   }
 
   /// Begins to listen to commits and remembers the page count before the first record.
-  func beginStatistics() throws(UpsurgeError) {
+  func begin() throws(UpsurgeError) {
     pageByteCount = Int(try connection.integer("PRAGMA page_size") ?? 4096)
     pagesBefore = connection.status(SQLITE_DBSTATUS_CACHE_WRITE)
     pageMissesBefore = connection.status(SQLITE_DBSTATUS_CACHE_MISS)
     connection.noteWALFrames()
     let indexes = try connection.prepare("SELECT count(*) FROM pragma_index_list(?1, 'main')")
-    try indexes.bind(plan.schema.name, at: 1)
+    try indexes.bind(writer.plan.schema.name, at: 1)
     let indexCount = try indexes.step() ? Int(indexes.integer(at: 0)) : 0
     // A sixteenth of the limit is left for what records between two looks write: a page of each tree, and another
     // where it splits.
-    let most = settings.walLimitByteCount / 16 / (pageByteCount * 2 * (1 + indexCount))
+    let most = writer.settings.walLimitByteCount / 16 / (pageByteCount * 2 * (1 + indexCount))
     recordsBetweenLooks = max(1, min(256, most))
   }
+
+  /// Pages that the cache did not hold.
+  var pagesRead: Int { connection.status(SQLITE_DBSTATUS_CACHE_MISS) - pageMissesBefore }
 
   var pagesWritten: Int { connection.status(SQLITE_DBSTATUS_CACHE_WRITE) - pagesBefore }
 }
