@@ -42,21 +42,21 @@ extension TableWriter {
   @inline(__always)
   func count(_ rowCount: Int, changes: Int, updates: Int) {
     precondition(updates <= changes && changes <= rowCount, "SQLite changed more rows than were written")
-    ledger.read += UInt64(rowCount)
-    ledger.inserted += UInt64(changes - updates)
-    ledger.updated += UInt64(updates)
-    guard plan.mode == .upsert else {
-      ledger.ignored += UInt64(rowCount - changes)
+    tally.ledger.read += UInt64(rowCount)
+    tally.ledger.inserted += UInt64(changes - updates)
+    tally.ledger.updated += UInt64(updates)
+    guard bound.plan.mode == .upsert else {
+      tally.ledger.ignored += UInt64(rowCount - changes)
       return
     }
-    let stale = plan.hasCondition ? connection.notes.pointee.differences - updates : 0
-    ledger.stale += UInt64(stale)
-    ledger.unchanged += UInt64(rowCount - changes - stale)
+    let stale = bound.plan.hasCondition ? connection.notes.pointee.differences - updates : 0
+    tally.ledger.stale += UInt64(stale)
+    tally.ledger.unchanged += UInt64(rowCount - changes - stale)
   }
 
   /// Counts one record.
   @inline(__always)
-  func count(_ outcome: Outcome) { ledger.count(outcome) }
+  func count(_ outcome: Outcome) { tally.ledger.count(outcome) }
 
   /// What became of the record whose INSERT of one row succeeded.
   @inline(__always)

@@ -24,9 +24,7 @@ extension TableWriter {
 
   /// Counts them.
   package func countSkipped() {
-    let count = skippedRecordCount
-    ledger.read += count
-    ledger.unchanged += count
+    tally.countUnchanged(skippedRecordCount)
   }
 
   /// The rows that the delivery no longer has, where a part of it was skipped.

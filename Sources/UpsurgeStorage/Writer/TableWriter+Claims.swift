@@ -91,7 +91,7 @@ extension TableWriter {
     var place = start
     for next in start..<end {
       let record = order[next]
-      let isTombstone = plan.tombstoneCell != nil && verdict(batch, record, guards) == .tombstone
+      let isTombstone = plan.tombstoneCell != nil && verdict(batch, record, bound.guards) == .tombstone
       guard try isEdited(batch, record, isTombstone: isTombstone, claims) else { continue }
       if place < next { try storeRun(batch, in: order, from: place, to: next) }
       place = next + 1
@@ -107,7 +107,7 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, isTombstone: Bool, _ claims: RowClaims
   ) throws(UpsurgeError) -> Bool {
     let row = batch.cells + record * batch.columnCount
-    let shape = shape(of: row, cellCount: batch.columnCount, last: fullShape)
+    let shape = shape(of: row, cellCount: batch.columnCount, last: bound.fullShape)
     let handle = try statements.handle(shape, ShapeStatements.Role.find(plan.identityColumns))
     let code = step(handle, batch, record, shape)
     defer { sqlite3_reset(handle) }

@@ -32,7 +32,7 @@ extension TableWriter {
         table: plan.schema.name, column: added, isStrict: plan.schema.isStrict)
       try connection.execute(sql)
       if hold.isSet { hold.addedColumns.append(sql) }
-      warnings.add(
+      tally.warnings.add(
         .columnAdded, column: column.name, at: position ?? Position(file: self.sourceName(0)))
     }
   }

@@ -30,8 +30,8 @@ extension TableWriter {
     let (ledger, reasons, localEdits) = (self.ledger, rejectsByReason, self.localEdits)
     let wasOpen = !connection.isInAutocommit
     undo()
-    self.ledger = ledger
-    rejectsByReason = reasons
+    tally.ledger = ledger
+    tally.rejectsByReason = reasons
     self.localEdits = localEdits
     statistics.pagesWritten = log.pagesWritten
     // Pages that did not fit the cache went to the WAL; nobody needs them.

@@ -76,8 +76,8 @@ extension TableWriter {
     try connection.execute("ROLLBACK TO \(RecordHold.savepoint)")
     try observer?.didTakeBack()
     for sql in hold.addedColumns { try connection.execute(sql) }
-    ledger = hold.ledger
-    rejectsByReason = hold.rejectsByReason
+    tally.ledger = hold.ledger
+    tally.rejectsByReason = hold.rejectsByReason
     stillKept.removeSubrange(hold.stillKeptCount...)
     try keeping.begin(supersededCount: hold.supersededCount)
     try referenceSetters?.forgetRows()

@@ -48,7 +48,7 @@ extension TableWriter {
     if let share = try storeSorted(batch, records, firstBad: firstBad ?? .max) {
       gathering.refusals = nil
       try takeBackPiece(isPending: isPending)
-      ledger = before
+      tally.ledger = before
       statistics.equalRecordCount = equalBefore
       gathering.pieceLimit = Int(Double(records.count) * share * 0.8)
       return false

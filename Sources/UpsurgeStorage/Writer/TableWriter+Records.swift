@@ -61,16 +61,16 @@ extension TableWriter {
   func storeRun(
     _ batch: borrowing Batch, in order: RecordOrder = .input, from start: Int, to end: Int
   ) throws(UpsurgeError) {
-    let guards = self.guards
+    let guards = bound.guards
     let cellCount = batch.columnCount
-    let mayDiffer = batch.hasAbsentCells || cellCount < plan.columns.count
+    let mayDiffer = batch.hasAbsentCells || cellCount < bound.plan.columns.count
     let mayFlag =
-      mayDiffer && statements.flagged != nil && observer == nil && references == nil && !settlesKept
+      mayDiffer && bound.statements.flagged != nil && observer == nil && references == nil && !settlesKept
       && claims == nil
     let cells = batch.cells
     let isTracking = references != nil
     let goesAlone = observer != nil || references != nil || tellsOutcomes
-    var shape = fullShape
+    var shape = bound.fullShape
     var place = start
     while place < end {
       let record = order[place]
@@ -137,7 +137,7 @@ extension TableWriter {
     let row = batch.cells + record * batch.columnCount
     if let special = guards.special(row, cellCount: batch.columnCount, batch: batch) { return special }
     let verdict = guards.verdict(row, cellCount: batch.columnCount)
-    if verdict == .clean && Int(batch.records[record].byteCount) > largeRecordByteCount { return .alone }
+    if verdict == .clean && Int(batch.records[record].byteCount) > bound.largeRecordByteCount { return .alone }
     return verdict
   }
 
@@ -146,6 +146,7 @@ extension TableWriter {
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) {
     let notes = connection.notes
+    let statements = bound.statements
     var place = start
     var step = 0
     while place < end {
@@ -201,7 +202,7 @@ extension TableWriter {
     of row: UnsafeMutablePointer<Cell>, cellCount: Int, last: ShapeStatements
   ) -> ShapeStatements {
     if hasShape(row, cellCount: cellCount, last) { return last }
-    return statements.statements(for: slotShape(of: row, cellCount: cellCount))
+    return bound.statements.statements(for: slotShape(of: row, cellCount: cellCount))
   }
 
   /// The same; nil where the record's shape has no statements and is not worth them.
@@ -209,12 +210,12 @@ extension TableWriter {
     of row: UnsafeMutablePointer<Cell>, cellCount: Int, last: ShapeStatements
   ) -> ShapeStatements? {
     if hasShape(row, cellCount: cellCount, last) { return last }
-    return statements.usualStatements(for: slotShape(of: row, cellCount: cellCount))
+    return bound.statements.usualStatements(for: slotShape(of: row, cellCount: cellCount))
   }
 
   private func slotShape(of row: UnsafeMutablePointer<Cell>, cellCount: Int) -> SlotShape {
-    var shape = SlotShape(full: plan.slots.count)
-    for (cellIndex, slot) in shapedSlots where isAbsent(row, cellIndex, cellCount) { shape.remove(slot) }
+    var shape = SlotShape(full: bound.plan.slots.count)
+    for (cellIndex, slot) in bound.shapedSlots where isAbsent(row, cellIndex, cellCount) { shape.remove(slot) }
     return shape
   }
 
@@ -222,7 +223,7 @@ extension TableWriter {
   private func hasShape(
     _ row: UnsafeMutablePointer<Cell>, cellCount: Int, _ shape: ShapeStatements
   ) -> Bool {
-    for (cellIndex, slot) in shapedSlots
+    for (cellIndex, slot) in bound.shapedSlots
     where isAbsent(row, cellIndex, cellCount) == shape.shape.contains(slot) {
       return false
     }

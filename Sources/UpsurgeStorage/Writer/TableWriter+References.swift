@@ -196,7 +196,7 @@ extension TableWriter {
     if !endsAtOpenReference { return nil }
     let batch = try heldRecords().slice(Int(culprit.ordinal >> 32))
     let refused = missingParent(batch, Int(culprit.ordinal & 0xFFFF_FFFF), culprit.key)
-    fatalReject = refused
+    tally.fatalReject = refused
     return refused.asError
   }
 

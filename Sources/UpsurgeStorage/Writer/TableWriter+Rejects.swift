@@ -19,19 +19,17 @@ extension TableWriter {
     var reject = reject
     reject.sourceIndex = batch.sourceIndex
     if settings.onError == .stop {
-      fatalReject = reject
+      tally.fatalReject = reject
       throw reject.asError
     }
     if countsRejectsOnly {
-      ledger.read += 1
-      ledger.rejected += 1
-      rejectsByReason[reject.code, default: 0] += 1
+      tally.count(reject)
       hold.hasRejects = true
       try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
       return
     }
     if let most = settings.maximumRejects, ledger.rejected >= most {
-      fatalReject = reject
+      tally.fatalReject = reject
       var error = reject.asError
       error.said =
         "more than \(most) \(most == 1 ? "record was" : "records were") rejected (\(rejectWords)); "
@@ -39,9 +37,7 @@ extension TableWriter {
       error.remedy = settings.maximumRejectsHint
       throw error
     }
-    ledger.read += 1
-    ledger.rejected += 1
-    rejectsByReason[reject.code, default: 0] += 1
+    tally.count(reject)
     try rejectSink(reject)
     try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
     if references != nil, hold.pass == .first { hold.isBehind = true }
@@ -71,7 +67,7 @@ extension TableWriter {
   @inline(never)
   func nullKey(_ batch: borrowing Batch, _ record: Int) -> Reject {
     let row = batch.cells + record * batch.columnCount
-    let cell = guards.nullKeyCell(row, cellCount: batch.columnCount)
+    let cell = bound.guards.nullKeyCell(row, cellCount: batch.columnCount)
     let slot = plan.slots.first { $0.cellIndex == cell }
     let column =
       slot.map { plan.schema.columns[$0.columnIndex].name }

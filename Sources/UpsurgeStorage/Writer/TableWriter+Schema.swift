@@ -5,7 +5,7 @@ extension TableWriter {
   /// for: another program may have changed it since.
   /// - Throws: `database` where it has.
   func checkColumns() throws(UpsurgeError) {
-    var moment = schemaMoment ?? plan.schema.moment
+    var moment = bound.moment ?? plan.schema.moment
     let version = connection.dataVersion
     if version == nil || version != moment.dataVersion {
       let schemaVersion = try connection.integer("PRAGMA main.schema_version")
@@ -17,9 +17,9 @@ extension TableWriter {
       }
       moment = SchemaMoment(dataVersion: version, schemaVersion: schemaVersion)
     }
-    schemaMoment = moment
+    bound.moment = moment
   }
 
   /// Notes that what has changed the database was the writer itself.
-  func noteOwnCommit() { schemaMoment?.dataVersion = connection.dataVersion }
+  func noteOwnCommit() { bound.moment?.dataVersion = connection.dataVersion }
 }

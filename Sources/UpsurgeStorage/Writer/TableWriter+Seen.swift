@@ -117,7 +117,7 @@ extension TableWriter {
     let role = ShapeStatements.Role.find(seen.columns)
     let alias = rowidCell
     let keyCells = plan.slots.filter(\.isKey).map(\.cellIndex).filter { $0 != alias }
-    var shape = fullShape
+    var shape = bound.fullShape
     for place in start..<end {
       let record = order[place]
       if mayDiffer {
@@ -143,7 +143,7 @@ extension TableWriter {
           }
           try claims.note(
             rowOf: handle, source: sourceName(batch.sourceIndex), standing,
-            bringsBack: !unwritten.contains(record) && (!mayDiffer || shape === fullShape))
+            bringsBack: !unwritten.contains(record) && (!mayDiffer || shape === bound.fullShape))
         }
       case SQLITE_DONE:
         // The table may have made a key that nobody knows.

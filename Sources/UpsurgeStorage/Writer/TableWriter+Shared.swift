@@ -58,8 +58,8 @@ extension TableWriter {
   package func refuseSweep() throws(UpsurgeError) {
     guard let rules = settings.snapshot, rules.sweep != .none else { return }
     if ledger.swept == earlier.ledger.swept && (writerBefore?.ledger.swept ?? 0) == 0 { return }
-    ledger.swept = earlier.ledger.swept
-    writerBefore?.ledger.swept = 0
+    tally.ledger.swept = earlier.ledger.swept
+    writerBefore?.tally.ledger.swept = 0
     try observer?.didTakeBack()
     if guardRefusal != nil { return }
     try keepUnswept(rules)
@@ -71,8 +71,8 @@ extension TableWriter {
   /// - Parameter row: what names its row; nil where it has none.
   package func noteStored(_ outcome: Outcome, row: [SQLValue]?) throws(UpsurgeError) {
     guard ledger.quarantined > 0, outcome != .quarantined, outcome != .rejected else { return }
-    ledger.quarantined -= 1
-    ledger.read -= 1
+    tally.ledger.quarantined -= 1
+    tally.ledger.read -= 1
     count(outcome)
     guard let row else { return }
     try seen?.insert(row)
@@ -108,8 +108,8 @@ extension TableWriter {
     try transactionObserver?.didCommit()
     try observer?.didCommit()
     undo()
-    self.ledger = ledger
-    rejectsByReason = reasons
+    tally.ledger = ledger
+    tally.rejectsByReason = reasons
     self.localEdits = localEdits
     isDone = true
   }

@@ -20,7 +20,7 @@ extension TableWriter {
   func storeAlone(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool = false
   ) throws(UpsurgeError) {
-    if isTombstone { hasMetTombstone = true }
+    if isTombstone { tally.hasMetTombstone = true }
     // Until it is known to be stored.
     if claims != nil { unstored.insert(record) }
     if try isKeyNull(batch, record, shape, isTombstone: isTombstone) {
@@ -178,7 +178,7 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ refusal: Refusal, _ error: UpsurgeError, isDelete: Bool
   ) throws(UpsurgeError) {
     if connection.isInAutocommit {
-      if refusal.isConstraint { fatalReject = refused(batch, record, refusal) }
+      if refusal.isConstraint { tally.fatalReject = refused(batch, record, refusal) }
       throw lostTransaction(error, batch, record)
     }
     // After an error in a trigger that is no constraint, only a savepoint knows what to undo; triggers of tables that

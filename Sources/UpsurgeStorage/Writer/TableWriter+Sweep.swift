@@ -99,8 +99,8 @@ extension TableWriter {
     if let refusal = try remove(rules, scope, rows, leavesOpen: leavesOpen) {
       writerBefore.guardRefusal = RunProgress.GuardRefusal(refusal)
     }
-    writerBefore.ledger.swept += ledger.swept
-    ledger.swept = 0
+    writerBefore.tally.ledger.swept += ledger.swept
+    tally.ledger.swept = 0
   }
 
   private func forgetSeen() {
@@ -184,11 +184,11 @@ extension TableWriter {
       case .hard:
         if rows.count == 0 { break }
         try show("(\(scope)) AND \(unseen)")
-        ledger.swept += try change("DELETE FROM \(table) WHERE (\(scope)) AND \(unseen)")
+        tally.ledger.swept += try change("DELETE FROM \(table) WHERE (\(scope)) AND \(unseen)")
       case .soft(let name):
         let mark = try SoftMark(name, in: plan.schema, rules)
         try show("(\(scope)) AND \(unseen)", mark: mark, as: mark.gone)
-        ledger.swept += try change(
+        tally.ledger.swept += try change(
           "UPDATE \(table) SET \(mark.name) = \(mark.gone) WHERE (\(scope)) AND \(unseen)")
         if seen != nil {
           let whole = rules.scope.map { "(\($0)) AND " } ?? ""
@@ -213,7 +213,7 @@ extension TableWriter {
   }
 
   private func takeBackSweep() throws(UpsurgeError) {
-    ledger.swept = earlier.ledger.swept
+    tally.ledger.swept = earlier.ledger.swept
     revivedCount = 0
     try connection.execute("ROLLBACK TO upsurge_sweep; RELEASE upsurge_sweep")
     try observer?.didTakeBack()

@@ -143,8 +143,7 @@ extension TableWriter {
     keeper?.didCommit()
     claims?.isSettled = true
     log.turns.endSeconds = MonotonicClock.seconds
-    committedLedger = ledger
-    committedRejects = rejectsByReason
+    tally.didCommit()
     noteCommittedRecord()
     try transactionObserver?.didCommit()
     try observer?.didCommit()
@@ -187,7 +186,7 @@ extension TableWriter {
 
   private func noteCommittedRecord() {
     guard let last = transaction.last else { return }
-    lastCommittedRecord = CommittedPosition(
+    tally.lastCommittedRecord = CommittedPosition(
       sourceIndex: last.sourceIndex,
       position: Position(
         file: sourceName(last.sourceIndex), record: last.number, line: last.line, byte: last.byte),
@@ -203,8 +202,7 @@ extension TableWriter {
     forgetGathered()
     hold = RecordHold()
     (held, referenceSetters) = (nil, nil)
-    ledger = committedLedger
-    rejectsByReason = committedRejects
+    tally.didRollBack()
     localEdits = LocalEditCounts()
     if transaction.isInDoubt { return }
     transactionObserver?.didRollBack()
@@ -219,9 +217,7 @@ extension TableWriter {
     isDone = true
     if statistics.logPin != nil { log.noteRest() }
     guard let reject = fatalReject else { return error }
-    ledger.read += 1
-    ledger.rejected += 1
-    rejectsByReason[reject.code, default: 0] += 1
+    tally.count(reject)
     guard settings.isDryRun else { return error }
     do throws(UpsurgeError) { try rejectSink(reject) } catch let second {
       var both = error

@@ -16,7 +16,7 @@ extension TableWriter {
     guard let equalRecords = equalRecords(for: batch), end - start <= EqualRecords.recordLimit else {
       return try storeSeen(batch, in: .input, from: start, to: end)
     }
-    let guards = self.guards
+    let guards = bound.guards
     let count = try equalRecords.leaveOut(batch, start..<end) { verdict(batch, $0, guards) == .clean }
     if count == end - start { return try storeSeen(batch, in: .input, from: start, to: end) }
     countEqual(end - start - count)
@@ -33,7 +33,7 @@ extension TableWriter {
       for (place, record) in records.enumerated() { rest[place] = UInt32(record) }
       return records.count
     }
-    let guards = self.guards
+    let guards = bound.guards
     let count = try equalRecords.leaveOut(batch, all: records, into: rest) {
       verdict(batch, $0, guards) == .clean
     }
@@ -46,8 +46,7 @@ extension TableWriter {
   }
 
   private func countEqual(_ recordCount: Int) {
-    ledger.read += UInt64(recordCount)
-    ledger.unchanged += UInt64(recordCount)
+    tally.countUnchanged(UInt64(recordCount))
     statistics.equalRecordCount += recordCount
   }
 }

@@ -11,32 +11,19 @@ import UpsurgeRecords
 /// the one record that ended the run, where a record did), and the writer is done.
 package final class TableWriter {
   package let connection: Connection
-  package private(set) var plan: UpsertPlan
-  /// Outcomes of all records so far, those not yet committed included.
-  package internal(set) var ledger = Ledger()
-  /// Outcomes of the committed records.
-  package internal(set) var committedLedger = Ledger()
-  /// Rejected records by reason, those not yet committed included.
-  package internal(set) var rejectsByReason: [Reject.Code: UInt64] = [:]
-  /// Things worth knowing that the writer itself did (columns added).
-  package internal(set) var warnings = WarningLog()
-  /// The last record whose outcome is committed.
-  package internal(set) var lastCommittedRecord: CommittedPosition?
+  /// The plan, and what is compiled for it.
+  var bound: BoundPlan
+  /// What has become of the records.
+  var tally = WriterTally()
+  /// Where the records come from.
+  var input: WriterInput
   /// Where the time went and what was written.
   package internal(set) var statistics = WriterStatistics()
 
   package internal(set) var settings: WriterSettings
-  let sourceNames: [String]
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
   /// Is told how transactions end; unlike an observer, it leaves records in their statements of many rows.
   let transactionObserver: (any TransactionObserver)?
-  private(set) var guards: RecordGuards
-  private(set) var statements: StatementCache
-  /// The statements for records that speak of every column.
-  private(set) var fullShape: ShapeStatements
-  /// Cells whose absence changes the statement: (cell index, slot), the others are bound as NULL.
-  private(set) var shapedSlots: [(cellIndex: Int, slot: Int)] = []
-  var committedRejects: [Reject.Code: UInt64] = [:]
   var transaction = OpenTransaction()
   var isDone = false {
     didSet {
@@ -49,14 +36,10 @@ package final class TableWriter {
   var isSuspended = false
   /// Looks for the parents of records that were refused, by foreign key.
   var parentProbes: [Int: Statement] = [:]
-  /// Whether a record was a delete by `--delete-when`.
-  package internal(set) var hasMetTombstone = false
   /// The write-ahead log, and pages at large.
   lazy var log = WriteAheadLog(of: self)
   /// Lets what is nearly done be finished when the run was told to end.
   let grace: GracePeriod
-  /// The reject that ends the run.
-  package internal(set) var fatalReject: Reject?
   /// Sees every record, which then goes alone.
   let observer: (any RecordObserver)?
   /// The columns whose values the observer is given.
@@ -69,13 +52,6 @@ package final class TableWriter {
   var settlements: [Position: Quarantine.Settlement] = [:]
   /// Of a replay: the ids of records that have no place yet.
   package internal(set) var stillKept: [Int64] = []
-  /// Keeps the record of the run; nil where there is none to keep.
-  let keeper: RunKeeper?
-  /// Where the input stands, for `keeper`.
-  var place = InputPlace()
-  /// What earlier parts of the run have done.
-  let earlier: RunProgress
-  let startSeconds = MonotonicClock.seconds
   /// Looks at the foreign keys of rows, where that is done when the transaction ends.
   var references: OpenReferences?
   /// From where on records may have to be stored once more, because references are open.
@@ -120,8 +96,6 @@ package final class TableWriter {
   let chunkWriter: ChunkWriter?
   /// The rows that the delivery no longer has, where that was found out before the sweep.
   var goneRowids: [Int64]?
-  /// When the columns were last found to be the plan's; nil for when that was made.
-  var schemaMoment: SchemaMoment?
   /// Rows whose mark the sweep has taken back, as no record has changed them.
   package internal(set) var revivedCount: UInt64 = 0
   /// What is remembered of deliveries that were not accepted.
@@ -134,8 +108,6 @@ package final class TableWriter {
   package internal(set) var guardRefusal: RunProgress.GuardRefusal?
   /// Whether records are stored as they come for the time being.
   package var isGatheringPaused = false
-  /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
-  let largeRecordByteCount: Int
 
   /// - Parameters:
   ///   - connection: configured, and owned by the writer thread from now on.
@@ -154,21 +126,17 @@ package final class TableWriter {
     rejectSink: @escaping (Reject) throws(UpsurgeError) -> Void = { _ in }
   ) throws(UpsurgeError) {
     self.connection = connection
-    self.plan = plan
     self.settings = settings.settled
     grace = GracePeriod(isCancelled: settings.isCancelled)
-    self.sourceNames = sourceNames
+    input = WriterInput(
+      sourceNames: sourceNames, keeper: keeper, earlier: resumed?.progress ?? RunProgress())
     self.rejectSink = rejectSink
     self.transactionObserver = transactionObserver
     self.observer = observer
-    self.keeper = keeper
-    earlier = resumed?.progress ?? RunProgress()
-    largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     if let before, before.isSuspended, before.connection === connection {
-      (guards, statements) = (RecordGuards(plan), before.statements)
-      (fullShape, shapedSlots) = (before.fullShape, before.shapedSlots)
+      bound = BoundPlan(plan, takingOver: before.bound, on: connection)
     } else {
-      (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
+      bound = BoundPlan(plan, settings, on: connection)
     }
     keeping = Quarantine(plan, on: connection)
     chunkWriter = settings.chunks.map { ChunkWriter($0, table: plan.schema.name, on: connection) }
@@ -238,14 +206,14 @@ package final class TableWriter {
       throw plan.schema.columnsHaveChanged
     }
     if !isMissing { try schema.checkTakesRows(of: plan.schema) }
-    plan = try plan.replanned(
+    let next = try plan.replanned(
       schema: schema, columns: columns, toleratesUnknownColumns: settings.quarantinesUnknown)
+    bound = BoundPlan(next, settings, on: connection)
     // Outside of a transaction it may be another table before the next one begins.
-    schemaMoment = transaction.isOpen ? schema.moment : nil
+    bound.moment = transaction.isOpen ? schema.moment : nil
     parentProbes = [:]
     try claims?.adopt(plan)
     try adoptQuarantine()
-    (guards, statements, fullShape, shapedSlots) = TableWriter.parts(connection, plan, settings)
     try beginObserving()
     try beginReferences()
     beginGathering()
@@ -281,38 +249,24 @@ package final class TableWriter {
 
   private func compileFullShape() throws(UpsurgeError) {
     if plan.mode == .delete {
-      _ = try statements.handle(fullShape, .delete)
+      _ = try statements.handle(bound.fullShape, .delete)
     } else if plan.mode == .update || plan.schema.kind != .table {
-      _ = try statements.handle(fullShape, .update(0))
+      _ = try statements.handle(bound.fullShape, .update(0))
     } else {
-      _ = try statements.handle(fullShape, step: fullShape.rowCounts.count - 1)
+      _ = try statements.handle(bound.fullShape, step: bound.fullShape.rowCounts.count - 1)
     }
     statements.clearBindings()
   }
 
   private func beginObserving() throws(UpsurgeError) {
-    observedColumns = plan.schema.columns.indices.filter { !plan.schema.columns[$0].isHidden }
+    observedColumns = bound.visibleColumns
     try observer?.begin(plan, columns: observedColumns)
     if observer?.wantsRowid == true { observedColumns.append(TableSchema.rowidIndex) }
   }
 
-  private static func parts(
-    _ connection: Connection, _ plan: UpsertPlan, _ settings: WriterSettings
-  ) -> (RecordGuards, StatementCache, ShapeStatements, [(cellIndex: Int, slot: Int)]) {
-    let cache = StatementCache(
-      connection: connection, plan: plan, settings: settings, allowsAbort: connection.durability != .off)
-    var shaped: [(cellIndex: Int, slot: Int)] = []
-    for (index, slot) in plan.slots.enumerated() {
-      let hasDefault = plan.schema.columns[slot.columnIndex].defaultExpression != nil
-      // Without a default, an insert that leaves a column out stores NULL.
-      if plan.mode == .upsert || plan.looksUp || hasDefault || plan.schema.kind != .table {
-        shaped.append((slot.cellIndex, index))
-      }
-    }
-    let full = cache.statements(for: SlotShape(full: plan.slots.count))
-    cache.pinned = full
-    return (RecordGuards(plan), cache, full, shaped)
-  }
+  package var plan: UpsertPlan { bound.plan }
+
+  var statements: StatementCache { bound.statements }
 
   /// Bytes of a page of the database.
   package var pageByteCount: Int { log.pageByteCount }
@@ -321,7 +275,4 @@ package final class TableWriter {
     let file = sourceName(batch.sourceIndex)
     return batch.recordCount > 0 ? batch.position(of: 0, file: file) : Position(file: file)
   }
-
-  /// The source as the user named it.
-  func sourceName(_ index: Int) -> String { index < sourceNames.count ? sourceNames[index] : "-" }
 }

@@ -97,52 +97,72 @@ extension RunPosition.Block {
   }
 }
 
+/// Where the records come from, how far they are stored, and who keeps that.
+struct WriterInput {
+  /// The sources as the user named them, by `batch.sourceIndex`.
+  let sourceNames: [String]
+  /// Keeps the record of the run; nil where there is none to keep.
+  let keeper: RunKeeper?
+  /// What earlier parts of the run have done.
+  let earlier: RunProgress
+  /// Where the input stands, for `keeper`.
+  var place = InputPlace()
+  let startSeconds = MonotonicClock.seconds
+}
+
 extension TableWriter {
+  var sourceNames: [String] { input.sourceNames }
+
+  var keeper: RunKeeper? { input.keeper }
+
+  var earlier: RunProgress { input.earlier }
+
+  /// The source as the user named it.
+  func sourceName(_ index: Int) -> String {
+    index < input.sourceNames.count ? input.sourceNames[index] : "-"
+  }
+
   /// Takes over what earlier parts of the run have done.
   func goOn(_ run: RunRecord) {
     let (position, progress) = (run.position, run.progress)
-    ledger = progress.ledger
-    committedLedger = progress.ledger
-    rejectsByReason = progress.rejectsByReason
-    committedRejects = progress.rejectsByReason
-    hasMetTombstone = progress.hasMetTombstone
-    place.allWarnings = progress.warnings
-    place.warnings = progress.warnings
-    place.restart = position.restart
-    place.sourceIndex = position.sourceIndex
-    place.block = position.block
+    tally.goOn(progress)
+    input.place.allWarnings = progress.warnings
+    input.place.warnings = progress.warnings
+    input.place.restart = position.restart
+    input.place.sourceIndex = position.sourceIndex
+    input.place.block = position.block
     if let number = position.position.record {
       let end = position.restart.flatMap { restart in
         position.block.map { restart.byte + UInt64($0.byteCount) }
       }
-      place.committed = InputPlace.CommittedRecords(
+      input.place.committed = InputPlace.CommittedRecords(
         sourceIndex: position.sourceIndex, number: number, endByte: end)
     }
     let place = position.position
     transaction.last = OpenTransaction.LastRecord(
       sourceIndex: position.sourceIndex, number: place.record, line: place.line, byte: place.byte,
       nextByte: nil)
-    lastCommittedRecord = CommittedPosition(
+    tally.lastCommittedRecord = CommittedPosition(
       sourceIndex: position.sourceIndex, position: place, nextByte: nil)
   }
 
   /// Says that the next batch begins behind the committed records: none is left out.
   /// - Parameter warnings: those of all batches before.
   package func goOnBehindCommitted(warnings: WarningLog) {
-    place.committed = nil
-    place.warnings = warnings
-    place.allWarnings = warnings
+    input.place.committed = nil
+    input.place.warnings = warnings
+    input.place.allWarnings = warnings
   }
 
-  func begin(_ batch: borrowing Batch) { place.begin(batch) }
+  func begin(_ batch: borrowing Batch) { input.place.begin(batch) }
 
   func end(_ batch: borrowing Batch) {
     prove(batch, recordCount: batch.recordCount)
-    place.allWarnings.merge(batch.warnings, leavingOut: warningLeftOut)
+    input.place.allWarnings.merge(batch.warnings, leavingOut: warningLeftOut)
   }
 
   private func prove(_ batch: borrowing Batch, recordCount: Int) {
-    if keeper != nil { place.prove(batch, recordCount: recordCount, leavingOut: warningLeftOut) }
+    if keeper != nil { input.place.prove(batch, recordCount: recordCount, leavingOut: warningLeftOut) }
   }
 
   /// A STRICT table stores no text among its numbers: that record is rejected.
@@ -157,7 +177,7 @@ extension TableWriter {
   /// Whether all records of a batch are behind those that an earlier part of the run has committed, and it is known
   /// that these end where they did.
   func isBehindCommitted(_ batch: borrowing Batch) -> Bool {
-    guard let committed = place.committed else { return true }
+    guard let committed = input.place.committed else { return true }
     return committed.endByte == nil && batch.sourceIndex == committed.sourceIndex
       && batch.firstNumber > committed.number
   }
@@ -165,21 +185,21 @@ extension TableWriter {
   /// The first record and the first reject of a batch that are not committed yet.
   /// - Throws: `guardRefused` where the committed records do not end where they did.
   func firstNew(of batch: borrowing Batch) throws(UpsurgeError) -> (record: Int, reject: Int) {
-    guard let committed = place.committed else { return (0, 0) }
+    guard let committed = input.place.committed else { return (0, 0) }
     guard batch.sourceIndex == committed.sourceIndex else {
-      place.committed = nil
+      input.place.committed = nil
       return (0, 0)
     }
     var (record, reject) = (0, 0)
     while record < batch.recordCount, batch.records[record].number <= committed.number { record += 1 }
     if record > 0 {
       let last = batch.records[record - 1]
-      place.committed?.foundEndByte =
+      input.place.committed?.foundEndByte =
         batch.arenaSourceOffset + UInt64(last.arenaOffset) + UInt64(last.byteCount)
     }
     if record < batch.recordCount, let end = committed.endByte {
-      guard place.committed?.foundEndByte == end else { throw changedBefore(batch.records[record].line) }
-      place.committed?.endByte = nil
+      guard input.place.committed?.foundEndByte == end else { throw changedBefore(batch.records[record].line) }
+      input.place.committed?.endByte = nil
     }
     while reject < batch.rejects.count, (batch.rejects[reject].position.record ?? 0) <= committed.number {
       reject += 1
@@ -188,7 +208,7 @@ extension TableWriter {
   }
 
   private func changedBefore(_ line: UInt64) -> UpsurgeError {
-    let name = place.sourceIndex.map { sourceName($0) } ?? "the input"
+    let name = input.place.sourceIndex.map { sourceName($0) } ?? "the input"
     return UpsurgeError(
       .guardRefused,
       "\(name.escapedForTerminal) has changed in front of line \(line): the records that an earlier run has committed do "
@@ -204,22 +224,22 @@ extension TableWriter {
     var progress = RunProgress()
     progress.ledger = ledger
     progress.rejectsByReason = rejectsByReason
-    progress.warnings = isWhole ? place.allWarnings : place.warnings
+    progress.warnings = isWhole ? input.place.allWarnings : input.place.warnings
     progress.warnings.merge(warnings)
     progress.supersededCount = supersededCount
     progress.hasMetTombstone = hasMetTombstone
     progress.guardRefusal = guardRefusal
     progress.localEdits = localEdits
-    progress.seconds = earlier.seconds + MonotonicClock.seconds - startSeconds
+    progress.seconds = earlier.seconds + MonotonicClock.seconds - input.startSeconds
     return progress
   }
 
   /// Where the last record of the transaction stands.
-  package var position: RunPosition { place.position(of: transaction.last, sourceNames: sourceNames) }
+  package var position: RunPosition { input.place.position(of: transaction.last, sourceNames: sourceNames) }
 
   /// Whether the same job would go on from the last commit.
   package var isResumable: Bool { keeper?.canGoOn(in: lastCommittedRecord?.sourceIndex ?? 0) ?? false }
 
   /// What was warned of in all batches so far, those of earlier parts of the run included.
-  package var inputWarnings: WarningLog { place.allWarnings }
+  package var inputWarnings: WarningLog { input.place.allWarnings }
 }
