@@ -25,8 +25,7 @@ extension TableWriter {
     try settleReferences(isLast: true)
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     try checkDeferredForeignKeys()
-    try transactionObserver?.didCommit()
-    try observer?.didCommit()
+    for observer in transactionObservers { try observer.didCommit() }
     let (ledger, reasons, localEdits) = (self.ledger, rejectsByReason, self.localEdits)
     let wasOpen = !connection.isInAutocommit
     undo()

@@ -13,7 +13,7 @@ extension TableWriter {
   func beginGathering() {
     let sorting = settings.sorting
     let isPossible =
-      sorting.byteCount > 0 && observer == nil && references == nil && !settings.isDryRun
+      sorting.byteCount > 0 && stages.permits.contains(.sorted) && references == nil && !settings.isDryRun
       && !settings.quarantinesUnknown && !settings.quarantinesOrphans
       && !settings.replaysKept && settings.commitEverySeconds == nil && pieceLimit >= sorting.fewestRecords
       && plan.homelessCells.isEmpty

@@ -16,7 +16,7 @@ extension TableWriter {
       try dropHeld()
     }
     try connection.execute("SAVEPOINT \(RecordHold.savepoint)")
-    observer?.didHold()
+    for stage in stages.list { stage.didHold() }
     hold.isSet = true
     hold.nextReject = reject
     hold.start = (record, reject)
@@ -74,7 +74,7 @@ extension TableWriter {
     let held = try heldRecords()
     let columns = plan.columns
     try connection.execute("ROLLBACK TO \(RecordHold.savepoint)")
-    try observer?.didTakeBack()
+    for stage in stages.list { try stage.didTakeBack() }
     for sql in hold.addedColumns { try connection.execute(sql) }
     tally.ledger = hold.ledger
     tally.rejectsByReason = hold.rejectsByReason

@@ -160,7 +160,7 @@ extension TableWriter {
     }
     try connection.execute("ROLLBACK")
     transaction.isOpen = false
-    transactionObserver?.didRollBack()
+    for observer in transactionObservers { observer.didRollBack() }
   }
 
   /// Gives away what was refused and what the parser has rejected, in the order of the input.

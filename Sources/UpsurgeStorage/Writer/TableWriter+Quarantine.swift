@@ -23,8 +23,8 @@ extension TableWriter {
       }
       try keeping.keep(batch, record, homeless: homeless, file: file, waitingFor: parent)
     }
-    try observer?.observe(
-      .quarantined, at: batch.position(of: record, file: file), before: nil, after: nil)
+    let position = batch.position(of: record, file: file)
+    for stage in stages.list { try stage.didRefuse(.quarantined, at: position) }
   }
 
   /// Whether each record must be looked at when it is stored, because kept records may be about its row.

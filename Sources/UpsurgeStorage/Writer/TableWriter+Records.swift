@@ -65,11 +65,11 @@ extension TableWriter {
     let cellCount = batch.columnCount
     let mayDiffer = batch.hasAbsentCells || cellCount < bound.plan.columns.count
     let mayFlag =
-      mayDiffer && bound.statements.flagged != nil && observer == nil && references == nil && !settlesKept
+      mayDiffer && bound.statements.flagged != nil && stages.permitsNow.contains(.flagged) && references == nil && !settlesKept
       && claims == nil
     let cells = batch.cells
     let isTracking = references != nil
-    let goesAlone = observer != nil || references != nil || tellsOutcomes
+    let goesAlone = !stages.permitsNow.contains(.manyRows) || references != nil || tellsOutcomes
     var shape = bound.fullShape
     var place = start
     while place < end {

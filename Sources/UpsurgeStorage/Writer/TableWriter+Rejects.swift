@@ -25,7 +25,7 @@ extension TableWriter {
     if countsRejectsOnly {
       tally.count(reject)
       hold.hasRejects = true
-      try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
+      for stage in stages.list { try stage.didRefuse(.rejected, at: reject.position) }
       return
     }
     if let most = settings.maximumRejects, ledger.rejected >= most {
@@ -39,7 +39,7 @@ extension TableWriter {
     }
     tally.count(reject)
     try rejectSink(reject)
-    try observer?.observe(.rejected, at: reject.position, before: nil, after: nil)
+    for stage in stages.list { try stage.didRefuse(.rejected, at: reject.position) }
     if references != nil, hold.pass == .first { hold.isBehind = true }
   }
 

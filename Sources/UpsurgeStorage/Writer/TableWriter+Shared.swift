@@ -60,7 +60,7 @@ extension TableWriter {
     if ledger.swept == earlier.ledger.swept && (writerBefore?.ledger.swept ?? 0) == 0 { return }
     tally.ledger.swept = earlier.ledger.swept
     writerBefore?.tally.ledger.swept = 0
-    try observer?.didTakeBack()
+    try stages.observer?.didTakeBack()
     if guardRefusal != nil { return }
     try keepUnswept(rules)
     let error = sweepRefusal(nil)
@@ -105,8 +105,7 @@ extension TableWriter {
   /// Keeps the ledger of what would have been, when a trial has been taken back. The writer is done then.
   package func noteSharedTrial() throws(UpsurgeError) {
     let (ledger, reasons, localEdits) = (self.ledger, rejectsByReason, self.localEdits)
-    try transactionObserver?.didCommit()
-    try observer?.didCommit()
+    for observer in transactionObservers { try observer.didCommit() }
     undo()
     tally.ledger = ledger
     tally.rejectsByReason = reasons

@@ -26,12 +26,10 @@ extension TableWriter {
     if try isKeyNull(batch, record, shape, isTombstone: isTombstone) {
       return try reject(nullKey(batch, record), in: batch)
     }
-    var before: [SQLValue]?
-    if let observer {
-      if let refusal = try observer.refusal(of: record, in: batch, isTombstone: isTombstone) {
+    for stage in stages.watching {
+      if let refusal = try stage.willStore(batch, record, shape, isTombstone: isTombstone) {
         return try reject(refusal, in: batch)
       }
-      before = try rowBefore(batch, record, shape, observer.wantedRows)
     }
     let referring = references == nil ? nil : try rowBeforeReference(batch, record, shape)
     if statements.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
@@ -44,7 +42,9 @@ extension TableWriter {
       }
       if statements.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
       if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
-      if observer != nil { try show(outcome, batch, record, shape, before: before) }
+      for stage in stages.watching {
+        try stage.didStore(outcome, batch, record, shape, isDelete: isTombstone || plan.mode == .delete)
+      }
     case .failed(let refusal, let error):
       if references != nil {
         try noteLeft(referring, isSame: Refusal.comesBeforeConflict(refusal.code))
@@ -64,12 +64,12 @@ extension TableWriter {
     if statements.updatesFirst {
       for target in plan.targets.indices {
         if let found = try attemptByKey(.update(target), batch, record, shape) {
-          observer?.willUpdate(byTarget: target)
+          for stage in stages.watching { stage.willUpdate(byTarget: target) }
           return found
         }
       }
     } else if statements.looksBeforeInsert {
-      if try rowOfRecord(batch, record, shape) != nil { return .done(.ignored) }
+      if try hasRow(batch, record, shape) { return .done(.ignored) }
     }
     let handle = try statements.handle(shape, step: shape.rowCounts.count - 1)
     let code = step(handle, batch, record, shape)
@@ -93,13 +93,13 @@ extension TableWriter {
     guard !plan.targets.isEmpty, plan.mode == .upsert || plan.mode == .ignore else { return nil }
     if statements.needsSavepoint { try connection.execute("ROLLBACK TO upsurge_record") }
     if plan.mode == .ignore {
-      if try rowOfRecord(batch, record, shape) == nil { return nil }
-      observer?.willIgnore()
+      if try !hasRow(batch, record, shape) { return nil }
+      for stage in stages.watching { stage.willIgnore() }
       return .done(.ignored)
     }
     for target in plan.targets.indices {
       if let found = try attemptByKey(.update(target), batch, record, shape) {
-        observer?.willUpdate(byTarget: target)
+        for stage in stages.watching { stage.willUpdate(byTarget: target) }
         return found
       }
     }

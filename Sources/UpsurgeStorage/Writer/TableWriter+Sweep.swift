@@ -183,17 +183,17 @@ extension TableWriter {
       case .none: break
       case .hard:
         if rows.count == 0 { break }
-        try show("(\(scope)) AND \(unseen)")
+        try stages.observer?.show(rowsIn: "(\(scope)) AND \(unseen)")
         tally.ledger.swept += try change("DELETE FROM \(table) WHERE (\(scope)) AND \(unseen)")
       case .soft(let name):
         let mark = try SoftMark(name, in: plan.schema, rules)
-        try show("(\(scope)) AND \(unseen)", mark: mark, as: mark.gone)
+        try stages.observer?.show(rowsIn: "(\(scope)) AND \(unseen)", mark: mark, as: mark.gone)
         tally.ledger.swept += try change(
           "UPDATE \(table) SET \(mark.name) = \(mark.gone) WHERE (\(scope)) AND \(unseen)")
         if seen != nil {
           let whole = rules.scope.map { "(\($0)) AND " } ?? ""
           let revived = "\(whole)NOT (\(mark.isThere)) AND \(rows.seen)"
-          try show(revived, mark: mark, as: mark.there)
+          try stages.observer?.show(rowsIn: revived, mark: mark, as: mark.there)
           revivedCount += try change("UPDATE \(table) SET \(mark.name) = \(mark.there) WHERE \(revived)")
         }
       }
@@ -216,32 +216,7 @@ extension TableWriter {
     tally.ledger.swept = earlier.ledger.swept
     revivedCount = 0
     try connection.execute("ROLLBACK TO upsurge_sweep; RELEASE upsurge_sweep")
-    try observer?.didTakeBack()
-  }
-
-  /// Shows the observer the rows that are about to go, or to get another mark.
-  /// - Parameter value: SQL for what the mark becomes.
-  private func show(
-    _ condition: String, mark: SoftMark? = nil, as value: String = "NULL"
-  ) throws(UpsurgeError) {
-    guard let observer else { return }
-    observer.didHold()
-    let table = try SQLName.quote(plan.schema.name)
-    let terms = try plan.schema.terms(observedColumns)
-    let rows = try connection.prepare(
-      "SELECT \(terms), \(value) FROM main.\(table) WHERE \(condition)")
-    let position = Position(file: sourceName(max(sourceNames.count - 1, 0)))
-    while try rows.step() {
-      let values = (0..<sqlite3_column_count(rows.handle)).map { SQLValue(rows.handle, column: $0) }
-      let before = Array(values.dropLast())
-      guard let mark, let value = values.last else {
-        try observer.observe(.deleted, at: position, before: before, after: nil)
-        continue
-      }
-      var after = before
-      for (place, column) in observedColumns.enumerated() where column == mark.column { after[place] = value }
-      try observer.observe(.updated, at: position, before: before, after: after)
-    }
+    try stages.observer?.didTakeBack()
   }
 
   func sweepRefusal(_ error: UpsurgeError?) -> UpsurgeError {

@@ -13,7 +13,7 @@ extension TableWriter {
     }
     try checkColumns()
     try keeper?.didBegin()
-    try transactionObserver?.didBegin()
+    for observer in transactionObservers { try observer.didBegin() }
     if settings.defersForeignKeys { try connection.execute("PRAGMA defer_foreign_keys=ON") }
     let last = transaction.last
     transaction = OpenTransaction()
@@ -129,8 +129,7 @@ extension TableWriter {
     try acceptance.rows?.flush()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
-    try transactionObserver?.willCommit()
-    try observer?.willCommit()
+    for observer in transactionObservers { try observer.willCommit() }
     try keeper?.willCommit(progress(isWhole: isLast), position, isLast: isLast)
     return start
   }
@@ -145,8 +144,7 @@ extension TableWriter {
     log.turns.endSeconds = MonotonicClock.seconds
     tally.didCommit()
     noteCommittedRecord()
-    try transactionObserver?.didCommit()
-    try observer?.didCommit()
+    for observer in transactionObservers { try observer.didCommit() }
     statistics.commitCount += 1
   }
 
@@ -205,8 +203,7 @@ extension TableWriter {
     tally.didRollBack()
     localEdits = LocalEditCounts()
     if transaction.isInDoubt { return }
-    transactionObserver?.didRollBack()
-    observer?.didRollBack()
+    for observer in transactionObservers { observer.didRollBack() }
   }
 
   /// Ends the writer after an error: the last commit stands. The record that ended the run is counted, and kept only

@@ -5,7 +5,7 @@ extension TableWriter {
   /// Finds out whether records may be left out, for a plan that begins.
   func beginWalking() throws(UpsurgeError) {
     let isPossible =
-      settings.walksBesideRows && !settings.sorting.isTableNew && observer == nil && references == nil
+      settings.walksBesideRows && !settings.sorting.isTableNew && stages.permits.contains(.leavingOutEqual) && references == nil
       && !settings.replaysKept && settings.rowState == nil
     equalRecords = isPossible ? try EqualRecords(plan, on: connection) : nil
     equalRecords?.seen = seen

@@ -22,8 +22,10 @@ package final class TableWriter {
 
   package internal(set) var settings: WriterSettings
   let rejectSink: (Reject) throws(UpsurgeError) -> Void
-  /// Is told how transactions end; unlike an observer, it leaves records in their statements of many rows.
-  let transactionObserver: (any TransactionObserver)?
+  /// Are told how transactions end.
+  let transactionObservers: [any TransactionObserver]
+  /// What features add.
+  var stages = WriterStages()
   var transaction = OpenTransaction()
   var isDone = false {
     didSet {
@@ -40,12 +42,6 @@ package final class TableWriter {
   lazy var log = WriteAheadLog(of: self)
   /// Lets what is nearly done be finished when the run was told to end.
   let grace: GracePeriod
-  /// Sees every record, which then goes alone.
-  let observer: (any RecordObserver)?
-  /// The columns whose values the observer is given.
-  var observedColumns: [Int] = []
-  /// Reads a row by what names it.
-  var namedRowStatement: Statement?
   /// Records that wait for a place in the table.
   var keeping: Quarantine
   /// What leaves the quarantine when the transaction ends, by the records that bring it about.
@@ -113,7 +109,8 @@ package final class TableWriter {
   ///   - connection: configured, and owned by the writer thread from now on.
   ///   - plan: how the records go into the table.
   ///   - sourceNames: the sources as the user named them, by `batch.sourceIndex`.
-  ///   - transactionObserver: keeps or forgets what `rejectSink` took.
+  ///   - observer: sees every record, which then goes alone.
+  ///   - transactionObserver: keeps or forgets what `rejectSink` took; leaves records in their statements of many rows.
   ///   - keeper: keeps the record of the run.
   ///   - resumed: the run that goes on; records up to its position are left out.
   ///   - before: a writer of the same plan that has ended in the transaction of this one; its statements are taken over.
@@ -131,8 +128,8 @@ package final class TableWriter {
     input = WriterInput(
       sourceNames: sourceNames, keeper: keeper, earlier: resumed?.progress ?? RunProgress())
     self.rejectSink = rejectSink
-    self.transactionObserver = transactionObserver
-    self.observer = observer
+    let observers: [(any TransactionObserver)?] = [transactionObserver, observer]
+    transactionObservers = observers.compactMap { $0 }
     if let before, before.isSuspended, before.connection === connection {
       bound = BoundPlan(plan, takingOver: before.bound, on: connection)
     } else {
@@ -144,7 +141,8 @@ package final class TableWriter {
     try log.begin()
     try checkFreeSQL()
     try compileEarly()
-    try beginObserving()
+    if let observer { stages.observer = try ObserverStage(self, observer) }
+    stages.refresh()
     try beginReferences()
     beginGathering()
     try beginSeeing()
@@ -214,7 +212,8 @@ package final class TableWriter {
     parentProbes = [:]
     try claims?.adopt(plan)
     try adoptQuarantine()
-    try beginObserving()
+    for stage in stages.list { try stage.adopt(plan) }
+    stages.refresh()
     try beginReferences()
     beginGathering()
     try beginWalking()
@@ -256,12 +255,6 @@ package final class TableWriter {
       _ = try statements.handle(bound.fullShape, step: bound.fullShape.rowCounts.count - 1)
     }
     statements.clearBindings()
-  }
-
-  private func beginObserving() throws(UpsurgeError) {
-    observedColumns = bound.visibleColumns
-    try observer?.begin(plan, columns: observedColumns)
-    if observer?.wantsRowid == true { observedColumns.append(TableSchema.rowidIndex) }
   }
 
   package var plan: UpsertPlan { bound.plan }

@@ -1,0 +1,32 @@
+import CSQLite
+import UpsurgeRecords
+
+/// Rows that records are about, read back.
+extension TableWriter {
+  /// The row that a record is about as it is now; nil when there is none.
+  func rowOfRecord(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, columns: [Int]
+  ) throws(UpsurgeError) -> [SQLValue]? {
+    if plan.lookUpKeys.isEmpty { return nil }
+    return try row(try statements.handle(shape, .find(columns)), batch, record, shape)
+  }
+
+  /// Whether there is one.
+  func hasRow(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> Bool {
+    let columns = stages.observer?.columns ?? bound.visibleColumns
+    return try rowOfRecord(batch, record, shape, columns: columns) != nil
+  }
+
+  /// The row that a statement finds by a record.
+  func row(
+    _ handle: OpaquePointer, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
+  ) throws(UpsurgeError) -> [SQLValue]? {
+    defer { sqlite3_reset(handle) }
+    let code = step(handle, batch, record, shape)
+    if code == SQLITE_DONE { return nil }
+    if code != SQLITE_ROW { throw connection.failure(code, sql: String(cString: sqlite3_sql(handle))) }
+    return (0..<sqlite3_column_count(handle)).map { SQLValue(handle, column: $0) }
+  }
+}

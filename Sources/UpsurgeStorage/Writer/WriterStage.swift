@@ -1,0 +1,90 @@
+import UpsurgeRecords
+
+/// What a feature adds to a `TableWriter`; made only where settings, plan or table ask for it.
+///
+/// A stage owns what only its feature needs, says once which ways to store it leaves open, and is told what happens.
+/// The writer tells its stages in the order of `WriterStages.list`. None is told of a record that goes into a statement of
+/// many rows; who must be does not permit those.
+///
+/// Called on the writer's thread. What is not implemented does nothing.
+protocol WriterStage: AnyObject {
+  /// The writer, which owns the stage.
+  var writer: TableWriter { get }
+
+  /// What it leaves open as long as the plan is the same.
+  var permits: StorePermits { get }
+
+  /// What it leaves open at the moment, where that is less; the writer looks again after `TableWriter.permitsDidChange`.
+  var permitsNow: StorePermits { get }
+
+  /// Whether it is told of each record that goes alone, at the moment.
+  var watchesRecords: Bool { get }
+
+  // MARK: The plan
+
+  /// The writer has taken another plan.
+  func adopt(_ plan: UpsertPlan) throws(UpsurgeError)
+
+  // MARK: Records that go alone
+
+  /// A record is about to be stored.
+  /// - Parameter isTombstone: whether it deletes its row, whatever the mode is.
+  /// - Returns: the reject to make of it; nil to let it be stored.
+  func willStore(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
+  ) throws(UpsurgeError) -> Reject?
+
+  /// The record in hand goes into the row that exists by an UPDATE (see `RecordObserver`).
+  func willUpdate(byTarget target: Int)
+
+  /// The record in hand is ignored because its row exists, although SQLite has refused its INSERT.
+  func willIgnore()
+
+  /// The record is stored.
+  /// - Parameter isDelete: whether it takes its row away; then that need not have been there.
+  func didStore(
+    _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isDelete: Bool
+  ) throws(UpsurgeError)
+
+  // MARK: Records that are not stored
+
+  /// A record was rejected, or is kept until it has a place; also one that the parser could not read.
+  func didRefuse(_ outcome: Outcome, at position: Position) throws(UpsurgeError)
+
+  // MARK: Records that come once more
+
+  /// The records that follow may be taken back and come once more.
+  func didHold()
+
+  /// They are taken back.
+  func didTakeBack() throws(UpsurgeError)
+}
+
+extension WriterStage {
+  var plan: UpsertPlan { writer.bound.plan }
+  var settings: WriterSettings { writer.settings }
+  var connection: Connection { writer.connection }
+
+  var permitsNow: StorePermits { permits }
+  var watchesRecords: Bool { false }
+
+  func adopt(_ plan: UpsertPlan) throws(UpsurgeError) {}
+
+  func willStore(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
+  ) throws(UpsurgeError) -> Reject? { nil }
+
+  func willUpdate(byTarget target: Int) {}
+
+  func willIgnore() {}
+
+  func didStore(
+    _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isDelete: Bool
+  ) throws(UpsurgeError) {}
+
+  func didRefuse(_ outcome: Outcome, at position: Position) throws(UpsurgeError) {}
+
+  func didHold() {}
+
+  func didTakeBack() throws(UpsurgeError) {}
+}
