@@ -54,6 +54,14 @@ extension TableWriter {
     throw UpsurgeError(.interrupted, "interrupted")
   }
 
+  /// Stores records in the order of the input, but those whose row says the same.
+  private func storeOthers(_ batch: borrowing Batch, from start: Int, to end: Int) throws(UpsurgeError) {
+    guard let others = try stages.equalRows?.leaveOut(batch, start..<end) else {
+      return try storeSeen(batch, in: .input, from: start, to: end)
+    }
+    if others.count > 0 { try storeSeen(batch, in: others.order, from: 0, to: others.count) }
+  }
+
   /// Stores records between two looks: groups neighbours of one shape into statements.
   /// - Parameters:
   ///   - start: the place of the first record in the order.

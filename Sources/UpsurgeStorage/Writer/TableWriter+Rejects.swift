@@ -11,10 +11,7 @@ extension TableWriter {
   }
 
   func reject(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
-    if gathering.refusals != nil {
-      gathering.refusals?.note(reject)
-      return
-    }
+    for stage in stages.list where stage.takes(reject) { return }
     if isAboutNoKnownRow(reject) { unreadableCount += 1 }
     var reject = reject
     reject.sourceIndex = batch.sourceIndex

@@ -106,7 +106,7 @@ extension TableWriter {
   private func forgetSeen() {
     seen?.remove()
     seen = nil
-    equalRecords?.seen = nil
+    stages.equalRows?.forgetSeen()
   }
 
   /// Why the delivery is not taken for whole, or too many rows would go.

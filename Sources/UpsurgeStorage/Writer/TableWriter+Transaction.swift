@@ -162,6 +162,25 @@ extension TableWriter {
     return error
   }
 
+  /// Stores what was gathered to be stored in the order of its key.
+  /// - Parameter isLast: whether the memory is given back, as no more is expected soon.
+  /// - Throws: as `write`; the writer is done then.
+  package func storeGathered(isLast: Bool = true) throws(UpsurgeError) {
+    try stages.gathering?.storeAll(isLast: isLast)
+  }
+
+  /// Whether records wait to be stored, or memory is held for them.
+  package var isGathering: Bool { stages.gathering?.gathering.run != nil }
+
+  /// Whether records are stored as they come for the time being.
+  package var isGatheringPaused: Bool {
+    get { stages.gathering?.isPaused ?? false }
+    set { stages.gathering?.isPaused = newValue }
+  }
+
+  /// The columns by whose values records are sorted where they come in no order; nil where they never are.
+  package var sortKeyWords: String? { stages.gathering?.gathering.key?.words }
+
   /// Whether a transaction has ended with the last record so far.
   package var hasCommittedAll: Bool {
     !transaction.isOpen && connection.isInAutocommit && ledger.read > 0 && !isGathering
@@ -197,7 +216,7 @@ extension TableWriter {
     transaction.isOpen = false
     acceptance.rows?.didRollBack()
     if !transaction.isInDoubt { keeper?.didRollBack() }
-    forgetGathered()
+    for stage in stages.list { stage.didRollBack() }
     hold = RecordHold()
     (held, referenceSetters) = (nil, nil)
     tally.didRollBack()

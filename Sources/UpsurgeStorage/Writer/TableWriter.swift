@@ -58,10 +58,6 @@ package final class TableWriter {
   var referenceSetters: ReferenceSetters?
   /// How often records were stored once more to see what is open without others.
   var settlementRoundCount = 0
-  /// Records that wait to be stored in the order of their key.
-  var gathering = Gathering()
-  /// Tells the records whose row says the same; nil where none may be left out.
-  var equalRecords: EqualRecords?
   /// The rows that records were about, where others may be swept.
   var seen: SeenRows?
   /// The same of the delivery in front of this one, whose sweep this one takes over.
@@ -102,8 +98,6 @@ package final class TableWriter {
   var unreadableCount: UInt64 = 0
   /// Why nothing was swept.
   package internal(set) var guardRefusal: RunProgress.GuardRefusal?
-  /// Whether records are stored as they come for the time being.
-  package var isGatheringPaused = false
 
   /// - Parameters:
   ///   - connection: configured, and owned by the writer thread from now on.
@@ -142,11 +136,12 @@ package final class TableWriter {
     try checkFreeSQL()
     try compileEarly()
     if let observer { stages.observer = try ObserverStage(self, observer) }
-    stages.refresh()
     try beginReferences()
-    beginGathering()
     try beginSeeing()
-    try beginWalking()
+    if settings.sorting.byteCount > 0 { stages.gathering = GatheringStage(self) }
+    if settings.walksBesideRows && !settings.sorting.isTableNew { stages.equalRows = EqualRowsStage(self) }
+    stages.refresh()
+    for stage in stages.list { try stage.didAdopt(leaving: stages.permits) }
   }
 
   /// Says that the records of the next batches have other columns (the next file has another header).
@@ -167,8 +162,10 @@ package final class TableWriter {
     defer { endStoring(start) }
     held?.moveToCurrentThread()
     do throws(UpsurgeError) {
-      if try gather(batch) { return }
-      try storeWaiting()
+      if let gathering = stages.gathering {
+        if try gathering.gather(batch) { return }
+        try gathering.storeWaiting()
+      }
       if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
       try log.shareMemory(with: batch)
@@ -213,10 +210,9 @@ package final class TableWriter {
     try claims?.adopt(plan)
     try adoptQuarantine()
     for stage in stages.list { try stage.adopt(plan) }
-    stages.refresh()
     try beginReferences()
-    beginGathering()
-    try beginWalking()
+    stages.refresh()
+    for stage in stages.list { try stage.didAdopt(leaving: stages.permits) }
   }
 
   /// Compiles the statement of one row where the merge rules hold SQL of the user's, so that its faults are told early.

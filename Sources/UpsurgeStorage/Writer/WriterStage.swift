@@ -25,6 +25,15 @@ protocol WriterStage: AnyObject {
   /// The writer has taken another plan.
   func adopt(_ plan: UpsertPlan) throws(UpsurgeError)
 
+  /// All stages have taken it.
+  /// - Parameter permits: what all of them leave open with it.
+  func didAdopt(leaving permits: StorePermits) throws(UpsurgeError)
+
+  // MARK: Transactions
+
+  /// Everything since the last commit has not happened.
+  func didRollBack()
+
   // MARK: Records that go alone
 
   /// A record is about to be stored.
@@ -48,6 +57,10 @@ protocol WriterStage: AnyObject {
 
   // MARK: Records that are not stored
 
+  /// A record cannot be stored, and is to be rejected.
+  /// - Returns: whether the stage keeps the reject to itself until it gives it to `TableWriter.reject`.
+  func takes(_ reject: Reject) -> Bool
+
   /// A record was rejected, or is kept until it has a place; also one that the parser could not read.
   func didRefuse(_ outcome: Outcome, at position: Position) throws(UpsurgeError)
 
@@ -70,6 +83,10 @@ extension WriterStage {
 
   func adopt(_ plan: UpsertPlan) throws(UpsurgeError) {}
 
+  func didAdopt(leaving permits: StorePermits) throws(UpsurgeError) {}
+
+  func didRollBack() {}
+
   func willStore(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
   ) throws(UpsurgeError) -> Reject? { nil }
@@ -81,6 +98,8 @@ extension WriterStage {
   func didStore(
     _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isDelete: Bool
   ) throws(UpsurgeError) {}
+
+  func takes(_ reject: Reject) -> Bool { false }
 
   func didRefuse(_ outcome: Outcome, at position: Position) throws(UpsurgeError) {}
 

@@ -1,6 +1,8 @@
 /// The stages of a writer, and what all of them leave open.
 struct WriterStages {
   var observer: ObserverStage?
+  var gathering: GatheringStage?
+  var equalRows: EqualRowsStage?
 
   /// All that there are, in the order in which they are told what happens.
   private(set) var list: [any WriterStage] = []
@@ -13,7 +15,7 @@ struct WriterStages {
 
   /// Looks again at who is there, and what they permit.
   mutating func refresh() {
-    let all: [(any WriterStage)?] = [observer]
+    let all: [(any WriterStage)?] = [observer, gathering, equalRows]
     list = all.compactMap { $0 }
     watching = list.filter(\.watchesRecords)
     permits = list.reduce(.all) { $0.intersection($1.permits) }

@@ -2,7 +2,7 @@ import CSQLite
 import UpsurgeRecords
 
 /// Storing gathered records piece by piece (see `Gathering`).
-extension TableWriter {
+extension GatheringStage {
   /// Stores gathered records in as many pieces as the bounds of a transaction ask for.
   func storePieces(_ run: Gathering.Run) throws(UpsurgeError) {
     var (record, reject) = (0, 0)
@@ -11,7 +11,7 @@ extension TableWriter {
       if gathering.pieceLimit < settings.sorting.fewestRecords {
         // A sort of so few gains nothing, and the log has no room for more.
         gathering.key = nil
-        return try store(run.batch, record..<recordCount, rejects: reject..<rejectCount)
+        return try writer.store(run.batch, record..<recordCount, rejects: reject..<rejectCount)
       }
       let most = min(pieceLimit, gathering.pieceLimit)
       var end = most < recordCount - record ? record + most : recordCount
@@ -32,31 +32,31 @@ extension TableWriter {
     _ batch: borrowing Batch, _ records: Range<Int>, rejects: Range<Int>
   ) throws(UpsurgeError) -> Bool {
     if commitsPieces {
-      if transaction.isOpen && transaction.recordCount > 0 { try commitStored() }
+      if writer.transaction.isOpen && writer.transaction.recordCount > 0 { try writer.commitStored() }
       try makeRoomInLog()
     }
     let isPending = commitsPieces && !connection.isInAutocommit
-    try begin()
-    if settlesKept || records.count < 2 {
-      try store(batch, records, rejects: rejects)
+    try writer.begin()
+    if writer.settlesKept || records.count < 2 {
+      try writer.store(batch, records, rejects: rejects)
       return true
     }
     if isPending { try connection.execute("SAVEPOINT \(Self.pieceSavepoint)") }
-    let (before, equalBefore) = (ledger, statistics.equalRecordCount)
+    let (before, equalBefore) = (writer.ledger, writer.statistics.equalRecordCount)
     gathering.refusals = SortedRefusals()
     let firstBad = rejects.isEmpty ? nil : batch.rejects[rejects.lowerBound].position.record
     if let share = try storeSorted(batch, records, firstBad: firstBad ?? .max) {
       gathering.refusals = nil
       try takeBackPiece(isPending: isPending)
-      tally.ledger = before
-      statistics.equalRecordCount = equalBefore
+      writer.tally.ledger = before
+      writer.statistics.equalRecordCount = equalBefore
       gathering.pieceLimit = Int(Double(records.count) * share * 0.8)
       return false
     }
     try giveRefusals(of: batch, rejects: rejects)
     if isPending { try connection.execute("RELEASE \(Self.pieceSavepoint)") }
     note(batch, records, rejects: rejects)
-    if commitsPieces { try commit(batch, recordCount: records.upperBound) }
+    if commitsPieces { try writer.commit(batch, recordCount: records.upperBound) }
     return true
   }
 
@@ -64,10 +64,10 @@ extension TableWriter {
 
   /// Empties a log in which a piece may have too little room, if it is twice as large as the last one.
   private func makeRoomInLog() throws(UpsurgeError) {
-    let bytes = log.frames * log.frameByteCount
+    let bytes = writer.log.frames * writer.log.frameByteCount
     let limit = settings.walLimitByteCount
-    if bytes <= limit / 8 || bytes + 2 * log.lastPages * log.frameByteCount <= limit / 2 { return }
-    if try log.checkpoint(SQLITE_CHECKPOINT_PASSIVE) { _ = try log.empty(bytes) }
+    if bytes <= limit / 8 || bytes + 2 * writer.log.lastPages * writer.log.frameByteCount <= limit / 2 { return }
+    if try writer.log.checkpoint(SQLITE_CHECKPOINT_PASSIVE) { _ = try writer.log.empty(bytes) }
   }
 
   /// - Returns: nil when all are stored; else the share that was before the log had no more room.
@@ -81,29 +81,40 @@ extension TableWriter {
     let order = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: records.count)
     let remaining = try leaveOutEqual(batch, records, into: order)
     let start = MonotonicClock.seconds
-    guard KeySorter.sort(order, count: remaining, of: KeyChunks(key, batch), unless: { grace.isOver }) else {
+    guard KeySorter.sort(order, count: remaining, of: KeyChunks(key, batch), unless: { writer.grace.isOver }) else {
       throw UpsurgeError(.interrupted, "interrupted")
     }
-    statistics.sortSeconds += MonotonicClock.seconds - start
+    writer.statistics.sortSeconds += MonotonicClock.seconds - start
     // Where the first bad record ends the run, what is behind it in the input need not be stored.
     var last = settings.onError == .stop ? firstBad : .max
     var count = Self.leaveOut(behind: last, batch, order, 0..<remaining)
     var place = 0
     while place < count {
-      try grace.check()
-      let end = min(count, place + log.recordsBetweenLooks)
+      try writer.grace.check()
+      let end = min(count, place + writer.log.recordsBetweenLooks)
       gathering.seen &+= Self.look(at: batch, order, place..<end)
-      try storeSeen(batch, in: RecordOrder(order), from: place, to: end)
+      try writer.storeSeen(batch, in: RecordOrder(order), from: place, to: end)
       place = end
       if settings.onError == .stop, let first = gathering.refusals?.first, first < last {
         last = first
         count = Self.leaveOut(behind: last, batch, order, place..<count)
       }
-      if place < count && commitsPieces && log.isNearLimit { return Double(place) / Double(remaining) }
+      if place < count && commitsPieces && writer.log.isNearLimit { return Double(place) / Double(remaining) }
     }
-    statistics.sortedRecordCount += remaining
-    statistics.mostSortedRecords = max(statistics.mostSortedRecords, remaining)
+    writer.statistics.sortedRecordCount += remaining
+    writer.statistics.mostSortedRecords = max(writer.statistics.mostSortedRecords, remaining)
     return nil
+  }
+
+  /// Puts the indexes of records into the order, but of those whose row says the same.
+  private func leaveOutEqual(
+    _ batch: borrowing Batch, _ records: Range<Int>, into order: UnsafeMutablePointer<UInt32>
+  ) throws(UpsurgeError) -> Int {
+    if let remaining = try writer.stages.equalRows?.leaveOut(batch, all: records, into: order) {
+      return remaining
+    }
+    for (place, record) in records.enumerated() { order[place] = UInt32(record) }
+    return records.count
   }
 
   /// Reads a byte of every 64 that the next records take, so that they are near when they are bound: one after the other
@@ -155,12 +166,12 @@ extension TableWriter {
     if isPending {
       try connection.execute("ROLLBACK TO \(Self.pieceSavepoint); RELEASE \(Self.pieceSavepoint)")
       // The log goes on where it was then.
-      transaction.startPages = log.pagesWritten
+      writer.transaction.startPages = writer.log.pagesWritten
       return
     }
     try connection.execute("ROLLBACK")
-    transaction.isOpen = false
-    for observer in transactionObservers { observer.didRollBack() }
+    writer.transaction.isOpen = false
+    for observer in writer.transactionObservers { observer.didRollBack() }
   }
 
   /// Gives away what was refused and what the parser has rejected, in the order of the input.
@@ -170,25 +181,25 @@ extension TableWriter {
     refusals.sort()
     var next = rejects.lowerBound
     for index in 0..<refusals.count {
-      let refused = refusals.reject(index, of: batch, file: sourceName(batch.sourceIndex))
+      let refused = refusals.reject(index, of: batch, file: writer.sourceName(batch.sourceIndex))
       let number = refused.position.record ?? 0
       while next < rejects.upperBound, batch.rejects[next].position.record ?? 0 < number {
-        try take(batch.rejects[next], in: batch)
+        try writer.take(batch.rejects[next], in: batch)
         next += 1
       }
-      try reject(refused, in: batch)
+      try writer.reject(refused, in: batch)
     }
-    for index in next..<rejects.upperBound { try take(batch.rejects[index], in: batch) }
+    for index in next..<rejects.upperBound { try writer.take(batch.rejects[index], in: batch) }
   }
 
   /// Notes where a piece ends in the input.
   private func note(_ batch: borrowing Batch, _ records: Range<Int>, rejects: Range<Int>) {
-    if !records.isEmpty { transaction.note(batch, from: records.lowerBound, to: records.upperBound) }
+    if !records.isEmpty { writer.transaction.note(batch, from: records.lowerBound, to: records.upperBound) }
     guard let lastReject = rejects.last else { return }
-    let last = transaction.last
-    for index in rejects { transaction.note(batch.rejects[index], sourceIndex: batch.sourceIndex) }
+    let last = writer.transaction.last
+    for index in rejects { writer.transaction.note(batch.rejects[index], sourceIndex: batch.sourceIndex) }
     let number = records.isEmpty ? 0 : batch.records[records.upperBound - 1].number
-    if number > batch.rejects[lastReject].position.record ?? 0 { transaction.last = last }
+    if number > batch.rejects[lastReject].position.record ?? 0 { writer.transaction.last = last }
   }
 }
 

@@ -1,22 +1,24 @@
 import CSQLite
 import UpsurgeRecords
 
-/// Records that are gathered to be stored in the order of their key (see `Gathering`).
-extension TableWriter {
-  /// Whether records wait to be stored, or memory is held for them.
-  package var isGathering: Bool { gathering.run != nil }
+/// Puts records together that are stored in the order of their key (see `Gathering`).
+final class GatheringStage: WriterStage {
+  unowned let writer: TableWriter
+  var gathering = Gathering()
+  /// Whether records are stored as they come for the time being.
+  var isPaused = false
 
-  /// The columns by whose values records are sorted where they come in no order; nil where they never are.
-  package var sortKeyWords: String? { gathering.key?.words }
+  init(_ writer: TableWriter) { self.writer = writer }
 
-  /// Finds out whether the order of records could be seen, for a plan that begins.
-  func beginGathering() {
-    let sorting = settings.sorting
+  var permits: StorePermits { .all }
+
+  /// Finds out whether the order of records could be seen.
+  func didAdopt(leaving permits: StorePermits) {
     let isPossible =
-      sorting.byteCount > 0 && stages.permits.contains(.sorted) && references == nil && !settings.isDryRun
+      permits.contains(.sorted) && writer.references == nil && !settings.isDryRun
       && !settings.quarantinesUnknown && !settings.quarantinesOrphans
-      && !settings.replaysKept && settings.commitEverySeconds == nil && pieceLimit >= sorting.fewestRecords
-      && plan.homelessCells.isEmpty
+      && !settings.replaysKept && settings.commitEverySeconds == nil
+      && pieceLimit >= settings.sorting.fewestRecords && plan.homelessCells.isEmpty
     gathering.key = isPossible ? SortKey(plan) : nil
   }
 
@@ -43,7 +45,7 @@ extension TableWriter {
       if run.take(batch, mostBytes: gathering.mostBytes) { return true }
       try storeWaiting()
     }
-    guard !isGatheringPaused, !settlesKept, isBehindCommitted(batch), canTakeBack,
+    guard !isPaused, !writer.settlesKept, writer.isBehindCommitted(batch), canTakeBack,
       settings.sorting.isForced || key.isUnordered(batch)
     else {
       releaseGathering()
@@ -57,14 +59,14 @@ extension TableWriter {
 
   private var databaseByteCount: Int {
     get throws(UpsurgeError) {
-      Int(try connection.integer("PRAGMA main.page_count") ?? 0) * log.pageByteCount
+      Int(try connection.integer("PRAGMA main.page_count") ?? 0) * writer.log.pageByteCount
     }
   }
 
   /// Whether a piece can be taken back when it turns out to be too large for the log: together with a table that is new
   /// it can, by a savepoint; other changes of the schema that wait for their commit would make that one journal pages.
   private var canTakeBack: Bool {
-    connection.isInAutocommit || transaction.isOpen && transaction.recordCount > 0
+    connection.isInAutocommit || writer.transaction.isOpen && writer.transaction.recordCount > 0
       || settings.sorting.isTableNew || !commitsPieces
   }
 
@@ -85,23 +87,30 @@ extension TableWriter {
   /// Stores what was gathered.
   /// - Parameter isLast: whether the memory is given back, as no more is expected soon.
   /// - Throws: as `write`; the writer is done then.
-  package func storeGathered(isLast: Bool = true) throws(UpsurgeError) {
-    if isDone || gathering.run == nil { return }
-    let start = beginStoring()
-    defer { endStoring(start) }
-    do throws(UpsurgeError) { try storeWaiting() } catch { throw fail(error) }
+  func storeAll(isLast: Bool) throws(UpsurgeError) {
+    if writer.isDone || gathering.run == nil { return }
+    let start = writer.beginStoring()
+    defer { writer.endStoring(start) }
+    do throws(UpsurgeError) { try storeWaiting() } catch { throw writer.fail(error) }
     if isLast { releaseGathering() }
   }
 
+  /// Keeps what was refused until its place in the input has come.
+  func takes(_ reject: Reject) -> Bool {
+    if gathering.refusals == nil { return false }
+    gathering.refusals?.note(reject)
+    return true
+  }
+
   /// Forgets what was gathered, and the memory.
-  func forgetGathered() {
+  func didRollBack() {
     gathering.refusals = nil
     releaseGathering()
   }
 
   private func releaseGathering() {
     if gathering.run == nil { return }
-    clearBindings()
+    writer.clearBindings()
     gathering.run = nil
     _ = settings.sorting.holdsMemory(false)
   }
@@ -109,15 +118,15 @@ extension TableWriter {
   /// Stores the gathered records, sorted where that pays.
   func storeWaiting() throws(UpsurgeError) {
     guard let run = gathering.run, !run.isEmpty else { return }
-    begin(run.batch)
+    writer.begin(run.batch)
     if try paysToSort(run.batch) {
       try storePieces(run)
     } else {
-      try store(run.batch)
+      try writer.store(run.batch)
     }
-    end(run.batch)
-    try commitIfDue()
-    clearBindings()
+    writer.end(run.batch)
+    try writer.commitIfDue()
+    writer.clearBindings()
     run.removeAll()
   }
 
