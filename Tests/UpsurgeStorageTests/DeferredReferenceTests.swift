@@ -220,9 +220,9 @@ import UpsurgeRecords
     #expect(writer.ledger.text == "read 3000 rejected 3000")
     #expect(rejects.map(\.position.record) == (1...3000).map { $0 })
     #expect(try connection.rows("SELECT * FROM t") == [])
-    #expect(writer.settlementRoundCount == 1)
+    #expect(writer.stages.references?.settlementRoundCount == 1)
     // When it is stored, when it is accused, and for its parent; a good measure of the time that does not wobble.
-    let lookCount = try #require(writer.references?.lookCount)
+    let lookCount = try #require(writer.stages.references?.references?.lookCount)
     #expect(lookCount <= 3 * rows.count, "\(lookCount)")
   }
 
@@ -251,7 +251,7 @@ import UpsurgeRecords
     #expect(writer.ledger.text == "read 2800 unchanged 700 rejected 2100")
     #expect(rejects.count { $0.code == .foreignKey } == 1400)
     #expect(try connection.rows("SELECT * FROM t ORDER BY id") == before)
-    #expect(writer.settlementRoundCount <= 2)
+    #expect(try #require(writer.stages.references).settlementRoundCount <= 2)
   }
 
   @Test func chainsThatCannotBeFollowedEndTheRunWithAHintThatHelps() throws {

@@ -13,5 +13,10 @@ struct StorePermits: OptionSet {
   /// A commit while no records come.
   static let committingWhileIdle = StorePermits(rawValue: 1 << 4)
 
-  static let all: StorePermits = [.manyRows, .flagged, .sorted, .leavingOutEqual, .committingWhileIdle]
+  /// For good: no record is taken back before its transaction ends.
+  static let storingForGood = StorePermits(rawValue: 1 << 5)
+
+  static let all: StorePermits = [
+    .manyRows, .flagged, .sorted, .leavingOutEqual, .committingWhileIdle, .storingForGood,
+  ]
 }

@@ -31,7 +31,7 @@ extension TableWriter {
       let sql = try TableDefinition.addColumnSQL(
         table: plan.schema.name, column: added, isStrict: plan.schema.isStrict)
       try connection.execute(sql)
-      if hold.isSet { hold.addedColumns.append(sql) }
+      stages.references?.didAddColumn(sql)
       tally.warnings.add(
         .columnAdded, column: column.name, at: position ?? Position(file: self.sourceName(0)))
     }

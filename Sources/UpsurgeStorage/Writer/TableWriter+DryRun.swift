@@ -9,7 +9,7 @@ extension TableWriter {
   /// Stands for a commit.
   func passCommit() throws(UpsurgeError) {
     do throws(UpsurgeError) {
-      try settleReferences()
+      for stage in stages.list { try stage.settle(isLast: false) }
       try checkDeferredForeignKeys()
     } catch {
       throw fail(error)
@@ -22,7 +22,7 @@ extension TableWriter {
 
   /// Takes everything back, and keeps the ledger of what would have been.
   func finishDryRun() throws(UpsurgeError) {
-    try settleReferences(isLast: true)
+    for stage in stages.list { try stage.settle(isLast: true) }
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     try checkDeferredForeignKeys()
     for observer in transactionObservers { try observer.didCommit() }

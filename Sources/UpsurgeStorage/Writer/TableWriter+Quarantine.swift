@@ -44,7 +44,7 @@ extension TableWriter {
     let id = settings.replaysKept ? Int64(clamping: batch.records[record].number) : nil
     let settlement = try keeping.settlement(batch, record, isStored: isStored, isDelete: isDelete, id: id)
     guard let settlement else { return }
-    if references == nil {
+    if stages.permits.contains(.storingForGood) {
       try keeping.apply(settlement)
     } else {
       let position = batch.position(of: record, file: sourceName(batch.sourceIndex))

@@ -6,7 +6,7 @@ extension TableWriter {
   func store(_ batch: borrowing Batch) throws(UpsurgeError) {
     let (record, reject) = try firstNew(of: batch)
     try store(batch, record..<batch.recordCount, rejects: reject..<batch.rejects.count)
-    hold.start = (0, 0)
+    for stage in stages.list { stage.didStoreBatch() }
   }
 
   /// Stores some records of a batch and the rejects among them.
@@ -16,7 +16,7 @@ extension TableWriter {
     var (record, rejectIndex) = (records.lowerBound, rejects.lowerBound)
     while record < records.upperBound || rejectIndex < rejects.upperBound {
       try begin()
-      if references != nil { try hold(batch, from: record, reject: rejectIndex) }
+      for stage in stages.list { try stage.willStore(batch, from: record, reject: rejectIndex) }
       let rejectNumber =
         rejectIndex < rejects.upperBound ? batch.rejects[rejectIndex].position.record ?? 0 : .max
       if record < records.upperBound && batch.records[record].number < rejectNumber {
@@ -32,14 +32,19 @@ extension TableWriter {
         rejectIndex += 1
       }
       if isCommitDue {
-        try keepHeld(batch, before: record, reject: rejectIndex)
+        try leave(batch, before: record, reject: rejectIndex)
         try commit(batch, recordCount: record)
       }
       if grace.isOver && (record < records.upperBound || rejectIndex < rejects.upperBound) {
         try endEarly(batch, before: record, reject: rejectIndex)
       }
     }
-    try keepHeld(batch, before: record, reject: rejectIndex)
+    try leave(batch, before: record, reject: rejectIndex)
+  }
+
+  /// Goes away from a batch, or on in it behind a commit.
+  private func leave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {
+    for stage in stages.list { try stage.willLeave(batch, before: record, reject: reject) }
   }
 
   /// Ends inside of a batch, as the run was told to end: at a commit where there may be one, else at the last one.
@@ -48,7 +53,7 @@ extension TableWriter {
     let mayCommit =
       !settings.commitsOnce && !settings.isDryRun && connection.durability != .off && connection.shared == nil
     if mayCommit && transaction.isOpen {
-      try keepHeld(batch, before: record, reject: reject)
+      try leave(batch, before: record, reject: reject)
       try commit(batch, recordCount: record)
     }
     throw UpsurgeError(.interrupted, "interrupted")
@@ -73,16 +78,16 @@ extension TableWriter {
     let cellCount = batch.columnCount
     let mayDiffer = batch.hasAbsentCells || cellCount < bound.plan.columns.count
     let mayFlag =
-      mayDiffer && bound.statements.flagged != nil && stages.permitsNow.contains(.flagged) && references == nil && !settlesKept
+      mayDiffer && bound.statements.flagged != nil && stages.permitsNow.contains(.flagged) && !settlesKept
       && claims == nil
     let cells = batch.cells
-    let isTracking = references != nil
-    let goesAlone = !stages.permitsNow.contains(.manyRows) || references != nil || tellsOutcomes
+    let tracking = stages.references?.references == nil ? nil : stages.references
+    let goesAlone = !stages.permitsNow.contains(.manyRows) || tellsOutcomes
     var shape = bound.fullShape
     var place = start
     while place < end {
       let record = order[place]
-      if isTracking && hold.isBehind { try hold(batch, from: record, reject: hold.nextReject) }
+      try tracking?.holdAgain(batch, from: record)
       let row = cells + record * cellCount
       switch verdict(batch, record, guards) {
       case .nullKey:

@@ -3,9 +3,9 @@ import UpsurgeRecords
 
 extension TableWriter {
   /// Keeps a record that cannot be stored, or ends the run with it, as the settings say.
-  func take(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
-    // In a later pass over held records it is counted already.
-    let count = unreadableCount + (hold.pass == .first ? 1 : 0)
+  /// - Parameter isAgain: whether it comes once more, and is counted already.
+  func take(_ reject: Reject, in batch: borrowing Batch, isAgain: Bool = false) throws(UpsurgeError) {
+    let count = unreadableCount + (isAgain ? 0 : 1)
     try self.reject(reject, in: batch)
     unreadableCount = count
   }
@@ -19,9 +19,8 @@ extension TableWriter {
       tally.fatalReject = reject
       throw reject.asError
     }
-    if countsRejectsOnly {
+    if stages.references?.countsRejectsOnly == true {
       tally.count(reject)
-      hold.hasRejects = true
       for stage in stages.list { try stage.didRefuse(.rejected, at: reject.position) }
       return
     }
@@ -37,7 +36,6 @@ extension TableWriter {
     tally.count(reject)
     try rejectSink(reject)
     for stage in stages.list { try stage.didRefuse(.rejected, at: reject.position) }
-    if references != nil, hold.pass == .first { hold.isBehind = true }
   }
 
   /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:

@@ -35,8 +35,7 @@ extension TableWriter {
     statistics.walBytesWritten = log.pagesWritten * log.frameByteCount
     do throws(UpsurgeError) {
       try connection.commitWriting()
-      // The savepoint in front of what is held has gone with the part.
-      if hold.isSet { try dropHeld() }
+      for stage in stages.list { try stage.didEndPart() }
     } catch {
       throw fail(error)
     }
@@ -47,7 +46,7 @@ extension TableWriter {
 
   /// Hands the writer over to the calling thread; its connection is handed over by its owner.
   package func moveToCurrentThread() {
-    held?.moveToCurrentThread()
+    for stage in stages.list { stage.moveToCurrentThread() }
     seen?.moveToCurrentThread()
     seenBefore?.moveToCurrentThread()
     claims?.edits.recordKey?.moveToCurrentThread()

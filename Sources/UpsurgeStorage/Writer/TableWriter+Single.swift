@@ -31,7 +31,6 @@ extension TableWriter {
         return try reject(refusal, in: batch)
       }
     }
-    let referring = references == nil ? nil : try rowBeforeReference(batch, record, shape)
     if statements.needsSavepoint { try connection.execute("SAVEPOINT upsurge_record") }
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
@@ -41,14 +40,11 @@ extension TableWriter {
         try settle(outcome, batch, record, isDelete: isTombstone || plan.mode == .delete)
       }
       if statements.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
-      if references != nil { try noteReference(outcome, batch, record, shape, before: referring) }
       for stage in stages.watching {
         try stage.didStore(outcome, batch, record, shape, isDelete: isTombstone || plan.mode == .delete)
       }
     case .failed(let refusal, let error):
-      if references != nil {
-        try noteLeft(referring, isSame: Refusal.comesBeforeConflict(refusal.code))
-      }
+      for stage in stages.watching { try stage.didFail(refusal) }
       try refuse(batch, record, refusal, error, isDelete: isTombstone || plan.mode == .delete)
     }
   }

@@ -44,11 +44,24 @@ extension TableWriter {
 
   /// Lets other writers in while there is nothing to store, unless the end of a transaction decides what is in it.
   package func commitWhileIdle() throws(UpsurgeError) {
-    guard transaction.isOpen, !settings.commitsOnce, !settings.isDryRun, references == nil,
+    guard transaction.isOpen, !settings.commitsOnce, !settings.isDryRun,
+      stages.permits.contains(.committingWhileIdle),
       connection.status(SQLITE_DBSTATUS_DEFERRED_FKS) == 0
     else { return }
     try commitStored()
     log.turns.hasBeenIdle = true
+  }
+
+  /// Does all that is done before the transaction is committed, so that what follows in it is the last; for a caller
+  /// that keeps what became of the records in the same transaction.
+  package func settle() throws(UpsurgeError) {
+    try storeGathered()
+    do throws(UpsurgeError) {
+      for stage in stages.list { try stage.settle(isLast: true) }
+      try applySettlements()
+    } catch {
+      throw fail(error)
+    }
   }
 
   /// Whether the transaction has all the records it may have, or the log all its bytes.
@@ -123,7 +136,7 @@ extension TableWriter {
   /// - Returns: when the records were settled, and committing began.
   @discardableResult
   func prepareCommit(isLast: Bool) throws(UpsurgeError) -> Double {
-    try settleReferences(isLast: isLast)
+    for stage in stages.list { try stage.settle(isLast: isLast) }
     try applySettlements()
     if !isLast { try claims?.settleTriggers() }
     try acceptance.rows?.flush()
@@ -138,7 +151,7 @@ extension TableWriter {
   func noteCommit() throws(UpsurgeError) {
     transaction.isOpen = false
     noteOwnCommit()
-    if hold.isSet { try dropHeld() }
+    for stage in stages.list { try stage.didEndPart() }
     keeper?.didCommit()
     claims?.isSettled = true
     log.turns.endSeconds = MonotonicClock.seconds
@@ -217,8 +230,6 @@ extension TableWriter {
     acceptance.rows?.didRollBack()
     if !transaction.isInDoubt { keeper?.didRollBack() }
     for stage in stages.list { stage.didRollBack() }
-    hold = RecordHold()
-    (held, referenceSetters) = (nil, nil)
     tally.didRollBack()
     localEdits = LocalEditCounts()
     if transaction.isInDoubt { return }

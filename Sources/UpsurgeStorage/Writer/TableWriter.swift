@@ -48,16 +48,6 @@ package final class TableWriter {
   var settlements: [Position: Quarantine.Settlement] = [:]
   /// Of a replay: the ids of records that have no place yet.
   package internal(set) var stillKept: [Int64] = []
-  /// Looks at the foreign keys of rows, where that is done when the transaction ends.
-  var references: OpenReferences?
-  /// From where on records may have to be stored once more, because references are open.
-  var hold = RecordHold()
-  /// Those records.
-  var held: HeldRecords?
-  /// Which of them have set references.
-  var referenceSetters: ReferenceSetters?
-  /// How often records were stored once more to see what is open without others.
-  var settlementRoundCount = 0
   /// The rows that records were about, where others may be swept.
   var seen: SeenRows?
   /// The same of the delivery in front of this one, whose sweep this one takes over.
@@ -136,7 +126,10 @@ package final class TableWriter {
     try checkFreeSQL()
     try compileEarly()
     if let observer { stages.observer = try ObserverStage(self, observer) }
-    try beginReferences()
+    if ReferenceStage.isAsked(for: plan.schema, self.settings) {
+      stages.references = ReferenceStage(self)
+      try stages.references?.adopt(plan)
+    }
     try beginSeeing()
     if settings.sorting.byteCount > 0 { stages.gathering = GatheringStage(self) }
     if settings.walksBesideRows && !settings.sorting.isTableNew { stages.equalRows = EqualRowsStage(self) }
@@ -160,7 +153,7 @@ package final class TableWriter {
     connection.checkThread()
     let start = beginStoring()
     defer { endStoring(start) }
-    held?.moveToCurrentThread()
+    for stage in stages.list { stage.moveToCurrentThread() }
     do throws(UpsurgeError) {
       if let gathering = stages.gathering {
         if try gathering.gather(batch) { return }
@@ -207,10 +200,13 @@ package final class TableWriter {
     // Outside of a transaction it may be another table before the next one begins.
     bound.moment = transaction.isOpen ? schema.moment : nil
     parentProbes = [:]
-    try claims?.adopt(plan)
+    try claims?.adopt(next)
     try adoptQuarantine()
-    for stage in stages.list { try stage.adopt(plan) }
-    try beginReferences()
+    if stages.references == nil, ReferenceStage.isAsked(for: next.schema, settings) {
+      stages.references = ReferenceStage(self)
+      stages.refresh()
+    }
+    for stage in stages.list { try stage.adopt(next) }
     stages.refresh()
     for stage in stages.list { try stage.didAdopt(leaving: stages.permits) }
   }

@@ -31,8 +31,32 @@ protocol WriterStage: AnyObject {
 
   // MARK: Transactions
 
+  /// What is open among the records of the transaction is decided.
+  /// - Parameter isLast: whether no further record comes.
+  func settle(isLast: Bool) throws(UpsurgeError)
+
+  /// The transaction has ended, or the writer's part of one that it shares: no savepoint stands any more.
+  func didEndPart() throws(UpsurgeError)
+
   /// Everything since the last commit has not happened.
   func didRollBack()
+
+  /// The writer belongs to the calling thread from now on.
+  func moveToCurrentThread()
+
+  // MARK: Batches
+
+  /// The next records of a batch are about to be stored, at most as many as there are between two looks.
+  /// - Parameters:
+  ///   - record: the first of them.
+  ///   - reject: the first of the batch's rejects that is still to come.
+  func willStore(_ batch: borrowing Batch, from record: Int, reject: Int) throws(UpsurgeError)
+
+  /// The records and rejects of a batch in front of these are stored; it goes away, or on behind a commit.
+  func willLeave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError)
+
+  /// A batch is stored.
+  func didStoreBatch()
 
   // MARK: Records that go alone
 
@@ -54,6 +78,9 @@ protocol WriterStage: AnyObject {
   func didStore(
     _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isDelete: Bool
   ) throws(UpsurgeError)
+
+  /// SQLite has refused the record.
+  func didFail(_ refusal: Refusal) throws(UpsurgeError)
 
   // MARK: Records that are not stored
 
@@ -85,7 +112,19 @@ extension WriterStage {
 
   func didAdopt(leaving permits: StorePermits) throws(UpsurgeError) {}
 
+  func settle(isLast: Bool) throws(UpsurgeError) {}
+
+  func didEndPart() throws(UpsurgeError) {}
+
   func didRollBack() {}
+
+  func moveToCurrentThread() {}
+
+  func willStore(_ batch: borrowing Batch, from record: Int, reject: Int) throws(UpsurgeError) {}
+
+  func willLeave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {}
+
+  func didStoreBatch() {}
 
   func willStore(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
@@ -98,6 +137,8 @@ extension WriterStage {
   func didStore(
     _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isDelete: Bool
   ) throws(UpsurgeError) {}
+
+  func didFail(_ refusal: Refusal) throws(UpsurgeError) {}
 
   func takes(_ reject: Reject) -> Bool { false }
 

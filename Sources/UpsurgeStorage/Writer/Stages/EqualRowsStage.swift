@@ -13,7 +13,7 @@ final class EqualRowsStage: WriterStage {
   /// Finds out whether records may be left out.
   func didAdopt(leaving permits: StorePermits) throws(UpsurgeError) {
     let isPossible =
-      permits.contains(.leavingOutEqual) && writer.references == nil && !settings.replaysKept
+      permits.contains(.leavingOutEqual) && !settings.replaysKept
       && settings.rowState == nil
     equalRecords = isPossible ? try EqualRecords(plan, on: connection) : nil
     equalRecords?.seen = writer.seen

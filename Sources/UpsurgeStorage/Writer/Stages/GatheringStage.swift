@@ -15,7 +15,7 @@ final class GatheringStage: WriterStage {
   /// Finds out whether the order of records could be seen.
   func didAdopt(leaving permits: StorePermits) {
     let isPossible =
-      permits.contains(.sorted) && writer.references == nil && !settings.isDryRun
+      permits.contains(.sorted) && !settings.isDryRun
       && !settings.quarantinesUnknown && !settings.quarantinesOrphans
       && !settings.replaysKept && settings.commitEverySeconds == nil
       && pieceLimit >= settings.sorting.fewestRecords && plan.homelessCells.isEmpty

@@ -18,7 +18,7 @@ final class ObserverStage: WriterStage {
     try adopt(writer.bound.plan)
   }
 
-  var permits: StorePermits { .committingWhileIdle }
+  var permits: StorePermits { [.committingWhileIdle, .storingForGood] }
 
   var watchesRecords: Bool { true }
 

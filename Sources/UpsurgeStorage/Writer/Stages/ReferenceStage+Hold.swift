@@ -1,39 +1,62 @@
 import UpsurgeRecords
 
 /// Records that are held behind a savepoint, because references are open, and stored once more.
-extension TableWriter {
-  /// Sets the savepoint anew in front of a record when nothing before it can be to blame for what is open; called in
-  /// front of records while references are tracked.
-  func hold(_ batch: borrowing Batch, from record: Int, reject: Int) throws(UpsurgeError) {
+extension ReferenceStage {
+  /// Sets the savepoint anew in front of a record behind a reject that was given away.
+  func holdAgain(_ batch: borrowing Batch, from record: Int) throws(UpsurgeError) {
+    if hold.isBehind { try willStore(batch, from: record, reject: hold.nextReject) }
+  }
+
+  /// Sets the savepoint anew in front of a record when nothing before it can be to blame for what is open.
+  func willStore(_ batch: borrowing Batch, from record: Int, reject: Int) throws(UpsurgeError) {
+    if references == nil { return }
     if hold.pass == .first { hold.nextReject = reject }
     guard hold.pass == .first, let references, !references.isAnyOpen else { return }
     if hold.hasRejects {
-      try keepHeld(batch, before: record, reject: reject)
-      try settleReferences()
+      try willLeave(batch, before: record, reject: reject)
+      try settle(isLast: false)
     }
     if hold.isSet {
       try connection.execute("RELEASE \(RecordHold.savepoint)")
       try dropHeld()
     }
     try connection.execute("SAVEPOINT \(RecordHold.savepoint)")
-    for stage in stages.list { stage.didHold() }
+    for stage in writer.stages.list { stage.didHold() }
     hold.isSet = true
     hold.nextReject = reject
     hold.start = (record, reject)
-    hold.ledger = ledger
-    hold.rejectsByReason = rejectsByReason
-    hold.supersededCount = keeping.supersededCount
-    hold.stillKeptCount = stillKept.count
+    hold.ledger = writer.ledger
+    hold.rejectsByReason = writer.rejectsByReason
+    hold.supersededCount = writer.keeping.supersededCount
+    hold.stillKeptCount = writer.stillKept.count
   }
 
   /// Keeps what is held of a batch, which goes away or on behind a commit.
-  func keepHeld(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {
+  func willLeave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {
     guard let references, hold.isSet, references.isAnyOpen || hold.hasRejects else { return }
     let held = try heldRecords()
     try held.keep(
       batch, records: hold.start.record..<record, rejects: hold.start.reject..<reject, columns: plan.columns)
     hold.start = (record, reject)
     hold.slice = held.sliceCount
+  }
+
+  /// The next batch begins with its first record.
+  func didStoreBatch() { hold.start = (0, 0) }
+
+  /// The savepoint has gone with the transaction, or its part.
+  func didEndPart() throws(UpsurgeError) {
+    if hold.isSet { try dropHeld() }
+  }
+
+  func didRollBack() {
+    hold = RecordHold()
+    (held, referenceSetters) = (nil, nil)
+  }
+
+  /// Notes a change of the table that is to be made once more with the records.
+  func didAddColumn(_ sql: String) {
+    if hold.isSet { hold.addedColumns.append(sql) }
   }
 
   /// Forgets what is held; the savepoint is gone.
@@ -74,25 +97,25 @@ extension TableWriter {
     let held = try heldRecords()
     let columns = plan.columns
     try connection.execute("ROLLBACK TO \(RecordHold.savepoint)")
-    for stage in stages.list { try stage.didTakeBack() }
+    for stage in writer.stages.list { try stage.didTakeBack() }
     for sql in hold.addedColumns { try connection.execute(sql) }
-    tally.ledger = hold.ledger
-    tally.rejectsByReason = hold.rejectsByReason
-    stillKept.removeSubrange(hold.stillKeptCount...)
-    try keeping.begin(supersededCount: hold.supersededCount)
+    writer.tally.ledger = hold.ledger
+    writer.tally.rejectsByReason = hold.rejectsByReason
+    writer.stillKept.removeSubrange(hold.stillKeptCount...)
+    try writer.keeping.begin(supersededCount: hold.supersededCount)
     try referenceSetters?.forgetRows()
     (hold.hasSetters, hold.hasMoved, hold.isPlain, hold.hasRejects) = (false, false, true, false)
     hold.pass = pass
     for slice in 0..<held.sliceCount {
       let of = try held.columns(of: slice)
-      if of != plan.columns { try adopt(of, at: nil) }
+      if of != plan.columns { try writer.adopt(of, at: nil) }
       let batch = try held.slice(slice)
       hold.slice = slice
       hold.start = (0, 0)
       try store(held: batch)
-      clearBindings()
+      writer.clearBindings()
     }
-    if columns != plan.columns { try adopt(columns, at: nil) }
+    if columns != plan.columns { try writer.adopt(columns, at: nil) }
     hold.pass = .first
   }
 
@@ -102,23 +125,23 @@ extension TableWriter {
     var (record, reject) = (0, 0)
     let end = hold.ordinal(of: batch.recordCount)
     var culprit = try setters.culprit(from: hold.ordinal(of: 0))
-    if !settlements.isEmpty {
+    if !writer.settlements.isEmpty {
       for record in 0..<batch.recordCount {
-        forgetSettlement(at: batch.position(of: record, file: sourceName(batch.sourceIndex)))
+        writer.forgetSettlement(at: batch.position(of: record, file: writer.sourceName(batch.sourceIndex)))
       }
     }
     while record < batch.recordCount || reject < batch.rejects.count {
       let number = reject < batch.rejects.count ? batch.rejects[reject].position.record ?? 0 : .max
       if record == batch.recordCount || batch.records[record].number >= number {
-        try take(batch.rejects[reject], in: batch)
+        try writer.take(batch.rejects[reject], in: batch, isAgain: true)
         reject += 1
         continue
       }
       if let found = culprit, found.ordinal == hold.ordinal(of: record) {
         if settings.quarantinesOrphans {
-          try quarantine(batch, record, waitingFor: orphanWords(batch, record, key: found.key))
+          try writer.quarantine(batch, record, waitingFor: writer.orphanWords(batch, record, key: found.key))
         } else {
-          try self.reject(missingParent(batch, record, found.key), in: batch)
+          try writer.reject(missingParent(batch, record, found.key), in: batch)
         }
         culprit = try setters.culprit(from: found.ordinal + 1)
         record += 1
@@ -129,7 +152,7 @@ extension TableWriter {
       while next < batch.recordCount, batch.records[next].number < number, hold.ordinal(of: next) < limit {
         next += 1
       }
-      try storeSeen(batch, in: .input, from: record, to: next)
+      try writer.storeSeen(batch, in: .input, from: record, to: next)
       record = next
     }
   }

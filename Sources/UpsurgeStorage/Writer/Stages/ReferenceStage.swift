@@ -6,33 +6,68 @@ import UpsurgeRecords
 ///
 /// The end is as if the records whose references are open at the commit had never come. While a reference is open,
 /// a savepoint stands in front of the first record that can be to blame, and all records from there on are held
-/// (`TableWriter+Hold`). At the commit those are found that have set an open reference; everything is rolled back to the
+/// (`ReferenceStage+Hold`). At the commit those are found that have set an open reference; everything is rolled back to the
 /// savepoint, and the others are stored once more, in which each may fare better than before, or worse: so again, until
 /// nothing is open.
 ///
 /// Rows whose parent is taken away by a record are the fault of that record, which is not looked for: the commit fails,
 /// and the run ends.
-extension TableWriter {
-  /// Begins to keep track where the schema or the settings put the look off.
-  func beginReferences() throws(UpsurgeError) {
-    let isDeferred = settings.defersForeignKeys || plan.schema.hasDeferredForeignKeys
+final class ReferenceStage: WriterStage {
+  unowned let writer: TableWriter
+  /// Looks at the foreign keys of rows; nil where the table has none, or no row of it can be named.
+  private(set) var references: OpenReferences?
+  /// From where on records may have to be stored once more, because references are open.
+  var hold = RecordHold()
+  /// Those records.
+  var held: HeldRecords?
+  /// Which of them have set references.
+  var referenceSetters: ReferenceSetters?
+  /// The row of the record in hand as it was.
+  private var before: [SQLValue]?
+  /// How often records were stored once more to see what is open without others.
+  private(set) var settlementRoundCount = 0
+
+  /// Whether foreign keys of a table are looked at when the transaction ends, and by the writer.
+  static func isAsked(for schema: TableSchema, _ settings: WriterSettings) -> Bool {
+    !settings.leavesReferencesOpen && (settings.defersForeignKeys || schema.hasDeferredForeignKeys)
+  }
+
+  init(_ writer: TableWriter) { self.writer = writer }
+
+  /// While it keeps track, records are stored one by one, and may be taken back.
+  var permits: StorePermits { references == nil ? .all : [] }
+
+  var watchesRecords: Bool { references != nil }
+
+  func adopt(_ plan: UpsertPlan) throws(UpsurgeError) {
     references =
-      isDeferred && !settings.leavesReferencesOpen ? try OpenReferences(connection, plan.schema) : nil
+      Self.isAsked(for: plan.schema, settings) ? try OpenReferences(connection, plan.schema) : nil
+  }
+
+  func moveToCurrentThread() { held?.moveToCurrentThread() }
+
+  // MARK: - Records
+
+  func willStore(
+    _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
+  ) throws(UpsurgeError) -> Reject? {
+    before = try rowBefore(batch, record, shape)
+    return nil
   }
 
   /// The row of a record as it was: what names it, and behind that the watched columns; nil when nothing is tracked or
   /// there is no row.
-  func rowBeforeReference(
+  private func rowBefore(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> [SQLValue]? {
     guard let references, !plan.lookUpKeys.isEmpty else { return nil }
     let columns = plan.identityColumns + references.watchedColumns
-    return try rowOfRecord(batch, record, shape, columns: columns)
+    return try writer.rowOfRecord(batch, record, shape, columns: columns)
   }
 
   /// Notes what a record has set while a reference is open.
-  func noteReference(
-    _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, before: [SQLValue]?
+  func didStore(
+    _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isDelete: Bool
   ) throws(UpsurgeError) {
     guard let references, hold.isSet else { return }
     guard references.isAnyOpen else {
@@ -49,7 +84,7 @@ extension TableWriter {
     if outcome == .inserted {
       identity =
         plan.schema.isWithoutRowid
-        ? try rowOfRecord(batch, record, shape, columns: plan.identityColumns)
+        ? try writer.rowOfRecord(batch, record, shape, columns: plan.identityColumns)
         : [.integer(sqlite3_last_insert_rowid(connection.handle))]
     }
     guard let identity, let now = try references.look(at: identity) else {
@@ -77,11 +112,24 @@ extension TableWriter {
     }
   }
 
+  func didFail(_ refusal: Refusal) throws(UpsurgeError) {
+    try noteLeft(before, isSame: Refusal.comesBeforeConflict(refusal.code))
+  }
+
+  func didRefuse(_ outcome: Outcome, at position: Position) {
+    if outcome != .rejected { return }
+    if countsRejectsOnly {
+      hold.hasRejects = true
+    } else if references != nil, hold.pass == .first {
+      hold.isBehind = true
+    }
+  }
+
   /// Notes that a record has left its row as it was while a reference is open.
   /// - Parameters:
-  ///   - before: what `rowBeforeReference` has given.
+  ///   - before: what `rowBefore` has given.
   ///   - isSame: whether the record does the same when rows of others are not there.
-  func noteLeft(_ before: [SQLValue]?, isSame: Bool) throws(UpsurgeError) {
+  private func noteLeft(_ before: [SQLValue]?, isSame: Bool) throws(UpsurgeError) {
     guard isSame else {
       hold.isPlain = false
       return
@@ -96,25 +144,13 @@ extension TableWriter {
     hold.hasMoved = false
   }
 
-  /// Does all that is done before the transaction is committed, so that what follows in it is the last; for a caller
-  /// that keeps what became of the records in the same transaction.
-  package func settle() throws(UpsurgeError) {
-    try storeGathered()
-    do throws(UpsurgeError) {
-      try settleReferences(isLast: true)
-      try applySettlements()
-    } catch {
-      throw fail(error)
-    }
-  }
-
   /// Rejects the records whose parents never came, before the transaction is committed.
   /// - Parameter isLast: whether no further record comes.
-  func settleReferences(isLast: Bool = false) throws(UpsurgeError) {
+  func settle(isLast: Bool) throws(UpsurgeError) {
     guard let references, hold.isSet, references.isAnyOpen || hold.hasRejects else { return }
     var rounds = 0
     while references.isAnyOpen {
-      guard let first = try accuse(references) else { throw openForeignKeys() }
+      guard let first = try accuse(references) else { throw writer.openForeignKeys() }
       if let error = try endOfRun(first) { throw error }
       rounds += 1
       settlementRoundCount += 1
@@ -122,7 +158,7 @@ extension TableWriter {
       try storeHeld(.trial)
     }
     try storeHeld(.last)
-    if references.isAnyOpen { throw openForeignKeys() }
+    if references.isAnyOpen { throw writer.openForeignKeys() }
     try connection.execute("RELEASE \(RecordHold.savepoint)")
     try dropHeld()
   }
@@ -196,12 +232,12 @@ extension TableWriter {
     if !endsAtOpenReference { return nil }
     let batch = try heldRecords().slice(Int(culprit.ordinal >> 32))
     let refused = missingParent(batch, Int(culprit.ordinal & 0xFFFF_FFFF), culprit.key)
-    tally.fatalReject = refused
+    writer.tally.fatalReject = refused
     return refused.asError
   }
 
   private func endlessReferences(isLast: Bool) -> UpsurgeError {
-    let isWhole = settings.commitsOnce || isLast && statistics.commitCount == 0
+    let isWhole = settings.commitsOnce || isLast && writer.statistics.commitCount == 0
     return UpsurgeError(
       .badInput,
       "records of one transaction refer to each other in chains of more than \(Self.longestSettlement) that end at"
@@ -217,7 +253,7 @@ extension TableWriter {
     let parents = key.referredColumns.joined(separator: ", ")
     let columns = key.columns.joined(separator: ", ")
     return Reject(
-      .foreignKey, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: columns,
+      .foreignKey, at: batch.position(of: record, file: writer.sourceName(batch.sourceIndex)), column: columns,
       reason: "the record refers by (\(columns)) to \(key.parentTable) (\(parents)), which has no such row"
         .escapedForTerminal,
       hint: "load the referenced rows first", raw: batch.rawBytes(of: record))
