@@ -28,8 +28,6 @@ struct RecordHold {
   // What was counted at the savepoint.
   var ledger = Ledger()
   var rejectsByReason: [Reject.Code: UInt64] = [:]
-  var supersededCount: UInt64 = 0
-  var stillKeptCount = 0
 
   /// What is done with the records in hand.
   enum Pass {

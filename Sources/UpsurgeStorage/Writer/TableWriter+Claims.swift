@@ -97,7 +97,7 @@ extension TableWriter {
       place = next + 1
       count(.ignored)
       passedOver.insert(record)
-      if settlesKept { try settle(.ignored, batch, record, isDelete: false) }
+      try stages.quarantine?.settle(.ignored, batch, record, isDelete: false)
     }
     if place < end { try storeRun(batch, in: order, from: place, to: end) }
   }

@@ -78,11 +78,11 @@ extension TableWriter {
     let cellCount = batch.columnCount
     let mayDiffer = batch.hasAbsentCells || cellCount < bound.plan.columns.count
     let mayFlag =
-      mayDiffer && bound.statements.flagged != nil && stages.permitsNow.contains(.flagged) && !settlesKept
+      mayDiffer && bound.statements.flagged != nil && stages.permitsNow.contains(.flagged)
       && claims == nil
     let cells = batch.cells
+    let goesAlone = tellsOutcomes
     let tracking = stages.references?.references == nil ? nil : stages.references
-    let goesAlone = !stages.permitsNow.contains(.manyRows) || tellsOutcomes
     var shape = bound.fullShape
     var place = start
     while place < end {
@@ -125,7 +125,7 @@ extension TableWriter {
         shape = self.shape(of: row, cellCount: cellCount, last: shape)
       }
       // Records are kept from the first one on that has no place.
-      if shape.form == .singleRow || goesAlone || settlesKept {
+      if shape.form == .singleRow || !stages.permitsNow.contains(.manyRows) || goesAlone {
         try storeAlone(batch, record, shape)
         place += 1
         continue

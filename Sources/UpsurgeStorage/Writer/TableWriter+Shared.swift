@@ -116,7 +116,7 @@ extension TableWriter {
   /// - Parameter id: the last one that was kept before this delivery.
   package func forgetOrphans(through id: Int64) throws(UpsurgeError) {
     guard let rules = settings.snapshot, rules.sweep != .none, guardRefusal == nil else { return }
-    try keeping.forgetOrphans(through: id, of: sweepsAllRows(rules) ? nil : sourceNames)
+    try stages.quarantine?.forgetOrphans(through: id, of: sweepsAllRows(rules) ? nil : sourceNames)
   }
 
   /// Whether a kept record of an earlier delivery is one that this delivery would have, were it still true.

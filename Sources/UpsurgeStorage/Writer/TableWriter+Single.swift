@@ -36,9 +36,6 @@ extension TableWriter {
     case .done(let outcome):
       count(outcome)
       if claims != nil { noteStored(outcome, record) }
-      if settlesKept {
-        try settle(outcome, batch, record, isDelete: isTombstone || plan.mode == .delete)
-      }
       if statements.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
       for stage in stages.watching {
         try stage.didStore(outcome, batch, record, shape, isDelete: isTombstone || plan.mode == .delete)
@@ -184,7 +181,7 @@ extension TableWriter {
     if statements.needsSavepoint {
       try connection.execute("ROLLBACK TO upsurge_record; RELEASE upsurge_record")
     }
-    if !isDelete, let parent = try missingParent(of: record, in: batch, after: refusal) {
+    if !isDelete, let parent = try stages.quarantine?.missingParent(of: record, in: batch, after: refusal) {
       return try quarantine(batch, record, waitingFor: parent)
     }
     try reject(self.refused(batch, record, refusal, isDelete: isDelete), in: batch)

@@ -22,7 +22,7 @@ extension TableWriter {
     transaction.startSeconds = MonotonicClock.seconds
     transaction.startPages = log.pagesWritten
     transaction.startFrames = log.frames
-    try lookForKept()
+    for stage in stages.list { try stage.didBegin() }
     try chunkWriter?.didBegin()
     try openClaims()
   }
@@ -58,7 +58,7 @@ extension TableWriter {
     try storeGathered()
     do throws(UpsurgeError) {
       for stage in stages.list { try stage.settle(isLast: true) }
-      try applySettlements()
+      for stage in stages.list { try stage.didSettle() }
     } catch {
       throw fail(error)
     }
@@ -137,7 +137,7 @@ extension TableWriter {
   @discardableResult
   func prepareCommit(isLast: Bool) throws(UpsurgeError) -> Double {
     for stage in stages.list { try stage.settle(isLast: isLast) }
-    try applySettlements()
+    for stage in stages.list { try stage.didSettle() }
     if !isLast { try claims?.settleTriggers() }
     try acceptance.rows?.flush()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")

@@ -36,18 +36,10 @@ package final class TableWriter {
   }
   /// Whether the records are part of a transaction that others go on with.
   var isSuspended = false
-  /// Looks for the parents of records that were refused, by foreign key.
-  var parentProbes: [Int: Statement] = [:]
   /// The write-ahead log, and pages at large.
   lazy var log = WriteAheadLog(of: self)
   /// Lets what is nearly done be finished when the run was told to end.
   let grace: GracePeriod
-  /// Records that wait for a place in the table.
-  var keeping: Quarantine
-  /// What leaves the quarantine when the transaction ends, by the records that bring it about.
-  var settlements: [Position: Quarantine.Settlement] = [:]
-  /// Of a replay: the ids of records that have no place yet.
-  package internal(set) var stillKept: [Int64] = []
   /// The rows that records were about, where others may be swept.
   var seen: SeenRows?
   /// The same of the delivery in front of this one, whose sweep this one takes over.
@@ -119,8 +111,8 @@ package final class TableWriter {
     } else {
       bound = BoundPlan(plan, settings, on: connection)
     }
-    keeping = Quarantine(plan, on: connection)
     chunkWriter = settings.chunks.map { ChunkWriter($0, table: plan.schema.name, on: connection) }
+    stages.quarantine = QuarantineStage(self)
     if let resumed { goOn(resumed) }
     try log.begin()
     try checkFreeSQL()
@@ -199,9 +191,7 @@ package final class TableWriter {
     bound = BoundPlan(next, settings, on: connection)
     // Outside of a transaction it may be another table before the next one begins.
     bound.moment = transaction.isOpen ? schema.moment : nil
-    parentProbes = [:]
     try claims?.adopt(next)
-    try adoptQuarantine()
     if stages.references == nil, ReferenceStage.isAsked(for: next.schema, settings) {
       stages.references = ReferenceStage(self)
       stages.refresh()

@@ -31,9 +31,15 @@ protocol WriterStage: AnyObject {
 
   // MARK: Transactions
 
+  /// A transaction is open.
+  func didBegin() throws(UpsurgeError)
+
   /// What is open among the records of the transaction is decided.
   /// - Parameter isLast: whether no further record comes.
   func settle(isLast: Bool) throws(UpsurgeError)
+
+  /// All stages have decided that.
+  func didSettle() throws(UpsurgeError)
 
   /// The transaction has ended, or the writer's part of one that it shares: no savepoint stands any more.
   func didEndPart() throws(UpsurgeError)
@@ -98,6 +104,9 @@ protocol WriterStage: AnyObject {
 
   /// They are taken back.
   func didTakeBack() throws(UpsurgeError)
+
+  /// The records of a batch come once more, in its order; some are left out.
+  func willRepeat(_ batch: borrowing Batch)
 }
 
 extension WriterStage {
@@ -112,7 +121,11 @@ extension WriterStage {
 
   func didAdopt(leaving permits: StorePermits) throws(UpsurgeError) {}
 
+  func didBegin() throws(UpsurgeError) {}
+
   func settle(isLast: Bool) throws(UpsurgeError) {}
+
+  func didSettle() throws(UpsurgeError) {}
 
   func didEndPart() throws(UpsurgeError) {}
 
@@ -147,4 +160,6 @@ extension WriterStage {
   func didHold() {}
 
   func didTakeBack() throws(UpsurgeError) {}
+
+  func willRepeat(_ batch: borrowing Batch) {}
 }

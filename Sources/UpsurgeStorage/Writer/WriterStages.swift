@@ -1,5 +1,6 @@
 /// The stages of a writer, and what all of them leave open.
 struct WriterStages {
+  var quarantine: QuarantineStage?
   var observer: ObserverStage?
   var references: ReferenceStage?
   var gathering: GatheringStage?
@@ -16,7 +17,7 @@ struct WriterStages {
 
   /// Looks again at who is there, and what they permit.
   mutating func refresh() {
-    let all: [(any WriterStage)?] = [observer, references, gathering, equalRows]
+    let all: [(any WriterStage)?] = [quarantine, observer, references, gathering, equalRows]
     list = all.compactMap { $0 }
     watching = list.filter(\.watchesRecords)
     permits = list.reduce(.all) { $0.intersection($1.permits) }

@@ -13,8 +13,7 @@ final class EqualRowsStage: WriterStage {
   /// Finds out whether records may be left out.
   func didAdopt(leaving permits: StorePermits) throws(UpsurgeError) {
     let isPossible =
-      permits.contains(.leavingOutEqual) && !settings.replaysKept
-      && settings.rowState == nil
+      permits.contains(.leavingOutEqual) && settings.rowState == nil
     equalRecords = isPossible ? try EqualRecords(plan, on: connection) : nil
     equalRecords?.seen = writer.seen
   }
@@ -53,7 +52,7 @@ final class EqualRowsStage: WriterStage {
   }
 
   private func equalRecords(for batch: borrowing Batch) -> EqualRecords? {
-    writer.settlesKept || batch.hasAbsentCells || batch.columnCount < writer.bound.plan.columns.count
+    !writer.stages.permitsNow.contains(.leavingOutEqual) || batch.hasAbsentCells || batch.columnCount < writer.bound.plan.columns.count
       ? nil : equalRecords
   }
 

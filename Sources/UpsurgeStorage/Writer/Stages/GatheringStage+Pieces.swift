@@ -37,7 +37,7 @@ extension GatheringStage {
     }
     let isPending = commitsPieces && !connection.isInAutocommit
     try writer.begin()
-    if writer.settlesKept || records.count < 2 {
+    if !writer.stages.permitsNow.contains(.sorted) || records.count < 2 {
       try writer.store(batch, records, rejects: rejects)
       return true
     }

@@ -15,10 +15,8 @@ final class GatheringStage: WriterStage {
   /// Finds out whether the order of records could be seen.
   func didAdopt(leaving permits: StorePermits) {
     let isPossible =
-      permits.contains(.sorted) && !settings.isDryRun
-      && !settings.quarantinesUnknown && !settings.quarantinesOrphans
-      && !settings.replaysKept && settings.commitEverySeconds == nil
-      && pieceLimit >= settings.sorting.fewestRecords && plan.homelessCells.isEmpty
+      permits.contains(.sorted) && !settings.isDryRun && settings.commitEverySeconds == nil
+      && pieceLimit >= settings.sorting.fewestRecords
     gathering.key = isPossible ? SortKey(plan) : nil
   }
 
@@ -45,7 +43,7 @@ final class GatheringStage: WriterStage {
       if run.take(batch, mostBytes: gathering.mostBytes) { return true }
       try storeWaiting()
     }
-    guard !isPaused, !writer.settlesKept, writer.isBehindCommitted(batch), canTakeBack,
+    guard !isPaused, writer.stages.permitsNow.contains(.sorted), writer.isBehindCommitted(batch), canTakeBack,
       settings.sorting.isForced || key.isUnordered(batch)
     else {
       releaseGathering()

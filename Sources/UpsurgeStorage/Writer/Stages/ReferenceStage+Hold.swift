@@ -27,8 +27,6 @@ extension ReferenceStage {
     hold.start = (record, reject)
     hold.ledger = writer.ledger
     hold.rejectsByReason = writer.rejectsByReason
-    hold.supersededCount = writer.keeping.supersededCount
-    hold.stillKeptCount = writer.stillKept.count
   }
 
   /// Keeps what is held of a batch, which goes away or on behind a commit.
@@ -97,12 +95,10 @@ extension ReferenceStage {
     let held = try heldRecords()
     let columns = plan.columns
     try connection.execute("ROLLBACK TO \(RecordHold.savepoint)")
-    for stage in writer.stages.list { try stage.didTakeBack() }
     for sql in hold.addedColumns { try connection.execute(sql) }
     writer.tally.ledger = hold.ledger
     writer.tally.rejectsByReason = hold.rejectsByReason
-    writer.stillKept.removeSubrange(hold.stillKeptCount...)
-    try writer.keeping.begin(supersededCount: hold.supersededCount)
+    for stage in writer.stages.list { try stage.didTakeBack() }
     try referenceSetters?.forgetRows()
     (hold.hasSetters, hold.hasMoved, hold.isPlain, hold.hasRejects) = (false, false, true, false)
     hold.pass = pass
@@ -125,11 +121,7 @@ extension ReferenceStage {
     var (record, reject) = (0, 0)
     let end = hold.ordinal(of: batch.recordCount)
     var culprit = try setters.culprit(from: hold.ordinal(of: 0))
-    if !writer.settlements.isEmpty {
-      for record in 0..<batch.recordCount {
-        writer.forgetSettlement(at: batch.position(of: record, file: writer.sourceName(batch.sourceIndex)))
-      }
-    }
+    for stage in writer.stages.list { stage.willRepeat(batch) }
     while record < batch.recordCount || reject < batch.rejects.count {
       let number = reject < batch.rejects.count ? batch.rejects[reject].position.record ?? 0 : .max
       if record == batch.recordCount || batch.records[record].number >= number {
@@ -138,8 +130,9 @@ extension ReferenceStage {
         continue
       }
       if let found = culprit, found.ordinal == hold.ordinal(of: record) {
-        if settings.quarantinesOrphans {
-          try writer.quarantine(batch, record, waitingFor: writer.orphanWords(batch, record, key: found.key))
+        if settings.quarantinesOrphans, let quarantine = writer.stages.quarantine {
+          let words = try quarantine.orphanWords(batch, record, key: found.key)
+          try writer.quarantine(batch, record, waitingFor: words)
         } else {
           try writer.reject(missingParent(batch, record, found.key), in: batch)
         }

@@ -2,7 +2,7 @@ import CSQLite
 import UpsurgeRecords
 
 /// Records whose parents are not there (`WriterSettings.quarantinesOrphans`).
-extension TableWriter {
+extension QuarantineStage {
   /// What a record that was refused refers to that is not there, in words; nil where that is not why it was refused, or
   /// such records do not wait.
   func missingParent(
