@@ -79,9 +79,7 @@ extension TableWriter {
     let mayDiffer = batch.hasAbsentCells || cellCount < bound.plan.columns.count
     let mayFlag =
       mayDiffer && bound.statements.flagged != nil && stages.permitsNow.contains(.flagged)
-      && claims == nil
     let cells = batch.cells
-    let goesAlone = tellsOutcomes
     let tracking = stages.references?.references == nil ? nil : stages.references
     var shape = bound.fullShape
     var place = start
@@ -91,7 +89,7 @@ extension TableWriter {
       let row = cells + record * cellCount
       switch verdict(batch, record, guards) {
       case .nullKey:
-        if claims != nil { unstored.insert(record) }
+        for stage in stages.watching { try stage.didFail(record, nil) }
         try reject(nullKey(batch, record), in: batch)
         place += 1
         continue
@@ -106,7 +104,7 @@ extension TableWriter {
         place += 1
         continue
       case .homeless:
-        if claims != nil { unstored.insert(record) }
+        for stage in stages.watching { try stage.didFail(record, nil) }
         try quarantine(batch, record)
         place += 1
         continue
@@ -125,7 +123,7 @@ extension TableWriter {
         shape = self.shape(of: row, cellCount: cellCount, last: shape)
       }
       // Records are kept from the first one on that has no place.
-      if shape.form == .singleRow || !stages.permitsNow.contains(.manyRows) || goesAlone {
+      if shape.form == .singleRow || !stages.permitsNow.contains(.manyRows) {
         try storeAlone(batch, record, shape)
         place += 1
         continue

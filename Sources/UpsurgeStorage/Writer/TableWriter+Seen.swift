@@ -9,7 +9,7 @@ extension TableWriter {
     let byteLimit = (settings.snapshot ?? SnapshotRules()).bitsByteLimit
     let memory = settings.seenMemory ?? SeenMemory(byteLimit: byteLimit)
     if let state = settings.rowState {
-      claims = try RowClaims(state, plan, on: connection)
+      stages.claims = try ClaimStage(self, state)
       seen = try SeenRows(plan, on: connection, memory: memory)
     }
     guard let rules = settings.snapshot, rules.sweep != .none else { return }
@@ -50,15 +50,7 @@ extension TableWriter {
     guard rules.scope == nil, settings.commitsOnce, !settings.isDryRun, earlier.ledger.read == 0 else {
       return false
     }
-    return settings.chunks?.manifest != nil || rules.sweep == .hard && hasPlainRows
-  }
-
-  /// Whether records are all that adds rows to the table or takes rows from it.
-  var hasPlainRows: Bool {
-    let schema = plan.schema
-    return plan.mode == .upsert && plan.tombstoneCell == nil && schema.triggers.isEmpty
-      && schema.foreignKeys.isEmpty
-      && !schema.referencingTables.contains { SQLName.isSame($0, schema.name) }
+    return settings.chunks?.manifest != nil || rules.sweep == .hard && plan.hasPlainRows
   }
 
   /// Rows that a sweep may be about, before the first record.
@@ -67,7 +59,7 @@ extension TableWriter {
     if let chunks = settings.chunks, chunks.skippedRecordCount > 0, let manifest = chunks.manifest {
       return manifest.recordCount
     }
-    if rules.sweep == .hard && hasPlainRows {
+    if rules.sweep == .hard && plan.hasPlainRows {
       let now = try count(rowsIn: "1")
       return now - min(now, ledger.inserted)
     }
@@ -79,8 +71,8 @@ extension TableWriter {
 
   /// The rows that no record was about, where their number is known without looking at them.
   func countUnseen(_ rules: SnapshotRules) throws(UpsurgeError) -> UInt64? {
-    guard let seen, rules.sweep == .hard, rules.scope == nil, hasPlainRows, unreadableCount == 0,
-      settings.rowState?.isOwned != true, claims?.keptTerm == nil,
+    guard let seen, rules.sweep == .hard, rules.scope == nil, plan.hasPlainRows, unreadableCount == 0,
+      settings.rowState?.isOwned != true, stages.claims?.claims.keptTerm == nil,
       ledger.rejected + ledger.quarantined + ledger.ignored + ledger.deleted == 0
     else { return nil }
     let now = try count(rowsIn: "1")
@@ -97,11 +89,9 @@ extension TableWriter {
   func storeSeen(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
   ) throws(UpsurgeError) {
-    unstored.removeAll(keepingCapacity: true)
-    passedOver.removeAll(keepingCapacity: true)
-    unwritten.removeAll(keepingCapacity: true)
-    if let claims, looksBefore {
-      try storeUnedited(batch, in: order, from: start, to: end, claims)
+    for stage in stages.list { stage.willStoreRun() }
+    if let claims = stages.claims, claims.looksBefore {
+      try claims.storeUnedited(batch, in: order, from: start, to: end)
     } else {
       try storeRun(batch, in: order, from: start, to: end)
     }
@@ -112,7 +102,7 @@ extension TableWriter {
   private func note(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, as seen: SeenRows
   ) throws(UpsurgeError) {
-    if claims == nil, try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
+    if stages.claims == nil, try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
     let mayDiffer = batch.hasAbsentCells || batch.columnCount < plan.columns.count
     let role = ShapeStatements.Role.find(seen.columns)
     let alias = rowidCell
@@ -136,15 +126,8 @@ extension TableWriter {
       case SQLITE_ROW:
         try seen.insert(rowOf: handle)
         try acceptance.rows?.note(rowOf: handle)
-        if let claims, !unstored.contains(record) {
-          var standing = RowClaims.Standing.another
-          if !passedOver.contains(record) {
-            standing = try self.standing { $0.bind(rowOf: handle, count: plan.identityColumns.count) }
-          }
-          try claims.note(
-            rowOf: handle, source: sourceName(batch.sourceIndex), standing,
-            bringsBack: !unwritten.contains(record) && (!mayDiffer || shape === bound.fullShape))
-        }
+        try stages.claims?.note(
+          rowOf: handle, batch, record, isWhole: !mayDiffer || shape === bound.fullShape)
       case SQLITE_DONE:
         // The table may have made a key that nobody knows.
         let cells = batch.cells + record * batch.columnCount

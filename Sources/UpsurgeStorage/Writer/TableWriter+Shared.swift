@@ -49,7 +49,6 @@ extension TableWriter {
     for stage in stages.list { stage.moveToCurrentThread() }
     seen?.moveToCurrentThread()
     seenBefore?.moveToCurrentThread()
-    claims?.edits.recordKey?.moveToCurrentThread()
   }
 
   /// Takes back what a sweep has done since a place to which the caller has rolled back, because rows elsewhere still
@@ -76,11 +75,7 @@ extension TableWriter {
     guard let row else { return }
     try seen?.insert(row)
     if outcome == .inserted || outcome == .updated || outcome == .unchanged {
-      guard let claims else { return }
-      let standing = try standing { (statement) throws(UpsurgeError) in
-        for (index, value) in row.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
-      }
-      try claims.note(row, source: sourceName(max(sourceNames.count - 1, 0)), standing)
+      try stages.claims?.note(row)
     }
   }
 
@@ -108,7 +103,7 @@ extension TableWriter {
     undo()
     tally.ledger = ledger
     tally.rejectsByReason = reasons
-    self.localEdits = localEdits
+    stages.claims?.localEdits = localEdits
     isDone = true
   }
 

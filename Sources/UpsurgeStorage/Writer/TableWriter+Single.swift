@@ -21,13 +21,13 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool = false
   ) throws(UpsurgeError) {
     if isTombstone { tally.hasMetTombstone = true }
-    // Until it is known to be stored.
-    if claims != nil { unstored.insert(record) }
     if try isKeyNull(batch, record, shape, isTombstone: isTombstone) {
+      for stage in stages.watching { try stage.didFail(record, nil) }
       return try reject(nullKey(batch, record), in: batch)
     }
     for stage in stages.watching {
       if let refusal = try stage.willStore(batch, record, shape, isTombstone: isTombstone) {
+        for stage in stages.watching { try stage.didFail(record, nil) }
         return try reject(refusal, in: batch)
       }
     }
@@ -35,13 +35,12 @@ extension TableWriter {
     switch try attempt(batch, record, shape, isTombstone: isTombstone) {
     case .done(let outcome):
       count(outcome)
-      if claims != nil { noteStored(outcome, record) }
       if statements.needsSavepoint { try connection.execute("RELEASE upsurge_record") }
       for stage in stages.watching {
         try stage.didStore(outcome, batch, record, shape, isDelete: isTombstone || plan.mode == .delete)
       }
     case .failed(let refusal, let error):
-      for stage in stages.watching { try stage.didFail(refusal) }
+      for stage in stages.watching { try stage.didFail(record, refusal) }
       try refuse(batch, record, refusal, error, isDelete: isTombstone || plan.mode == .delete)
     }
   }

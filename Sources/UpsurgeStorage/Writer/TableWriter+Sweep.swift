@@ -9,7 +9,7 @@ extension TableWriter {
   ///   `refuseSweep` tells of those that stay.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   package func sweep(leavesOpen: Bool = false) throws(UpsurgeError) {
-    guard let rules = settings.snapshot else { return try endClaims() }
+    guard let rules = settings.snapshot else { return try stages.claims?.end() ?? () }
     if rules.sweep == .none {
       let facts = SnapshotFacts(readCount: ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
       do throws(UpsurgeError) {
@@ -21,7 +21,7 @@ extension TableWriter {
       } catch {
         throw fail(error)
       }
-      return try endClaims()
+      return try stages.claims?.end() ?? ()
     }
     try settle()
     do throws(UpsurgeError) {
@@ -31,13 +31,13 @@ extension TableWriter {
         guardRefusal = RunProgress.GuardRefusal(
           "nothing is swept: \(earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
             + "knows any more which rows they were about", remedy: "run the job again: it compares all of them")
-        try finishClaims(unseen: nil)
+        try stages.claims?.finish(unseen: nil)
         return try finishChunks()
       }
       var scope = try rules.liveScope(of: plan.schema)
-      if let claims, claims.rules.isOwned { scope = "(\(scope)) AND \(claims.sweptTerm)" }
+      if let claims = stages.claims?.claims, claims.rules.isOwned { scope = "(\(scope)) AND \(claims.sweptTerm)" }
       var unswept: UInt64 = 0
-      if let kept = claims?.keptTerm {
+      if let kept = stages.claims?.claims.keptTerm {
         unswept = try count(rowsIn: "(\(scope)) AND \(kept) AND \(try unseenTerm())")
         scope = "(\(scope)) AND NOT \(kept)"
       }
@@ -51,8 +51,8 @@ extension TableWriter {
         try removeForBefore(rules, scope, rows, leavesOpen: leavesOpen)
       }
       guardRefusal = refusal.map { RunProgress.GuardRefusal($0) }
-      localEdits.unswept = refusal == nil ? unswept : 0
-      try finishClaims(unseen: refusal == nil ? rows.unseen : nil)
+      stages.claims?.localEdits.unswept = refusal == nil ? unswept : 0
+      try stages.claims?.finish(unseen: refusal == nil ? rows.unseen : nil)
       try finishChunks()
       forgetSeen()
       seenBefore?.remove()
@@ -238,8 +238,8 @@ extension TableWriter {
     guard let scope = rules.scope, let seen else { return }
     let outside = "(\(scope)) IS NOT TRUE"
     // A row that somebody here has put outside is passed over, or brought back.
-    let kept = claims?.keptTerm.map { " AND NOT (\($0))" } ?? ""
-    let edited = claims?.editedTerm.map { " AND NOT (\($0))" } ?? ""
+    let kept = stages.claims?.claims.keptTerm.map { " AND NOT (\($0))" } ?? ""
+    let edited = stages.claims?.claims.editedTerm.map { " AND NOT (\($0))" } ?? ""
     let strays = try count(rowsIn: "\(outside) AND NOT (\(try seen.unseenTerm()))\(kept)")
     // One that a record has brought into the scope was another's, too.
     if strays == 0, try count(rowsIn: outside + edited) == rowsOutside { return }

@@ -22,9 +22,8 @@ extension TableWriter {
     transaction.startSeconds = MonotonicClock.seconds
     transaction.startPages = log.pagesWritten
     transaction.startFrames = log.frames
-    for stage in stages.list { try stage.didBegin() }
     try chunkWriter?.didBegin()
-    try openClaims()
+    for stage in stages.list { try stage.didBegin() }
   }
 
   /// Makes everything stored so far durable (as `durability` says) and visible to other connections.
@@ -138,7 +137,7 @@ extension TableWriter {
   func prepareCommit(isLast: Bool) throws(UpsurgeError) -> Double {
     for stage in stages.list { try stage.settle(isLast: isLast) }
     for stage in stages.list { try stage.didSettle() }
-    if !isLast { try claims?.settleTriggers() }
+    for stage in stages.list { try stage.willCommit(isLast: isLast) }
     try acceptance.rows?.flush()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
@@ -153,7 +152,7 @@ extension TableWriter {
     noteOwnCommit()
     for stage in stages.list { try stage.didEndPart() }
     keeper?.didCommit()
-    claims?.isSettled = true
+    for stage in stages.list { stage.didCommit() }
     log.turns.endSeconds = MonotonicClock.seconds
     tally.didCommit()
     noteCommittedRecord()
@@ -231,7 +230,6 @@ extension TableWriter {
     if !transaction.isInDoubt { keeper?.didRollBack() }
     for stage in stages.list { stage.didRollBack() }
     tally.didRollBack()
-    localEdits = LocalEditCounts()
     if transaction.isInDoubt { return }
     for observer in transactionObservers { observer.didRollBack() }
   }

@@ -25,7 +25,7 @@ extension TableWriter {
 
   /// Begins to tell rows that are not accepted from the others.
   func beginAcceptance(_ rules: SnapshotRules) throws(UpsurgeError) {
-    let rows = try UnacceptedRows(plan, rules, claims: claims, on: connection)
+    let rows = try UnacceptedRows(plan, rules, claims: stages.claims?.claims, on: connection)
     if !settings.commitsOnce && !settings.isDryRun && !connection.isBorrowed {
       rows.noteEach(sweep: rules.sweep)
     }
@@ -76,7 +76,7 @@ extension TableWriter {
     guard let rows = acceptance.rows else { return false }
     if rows.notesEach { return rows.areToldApart }
     let mayHaveBrought =
-      ledger.inserted > 0 || claims?.rules.isOwned == true
+      ledger.inserted > 0 || stages.claims?.claims.rules.isOwned == true
       || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
     if !mayHaveBrought { return true }
     // What the delivery before it has brought is accepted, and not committed yet.
@@ -102,7 +102,7 @@ extension TableWriter {
   func accept(_ rules: SnapshotRules) throws(UpsurgeError) {
     acceptance.rows?.stop()
     if settings.isDryRun { return }
-    if let claims, claims.rules.isOwned { try claims.accept() }
+    if let claims = stages.claims?.claims, claims.rules.isOwned { try claims.accept() }
     guard try UnacceptedState.isAny(plan.schema.name, ownedBy: rules.owner, on: connection) else { return }
     try begin()
     try UnacceptedState.forget(plan.schema.name, ownedBy: rules.owner, on: connection)

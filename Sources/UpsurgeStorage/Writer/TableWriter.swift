@@ -50,18 +50,6 @@ package final class TableWriter {
   var writerBefore: TableWriter?
   /// Whether nothing has spoken against the sweep of this delivery.
   var isJudged = false
-  /// Notes the rows that the feed has delivered; nil where nobody asks for that.
-  var claims: RowClaims?
-  /// Whether rows that were edited here are marked, where that is looked for.
-  package internal(set) var hasMarkedEdits = false
-  /// What was done with rows that were edited here; known behind the sweep.
-  package internal(set) var localEdits = LocalEditCounts()
-  /// Records of the piece at work that have not become their row.
-  var unstored: Set<Int> = []
-  /// Those of the others that were stale or ignored.
-  var passedOver: Set<Int> = []
-  /// Records of them that their row said already, where that is told of each.
-  var unwritten: Set<Int> = []
   /// Rows that a sweep may be about, before the first record; nil where that is found out at the end.
   var rowsBefore: UInt64? = 0
   /// Whether all rows were marked as gone before the first record: none is left to go, and any may come back.
@@ -191,7 +179,6 @@ package final class TableWriter {
     bound = BoundPlan(next, settings, on: connection)
     // Outside of a transaction it may be another table before the next one begins.
     bound.moment = transaction.isOpen ? schema.moment : nil
-    try claims?.adopt(next)
     if stages.references == nil, ReferenceStage.isAsked(for: next.schema, settings) {
       stages.references = ReferenceStage(self)
       stages.refresh()

@@ -41,8 +41,15 @@ protocol WriterStage: AnyObject {
   /// All stages have decided that.
   func didSettle() throws(UpsurgeError)
 
+  /// The transaction is about to be committed.
+  /// - Parameter isLast: whether no further record comes.
+  func willCommit(isLast: Bool) throws(UpsurgeError)
+
   /// The transaction has ended, or the writer's part of one that it shares: no savepoint stands any more.
   func didEndPart() throws(UpsurgeError)
+
+  /// The transaction is committed.
+  func didCommit()
 
   /// Everything since the last commit has not happened.
   func didRollBack()
@@ -60,6 +67,9 @@ protocol WriterStage: AnyObject {
 
   /// The records and rejects of a batch in front of these are stored; it goes away, or on behind a commit.
   func willLeave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError)
+
+  /// Records between two looks, or a part of them, are about to be stored.
+  func willStoreRun()
 
   /// A batch is stored.
   func didStoreBatch()
@@ -85,8 +95,9 @@ protocol WriterStage: AnyObject {
     _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isDelete: Bool
   ) throws(UpsurgeError)
 
-  /// SQLite has refused the record.
-  func didFail(_ refusal: Refusal) throws(UpsurgeError)
+  /// The record is not stored.
+  /// - Parameter refusal: what SQLite has said; nil where that was not asked.
+  func didFail(_ record: Int, _ refusal: Refusal?) throws(UpsurgeError)
 
   // MARK: Records that are not stored
 
@@ -127,7 +138,11 @@ extension WriterStage {
 
   func didSettle() throws(UpsurgeError) {}
 
+  func willCommit(isLast: Bool) throws(UpsurgeError) {}
+
   func didEndPart() throws(UpsurgeError) {}
+
+  func didCommit() {}
 
   func didRollBack() {}
 
@@ -136,6 +151,8 @@ extension WriterStage {
   func willStore(_ batch: borrowing Batch, from record: Int, reject: Int) throws(UpsurgeError) {}
 
   func willLeave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {}
+
+  func willStoreRun() {}
 
   func didStoreBatch() {}
 
@@ -151,7 +168,7 @@ extension WriterStage {
     _ outcome: Outcome, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isDelete: Bool
   ) throws(UpsurgeError) {}
 
-  func didFail(_ refusal: Refusal) throws(UpsurgeError) {}
+  func didFail(_ record: Int, _ refusal: Refusal?) throws(UpsurgeError) {}
 
   func takes(_ reject: Reject) -> Bool { false }
 

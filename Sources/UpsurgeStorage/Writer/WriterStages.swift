@@ -1,6 +1,7 @@
 /// The stages of a writer, and what all of them leave open.
 struct WriterStages {
   var quarantine: QuarantineStage?
+  var claims: ClaimStage?
   var observer: ObserverStage?
   var references: ReferenceStage?
   var gathering: GatheringStage?
@@ -17,7 +18,7 @@ struct WriterStages {
 
   /// Looks again at who is there, and what they permit.
   mutating func refresh() {
-    let all: [(any WriterStage)?] = [quarantine, observer, references, gathering, equalRows]
+    let all: [(any WriterStage)?] = [quarantine, claims, observer, references, gathering, equalRows]
     list = all.compactMap { $0 }
     watching = list.filter(\.watchesRecords)
     permits = list.reduce(.all) { $0.intersection($1.permits) }

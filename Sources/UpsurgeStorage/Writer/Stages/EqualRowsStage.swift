@@ -12,8 +12,7 @@ final class EqualRowsStage: WriterStage {
 
   /// Finds out whether records may be left out.
   func didAdopt(leaving permits: StorePermits) throws(UpsurgeError) {
-    let isPossible =
-      permits.contains(.leavingOutEqual) && settings.rowState == nil
+    let isPossible = permits.contains(.leavingOutEqual)
     equalRecords = isPossible ? try EqualRecords(plan, on: connection) : nil
     equalRecords?.seen = writer.seen
   }

@@ -112,7 +112,8 @@ final class ReferenceStage: WriterStage {
     }
   }
 
-  func didFail(_ refusal: Refusal) throws(UpsurgeError) {
+  func didFail(_ record: Int, _ refusal: Refusal?) throws(UpsurgeError) {
+    guard let refusal else { return }
     try noteLeft(before, isSame: Refusal.comesBeforeConflict(refusal.code))
   }
 
