@@ -19,6 +19,9 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
     public static let guardRefused = Code(rawValue: "guard-refused")
     /// SQLite failed, or the file is not a database: exit 1.
     public static let database = Code(rawValue: "database")
+    /// The connection to the database has broken, and what was not committed is lost; whether the last commit stands is
+    /// looked up: exit 75, or 3.
+    public static let connectionLost = Code(rawValue: "connection-lost")
     /// The time that the run was given is over: exit 3 or 1.
     public static let deadline = Code(rawValue: "deadline")
     /// A signal ended the run: exit 130 or 143.

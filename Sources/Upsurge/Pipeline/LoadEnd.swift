@@ -14,15 +14,29 @@ enum StartOver: Sendable {
   case chunksUnfit
   /// The earlier run of the job cannot go on, as its input is not what it was.
   case inputChanged(RunStart)
+  /// The connection to the store has broken: the run goes back to what stands there.
+  /// - tries: how often it has done so without another commit.
+  case wentBack(RunStart, tries: Int)
 
   /// The job of the run that begins again: it goes through SQLite, and reads all of a delivery, where the first try has
   /// shown that it must.
   func job(insteadOf job: LoadJob) -> LoadJob {
-    if case .inputChanged = self { return job }
+    switch self {
+    case .inputChanged, .wentBack: return job
+    case .packedInVain, .chunksUnfit: break
+    }
     var job = job
     job.options.direct = .never
     if job.options.chunks == .use { job.options.chunks = .remember }
     return job
+  }
+
+  /// How it begins, where that is known.
+  var start: RunStart? {
+    switch self {
+    case .inputChanged(let start), .wentBack(let start, _): start
+    case .packedInVain, .chunksUnfit: nil
+    }
   }
 
   /// What the first try has lost.

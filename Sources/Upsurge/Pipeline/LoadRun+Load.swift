@@ -59,6 +59,40 @@ extension LoadRun {
     }
   }
 
+  /// Loads into a store that is not SQLite; goes back to what stands there when the connection has broken.
+  func load<S: Store>(_ input: LoadInput, into store: S, _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
+    var packed: Packed?
+    do throws(UpsurgeError) {
+      return try load(input, into: store, behind: &packed, claim)
+    } catch {
+      guard error.code == .connectionLost else { throw error }
+      return .startOver(try wentBack(because: error, input, store, claim))
+    }
+  }
+
+  /// - Throws: the error, where what was read cannot be read again, or nothing was committed in so many tries.
+  private func wentBack<S: Store>(
+    because error: UpsurgeError, _ input: LoadInput, _ store: S, _ claim: JobClaim
+  ) throws(UpsurgeError) -> StartOver {
+    let standing = try store.standing(of: input.runJob, owner: owner)
+    let committed = standing?.progress.ledger.read ?? 0
+    var tries = 1
+    if case .wentBack(let start, let before) = again, start.committedCount == committed { tries = before + 1 }
+    claim.standing = standing
+    let read = input.beginning.files.all.prefix { $0.identity != nil }
+    let canReadAgain = read.count > (standing?.position.sourceIndex ?? input.beginning.index)
+    guard tries <= Self.mostTries, canReadAgain, control.cancellationSignal == nil else { throw error }
+    note(
+      RunNote(
+        .warning,
+        "\(error.message); goes on behind the \(Words.count(committed, "record")) that \(committed == 1 ? "is" : "are") committed"))
+    guard let standing else { return .wentBack(.fresh, tries: tries) }
+    return .wentBack(.goOn(standing, replaced: []), tries: tries)
+  }
+
+  /// So often a run goes back to one place.
+  private static let mostTries = 6
+
   /// Finds or makes the table, starts the reader unless it is at work, and stores what it reads.
   /// - Parameter packed: what was stored in another way already; nil where nothing was.
   func load<S: Store>(

@@ -159,7 +159,7 @@ extension LoadRun {
 
   /// Tells the ledger of a run that is complete, and reads nothing.
   /// - Returns: what is left to do when the ledger was seen.
-  func report(_ run: RunRecord, on connection: Connection) -> RunEnding {
+  func report(_ run: RunRecord, on connection: Connection?) -> RunEnding? {
     note(
       RunNote(
         .info,
@@ -170,7 +170,7 @@ extension LoadRun {
       $0.tell(run)
       $0.hasBegunToWrite = true
     }
-    return RunEnding(run, on: connection, options: job.options)
+    return connection.map { RunEnding(run, on: $0, options: job.options) }
   }
 }
 

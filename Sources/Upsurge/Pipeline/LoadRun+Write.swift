@@ -37,7 +37,7 @@ extension LoadRun {
       if !job.options.isTrial, access(job.database, F_OK) == 0,
         let looking = try? Connection.looking(at: job.database)
       {
-        _ = try? decide(job.runJob(initHash: nil), names: [], claim, on: looking)
+        _ = try? decide(job.runJob(initHash: nil), names: [], claim, in: looking)
       }
       throw error
     }
@@ -49,9 +49,7 @@ extension LoadRun {
     let runJob = job.runJob(initHash: script.hash)
     let opening = try opening(runJob, names: names, claim)
     if job.options.dryRun != nil { noteEarlier(runJob, names) }
-    if case .report(let run) = opening.start, let connection = opening.connection {
-      return .done(report(run, on: connection))
-    }
+    if case .report(let run) = opening.start { return .done(report(run, on: opening.connection)) }
     let beginning = try prepareFirst(of: sources, start: opening.start)
     if let response = beginning.source.opened.response {
       summary.withLock { $0.response = response }
@@ -59,40 +57,54 @@ extension LoadRun {
     }
     var input = LoadInput(runJob: runJob, script: script, sources: sources, names: names, beginning: beginning)
     input.aheadSeconds = try readAhead(beginning, of: sources, on: opening.connection)
+    if let store = opening.store { return try load(input, into: store, claim) }
     return try load(input, opened: opening.connection, claim)
   }
 
-  /// How a run begins, and the connection on which that was found out: where the database was there from the start.
-  private typealias Opening = (start: RunStart, connection: Connection?)
+  /// How a run begins, and what that was found out by.
+  private struct Opening {
+    var start = RunStart.fresh
+    /// To a database of SQLite that was there from the start.
+    var connection: Connection?
+    /// The store, where it is another one.
+    var store: (any Store)?
+  }
 
   /// Looks for an earlier run of the job: goes on with it, or begins anew.
   private func opening(
     _ runJob: RunJob, names: [String], _ claim: JobClaim
   ) throws(UpsurgeError) -> Opening {
     let options = job.options
+    var opening = Opening()
     if !options.isTrial && claim.lock == nil {
       claim.lock = try JobLock.take(
         runJob, files: names.map(SourceName.place), database: SourceName.place(of: job.database))
     }
-    // That is known; and on a connection of an earlier try --init would find what it has made already.
-    if case .inputChanged(let start) = again { return (start, nil) }
+    if let make = options.makeStore { opening.store = try make(job) }
+    if let start = again?.start {
+      // On the connection of an earlier try --init would find what it has made already.
+      opening.start = start
+      return opening
+    }
     let isKept = !options.isTrial && options.durability != .off
     if let group {
-      let opened = try group.openedConnection()
-      return (options.isTrial ? .fresh : try decide(runJob, names: names, claim, on: opened), opened)
+      opening.connection = try group.openedConnection()
+    } else if opening.store == nil && isKept && access(job.database, F_OK) == 0 {
+      opening.connection = try open()
     }
-    if isKept && access(job.database, F_OK) == 0 {
-      let opened = try open()
-      return (try decide(runJob, names: names, claim, on: opened), opened)
+    let shelf: (any RunShelf)? = opening.store ?? opening.connection
+    if isKept, let shelf {
+      opening.start = try decide(runJob, names: names, claim, in: shelf)
+    } else if isKept && options.resume == .require {
+      throw RunStart.nothingToResume(runJob)
     }
-    if isKept && options.resume == .require { throw RunStart.nothingToResume(runJob) }
-    return (.fresh, nil)
+    return opening
   }
 
   private func decide(
-    _ runJob: RunJob, names: [String], _ claim: JobClaim, on connection: Connection
+    _ runJob: RunJob, names: [String], _ claim: JobClaim, in shelf: some RunShelf
   ) throws(UpsurgeError) -> RunStart {
-    try RunStart.decide(runJob, policy: job.options.resume, names: names, in: connection) { claim.standing = $0 }
+    try RunStart.decide(runJob, policy: job.options.resume, names: names, in: shelf) { claim.standing = $0 }
   }
 
   /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it

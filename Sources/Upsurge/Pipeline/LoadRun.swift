@@ -20,7 +20,7 @@ final class LoadRun: Sendable {
   let checkpoint = Guarded<Interrupter?>(nil)
   let summary: Guarded<RunSummary>
   /// What its record in the database calls it.
-  let owner = RunOwner()
+  let owner: RunOwner
   /// Sources that were read to their end before anything is written.
   let ahead: FeedsAhead
   /// Runs from the start of the run.
@@ -71,14 +71,15 @@ final class LoadRun: Sendable {
     let job = again.job(insteadOf: run.job)
     self.init(
       job, run.control, run.group, run.tell, said: run.said, watch: run.watch, again: again,
-      pool: BatchPool(job))
+      pool: BatchPool(job), owner: run.owner)
     if case .packedInVain(let seconds) = again { summary.withLock { $0.stages.append((RunStage.pack, seconds)) } }
   }
 
   private init(
     _ job: LoadJob, _ control: RunControl, _ group: LoadGroup?,
     _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
-    watch: Stopwatch, again: StartOver?, pool: BatchPool, members: [LoadRun] = []
+    watch: Stopwatch, again: StartOver?, pool: BatchPool, members: [LoadRun] = [],
+    owner: RunOwner = RunOwner()
   ) {
     self.pool = pool
     self.members = members
@@ -93,6 +94,7 @@ final class LoadRun: Sendable {
     self.tell = tell
     self.watch = watch
     self.again = again
+    self.owner = owner
     note = { if said.take($0) { tell($0) } }
     var summary = RunSummary(
       database: job.database, table: job.table, sources: job.sources.map(job.options.question.mask.name))

@@ -64,7 +64,8 @@ struct Beginning {
 final class RunEnding: @unchecked Sendable {
   // Sendable because it is made on the writing thread at its end, and used on the calling thread after that.
 
-  let connection: Connection
+  /// nil where the store is not SQLite.
+  let connection: Connection?
   private let act: (_ exitCode: Int32, _ isLast: Bool) throws(UpsurgeError) -> Void
 
   /// Of a run that has ended just now.
@@ -86,10 +87,16 @@ final class RunEnding: @unchecked Sendable {
     }
   }
 
+  /// Of a run in a store that is not SQLite.
+  init(_ act: @escaping (_ exitCode: Int32) throws(UpsurgeError) -> Void) {
+    connection = nil
+    self.act = { (exitCode, _) throws(UpsurgeError) in try act(exitCode) }
+  }
+
   /// Takes the mark of the run away.
   /// - Parameter isLast: as in `RunKeeper.acknowledge`.
   func acknowledge(exitCode: Int32, isLast: Bool) throws(UpsurgeError) {
-    connection.moveToCurrentThread()
+    connection?.moveToCurrentThread()
     try act(exitCode, isLast)
   }
 }

@@ -7,6 +7,12 @@ enum RunStart: Sendable {
   /// The earlier run is complete, and nobody may have seen its ledger.
   case report(RunRecord)
 
+  /// Records that stand of the run that goes on.
+  var committedCount: UInt64 {
+    if case .goOn(let run, _) = self { return run.progress.ledger.read }
+    return 0
+  }
+
   /// There is no earlier run.
   static let fresh = RunStart.anew(replaced: [], doubt: nil)
 

@@ -9,7 +9,7 @@
 ///
 /// Nothing of it is called for a record: outcomes come back as counts and as rejects in the order of the input, so that a
 /// store may take many records at once. That a commit may be unknown, and that a run may have to go back to the last one,
-/// is part of it (`StoreTransfer`, `UpsurgeError.isCommitUnknown`).
+/// is part of it (`connectionLost`).
 ///
 /// All of it is called on the writing thread.
 protocol Store: RunShelf {

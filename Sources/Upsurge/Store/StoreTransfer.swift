@@ -9,9 +9,9 @@
 /// the sink that it was given, in the order of the input. For every choice of the store, rows, ledger and rejects are those
 /// of storing the records one by one.
 ///
-/// A store that does not know whether its last commit stands, as its connection broke meanwhile, throws
-/// `UpsurgeError.isCommitUnknown`: the run looks up what stands (`Store.standing`), and goes on from there. So does one
-/// that has lost what was not committed.
+/// A store whose connection has broken throws `connectionLost`, whether it broke with records that were not committed or
+/// in the commit itself, so that nobody knows whether that stands: the run looks up what does (`Store.standing`), and goes
+/// on from there.
 protocol StoreTransfer: AnyObject {
   // MARK: What became of the records
 

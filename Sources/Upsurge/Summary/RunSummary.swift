@@ -183,7 +183,7 @@ extension UpsurgeError {
     case .badInput: return 65
     case .unreadableInput: return 66
     case .cannotCreate: return 73
-    case .databaseBusy: return 75
+    case .databaseBusy, .connectionLost: return 75
     default: return 1
     }
   }

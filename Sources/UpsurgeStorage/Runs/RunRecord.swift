@@ -26,6 +26,15 @@ package struct RunRecord: Sendable {
   package var exitCode: Int32?
   /// The process that was at work on the run when it was read; nil where the record is all that is left of it.
   package var livePID: Int32?
+
+  package init(
+    id: Int64, state: State, job: RunJob, files: [RunFile], owner: String, startedAt: String, updatedAt: String,
+    position: RunPosition, progress: RunProgress, exitCode: Int32? = nil, livePID: Int32? = nil
+  ) {
+    (self.id, self.state, self.job, self.files, self.owner) = (id, state, job, files, owner)
+    (self.startedAt, self.updatedAt, self.position, self.progress) = (startedAt, updatedAt, position, progress)
+    (self.exitCode, self.livePID) = (exitCode, livePID)
+  }
 }
 
 /// The table of runs that have begun and not ended, or are kept for the history; users may read it, and delete from it

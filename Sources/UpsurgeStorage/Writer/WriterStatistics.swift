@@ -48,34 +48,19 @@ struct OpenTransaction {
   /// Frames in the WAL that it writes behind.
   var startFrames = 0
   /// The last record whose outcome is in the ledger.
-  var last: LastRecord?
-
-  /// A place in the input, cheap to note for each run of records.
-  struct LastRecord {
-    var sourceIndex: Int
-    var number: UInt64?
-    var line: UInt64?
-    var byte: UInt64?
-    var nextByte: UInt64?
-  }
+  var last: InputPlace.Record?
 
   mutating func note(_ batch: borrowing Batch, from start: Int, to end: Int) {
     recordCount += end - start
     let first = batch.records[start]
     let final = batch.records[end - 1]
     byteCount += Int(final.arenaOffset) + Int(final.byteCount) - Int(first.arenaOffset)
-    let byte = batch.arenaSourceOffset + UInt64(final.arenaOffset)
-    last = LastRecord(
-      sourceIndex: batch.sourceIndex, number: final.number, line: final.line, byte: byte,
-      nextByte: byte + UInt64(final.byteCount))
+    last = InputPlace.Record(batch, record: end - 1)
   }
 
   mutating func note(_ reject: Reject, sourceIndex: Int) {
     recordCount += 1
     byteCount += reject.raw.count
-    let position = reject.position
-    last = LastRecord(
-      sourceIndex: sourceIndex, number: position.record, line: position.line, byte: position.byte,
-      nextByte: reject.isRawCut ? nil : position.byte.map { $0 + UInt64(reject.raw.count) })
+    last = InputPlace.Record(reject, sourceIndex: sourceIndex)
   }
 }

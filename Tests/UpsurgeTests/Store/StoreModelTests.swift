@@ -1,0 +1,170 @@
+import TestSupport
+import Testing
+import UpsurgeRecords
+import UpsurgeStorage
+
+@testable import Upsurge
+
+/// The same feeds through SQLite and through the memory store, which stores one record after the other: the ledger, the
+/// rejects and the rows are the same.
+@Suite("A store in memory is the oracle of SQLite")
+struct StoreModelTests {
+  let scratch = Scratch()
+
+  static let seeds = 1...SeededGenerator.some(120, most: 3_000)
+
+  @Test("Rows, ledger and rejects are those of storing one by one", arguments: seeds)
+  func equal(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let feed = StoreFeed(&random)
+    let memory = MemoryStore()
+    for (night, text) in feed.texts.enumerated() {
+      let source = scratch.write(text, to: "feed\(night).\(feed.format)")
+      let wanted = run(source, feed) { options in options.makeStore = { _ in memory } }
+      let got = run(source, feed) { _ in }
+      try compare(got, wanted, memory, feed)
+    }
+  }
+
+  @Test("A connection that breaks at any commit loses nothing and stores nothing twice", arguments: seeds)
+  func connectionLost(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let feed = StoreFeed(&random)
+    let (memory, undisturbed) = (MemoryStore(), MemoryStore())
+    let faults = Guarded(SeededGenerator(seed: UInt64(seed) &+ 1_000_000))
+    memory.fault = { _ in
+      switch faults.withLock({ $0.next(4) }) {
+      case 0: .before
+      case 1: .after
+      default: nil
+      }
+    }
+    for (night, text) in feed.texts.enumerated() {
+      let source = scratch.write(text, to: "feed\(night).\(feed.format)")
+      let wanted = run(source, feed) { $0.makeStore = { _ in undisturbed } }
+      let got = run(source, feed) { $0.makeStore = { _ in memory } }
+      #expect(got.error == nil, "\(got.error.map { "\($0)" } ?? "")")
+      #expect(got.ledger == wanted.ledger)
+      #expect(memory.state.tables["t"]?.texts == undisturbed.state.tables["t"]?.texts)
+      #expect(memory.state.rejects.map(\.position) == undisturbed.state.rejects.map(\.position))
+      #expect(memory.state.runs.isEmpty, "nothing of the run is left")
+    }
+  }
+
+  @Test("A connection that stays lost ends the run, which goes on when it is started again")
+  func goesOn() throws {
+    let memory = MemoryStore()
+    let rows = (1...200).map { "\($0),x\($0)\n" }.joined()
+    let source = scratch.write("k,v\n" + rows, to: "feed.csv")
+    memory.fault = { $0 > 3 ? .before : nil }
+    var feed = StoreFeed.plain
+    feed.recordsPerBatch = 20
+    let first = run(source, feed) { $0.makeStore = { _ in memory } }
+    #expect(first.error?.code == .connectionLost)
+    #expect(first.exitCode == 3 && first.committedCount == 60)
+    memory.fault = { _ in nil }
+    let second = run(source, feed) { $0.makeStore = { _ in memory } }
+    #expect(second.error == nil && second.resumedCount == 60)
+    #expect(second.ledger.inserted == 200 && memory.state.tables["t"]?.rows.count == 200)
+  }
+
+  private func run(
+    _ source: String, _ feed: StoreFeed, _ change: (inout LoadOptions) -> Void
+  ) -> RunSummary {
+    var options = feed.options
+    change(&options)
+    let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
+    let summary = job.run()
+    #expect(summary.ledger.isBalanced)
+    return summary
+  }
+
+  private func compare(
+    _ got: RunSummary, _ wanted: RunSummary, _ memory: MemoryStore, _ feed: StoreFeed
+  ) throws {
+    #expect(got.error?.message == nil && wanted.error?.message == nil)
+    #expect(got.ledger == wanted.ledger)
+    #expect(
+      got.rejectsByReason.map { "\($0.code.rawValue) \($0.count)" }
+        == wanted.rejectsByReason.map { "\($0.code.rawValue) \($0.count)" })
+    let table = try #require(memory.state.tables["t"])
+    let columns = table.columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
+    let rows = try Database(scratch.file("a.db")).rows("SELECT \(columns) FROM t")
+    #expect(rows.sorted() == table.rows.values.map(Self.text).sorted())
+  }
+
+  /// A row as `Database.rows` writes it.
+  private static func text(_ row: [SQLValue]) -> String {
+    row.map { value in
+      switch value {
+      case .null: "NULL"
+      case .integer(let number): "\(number)"
+      case .real(let number): "\(number)"
+      case .text(let text): "'\(text.replacing("'", with: "''"))'"
+      case .blob(let bytes): "x\(bytes.count)"
+      }
+    }.joined(separator: "|")
+  }
+}
+
+/// A table's feed of several nights, made by chance: its key, mode, columns, bad records.
+struct StoreFeed {
+  var format = "csv"
+  var options = LoadOptions()
+  var texts: [String] = []
+  var recordsPerBatch = 64 {
+    didSet { options.batchSizes.recordCount = recordsPerBatch }
+  }
+
+  static var plain: StoreFeed {
+    var feed = StoreFeed()
+    feed.options.key = ["k"]
+    return feed
+  }
+
+  private init() {}
+
+  init(_ random: inout SeededGenerator) {
+    format = random.next(2) == 0 ? "csv" : "ndjson"
+    options.onError = .reject
+    options.direct = .never
+    options.key = [[], ["k"], ["k", "g"]][random.next(3)]
+    if !options.key.isEmpty {
+      options.mode = [nil, .upsert, .insert, .ignore, .update, .delete][random.next(6)]
+      if random.next(4) == 0 { options.rules.tombstone = Tombstone(column: "gone", value: "1") }
+    }
+    options.isAtomic = random.next(6) == 0
+    options.batchSizes.recordCount = 1 + random.next(90)
+    recordsPerBatch = options.batchSizes.recordCount
+    let nights = 1 + random.next(3)
+    for _ in 0..<nights { texts.append(text(records: random.next(160) + 1, &random)) }
+  }
+
+  private func text(records count: Int, _ random: inout SeededGenerator) -> String {
+    let names = ["k", "g", "n", "r", "note", "gone"]
+    var text = format == "csv" ? names.joined(separator: ",") + "\n" : ""
+    for record in 0..<count {
+      let values: [String?] = [
+        random.next(40) == 0 ? nil : "k\(random.next(60))", random.next(60) == 0 ? nil : "g\(random.next(3))",
+        record > 0 && random.next(25) == 0 ? "oops" : "\(random.next(9))",
+        "\(random.next(9)).5", random.next(6) == 0 ? nil : "it's \(random.next(5))",
+        "\(random.next(8) == 0 ? 1 : 0)",
+      ]
+      if format == "csv" {
+        text += values.map { $0 ?? "" }.joined(separator: ",") + (random.next(30) == 0 ? ",more" : "") + "\n"
+      } else {
+        let pairs = zip(names, values).compactMap { name, value -> String? in
+          guard let value else { return random.next(2) == 0 ? "\"\(name)\":null" : nil }
+          return "\"\(name)\":" + (Double(value) == nil ? "\"\(value)\"" : value)
+        }
+        text += random.next(30) == 0 ? "{\"k\":\n" : "{" + pairs.joined(separator: ",") + "}\n"
+      }
+    }
+    return text
+  }
+}
+
+extension SeededGenerator {
+  /// A number below `limit`.
+  fileprivate mutating func next(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
+}
