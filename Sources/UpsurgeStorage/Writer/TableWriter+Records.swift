@@ -67,6 +67,19 @@ extension TableWriter {
     if others.count > 0 { try storeSeen(batch, in: others.order, from: 0, to: others.count) }
   }
 
+  /// Stores records between two looks, or a part of them, and has their rows noted where a sweep follows.
+  func storeSeen(
+    _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
+  ) throws(UpsurgeError) {
+    for stage in stages.list { stage.willStoreRun() }
+    if let claims = stages.claims, claims.looksBefore {
+      try claims.storeUnedited(batch, in: order, from: start, to: end)
+    } else {
+      try storeRun(batch, in: order, from: start, to: end)
+    }
+    for stage in stages.list { try stage.didStoreRun(batch, in: order, from: start, to: end) }
+  }
+
   /// Stores records between two looks: groups neighbours of one shape into statements.
   /// - Parameters:
   ///   - start: the place of the first record in the order.

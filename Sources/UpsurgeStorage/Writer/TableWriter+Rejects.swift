@@ -2,17 +2,18 @@ import CSQLite
 import UpsurgeRecords
 
 extension TableWriter {
-  /// Keeps a record that cannot be stored, or ends the run with it, as the settings say.
+  /// Takes a record that the parser could not read.
   /// - Parameter isAgain: whether it comes once more, and is counted already.
   func take(_ reject: Reject, in batch: borrowing Batch, isAgain: Bool = false) throws(UpsurgeError) {
-    let count = unreadableCount + (isAgain ? 0 : 1)
-    try self.reject(reject, in: batch)
-    unreadableCount = count
+    try self.reject(reject, in: batch, by: isAgain ? .parserBefore : .parser)
   }
 
-  func reject(_ reject: Reject, in batch: borrowing Batch) throws(UpsurgeError) {
+  /// Keeps a record that cannot be stored, or ends the run with it, as the settings say.
+  func reject(
+    _ reject: Reject, in batch: borrowing Batch, by origin: RejectOrigin = .table
+  ) throws(UpsurgeError) {
     for stage in stages.list where stage.takes(reject) { return }
-    if isAboutNoKnownRow(reject) { unreadableCount += 1 }
+    for stage in stages.list { stage.willReject(reject, by: origin) }
     var reject = reject
     reject.sourceIndex = batch.sourceIndex
     if settings.onError == .stop {
@@ -84,14 +85,11 @@ extension TableWriter {
     }
     return error
   }
+}
 
-  /// Whether the key of a record cannot be one of any row.
-  private func isAboutNoKnownRow(_ reject: Reject) -> Bool {
-    if reject.code == .nullKey { return true }
-    guard reject.code == .typeMismatch || reject.code == .wouldChange || reject.code == .notNull else {
-      return false
-    }
-    guard let column = reject.column, let index = plan.schema.columnIndex(column) else { return true }
-    return plan.lookUpKeys.contains { $0.speaks(of: index, in: plan.schema) }
-  }
+/// Who could make no row of a record.
+enum RejectOrigin {
+  case table, parser
+  /// The parser, and the record was counted when it came first.
+  case parserBefore
 }

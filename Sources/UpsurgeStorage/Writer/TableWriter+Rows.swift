@@ -29,4 +29,17 @@ extension TableWriter {
     if code != SQLITE_ROW { throw connection.failure(code, sql: String(cString: sqlite3_sql(handle))) }
     return (0..<sqlite3_column_count(handle)).map { SQLValue(handle, column: $0) }
   }
+
+  /// How many rows of the table fulfil a condition.
+  func count(rowsIn condition: String) throws(UpsurgeError) -> UInt64 {
+    // There is no table yet whose rows they could be: its records are kept until there is.
+    if plan.schema.columns.isEmpty { return 0 }
+    let table = try SQLName.quote(plan.schema.name)
+    return try connection.interruptible { () throws(UpsurgeError) in
+      // Without a condition SQLite counts the entries of pages.
+      let filter = condition == "1" ? "" : " WHERE \(condition)"
+      let count = try connection.integer("SELECT count(*) FROM main.\(table)\(filter)")
+      return UInt64(count ?? 0)
+    }
+  }
 }

@@ -14,23 +14,8 @@ extension TableWriter {
     try settle()
     // Where nothing is swept, the guards speak at once.
     if (settings.snapshot?.sweep ?? .none) == SnapshotRules.Sweep.none { try sweep() }
-    if let rules = settings.snapshot, rules.sweep != .none, rules.scope != nil {
-      do throws(UpsurgeError) {
-        try begin()
-        try checkScope(rules)
-      } catch {
-        throw fail(error)
-      }
-    }
-    // Whether all must be read after all is found out as long as this part can be taken back alone.
-    if let chunkWriter, chunkWriter.chunks.skippedRecordCount > 0 {
-      do throws(UpsurgeError) {
-        try begin()
-        goneRowids = try goneRows(chunkWriter)
-      } catch {
-        throw fail(error)
-      }
-    }
+    try stages.sweep?.willSuspend()
+    try stages.chunks?.willSuspend()
     statistics.pagesWritten = log.pagesWritten
     statistics.walBytesWritten = log.pagesWritten * log.frameByteCount
     do throws(UpsurgeError) {
@@ -47,22 +32,6 @@ extension TableWriter {
   /// Hands the writer over to the calling thread; its connection is handed over by its owner.
   package func moveToCurrentThread() {
     for stage in stages.list { stage.moveToCurrentThread() }
-    seen?.moveToCurrentThread()
-    seenBefore?.moveToCurrentThread()
-  }
-
-  /// Takes back what a sweep has done since a place to which the caller has rolled back, because rows elsewhere still
-  /// refer to rows that it has removed.
-  package func refuseSweep() throws(UpsurgeError) {
-    guard let rules = settings.snapshot, rules.sweep != .none else { return }
-    if ledger.swept == earlier.ledger.swept && (writerBefore?.ledger.swept ?? 0) == 0 { return }
-    tally.ledger.swept = earlier.ledger.swept
-    writerBefore?.tally.ledger.swept = 0
-    try stages.observer?.didTakeBack()
-    if guardRefusal != nil { return }
-    try keepUnswept(rules)
-    let error = sweepRefusal(nil)
-    guardRefusal = RunProgress.GuardRefusal(error)
   }
 
   /// Counts a record of this load, which has waited in the quarantine, as what has become of it now.
@@ -73,7 +42,7 @@ extension TableWriter {
     tally.ledger.read -= 1
     count(outcome)
     guard let row else { return }
-    try seen?.insert(row)
+    try stages.sweep?.seen?.insert(row)
     if outcome == .inserted || outcome == .updated || outcome == .unchanged {
       try stages.claims?.note(row)
     }

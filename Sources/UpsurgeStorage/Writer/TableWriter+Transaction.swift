@@ -22,7 +22,6 @@ extension TableWriter {
     transaction.startSeconds = MonotonicClock.seconds
     transaction.startPages = log.pagesWritten
     transaction.startFrames = log.frames
-    try chunkWriter?.didBegin()
     for stage in stages.list { try stage.didBegin() }
   }
 
@@ -138,7 +137,6 @@ extension TableWriter {
     for stage in stages.list { try stage.settle(isLast: isLast) }
     for stage in stages.list { try stage.didSettle() }
     for stage in stages.list { try stage.willCommit(isLast: isLast) }
-    try acceptance.rows?.flush()
     precondition(ledger.isBalanced, "the ledger's law is broken: \(ledger)")
     let start = MonotonicClock.seconds
     for observer in transactionObservers { try observer.willCommit() }
@@ -226,7 +224,6 @@ extension TableWriter {
   func undo() {
     if !connection.isInAutocommit { try? connection.rollBackWriting() }
     transaction.isOpen = false
-    acceptance.rows?.didRollBack()
     if !transaction.isInDoubt { keeper?.didRollBack() }
     for stage in stages.list { stage.didRollBack() }
     tally.didRollBack()

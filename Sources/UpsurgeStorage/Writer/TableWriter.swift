@@ -31,7 +31,7 @@ package final class TableWriter {
     didSet {
       if !isDone { return }
       log.endBeside()
-      acceptance.rows?.stop()
+      for stage in stages.list { stage.didEnd() }
     }
   }
   /// Whether the records are part of a transaction that others go on with.
@@ -40,34 +40,6 @@ package final class TableWriter {
   lazy var log = WriteAheadLog(of: self)
   /// Lets what is nearly done be finished when the run was told to end.
   let grace: GracePeriod
-  /// The rows that records were about, where others may be swept.
-  var seen: SeenRows?
-  /// The same of the delivery in front of this one, whose sweep this one takes over.
-  var seenBefore: SeenRows?
-  /// Whether a delivery of the table has ended in the transaction of this one, and was swept for itself.
-  package var followsDelivery = false
-  /// Its writer, which counts the rows that go because of it.
-  var writerBefore: TableWriter?
-  /// Whether nothing has spoken against the sweep of this delivery.
-  var isJudged = false
-  /// Rows that a sweep may be about, before the first record; nil where that is found out at the end.
-  var rowsBefore: UInt64? = 0
-  /// Whether all rows were marked as gone before the first record: none is left to go, and any may come back.
-  var hasOnlyMarkedRows = false
-  /// Keeps what the delivery is made of; nil where nothing is to be known of it.
-  let chunkWriter: ChunkWriter?
-  /// The rows that the delivery no longer has, where that was found out before the sweep.
-  var goneRowids: [Int64]?
-  /// Rows whose mark the sweep has taken back, as no record has changed them.
-  package internal(set) var revivedCount: UInt64 = 0
-  /// What is remembered of deliveries that were not accepted.
-  package internal(set) var acceptance = Acceptance()
-  /// Rows outside of the feed's scope, before the first record.
-  var rowsOutside: UInt64 = 0
-  /// Records of which nobody knows which row they are about.
-  var unreadableCount: UInt64 = 0
-  /// Why nothing was swept.
-  package internal(set) var guardRefusal: RunProgress.GuardRefusal?
 
   /// - Parameters:
   ///   - connection: configured, and owned by the writer thread from now on.
@@ -99,8 +71,8 @@ package final class TableWriter {
     } else {
       bound = BoundPlan(plan, settings, on: connection)
     }
-    chunkWriter = settings.chunks.map { ChunkWriter($0, table: plan.schema.name, on: connection) }
     stages.quarantine = QuarantineStage(self)
+    stages.chunks = settings.chunks.map { ChunkStage(self, $0) }
     if let resumed { goOn(resumed) }
     try log.begin()
     try checkFreeSQL()
@@ -110,7 +82,10 @@ package final class TableWriter {
       stages.references = ReferenceStage(self)
       try stages.references?.adopt(plan)
     }
-    try beginSeeing()
+    if self.settings.snapshot != nil || self.settings.rowState != nil {
+      stages.sweep = SweepStage(self)
+      try stages.sweep?.begin()
+    }
     if settings.sorting.byteCount > 0 { stages.gathering = GatheringStage(self) }
     if settings.walksBesideRows && !settings.sorting.isTableNew { stages.equalRows = EqualRowsStage(self) }
     stages.refresh()

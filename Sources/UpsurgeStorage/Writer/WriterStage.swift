@@ -54,6 +54,9 @@ protocol WriterStage: AnyObject {
   /// Everything since the last commit has not happened.
   func didRollBack()
 
+  /// The writer has ended, and takes no more records.
+  func didEnd()
+
   /// The writer belongs to the calling thread from now on.
   func moveToCurrentThread()
 
@@ -70,6 +73,14 @@ protocol WriterStage: AnyObject {
 
   /// Records between two looks, or a part of them, are about to be stored.
   func willStoreRun()
+
+  /// They are stored.
+  /// - Parameters:
+  ///   - start: the place of the first one in the order.
+  ///   - end: the place behind the last one.
+  func didStoreRun(
+    _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
+  ) throws(UpsurgeError)
 
   /// A batch is stored.
   func didStoreBatch()
@@ -104,6 +115,9 @@ protocol WriterStage: AnyObject {
   /// A record cannot be stored, and is to be rejected.
   /// - Returns: whether the stage keeps the reject to itself until it gives it to `TableWriter.reject`.
   func takes(_ reject: Reject) -> Bool
+
+  /// A record is to be rejected, and no stage has kept that to itself.
+  func willReject(_ reject: Reject, by origin: RejectOrigin)
 
   /// A record was rejected, or is kept until it has a place; also one that the parser could not read.
   func didRefuse(_ outcome: Outcome, at position: Position) throws(UpsurgeError)
@@ -146,6 +160,8 @@ extension WriterStage {
 
   func didRollBack() {}
 
+  func didEnd() {}
+
   func moveToCurrentThread() {}
 
   func willStore(_ batch: borrowing Batch, from record: Int, reject: Int) throws(UpsurgeError) {}
@@ -153,6 +169,10 @@ extension WriterStage {
   func willLeave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {}
 
   func willStoreRun() {}
+
+  func didStoreRun(
+    _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
+  ) throws(UpsurgeError) {}
 
   func didStoreBatch() {}
 
@@ -171,6 +191,8 @@ extension WriterStage {
   func didFail(_ record: Int, _ refusal: Refusal?) throws(UpsurgeError) {}
 
   func takes(_ reject: Reject) -> Bool { false }
+
+  func willReject(_ reject: Reject, by origin: RejectOrigin) {}
 
   func didRefuse(_ outcome: Outcome, at position: Position) throws(UpsurgeError) {}
 

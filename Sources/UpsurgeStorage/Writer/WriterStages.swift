@@ -1,7 +1,9 @@
 /// The stages of a writer, and what all of them leave open.
 struct WriterStages {
   var quarantine: QuarantineStage?
+  var chunks: ChunkStage?
   var claims: ClaimStage?
+  var sweep: SweepStage?
   var observer: ObserverStage?
   var references: ReferenceStage?
   var gathering: GatheringStage?
@@ -18,7 +20,7 @@ struct WriterStages {
 
   /// Looks again at who is there, and what they permit.
   mutating func refresh() {
-    let all: [(any WriterStage)?] = [quarantine, claims, observer, references, gathering, equalRows]
+    let all: [(any WriterStage)?] = [quarantine, chunks, claims, sweep, observer, references, gathering, equalRows]
     list = all.compactMap { $0 }
     watching = list.filter(\.watchesRecords)
     permits = list.reduce(.all) { $0.intersection($1.permits) }

@@ -56,13 +56,13 @@ final class ClaimStage: WriterStage {
     try claims.settle(isTableNew: settings.sorting.isTableNew && writer.earlier.ledger.read == 0)
     try claims.markEdits()
     if let scope = settings.snapshot?.scope, let edited = claims.editedTerm {
-      writer.rowsOutside = try writer.count(rowsIn: "(\(scope)) IS NOT TRUE AND NOT (\(edited))")
+      writer.stages.sweep?.rowsOutside = try writer.count(rowsIn: "(\(scope)) IS NOT TRUE AND NOT (\(edited))")
     }
     hasMarkedEdits = true
     guard claims.rules.isOwned, !claims.hasCounted, let rules = settings.snapshot, rules.sweep != .none else {
       return
     }
-    writer.rowsBefore = try writer.count(
+    writer.stages.sweep?.rowsBefore = try writer.count(
       rowsIn: "(\(try rules.liveScope(of: plan.schema))) AND \(claims.sweptTerm)\(writer.acceptance.term)")
     claims.hasCounted = true
   }
@@ -129,7 +129,7 @@ final class ClaimStage: WriterStage {
   private func standing(
     _ bind: (Statement) throws(UpsurgeError) -> Void
   ) throws(UpsurgeError) -> RowClaims.Standing {
-    try writer.acceptance.rows?.standing(bind) ?? .own
+    try writer.stages.sweep?.acceptance.rows?.standing(bind) ?? .own
   }
 
   // MARK: - The end
@@ -140,9 +140,9 @@ final class ClaimStage: WriterStage {
     do throws(UpsurgeError) {
       try writer.begin()
       let isWhole =
-        settings.snapshot != nil && writer.guardRefusal == nil && writer.unreadableCount == 0
+        settings.snapshot != nil && writer.guardRefusal == nil && writer.stages.sweep?.unreadableCount == 0
         && writer.earlier.ledger.read == 0
-      try finish(unseen: isWhole ? writer.unseenTerm() : nil)
+      try finish(unseen: isWhole ? writer.stages.sweep?.unseenTerm() : nil)
     } catch {
       throw writer.fail(error)
     }

@@ -14,7 +14,7 @@ final class EqualRowsStage: WriterStage {
   func didAdopt(leaving permits: StorePermits) throws(UpsurgeError) {
     let isPossible = permits.contains(.leavingOutEqual)
     equalRecords = isPossible ? try EqualRecords(plan, on: connection) : nil
-    equalRecords?.seen = writer.seen
+    equalRecords?.seen = writer.stages.sweep?.seen
   }
 
   /// What would be told of left out rows has gone.

@@ -1,11 +1,5 @@
 import UpsurgeRecords
 
-/// Whether a delivery is accepted or refused, and what is remembered of that (see `UnacceptedRows`, `RefusalTable`).
-///
-///     judged      no guard refuses it, or its digest was given -> swept, accepted: nothing is remembered any more
-///                 a guard refuses it -> it and its rows are remembered, in the transaction of the rows
-///     comes again refused, as long as the guards are those that have refused it
-///     not judged  the run has failed, or was killed -> its rows are not accepted
 extension TableWriter {
   /// What is known of deliveries that were not accepted, and what has become of this one.
   package struct Acceptance {
@@ -22,10 +16,18 @@ extension TableWriter {
     /// SQL that is true of the rows that count, to be put behind a condition.
     var term: String { holdsRows ? rows.map { " AND \($0.acceptedTerm)" } ?? "" : "" }
   }
+}
 
+/// Whether a delivery is accepted or refused, and what is remembered of that (see `UnacceptedRows`, `RefusalTable`).
+///
+///     judged      no guard refuses it, or its digest was given -> swept, accepted: nothing is remembered any more
+///                 a guard refuses it -> it and its rows are remembered, in the transaction of the rows
+///     comes again refused, as long as the guards are those that have refused it
+///     not judged  the run has failed, or was killed -> its rows are not accepted
+extension SweepStage {
   /// Begins to tell rows that are not accepted from the others.
   func beginAcceptance(_ rules: SnapshotRules) throws(UpsurgeError) {
-    let rows = try UnacceptedRows(plan, rules, claims: stages.claims?.claims, on: connection)
+    let rows = try UnacceptedRows(plan, rules, claims: claims, on: connection)
     if !settings.commitsOnce && !settings.isDryRun && !connection.isBorrowed {
       rows.noteEach(sweep: rules.sweep)
     }
@@ -53,7 +55,7 @@ extension TableWriter {
       refusal.addWay(out: known?.digest)
       return refusal
     }
-    try begin()
+    try writer.begin()
     var delivery = RefusedDelivery(
       contentHash: hash, digest: known?.digest ?? RefusalTable.newDigest(of: hash ?? 0),
       guards: rules.guardWords, reason: rules.reason(of: refusal), areRowsKnown: try keepUnaccepted(rules))
@@ -76,8 +78,8 @@ extension TableWriter {
     guard let rows = acceptance.rows else { return false }
     if rows.notesEach { return rows.areToldApart }
     let mayHaveBrought =
-      ledger.inserted > 0 || stages.claims?.claims.rules.isOwned == true
-      || (rules.sweep != .hard || rules.scope != nil) && ledger.updated > 0
+      writer.ledger.inserted > 0 || claims?.rules.isOwned == true
+      || (rules.sweep != .hard || rules.scope != nil) && writer.ledger.updated > 0
     if !mayHaveBrought { return true }
     // What the delivery before it has brought is accepted, and not committed yet.
     if followsDelivery && seenBefore == nil { return false }
@@ -102,9 +104,9 @@ extension TableWriter {
   func accept(_ rules: SnapshotRules) throws(UpsurgeError) {
     acceptance.rows?.stop()
     if settings.isDryRun { return }
-    if let claims = stages.claims?.claims, claims.rules.isOwned { try claims.accept() }
+    if let claims, claims.rules.isOwned { try claims.accept() }
     guard try UnacceptedState.isAny(plan.schema.name, ownedBy: rules.owner, on: connection) else { return }
-    try begin()
+    try writer.begin()
     try UnacceptedState.forget(plan.schema.name, ownedBy: rules.owner, on: connection)
   }
 }

@@ -2,26 +2,26 @@ import CSQLite
 import UpsurgeRecords
 
 /// Which rows the records of a snapshot were about (see `SeenRows`).
-extension TableWriter {
+extension SweepStage {
   /// Begins to note them, where rows that no record is about may be swept.
-  func beginSeeing() throws(UpsurgeError) {
+  func begin() throws(UpsurgeError) {
     guard seen == nil, !plan.schema.columns.isEmpty else { return }
-    let byteLimit = (settings.snapshot ?? SnapshotRules()).bitsByteLimit
+    let byteLimit = (rules ?? SnapshotRules()).bitsByteLimit
     let memory = settings.seenMemory ?? SeenMemory(byteLimit: byteLimit)
     if let state = settings.rowState {
-      stages.claims = try ClaimStage(self, state)
+      writer.stages.claims = try ClaimStage(writer, state)
       seen = try SeenRows(plan, on: connection, memory: memory)
     }
-    guard let rules = settings.snapshot, rules.sweep != .none else { return }
+    guard let rules, rules.sweep != .none else { return }
     if case .soft(let column) = rules.sweep { try checkMark(column) }
     if let scope = rules.scope { try SQLFragment(scope).checkIsExpression(option: "scope") }
-    if let scope = rules.scope { rowsOutside = try count(rowsIn: "(\(scope)) IS NOT TRUE") }
+    if let scope = rules.scope { rowsOutside = try writer.count(rowsIn: "(\(scope)) IS NOT TRUE") }
     try beginAcceptance(rules)
     // Those that the feed has delivered are counted when the first transaction begins.
     if settings.rowState?.isOwned == true { return }
     let scope = try rules.liveScope(of: plan.schema)
     let counted = "(\(scope))\(acceptance.term)"
-    rowsBefore = !acceptance.holdsRows && countsRowsLater(rules) ? nil : try count(rowsIn: counted)
+    rowsBefore = !acceptance.holdsRows && countsRowsLater(rules) ? nil : try writer.count(rowsIn: counted)
     let isAny = try isAny(rowIn: scope)
     if seen != nil { return }
     if !isAny { rowsBefore = 0 }
@@ -47,7 +47,7 @@ extension TableWriter {
 
   /// Whether the rows before the first record can be told at the end, by what was done to them.
   private func countsRowsLater(_ rules: SnapshotRules) -> Bool {
-    guard rules.scope == nil, settings.commitsOnce, !settings.isDryRun, earlier.ledger.read == 0 else {
+    guard rules.scope == nil, settings.commitsOnce, !settings.isDryRun, writer.earlier.ledger.read == 0 else {
       return false
     }
     return settings.chunks?.manifest != nil || rules.sweep == .hard && plan.hasPlainRows
@@ -60,8 +60,8 @@ extension TableWriter {
       return manifest.recordCount
     }
     if rules.sweep == .hard && plan.hasPlainRows {
-      let now = try count(rowsIn: "1")
-      return now - min(now, ledger.inserted)
+      let now = try writer.count(rowsIn: "1")
+      return now - min(now, writer.ledger.inserted)
     }
     let table = try SQLName.quote(plan.schema.name)
     let count = try Connection.looking(at: connection.path).integer(
@@ -72,10 +72,10 @@ extension TableWriter {
   /// The rows that no record was about, where their number is known without looking at them.
   func countUnseen(_ rules: SnapshotRules) throws(UpsurgeError) -> UInt64? {
     guard let seen, rules.sweep == .hard, rules.scope == nil, plan.hasPlainRows, unreadableCount == 0,
-      settings.rowState?.isOwned != true, stages.claims?.claims.keptTerm == nil,
-      ledger.rejected + ledger.quarantined + ledger.ignored + ledger.deleted == 0
+      settings.rowState?.isOwned != true, claims?.keptTerm == nil,
+      writer.ledger.rejected + writer.ledger.quarantined + writer.ledger.ignored + writer.ledger.deleted == 0
     else { return nil }
-    let now = try count(rowsIn: "1")
+    let now = try writer.count(rowsIn: "1")
     return now - min(now, seen.count)
   }
 
@@ -84,17 +84,10 @@ extension TableWriter {
     return try connection.integer("SELECT 1 FROM main.\(table) WHERE \(condition) LIMIT 1") != nil
   }
 
-  /// Stores records as `storeRun` does, and notes their rows; also those of records that were refused, which stand in
-  /// the delivery, too.
-  func storeSeen(
+  /// Notes the rows of records that are stored; also those of records that were refused, which stand in the delivery, too.
+  func didStoreRun(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
   ) throws(UpsurgeError) {
-    for stage in stages.list { stage.willStoreRun() }
-    if let claims = stages.claims, claims.looksBefore {
-      try claims.storeUnedited(batch, in: order, from: start, to: end)
-    } else {
-      try storeRun(batch, in: order, from: start, to: end)
-    }
     if let seen { try note(batch, in: order, from: start, to: end, as: seen) }
     try acceptance.rows?.flush(atLeast: 8_192)
   }
@@ -102,16 +95,16 @@ extension TableWriter {
   private func note(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, as seen: SeenRows
   ) throws(UpsurgeError) {
-    if stages.claims == nil, try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
+    if claims == nil, try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
     let mayDiffer = batch.hasAbsentCells || batch.columnCount < plan.columns.count
     let role = ShapeStatements.Role.find(seen.columns)
     let alias = rowidCell
     let keyCells = plan.slots.filter(\.isKey).map(\.cellIndex).filter { $0 != alias }
-    var shape = bound.fullShape
+    var shape = writer.bound.fullShape
     for place in start..<end {
       let record = order[place]
       if mayDiffer {
-        shape = self.shape(
+        shape = writer.shape(
           of: batch.cells + record * batch.columnCount, cellCount: batch.columnCount, last: shape)
       }
       if let alias, alias < batch.columnCount {
@@ -119,15 +112,15 @@ extension TableWriter {
         // SQLite has given the row its number, so nobody knows whether it is a new one.
         if kind == .null || kind == .absent { unreadableCount += 1 }
       }
-      let handle = try statements.handle(shape, role)
-      let code = step(handle, batch, record, shape)
+      let handle = try writer.statements.handle(shape, role)
+      let code = writer.step(handle, batch, record, shape)
       defer { sqlite3_reset(handle) }
       switch code {
       case SQLITE_ROW:
         try seen.insert(rowOf: handle)
         try acceptance.rows?.note(rowOf: handle)
-        try stages.claims?.note(
-          rowOf: handle, batch, record, isWhole: !mayDiffer || shape === bound.fullShape)
+        try writer.stages.claims?.note(
+          rowOf: handle, batch, record, isWhole: !mayDiffer || shape === writer.bound.fullShape)
       case SQLITE_DONE:
         // The table may have made a key that nobody knows.
         let cells = batch.cells + record * batch.columnCount
@@ -157,5 +150,26 @@ extension TableWriter {
   /// The cell of the column that is another name of the rowid, where that is the key.
   private var rowidCell: Int? {
     plan.slots.first { $0.isKey && $0.columnIndex == plan.schema.rowidAlias }?.cellIndex
+  }
+
+  /// Counts records of which nobody knows which row they are about.
+  func willReject(_ reject: Reject, by origin: RejectOrigin) {
+    let isUnreadable =
+      switch origin {
+      case .table: isAboutNoKnownRow(reject)
+      case .parser: true
+      case .parserBefore: false
+      }
+    if isUnreadable { unreadableCount += 1 }
+  }
+
+  /// Whether the key of a record cannot be one of any row.
+  private func isAboutNoKnownRow(_ reject: Reject) -> Bool {
+    if reject.code == .nullKey { return true }
+    guard reject.code == .typeMismatch || reject.code == .wouldChange || reject.code == .notNull else {
+      return false
+    }
+    guard let column = reject.column, let index = plan.schema.columnIndex(column) else { return true }
+    return plan.lookUpKeys.contains { $0.speaks(of: index, in: plan.schema) }
   }
 }
