@@ -80,7 +80,8 @@ extension TableWriter {
     for stage in stages.list { try stage.didStoreRun(batch, in: order, from: start, to: end) }
   }
 
-  /// Stores records between two looks: groups neighbours of one shape into statements.
+  /// Stores records between two looks: groups neighbours of one shape into statements. Hot loop: nothing is asked of a
+  /// stage here unless records go alone.
   /// - Parameters:
   ///   - start: the place of the first record in the order.
   ///   - end: the place behind the last one.
@@ -100,28 +101,11 @@ extension TableWriter {
       let record = order[place]
       try tracking?.holdAgain(batch, from: record)
       let row = cells + record * cellCount
-      switch verdict(batch, record, guards) {
-      case .nullKey:
-        for stage in stages.watching { try stage.didFail(record, nil) }
-        try reject(nullKey(batch, record), in: batch)
+      let found = verdict(batch, record, guards)
+      if found != .clean {
+        shape = try storeSpecial(batch, record, found, last: shape, mayDiffer: mayDiffer)
         place += 1
         continue
-      case .alone:
-        if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
-        try storeAlone(batch, record, shape)
-        place += 1
-        continue
-      case .tombstone:
-        if mayDiffer { shape = self.shape(of: row, cellCount: cellCount, last: shape) }
-        try storeAlone(batch, record, shape, isTombstone: true)
-        place += 1
-        continue
-      case .homeless:
-        for stage in stages.watching { try stage.didFail(record, nil) }
-        try quarantine(batch, record)
-        place += 1
-        continue
-      case .clean: break
       }
       if mayFlag {
         if let usual = usualShape(of: row, cellCount: cellCount, last: shape) {
@@ -151,6 +135,31 @@ extension TableWriter {
       }
       try storeGroup(batch, in: order, from: place, to: groupEnd, shape)
       place = groupEnd
+    }
+  }
+
+  /// Stores or refuses a record that the guards single out.
+  /// - Returns: the statements for its shape; `last` where it has none.
+  @inline(never)
+  private func storeSpecial(
+    _ batch: borrowing Batch, _ record: Int, _ verdict: RecordGuards.Verdict, last: ShapeStatements,
+    mayDiffer: Bool
+  ) throws(UpsurgeError) -> ShapeStatements {
+    switch verdict {
+    case .clean: preconditionFailure("a clean record is nothing special")
+    case .nullKey:
+      for stage in stages.watching { try stage.didFail(record, nil) }
+      try reject(nullKey(batch, record), in: batch)
+      return last
+    case .homeless:
+      for stage in stages.watching { try stage.didFail(record, nil) }
+      try quarantine(batch, record)
+      return last
+    case .alone, .tombstone:
+      let row = batch.cells + record * batch.columnCount
+      let shape = mayDiffer ? self.shape(of: row, cellCount: batch.columnCount, last: last) : last
+      try storeAlone(batch, record, shape, isTombstone: verdict == .tombstone)
+      return shape
     }
   }
 
