@@ -1,14 +1,12 @@
 import CSQLite
 import UpsurgeRecords
 
-/// When a connection has looked at a schema. It says nothing of the schema itself: all moments are equal.
+/// When a connection has looked at a schema.
 package struct SchemaMoment: Sendable, Equatable {
   /// Nil for a moment that is not known.
   var dataVersion: DataVersion?
   /// The database's count of changes of its schema.
   var schemaVersion: Int64?
-
-  package static func == (left: Self, right: Self) -> Bool { true }
 }
 
 /// A connection's count of changes of its database, its own and those of others.

@@ -43,8 +43,8 @@ package struct TableSchema: Sendable, Equatable {
   package var isNamedByVirtualTable = false
   /// Whether a secondary index is on an expression or partial.
   package var hasComputedIndex = false
-  /// When this was so.
-  package var moment = SchemaMoment()
+  /// When this was so. A schema that was read again is the same one.
+  @NotCompared package var moment = SchemaMoment()
 
   package struct Column: Sendable, Equatable {
     package enum Generation: Sendable { case none, virtual, stored }
