@@ -50,6 +50,8 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
   package var remedy: Wording?
   /// SQLite's extended result code, errno, or the decompressor's code.
   public var underlyingCode: Int32?
+  /// Whether all rows were committed when it happened, and the message says so.
+  package private(set) var isBehindLastCommit = false
 
   @_disfavoredOverload
   public init(
@@ -72,6 +74,13 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
     self.snippet = snippet
     self.remedy = remedy
     self.underlyingCode = underlyingCode
+  }
+
+  /// Says that all rows are committed, once.
+  package mutating func sayAllCommitted() {
+    if isBehindLastCommit { return }
+    isBehindLastCommit = true
+    said += " (all rows are committed)"
   }
 
   /// The whole message for a person, several lines: what, where, the bytes, the fix.

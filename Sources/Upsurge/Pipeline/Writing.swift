@@ -225,12 +225,10 @@ final class Writing<Transfer: StoreTransfer> {
 }
 
 extension UpsurgeError {
-  private static let allCommitted = " (all rows are committed)"
-
   /// The error of a run whose last record is committed.
   var behindTheLastRecord: UpsurgeError {
     var error = self
-    if !message.hasSuffix(Self.allCommitted) { error.said += Wording(Self.allCommitted) }
+    error.sayAllCommitted()
     return error
   }
 }

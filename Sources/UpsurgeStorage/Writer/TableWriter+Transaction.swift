@@ -206,7 +206,7 @@ extension TableWriter {
       keeper.didCommit()
     } catch {
       var error = error
-      error.said += " (all rows are committed)"
+      error.sayAllCommitted()
       throw error
     }
   }

@@ -7,7 +7,9 @@ import UpsurgeStorage
 /// that other stores are compared with, and it can lose its connection at every commit.
 ///
 /// It knows keys of columns, all modes, deletes by a tombstone, NULL keys, rejects, new columns and the place of a run.
-final class MemoryStore: Store {
+final class MemoryStore: Store, @unchecked Sendable {
+  // Sendable because the writing thread alone uses it while a load is at work, and the test before and after.
+
   /// What happens in the place of a commit.
   enum Fault {
     /// The connection breaks before it: nothing stands.

@@ -20,8 +20,8 @@ struct StoreModelTests {
     let memory = MemoryStore()
     for (night, text) in feed.texts.enumerated() {
       let source = scratch.write(text, to: "feed\(night).\(feed.format)")
-      let wanted = run(source, feed) { options in options.makeStore = { _ in memory } }
-      let got = run(source, feed) { _ in }
+      let wanted = run(source, feed, into: memory)
+      let got = run(source, feed)
       try compare(got, wanted, memory, feed)
     }
   }
@@ -31,9 +31,9 @@ struct StoreModelTests {
     var random = SeededGenerator(seed: UInt64(seed))
     let feed = StoreFeed(&random)
     let (memory, undisturbed) = (MemoryStore(), MemoryStore())
-    let faults = Guarded(SeededGenerator(seed: UInt64(seed) &+ 1_000_000))
+    var faults = SeededGenerator(seed: UInt64(seed) &+ 1_000_000)
     memory.fault = { _ in
-      switch faults.withLock({ $0.next(4) }) {
+      switch faults.next(4) {
       case 0: .before
       case 1: .after
       default: nil
@@ -41,8 +41,8 @@ struct StoreModelTests {
     }
     for (night, text) in feed.texts.enumerated() {
       let source = scratch.write(text, to: "feed\(night).\(feed.format)")
-      let wanted = run(source, feed) { $0.makeStore = { _ in undisturbed } }
-      let got = run(source, feed) { $0.makeStore = { _ in memory } }
+      let wanted = run(source, feed, into: undisturbed)
+      let got = run(source, feed, into: memory)
       #expect(got.error == nil, "\(got.error.map { "\($0)" } ?? "")")
       #expect(got.ledger == wanted.ledger)
       #expect(memory.state.tables["t"]?.texts == undisturbed.state.tables["t"]?.texts)
@@ -59,20 +59,19 @@ struct StoreModelTests {
     memory.fault = { $0 > 3 ? .before : nil }
     var feed = StoreFeed.plain
     feed.recordsPerBatch = 20
-    let first = run(source, feed) { $0.makeStore = { _ in memory } }
+    let first = run(source, feed, into: memory)
     #expect(first.error?.code == .connectionLost)
     #expect(first.exitCode == 3 && first.committedCount == 60)
     memory.fault = { _ in nil }
-    let second = run(source, feed) { $0.makeStore = { _ in memory } }
+    let second = run(source, feed, into: memory)
     #expect(second.error == nil && second.resumedCount == 60)
     #expect(second.ledger.inserted == 200 && memory.state.tables["t"]?.rows.count == 200)
   }
 
-  private func run(
-    _ source: String, _ feed: StoreFeed, _ change: (inout LoadOptions) -> Void
-  ) -> RunSummary {
+  /// - Parameter store: where the records go; nil for SQLite.
+  private func run(_ source: String, _ feed: StoreFeed, into store: MemoryStore? = nil) -> RunSummary {
     var options = feed.options
-    change(&options)
+    if let store { options.makeStore = { _ in store } }
     let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
     let summary = job.run()
     #expect(summary.ledger.isBalanced)
