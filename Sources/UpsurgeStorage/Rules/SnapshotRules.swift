@@ -55,14 +55,27 @@ struct SnapshotFacts {
   var hasUnknownRows = false
 }
 
+/// Why a delivery is not taken for whole, or nothing is swept because of it.
+struct SnapshotRefusal {
+  /// Without what comes of it.
+  var reason: Wording
+  var hint: Wording?
+  /// Whether rows would have been swept.
+  var isOfSweep: Bool
+
+  var error: UpsurgeError {
+    UpsurgeError(.guardRefused, (isOfSweep ? "nothing is swept: " : "") + reason, hint: hint)
+  }
+}
+
 extension SnapshotRules {
   /// Why the delivery is not taken for whole, or nothing may be swept; nil where nothing speaks against it.
-  func refusal(_ facts: SnapshotFacts, table: String) -> UpsurgeError? {
+  func refusal(_ facts: SnapshotFacts, table: String) -> SnapshotRefusal? {
     if let refusal = completenessRefusal(facts) { return refusal }
     return sweep == .none ? nil : unreadableRefusal(facts) ?? deletesRefusal(facts, table: table)
   }
 
-  private func unreadableRefusal(_ facts: SnapshotFacts) -> UpsurgeError? {
+  private func unreadableRefusal(_ facts: SnapshotFacts) -> SnapshotRefusal? {
     if facts.unreadableCount == 0 { return nil }
     let (some, all) = (facts.unreadableCount, facts.readCount)
     return refusal(
@@ -75,7 +88,7 @@ extension SnapshotRules {
         call: "BulkOptions.onReject is told why rows were rejected; mend them, give each its key, and call again"))
   }
 
-  private func completenessRefusal(_ facts: SnapshotFacts) -> UpsurgeError? {
+  private func completenessRefusal(_ facts: SnapshotFacts) -> SnapshotRefusal? {
     let count = facts.readCount
     if let expectedCount, expectedCount != count {
       return refusal(
@@ -105,7 +118,7 @@ extension SnapshotRules {
     return nil
   }
 
-  private func deletesRefusal(_ facts: SnapshotFacts, table: String) -> UpsurgeError? {
+  private func deletesRefusal(_ facts: SnapshotFacts, table: String) -> SnapshotRefusal? {
     if facts.unseenCount == 0 { return nil }
     let limit: String
     switch maximumDeletes {
@@ -134,14 +147,8 @@ extension SnapshotRules {
       call: "look at the delivery; a count of \(count) as SweepGuards.maximumDeletes lets them go")
   }
 
-  func refusal(_ words: Wording, hint: Wording?) -> UpsurgeError {
-    UpsurgeError(.guardRefused, (sweep == .none ? "" : "nothing is swept: ") + words, hint: hint)
-  }
-
-  /// What a refusal says, without what comes of it.
-  func reason(of refusal: UpsurgeError) -> String {
-    let start = self.refusal("", hint: nil).message
-    return refusal.message.hasPrefix(start) ? String(refusal.message.dropFirst(start.count)) : refusal.message
+  func refusal(_ reason: Wording, hint: Wording?) -> SnapshotRefusal {
+    SnapshotRefusal(reason: reason, hint: hint, isOfSweep: sweep != .none)
   }
 
   /// The guards in the words of a job file: where they change, a refused delivery is judged again.

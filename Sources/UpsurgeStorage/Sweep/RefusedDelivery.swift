@@ -200,7 +200,7 @@ package enum UnacceptedState {
 extension SnapshotRules {
   /// What the refusal of a delivery says that comes again, and that the guards would now let through: only other guards
   /// are asked again.
-  func refusalAgain(_ delivery: RefusedDelivery) -> UpsurgeError {
+  func refusalAgain(_ delivery: RefusedDelivery) -> SnapshotRefusal {
     refusal(
       "this delivery was refused at \(delivery.refusedAt.escapedForTerminal): \(delivery.reason.escapedForTerminal)",
       hint: nil)

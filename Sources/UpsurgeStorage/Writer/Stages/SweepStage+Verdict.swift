@@ -38,7 +38,7 @@ extension SweepStage {
   /// - Parameter judge: what the guards say; is told whether a refused delivery has brought rows that nobody knows.
   /// - Returns: why it is refused; nil where nothing speaks against it.
   func verdict(
-    _ rules: SnapshotRules, _ judge: (_ hasUnknownRows: Bool) throws(UpsurgeError) -> UpsurgeError?
+    _ rules: SnapshotRules, _ judge: (_ hasUnknownRows: Bool) throws(UpsurgeError) -> SnapshotRefusal?
   ) throws(UpsurgeError) -> UpsurgeError? {
     let name = plan.schema.name
     let refused = try RefusalTable.all(of: name, ownedBy: rules.owner, on: connection)
@@ -48,9 +48,11 @@ extension SweepStage {
       acceptance.isByDigest = true
       return nil
     }
-    var refusal = try judge(refused.contains { !$0.areRowsKnown })
-    if refusal == nil, let known, known.guards == rules.guardWords { refusal = rules.refusalAgain(known) }
-    guard var refusal else { return nil }
+    let again = known.map { rules.refusalAgain($0) }
+    var found = try judge(refused.contains { !$0.areRowsKnown })
+    if found == nil, known?.guards == rules.guardWords { found = again }
+    guard let found else { return nil }
+    var refusal = found.error
     if settings.isDryRun {
       refusal.addWay(out: known?.digest)
       return refusal
@@ -58,8 +60,8 @@ extension SweepStage {
     try writer.begin()
     var delivery = RefusedDelivery(
       contentHash: hash, digest: known?.digest ?? RefusalTable.newDigest(of: hash ?? 0),
-      guards: rules.guardWords, reason: rules.reason(of: refusal), areRowsKnown: try keepUnaccepted(rules))
-    if let known, refusal.message == rules.refusalAgain(known).message { delivery.reason = known.reason }
+      guards: rules.guardWords, reason: found.reason.text, areRowsKnown: try keepUnaccepted(rules))
+    if let known, found.reason.text == again?.reason.text { delivery.reason = known.reason }
     // Without a hash it would not be known again, so there is only to say that its rows are not known.
     if hash != nil || !delivery.areRowsKnown {
       try RefusalTable.write(delivery, of: name, ownedBy: rules.owner, on: connection)
