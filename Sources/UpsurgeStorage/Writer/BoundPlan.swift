@@ -1,4 +1,3 @@
-import CSQLite
 import UpsurgeRecords
 
 /// A plan with what is compiled for it; another one takes its place when the input has other columns.
@@ -12,8 +11,6 @@ struct BoundPlan {
   let shapedSlots: [(cellIndex: Int, slot: Int)]
   /// The table's columns that are not hidden.
   let visibleColumns: [Int]
-  /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
-  let largeRecordByteCount: Int
   /// When the columns were last found to be the plan's; nil for when that was made.
   var moment: SchemaMoment?
 
@@ -22,17 +19,15 @@ struct BoundPlan {
       connection: connection, plan: plan, settings: settings, allowsAbort: connection.durability != .off)
     let full = cache.statements(for: SlotShape(full: plan.slots.count))
     cache.pinned = full
-    self.init(plan, cache, full, on: connection)
+    self.init(plan, cache, full)
   }
 
   /// The same with the statements of another writer of the plan, which has ended.
-  init(_ plan: UpsertPlan, takingOver other: BoundPlan, on connection: Connection) {
-    self.init(plan, other.statements, other.fullShape, on: connection)
+  init(_ plan: UpsertPlan, takingOver other: BoundPlan) {
+    self.init(plan, other.statements, other.fullShape)
   }
 
-  private init(
-    _ plan: UpsertPlan, _ statements: StatementCache, _ fullShape: ShapeStatements, on connection: Connection
-  ) {
+  private init(_ plan: UpsertPlan, _ statements: StatementCache, _ fullShape: ShapeStatements) {
     self.plan = plan
     self.statements = statements
     self.fullShape = fullShape
@@ -47,6 +42,5 @@ struct BoundPlan {
     }
     shapedSlots = shaped
     visibleColumns = plan.schema.columns.indices.filter { !plan.schema.columns[$0].isHidden }
-    largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
   }
 }

@@ -11,3 +11,13 @@ public struct LogPin: Sendable, Equatable {
   /// Who it is: `process 4711 (sqlite3)`; `another connection` where the system does not tell.
   public internal(set) var holder: String
 }
+
+/// How long somebody has kept a log from being emptied, while it is seen.
+struct PinWatch {
+  /// When it was first seen; nil while nobody does.
+  var sinceSeconds: Double?
+  /// Up to when the seconds are counted.
+  var countedSeconds = 0.0
+  /// Whether it was said.
+  var hasWarned = false
+}

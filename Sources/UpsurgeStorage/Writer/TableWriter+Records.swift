@@ -170,7 +170,7 @@ extension TableWriter {
     let row = batch.cells + record * batch.columnCount
     if let special = guards.special(row, cellCount: batch.columnCount, batch: batch) { return special }
     let verdict = guards.verdict(row, cellCount: batch.columnCount)
-    if verdict == .clean && Int(batch.records[record].byteCount) > bound.largeRecordByteCount { return .alone }
+    if verdict == .clean && Int(batch.records[record].byteCount) > largeRecordByteCount { return .alone }
     return verdict
   }
 

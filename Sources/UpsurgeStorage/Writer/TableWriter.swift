@@ -7,6 +7,8 @@ import UpsurgeRecords
 /// when `write` returns. Which statement a record goes into is told in `StatementForm`. For every choice the
 /// table, the ledger and the rejects are those of single-row statements, record by record.
 ///
+/// This is what every load needs; what features add are stages (see `WriterStage`).
+///
 /// After an error everything since the last commit is rolled back, `ledger` is that of the last commit (with
 /// the one record that ended the run, where a record did), and the writer is done.
 package final class TableWriter {
@@ -40,6 +42,8 @@ package final class TableWriter {
   lazy var log = WriteAheadLog(of: self)
   /// Lets what is nearly done be finished when the run was told to end.
   let grace: GracePeriod
+  /// A record larger than this goes alone, so that SQLite's length limit cannot break a statement in two.
+  let largeRecordByteCount: Int
 
   /// - Parameters:
   ///   - connection: configured, and owned by the writer thread from now on.
@@ -64,10 +68,11 @@ package final class TableWriter {
     input = WriterInput(
       sourceNames: sourceNames, keeper: keeper, earlier: resumed?.progress ?? RunProgress())
     self.rejectSink = rejectSink
+    largeRecordByteCount = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, -1)) / 4
     let observers: [(any TransactionObserver)?] = [transactionObserver, observer]
     transactionObservers = observers.compactMap { $0 }
     if let before, before.isSuspended, before.connection === connection {
-      bound = BoundPlan(plan, takingOver: before.bound, on: connection)
+      bound = BoundPlan(plan, takingOver: before.bound)
     } else {
       bound = BoundPlan(plan, settings, on: connection)
     }

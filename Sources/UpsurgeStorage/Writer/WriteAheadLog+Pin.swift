@@ -15,7 +15,7 @@ extension WriteAheadLog {
   /// Waits for the reader that has brought the log past its limit.
   func waitForReader(_ bytes: Int) throws(UpsurgeError) {
     let limit = writer.settings.walLimitByteCount
-    if !hasWarned { warn(bytes) }
+    if !watch.hasWarned { warn(bytes) }
     let start = MonotonicClock.seconds
     defer { writer.statistics.logPin?.pauseSeconds += MonotonicClock.seconds - start }
     let end = start + min(writer.settings.longestPauseSeconds, 2 * Double(bytes - limit) / Double(limit))
@@ -33,26 +33,26 @@ extension WriteAheadLog {
   /// Remembers since when the log cannot be emptied.
   func notePin(isPinned: Bool, _ bytes: Int) {
     let now = MonotonicClock.seconds
-    let wasPinned = pinnedSeconds != nil
+    let wasPinned = watch.sinceSeconds != nil
     if isPinned || wasPinned, let peak = writer.statistics.logPin?.peakByteCount, bytes > peak {
       writer.statistics.logPin?.peakByteCount = bytes
     }
     if isPinned {
-      let since = pinnedSeconds ?? now
-      pinnedSeconds = since
-      writer.statistics.logPin?.seconds += now - max(since, countedSeconds)
-      countedSeconds = now
-    } else if let since = pinnedSeconds {
-      writer.statistics.logPin?.seconds += now - max(since, countedSeconds)
-      pinnedSeconds = nil
-      countedSeconds = now
+      let since = watch.sinceSeconds ?? now
+      watch.sinceSeconds = since
+      writer.statistics.logPin?.seconds += now - max(since, watch.countedSeconds)
+      watch.countedSeconds = now
+    } else if let since = watch.sinceSeconds {
+      writer.statistics.logPin?.seconds += now - max(since, watch.countedSeconds)
+      watch.sinceSeconds = nil
+      watch.countedSeconds = now
     }
   }
 
   /// Says it once for each time that a reader brings the log past its limit.
   private func warn(_ bytes: Int) {
-    hasWarned = true
-    let seconds = MonotonicClock.seconds - (pinnedSeconds ?? MonotonicClock.seconds)
+    watch.hasWarned = true
+    let seconds = MonotonicClock.seconds - (watch.sinceSeconds ?? MonotonicClock.seconds)
     beginPin(bytes, seconds: seconds)
     let holder = writer.statistics.logPin?.holder ?? ""
     writer.settings.warn(
@@ -67,15 +67,15 @@ extension WriteAheadLog {
     pin.peakByteCount = max(pin.peakByteCount, bytes)
     pin.seconds += seconds
     writer.statistics.logPin = pin
-    countedSeconds = MonotonicClock.seconds
+    watch.countedSeconds = MonotonicClock.seconds
   }
 
-  /// Notes what the end of the run leaves in the 
+  /// Notes what the end of the run leaves in the log.
   func noteRest() {
     guard let path = connection.filePath else { return }
     let rest = DiskSpace.size(of: path + "-wal")
     if writer.statistics.logPin == nil {
-      beginPin(rest, seconds: MonotonicClock.seconds - (pinnedSeconds ?? MonotonicClock.seconds))
+      beginPin(rest, seconds: MonotonicClock.seconds - (watch.sinceSeconds ?? MonotonicClock.seconds))
     }
     writer.statistics.logPin?.leftByteCount = rest
     // The file has a header beside its frames.

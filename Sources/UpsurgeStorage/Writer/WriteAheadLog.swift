@@ -30,11 +30,8 @@ final class WriteAheadLog {
   var frames = 0
   /// A log of so many bytes makes a checkpoint wait for readers below the limit.
   private var nextWaitByteCount = 0
-  /// When it was first seen that somebody keeps the log from being emptied.
-  var pinnedSeconds: Double?
-  /// Up to when the seconds of the pin are counted.
-  var countedSeconds = 0.0
-  var hasWarned = false
+  /// How long somebody has kept the log from being emptied.
+  var watch = PinWatch()
   /// Pages that the last transaction has written.
   private(set) var lastPages = 0
   /// Pages of the database before the transaction that is open.
@@ -97,7 +94,7 @@ final class WriteAheadLog {
     if bytes > limit { try waitForReader(bytes) }
   }
 
-  /// Leaves the copying to the thread beside, as long as there is much to copy and room in the 
+  /// Leaves the copying to the thread beside, as long as there is much to copy and room in the log.
   private func checkpointsBeside(_ bytes: Int) -> Bool {
     guard checkpointByteCount >= writer.settings.leastCheckpointBeside,
       bytes >= checkpointByteCount / 2, bytes <= writer.settings.walLimitByteCount / 2, let thread = threadBeside()
@@ -135,7 +132,7 @@ final class WriteAheadLog {
     }
     frames = 0
     nextWaitByteCount = 0
-    hasWarned = false
+    watch.hasWarned = false
     notePin(isPinned: false, bytes)
     return true
   }
