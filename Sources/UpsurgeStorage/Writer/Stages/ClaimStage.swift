@@ -229,11 +229,3 @@ extension TableWriter {
   /// What was done with rows that were edited here; known behind the sweep.
   package var localEdits: LocalEditCounts { stages.claims?.localEdits ?? LocalEditCounts() }
 }
-
-extension UpsertPlan {
-  /// Whether records are all that adds rows to the table or takes rows from it.
-  var hasPlainRows: Bool {
-    mode == .upsert && tombstoneCell == nil && schema.triggers.isEmpty && schema.foreignKeys.isEmpty
-      && !schema.referencingTables.contains { SQLName.isSame($0, schema.name) }
-  }
-}
