@@ -11,8 +11,8 @@ import Testing
       "Keys", "Indexes", "Chunks", "Writer", "Waiting", "Upkeep", "Direct", "Emit", "Bench",
     ],
     "Upsurge": [
-      ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Rejects", "Table", "Runs", "Preview", "Feed",
-      "Pipeline", "Explain", "Inspect", "Import", "Replay", "Bulk", "Keys", "Bench",
+      ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Table", "Rejects", "Runs", "Preview", "Feed", "Store",
+      "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Bulk", "Keys", "Bench",
     ],
     "UpsurgeMirror": ["Job", "Feeds", "Check", "Run", "Status", "Forget", "Runner"],
     "UpsurgeCommand": ["Words", "Terminal", "Options", "JobFile", "Schedule", "Commands"],
