@@ -100,8 +100,6 @@ public struct LoadOptions: Sendable {
   package var databaseSnapshots: DatabaseSnapshots?
   /// What the program itself is the source of, by name.
   var ownSources: [String: OwnSource] = [:]
-  /// Makes the store that the records go into; nil where that is SQLite.
-  var makeStore: (@Sendable (LoadJob) throws(UpsurgeError) -> any Store)?
   /// Makes records of the sources' bytes; nil where they are CSV or JSON.
   var parser: (any FormatParser)?
   /// What http and https sources are asked with, and what of any source may not be shown.

@@ -28,8 +28,16 @@ extension LoadJob {
     control: RunControl, in group: LoadGroup? = nil, note: @escaping @Sendable (RunNote) -> Void,
     tick: (RunControl.Progress) -> Void
   ) -> EndedLoad {
+    runToEnd(control: control, in: group, into: nil, note: note, tick: tick)
+  }
+
+  /// - Parameter makeStore: makes the store that the records go into; nil where that is SQLite.
+  func runToEnd(
+    control: RunControl, in group: LoadGroup? = nil, into makeStore: StoreMaker?,
+    note: @escaping @Sendable (RunNote) -> Void, tick: (RunControl.Progress) -> Void
+  ) -> EndedLoad {
     let claim = JobClaim()
-    var run = LoadRun(job: self, control: control, group: group, note: note)
+    var run = LoadRun(job: self, control: control, group: group, makeStore: makeStore, note: note)
     var end = perform(run, claim, tick)
     while case .startOver(let again) = end {
       run = LoadRun(again, insteadOf: run)

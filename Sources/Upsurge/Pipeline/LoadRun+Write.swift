@@ -80,7 +80,7 @@ extension LoadRun {
       claim.lock = try JobLock.take(
         runJob, files: names.map(SourceName.place), database: SourceName.place(of: job.database))
     }
-    if let make = options.makeStore { opening.store = try make(job) }
+    if let makeStore { opening.store = try makeStore(job) }
     if let start = again?.start {
       // On the connection of an earlier try --init would find what it has made already.
       opening.start = start

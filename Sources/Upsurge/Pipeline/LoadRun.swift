@@ -6,6 +6,8 @@
 final class LoadRun: Sendable {
   let job: LoadJob
   let control: RunControl
+  /// Makes the store that the records go into; nil where that is SQLite.
+  let makeStore: StoreMaker?
   /// The loads with which it shares a transaction.
   let group: LoadGroup?
   /// The loads for which it only reads, by source; else empty (see `FileLoads`).
@@ -41,10 +43,12 @@ final class LoadRun: Sendable {
   fileprivate static let batchCount = 4
 
   convenience init(
-    job: LoadJob, control: RunControl, group: LoadGroup?, note: @escaping @Sendable (RunNote) -> Void
+    job: LoadJob, control: RunControl, group: LoadGroup?, makeStore: StoreMaker?,
+    note: @escaping @Sendable (RunNote) -> Void
   ) {
     self.init(
-      job, control, group, note, said: SaidNotes(), watch: Stopwatch(), again: nil, pool: BatchPool(job))
+      job, control, group, note, said: SaidNotes(), watch: Stopwatch(), again: nil, pool: BatchPool(job),
+      makeStore: makeStore)
   }
 
   /// A run that reads for others, one for each of its sources.
@@ -71,7 +75,7 @@ final class LoadRun: Sendable {
     let job = again.job(insteadOf: run.job)
     self.init(
       job, run.control, run.group, run.tell, said: run.said, watch: run.watch, again: again,
-      pool: BatchPool(job), owner: run.owner)
+      pool: BatchPool(job), owner: run.owner, makeStore: run.makeStore)
     if case .packedInVain(let seconds) = again { summary.withLock { $0.stages.append((RunStage.pack, seconds)) } }
   }
 
@@ -79,7 +83,7 @@ final class LoadRun: Sendable {
     _ job: LoadJob, _ control: RunControl, _ group: LoadGroup?,
     _ tell: @escaping @Sendable (RunNote) -> Void, said: SaidNotes,
     watch: Stopwatch, again: StartOver?, pool: BatchPool, members: [LoadRun] = [],
-    owner: RunOwner = RunOwner()
+    owner: RunOwner = RunOwner(), makeStore: StoreMaker? = nil
   ) {
     self.pool = pool
     self.members = members
@@ -95,6 +99,7 @@ final class LoadRun: Sendable {
     self.watch = watch
     self.again = again
     self.owner = owner
+    self.makeStore = makeStore
     note = { if said.take($0) { tell($0) } }
     var summary = RunSummary(
       database: job.database, table: job.table, sources: job.sources.map(job.options.question.mask.name))

@@ -48,3 +48,6 @@ extension Store {
     try openRuns(of: job.table).last { $0.owner == owner.text }
   }
 }
+
+/// Makes the store of a job's database.
+typealias StoreMaker = @Sendable (LoadJob) throws(UpsurgeError) -> any Store
