@@ -248,7 +248,9 @@ extension TableWriter {
 
   private func slotShape(of row: UnsafeMutablePointer<Cell>, cellCount: Int) -> SlotShape {
     var shape = SlotShape(full: bound.plan.slots.count)
-    for (cellIndex, slot) in bound.shapedSlots where isAbsent(row, cellIndex, cellCount) { shape.remove(slot) }
+    for (cellIndex, slot) in bound.shapedSlots where isAbsent(row, cellIndex, cellCount) {
+      shape.remove(slot)
+    }
     return shape
   }
 

@@ -97,7 +97,8 @@ final class WriteAheadLog {
   /// Leaves the copying to the thread beside, as long as there is much to copy and room in the log.
   private func checkpointsBeside(_ bytes: Int) -> Bool {
     guard checkpointByteCount >= writer.settings.leastCheckpointBeside,
-      bytes >= checkpointByteCount / 2, bytes <= writer.settings.walLimitByteCount / 2, let thread = threadBeside()
+      bytes >= checkpointByteCount / 2, bytes <= writer.settings.walLimitByteCount / 2,
+      let thread = threadBeside()
     else { return false }
     guard let result = thread.lastResult else { return true }
     if result.hasFailed || result.isPinned { return false }

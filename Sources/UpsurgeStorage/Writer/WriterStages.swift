@@ -20,7 +20,9 @@ struct WriterStages {
 
   /// Looks again at who is there, and what they permit.
   mutating func refresh() {
-    let all: [(any WriterStage)?] = [quarantine, chunks, claims, sweep, observer, references, gathering, equalRows]
+    let all: [(any WriterStage)?] = [
+      quarantine, chunks, claims, sweep, observer, references, gathering, equalRows,
+    ]
     list = all.compactMap { $0 }
     watching = list.filter(\.watchesRecords)
     permits = list.reduce(.all) { $0.intersection($1.permits) }

@@ -63,7 +63,9 @@ final class ChunkStage: WriterStage {
     try chunks.store()
     let goneCount = chunks.goneRecordCount
     let madeCount = chunks.chunks.result.madeRecordCount
-    guard goneCount + UInt64(madeCount) <= UInt64(chunks.chunks.keyLimit), let seen = writer.stages.sweep?.seen else {
+    guard goneCount + UInt64(madeCount) <= UInt64(chunks.chunks.keyLimit),
+      let seen = writer.stages.sweep?.seen
+    else {
       throw void()
     }
     var gone = HashSet(count: Int(goneCount))
@@ -131,7 +133,8 @@ final class ChunkStage: WriterStage {
     let readCount = ledger.read - chunks.chunks.skippedRecordCount
     // Each record has a row of its own.
     let isDistinct = writer.stages.sweep?.seen.map { $0.count == readCount } ?? (ledger.inserted == readCount)
-    let isRemembered = writer.guardRefusal == nil && others == 0 && isDistinct && writer.earlier.ledger.read == 0
+    let isRemembered =
+      writer.guardRefusal == nil && others == 0 && isDistinct && writer.earlier.ledger.read == 0
     try chunks.finish(recordCount: isRemembered ? ledger.read : nil)
   }
 }

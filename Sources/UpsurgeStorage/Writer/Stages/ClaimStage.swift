@@ -48,7 +48,8 @@ final class ClaimStage: WriterStage {
     try claims.makeTable()
     let number = try writer.keeper.map { (keeper) throws(UpsurgeError) in
       try keeper.reserve(
-        above: { () throws(UpsurgeError) in try claims.lastRun() }, writer.progress(isWhole: false), writer.position)
+        above: { () throws(UpsurgeError) in try claims.lastRun() }, writer.progress(isWhole: false),
+        writer.position)
     }
     claims.begin(run: number)
     if claims.isSettled { return try claims.markLateEdits() }
@@ -56,7 +57,8 @@ final class ClaimStage: WriterStage {
     try claims.settle(isTableNew: settings.sorting.isTableNew && writer.earlier.ledger.read == 0)
     try claims.markEdits()
     if let scope = settings.snapshot?.scope, let edited = claims.editedTerm {
-      writer.stages.sweep?.rowsOutside = try writer.count(rowsIn: "(\(scope)) IS NOT TRUE AND NOT (\(edited))")
+      writer.stages.sweep?.rowsOutside = try writer.count(
+        rowsIn: "(\(scope)) IS NOT TRUE AND NOT (\(edited))")
     }
     hasMarkedEdits = true
     guard claims.rules.isOwned, !claims.hasCounted, let rules = settings.snapshot, rules.sweep != .none else {
@@ -170,7 +172,8 @@ final class ClaimStage: WriterStage {
     var place = start
     for next in start..<end {
       let record = order[next]
-      let isTombstone = plan.tombstoneCell != nil && writer.verdict(batch, record, writer.bound.guards) == .tombstone
+      let isTombstone =
+        plan.tombstoneCell != nil && writer.verdict(batch, record, writer.bound.guards) == .tombstone
       guard try isEdited(batch, record, isTombstone: isTombstone) else { continue }
       if place < next { try writer.storeRun(batch, in: order, from: place, to: next) }
       place = next + 1

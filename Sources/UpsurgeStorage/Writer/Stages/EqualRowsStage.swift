@@ -51,8 +51,10 @@ final class EqualRowsStage: WriterStage {
   }
 
   private func equalRecords(for batch: borrowing Batch) -> EqualRecords? {
-    !writer.stages.permitsNow.contains(.leavingOutEqual) || batch.hasAbsentCells || batch.columnCount < writer.bound.plan.columns.count
-      ? nil : equalRecords
+    guard writer.stages.permitsNow.contains(.leavingOutEqual), !batch.hasAbsentCells,
+      batch.columnCount >= writer.bound.plan.columns.count
+    else { return nil }
+    return equalRecords
   }
 
   private func countEqual(_ recordCount: Int) {

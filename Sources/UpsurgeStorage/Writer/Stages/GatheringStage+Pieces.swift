@@ -66,7 +66,9 @@ extension GatheringStage {
   private func makeRoomInLog() throws(UpsurgeError) {
     let bytes = writer.log.frames * writer.log.frameByteCount
     let limit = settings.walLimitByteCount
-    if bytes <= limit / 8 || bytes + 2 * writer.log.lastPages * writer.log.frameByteCount <= limit / 2 { return }
+    if bytes <= limit / 8 || bytes + 2 * writer.log.lastPages * writer.log.frameByteCount <= limit / 2 {
+      return
+    }
     if try writer.log.checkpoint(SQLITE_CHECKPOINT_PASSIVE) { _ = try writer.log.empty(bytes) }
   }
 
@@ -81,7 +83,8 @@ extension GatheringStage {
     let order = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: records.count)
     let remaining = try leaveOutEqual(batch, records, into: order)
     let start = MonotonicClock.seconds
-    guard KeySorter.sort(order, count: remaining, of: KeyChunks(key, batch), unless: { writer.grace.isOver }) else {
+    guard KeySorter.sort(order, count: remaining, of: KeyChunks(key, batch), unless: { writer.grace.isOver })
+    else {
       throw UpsurgeError(.interrupted, "interrupted")
     }
     writer.statistics.sortSeconds += MonotonicClock.seconds - start

@@ -52,7 +52,8 @@ final class ObserverStage: WriterStage {
     case (.none, _), (_, .deleted): after = nil
     case (_, .inserted): after = try insertedRow(batch, record, shape)
     case (_, .updated): after = try updatedRow(batch, record, shape, before: before)
-    case (.after, _) where before == nil: after = try writer.rowOfRecord(batch, record, shape, columns: columns)
+    case (.after, _) where before == nil:
+      after = try writer.rowOfRecord(batch, record, shape, columns: columns)
     default: break
     }
     let position = batch.position(of: record, file: writer.sourceName(batch.sourceIndex))
@@ -119,7 +120,9 @@ final class ObserverStage: WriterStage {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, before: [SQLValue]?
   ) throws(UpsurgeError) -> [SQLValue]? {
     let identity = observedIdentity
-    guard let before, !identity.isEmpty else { return try writer.rowOfRecord(batch, record, shape, columns: columns) }
+    guard let before, !identity.isEmpty else {
+      return try writer.rowOfRecord(batch, record, shape, columns: columns)
+    }
     return try row(named: Array(before.suffix(identity.count)), by: identity, before: before)
   }
 
@@ -129,7 +132,8 @@ final class ObserverStage: WriterStage {
   ) throws(UpsurgeError) -> [SQLValue]? {
     if plan.schema.kind != .table { return try writer.rowOfRecord(batch, record, shape, columns: columns) }
     if plan.schema.isWithoutRowid {
-      return try writer.row(try writer.statements.handle(shape, .findByPrimaryKey(columns)), batch, record, shape)
+      return try writer.row(
+        try writer.statements.handle(shape, .findByPrimaryKey(columns)), batch, record, shape)
     }
     if plan.schema.rowidName == nil { return try writer.rowOfRecord(batch, record, shape, columns: columns) }
     return try row(named: [.integer(sqlite3_last_insert_rowid(connection.handle))], by: plan.identityColumns)

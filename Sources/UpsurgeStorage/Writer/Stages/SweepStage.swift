@@ -75,7 +75,8 @@ final class SweepStage: WriterStage {
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   func sweep(_ rules: SnapshotRules, leavesOpen: Bool) throws(UpsurgeError) {
     if rules.sweep == .none {
-      let facts = SnapshotFacts(readCount: writer.ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
+      let facts = SnapshotFacts(
+        readCount: writer.ledger.read, unreadableCount: 0, rowsBefore: 0, unseenCount: 0)
       do throws(UpsurgeError) {
         let refusal = try verdict(rules) { (_) throws(UpsurgeError) in
           rules.refusal(facts, table: plan.schema.name)
@@ -92,10 +93,13 @@ final class SweepStage: WriterStage {
     do throws(UpsurgeError) {
       try writer.begin()
       if !writer.isSuspended { try checkScope(rules) }
-      if writer.earlier.ledger.read > 0 && ((rowsBefore ?? 1) > 0 || hasOnlyMarkedRows || acceptance.holdsRows) {
+      if writer.earlier.ledger.read > 0
+        && ((rowsBefore ?? 1) > 0 || hasOnlyMarkedRows || acceptance.holdsRows)
+      {
         guardRefusal = RunProgress.GuardRefusal(
           "nothing is swept: \(writer.earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
-            + "knows any more which rows they were about", remedy: "run the job again: it compares all of them")
+            + "knows any more which rows they were about",
+          remedy: "run the job again: it compares all of them")
         try writer.stages.claims?.finish(unseen: nil)
         try writer.stages.chunks?.finish()
         return
@@ -196,7 +200,8 @@ final class SweepStage: WriterStage {
     try verdict(rules) { (hasUnknownRows) throws(UpsurgeError) in
       // How many rows there were is only asked where some are to go.
       var facts = SnapshotFacts(
-        readCount: writer.ledger.read, unreadableCount: unreadableCount, rowsBefore: 0, unseenCount: rows.count,
+        readCount: writer.ledger.read, unreadableCount: unreadableCount, rowsBefore: 0,
+        unseenCount: rows.count,
         hasUnknownRows: hasUnknownRows)
       if rows.count > 0, let seenBefore {
         // The rows that the delivery in front had not were judged with it.
