@@ -79,14 +79,16 @@ extension LoadRun {
     var tries = 1
     if case .wentBack(let start, let before) = again, start.committedCount == committed { tries = before + 1 }
     claim.standing = standing
+    let isComplete = standing?.state == .complete
     let read = input.beginning.files.all.prefix { $0.identity != nil }
     let canReadAgain = read.count > (standing?.position.sourceIndex ?? input.beginning.index)
-    guard tries <= Self.mostTries, canReadAgain, control.cancellationSignal == nil else { throw error }
+    guard tries <= Self.mostTries, canReadAgain || isComplete, control.cancellationSignal == nil else { throw error }
     note(
       RunNote(
         .warning,
         "\(error.message); goes on behind the \(Words.count(committed, "record")) that \(committed == 1 ? "is" : "are") committed"))
     guard let standing else { return .wentBack(.fresh, tries: tries) }
+    if isComplete { return .wentBack(.report(standing), tries: tries) }
     return .wentBack(.goOn(standing, replaced: []), tries: tries)
   }
 

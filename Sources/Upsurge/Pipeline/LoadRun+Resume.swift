@@ -158,19 +158,20 @@ extension LoadRun {
   }
 
   /// Tells the ledger of a run that is complete, and reads nothing.
-  /// - Returns: what is left to do when the ledger was seen.
-  func report(_ run: RunRecord, on connection: Connection?) -> RunEnding? {
-    note(
-      RunNote(
-        .info,
-        "this job was completed by a run that began \(run.startedAt), whose ledger was not shown; nothing is read. "
-          + "\(.resume, "never") loads again, and stores rows without a key a second time"))
+  func report(_ run: RunRecord) {
+    // Whoever has lost the connection behind its last commit has told what it did.
+    if again == nil {
+      note(
+        RunNote(
+          .info,
+          "this job was completed by a run that began \(run.startedAt), whose ledger was not shown; nothing is read. "
+            + "\(.resume, "never") loads again, and stores rows without a key a second time"))
+    }
     RejectFile.confirm(filesOf: run)
     summary.withLock {
       $0.tell(run)
       $0.hasBegunToWrite = true
     }
-    return connection.map { RunEnding(run, on: $0, options: job.options) }
   }
 }
 

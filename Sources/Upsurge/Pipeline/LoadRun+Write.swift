@@ -49,7 +49,11 @@ extension LoadRun {
     let runJob = job.runJob(initHash: script.hash)
     let opening = try opening(runJob, names: names, claim)
     if job.options.dryRun != nil { noteEarlier(runJob, names) }
-    if case .report(let run) = opening.start { return .done(report(run, on: opening.connection)) }
+    if case .report(let run) = opening.start {
+      report(run)
+      let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
+      return .done(opening.store?.ending(of: run) ?? ofSQLite)
+    }
     let beginning = try prepareFirst(of: sources, start: opening.start)
     if let response = beginning.source.opened.response {
       summary.withLock { $0.response = response }

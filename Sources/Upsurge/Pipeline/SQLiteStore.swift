@@ -75,6 +75,8 @@ final class SQLiteStore: Store {
     return transfer
   }
 
+  func ending(of run: RunRecord) -> RunEnding? { RunEnding(run, on: connection, options: options) }
+
   func takeBack() throws(UpsurgeError) {
     if !connection.isInAutocommit { try connection.rollBackWriting() }
   }

@@ -41,6 +41,9 @@ protocol Store: RunShelf {
   /// - Parameter owner: what the run is called.
   /// - Returns: nil where nothing of it stands.
   func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord?
+
+  /// What is left to do when somebody has seen the ledger of a run that is complete; nil where that is nothing.
+  func ending(of run: RunRecord) -> RunEnding?
 }
 
 extension Store {

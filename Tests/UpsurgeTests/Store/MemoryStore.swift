@@ -80,6 +80,10 @@ final class MemoryStore: Store, @unchecked Sendable {
 
   func takeBack() { working = nil }
 
+  func ending(of run: RunRecord) -> RunEnding? {
+    RunEnding { [self] (_) throws(UpsurgeError) in state.runs.removeAll { $0.id == run.id } }
+  }
+
   // MARK: - Transactions
 
   func begin() { if working == nil { working = state } }

@@ -213,9 +213,7 @@ final class MemoryTransfer: StoreTransfer {
     lastCommitted = position.position
   }
 
-  var ending: RunEnding? {
-    RunEnding { [store, runID] (_) throws(UpsurgeError) in store.state.runs.removeAll { $0.id == runID } }
-  }
+  var ending: RunEnding? { store.state.runs.first { $0.id == runID }.flatMap(store.ending) }
 
   func record(in summary: inout RunSummary) { summary.warnings.merge(inputPlace.allWarnings) }
 }

@@ -75,7 +75,7 @@ struct StoreModelTests {
     if source.contains("feed0"), options.mode == .update || options.mode == .delete { options.mode = nil }
     let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
     let end = job.runToEnd(
-      control: RunControl(), into: store.map { store in { _ in store } }, note: { _ in }, tick: { _ in })
+      control: RunControl(), into: store.map { store -> StoreMaker in { _ in store } }, note: { _ in }, tick: { _ in })
     end.acknowledge()
     let summary = end.summary
     #expect(summary.ledger.isBalanced)
