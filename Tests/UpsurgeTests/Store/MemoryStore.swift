@@ -45,7 +45,9 @@ final class MemoryStore: Store, @unchecked Sendable {
     var table = (working ?? state).tables[SQLName.folded(name)]
     let wasMade = input.beginning.resumption?.position.madeTable ?? false
     if table == nil {
-      let inferred = try source.inferColumnsOfNewTable(options: options)
+      // What says that a record is a delete is none of the table.
+      let mark = options.rules.tombstone?.column ?? ""
+      let inferred = try source.inferColumnsOfNewTable(options: options).filter { !SQLName.isSame($0.name, mark) }
       table = MemoryTable(
         columns: inferred.map { MemoryTable.Column(name: $0.name, affinity: $0.type.affinity) }, key: options.key)
       begin()

@@ -33,7 +33,7 @@ struct StoreModelTests {
     let (memory, undisturbed) = (MemoryStore(), MemoryStore())
     var faults = SeededGenerator(seed: UInt64(seed) &+ 1_000_000)
     memory.fault = { _ in
-      switch faults.next(4) {
+      switch faults.next(10) {
       case 0: .before
       case 1: .after
       default: nil
