@@ -19,7 +19,7 @@ import UpsurgeRecords
       if let columns, columns != ["a", "b"] { throw UpsurgeError(.database, "u has \(columns)") }
     } do: { reading in
       for _ in 0..<200 where !reading.hasFailed {
-        try maker.execute("BEGIN IMMEDIATE; \(RunTable.sql); \(replays); CREATE TABLE u(a, b); COMMIT")
+        try maker.execute("BEGIN IMMEDIATE; \(RunTable.layout.creation); \(replays); CREATE TABLE u(a, b); COMMIT")
         try maker.execute("DROP TABLE upsurge_runs; DROP TABLE upsurge_replays; DROP TABLE u")
       }
     }

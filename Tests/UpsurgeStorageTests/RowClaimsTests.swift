@@ -10,7 +10,7 @@ import UpsurgeRecords
   func lookUp(key: String) throws {
     let database = TemporaryDatabase()
     let connection = try database.open("CREATE TABLE t(\"\(key)\" TEXT PRIMARY KEY, v)")
-    try RowStateTable.make(on: connection)
+    try RowStateTable.layout.prepare(on: connection)
     let schema = try #require(try TableSchema.read(connection, table: "t"))
     let plan = try UpsertPlan(schema: schema, key: [key], mode: .upsert, columns: BatchMaker([key, "v"]).columns)
     var rules = RowStateRules()

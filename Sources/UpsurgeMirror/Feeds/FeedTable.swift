@@ -12,8 +12,8 @@ enum FeedTable {
     /// As CREATE TABLE has it.
     let type: String
     var isKey = false
-    /// Whether a table that an earlier version has made may lack it.
-    var isLater = false
+    /// The layout that has brought it.
+    var layout = 1
     let value: @Sendable (FeedRecord) -> SQLValue
     /// Puts the value of a row, at an index, into a record.
     let read: @Sendable (inout FeedRecord, Statement, Int32) throws(UpsurgeError) -> Void
@@ -26,7 +26,7 @@ enum FeedTable {
       name: "table", type: "TEXT NOT NULL COLLATE NOCASE", isKey: true, value: { .text($0.table) },
       read: { $0.table = $1.text(at: $2) ?? "" }),
     Column(
-      name: "owned_by", type: "TEXT NOT NULL", isKey: true, value: { .text($0.ownedBy) },
+      name: "owned_by", type: "TEXT NOT NULL", isKey: true, layout: 4, value: { .text($0.ownedBy) },
       read: { $0.ownedBy = $1.text(at: $2) ?? "" }),
     Column(
       name: "feed", type: "TEXT NOT NULL",
@@ -40,13 +40,14 @@ enum FeedTable {
         record.files = try FeedText.files(row.text(at: index) ?? "[]")
       }),
     Column(
-      name: "etag", type: "TEXT", value: { text($0.validators.etag) },
+      name: "etag", type: "TEXT", layout: 2, value: { text($0.validators.etag) },
       read: { $0.validators.etag = $1.text(at: $2) }),
     Column(
-      name: "last_modified", type: "TEXT", value: { text($0.validators.lastModified) },
+      name: "last_modified", type: "TEXT", layout: 2, value: { text($0.validators.lastModified) },
       read: { $0.validators.lastModified = $1.text(at: $2) }),
     Column(
-      name: "settings", type: "TEXT", value: { text($0.settings) }, read: { $0.settings = $1.text(at: $2) }),
+      name: "settings", type: "TEXT", layout: 3, value: { text($0.settings) },
+      read: { $0.settings = $1.text(at: $2) }),
     Column(
       name: "records", type: "INTEGER",
       value: { $0.recordCount.map { .integer(Int64(clamping: $0)) } ?? .null },
@@ -67,15 +68,15 @@ enum FeedTable {
     Column(
       name: "message", type: "TEXT", value: { text($0.message) }, read: { $0.message = $1.text(at: $2) }),
     Column(
-      name: "disturbed_by", type: "TEXT", isLater: true, value: { text($0.disturbedBy) },
+      name: "disturbed_by", type: "TEXT", layout: 5, value: { text($0.disturbedBy) },
       read: { $0.disturbedBy = $1.text(at: $2) }),
     Column(
-      name: "has_rejects", type: "INTEGER", isLater: true,
+      name: "has_rejects", type: "INTEGER", layout: 5,
       value: { .integer($0.hasRejects ? 1 : 0) },
       // Earlier versions have gone by the last run.
       read: { $0.hasRejects = $1.isNull(at: $2) ? $0.exitCode == 2 : $1.integer(at: $2) != 0 }),
     Column(
-      name: "shape", type: "TEXT", isLater: true, value: { text($0.shape.map(FeedShapeText.encode)) },
+      name: "shape", type: "TEXT", layout: 6, value: { text($0.shape.map(FeedShapeText.encode)) },
       read: { (record, row, index) throws(UpsurgeError) in
         guard let text = row.text(at: index) else { return }
         record.shape = try FeedShapeText.shape(text)
@@ -88,9 +89,20 @@ enum FeedTable {
 
   private static var keyNames: String { names(columns.filter(\.isKey)) }
 
-  private static var creation: String {
-    let lines = columns.map { "  \($0.quoted) \($0.type),\n" }.joined()
-    return "CREATE TABLE main.\(name) (\n\(lines)  PRIMARY KEY (\(keyNames))\n)"
+  static let layout = OwnLayout(
+    .feeds, purpose: "feeds are kept in one of this name",
+    columns: columns.filter { $0.layout == 1 }.map(\.name),
+    body: columns.map { "\($0.quoted) \($0.type),\n" }.joined() + "PRIMARY KEY (\(keyNames))",
+    steps: [
+      added(2), added(3),
+      // Before, a table had one feed.
+      .key("owned_by", value: "''"),
+      added(5), added(6),
+    ])
+
+  /// The step to a layout that has more columns.
+  private static func added(_ layout: Int) -> OwnLayout.Step {
+    .columns(columns.filter { $0.layout == layout }.map { ($0.name, $0.type) })
   }
 
   private static var upsert: String {
@@ -102,27 +114,11 @@ enum FeedTable {
       """
   }
 
-  static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      name, columns: columns.filter { !$0.isLater }.map(\.name),
-      purpose: "feeds are kept in one of this name", on: connection)
-  }
-
-  /// Those that the table lacks, as an earlier version has made it.
-  private static func missing(_ connection: Connection) throws(UpsurgeError) -> [String] {
-    var names: [String] = []
-    for column in columns where column.isLater {
-      let found = "SELECT 1 FROM pragma_table_info('\(name)', 'main') WHERE name = '\(column.name)'"
-      if try connection.integer(found) == nil { names.append(column.name) }
-    }
-    return names
-  }
-
   static func all(_ connection: Connection) throws(UpsurgeError) -> [FeedRecord] {
     try connection.reading { () throws(UpsurgeError) in
-      guard try exists(connection) else { return [] }
-      let missing = try missing(connection)
-      let values = columns.map { missing.contains($0.name) ? "NULL" : $0.quoted }.joined(separator: ", ")
+      guard let found = try layout.find(on: connection) else { return [] }
+      // With their names, by which they are in order.
+      let values = columns.map { "\(found.term($0.name)) AS \($0.quoted)" }.joined(separator: ", ")
       return try read(connection.prepare("SELECT \(values) FROM main.\(name) ORDER BY \(keyNames)"))
     }
   }
@@ -142,11 +138,7 @@ enum FeedTable {
   /// Writes a record, in a transaction of its own.
   static func write(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
     try connection.writing { () throws(UpsurgeError) in
-      if try !exists(connection) { try connection.execute(creation) }
-      let missing = try missing(connection)
-      for column in columns where missing.contains(column.name) {
-        try connection.execute("ALTER TABLE main.\(name) ADD COLUMN \(column.quoted) \(column.type)")
-      }
+      try layout.prepare(on: connection)
       let statement = try connection.prepare(upsert)
       for (index, column) in columns.enumerated() {
         try statement.bind(column.value(record), at: Int32(index + 1))

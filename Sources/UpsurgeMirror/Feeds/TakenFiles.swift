@@ -5,10 +5,10 @@ import UpsurgeStorage
 enum TakenFiles {
   static let name = OwnTable.takenFiles.rawValue
 
-  private static let columns = ["table", "hash", "bytes", "name", "stamp", "taken_at"]
-
-  private static let sql = """
-    CREATE TABLE main.upsurge_files (
+  static let layout = OwnLayout(
+    .takenFiles, purpose: "taken files are kept in one of this name",
+    columns: ["table", "hash", "bytes", "name", "stamp", "taken_at"],
+    body: """
       "table" TEXT NOT NULL COLLATE NOCASE,
       hash TEXT NOT NULL,
       bytes INTEGER NOT NULL,
@@ -16,12 +16,11 @@ enum TakenFiles {
       stamp TEXT NOT NULL,
       taken_at TEXT NOT NULL,
       PRIMARY KEY ("table", hash, bytes, name)
-    ) WITHOUT ROWID
-    """
+      """, options: " WITHOUT ROWID",
+    steps: [.key("name")])
 
   static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      name, columns: columns, purpose: "taken files are kept in one of this name", on: connection)
+    try layout.exists(on: connection)
   }
 
   /// The files that a table has taken.
@@ -46,7 +45,7 @@ enum TakenFiles {
     _ files: [DeliveredFile], of table: String, on connection: Connection
   ) throws(UpsurgeError) {
     try connection.writing { () throws(UpsurgeError) in
-      if try !exists(connection) { try connection.execute(sql) }
+      try layout.prepare(on: connection)
       let statement = try connection.prepare(
         """
         INSERT INTO main.upsurge_files ("table", hash, bytes, name, stamp, taken_at)

@@ -69,7 +69,7 @@ public struct FeedRemoval: Sendable {
 
   /// Tables of notes, each with a column `table`.
   private static let notes =
-    [OwnTable.feeds, .takenFiles, .chunks, .rowState, .refusals, .unaccepted].map(\.rawValue)
+    [FeedTable.layout, TakenFiles.layout, ChunkTable.layout, RowStateTable.layout] + UnacceptedState.layouts
 
   /// Looks at the database; changes nothing.
   /// - Throws: `unreadableInput` where there is no database, `usage` where no feed has delivered into the table.
@@ -135,17 +135,15 @@ public struct FeedRemoval: Sendable {
       (removed.rowCount, removed.keptCount) = try rows.counts(on: connection)
       try connection.execute("DELETE FROM \(rows.gone)")
     }
-    for name in Self.notes { try forget(name, on: connection) }
+    for layout in Self.notes { try forget(layout, on: connection) }
     try KeptTable.removeOrphans(of: table, on: connection)
     return removed
   }
 
   /// Removes what a table of notes holds of the table, and the table of notes with the last of it.
-  private func forget(_ name: String, on connection: Connection) throws(UpsurgeError) {
-    guard try OwnTable.exists(name, columns: ["table"], purpose: "feeds are noted in it", on: connection)
-    else {
-      return
-    }
+  private func forget(_ layout: OwnLayout, on connection: Connection) throws(UpsurgeError) {
+    guard try layout.find(needing: ["table"], on: connection) != nil else { return }
+    let name = layout.name
     let statement = try connection.prepare("DELETE FROM main.\(name) WHERE \"table\" = ?1 COLLATE NOCASE")
     try statement.bind(table, at: 1)
     _ = try statement.step()

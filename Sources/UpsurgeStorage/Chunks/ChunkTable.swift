@@ -14,10 +14,10 @@ import UpsurgeRecords
 package enum ChunkTable {
   package static let name = OwnTable.chunks.rawValue
 
-  private static let columns = ["table", "place", "head", "hash", "bytes", "lines", "records", "keys"]
-
-  static let sql = """
-    CREATE TABLE main.upsurge_chunks (
+  package static let layout = OwnLayout(
+    .chunks, purpose: "chunks of deliveries are kept in one of this name",
+    columns: ["table", "place", "head", "hash", "bytes", "lines", "records", "keys"],
+    body: """
       "table" TEXT NOT NULL COLLATE NOCASE,
       place INTEGER NOT NULL,
       head INTEGER,
@@ -27,12 +27,10 @@ package enum ChunkTable {
       records INTEGER NOT NULL,
       keys,
       PRIMARY KEY ("table", place)
-    )
-    """
+      """)
 
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      name, columns: columns, purpose: "chunks of deliveries are kept in one of this name", on: connection)
+    try layout.exists(on: connection)
   }
 
   /// What the last delivery of a table was made of.

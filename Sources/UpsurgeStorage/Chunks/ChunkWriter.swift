@@ -41,7 +41,7 @@ final class ChunkWriter {
     } else {
       try ChunkTable.remove(table, on: connection)
     }
-    if try !ChunkTable.exists(connection) { try connection.execute(ChunkTable.sql) }
+    try ChunkTable.layout.prepare(on: connection)
   }
 
   /// Writes the new chunks that have come so far.

@@ -9,6 +9,17 @@ import UpsurgeRecords
 package enum PendingWork {
   private static let table = "main.\"upsurge_pending\""
 
+  package static let layout = OwnLayout(
+    .pendingWork, purpose: "indexes that are still to be built are noted in one of this name",
+    columns: ["table", "index", "position", "column"],
+    body: """
+      "table" TEXT NOT NULL,
+      "index" TEXT NOT NULL,
+      position INTEGER NOT NULL,
+      "column" TEXT NOT NULL,
+      PRIMARY KEY ("index", position)
+      """, options: " WITHOUT ROWID")
+
   /// The indexes that are pending for a table, as they were recorded.
   package static func read(
     _ connection: Connection, table name: String
@@ -41,13 +52,9 @@ package enum PendingWork {
     _ definitions: [IndexDefinition], on connection: Connection
   ) throws(UpsurgeError) {
     if definitions.isEmpty { return }
-    try connection.execute(
-      """
-      CREATE TABLE IF NOT EXISTS \(table) ("table" TEXT NOT NULL, "index" TEXT NOT NULL,
-        position INTEGER NOT NULL, "column" TEXT NOT NULL, PRIMARY KEY ("index", position)) WITHOUT ROWID
-      """)
+    try layout.prepare(on: connection)
     for definition in definitions {
-      try remove(definition, on: connection, keepsTable: true)
+      try delete(definition, on: connection)
       for (position, column) in definition.columns.enumerated() {
         let statement = try connection.prepare("INSERT INTO \(table) VALUES (?1, ?2, ?3, ?4)")
         try statement.bind(definition.table, at: 1)
@@ -61,25 +68,34 @@ package enum PendingWork {
 
   /// Takes the record of an index back; part of the transaction that is open.
   package static func remove(
-    _ definition: IndexDefinition, on connection: Connection, keepsTable: Bool = false
+    _ definition: IndexDefinition, on connection: Connection
   ) throws(UpsurgeError) {
     guard try exists(connection) else { return }
-    do {
-      let statement = try connection.prepare("DELETE FROM \(table) WHERE \"index\" = ?1")
-      try statement.bind(definition.name, at: 1)
-      _ = try statement.step()
-    }
-    if !keepsTable, try connection.integer("SELECT 1 FROM \(table) LIMIT 1") == nil {
+    let others = try connection.prepare("SELECT 1 FROM \(table) WHERE \"index\" <> ?1 LIMIT 1")
+    try others.bind(definition.name, at: 1)
+    let hasOthers = try others.step()
+    others.reset()
+    if hasOthers {
+      try delete(definition, on: connection)
+    } else {
       try connection.execute("DROP TABLE \(table)")
     }
   }
 
+  private static func delete(
+    _ definition: IndexDefinition, on connection: Connection
+  ) throws(UpsurgeError) {
+    let statement = try connection.prepare("DELETE FROM \(table) WHERE \"index\" = ?1")
+    try statement.bind(definition.name, at: 1)
+    _ = try statement.step()
+  }
+
   /// Whether there is such a table, and it is ours.
+  /// - Throws: `guardRefused` when it is of a newer layout.
   private static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try connection.integer(
-      """
-      SELECT count(*) FROM pragma_table_info('upsurge_pending', 'main')
-      WHERE name IN ('table', 'index', 'position', 'column')
-      """) == 4
+    // As a rule there is none, for which no text of the schema is read.
+    guard try connection.integer("SELECT 1 FROM pragma_table_info('upsurge_pending', 'main') LIMIT 1") != nil
+    else { return false }
+    return try layout.findIfOurs(on: connection) != nil
   }
 }

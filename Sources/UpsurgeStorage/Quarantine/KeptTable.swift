@@ -13,15 +13,14 @@ import UpsurgeRecords
 package enum KeptTable {
   package static let name = OwnTable.quarantine.rawValue
 
-  /// The columns that must be there.
-  private static let columns = [
-    "id", "table", "key", "key_columns", "version", "rules", "columns", "record", "file", "number", "line",
-    "byte", "added_at",
-  ]
-
   /// Table names are compared as SQLite does; ids rise in the order of arrival.
-  static let sql = """
-    CREATE TABLE main.upsurge_quarantine (
+  package static let layout = OwnLayout(
+    .quarantine, purpose: "records are kept in one of this name",
+    columns: [
+      "id", "table", "key", "key_columns", "version", "rules", "columns", "record", "file", "number", "line",
+      "byte", "added_at",
+    ],
+    body: """
       id INTEGER PRIMARY KEY,
       "table" TEXT NOT NULL COLLATE NOCASE,
       key TEXT,
@@ -36,17 +35,13 @@ package enum KeptTable {
       byte INTEGER,
       reason TEXT,
       added_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-    );
-    CREATE INDEX main.upsurge_quarantine_key ON upsurge_quarantine ("table", key)
-    """
+      """,
+    indexes: "CREATE INDEX main.upsurge_quarantine_key ON upsurge_quarantine (\"table\", key)",
+    steps: [.columns([("reason", "TEXT")])])
 
-  /// Adds what tables of earlier versions lack.
-  static let addReason = "ALTER TABLE main.upsurge_quarantine ADD COLUMN reason TEXT"
-
-  /// Whether the table that is there has the column `reason`; without it, no record waits for its parent.
-  package static func hasReason(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try connection.integer(
-      "SELECT 1 FROM pragma_table_info('upsurge_quarantine', 'main') WHERE name = 'reason'") != nil
+  /// Whether the table can say that a record waits for its parent.
+  static func hasReason(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    try layout.find(on: connection)?.has("reason") ?? false
   }
 
   /// The largest id that is there; 0 where nothing is kept.
@@ -67,7 +62,13 @@ package enum KeptTable {
 
   /// Whether any record waits for its parent.
   package static func holdsOrphans(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    guard try exists(connection), try hasReason(connection) else { return false }
+    try holdsOrphans(layout.find(on: connection), connection)
+  }
+
+  private static func holdsOrphans(
+    _ found: FoundLayout?, _ connection: Connection
+  ) throws(UpsurgeError) -> Bool {
+    guard let found, found.has("reason") else { return false }
     return try connection.integer(
       "SELECT 1 FROM main.upsurge_quarantine WHERE reason IS NOT NULL LIMIT 1") != nil
   }
@@ -76,7 +77,7 @@ package enum KeptTable {
   package static func orphanCount(of table: String, on connection: Connection) throws(UpsurgeError) -> UInt64
   {
     // What is not ours holds none.
-    guard (try? exists(connection)) == true, try holdsOrphans(connection) else { return 0 }
+    guard try holdsOrphans(layout.findIfOurs(on: connection), connection) else { return 0 }
     let statement = try connection.prepare(
       "SELECT count(*) FROM main.upsurge_quarantine WHERE \"table\" = ?1 AND reason IS NOT NULL")
     try statement.bind(table, at: 1)
@@ -86,7 +87,7 @@ package enum KeptTable {
   /// Removes the records of a table that wait for their parents, and leaves those that wait for columns; part of the
   /// transaction that is open.
   package static func removeOrphans(of table: String, on connection: Connection) throws(UpsurgeError) {
-    guard (try? exists(connection)) == true, try holdsOrphans(connection) else { return }
+    guard try holdsOrphans(layout.findIfOurs(on: connection), connection) else { return }
     let statement = try connection.prepare(
       "DELETE FROM main.upsurge_quarantine WHERE \"table\" = ?1 AND reason IS NOT NULL")
     try statement.bind(table, at: 1)
@@ -95,10 +96,9 @@ package enum KeptTable {
   }
 
   /// Whether the database holds the table.
-  /// - Throws: `guardRefused` when a table of that name is not ours.
+  /// - Throws: `guardRefused` when a table of that name is not ours, or of a newer layout.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      name, columns: columns, purpose: "records are kept in one of this name", on: connection)
+    try layout.exists(on: connection)
   }
 }
 

@@ -27,8 +27,8 @@ final class Quarantine {
   /// How keys are read; made when it is first needed, and nil where nothing says which row a record is about.
   private var madeReader: KeyReader??
   private var tableExists = false
-  /// Whether it has the column `reason`, which earlier versions have not made.
-  private var hasReason = false
+  /// Whether it is of the current layout.
+  private var isPrepared = false
   private var seenVersion: Int64 = -1
   /// The largest id that was there at any time, as far as it is known: what arrives later gets a larger one.
   private var lastID: Int64?
@@ -50,7 +50,7 @@ final class Quarantine {
   /// Begins again from a place to which everything was rolled back.
   func begin(supersededCount: UInt64) throws(UpsurgeError) {
     self.supersededCount = supersededCount
-    (tableExists, hasReason, holdsRecords, seenVersion) = (false, false, false, -1)
+    (tableExists, isPrepared, holdsRecords, seenVersion) = (false, false, false, -1)
     try look()
   }
 
@@ -66,13 +66,8 @@ final class Quarantine {
     let version = try currentVersion()
     if version == seenVersion { return }
     seenVersion = version
-    do throws(UpsurgeError) {
-      tableExists = try KeptTable.exists(connection)
-    } catch {
-      // A table of somebody else's holds nothing of ours; only a record that must be kept is a reason to stop.
-      if error.code != .guardRefused { throw error }
-      tableExists = false
-    }
+    // A table of somebody else's holds nothing of ours; only a record that must be kept is a reason to stop.
+    tableExists = try KeptTable.layout.findIfOurs(on: connection) != nil
     lastID = max(lastID ?? 0, tableExists ? try KeptRecord.lastID(connection) : 0)
     if !tableExists { return }
     let statement = try connection.prepare(
@@ -90,13 +85,9 @@ final class Quarantine {
   func keep(
     _ batch: borrowing Batch, _ record: Int, homeless: [Int], file: String, waitingFor parent: String? = nil
   ) throws(UpsurgeError) {
-    if !tableExists {
-      if try !KeptTable.exists(connection) { try connection.execute(KeptTable.sql) }
-      tableExists = true
-    }
-    if !hasReason {
-      if try !KeptTable.hasReason(connection) { try connection.execute(KeptTable.addReason) }
-      hasReason = true
+    if !tableExists || !isPrepared {
+      try KeptTable.layout.prepare(on: connection)
+      (tableExists, isPrepared) = (true, true)
     }
     let reader = try reader()
     let key = try reader?.key(batch, record)
@@ -182,7 +173,7 @@ final class Quarantine {
   /// Forgets records of the table that waited for their parents, up to one.
   /// - Parameter files: only those that came from one of these; nil for all.
   func forgetOrphans(through id: Int64, of files: [String]?) throws(UpsurgeError) {
-    guard id > 0, try KeptTable.exists(connection), try KeptTable.hasReason(connection) else { return }
+    guard id > 0, try KeptTable.hasReason(connection) else { return }
     var sql = "DELETE FROM main.upsurge_quarantine WHERE reason IS NOT NULL AND \"table\" = ?1 AND id <= ?2"
     if let files {
       var names: [String] = []

@@ -28,9 +28,8 @@ package final class RejectDeliveries {
     self.resumedStart = resumedStart
   }
 
-  /// A transaction has met its first reject.
+  /// A transaction has met its first reject, and the table counts.
   func begin(_ table: String, _ connection: Connection) throws(UpsurgeError) {
-    try RejectTable.prepareCounts(connection)
     if hasBegun { return }
     hasBegun = true
     guard let resumedStart else { return }

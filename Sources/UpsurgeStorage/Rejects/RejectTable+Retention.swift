@@ -6,8 +6,8 @@ extension RejectTable {
   package static func prune(
     _ table: String, keeping count: UInt64, on connection: Connection
   ) throws(UpsurgeError) -> UInt64 {
-    guard try exists(connection) else { return 0 }
-    let last = try hasCounts(connection) ? "coalesce(last_at, added_at)" : "added_at"
+    guard let found = try look(connection).rejects else { return 0 }
+    let last = "coalesce(\(found.term("last_at")), added_at)"
     let gone = try forgetOldest(
       name, of: table, order: "\(last) DESC, id DESC", keeping: count, on: connection)
     if gone > 0 { try StoredReject.deleteUnusedContexts(connection) }

@@ -13,19 +13,24 @@ import UpsurgeRecords
 package enum RejectTable {
   package static let name = OwnTable.rejects.rawValue
 
-  /// The columns that must be there.
-  private static let columns = [
-    "id", "table", "context", "file", "record", "line", "byte", "column", "code", "reason", "raw", "raw_cut",
-    "added_at",
-  ]
+  private static let purpose: Wording = "\(.rejects, "table") keeps records in one of this name"
 
-  /// Ids rise in the order of arrival.
-  static let sql = """
-    CREATE TABLE IF NOT EXISTS main.upsurge_reject_contexts (
+  package static let contexts = OwnLayout(
+    .rejectContexts, purpose: purpose, columns: ["id", "context"],
+    body: """
       id INTEGER PRIMARY KEY,
       context TEXT NOT NULL UNIQUE
-    );
-    CREATE TABLE main.upsurge_rejects (
+      """)
+
+  /// Ids rise in the order of arrival.
+  package static let layout = OwnLayout(
+    .rejects, purpose: purpose,
+    columns: [
+      "id", "table", "context", "file", "record", "line", "byte", "column", "code", "reason", "raw",
+      "raw_cut",
+      "added_at",
+    ],
+    body: """
       id INTEGER PRIMARY KEY,
       "table" TEXT NOT NULL COLLATE NOCASE,
       context INTEGER NOT NULL,
@@ -43,28 +48,23 @@ package enum RejectTable {
       last_at TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
       raw_hash INTEGER,
       delivery TEXT
-    )
-    """
+      """,
+    steps: [
+      .columns(
+        [
+          ("count", "INTEGER NOT NULL DEFAULT 1"), ("last_at", "TEXT"), ("raw_hash", "INTEGER"),
+          ("delivery", "TEXT"),
+        ],
+        then: "UPDATE main.upsurge_rejects SET last_at = added_at WHERE last_at IS NULL")
+    ])
 
-  /// Adds what tables of earlier versions lack.
-  private static let addCounts = """
-    ALTER TABLE main.upsurge_rejects ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
-    ALTER TABLE main.upsurge_rejects ADD COLUMN last_at TEXT;
-    ALTER TABLE main.upsurge_rejects ADD COLUMN raw_hash INTEGER;
-    ALTER TABLE main.upsurge_rejects ADD COLUMN delivery TEXT;
-    UPDATE main.upsurge_rejects SET last_at = added_at
-    """
-
-  /// Whether the table that is there counts; those of earlier versions do not.
-  static func hasCounts(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    let names = "'count', 'last_at', 'raw_hash', 'delivery'"
-    return try connection.integer(
-      "SELECT count(*) FROM pragma_table_info('\(name)', 'main') WHERE name IN (\(names))") == 4
-  }
-
-  /// Makes the table fit for counting, in the open transaction.
-  static func prepareCounts(_ connection: Connection) throws(UpsurgeError) {
-    if try !hasCounts(connection) { try connection.execute(addCounts) }
+  /// Makes the tables, or brings them up to date, in the open transaction.
+  /// - Parameter counting: whether records are counted that come again; without that, layout 1 will do.
+  static func prepare(counting: Bool, _ connection: Connection) throws(UpsurgeError) {
+    let found = try look(connection)
+    if found.contexts == nil { try connection.execute(contexts.creation) }
+    try layout.prepare(found.rejects, atLeast: counting ? nil : 1, on: connection)
+    if !counting { return }
     try connection.execute(
       """
       CREATE INDEX IF NOT EXISTS main.upsurge_rejects_raw ON upsurge_rejects (raw_hash) WHERE raw_hash IS NOT NULL
@@ -72,24 +72,26 @@ package enum RejectTable {
   }
 
   /// Whether the database holds the table.
-  /// - Throws: `guardRefused` when a table of that name, or of the name of its contexts, is not ours.
+  /// - Throws: `guardRefused` when a table of that name, or of the name of its contexts, is not ours, or of a newer layout.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    let purpose: Wording = "\(.rejects, "table") keeps records in one of this name"
-    let (hasContexts, exists) = try connection.reading { () throws(UpsurgeError) in
-      (
-        try OwnTable.exists(
-          OwnTable.rejectContexts.rawValue, columns: ["id", "context"], purpose: purpose, on: connection),
-        try OwnTable.exists(name, columns: columns, purpose: purpose, on: connection)
-      )
+    try look(connection).rejects != nil
+  }
+
+  /// The tables as they stand in the database.
+  static func look(
+    _ connection: Connection
+  ) throws(UpsurgeError) -> (contexts: FoundLayout?, rejects: FoundLayout?) {
+    let found = try connection.reading { () throws(UpsurgeError) in
+      (contexts: try contexts.find(on: connection), rejects: try layout.find(on: connection))
     }
-    if exists && !hasContexts {
+    if found.rejects != nil && found.contexts == nil {
       throw UpsurgeError(
         .guardRefused,
         "the table upsurge_reject_contexts is gone, which says how the records of upsurge_rejects were read",
         hint: "bring it back from a backup; or rename upsurge_rejects, and load its records from their inputs"
       )
     }
-    return exists
+    return found
   }
 }
 
@@ -125,7 +127,7 @@ package final class RejectTableWriter {
   package func write(_ reject: Reject, context: String, identity: UInt64 = 0) throws(UpsurgeError) {
     if connection.isInAutocommit { return }
     if !tableExists {
-      if try !RejectTable.exists(connection) { try connection.execute(RejectTable.sql) }
+      try RejectTable.prepare(counting: deliveries != nil, connection)
       if let deliveries { try deliveries.begin(table, connection) }
       tableExists = true
     }

@@ -64,8 +64,8 @@ package struct ReplayMark: Sendable, Equatable {
 
   private static func everything(_ connection: Connection) throws(UpsurgeError) -> [ReplayMark] {
     try connection.reading { () throws(UpsurgeError) in
-      guard try exists(connection) else { return [] }
-      let progress = try keepsProgress(connection) ? "progress" : "NULL"
+      guard let found = try layout.find(on: connection) else { return [] }
+      let progress = found.term("progress")
       let statement = try connection.prepare(
         "SELECT \(columns.joined(separator: ", ")), \(progress) FROM main.upsurge_replays ORDER BY path")
       var marks: [ReplayMark] = []
@@ -83,11 +83,7 @@ package struct ReplayMark: Sendable, Equatable {
 
   /// Writes the mark in the open transaction, in the place of its earlier state.
   package func write(_ connection: Connection) throws(UpsurgeError) {
-    if try !ReplayMark.exists(connection) {
-      try connection.execute(ReplayMark.sql)
-    } else if try !ReplayMark.keepsProgress(connection) {
-      try connection.execute("ALTER TABLE main.upsurge_replays ADD COLUMN progress TEXT")
-    }
+    try ReplayMark.layout.prepare(on: connection)
     let statement = try connection.prepare(
       """
       INSERT INTO main.upsurge_replays (path, done_bytes, done_hash, kept_bytes, kept_hash, whole, progress)
@@ -116,8 +112,9 @@ package struct ReplayMark: Sendable, Equatable {
     }
   }
 
-  private static let sql = """
-    CREATE TABLE main.upsurge_replays (
+  package static let layout = OwnLayout(
+    .replays, purpose: "replay keeps in one of this name how far it has come", columns: columns,
+    body: """
       path TEXT PRIMARY KEY,
       done_bytes INTEGER NOT NULL,
       done_hash INTEGER NOT NULL,
@@ -126,18 +123,6 @@ package struct ReplayMark: Sendable, Equatable {
       whole INTEGER NOT NULL,
       progress TEXT,
       updated_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-    )
-    """
-
-  private static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      OwnTable.replays.rawValue, columns: columns, purpose: "replay keeps in one of this name how far it has come",
-      on: connection)
-  }
-
-  /// Whether the table has the column of the ledger, which older versions did not make.
-  private static func keepsProgress(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try connection.integer(
-      "SELECT count(*) FROM pragma_table_info('upsurge_replays', 'main') WHERE name = 'progress'") == 1
-  }
+      """,
+    steps: [.columns([("progress", "TEXT")])])
 }

@@ -15,8 +15,7 @@ final class EditedRows {
   init?(
     _ schema: TableSchema, ownedBy owner: String, areMarked: Bool, on connection: Connection
   ) throws(UpsurgeError) {
-    guard schema.kind == .table, try RowStateTable.exists(connection),
-      try RowStateTable.has("content", on: connection),
+    guard schema.kind == .table, try RowStateTable.holdsContents(connection),
       let names = try Self.keyNames(schema, ownedBy: owner, on: connection)
     else { return nil }
     let rows = try RowEdits(schema, key: names, ownedBy: owner)

@@ -108,15 +108,22 @@ final class RowClaims {
 
   /// The notes under names that no column of the table has. They are looked up by their key for each row: a list of all keys
   /// would be in memory, and be made anew by each look at one row.
-  private static let notes = """
-    (SELECT "key" AS upsurge_key, "table" AS upsurge_table, owned_by AS upsurge_owner, stored AS upsurge_stored,
+  private static func notes(stored: String = "stored") -> String {
+    """
+    (SELECT "key" AS upsurge_key, "table" AS upsurge_table, owned_by AS upsurge_owner, \(stored) AS upsurge_stored,
       gone AS upsurge_gone, key_columns AS upsurge_columns FROM main.upsurge_rows)
     """
+  }
 
   /// SQL that is true of rows that are the feed's.
-  var ownTerm: String {
+  var ownTerm: String { ownTerm(stored: "stored") }
+
+  /// The same for a table of notes that another connection sees, which may be of an older layout.
+  func ownTerm(in found: FoundLayout) -> String { ownTerm(stored: found.term("stored", else: "1")) }
+
+  private func ownTerm(stored: String) -> String {
     """
-    EXISTS (SELECT 1 FROM \(Self.notes)
+    EXISTS (SELECT 1 FROM \(Self.notes(stored: stored))
       WHERE upsurge_key = \(key) AND upsurge_table = \(table) AND upsurge_owner = \(owner) AND upsurge_stored = 1
         AND upsurge_columns = \(keyColumns))
     """
@@ -125,7 +132,7 @@ final class RowClaims {
   /// The row's own feeds, in SQL that is true of rows which a sweep of this feed may be about.
   var sweptTerm: String {
     """
-    \(ownTerm) AND NOT EXISTS (SELECT 1 FROM \(Self.notes)
+    \(ownTerm) AND NOT EXISTS (SELECT 1 FROM \(Self.notes())
       WHERE upsurge_key = \(key) AND upsurge_table = \(table) AND upsurge_owner <> \(owner) AND upsurge_gone = 0)
     """
   }
@@ -134,7 +141,7 @@ final class RowClaims {
 
   /// Makes the table of notes in a transaction that begins.
   func makeTable() throws(UpsurgeError) {
-    try RowStateTable.make(on: connection)
+    try RowStateTable.layout.prepare(on: connection)
   }
 
   /// The largest number of a run that a note has.

@@ -9,7 +9,7 @@ extension RowStateTable {
   package static func contentUpdates(
     of table: String, on connection: Connection
   ) throws(UpsurgeError) -> [Statement] {
-    guard try exists(connection), try has("content", on: connection),
+    guard try holdsContents(connection),
       let schema = try TableSchema.read(connection, table: table)
     else { return [] }
     let name = try SQLName.literal(schema.name)

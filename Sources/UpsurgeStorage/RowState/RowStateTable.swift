@@ -4,13 +4,10 @@ import UpsurgeRecords
 package enum RowStateTable {
   package static let name = OwnTable.rowState.rawValue
 
-  private static let columns = ["table", "key", "owned_by", "key_columns", "source", "run", "gone", "stored"]
-
-  /// Columns that tables of earlier versions lack, with their types.
-  private static let addedColumns = [("content", "INTEGER"), ("content_columns", "TEXT"), ("edit", "TEXT")]
-
-  private static let sql = """
-    CREATE TABLE main.upsurge_rows (
+  package static let layout = OwnLayout(
+    .rowState, purpose: "what feeds have delivered is kept in one of this name",
+    columns: ["table", "key", "owned_by", "key_columns", "source", "run", "gone"],
+    body: """
       "table" TEXT NOT NULL COLLATE NOCASE,
       "key" TEXT NOT NULL,
       owned_by TEXT NOT NULL,
@@ -23,27 +20,20 @@ package enum RowStateTable {
       content_columns TEXT,
       edit TEXT,
       PRIMARY KEY ("key", "table", owned_by)
-    ) WITHOUT ROWID
-    """
+      """, options: " WITHOUT ROWID",
+    steps: [
+      // Layout 1 has noted only rows that were stored.
+      .columns([("stored", "INTEGER NOT NULL DEFAULT 1")]),
+      .columns([("content", "INTEGER"), ("content_columns", "TEXT"), ("edit", "TEXT")]),
+    ])
 
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      name, columns: columns, purpose: "what feeds have delivered is kept in one of this name",
-      on: connection)
+    try layout.exists(on: connection)
   }
 
-  /// Makes the table, or gives it the columns that it lacks; part of the transaction that is open.
-  static func make(on connection: Connection) throws(UpsurgeError) {
-    guard try exists(connection) else { return try connection.execute(sql) }
-    for (name, type) in addedColumns where try !has(name, on: connection) {
-      try connection.execute("ALTER TABLE main.upsurge_rows ADD COLUMN \(name) \(type)")
-    }
-  }
-
-  static func has(_ column: String, on connection: Connection) throws(UpsurgeError) -> Bool {
-    try connection.integer(
-      "SELECT 1 FROM pragma_table_info('upsurge_rows', 'main') WHERE name = '\(column)' COLLATE NOCASE")
-      != nil
+  /// Whether the table is there and can hold what feeds have written of their rows.
+  static func holdsContents(_ connection: Connection) throws(UpsurgeError) -> Bool {
+    try layout.find(on: connection)?.has("content") ?? false
   }
 
   /// Whether somebody has edited or deleted a row that a feed's last delivery has had.
@@ -52,7 +42,7 @@ package enum RowStateTable {
     _ schema: TableSchema, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) -> Bool {
     try connection.reading { () throws(UpsurgeError) in
-      guard try exists(connection), try has("content", on: connection) else { return false }
+      guard try holdsContents(connection) else { return false }
       let keys = try connection.prepare(
         """
         SELECT DISTINCT key_columns FROM main.upsurge_rows
@@ -73,7 +63,7 @@ package enum RowStateTable {
   package static func forgetContent(
     of table: String, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) {
-    guard try exists(connection), try has("content", on: connection) else { return }
+    guard try holdsContents(connection) else { return }
     try connection.execute(
       """
       UPDATE main.upsurge_rows SET content = NULL, edit = NULL
@@ -157,7 +147,7 @@ package enum RowStateTable {
   package static func deliveredTerm(
     _ schema: TableSchema, on connection: Connection
   ) throws(UpsurgeError) -> String {
-    guard try exists(connection) else { return "0" }
+    guard let found = try layout.find(on: connection) else { return "0" }
     let table = try SQLName.literal(schema.name)
     let statement = try connection.prepare(
       "SELECT DISTINCT key_columns FROM main.upsurge_rows WHERE \"table\" = \(table)")
@@ -170,7 +160,7 @@ package enum RowStateTable {
       terms.append(
         """
         \(try keySQL(names, of: schema)) IN (SELECT "key" FROM main.upsurge_rows
-          WHERE "table" = \(table) AND stored = 1 AND key_columns = \(try SQLName.literal(text)))
+          WHERE "table" = \(table) AND \(found.term("stored", else: "1")) = 1 AND key_columns = \(try SQLName.literal(text)))
         """)
     }
     return terms.isEmpty ? "0" : "(\(terms.joined(separator: " OR ")))"

@@ -31,7 +31,7 @@ package final class RunBook {
 extension RunTable {
   /// The statement that writes a run; makes the table where there is none.
   static func inserting(_ connection: Connection) throws(UpsurgeError) -> Statement {
-    if try !exists(connection) { try connection.execute(sql) }
+    try layout.prepare(on: connection)
     return try connection.prepare(
       """
       INSERT INTO main.upsurge_runs

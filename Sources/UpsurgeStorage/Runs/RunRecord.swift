@@ -42,13 +42,13 @@ package struct RunRecord: Sendable {
 package enum RunTable {
   package static let name = OwnTable.runs.rawValue
 
-  private static let columns = [
-    "run", "state", "table", "job", "files", "owner", "started_at", "updated_at", "position", "progress",
-    "exit_code",
-  ]
-
-  static let sql = """
-    CREATE TABLE main.upsurge_runs (
+  package static let layout = OwnLayout(
+    .runs, purpose: "runs are kept in one of this name",
+    columns: [
+      "run", "state", "table", "job", "files", "owner", "started_at", "updated_at", "position", "progress",
+      "exit_code",
+    ],
+    body: """
       run INTEGER PRIMARY KEY,
       state TEXT NOT NULL,
       "table" TEXT NOT NULL COLLATE NOCASE,
@@ -60,14 +60,12 @@ package enum RunTable {
       position TEXT NOT NULL,
       progress TEXT NOT NULL,
       exit_code INTEGER
-    )
-    """
+      """)
 
   /// Whether the database holds the table.
-  /// - Throws: `guardRefused` when a table of that name is not ours.
+  /// - Throws: `guardRefused` when a table of that name is not ours, or of a newer layout.
   package static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      name, columns: columns, purpose: "runs are kept in one of this name", on: connection)
+    try layout.exists(on: connection)
   }
 
   /// All runs, the oldest first.

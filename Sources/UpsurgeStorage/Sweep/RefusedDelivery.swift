@@ -24,15 +24,13 @@ struct RefusedDelivery: Sendable, Equatable {
 package enum RefusalTable {
   package static let name = OwnTable.refusals.rawValue
 
-  private static let columns = [
-    "table", "owned_by", "content", "digest", "guards", "reason", "refused_at", "rows_known",
-  ]
-
   /// More of a feed are not remembered; those whose rows nobody knows are, and the newest.
   private static let feedLimit = 100
 
-  private static let sql = """
-    CREATE TABLE main.upsurge_refusals (
+  package static let layout = OwnLayout(
+    .refusals, purpose: "refused deliveries are kept in one of this name",
+    columns: ["table", "owned_by", "content", "digest", "guards", "reason", "refused_at", "rows_known"],
+    body: """
       "table" TEXT NOT NULL COLLATE NOCASE,
       owned_by TEXT NOT NULL,
       content TEXT,
@@ -42,12 +40,10 @@ package enum RefusalTable {
       refused_at TEXT NOT NULL,
       rows_known INTEGER NOT NULL,
       PRIMARY KEY ("table", owned_by, digest)
-    ) WITHOUT ROWID
-    """
+      """, options: " WITHOUT ROWID")
 
   static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      name, columns: columns, purpose: "refused deliveries are kept in one of this name", on: connection)
+    try layout.exists(on: connection)
   }
 
   /// Those of a feed, the newest first.
@@ -93,7 +89,7 @@ package enum RefusalTable {
     if isMark, try all(of: table, ownedBy: owner, on: connection).contains(where: { !$0.areRowsKnown }) {
       return
     }
-    if try !exists(connection) { try connection.execute(sql) }
+    try layout.prepare(on: connection)
     let insertion = try connection.prepare(
       """
       INSERT INTO main.upsurge_refusals
@@ -129,16 +125,16 @@ package enum RefusalTable {
 /// What is kept of deliveries that no guard has let through, in tables of a row for each feed's delivery or row.
 package enum UnacceptedState {
   /// The tables of that.
-  package static let tables = [RefusalTable.name, UnacceptedRows.tableName]
+  package static let layouts = [RefusalTable.layout, UnacceptedRows.layout]
 
   /// Whether anything is kept of a feed's deliveries.
   static func isAny(
     _ table: String, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) -> Bool {
-    for name in tables where try exists(name, connection) {
+    for layout in layouts where try layout.exists(on: connection) {
       let found = try connection.integer(
         """
-        SELECT 1 FROM main.\(name)
+        SELECT 1 FROM main.\(layout.name)
         WHERE "table" = \(try SQLName.literal(table)) AND owned_by = \(try SQLName.literal(owner)) LIMIT 1
         """)
       if found != nil { return true }
@@ -148,15 +144,15 @@ package enum UnacceptedState {
 
   /// Forgets what a feed's deliveries have left; part of the transaction that is open.
   static func forget(_ table: String, ownedBy owner: String, on connection: Connection) throws(UpsurgeError) {
-    for name in tables where try exists(name, connection) {
+    for layout in layouts where try layout.exists(on: connection) {
       try connection.execute(
         """
-        DELETE FROM main.\(name)
+        DELETE FROM main.\(layout.name)
         WHERE "table" = \(try SQLName.literal(table)) AND owned_by = \(try SQLName.literal(owner))
         """)
-      if try connection.integer("SELECT 1 FROM main.\(name) LIMIT 1") == nil {
+      if try connection.integer("SELECT 1 FROM main.\(layout.name) LIMIT 1") == nil {
         // Where something still reads, it stays, and is empty.
-        try? connection.execute("DROP TABLE main.\(name)")
+        try? connection.execute("DROP TABLE main.\(layout.name)")
       }
     }
   }
@@ -165,12 +161,12 @@ package enum UnacceptedState {
   package static func adopt(
     _ table: String, by owner: String, on connection: Connection
   ) throws(UpsurgeError) {
-    for name in tables where try exists(name, connection) {
+    for layout in layouts where try layout.exists(on: connection) {
       let unnamed = "\"table\" = \(try SQLName.literal(table)) AND owned_by = ''"
       try connection.execute(
         """
-        UPDATE OR IGNORE main.\(name) SET owned_by = \(try SQLName.literal(owner)) WHERE \(unnamed);
-        DELETE FROM main.\(name) WHERE \(unnamed);
+        UPDATE OR IGNORE main.\(layout.name) SET owned_by = \(try SQLName.literal(owner)) WHERE \(unnamed);
+        DELETE FROM main.\(layout.name) WHERE \(unnamed);
         """)
     }
   }
@@ -179,9 +175,9 @@ package enum UnacceptedState {
   /// from then on which rows those are. Part of the transaction that is open.
   package static func noteReplay(into table: String, on connection: Connection) throws(UpsurgeError) {
     var owners: Set<String> = []
-    for name in tables where try exists(name, connection) {
+    for layout in layouts where try layout.exists(on: connection) {
       let rows = try connection.prepare(
-        "SELECT DISTINCT owned_by FROM main.\(name) WHERE \"table\" = \(try SQLName.literal(table))")
+        "SELECT DISTINCT owned_by FROM main.\(layout.name) WHERE \"table\" = \(try SQLName.literal(table))")
       while try rows.step() { owners.insert(rows.text(at: 0) ?? "") }
     }
     for owner in owners {
@@ -190,10 +186,6 @@ package enum UnacceptedState {
         areRowsKnown: false)
       try RefusalTable.write(delivery, of: table, ownedBy: owner, on: connection)
     }
-  }
-
-  private static func exists(_ name: String, _ connection: Connection) throws(UpsurgeError) -> Bool {
-    name == RefusalTable.name ? try RefusalTable.exists(connection) : try UnacceptedRows.exists(connection)
   }
 }
 

@@ -28,7 +28,7 @@ final class RowsBefore {
       conditions.append("\(try schema.terms([column])) = ?\(place + 1)")
     }
     var isOwned = "1"
-    if let claims { isOwned = try RowStateTable.exists(looking) ? claims.ownTerm : "0" }
+    if let claims { isOwned = try RowStateTable.layout.find(on: looking).map(claims.ownTerm(in:)) ?? "0" }
     statement = try looking.prepare(
       """
       SELECT \(isOwned) FROM main.\(try SQLName.quote(schema.name))

@@ -45,19 +45,18 @@ final class UnacceptedRows {
   private var before: RowsBefore??
   private var changes: ChangedRowids?
 
-  private static let sql = """
-    CREATE TABLE main.upsurge_unaccepted (
+  static let layout = OwnLayout(
+    .unaccepted, purpose: "rows of refused deliveries are kept in one of this name",
+    columns: ["table", "owned_by", "key"],
+    body: """
       "table" TEXT NOT NULL COLLATE NOCASE,
       owned_by TEXT NOT NULL,
       "key" TEXT NOT NULL,
       PRIMARY KEY ("table", owned_by, "key")
-    ) WITHOUT ROWID
-    """
+      """, options: " WITHOUT ROWID")
 
   static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    try OwnTable.exists(
-      tableName, columns: ["table", "owned_by", "key"],
-      purpose: "rows of refused deliveries are kept in one of this name", on: connection)
+    try layout.exists(on: connection)
   }
 
   /// - Parameter claims: what the feed notes of its rows; nil where it notes nothing.
@@ -207,7 +206,7 @@ final class UnacceptedRows {
     let code = sqlite3_table_column_metadata(
       connection.handle, "main", Self.tableName, nil, nil, nil, nil, nil, nil)
     if code == SQLITE_OK, let insertion { return insertion }
-    if try !Self.exists(connection) { try connection.execute(Self.sql) }
+    try Self.layout.prepare(on: connection)
     var conditions: [String] = []
     for (place, column) in identity.enumerated() {
       conditions.append("\(try schema.terms([column])) = ?\(place + 1)")

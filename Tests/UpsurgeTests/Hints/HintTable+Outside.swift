@@ -118,6 +118,10 @@ extension HintTable {
       ]
     ),
     (
+      "No test has the later version that wrote the table; OwnLayoutCommandTests refuse what it would have left.",
+      ["use a newer upsurge, at least the version that wrote that table"]
+    ),
+    (
       "What the server must mend is its owner's; the tests of feeds cover what upsurge does then.",
       [
         "curl -sIL shows each step; name the last URL that is right",
