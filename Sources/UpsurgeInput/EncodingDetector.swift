@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 import UpsurgeRecords
 
 /// Finds out how a text is encoded from its first bytes.
@@ -101,6 +107,8 @@ package enum EncodingDetector {
     let unitCount = sample.count / 2
     let isShort = unitCount < 64
     if unitCount < 2 || (isShort && isWhole && sample.count % 2 != 0) { return nil }
+    // Other texts have no NUL, and are not looked at unit by unit.
+    guard let start = sample.baseAddress, memchr(start, 0, sample.count) != nil else { return nil }
     var firstZeros = 0
     var secondZeros = 0
     for unit in 0..<unitCount {
