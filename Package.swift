@@ -2,8 +2,8 @@
 import CompilerPluginSupport
 import PackageDescription
 
-// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeMirror <- UpsurgeCommand
-// <- UpsurgeMain;
+// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeMirror, UpsurgeBench
+// <- UpsurgeCommand <- UpsurgeMain;
 // Upsurge and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB.
 let package = Package(
   name: "upsurge",
@@ -47,6 +47,10 @@ let package = Package(
       dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage"]),
     .target(
       name: "UpsurgeMirror", dependencies: ["Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeRecords"]),
+    // What `upsurge bench` measures; the library goes without.
+    .target(
+      name: "UpsurgeBench",
+      dependencies: ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeRecords"]),
     // Typed models; what `@Table` and its like write is made by a plugin of the compiler.
     .macro(
       name: "UpsurgeMacros",
@@ -66,7 +70,7 @@ let package = Package(
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "CYAML", "Upsurge", "UpsurgeMirror",
+        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -107,6 +111,7 @@ let package = Package(
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
     .testTarget(
       name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CScan", "CSQLite"]),
+    .testTarget(name: "UpsurgeBenchTests", dependencies: ["UpsurgeBench", "Upsurge", "TestSupport"]),
     .testTarget(
       name: "UpsurgeTests",
       dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],
@@ -123,7 +128,7 @@ let package = Package(
 if let part = Context.environment["UPSURGE_PART"] {
   let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
-  let commandTargets = ["CYAML", "UpsurgeMain", "UpsurgeCommand", "FuzzTargets", "Oracles"]
+  let commandTargets = ["CYAML", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "FuzzTargets", "Oracles"]
   let dropped: (Target) -> Bool =
     switch part {
     case "command": { (modelTargets + modelTests).contains($0.name) }

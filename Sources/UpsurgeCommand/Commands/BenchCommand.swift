@@ -1,5 +1,6 @@
 import ArgumentParser
 import Upsurge
+import UpsurgeBench
 
 #if canImport(Glibc)
   import Glibc

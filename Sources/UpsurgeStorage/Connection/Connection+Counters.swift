@@ -2,7 +2,7 @@ import CSQLite
 
 extension Connection {
   /// From now on `notes` tells how many frames the log holds after each commit.
-  func noteWALFrames() {
+  package func noteWALFrames() {
     // The hook is how SQLite's own checkpoints are done.
     if isBorrowed { return }
     sqlite3_wal_hook(
@@ -14,6 +14,9 @@ extension Connection {
         return SQLITE_OK
       }, notes)
   }
+
+  /// Frames that the log held after the last commit; needs `noteWALFrames`.
+  package var walFrameCount: Int { notes.pointee.walFrames }
 
   /// A counter of `sqlite3_db_status`.
   func status(_ counter: Int32) -> Int {

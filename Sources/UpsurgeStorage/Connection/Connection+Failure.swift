@@ -17,7 +17,7 @@ extension Connection {
   }
 
   /// The error for a result code that is not a success.
-  func failure(_ code: Int32, sql: String? = nil) -> UpsurgeError {
+  package func failure(_ code: Int32, sql: String? = nil) -> UpsurgeError {
     Connection.failure(code, handle: handle, path: path, wait: lockWait, sql: sql)
   }
 

@@ -13,7 +13,7 @@ enum HintSources {
 
   /// The modules that speak to who runs the command. Those for Swift code have no options to name.
   static let folders = [
-    "Upsurge", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeParsing", "UpsurgeRecords",
+    "Upsurge", "UpsurgeBench", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeParsing", "UpsurgeRecords",
     "UpsurgeStorage",
   ]
 

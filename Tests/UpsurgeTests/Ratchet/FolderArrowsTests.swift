@@ -8,12 +8,13 @@ import Testing
     "UpsurgeInput": ["Names", "Feeds", "."],
     "UpsurgeStorage": [
       "SQL", "Connection", "Schema", "Rules", "Plan", "Sorting", "RowState", "Sweep", "Walk", "Quarantine", "Runs", "Rejects",
-      "Keys", "Indexes", "Chunks", "Writer", "Waiting", "Upkeep", "Direct", "Emit", "Bench",
+      "Keys", "Indexes", "Chunks", "Writer", "Waiting", "Upkeep", "Direct", "Emit",
     ],
     "Upsurge": [
       ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Table", "Rejects", "Runs", "Preview", "Feed", "Store",
-      "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Bulk", "Keys", "Bench",
+      "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Bulk", "Keys",
     ],
+    "UpsurgeBench": ["."],
     "UpsurgeMirror": ["Job", "Feeds", "Check", "Run", "Status", "Forget", "Runner"],
     "UpsurgeCommand": ["Words", "Terminal", "Options", "JobFile", "Schedule", "Commands"],
   ]

@@ -12,7 +12,10 @@ import Testing
     "UpsurgeStorage": ["CScan", "CSQLite", "UpsurgeRecords"],
     "Upsurge": ["UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeMirror": ["Upsurge", "UpsurgeInput", "UpsurgeRecords", "UpsurgeStorage"],
-    "UpsurgeCommand": ["ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords"],
+    "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
+    "UpsurgeCommand": [
+      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords",
+    ],
     "UpsurgeMain": ["UpsurgeCommand"],
     "UpsurgeModels": ["CSQLite", "Foundation", "Upsurge", "UpsurgeMacros", "UpsurgeRecords"],
     "UpsurgeGRDB": ["Foundation", "GRDB", "UpsurgeModels"],

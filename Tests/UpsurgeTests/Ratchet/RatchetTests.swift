@@ -6,7 +6,8 @@ import Testing
 @Suite struct RatchetTests {
   /// Literals that name an option of the command, in each module that the command is built on.
   static let optionLiterals: [String: Int] = [
-    "Upsurge": 20, "UpsurgeInput": 3, "UpsurgeMirror": 0, "UpsurgeParsing": 0, "UpsurgeRecords": 0, "UpsurgeStorage": 0,
+    "Upsurge": 0, "UpsurgeBench": 20, "UpsurgeInput": 3, "UpsurgeMirror": 0, "UpsurgeParsing": 0, "UpsurgeRecords": 0,
+    "UpsurgeStorage": 0,
   ]
 
   /// Sentences of more than 40 words, in each page.

@@ -1,3 +1,5 @@
+import UpsurgeRecords
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import Upsurge
+import UpsurgeBench
 
 /// Digests of tables: equal exactly where the tables are.
 @Suite("Table digests")

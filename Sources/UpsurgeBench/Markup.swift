@@ -1,3 +1,5 @@
+import UpsurgeRecords
+
 /// Writes HTML that is XML as well: every element is closed, every text is escaped.
 struct Markup {
   private(set) var text = ""

@@ -1,3 +1,6 @@
+import UpsurgeRecords
+import UpsurgeStorage
+
 /// Another program that loads CSV into SQLite.
 package enum BenchPeer: String, Sendable, CaseIterable {
   case sqlite3

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Upsurge
+import UpsurgeBench
 
 #if canImport(FoundationXML)
   import FoundationXML

@@ -1,3 +1,6 @@
+import Upsurge
+import UpsurgeRecords
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeStorage
 
 /// Stores rows as programs usually do it by hand: what a benchmark compares the engine with.
 ///
@@ -115,7 +116,7 @@ package struct PlainWriter {
       if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
       throw error
     }
-    if connection.notes.pointee.walFrames * frameByteCount > checkpointByteCount {
+    if connection.walFrameCount * frameByteCount > checkpointByteCount {
       try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
     }
   }
@@ -140,8 +141,10 @@ package struct PlainWriter {
     var statement: OpaquePointer?
     let flags = pattern == .freshStatement ? 0 : UInt32(SQLITE_PREPARE_PERSISTENT)
     let code = sqlite3_prepare_v3(connection.handle, sql, Int32(sql.count), flags, &statement, nil)
-    try connection.check(
-      code, sql: String(decoding: sql.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    if code != SQLITE_OK {
+      throw connection.failure(
+        code, sql: String(decoding: sql.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
     return statement
   }
 
@@ -222,6 +225,7 @@ package struct PlainWriter {
   }()
 
   private func checkpoint(_ mode: Int32) throws(UpsurgeError) {
-    try connection.check(sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, nil, nil))
+    let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, nil, nil)
+    if code != SQLITE_OK { throw connection.failure(code) }
   }
 }

@@ -1,3 +1,6 @@
+import Upsurge
+import UpsurgeRecords
+
 extension BenchReport {
   /// The report as one JSON object with a line end.
   package var json: [UInt8] {

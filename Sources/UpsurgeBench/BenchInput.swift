@@ -1,3 +1,9 @@
+import Upsurge
+import UpsurgeInput
+import UpsurgeParsing
+import UpsurgeRecords
+import UpsurgeStorage
+
 /// The rows of a benchmark: as a file, in memory, and as the table that all must equal.
 struct BenchInput {
   static let table = "bench_rows"
@@ -163,27 +169,11 @@ struct BenchInput {
     _ path: String, options: LoadOptions, on connection: Connection, control: RunControl
   ) throws(UpsurgeError) -> (RowSet, obstacle: String?) {
     let source = try PreparedSource.prepare(path, options: options)
-    var prepared = try PreparedTable.prepare(table, for: source, others: [], on: connection, options: options)
-    let parser = try source.makeParser(columns: &prepared.columns, table: prepared.facts, options: options)
-    let rows = RowSet(columnNames: prepared.columns.targets.map(\.name))
-    let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
-    var filler = BatchFiller(pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
-    let limit = options.recordLimit ?? .max
-    let take: (consuming sending Batch) -> Bool = { batch in
-      var batch = batch
-      let last = limit < .max ? batch.trim(toRecord: limit) : 0
+    let records = try TypedRecords(of: source, for: table, on: connection, options: options)
+    let rows = RowSet(columnNames: records.columnNames)
+    try records.read { batch in
       rows.append(batch)
-      pool.giveBack(batch)
-      return last < limit && rows.byteCount <= BenchJob.rowByteLimit && control.cancellationSignal == nil
-    }
-    let read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int = { buffer throws(UpsurgeError) in
-      try source.opened.read(into: buffer)
-    }
-    switch parser {
-    case .csv(var parser):
-      try filler.run(&parser, startOffset: source.opened.startOffset, isWhole: true, read: read, emit: take)
-    case .json(var parser):
-      try filler.run(&parser, startOffset: source.opened.startOffset, isWhole: true, read: read, emit: take)
+      return rows.byteCount <= BenchJob.rowByteLimit && control.cancellationSignal == nil
     }
     if rows.byteCount > BenchJob.rowByteLimit {
       throw UpsurgeError(

@@ -1,3 +1,6 @@
+import Upsurge
+import UpsurgeRecords
+
 extension BenchReport {
   /// The report as a table for a terminal.
   package var text: String {

@@ -1,3 +1,6 @@
+import Upsurge
+import UpsurgeRecords
+
 extension BenchReport {
   /// The report as one page that needs nothing else: no script, no file from outside.
   package var html: String {

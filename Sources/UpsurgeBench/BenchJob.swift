@@ -1,3 +1,7 @@
+import Upsurge
+import UpsurgeInput
+import UpsurgeRecords
+
 /// A measurement of this machine: the floor, the classic patterns, other programs and the engine on the same rows.
 ///
 /// Every run begins with a new database file (or a copy of the same one), in WAL mode with `synchronous=NORMAL`, and

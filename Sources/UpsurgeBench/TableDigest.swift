@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeStorage
 
 /// What tells two tables apart: rows, declared columns, and a digest of all values with their storage classes that does
 /// not depend on the order of the rows.
@@ -29,11 +30,12 @@ package struct TableDigest: Sendable, Equatable {
     while try names.step() { columns.append(names.text(at: 0) ?? "") }
     self.columns = columns
     let statement = try connection.prepare("SELECT * FROM main.\(try SQLName.quote(table))")
+    let handle = statement.handle
     while try statement.step() {
       var (first, second): (UInt64, UInt64) = (1, 2)
-      for column in 0..<sqlite3_data_count(statement.handle) {
-        first = Self.absorb(first, statement.handle, column)
-        second = Self.absorb(second, statement.handle, column)
+      for column in 0..<sqlite3_data_count(handle) {
+        first = Self.absorb(first, handle, column)
+        second = Self.absorb(second, handle, column)
       }
       rowCount += 1
       low &+= first
