@@ -23,7 +23,7 @@ struct BenchInput {
   let pageByteCount: Int
   let cacheByteCount: Int
   /// Why other programs cannot read the file; nil where they can.
-  let peerObstacle: String?
+  let peerObstacle: Wording?
 
   private let job: BenchJob
   private let options: LoadOptions
@@ -119,17 +119,17 @@ struct BenchInput {
   }
 
   /// In what the table of a run differs from the engine's; nil where it does not.
-  func difference(of name: String) throws(UpsurgeError) -> String? {
+  func difference(of name: String) throws(UpsurgeError) -> Wording? {
     let found: TableDigest
     let connection = try Connection(path: folder.file(name), createIfMissing: false)
     do throws(UpsurgeError) {
       found = try TableDigest(of: Self.table, on: connection)
     } catch {
-      return error.message
+      return error.said
     }
     guard let words = found.difference(from: digest) else { return nil }
-    return words
-      + ((try? missingRow(on: connection)).flatMap { $0 }.map { "; this row is missing: \($0)" } ?? "")
+    guard let row = (try? missingRow(on: connection)) ?? nil else { return Wording(words) }
+    return "\(words); this row is missing: \(row)"
   }
 
   /// A row of the engine's table that another lacks.
@@ -167,7 +167,7 @@ struct BenchInput {
   /// Reads all rows into memory, as the engine would store them.
   private static func read(
     _ path: String, options: LoadOptions, on connection: Connection, control: RunControl
-  ) throws(UpsurgeError) -> (RowSet, obstacle: String?) {
+  ) throws(UpsurgeError) -> (RowSet, obstacle: Wording?) {
     let source = try PreparedSource.prepare(path, options: options)
     let records = try TypedRecords(of: source, for: table, on: connection, options: options)
     let rows = RowSet(columnNames: records.columnNames)
@@ -181,15 +181,15 @@ struct BenchInput {
         "the rows of \(SourceName.shown(path)) take more than "
           + "\(Words.bytes(Double(BenchJob.rowByteLimit))) in memory, where "
           + "the classic patterns have them",
-        hint: "--rows N measures the first N of them")
+        hint: "\(.rows, "N") measures the first N of them")
     }
     return (rows, peerObstacle(source, options: options))
   }
 
   /// Other programs read whole files of plain CSV.
-  private static func peerObstacle(_ source: PreparedSource, options: LoadOptions) -> String? {
+  private static func peerObstacle(_ source: PreparedSource, options: LoadOptions) -> Wording? {
     if options.recordLimit != nil {
-      return "it reads whole files, and --rows N takes the first N rows of one"
+      return "it reads whole files, and \(.rows, "N") takes the first N rows of one"
     }
     guard case .csv(let sniffed) = source.shape,
       sniffed.dialect == CSVDialect(ragged: sniffed.dialect.ragged),

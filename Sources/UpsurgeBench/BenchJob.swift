@@ -72,29 +72,29 @@ package struct BenchJob: Sendable {
 
   private func validate() throws(UpsurgeError) {
     try options.validate()
-    if let rowCount, rowCount == 0 { throw UpsurgeError(.usage, "--rows takes at least 1") }
-    if let roundCount, roundCount < 1 { throw UpsurgeError(.usage, "--rounds takes at least 1") }
+    if let rowCount, rowCount == 0 { throw UpsurgeError(.usage, "\(.rows) takes at least 1") }
+    if let roundCount, roundCount < 1 { throw UpsurgeError(.usage, "\(.rounds) takes at least 1") }
     guard let file else {
       if options.rules.target != .primaryKey {
-        throw UpsurgeError(.usage, "\(.key) is for --file: the rows that are made here have the key id")
+        throw UpsurgeError(.usage, "\(.key) is for \(.file): the rows that are made here have the key id")
       }
       if let rowCount, rowCount > Self.madeRowLimit {
         throw UpsurgeError(
           .usage,
-          "--rows \(rowCount) is too many: the floor and the patterns have them in memory, and at most "
+          "\(.rows, rowCount) is too many: the floor and the patterns have them in memory, and at most "
             + "\(Words.count(Self.madeRowLimit)) are made")
       }
       return
     }
     if SourceName.isStandardInput(file) || SourceName.isFeed(file) {
       throw UpsurgeError(
-        .usage, "--file is read again and again, and \(SourceName.shown(file)) can be read once",
+        .usage, "\(.file) is read again and again, and \(SourceName.shown(file)) can be read once",
         hint: "store it in a file first")
     }
     if suite == .changed {
       throw UpsurgeError(
-        .usage, "the suite changed needs two deliveries of the same rows, and --file is one",
-        hint: "use the suite unchanged, or leave out --file")
+        .usage, "the suite changed needs two deliveries of the same rows, and \(.file) is one",
+        hint: "use the suite unchanged, or leave out \(.file)")
     }
     if suite == .unchanged && options.key.isEmpty {
       throw UpsurgeError(.usage, "the suite unchanged is an upsert, and needs \(.key, "COLS")")

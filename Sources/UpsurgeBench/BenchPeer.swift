@@ -49,7 +49,7 @@ package enum BenchPeer: String, Sendable, CaseIterable {
   }
 
   /// Why it cannot take part; nil where it can.
-  func obstacle(suite: BenchJob.Suite, key: [String]) -> String? {
+  func obstacle(suite: BenchJob.Suite, key: [String]) -> Wording? {
     switch self {
     case .duckdb where suite != .new: "duckdb has no upsert into SQLite tables"
     case .sqliteUtils where suite != .new && key.isEmpty: "sqlite-utils upserts by a key, and there is none"

@@ -122,7 +122,7 @@ extension BenchReport {
     if absent.isEmpty { return }
     body.element("h2", text: "Not measured")
     body.element("ul") { list in
-      for entry in absent { list.element("li", text: "\(entry.name): \(entry.absence?.reason ?? "")") }
+      for entry in absent { list.element("li", text: "\(entry.name): \(entry.absence?.reason.text ?? "")") }
     }
   }
 
@@ -149,7 +149,7 @@ extension BenchReport {
     }
     if !notes.isEmpty {
       body.element("h2", text: "To judge by")
-      body.element("ul") { list in for note in notes { list.element("li", text: note) } }
+      body.element("ul") { list in for note in notes { list.element("li", text: note.text) } }
     }
     body.element("h2", text: "To repeat it")
     body.element("pre", text: commands.joined(separator: "\n"))

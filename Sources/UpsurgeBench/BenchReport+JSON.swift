@@ -23,7 +23,7 @@ extension BenchReport {
     for entry in entries { write(entry, to: &out) }
     out.endArray()
     out.key("notes")
-    out.strings(notes)
+    out.strings(notes.map(\.text))
     out.key("commands")
     out.strings(commands)
     out.endObject()
@@ -58,7 +58,7 @@ extension BenchReport {
     out.member("kind", entry.kind.rawValue)
     out.member("detail", entry.detail)
     if let absence = entry.absence {
-      out.member(absence.isFailure ? "failed" : "not_measured", absence.reason)
+      out.member(absence.isFailure ? "failed" : "not_measured", absence.reason.text)
     }
     out.key("runs")
     out.beginArray()

@@ -23,7 +23,7 @@ extension BenchReport {
     if !absent.isEmpty { lines.append("") }
     for entry in absent {
       lines.append(
-        "\(entry.absence?.isFailure == true ? "failed" : "not measured"): \(entry.name): \(entry.absence?.reason ?? "")"
+        "\(entry.absence?.isFailure == true ? "failed" : "not measured"): \(entry.name): \(entry.absence?.reason.text ?? "")"
       )
     }
     lines.append("")
@@ -31,7 +31,7 @@ extension BenchReport {
     lines.append(
       "upsurge \(upsurgeVersion), SQLite \(sqlite.version); "
         + settings.map { "\($0.name): \($0.value)" }.joined(separator: "; "))
-    lines += notes.map { "note: \($0)" }
+    lines += notes.map { "note: \($0.text)" }
     return lines.map(\.escapedForTerminal).joined(separator: "\n") + "\n"
   }
 

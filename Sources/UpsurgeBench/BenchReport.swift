@@ -1,3 +1,5 @@
+import UpsurgeRecords
+
 /// What a benchmark has measured, and all that is needed to judge and repeat it.
 package struct BenchReport: Sendable {
   package var suite: BenchJob.Suite
@@ -13,7 +15,7 @@ package struct BenchReport: Sendable {
   /// Command lines that repeat it.
   package var commands: [String] = []
   /// What a reader must know to judge the figures.
-  package var notes: [String] = []
+  package var notes: [Wording] = []
 
   /// One contender.
   package struct Entry: Sendable {
@@ -38,9 +40,9 @@ package struct BenchReport: Sendable {
   package struct Absence: Sendable, Equatable {
     /// Whether it ran and failed, or stored other rows; else it could not take part.
     package var isFailure: Bool
-    package var reason: String
+    package var reason: Wording
 
-    package init(isFailure: Bool, reason: String) {
+    package init(isFailure: Bool, reason: Wording) {
       self.isFailure = isFailure
       self.reason = reason
     }

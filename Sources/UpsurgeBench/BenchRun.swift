@@ -61,12 +61,12 @@ struct BenchRun {
     let isShort = report.entries.contains { $0.absence == nil && $0.runs.count < roundCount }
     if isShort {
       report.notes.append(
-        "not all was run \(roundCount) times, so that it does not take too long; --rounds N runs everything N times"
+        "not all was run \(roundCount) times, so that it does not take too long; \(.rounds, "N") runs everything N times"
       )
     }
     if report.entries.contains(where: \.isNoisy) {
       report.notes.append(
-        "noisy: the runs spread over more than 10 %; let the machine rest, and run again with more --rounds")
+        "noisy: the runs spread over more than 10 %; let the machine rest, and run again with more \(.rounds)")
     }
   }
 
@@ -81,7 +81,7 @@ struct BenchRun {
     } catch {
       try checkCancellation()
       if case .upsurge = contenders[index].way { throw error }
-      report.entries[index].absence = .init(isFailure: true, reason: "it failed: \(error.message)")
+      report.entries[index].absence = .init(isFailure: true, reason: "it failed: \(saying: error.said)")
       return
     }
     try checkCancellation()
@@ -89,7 +89,7 @@ struct BenchRun {
     if let difference = try input.difference(of: BenchInput.runName) {
       report.entries[index].absence = .init(
         isFailure: true,
-        reason: "its table is not the one of upsurge load, so its time does not count: \(difference)")
+        reason: "its table is not the one of upsurge load, so its time does not count: \(saying: difference)")
       return
     }
     report.entries[index].runs.append(seconds)
@@ -200,8 +200,8 @@ struct BenchRun {
 
   // MARK: - Words
 
-  private func notes(_ machine: MachineFacts) -> [String] {
-    var notes = [
+  private func notes(_ machine: MachineFacts) -> [Wording] {
+    var notes: [Wording] = [
       "all begin with a new database file, and end behind the last checkpoint; each table was compared with that of "
         + "upsurge load by row count, columns and digest before its time counted"
     ]
@@ -211,7 +211,7 @@ struct BenchRun {
     #endif
     if machine.isInMemory {
       notes.append(
-        "the scratch folder is in memory (\(machine.fileSystem)); --scratch DIR names one on the disk that counts"
+        "the scratch folder is in memory (\(machine.fileSystem)); \(.scratch, "DIR") names one on the disk that counts"
       )
     }
     if machine.isBusy {

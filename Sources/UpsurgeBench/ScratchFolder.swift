@@ -22,7 +22,7 @@ package final class ScratchFolder {
       throw UpsurgeError(
         .cannotCreate,
         "cannot make a folder in \(folder.escapedForTerminal): \(String(cString: strerror(errno)))",
-        hint: "--scratch DIR names a folder that can be written", underlyingCode: errno)
+        hint: "\(.scratch, "DIR") names a folder that can be written", underlyingCode: errno)
     }
     let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     // From the root, so that no program takes it for an option.
@@ -118,7 +118,7 @@ package final class ScratchFolder {
     let code = errno
     return UpsurgeError(
       .cannotCreate, "cannot write \(file(name).escapedForTerminal): \(String(cString: strerror(code)))",
-      hint: "--scratch DIR names a folder with more room", underlyingCode: code)
+      hint: "\(.scratch, "DIR") names a folder with more room", underlyingCode: code)
   }
 }
 

@@ -58,4 +58,7 @@ package enum Term: String, Sendable, CaseIterable {
   case acceptChange = "accept-change"
   case acceptDelivery = "accept-delivery"
   case columnsGone = "columns-gone"
+
+  // Benchmarks.
+  case file, rows, rounds, scratch
 }

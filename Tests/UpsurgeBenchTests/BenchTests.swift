@@ -78,7 +78,7 @@ struct BenchTests {
     }
     // A key twice is more than an INSERT can take; that is said, and nothing else.
     for entry in report.entries where entry.kind == .floor && entry.absence != nil {
-      #expect(entry.absence?.reason.contains("UNIQUE constraint failed") == true, "\(entry)")
+      #expect(entry.absence?.reason.text.contains("UNIQUE constraint failed") == true, "\(entry)")
     }
     #expect(leftovers.isEmpty)
   }
@@ -105,7 +105,7 @@ struct BenchTests {
     let report = try job.run(control: RunControl())
     #expect(report.rowCount == 123 && report.input.hasPrefix("123 rows of "))
     for entry in report.entries where entry.kind != .peer { #expect(entry.absence == nil, "\(entry)") }
-    #expect(try absence("sqlite3", in: report)?.reason.contains("it reads whole files") == true)
+    #expect(try absence("sqlite3", in: report)?.reason.text.contains("it reads whole files") == true)
   }
 
   @Test("A pattern whose table is another one has no figure")
@@ -117,8 +117,8 @@ struct BenchTests {
       let absence = try #require(try absence(name, in: report))
       #expect(absence.isFailure)
       #expect(
-        absence.reason.contains("its table is not the one of upsurge load")
-          && absence.reason.contains("this row is missing: 1, 2, 3"), "\(absence.reason)")
+        absence.reason.text.contains("its table is not the one of upsurge load")
+          && absence.reason.text.contains("this row is missing: 1, 2, 3"), "\(absence.reason)")
     }
     #expect(report.hasFailure && report.ownMedian != nil)
     #expect(report.entries.filter { $0.kind == .pattern }.allSatisfy { $0.median == nil })
@@ -135,7 +135,7 @@ struct BenchTests {
       try absence("duckdb", in: report)
         == .init(isFailure: false, reason: "not installed: there is no program duckdb on the PATH"))
     let silent = try #require(try absence("sqlite3", in: report))
-    #expect(silent.isFailure && silent.reason.contains("has made no database"), "\(silent)")
+    #expect(silent.isFailure && silent.reason.text.contains("has made no database"), "\(silent)")
     let failing = try #require(try absence("sqlite-utils", in: report))
     #expect(failing.isFailure && failing.reason == "it failed: exit code 3: boom", "\(failing)")
     for entry in report.entries where entry.kind != .peer { #expect(entry.absence == nil) }
@@ -164,7 +164,7 @@ struct BenchTests {
     empty.peers = [.sqlite3]
     empty.peerPath = nil
     let reason = try #require(try absence("sqlite3", in: try empty.run(control: RunControl()))).reason
-    #expect(reason.contains("this row is missing: 2, NULL"), "\(reason)")
+    #expect(reason.text.contains("this row is missing: 2, NULL"), "\(reason)")
   }
 
   @Test(

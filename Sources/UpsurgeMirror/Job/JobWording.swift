@@ -14,7 +14,7 @@ package enum JobWording {
   /// Options that are said as they are typed: those of `upsurge mirror` itself, and what only other commands take.
   package static let typed: Set<Term> = [
     .acceptChange, .acceptDelivery, .dryRun, .verify, .summary, .explainTime, .explain, .resume, .history, .forget, .emitSQL,
-    .maxStatement, .trustRules, .changes, .pattern,
+    .maxStatement, .trustRules, .changes, .pattern, .file, .rows, .rounds, .scratch,
   ]
 
   package static func ofJob(_ wording: Wording) -> String { wording.text(naming: key) }
