@@ -77,7 +77,7 @@ struct BenchInput {
     (rows, peerObstacle) = try BenchInput.read(path, options: options, on: reference, control: control)
   }
 
-  /// What is the same for everybody.
+  /// The settings that all contenders have, as far as they can be set.
   var settingWords: [(name: String, value: String)] {
     [
       ("durability", "WAL, synchronous=NORMAL"), ("page size", "\(pageByteCount) bytes"),

@@ -9,11 +9,11 @@ import UpsurgeRecords
 package struct BenchJob: Sendable {
   /// What is done with the rows.
   package enum Suite: String, Sendable, CaseIterable {
-    /// They go into a new table.
+    /// All rows go into a new table.
     case new
-    /// They are in the table, and all of them have changed.
+    /// All rows are in the table already, and each has changed.
     case changed
-    /// They are in the table as they are.
+    /// All rows are in the table already, with the same values.
     case unchanged
   }
 
@@ -38,13 +38,13 @@ package struct BenchJob: Sendable {
 
   package static let defaultRowCount: UInt64 = 500_000
   package static let defaultRoundCount = 5
-  /// Without `--rounds`, what has taken so long in all is not run again.
+  /// Seconds after which a contender is not run again, unless `roundCount` is given.
   static let secondsPerContender = 20.0
-  /// Without `--rounds`, no round begins so late.
+  /// Seconds after which no round begins, unless `roundCount` is given.
   static let secondsBeforeLastRound = 90.0
-  /// Rows are held in memory, no more than this.
+  /// Bytes that the rows may take in memory.
   static let rowByteLimit = 1 << 30
-  /// So many of the rows that are made fit into that.
+  /// How many of the rows that are made fit into `rowByteLimit`.
   static let madeRowLimit: UInt64 = 7_000_000
 
   /// What the benchmark is doing.

@@ -9,7 +9,7 @@ package struct BenchReport: Sendable {
   package var inputByteCount: UInt64
   package var machine: MachineFacts
   package var sqlite: SQLiteFacts
-  /// What is the same for everybody, as name and value.
+  /// The settings that all contenders have, as name and value.
   package var settings: [(name: String, value: String)] = []
   package var entries: [Entry] = []
   /// Command lines that repeat it.
@@ -38,7 +38,7 @@ package struct BenchReport: Sendable {
 
   /// Why a contender has no figure.
   package struct Absence: Sendable, Equatable {
-    /// Whether it ran and failed, or stored other rows; else it could not take part.
+    /// Whether the contender ran and failed, or stored other rows; else it could not take part.
     package var isFailure: Bool
     package var reason: Wording
 

@@ -179,7 +179,7 @@ struct BenchRun {
       cacheByteCount: input.cacheByteCount)
   }
 
-  /// As it is run, with the scratch folder called DIR.
+  /// A program's command line, with the scratch folder called DIR.
   private func commandLine(_ peer: BenchPeer) throws(UpsurgeError) -> String {
     let command = try peer.command(task(peer))
     var line = command.words.map(\.quotedForShell).joined(separator: " ")

@@ -9,7 +9,7 @@ import UpsurgeRecords
 
 /// A program that is run to its end, without a shell.
 package enum ChildProcess {
-  /// How it ended.
+  /// How a program ended, and what it said.
   package struct Outcome: Sendable {
     /// What the program returned, or 128 and the signal that ended it.
     package var exitCode: Int32

@@ -16,7 +16,7 @@ import UpsurgeRecords
 package struct NarrowRows: Sendable {
   package let count: UInt64
   package let seed: UInt64
-  /// Whether it is the later delivery.
+  /// Whether these rows are the later delivery.
   package let isChanged: Bool
 
   package init(count: UInt64, seed: UInt64 = 1, isChanged: Bool = false) {
@@ -50,7 +50,7 @@ package struct NarrowRows: Sendable {
     return path
   }
 
-  /// All of it in memory, for few rows.
+  /// Header and rows as one text; for few rows.
   package var text: String {
     var text = Array(Self.header.utf8)
     for row in 0..<count { append(row + 1, to: &text) }

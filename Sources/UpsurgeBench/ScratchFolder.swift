@@ -6,9 +6,9 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// A folder of this process alone, that goes with all that is in it.
+/// A temporary folder of this process alone. It is removed with all that is in it.
 package final class ScratchFolder {
-  /// Its path.
+  /// The folder's path.
   package let path: String
   private var isRemoved = false
 

@@ -69,7 +69,7 @@ extension CSVOverrides.Mark {
 
 /// What is known of the feed that a load reads a delivery of.
 package struct FeedRules: Sendable {
-  /// Of the last delivery that was accepted; nil before the first one.
+  /// The shape of the last delivery that was accepted; nil before the first one.
   package var last: FeedShape?
   package var policy = GonePolicy.refuse
   /// Whether a delivery holds only changes, so that a JSON key that no record has says nothing.
@@ -82,11 +82,11 @@ package struct FeedRules: Sendable {
   /// What becomes of a feed that is no longer what it was.
   package enum GonePolicy: Sendable {
     case refuse
-    /// It goes on as it is now.
+    /// The delivery is taken, and its shape is what the next one is compared with.
     case accept
     /// Rows keep the values of fields that are gone.
     case keep
-    /// They get NULL.
+    /// Rows get NULL in the columns of fields that are gone.
     case null
   }
 
