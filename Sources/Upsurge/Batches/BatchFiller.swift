@@ -43,71 +43,92 @@ package struct BatchFiller {
     batch.sourceIndex = sourceIndex
     batch.arenaSourceOffset = startOffset
     batch.restart = restart(of: parser, at: startOffset, anchor)
-    var isAtEnd = false
-    var readError: UpsurgeError?
-    // A large arena is filled only for the record that needs it, so that one does not make all that follow large.
-    var fillLimit = batch.arenaCapacity
+    var intake = Intake(limit: batch.arenaCapacity)
     while true {
+      fill(&batch, &intake, read: read)
       do throws(UpsurgeError) {
-        while !isAtEnd && !isCancelled && batch.arenaByteCount < min(fillLimit, batch.arenaCapacity) {
-          let count = try read(batch.freeArena)
-          batch.arenaByteCount += count
-          isAtEnd = count == 0
-        }
-      } catch {
-        // What came before the error is parsed and handed on; the error follows it.
-        readError = error
-        isAtEnd = true
-      }
-      do throws(UpsurgeError) {
-        try parser.parse(&batch, isFinal: isAtEnd && isWhole() && readError == nil)
+        try parser.parse(&batch, isFinal: intake.isAtEnd && isWhole() && intake.error == nil)
       } catch {
         // Whoever stopped in front of the fault does not hear of it.
         if !handOn(batch, emit: emit) { return }
-        throw readError ?? error
+        throw intake.error ?? error
       }
       if isCancelled {
         // What was parsed up to here is not waited for.
         pool.giveBack(batch)
-        throw readError ?? UpsurgeError(.interrupted, "reading was interrupted")
+        throw intake.error ?? UpsurgeError(.interrupted, "reading was interrupted")
       }
       if batch.wantedSpillByteCount > 0 {
-        // Files, or JSON made of surplus fields, are part of the record.
-        if batch.wantedRecordByteCount > recordByteLimit {
-          batch.wantedSpillByteCount = 0
-          batch.wantedRecordByteCount = 0
-          try parser.rejectTooLarge(&batch, limit: recordByteLimit)
-        } else {
-          pool.growSpill(&batch)
-        }
+        try makeRoomInSpill(of: &batch, parser: &parser)
         continue
       }
-      let isPartialEnd = isAtEnd && (!isWhole() || readError != nil) && madeNoProgress(batch)
-      if isAtEnd && batch.parsedByteCount == batch.arenaByteCount || isPartialEnd {
+      let isPartialEnd = intake.isAtEnd && (!isWhole() || intake.error != nil) && madeNoProgress(batch)
+      if intake.isAtEnd && batch.parsedByteCount == batch.arenaByteCount || isPartialEnd {
         leftByteCount = batch.arenaByteCount - batch.parsedByteCount
         let goesOn = handOn(batch, emit: emit)
-        if let readError, goesOn { throw readError }
+        if let error = intake.error, goesOn { throw error }
         return
       }
       if madeNoProgress(batch) {
-        if batch.arenaByteCount < batch.arenaCapacity {
-          fillLimit = batch.arenaCapacity
-        } else if batch.arenaCapacity < recordByteLimit {
-          pool.grow(&batch, to: nextCapacity(after: batch.arenaCapacity))
-          fillLimit = batch.arenaCapacity
-        } else {
-          try parser.rejectTooLarge(&batch, limit: recordByteLimit)
-        }
+        try makeRoom(in: &batch, &intake, parser: &parser)
         continue
       }
       guard var next = take() else { return pool.giveBack(batch) }
-      fillLimit = next.arenaCapacity
+      intake.limit = next.arenaCapacity
       pool.moveTail(of: &batch, to: &next)
       next.sourceIndex = sourceIndex
       next.restart = restart(of: parser, at: next.arenaSourceOffset, anchor)
       guard handOn(batch, emit: emit) else { return pool.giveBack(next) }
       batch = next
     }
+  }
+
+  /// What was read of a stream so far, and how much of the arena the next reads may fill.
+  private struct Intake {
+    /// A large arena is filled only for the record that needs it, so that one does not make all that follow large.
+    var limit: Int
+    var isAtEnd = false
+    /// Why the stream has ended early. What came before is parsed and handed on; the error follows it.
+    var error: UpsurgeError?
+  }
+
+  private func fill(
+    _ batch: inout Batch, _ intake: inout Intake, read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
+  ) {
+    do throws(UpsurgeError) {
+      while !intake.isAtEnd && !isCancelled && batch.arenaByteCount < min(intake.limit, batch.arenaCapacity) {
+        let count = try read(batch.freeArena)
+        batch.arenaByteCount += count
+        intake.isAtEnd = count == 0
+      }
+    } catch {
+      intake.error = error
+      intake.isAtEnd = true
+    }
+  }
+
+  /// Gives the parser the spill that it asks for. Files, or JSON made of surplus fields, are part of the record, which may
+  /// be too large with them.
+  private func makeRoomInSpill<Parser: RecordParser>(
+    of batch: inout Batch, parser: inout Parser
+  ) throws(UpsurgeError) {
+    if batch.wantedRecordByteCount <= recordByteLimit { return pool.growSpill(&batch) }
+    batch.wantedSpillByteCount = 0
+    batch.wantedRecordByteCount = 0
+    try parser.rejectTooLarge(&batch, limit: recordByteLimit)
+  }
+
+  /// Lets more of a record be read of which the arena holds no more than a part.
+  private func makeRoom<Parser: RecordParser>(
+    in batch: inout Batch, _ intake: inout Intake, parser: inout Parser
+  ) throws(UpsurgeError) {
+    if batch.arenaByteCount == batch.arenaCapacity {
+      guard batch.arenaCapacity < recordByteLimit else {
+        return try parser.rejectTooLarge(&batch, limit: recordByteLimit)
+      }
+      pool.grow(&batch, to: nextCapacity(after: batch.arenaCapacity))
+    }
+    intake.limit = batch.arenaCapacity
   }
 
   private var isCancelled: Bool { cancellation?.isRequested ?? false }

@@ -10,6 +10,15 @@ extension PreparedTable {
       hint: "check the names of the database and of the table")
   }
 
+  /// - Throws: `usage` for a view that nothing can be stored through.
+  static func checkView(_ schema: TableSchema) throws(UpsurgeError) {
+    if schema.kind == .view && schema.triggers.isEmpty {
+      throw UpsurgeError(
+        .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
+        hint: "load the table behind it, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
+    }
+  }
+
   /// - Throws: `usage` for options that need a key, where nothing says which row a record is about.
   static func checkKey(of plan: UpsertPlan, options: LoadOptions) throws(UpsurgeError) {
     // An explicit mode is judged with the options alone; without slots there are no records.

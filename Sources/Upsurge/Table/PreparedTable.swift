@@ -201,11 +201,35 @@ struct PreparedTable {
     _ schema: TableSchema, columnLimit: Int, for source: PreparedSource, isOnlySource: Bool,
     options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
-    if schema.kind == .view && schema.triggers.isEmpty {
-      throw UpsurgeError(
-        .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
-        hint: "load the table behind it, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
+    try checkView(schema)
+    let facts = facts(of: schema, columnLimit: columnLimit, options: options)
+    var columns = knownColumns(facts, for: source, options: options)
+    let isInTable = { (name: String) in schema.columnIndex(name) != nil }
+    let control = try control(
+      for: source, isOnlySource: isOnlySource, options: options, isInTable: isInTable)
+    if let control { columns.add(control) }
+    if !isOnlySource, let tombstone = options.rules.tombstone?.column, columns.slot(named: tombstone) == nil,
+      let column = facts.column(named: tombstone)
+    {
+      // A later file may have it.
+      columns.add(column)
     }
+    let (rules, hasNames) = try rules(for: source, schema: schema, options: options)
+    let isKnown = { (target: ColumnTarget) in isInTable(target.name) || target == control }
+    _ = try source.makeParser(columns: &columns, table: facts, options: options)
+    // What is added to the table comes with its first batch; what is only kept has no place to wait for.
+    let known = facts.quarantinesUnknown ? columns.targets : columns.targets.filter(isKnown)
+    let plan = try UpsertPlan(
+      schema: schema, rules: rules, columns: known, toleratesUnknownColumns: facts.quarantinesUnknown)
+    precondition(Array(columns.targets.prefix(known.count)) == known, "new columns come last")
+    if hasNames { try checkKey(of: plan, options: options) }
+    var table = PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
+    if facts.leavesOutUnknown { try table.noteUnneededFields(of: source, options: options) }
+    return table
+  }
+
+  /// What the parser is told of a table that exists.
+  private static func facts(of schema: TableSchema, columnLimit: Int, options: LoadOptions) -> TableFacts {
     var facts = TableFacts(
       name: schema.name, isNew: false,
       columns: schema.targets(
@@ -216,6 +240,13 @@ struct PreparedTable {
     facts.rowid = TableFacts.Rowid(of: schema)
     facts.unfilledColumnCount = schema.columns.count - facts.columns.count
     facts.leavesOutUnknown = options.mode == .delete && options.contract != .quarantine
+    return facts
+  }
+
+  /// The columns that are known before the input has named its own.
+  private static func knownColumns(
+    _ facts: TableFacts, for source: PreparedSource, options: LoadOptions
+  ) -> ColumnRegistry {
     var columns = ColumnRegistry()
     if source.isJSON || source.isBlank {
       // JSON names its columns as it goes, and an empty file none; all that the table has are known from the start. The
@@ -227,44 +258,30 @@ struct PreparedTable {
     for name in options.feed?.nulledColumns ?? [] where columns.slot(named: name) == nil {
       if let column = facts.column(named: name) { columns.add(column) }
     }
-    let isInTable = { (name: String) in schema.columnIndex(name) != nil }
-    let control = try control(
-      for: source, isOnlySource: isOnlySource, options: options, isInTable: isInTable)
-    if let control { columns.add(control) }
-    if !isOnlySource, let tombstone = options.rules.tombstone?.column, columns.slot(named: tombstone) == nil,
-      let column = facts.column(named: tombstone)
-    {
-      // A later file may have it.
-      columns.add(column)
-    }
+    return columns
+  }
+
+  /// The rules for a table that exists: its primary key is the default key only where the records have it.
+  /// - Returns: also whether the input has names that the key can be looked for among.
+  private static func rules(
+    for source: PreparedSource, schema: TableSchema, options: LoadOptions
+  ) throws(UpsurgeError) -> (UpsertRules, hasNames: Bool) {
     var rules = options.rules
-    var hasNames = true
-    if rules.mode == nil, source.isJSON, rules.target == .primaryKey {
-      // The primary key is the default key only where the records have it.
-      let seen = try source.inferColumns(options: options).map(\.name)
-      if !schema.primaryKeyColumns.allSatisfy({ key in seen.contains { SQLName.isSame($0, key) } }) {
-        rules.mode = .insert
-      }
-      hasNames = !seen.isEmpty
+    guard rules.mode == nil, source.isJSON, rules.target == .primaryKey else { return (rules, true) }
+    let seen = try source.inferColumns(options: options).map(\.name)
+    if !schema.primaryKeyColumns.allSatisfy({ key in seen.contains { SQLName.isSame($0, key) } }) {
+      rules.mode = .insert
     }
-    let isKnown = { (target: ColumnTarget) in isInTable(target.name) || target == control }
-    _ = try source.makeParser(columns: &columns, table: facts, options: options)
-    // What is added to the table comes with its first batch; what is only kept has no place to wait for.
-    let known = facts.quarantinesUnknown ? columns.targets : columns.targets.filter(isKnown)
-    let plan = try UpsertPlan(
-      schema: schema, rules: rules, columns: known, toleratesUnknownColumns: facts.quarantinesUnknown)
-    precondition(Array(columns.targets.prefix(known.count)) == known, "new columns come last")
-    if hasNames { try checkKey(of: plan, options: options) }
-    var table = PreparedTable(facts: facts, columns: columns, plan: plan, createdSQL: nil)
-    if facts.leavesOutUnknown, case .csv(let sniffed) = source.shape {
-      table.unneededFields = try FieldSelection(options: options).columnNames(
-        of: sniffed.headerNames, file: source.opened.name
-      ).compactMap { $0 }.filter { columns.slot(named: $0) == nil }
-      for name in table.unneededFields {
-        table.leftOut.add(.columnSkipped, column: name, at: Position(file: source.opened.name))
-      }
-    }
-    return table
+    return (rules, !seen.isEmpty)
+  }
+
+  /// Notes which fields of a CSV source are left out, because a delete does not need them.
+  private mutating func noteUnneededFields(of source: PreparedSource, options: LoadOptions) throws(UpsurgeError) {
+    guard case .csv(let sniffed) = source.shape else { return }
+    unneededFields = try FieldSelection(options: options).columnNames(
+      of: sniffed.headerNames, file: source.opened.name
+    ).compactMap { $0 }.filter { columns.slot(named: $0) == nil }
+    for name in unneededFields { leftOut.add(.columnSkipped, column: name, at: Position(file: source.opened.name)) }
   }
 
   /// No table, and none is made: every record is kept.

@@ -44,19 +44,7 @@ extension Connection {
       error.code = .cannotCreate
       error.message = "the database \(database) cannot be opened or created\(systemReason(handle))"
       error.hint = hasRoom(handle) ? "the folder must exist and be writable" : roomHint
-    case SQLITE_READONLY where code == ResultCode.readOnlyRollback:
-      error.code = .cannotCreate
-      error.message =
-        "a program that was killed has left the database \(database) in the middle of a transaction, and only who may "
-        + "write it can roll that back"
-      error.hint = "give yourself the right to write the file and its folder, or let its owner open it once"
-    case SQLITE_READONLY where code == ResultCode.readOnlyMoved:
-      error.message = movedWords(path)
-      error.hint = movedHint
-    case SQLITE_READONLY:
-      error.code = .cannotCreate
-      error.message = "the database \(database) cannot be written: \(said)"
-      error.hint = "give yourself the right to write the file and its folder"
+    case SQLITE_READONLY: sayReadOnly(&error, code, path: path, said: said)
     case SQLITE_NOTADB:
       error.message = "\(database) is not an SQLite database"
     case SQLITE_CORRUPT where code == ResultCode.corruptVirtualTable:
@@ -69,14 +57,7 @@ extension Connection {
     case SQLITE_FULL:
       error.message = "there is no room left for the database \(database): \(said)"
       error.hint = roomHint
-    case SQLITE_IOERR:
-      let (act, hint) = actThatFailed(code)
-      let isRoomLeft = hasRoom(handle)
-      error.message =
-        isRoomLeft
-        ? "\(act) the database \(database) failed: \(said)\(systemReason(handle))"
-        : "there is no room left for the database \(database): \(act) it failed\(systemReason(handle))"
-      error.hint = isRoomLeft ? hint : roomHint
+    case SQLITE_IOERR: sayIOFailed(&error, code, handle: handle, database: database, said: said)
     case SQLITE_NOMEM:
       error.message = "SQLite is out of memory"
       error.remedy = Wording(
@@ -91,6 +72,37 @@ extension Connection {
     error.said += " [SQLite code \(code)]"
     if let sql { error.snippet = shortened(sql).escapedForTerminal }
     return error
+  }
+
+  private static func sayReadOnly(_ error: inout UpsurgeError, _ code: Int32, path: String, said: String) {
+    let database = path.escapedForTerminal
+    switch code {
+    case ResultCode.readOnlyRollback:
+      error.code = .cannotCreate
+      error.message =
+        "a program that was killed has left the database \(database) in the middle of a transaction, and only who may "
+        + "write it can roll that back"
+      error.hint = "give yourself the right to write the file and its folder, or let its owner open it once"
+    case ResultCode.readOnlyMoved:
+      error.message = movedWords(path)
+      error.hint = movedHint
+    default:
+      error.code = .cannotCreate
+      error.message = "the database \(database) cannot be written: \(said)"
+      error.hint = "give yourself the right to write the file and its folder"
+    }
+  }
+
+  private static func sayIOFailed(
+    _ error: inout UpsurgeError, _ code: Int32, handle: OpaquePointer?, database: String, said: String
+  ) {
+    let (act, hint) = actThatFailed(code)
+    let isRoomLeft = hasRoom(handle)
+    error.message =
+      isRoomLeft
+      ? "\(act) the database \(database) failed: \(said)\(systemReason(handle))"
+      : "there is no room left for the database \(database): \(act) it failed\(systemReason(handle))"
+    error.hint = isRoomLeft ? hint : roomHint
   }
 
   /// False when the system said that the disk or the quota is full.
