@@ -38,24 +38,7 @@ extension MirrorJob {
       }
       for group in try groups(note) {
         if control.cancellationSignal != nil { break }
-        var done: [MirrorSummary.Table]
-        if group.tables.count > 1 {
-          let mirror = GroupMirror(job: job, group: group, control: control, note: note)
-          done = mirror.run(&afterwards, tick: tick)
-        } else {
-          let mirror = TableAttempts(
-            job: job, table: group.tables[0], group: sharesTransaction(group) ? group : nil, control: control,
-            note: note)
-          done = [mirror.run(&afterwards, tick: tick)]
-        }
-        for table in group.tables { job.databaseSnapshots?.end(table.name) }
-        if dryRun == nil {
-          let retention = Retention(database: database, note: note)
-          for (table, result) in zip(group.tables, done) where table.name == result.name {
-            retention.apply(to: table, after: result)
-          }
-        }
-        if file != nil { done = done.map(\.ofJob) }
+        let done = job.run(group, &afterwards, control: control, note: note, tick: tick)
         summary.tables += done
         for table in done { tableDone(table) }
       }
@@ -70,18 +53,46 @@ extension MirrorJob {
         "the job", seconds: seconds, hasCommitted: summary.tables.contains(where: \.hasCommitted))
     }
     summary.signal = control.cancellationSignal
-    if let digest = acceptedDelivery,
-      !summary.tables.contains(where: { $0.loads.contains(where: \.isAcceptedByDigest) })
-    {
-      note(
-        RunNote(
-          .warning,
-          "\(.acceptDelivery, digest.escapedForTerminal): no delivery of this run was refused under that digest; it is good for "
-            + "the one delivery whose refusal printed it, until another one is accepted"))
-    }
+    warnIfNothingWasAccepted(summary, note)
     summary.seconds = MonotonicClock.seconds - start
     if report(summary) { afterwards.perform(note) }
     return summary
+  }
+
+  /// Brings the tables of a group in step, and removes of their history what is kept no longer.
+  private func run(
+    _ group: TableGroup, _ afterwards: inout Afterwards, control: RunControl, note: @escaping @Sendable (RunNote) -> Void,
+    tick: (RunControl.Progress) -> Void
+  ) -> [MirrorSummary.Table] {
+    let done: [MirrorSummary.Table]
+    if group.tables.count > 1 {
+      let mirror = GroupMirror(job: self, group: group, control: control, note: note)
+      done = mirror.run(&afterwards, tick: tick)
+    } else {
+      let mirror = TableAttempts(
+        job: self, table: group.tables[0], group: sharesTransaction(group) ? group : nil, control: control,
+        note: note)
+      done = [mirror.run(&afterwards, tick: tick)]
+    }
+    for table in group.tables { databaseSnapshots?.end(table.name) }
+    if dryRun == nil {
+      let retention = Retention(database: database, note: note)
+      for (table, result) in zip(group.tables, done) where table.name == result.name {
+        retention.apply(to: table, after: result)
+      }
+    }
+    return file == nil ? done : done.map(\.ofJob)
+  }
+
+  private func warnIfNothingWasAccepted(_ summary: MirrorSummary, _ note: (RunNote) -> Void) {
+    guard let digest = acceptedDelivery,
+      !summary.tables.contains(where: { $0.loads.contains(where: \.isAcceptedByDigest) })
+    else { return }
+    note(
+      RunNote(
+        .warning,
+        "\(.acceptDelivery, digest.escapedForTerminal): no delivery of this run was refused under that digest; it is good for "
+          + "the one delivery whose refusal printed it, until another one is accepted"))
   }
 
   /// - Throws: `usage` for what cannot be.

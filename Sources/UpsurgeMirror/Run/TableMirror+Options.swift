@@ -88,13 +88,25 @@ extension TableMirror {
     }
     guard table.kind == .snapshot else { return options }
     options.rules.needsRowids = true
+    if case .soft(let column) = table.sweep { options.rules.softColumn = column }
+    options.snapshot = snapshotRules(record)
+    // What was there before the transaction of a group tells the chunks of its only delivery.
+    let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
+    if table.sweep != .none, !table.hasRowState, options.isAtomic, names.count == 1, isOnlyOne {
+      var isKnown = false
+      if let record, !job.verifiesAll { isKnown = try isThere(record) }
+      options.chunks = isKnown ? .use : .remember
+    }
+    return options
+  }
+
+  /// What a snapshot means for rows that it does not have, and what its guards let through.
+  private func snapshotRules(_ record: FeedRecord?) -> SnapshotRules {
     var rules = SnapshotRules()
     switch table.sweep {
     case .none: rules.sweep = .none
     case .hard: rules.sweep = .hard
-    case .soft(let column):
-      rules.sweep = .soft(column: column)
-      options.rules.softColumn = column
+    case .soft(let column): rules.sweep = .soft(column: column)
     }
     rules.scope = table.scope
     rules.maximumDeletes = table.guards.maximumDeletes
@@ -107,15 +119,7 @@ extension TableMirror {
     rules.owner = table.ownedBy ?? ""
     rules.acceptedDigest = job.acceptedDelivery
     rules.reading = Self.hash(optionWords)
-    options.snapshot = rules
-    // What was there before the transaction of a group tells the chunks of its only delivery.
-    let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
-    if table.sweep != .none, !table.hasRowState, options.isAtomic, names.count == 1, isOnlyOne {
-      var isKnown = false
-      if let record, !job.verifiesAll { isKnown = try isThere(record) }
-      options.chunks = isKnown ? .use : .remember
-    }
-    return options
+    return rules
   }
 
   private func rowState() throws(UpsurgeError) -> RowStateRules {

@@ -70,7 +70,7 @@ extension TableMirror {
     var last = (job.dryRun == nil ? stored.last?.files?.first : nil) ?? record.files.first
     var isUnchanged = stored.isEmpty
     // The last file that was taken, where it is still there.
-    var again: (path: String, file: DeliveredFile)?
+    var again: FoundFile?
     // Files that are stored with those that follow.
     var waiting = FileGroup()
     waiting.fileLimit = try groupedFileLimit()
@@ -105,7 +105,17 @@ extension TableMirror {
       if waiting.fileLimit == nil { waiting.fileLimit = try groupedFileLimit() }
     }
     if try !take(&waiting, &turn, &afterwards, tick) { return }
-    guard isUnchanged else { return }
+    if isUnchanged { try endUnchanged(record, last: again, &turn, &afterwards, tick) }
+  }
+
+  typealias FoundFile = (path: String, file: DeliveredFile)
+
+  /// Brings back what no longer says what the files have said, or notes that nothing has changed.
+  /// - Parameter again: the last file that was taken, where it is still there.
+  private func endUnchanged(
+    _ record: FeedRecord, last again: FoundFile?, _ turn: inout Turn, _ afterwards: inout Afterwards,
+    _ tick: (RunControl.Progress) -> Void
+  ) throws(UpsurgeError) {
     let isDisturbed = record.disturbedBy != nil
     let isToBeRepaired = try needsRepair()
     if isDisturbed || isToBeRepaired {
