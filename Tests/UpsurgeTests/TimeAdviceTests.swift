@@ -60,21 +60,21 @@ struct TimeAdviceTests {
       bottleneck: "parse", options: ["--columns A,B"], says: ["one thread parses"]),
     Case(
       name: "a pipe that is slow", stages: ["read": 9, "parse": 0.5, "wait_for_reader": 9, "store": 0.5],
-      bottleneck: "read", says: ["the program that writes the pipe is the limit"], set: { $0.hasPipe = true }),
+      bottleneck: "read", says: ["the program that writes the pipe is the limit"], set: { $0.sources.hasPipe = true }),
     Case(
       name: "a disk that is slow", stages: ["read": 9, "parse": 0.5, "wait_for_reader": 9, "store": 0.5],
       bottleneck: "read", says: ["compressed with zstd, less is read"]),
     Case(
       name: "a compressed file on a slow disk",
       stages: ["read": 9, "decompress": 0.5, "wait_for_reader": 9, "store": 0.5], bottleneck: "read",
-      says: ["the disk or network that holds the input is the limit"], set: { $0.hasZstd = true }),
+      says: ["the disk or network that holds the input is the limit"], set: { $0.sources.hasZstd = true }),
     Case(
       name: "gzip", stages: ["decompress": 8, "parse": 1, "wait_for_reader": 7, "store": 2],
-      bottleneck: "decompress", says: ["zstd is several times as fast"], set: { $0.hasGzip = true }),
+      bottleneck: "decompress", says: ["zstd is several times as fast"], set: { $0.sources.hasGzip = true }),
     Case(
       name: "zstd", stages: ["decompress": 8, "parse": 1, "wait_for_reader": 7, "store": 2],
       bottleneck: "decompress", says: ["one thread decompresses zstd, however many frames"],
-      set: { $0.hasZstd = true }),
+      set: { $0.sources.hasZstd = true }),
     Case(
       name: "UTF-16", stages: ["decompress": 8, "parse": 1, "wait_for_reader": 7, "store": 2],
       bottleneck: "decompress", says: ["the input is not UTF-8"]),

@@ -105,23 +105,23 @@ package struct TimeAdvice: Sendable {
 
 extension TimeAdvice {
   private mutating func adviseReading(_ facts: TimeFacts) {
-    if facts.hasPipe {
+    if facts.sources.hasPipe {
       add(nil, "the program that writes the pipe is the limit: the load waits for it")
-    } else if facts.hasFeed {
+    } else if facts.sources.hasFeed {
       add(nil, "the server or the command that sends the input is the limit: the load waits for it")
     } else {
       add(
         nil,
-        facts.hasZstd || facts.hasGzip
+        facts.sources.hasZstd || facts.sources.hasGzip
           ? "the disk or network that holds the input is the limit"
           : "the disk or network that holds the input is the limit; compressed with zstd, less is read")
     }
   }
 
   private mutating func adviseDecompressing(_ facts: TimeFacts) {
-    if facts.hasGzip {
+    if facts.sources.hasGzip {
       add(nil, "gzip decompresses slowly, on one thread; zstd is several times as fast, if the feed is yours")
-    } else if facts.hasZstd {
+    } else if facts.sources.hasZstd {
       add(
         nil,
         "one thread decompresses zstd, however many frames there are; a plain file is faster from a fast disk"

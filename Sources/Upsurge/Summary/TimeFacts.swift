@@ -8,12 +8,17 @@ package struct TimeFacts: Sendable {
   package var recordCount: UInt64 = 0
   package var rejectCount: UInt64 = 0
   package var bytesDecoded: UInt64 = 0
-  package var hasZstd = false
-  package var hasGzip = false
-  package var hasPipe = false
-  /// Whether a source is a URL or a command.
-  package var hasFeed = false
+  package var sources = SourceKinds()
   package var infersFromAll = false
+
+  /// What kinds of sources a run has.
+  package struct SourceKinds: Sendable {
+    package var hasZstd = false
+    package var hasGzip = false
+    package var hasPipe = false
+    /// Whether a source is a URL or a command.
+    package var hasFeed = false
+  }
 
   // The table.
   /// Indexes and FTS5 tables that are kept up with every row.
@@ -52,10 +57,10 @@ package struct TimeFacts: Sendable {
 
   /// Takes over what the reader knows of a source.
   mutating func note(_ compression: Compression, isPipe: Bool, isFeed: Bool) {
-    if compression == .zstd { hasZstd = true }
-    if compression == .gzip { hasGzip = true }
-    if isPipe && !isFeed { hasPipe = true }
-    if isFeed { hasFeed = true }
+    if compression == .zstd { sources.hasZstd = true }
+    if compression == .gzip { sources.hasGzip = true }
+    if isPipe && !isFeed { sources.hasPipe = true }
+    if isFeed { sources.hasFeed = true }
   }
 
   /// Takes over what the writer knows at the end.

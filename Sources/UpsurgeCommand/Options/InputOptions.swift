@@ -90,28 +90,7 @@ struct InputOptions: ParsableArguments {
     help: "COL:TYPE: declared type of a column in a new table.")
   var types: [String] = []
 
-  @Option(
-    name: .customLong("flatten"),
-    help: ArgumentHelp(
-      "Nested JSON objects become columns: a_b. Another separator than _ may be given.",
-      valueName: "sep"))
-  var flattenSeparator: String?
-
-  @Option(
-    help: "Keys that lead to the array of records in a JSON document: data.items; $ for the document itself.")
-  var jsonPath: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The document, or what --json-path leads to, is an object each of whose values is a record; its key goes into this column.",
-      valueName: "column"))
-  var jsonMap: String?
-
-  @Option(help: "A key twice in one JSON object: last-wins or reject.")
-  var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
-
-  @Option(name: .customLong("json-nan"), help: "NaN and Infinity as JSON values: null, or reject the record.")
-  var jsonNaN: JSONDialect.NonFinite = .reject
+  @OptionGroup var json: JSONOptions
 
   @Option(
     help: "Where the types of a new table come from: sample (first MiB), full (reads all), none (TEXT).")
@@ -154,16 +133,7 @@ struct InputOptions: ParsableArguments {
       }
       options.types[String(type[..<cut])] = String(type[type.index(after: cut)...]).uppercased()
     }
-    options.flattenSeparator = flattenSeparator
-    if let jsonPath {
-      do throws(UpsurgeError) {
-        options.jsonPath = try JSONPath.parse(jsonPath)
-        options.takesWrapper = options.jsonPath.isEmpty
-      } catch { throw ValidationError(error.message + (error.hint.map { "\n  fix: \($0)" } ?? "")) }
-    }
-    options.jsonMap = jsonMap
-    options.duplicateKeys = duplicateKeys
-    options.jsonNaN = jsonNaN
+    try json.apply(to: &options)
     options.inference = infer
     options.memory = memory
     options.maximumRatio = try ratio()
