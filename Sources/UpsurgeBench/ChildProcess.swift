@@ -1,4 +1,5 @@
 import Upsurge
+import UpsurgeInput
 import UpsurgeRecords
 
 #if canImport(Glibc)
@@ -83,39 +84,16 @@ package enum ChildProcess {
   private static func start(
     _ words: [String], inputPath: String, talkPath: String
   ) throws(UpsurgeError) -> pid_t {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 1, talkPath, O_WRONLY | O_APPEND, 0)
-    posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // Signals that are handled or ignored here are not, there.
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    var defaults = none
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&defaults, signal) }
-    posix_spawnattr_setsigdefault(&attributes, &defaults)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-    var texts: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    defer { for text in texts { free(text) } }
-    texts.append(nil)
-    var child: pid_t = 0
-    var code = posix_spawn(&child, words[0], &actions, &attributes, texts, environ)
+    let program = ChildStart(
+      words,
+      streams: [.file(inputPath, flags: O_RDONLY), .file(talkPath, flags: O_WRONLY | O_APPEND), .descriptor(1)],
+      // Signals that are handled or ignored here are not, there.
+      defaultSignals: [SIGINT, SIGTERM, SIGHUP, SIGPIPE])
+    var (child, code) = program.start()
     // A program that was just written: another thread's child may hold it open for a moment.
     for _ in 0..<20 where code == ETXTBSY {
       usleep(10_000)
-      code = posix_spawn(&child, words[0], &actions, &attributes, texts, environ)
+      (child, code) = program.start()
     }
     if code != 0 {
       throw UpsurgeError(

@@ -21,33 +21,74 @@ package enum Base64 {
   /// The bytes of a text that `encode` made.
   /// - Returns: nil for anything else.
   package static func decode(_ text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count % 4 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 4 * 3)
-    for start in stride(from: 0, to: digits.count, by: 4) {
-      let group = digits[start..<start + 4]
-      let padding = start + 4 == digits.count ? group.reversed().prefix { $0 == UInt8(ascii: "=") }.count : 0
-      guard padding <= 2 else { return nil }
-      var bits = 0
-      for digit in group.dropLast(padding) {
-        guard let value = value(of: digit) else { return nil }
-        bits = bits << 6 | value
-      }
-      bits <<= 6 * padding
-      for index in 0..<3 - padding { bytes.append(UInt8(truncatingIfNeeded: bits >> (16 - 8 * index))) }
+    var bytes = Array(text.utf8)
+    guard bytes.count % 4 == 0, !bytes.contains(where: isOnlyTolerated) else { return nil }
+    let count = bytes.withUnsafeMutableBufferPointer { buffer in
+      guard let start = buffer.baseAddress else { return 0 }
+      return decode(start, count: buffer.count, into: start, dropsLastBits: true)
     }
-    return bytes
+    return count < 0 ? nil : Array(bytes.prefix(count))
   }
 
-  private static func value(of digit: UInt8) -> Int? {
+  /// Decodes both alphabets (sections 4 and 5), with or without padding; line ends between digits are passed over. Four
+  /// digits make three bytes, so that `output` may be where the text lies.
+  /// - Parameter dropsLastBits: whether a last group may have bits that belong to no byte; else they must be 0, so that no
+  ///   text loses any.
+  /// - Returns: the number of bytes; -1 for text that is none.
+  package static func decode(
+    _ start: UnsafePointer<UInt8>, count: Int, into output: UnsafeMutablePointer<UInt8>, dropsLastBits: Bool = false
+  ) -> Int {
+    var written = 0
+    var bits: UInt32 = 0
+    var digitCount = 0
+    var paddingCount = 0
+    for index in 0..<count {
+      let byte = start[index]
+      if byte == 0x0A || byte == 0x0D { continue }
+      if byte == UInt8(ascii: "=") {
+        paddingCount += 1
+        continue
+      }
+      let digit = value(of: byte)
+      if digit > 63 || paddingCount > 0 { return -1 }
+      bits = bits << 6 | UInt32(digit)
+      digitCount += 1
+      if digitCount & 3 == 0 {
+        output[written] = UInt8(truncatingIfNeeded: bits >> 16)
+        output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8)
+        output[written + 2] = UInt8(truncatingIfNeeded: bits)
+        written += 3
+      }
+    }
+    let rest = digitCount & 3
+    if paddingCount > 0 && (rest == 0 || paddingCount != 4 - rest) { return -1 }
+    switch rest {
+    case 0: return written
+    case 2 where bits & 0xF == 0 || dropsLastBits:
+      output[written] = UInt8(truncatingIfNeeded: bits >> 4)
+      return written + 1
+    case 3 where bits & 0x3 == 0 || dropsLastBits:
+      output[written] = UInt8(truncatingIfNeeded: bits >> 10)
+      output[written + 1] = UInt8(truncatingIfNeeded: bits >> 2)
+      return written + 2
+    default: return -1
+    }
+  }
+
+  /// Whether `encode` never writes a byte that other writers of base64 do.
+  private static func isOnlyTolerated(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == 0x0A || byte == 0x0D
+  }
+
+  @inline(__always)
+  private static func value(of digit: UInt8) -> UInt8 {
     switch digit {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(digit) - 65
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(digit) - 71
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(digit) + 4
-    case UInt8(ascii: "+"): 62
-    case UInt8(ascii: "/"): 63
-    default: nil
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit &- UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): digit &- UInt8(ascii: "a") &+ 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit &- UInt8(ascii: "0") &+ 52
+    case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+    case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+    default: 0xFF
     }
   }
 }

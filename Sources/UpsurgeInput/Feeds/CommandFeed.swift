@@ -115,43 +115,12 @@ package final class CommandFeed: Feed {
   private static func start(
     _ command: String, environment: [String: String], output: Int32, talk: Int32
   ) -> (process: pid_t, code: Int32) {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, 1)
-    posix_spawn_file_actions_adddup2(&actions, talk, 2)
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // Handlers end with exec; what is ignored stays so, as under nohup, except SIGPIPE, which ends pipelines.
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    var defaults = none
-    sigaddset(&defaults, SIGPIPE)
-    posix_spawnattr_setsigdefault(&attributes, &defaults)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-    let texts = ["/bin/sh", "-c", command]
-    var words: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }
-    defer { for word in words { free(word) } }
-    words.append(nil)
-    var process: pid_t = 0
-    if environment.isEmpty {
-      let code = posix_spawn(&process, "/bin/sh", &actions, &attributes, words, environ)
-      return (process, code)
-    }
-    var lines: [UnsafeMutablePointer<CChar>?] = variables(environment).map { strdup($0) }
-    defer { for line in lines { free(line) } }
-    lines.append(nil)
-    let code = posix_spawn(&process, "/bin/sh", &actions, &attributes, words, lines)
-    return (process, code)
+    let child = ChildStart(
+      ["/bin/sh", "-c", command],
+      streams: [.file("/dev/null", flags: O_RDONLY), .descriptor(output), .descriptor(talk)],
+      environment: environment.isEmpty ? nil : variables(environment),
+      // Handlers end with exec; what is ignored stays so, as under nohup, except SIGPIPE, which ends pipelines.
+      defaultSignals: [SIGPIPE])
+    return child.start()
   }
 }

@@ -33,50 +33,9 @@ enum BlobText {
     into output: UnsafeMutablePointer<UInt8>
   ) -> Int {
     switch encoding {
-    case .base64: decodeBase64(start, count: count, into: output)
+    case .base64: Base64.decode(start, count: count, into: output)
     case .hex: decodeHex(start, count: count, into: output)
     case .file: -1
-    }
-  }
-
-  /// Four digits make three bytes; bits that a last group has too many must be 0, so that no text loses any.
-  private static func decodeBase64(
-    _ start: UnsafePointer<UInt8>, count: Int, into output: UnsafeMutablePointer<UInt8>
-  ) -> Int {
-    var written = 0
-    var bits: UInt32 = 0
-    var digitCount = 0
-    var paddingCount = 0
-    for index in 0..<count {
-      let byte = start[index]
-      if byte == 0x0A || byte == 0x0D { continue }
-      if byte == UInt8(ascii: "=") {
-        paddingCount += 1
-        continue
-      }
-      let digit = base64Digit(byte)
-      if digit > 63 || paddingCount > 0 { return -1 }
-      bits = bits << 6 | UInt32(digit)
-      digitCount += 1
-      if digitCount & 3 == 0 {
-        output[written] = UInt8(truncatingIfNeeded: bits >> 16)
-        output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8)
-        output[written + 2] = UInt8(truncatingIfNeeded: bits)
-        written += 3
-      }
-    }
-    let rest = digitCount & 3
-    if paddingCount > 0 && (rest == 0 || paddingCount != 4 - rest) { return -1 }
-    switch rest {
-    case 0: return written
-    case 2 where bits & 0xF == 0:
-      output[written] = UInt8(truncatingIfNeeded: bits >> 4)
-      return written + 1
-    case 3 where bits & 0x3 == 0:
-      output[written] = UInt8(truncatingIfNeeded: bits >> 10)
-      output[written + 1] = UInt8(truncatingIfNeeded: bits >> 2)
-      return written + 2
-    default: return -1
     }
   }
 
@@ -97,18 +56,6 @@ enum BlobText {
       index += 2
     }
     return written
-  }
-
-  @inline(__always)
-  private static func base64Digit(_ byte: UInt8) -> UInt8 {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte &- UInt8(ascii: "A")
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte &- UInt8(ascii: "a") &+ 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0") &+ 52
-    case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-    case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-    default: 0xFF
-    }
   }
 
   @inline(__always)
