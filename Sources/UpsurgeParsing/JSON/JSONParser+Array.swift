@@ -21,9 +21,9 @@ extension JSONParser {
   private mutating func take(header names: [String]) {
     shape = .arrays
     header = names
-    headerSlots = names.map { slot(of: $0) }
+    headerSlots = names.map { columnNames.slot(of: $0) }
     for (index, slot) in headerSlots.enumerated() where slot == Int(JSONKeyTable.skipped) {
-      noteSkipped(names[index])
+      leftOut.note(names[index])
     }
   }
 
@@ -83,7 +83,7 @@ extension JSONParser {
     }
     if case .given(let names, _) = dialect.arrayNames {
       take(header: names)
-      countSkippedKeys(at: position)
+      countLeftOutKeys(at: position)
       return next
     }
     var names: [String] = []
@@ -104,7 +104,7 @@ extension JSONParser {
       if names.count > HeaderNames.fieldLimit {
         throw headerError(
           "the first array names more than \(HeaderNames.fieldLimit) columns, and SQLite takes at most "
-            + "\(columnLimit) in a table", position)
+            + "\(columnNames.limit) in a table", position)
       }
       p = upsurge_json_skip_space(token.next, frame.end)
       if p < next && p.pointee == UInt8(ascii: ",") { p = upsurge_json_skip_space(p + 1, frame.end) }
@@ -113,7 +113,7 @@ extension JSONParser {
     let unique = HeaderNames(unnamedIn: names)
     for renaming in unique.renamings { newWarnings.add(.headerRenamed, column: renaming.new, at: position) }
     take(header: unique.names)
-    countSkippedKeys(at: position)
+    countLeftOutKeys(at: position)
     return next
   }
 
@@ -163,7 +163,7 @@ extension JSONParser {
     var slot = headerSlots[index]
     if slot == Int(JSONKeyTable.skipped) { return }
     if slot < 0 {
-      slot = self.slot(of: header[index])
+      slot = columnNames.slot(of: header[index])
       headerSlots[index] = slot
     }
     if slot >= 0 && slot < frame.columnCount {

@@ -22,9 +22,9 @@ extension JSONParser {
     case JSONKeyTable.loneSurrogate: noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: place)
     case JSONKeyTable.unnameable: noteSoft(.unnameableKey, at: place)
     default:
-      let slot = slot(of: JSONKeyTable.name(bytes))
+      let slot = columnNames.slot(of: JSONKeyTable.name(bytes))
       if slot == Int(JSONKeyTable.skipped) {
-        unnamedSkipCount += 1
+        leftOut.noteUnnamed()
       } else if slot < 0 && !hasRoomForColumn {
         noteNoRoom(at: place)
       } else {
@@ -34,12 +34,12 @@ extension JSONParser {
     return JSONKeyTable.scratch
   }
 
-  private var hasRoomForColumn: Bool { columns.count + newNames.count < columnLimit }
+  private var hasRoomForColumn: Bool { columns.count + newNames.count < columnNames.limit }
 
   private mutating func noteNoRoom(at place: UnsafePointer<UInt8>) {
     // A table that takes no columns at all is the better reason.
-    if case .refuse = policy.unknown { return }
-    noteSoft(.tooManyColumns(limit: columnLimit), at: place)
+    if case .refuse = columnNames.policy.unknown { return }
+    noteSoft(.tooManyColumns(limit: columnNames.limit), at: place)
   }
 
   /// A value whose key has no column yet: finds the column by name, or lets it wait for the record's end.
@@ -47,17 +47,21 @@ extension JSONParser {
     if keys.entries[key].slot <= JSONKeyTable.loneSurrogate { return noteBadKey(key, at: token.start) }
     if let place = newNames.place(ofKey: key) { return wait(token, place: place, key: key, frame) }
     let byteCount = Int(keys.entries[key].path_byte_count)
-    if byteCount > longestNameByteCount { return storeUnknown(token, key: key, byteCount: byteCount, frame) }
+    if byteCount > columnNames.longestByteCount {
+      return storeUnknown(token, key: key, byteCount: byteCount, frame)
+    }
     let name = keyName(key)
-    let slot = slot(of: name)
+    let slot = columnNames.slot(of: name)
     keys.entries[key].slot = Int32(truncatingIfNeeded: slot)
     if slot >= 0 && slot < frame.columnCount {
       keys.entries[key].affinity = isDecoded(slot) ? Self.decodedAffinity : columns[slot].affinity.rawValue
       // Once, also where a run is resumed after the record that was first.
-      if name.isEmpty, countedKeys.insert(name).inserted { pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name) }
+      if name.isEmpty, leftOut.counted.insert(name).inserted {
+        pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name)
+      }
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else if slot == Int(JSONKeyTable.skipped) {
-      noteSkipped(name)
+      leftOut.note(name)
     } else {
       keys.entries[key].slot = JSONKeyTable.unresolved
       wait(token, name: name, key: key, frame)
@@ -69,12 +73,12 @@ extension JSONParser {
   private mutating func storeUnknown(
     _ token: upsurge_json_token, key: Int, byteCount: Int, _ frame: JSONFrame
   ) {
-    if wanted != nil || policy.unknown == .skip {
+    if columnNames.leavesOutUnknown {
       keys.entries[key].slot = JSONKeyTable.skipped
       if byteCount <= Self.shownPathByteLimit || keys.entries[key].parent == 0 {
-        noteSkipped(keyName(key))
+        leftOut.note(keyName(key))
       } else {
-        unnamedSkipCount += 1
+        leftOut.noteUnnamed()
       }
     } else if byteCount > Self.nameByteLimit {
       noteSoft(.nameTooLong(byteCount: byteCount), at: token.start)
@@ -96,7 +100,7 @@ extension JSONParser {
   /// that a reject makes no columns.
   mutating func wait(_ token: upsurge_json_token, name: String, key: Int, _ frame: JSONFrame) {
     if let place = newNames.place(of: name, for: key) { return wait(token, place: place, key: key, frame) }
-    if nameByteCount + newNames.byteCount + name.utf8.count > Self.nameByteLimit {
+    if columnNames.byteCount + newNames.byteCount + name.utf8.count > Self.nameByteLimit {
       return noteSoft(.nameTooLong(byteCount: name.utf8.count), at: token.start)
     }
     if !hasRoomForColumn { return noteNoRoom(at: token.start) }
@@ -129,24 +133,6 @@ extension JSONParser {
     keys.path(of: Int32(truncatingIfNeeded: key)).joined(separator: dialect.flattenSeparator ?? "")
   }
 
-  /// The column of a key that is the empty text.
-  static let emptyKeyColumn = "unnamed"
-
-  /// The name of the column that a key is for.
-  private func columnName(of name: String) -> String {
-    renames[name.nameKey] ?? (name.isEmpty ? Self.emptyKeyColumn : name)
-  }
-
-  /// The slot of a key by its name, or `skipped` or `unresolved`.
-  func slot(of name: String) -> Int {
-    let folded = name.nameKey
-    if let wanted, !wanted.contains(folded) && !(name.isEmpty && wanted.contains(Self.emptyKeyColumn)) {
-      return Int(JSONKeyTable.skipped)
-    }
-    if let slot = slotsByName[columnName(of: name).nameKey] { return slot }
-    return Int(policy.unknown == .skip ? JSONKeyTable.skipped : JSONKeyTable.unresolved)
-  }
-
   /// The affinity of a column that begins with this value.
   func affinity(for token: upsurge_json_token) -> Affinity {
     switch Int(token.kind) {
@@ -168,25 +154,25 @@ extension JSONParser {
   mutating func addPendingColumns(at position: Position) throws(UpsurgeError) {
     for new in newNames.asked {
       let name = new.text
-      if slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
-      let column = columnName(of: name)
-      if let mark = policy.mark, column.nameKey == mark.nameKey { throw markRefusal(of: name, at: position) }
+      if columnNames.slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
+      let column = columnNames.column(of: name)
+      if let mark = columnNames.policy.mark, column.nameKey == mark.nameKey {
+        throw markRefusal(of: name, at: position)
+      }
       let target: ColumnTarget
-      switch policy.unknown {
+      switch columnNames.policy.unknown {
       case .add(let spelling):
         target = ColumnTarget(name: column, affinity: new.affinity, spellingPolicy: spelling)
       case .addUntyped: target = ColumnTarget(name: column, affinity: .none, spellingPolicy: .warn)
       case .skip, .refuse: throw refusal(of: name, at: position)
       }
-      if columns.count >= columnLimit {
+      if columns.count >= columnNames.limit {
         throw UpsurgeError(
           .badInput,
-          "the array of column names needs more columns than the \(columnLimit) that SQLite takes in a table",
+          "the array of column names needs more columns than the \(columnNames.limit) that SQLite takes in a table",
           position: position, column: column, hint: JSONFault.columnsHint)
       }
-      slotsByName[column.nameKey] = columns.count
-      nameByteCount += name.utf8.count
-      longestNameByteCount = max(longestNameByteCount, column.utf8.count)
+      columnNames.add(column, for: name, slot: columns.count)
       columns.append(target)
       unannounced.append(target)
     }
@@ -195,7 +181,7 @@ extension JSONParser {
 
   private func refusal(of name: String, at position: Position) -> UpsurgeError {
     var table = ""
-    if case .refuse(let name) = policy.unknown { table = name }
+    if case .refuse(let name) = columnNames.policy.unknown { table = name }
     return UpsurgeError(
       .guardRefused,
       "the input has a key \"\(name.escapedForTerminal)\" for which table \(table) has no column",
@@ -210,30 +196,9 @@ extension JSONParser {
       hint: "name another one, or leave it out of the feed: columns: [...]")
   }
 
-  /// Notes a key that the options leave out; it is counted once, with the record in which it was met first.
-  mutating func noteSkipped(_ name: String) {
-    let isLong = name.utf8.count > Self.skippedNameByteLimit
-    // Scalars, as a character may have any number of them.
-    let name = isLong ? String(name.unicodeScalars.prefix(Self.skippedNameByteLimit / 4)) + "…" : name
-    if countedKeys.contains(name) { return }
-    skippedKeys.append(countedKeys.count + skippedKeys.count < Self.skippedNameLimit ? name : nil)
-  }
+  /// Counts the keys that were left out of the record in work, which has been read.
+  mutating func countLeftOutKeys(at position: Position) { leftOut.count(in: &newWarnings, at: position) }
 
-  mutating func countSkippedKeys(at position: Position) {
-    for name in skippedKeys {
-      if let name, !countedKeys.insert(name).inserted { continue }
-      newWarnings.add(.columnSkipped, column: name, at: position)
-    }
-    skippedKeys.removeAll(keepingCapacity: true)
-    if unnamedSkipCount > 0 { newWarnings.add(.columnSkipped, count: unnamedSkipCount, at: position) }
-    unnamedSkipCount = 0
-  }
-
-  /// The most names of skipped keys that are kept, so that each is counted once. A key beyond them counts as one
-  /// without a name, and again when a run goes on after an interruption.
-  static let skippedNameLimit = 100
-  /// Longer ones are cut.
-  private static let skippedNameByteLimit = 400
   /// Bytes of the names of all columns.
   static let nameByteLimit = 1 << 20
   /// Longer paths of keys are not put together to be shown.

@@ -17,9 +17,18 @@ extension JSONParser {
     var limit: Int
   }
 
+  /// What is known of the line in work.
+  struct LineProgress {
+    /// How far the end of the line was looked for that begins at `sourceOffset`.
+    var searched: (sourceOffset: UInt64, byteCount: Int)?
+    var dropped: DroppedLine?
+    /// Arena offset of the next value, where several stand on the line.
+    var nextValue: Int?
+  }
+
   /// Reads NDJSON: a value a line.
   mutating func parseLines(_ batch: inout Batch, isFinal: Bool) throws(UpsurgeError) {
-    if droppedLine != nil && !finishDroppedLine(&batch, isFinal: isFinal) { return }
+    if lineProgress.dropped != nil && !finishDroppedLine(&batch, isFinal: isFinal) { return }
     let base = UnsafePointer(batch.arena)
     while Self.hasRoom(batch) && batch.parsedByteCount < batch.arenaByteCount {
       let start = base + batch.parsedByteCount
@@ -31,13 +40,13 @@ extension JSONParser {
         end = UnsafePointer(found.assumingMemoryBound(to: UInt8.self))
         hasLineEnd = true
       } else if !isFinal {
-        searchedLine = (batch.arenaSourceOffset + UInt64(batch.parsedByteCount), rest)
+        lineProgress.searched = (batch.arenaSourceOffset + UInt64(batch.parsedByteCount), rest)
         return
       }
       let next = hasLineEnd ? end + 1 : end
       if end > start && (end - 1).pointee == 0x0D { end -= 1 }
       if try !readLine(start, end, &batch) { return }
-      if nextOnLine != nil, try !readRest(ofLineTo: end, &batch) { return }
+      if lineProgress.nextValue != nil, try !readRest(ofLineTo: end, &batch) { return }
       batch.parsedByteCount = next - base
       if hasLineEnd { line += 1 }
     }
@@ -47,7 +56,7 @@ extension JSONParser {
   /// Bytes of the next line that are known to hold no line end, from when there were fewer of it.
   @inline(__always)
   private func searchedByteCount(of batch: borrowing Batch) -> Int {
-    guard batch.recordCount == 0, let line = searchedLine,
+    guard batch.recordCount == 0, let line = lineProgress.searched,
       line.sourceOffset == batch.arenaSourceOffset + UInt64(batch.parsedByteCount)
     else { return 0 }
     return min(line.byteCount, batch.arenaByteCount - batch.parsedByteCount)
@@ -68,16 +77,16 @@ extension JSONParser {
     }
     switch try readRecord(start, end: end, &batch) {
     case .needsNewBatch, .cancelled:
-      nextOnLine = nil
+      lineProgress.nextValue = nil
       return false
     case .header, .stored: return true
     case .rejected:
-      reject(start, nextOnLine.map { UnsafePointer(batch.arena) + $0 } ?? end, &batch)
+      reject(start, lineProgress.nextValue.map { UnsafePointer(batch.arena) + $0 } ?? end, &batch)
       return true
     case .failed:
       // The mark of a text sequence begins the next record, whatever became of the one before (RFC 7464).
       let next = dialect.allowsSequence ? separator(after: start, before: end) : nil
-      nextOnLine = next.map { $0 - UnsafePointer(batch.arena) }
+      lineProgress.nextValue = next.map { $0 - UnsafePointer(batch.arena) }
       reject(start, next ?? end, &batch)
       return true
     }
@@ -97,8 +106,8 @@ extension JSONParser {
   private mutating func readRest(
     ofLineTo end: UnsafePointer<UInt8>, _ batch: inout Batch
   ) throws(UpsurgeError) -> Bool {
-    while let next = nextOnLine {
-      nextOnLine = nil
+    while let next = lineProgress.nextValue {
+      lineProgress.nextValue = nil
       batch.parsedByteCount = next
       if !Self.hasRoom(batch) { return false }
       if try !readLine(UnsafePointer(batch.arena) + next, end, &batch) { return false }
@@ -110,7 +119,7 @@ extension JSONParser {
   mutating func dropLine(_ batch: inout Batch, limit: Int) {
     let start = UnsafePointer(batch.arena) + batch.parsedByteCount
     let count = batch.arenaByteCount - batch.parsedByteCount
-    droppedLine = DroppedLine(
+    lineProgress.dropped = DroppedLine(
       position: position(of: start, batch),
       raw: Array(UnsafeBufferPointer(start: start, count: min(count, Reject.rawByteLimit))), byteCount: 0,
       limit: limit)
@@ -121,7 +130,7 @@ extension JSONParser {
   /// Drops bytes up to the line's end; the reject follows when its size is known.
   /// - Returns: Whether the end was found.
   private mutating func finishDroppedLine(_ batch: inout Batch, isFinal: Bool) -> Bool {
-    guard var dropped = droppedLine else { return true }
+    guard var dropped = lineProgress.dropped else { return true }
     let start = UnsafePointer(batch.arena) + batch.parsedByteCount
     let rest = batch.arenaByteCount - batch.parsedByteCount
     let found = rest > 0 ? memchr(start, 0x0A, rest) : nil
@@ -129,11 +138,11 @@ extension JSONParser {
     dropped.byteCount += UInt64(count)
     batch.parsedByteCount += found == nil ? count : count + 1
     if found == nil && !isFinal {
-      droppedLine = dropped
+      lineProgress.dropped = dropped
       return false
     }
     line += found == nil ? 0 : 1
-    droppedLine = nil
+    lineProgress.dropped = nil
     let mebibytes = (dropped.byteCount * 4 + (1 << 20) - 1) >> 20
     var reject = dropped.raw.withUnsafeBufferPointer { raw in
       Reject(

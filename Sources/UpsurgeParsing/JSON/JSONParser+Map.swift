@@ -55,7 +55,7 @@ extension JSONParser {
     _ name: MapName, _ frame: inout JSONFrame, _ batch: borrowing Batch
   ) throws(UpsurgeError) {
     guard fault == nil, let column = dialect.mapColumn else { return }
-    let slot = slot(of: column)
+    let slot = columnNames.slot(of: column)
     if slot == Int(JSONKeyTable.skipped) { return }
     if slot >= 0 && slot < frame.columnCount {
       if frame.row[slot].kind != .absent { throw taken(column, by: name, batch) }

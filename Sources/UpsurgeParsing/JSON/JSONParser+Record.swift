@@ -132,9 +132,9 @@ extension JSONParser {
     batch.recordCount += 1
     batch.spillByteCount = frame.spillByteCount
     if filledCount < frame.columnCount { batch.hasAbsentCells = true }
-    if pendingWarnings.isEmpty && skippedKeys.isEmpty && unnamedSkipCount == 0 { return }
+    if pendingWarnings.isEmpty && leftOut.isEmpty { return }
     let place = batch.position(of: batch.recordCount - 1, file: file)
-    countSkippedKeys(at: place)
+    countLeftOutKeys(at: place)
     pendingWarnings.forEach { code, column, count in
       newWarnings.add(code, column: column, count: count, at: place)
     }
@@ -147,7 +147,7 @@ extension JSONParser {
     guard let fault else { return }
     let place = position(of: start, batch)
     recordNumber += 1
-    countSkippedKeys(at: place)
+    countLeftOutKeys(at: place)
     batch.take(
       Reject(
         fault.code, at: place, column: fault.column,

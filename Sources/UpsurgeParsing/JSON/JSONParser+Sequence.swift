@@ -142,7 +142,7 @@ extension JSONParser {
     if p == end { return true }
     let isMarked = p > rest || mark(at: p, end) == .byteOrderMark
     guard isMarked || p.pointee == UInt8(ascii: "{") || p.pointee == UInt8(ascii: "[") else { return false }
-    nextOnLine = p - frame.base
+    lineProgress.nextValue = p - frame.base
     return true
   }
 

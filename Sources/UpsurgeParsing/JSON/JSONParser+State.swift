@@ -13,15 +13,15 @@ extension JSONParser {
   package static let objectsDetails = #"{"shape":"objects"}"#
 
   package var state: ParserState? {
-    if droppedLine != nil { return nil }
+    if lineProgress.dropped != nil { return nil }
     return ParserState(line: line, recordCount: recordNumber, details: details)
   }
 
   /// The text of last time where nothing has changed since.
   private var details: String {
-    let isFresh = shape == .unknown && countedKeys.isEmpty
+    let isFresh = shape == .unknown && leftOut.counted.isEmpty
     if isFresh && (dialect.format == .ndjson || !document.hasStarted) { return "" }
-    if lastDetails.shape == shape && lastDetails.countedCount == countedKeys.count
+    if lastDetails.shape == shape && lastDetails.countedCount == leftOut.counted.count
       && (dialect.format == .ndjson || lastDetails.document.isSame(as: document))
     {
       return lastDetails.text
@@ -33,14 +33,14 @@ extension JSONParser {
       out.string(shape == .objects ? "objects" : "arrays")
     }
     if shape == .arrays { out.strings(header, key: "header") }
-    if !countedKeys.isEmpty { out.strings(countedKeys.sorted(), key: "left_out") }
+    if !leftOut.counted.isEmpty { out.strings(leftOut.counted.sorted(), key: "left_out") }
     if dialect.format == .json {
       out.key("document")
       document.write(to: &out)
     }
     out.endObject()
     lastDetails.shape = shape
-    lastDetails.countedCount = countedKeys.count
+    lastDetails.countedCount = leftOut.counted.count
     lastDetails.document = document
     lastDetails.text = String(decoding: out.bytes, as: UTF8.self)
     return lastDetails.text
@@ -60,14 +60,14 @@ extension JSONParser {
       guard let names = details["header"]?.texts, !names.isEmpty else { throw state.error(file: file) }
       shape = .arrays
       header = names
-      headerSlots = names.map { slot(of: $0) }
+      headerSlots = names.map { columnNames.slot(of: $0) }
     default: throw state.error(file: file)
     }
     if let keys = details["left_out"] {
-      guard let names = keys.texts, names.count <= Self.skippedNameLimit else {
+      guard let names = keys.texts, names.count <= JSONLeftOutKeys.nameLimit else {
         throw state.error(file: file)
       }
-      countedKeys = Set(names)
+      leftOut.counted = Set(names)
     }
     if dialect.format == .json {
       guard let value = details["document"], document.read(value, dialect: dialect) else {

@@ -134,7 +134,7 @@ extension JSONParser {
   /// The name of a key's column as the table has it, or would have it.
   private func columnName(ofKey key: Int) -> String {
     let name = keyName(key)
-    let slot = slot(of: name)
+    let slot = columnNames.slot(of: name)
     return slot >= 0 ? columns[slot].name : name
   }
 

@@ -17,21 +17,12 @@ package struct JSONParser: RecordParser, Sendable {
 
   package let dialect: JSONDialect
   package let file: String
-  let policy: JSONKeyPolicy
   /// How strings of BLOB columns are decoded; nil: they are stored as text.
   let blobs: BlobDecoding?
   let decodesBlobs: Bool
-  /// The most columns that records may have, those of the table included.
-  let columnLimit: Int
-  /// The keys of `policy.wanted` in lower case.
-  let wanted: Set<String>?
-  /// `policy.renames` with their keys in lower case.
-  let renames: [String: String]
 
   package internal(set) var columns: [ColumnTarget]
-  var slotsByName: [String: Int] = [:]
-  /// Bytes of the longest name that a column or an option has; a longer key means none of them.
-  var longestNameByteCount = 0
+  var columnNames: JSONColumnNames
   let keys: JSONKeyTable
 
   /// Columns that no batch has announced yet.
@@ -55,8 +46,6 @@ package struct JSONParser: RecordParser, Sendable {
   var fault: JSONFault?
   /// Columns that wait for the record's end.
   var newNames = JSONNewNames()
-  /// Bytes of the names of all columns.
-  var nameByteCount = 0
   /// Warnings that count only when the record is stored.
   var pendingWarnings = JSONPendingWarnings()
   /// Cells of the record that were filled.
@@ -68,12 +57,7 @@ package struct JSONParser: RecordParser, Sendable {
   var isKeyRepeated = false
   /// The objects that are open when flattening.
   var openKeys: [Int32] = []
-  /// Keys met for the first time and left out, until their record is read; nil where the name is not kept.
-  var skippedKeys: [String?] = []
-  /// The names of keys that were counted as left out, as many as are kept.
-  var countedKeys: Set<String> = []
-  /// How many keys without an entry in `keys` are to be counted.
-  var unnamedSkipCount: UInt64 = 0
+  var leftOut = JSONLeftOutKeys()
   var newWarnings = WarningLog()
 
   /// Whether usual members are read by the kernel; tests compare with and without.
@@ -82,11 +66,7 @@ package struct JSONParser: RecordParser, Sendable {
   package var cancellation: ReadCancellation?
 
   // NDJSON.
-  /// How far the end of the line was looked for that begins at `sourceOffset`.
-  var searchedLine: (sourceOffset: UInt64, byteCount: Int)?
-  var droppedLine: DroppedLine?
-  /// Arena offset of the next value of the line in work, where several stand on it.
-  var nextOnLine: Int?
+  var lineProgress = LineProgress()
 
   // A document.
   /// Looks for the end of a record that did not fit the arena.
@@ -104,23 +84,13 @@ package struct JSONParser: RecordParser, Sendable {
     blobs: BlobDecoding? = nil, columnLimit: Int = JSONParser.mostColumns
   ) {
     self.dialect = dialect
-    self.columnLimit = columnLimit
     self.blobs = blobs
     decodesBlobs = blobs != nil
     self.file = file
     self.columns = columns
-    self.policy = policy
-    wanted = policy.wanted.map { Set($0.map(\.nameKey)) }
+    columnNames = JSONColumnNames(
+      of: columns, policy: policy, limit: columnLimit, mapColumn: dialect.mapColumn)
     keys = JSONKeyTable(separatorByteCount: dialect.flattenSeparator?.utf8.count ?? 0)
-    var renames: [String: String] = [:]
-    for (key, name) in policy.renames { renames[key.nameKey] = name }
-    self.renames = renames
-    for (slot, column) in columns.enumerated() {
-      slotsByName[column.name.nameKey] = slot
-      nameByteCount += column.name.utf8.count
-    }
-    let known = columns.map(\.name) + (policy.wanted ?? []) + policy.renames.keys + [dialect.mapColumn ?? ""]
-    longestNameByteCount = known.reduce(0) { max($0, $1.utf8.count) }
     if dialect.mapColumn != nil { shape = .objects }
     document = JSONDocumentState(dialect: dialect)
     lastDetails = JSONParserDetails(dialect: dialect)

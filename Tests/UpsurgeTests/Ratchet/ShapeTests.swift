@@ -12,7 +12,7 @@ import Testing
   /// Types that store more, not yet mended. A count may only go down; a type that is within the limit is taken out here.
   static let largeTypes: [String: Int] = [
     "Upsurge/LoadOptions": 71,
-    "UpsurgeParsing/JSONParser": 41,
+    "UpsurgeParsing/JSONParser": 31,
     "UpsurgeParsing/RecordScanner": 41,
     "Upsurge/RunSummary": 39,
     "UpsurgeStorage/WriterSettings": 33,
@@ -51,7 +51,9 @@ import Testing
   @Test("No function is longer than it may be")
   func functions() throws {
     try check(against: Self.longFunctions, table: "longFunctions") { shape in
-      shape.functions.filter { $0.lineCount > Self.lineLimit && !$0.isHotLoop }.map { ($0.name, $0.lineCount) }
+      shape.functions.filter { $0.lineCount > Self.lineLimit && !$0.isHotLoop }.map {
+        ($0.name, $0.lineCount)
+      }
     }
   }
 
@@ -62,7 +64,9 @@ import Testing
     var found: [String: Int] = [:]
     for (path, shape) in try Self.shapes.get() {
       let module = path.prefix { $0 != "/" }
-      for (name, count) in over(shape) { found["\(module)/\(name)", default: 0] = max(count, found["\(module)/\(name)"] ?? 0) }
+      for (name, count) in over(shape) {
+        found["\(module)/\(name)", default: 0] = max(count, found["\(module)/\(name)"] ?? 0)
+      }
     }
     for (name, count) in found.sorted(by: { $0.key < $1.key }) {
       #expect(count <= known[name] ?? 0, "\(name) has \(count)")
