@@ -86,7 +86,9 @@ package enum ChildProcess {
   ) throws(UpsurgeError) -> pid_t {
     let program = ChildStart(
       words,
-      streams: [.file(inputPath, flags: O_RDONLY), .file(talkPath, flags: O_WRONLY | O_APPEND), .descriptor(1)],
+      streams: [
+        .file(inputPath, flags: O_RDONLY), .file(talkPath, flags: O_WRONLY | O_APPEND), .descriptor(1),
+      ],
       // Signals that are handled or ignored here are not, there.
       defaultSignals: [SIGINT, SIGTERM, SIGHUP, SIGPIPE])
     var (child, code) = program.start()

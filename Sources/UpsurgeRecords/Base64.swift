@@ -36,7 +36,8 @@ package enum Base64 {
   ///   text loses any.
   /// - Returns: the number of bytes; -1 for text that is none.
   package static func decode(
-    _ start: UnsafePointer<UInt8>, count: Int, into output: UnsafeMutablePointer<UInt8>, dropsLastBits: Bool = false
+    _ start: UnsafePointer<UInt8>, count: Int, into output: UnsafeMutablePointer<UInt8>,
+    dropsLastBits: Bool = false
   ) -> Int {
     var written = 0
     var bits: UInt32 = 0

@@ -60,7 +60,8 @@ struct TimeAdviceTests {
       bottleneck: "parse", options: ["--columns A,B"], says: ["one thread parses"]),
     Case(
       name: "a pipe that is slow", stages: ["read": 9, "parse": 0.5, "wait_for_reader": 9, "store": 0.5],
-      bottleneck: "read", says: ["the program that writes the pipe is the limit"], set: { $0.sources.hasPipe = true }),
+      bottleneck: "read", says: ["the program that writes the pipe is the limit"],
+      set: { $0.sources.hasPipe = true }),
     Case(
       name: "a disk that is slow", stages: ["read": 9, "parse": 0.5, "wait_for_reader": 9, "store": 0.5],
       bottleneck: "read", says: ["compressed with zstd, less is read"]),

@@ -93,7 +93,8 @@ package struct BatchFiller {
   }
 
   private func fill(
-    _ batch: inout Batch, _ intake: inout Intake, read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
+    _ batch: inout Batch, _ intake: inout Intake,
+    read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
   ) {
     do throws(UpsurgeError) {
       while !intake.isAtEnd && !isCancelled && batch.arenaByteCount < min(intake.limit, batch.arenaCapacity) {

@@ -137,7 +137,9 @@ extension TimeAdvice {
 
   private mutating func advisePreparing(_ facts: TimeFacts) {
     guard facts.infersFromAll else { return }
-    add("\(.infer, "sample")", "\(.infer, "full") reads the input twice; \(.type, "COL:TYPE") names the types instead")
+    add(
+      "\(.infer, "sample")",
+      "\(.infer, "full") reads the input twice; \(.type, "COL:TYPE") names the types instead")
   }
 }
 
@@ -217,7 +219,8 @@ extension TimeAdvice {
   private mutating func adviseCommitting(_ facts: TimeFacts) {
     if facts.durability == .full {
       add(
-        "\(.durability, "normal")", "each of \(facts.commitCount) commits waits for the disk (\(.durability, "full"))")
+        "\(.durability, "normal")",
+        "each of \(facts.commitCount) commits waits for the disk (\(.durability, "full"))")
     }
     if facts.commitCount > 1, let every = facts.rowsPerCommit, every < 50_000, !facts.isOneTransaction {
       add(
@@ -254,7 +257,8 @@ extension TimeAdvice {
     if let pin = facts.logPin {
       add(nil, "commits waited for \(pin.holder), which reads from the log; end it first")
     } else {
-      add(nil, "other programs have the database open, and are given time to write; \(.atomic) keeps them out")
+      add(
+        nil, "other programs have the database open, and are given time to write; \(.atomic) keeps them out")
     }
   }
 }

@@ -15,7 +15,8 @@ extension PreparedTable {
     if schema.kind == .view && schema.triggers.isEmpty {
       throw UpsurgeError(
         .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
-        hint: "load the table behind it, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
+        hint:
+          "load the table behind it, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
     }
   }
 
@@ -97,7 +98,8 @@ extension PreparedTable {
     let missing = needed.filter { !events.contains($0) }
     if missing.isEmpty { return }
     let view = plan.schema.name.escapedForTerminal
-    let why: Wording = plan.mode == .delete || missing != ["DELETE"] ? "mode \(plan.mode.rawValue)" : "\(.deleteWhen)"
+    let why: Wording =
+      plan.mode == .delete || missing != ["DELETE"] ? "mode \(plan.mode.rawValue)" : "\(.deleteWhen)"
     throw UpsurgeError(
       .usage,
       "view \(view) has no INSTEAD OF \(missing.joined(separator: " or ")) trigger, which \(saying: why) needs",

@@ -153,7 +153,9 @@ struct PreparedTable {
     for name in others {
       let other = try PreparedSource.prepare(name, options: options, cancellation: source.opened.cancellation)
       // Its records would be gone when they are to be stored.
-      if !other.opened.isSeekable { throw other.cannotReadTwice(why: "\(.infer, "full") reads the input twice") }
+      if !other.opened.isSeekable {
+        throw other.cannotReadTwice(why: "\(.infer, "full") reads the input twice")
+      }
       if other.isBlank { continue }
       for seen in try other.inferColumns(options: options) {
         if let index = columns.firstIndex(where: { SQLName.isSame($0.name, seen.name) }) {
@@ -276,12 +278,16 @@ struct PreparedTable {
   }
 
   /// Notes which fields of a CSV source are left out, because a delete does not need them.
-  private mutating func noteUnneededFields(of source: PreparedSource, options: LoadOptions) throws(UpsurgeError) {
+  private mutating func noteUnneededFields(of source: PreparedSource, options: LoadOptions)
+    throws(UpsurgeError)
+  {
     guard case .csv(let sniffed) = source.shape else { return }
     unneededFields = try FieldSelection(options: options).columnNames(
       of: sniffed.headerNames, file: source.opened.name
     ).compactMap { $0 }.filter { columns.slot(named: $0) == nil }
-    for name in unneededFields { leftOut.add(.columnSkipped, column: name, at: Position(file: source.opened.name)) }
+    for name in unneededFields {
+      leftOut.add(.columnSkipped, column: name, at: Position(file: source.opened.name))
+    }
   }
 
   /// No table, and none is made: every record is kept.
@@ -317,7 +323,8 @@ struct PreparedTable {
   }
 
   private static func new(
-    _ definition: TableDefinition, watching watched: Set<String>, control: ColumnTarget?, on connection: Connection, options: LoadOptions
+    _ definition: TableDefinition, watching watched: Set<String>, control: ColumnTarget?,
+    on connection: Connection, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedTable {
     let name = definition.name
     let sql = try definition.sql()
@@ -328,12 +335,14 @@ struct PreparedTable {
     let keySQL = try makeKey(schema, on: connection, options: options)
     if keySQL != nil { schema = try TableSchema.read(connection, table: name) ?? schema }
     return try new(
-      schema, watching: watched, control: control, on: connection, options: options, createdSQL: sql, keySQL: keySQL)
+      schema, watching: watched, control: control, on: connection, options: options, createdSQL: sql,
+      keySQL: keySQL)
   }
 
   /// - Parameter watched: the folded names of columns whose type was guessed from values that are all written as the column would write them.
   private static func new(
-    _ schema: TableSchema, watching watched: Set<String> = [], control: ColumnTarget?, on connection: Connection, options: LoadOptions,
+    _ schema: TableSchema, watching watched: Set<String> = [], control: ColumnTarget?,
+    on connection: Connection, options: LoadOptions,
     createdSQL: String?, keySQL: String?
   ) throws(UpsurgeError) -> PreparedTable {
     let stored = schema.columns.filter { !SQLName.isSame($0.name, options.rules.softColumn ?? "") }

@@ -60,7 +60,9 @@ struct InputOptions: ParsableArguments {
   var quotedEmpty: CSVDialect.QuotedEmpty?
 
   @Option(
-    help: "utf-8, utf-16, latin-1, windows-1252, or another one that iconv -l lists: windows-1251, shift_jis, cp850.")
+    help:
+      "utf-8, utf-16, latin-1, windows-1252, or another one that iconv -l lists: windows-1251, shift_jis, cp850."
+  )
   var encoding: String?
 
   @Option(

@@ -72,7 +72,9 @@ package struct ChildStart {
   }
 
   /// - Parameter body: is given a list that ends with NULL.
-  private static func withCStrings(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Int32) -> Int32 {
+  private static func withCStrings(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Int32)
+    -> Int32
+  {
     let pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }
     defer { for pointer in pointers { free(pointer) } }
     return body(pointers + [nil])

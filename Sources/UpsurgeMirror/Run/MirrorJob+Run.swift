@@ -61,7 +61,8 @@ extension MirrorJob {
 
   /// Brings the tables of a group in step, and removes of their history what is kept no longer.
   private func run(
-    _ group: TableGroup, _ afterwards: inout Afterwards, control: RunControl, note: @escaping @Sendable (RunNote) -> Void,
+    _ group: TableGroup, _ afterwards: inout Afterwards, control: RunControl,
+    note: @escaping @Sendable (RunNote) -> Void,
     tick: (RunControl.Progress) -> Void
   ) -> [MirrorSummary.Table] {
     let done: [MirrorSummary.Table]

@@ -68,10 +68,13 @@ struct SwiftShape {
 
   /// Whether the declaration that is being read ends in front of this token.
   private var isAtEnd: Bool {
-    at >= tokens.count || word == "}" || word == ";" || tokens[at].isFirstOfLine && Self.openers.contains(word)
+    at >= tokens.count || word == "}" || word == ";"
+      || tokens[at].isFirstOfLine && Self.openers.contains(word)
   }
 
-  private static func name(_ name: String, in owner: String) -> String { owner.isEmpty ? name : owner + "." + name }
+  private static func name(_ name: String, in owner: String) -> String {
+    owner.isEmpty ? name : owner + "." + name
+  }
 
   private mutating func skipBrackets() {
     var depth = 0
@@ -93,15 +96,19 @@ struct SwiftShape {
   private static let kinds: Set = ["struct", "class", "enum", "actor", "protocol", "extension"]
   private static let members: Set = ["let", "var", "func", "init", "deinit", "subscript"]
   private static let modifiers: Set = [
-    "public", "private", "fileprivate", "internal", "package", "open", "static", "final", "lazy", "weak", "unowned", "mutating",
-    "nonmutating", "override", "convenience", "required", "indirect", "nonisolated", "dynamic", "prefix", "postfix", "infix",
+    "public", "private", "fileprivate", "internal", "package", "open", "static", "final", "lazy", "weak",
+    "unowned", "mutating",
+    "nonmutating", "override", "convenience", "required", "indirect", "nonisolated", "dynamic", "prefix",
+    "postfix", "infix",
     "consuming", "borrowing",
   ]
   private static let openers = kinds.union(members).union(modifiers).union([
-    "@", "case", "typealias", "associatedtype", "import", "operator", "precedencegroup", "macro", "#if", "#elseif", "#else", "#endif",
+    "@", "case", "typealias", "associatedtype", "import", "operator", "precedencegroup", "macro", "#if",
+    "#elseif", "#else", "#endif",
   ])
   private static let accessors: Set = [
-    "get", "set", "willSet", "didSet", "_read", "_modify", "mutating", "nonmutating", "unsafeAddress", "unsafeMutableAddress",
+    "get", "set", "willSet", "didSet", "_read", "_modify", "mutating", "nonmutating", "unsafeAddress",
+    "unsafeMutableAddress",
   ]
 
   // MARK: - Declarations
@@ -149,7 +156,9 @@ struct SwiftShape {
     return isOfType
   }
 
-  private func isMember(_ word: String) -> Bool { Self.members.contains(word) || Self.modifiers.contains(word) }
+  private func isMember(_ word: String) -> Bool {
+    Self.members.contains(word) || Self.modifiers.contains(word)
+  }
 
   private mutating func readType(in owner: String) {
     let isCounted = word != "protocol" && word != "extension"
@@ -247,7 +256,8 @@ struct SwiftShape {
   private func isAccessor(_ word: String, before next: String) -> Bool {
     if word == "@" { return true }
     guard Self.accessors.contains(word) else { return false }
-    return ["{", "}", "async", "throws"].contains(next) || Self.accessors.contains(next) || next == "(" && word != "get"
+    return ["{", "}", "async", "throws"].contains(next) || Self.accessors.contains(next)
+      || next == "(" && word != "get"
   }
 
   // MARK: - Functions

@@ -5,26 +5,36 @@ import Testing
   private func shape(_ source: String) -> SwiftShape { SwiftShape(Array(source.utf8)) }
 
   /// The counts of a type's properties, and the length of each function, as `name lines`.
-  private func functions(_ source: String) -> [String] { shape(source).functions.map { "\($0.name) \($0.lineCount)" } }
+  private func functions(_ source: String) -> [String] {
+    shape(source).functions.map { "\($0.name) \($0.lineCount)" }
+  }
 
   @Test(
     "Properties that are stored",
     arguments: [
-      ("let a, b: Int", 2), ("var a = 1, b = 2, c: Int", 3), ("var (a, b) = (1, 2)", 2), ("let (a, _): (Int, Int)", 1),
+      ("let a, b: Int", 2), ("var a = 1, b = 2, c: Int", 3), ("var (a, b) = (1, 2)", 2),
+      ("let (a, _): (Int, Int)", 1),
       ("let a: Dictionary<String, Int>, b: Int", 2), ("var a = [String: Array<Int>](), b = min(1, 2)", 2),
-      ("@Option(help: \"a { b\") var a: Int", 1), ("@Flag(\n  name: .long)\nvar a = false", 1), ("@A.B var a: Int", 1),
+      ("@Option(help: \"a { b\") var a: Int", 1), ("@Flag(\n  name: .long)\nvar a = false", 1),
+      ("@A.B var a: Int", 1),
       ("private(set) package var a: Int", 1), ("nonisolated(unsafe) var a: Int", 1), ("lazy var a = 1", 1),
-      ("var a = 1 {\n  didSet { print(a) }\n}", 1), ("var a: Int {\n  willSet { b() }\n  didSet { b() }\n}\nvar c = 1", 2),
-      ("var a: () -> Int = { let b = 1; return b }", 1), ("var a = {\n  var b = 1\n  return b\n}()\nvar c = 1", 2),
-      ("var a: Int = b {\n  $0 + 1\n}", 1), ("var a =\n  b\n  .c { let d = 1 }\nlet e = 1", 2), ("let `default`: Int", 1),
+      ("var a = 1 {\n  didSet { print(a) }\n}", 1),
+      ("var a: Int {\n  willSet { b() }\n  didSet { b() }\n}\nvar c = 1", 2),
+      ("var a: () -> Int = { let b = 1; return b }", 1),
+      ("var a = {\n  var b = 1\n  return b\n}()\nvar c = 1", 2),
+      ("var a: Int = b {\n  $0 + 1\n}", 1), ("var a =\n  b\n  .c { let d = 1 }\nlet e = 1", 2),
+      ("let `default`: Int", 1),
       ("let a = 1; let b = 2; func c() {}; let d = 3", 3), ("#if DEBUG\n  var a: Int\n#endif", 1),
       // Not stored.
-      ("var a: Int { 1 }", 0), ("var a: Int {\n  get { 1 }\n  set { let b = newValue }\n}", 0), ("static let a = 1", 0),
+      ("var a: Int { 1 }", 0), ("var a: Int {\n  get { 1 }\n  set { let b = newValue }\n}", 0),
+      ("static let a = 1", 0),
       ("class var a: Int { 1 }", 0), ("private static var a = 1", 0), ("func a() { let b = 1 }", 0),
-      ("init(a: Int = { let b = 1; return b }()) { let c = a }", 0), ("subscript(a: Int) -> Int { let b = a; return b }", 0),
+      ("init(a: Int = { let b = 1; return b }()) { let c = a }", 0),
+      ("subscript(a: Int) -> Int { let b = a; return b }", 0),
       ("// let a: Int", 0), ("/* var a = {\n */", 0), ("static let a = \"\"\"\n  let b: Int {\n  \"\"\"", 0),
       ("class B { var a = 1 }", 0), ("struct B { let a: Int }", 0), ("typealias A = Int", 0),
-      ("var a: Int { get async throws { 1 } }", 0), ("var a: Int { _read { yield b } }", 0), ("var a: Int { set(1) }", 0),
+      ("var a: Int { get async throws { 1 } }", 0), ("var a: Int { _read { yield b } }", 0),
+      ("var a: Int { set(1) }", 0),
     ])
   func stored(body: String, count: Int) {
     let shape = shape("struct A: B where C == D {\n\(body)\n}\nlet outside = 1\n")
@@ -107,7 +117,8 @@ import Testing
       """
     #expect(
       functions(source) == [
-        "A.init 2", "A.deinit 1", "A.== 2", "A.< 1", "A.subscript.get 1", "A.subscript.set 2", "A.subscript 3", "A.b.c 1", "A.b 4",
+        "A.init 2", "A.deinit 1", "A.== 2", "A.< 1", "A.subscript.get 1", "A.subscript.set 2",
+        "A.subscript 3", "A.b.c 1", "A.b 4",
         "A.d.didSet 2", "A.e.get 3", "f 1",
       ])
   }
@@ -131,6 +142,8 @@ import Testing
     #expect(shape(source).functions.map(\.isHotLoop) == [true, false])
   }
 
-  @Test("A bracket too few or too many is noticed", arguments: ["struct A {", "}", "func a() { (", "struct A { let a = (1 }"])
+  @Test(
+    "A bracket too few or too many is noticed",
+    arguments: ["struct A {", "}", "func a() { (", "struct A { let a = (1 }"])
   func unbalanced(source: String) { #expect(!shape(source).isBalanced) }
 }

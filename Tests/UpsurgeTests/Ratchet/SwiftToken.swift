@@ -31,7 +31,8 @@ struct SwiftToken {
       }
       tokens.append(
         SwiftToken(
-          text: String(decoding: code[start..<at], as: UTF8.self), line: line, isFirstOfLine: line > tokens.last?.line ?? 0,
+          text: String(decoding: code[start..<at], as: UTF8.self), line: line,
+          isFirstOfLine: line > tokens.last?.line ?? 0,
           isSpaced: isSpaced, isName: isName))
       isSpaced = false
     }
@@ -40,7 +41,9 @@ struct SwiftToken {
 
   private static func isOfName(_ byte: UInt8) -> Bool {
     switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
     case UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "$"), 0x80...: true
     default: false
     }
