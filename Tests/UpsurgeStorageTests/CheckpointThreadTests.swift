@@ -10,11 +10,11 @@ import UpsurgeRecords
 
   private func settings(_ generator: inout SeededGenerator) -> WriterSettings {
     var settings = WriterSettings()
-    settings.walLimitByteCount = Int.random(in: 1...6, using: &generator) << 20
-    settings.checkpointByteCount = settings.walLimitByteCount / Int.random(in: 4...40, using: &generator)
-    settings.commitEveryRecords = Int.random(in: 100...4000, using: &generator)
-    settings.leastCheckpointBeside = 0
-    settings.longestPauseSeconds = 0.01
+    settings.log.limitByteCount = Int.random(in: 1...6, using: &generator) << 20
+    settings.log.checkpointByteCount = settings.log.limitByteCount / Int.random(in: 4...40, using: &generator)
+    settings.commitEvery.records = Int.random(in: 100...4000, using: &generator)
+    settings.log.leastCheckpointBeside = 0
+    settings.log.longestPauseSeconds = 0.01
     return settings
   }
 
@@ -28,7 +28,7 @@ import UpsurgeRecords
   private func expected(_ rows: [[Value]]) throws -> [[Value]] {
     let connection = try TemporaryDatabase().open("CREATE TABLE t(k INTEGER PRIMARY KEY, n TEXT)")
     var settings = WriterSettings()
-    settings.rowsPerStatement = 1
+    settings.statements.rowCount = 1
     _ = try load(connection, "t", Self.columns, rows, key: ["k"], settings: settings)
     return try connection.rows("SELECT * FROM t ORDER BY k")
   }
@@ -64,7 +64,7 @@ import UpsurgeRecords
     try writer.finish()
     #expect(writer.log.thread == nil)
     #expect(database.walByteCount == 0)
-    #expect(hasReader || writer.statistics.walBytesPeak <= settings.walLimitByteCount)
+    #expect(hasReader || writer.statistics.walBytesPeak <= settings.log.limitByteCount)
     #expect(try connection.rows("SELECT * FROM t ORDER BY k") == expected(rows))
     #expect(try connection.text("PRAGMA integrity_check") == "ok")
   }
@@ -102,8 +102,8 @@ import UpsurgeRecords
     try reader.execute("BEGIN; SELECT count(*) FROM t;")
     let rows = rows(40_000, &generator)
     var settings = settings(&generator)
-    settings.walLimitByteCount = 1 << 20
-    settings.checkpointByteCount = 1 << 18
+    settings.log.limitByteCount = 1 << 20
+    settings.log.checkpointByteCount = 1 << 18
     let (writer, _) = try load(
       connection, "t", Self.columns, rows, key: ["k"], cut: Cut(commitEvery: 1000), settings: settings)
     let pin = try #require(writer.statistics.logPin)

@@ -24,7 +24,7 @@ import UpsurgeRecords
   private func writer(_ connection: Connection, _ maker: BatchMaker) throws -> TableWriter {
     let schema = try #require(try TableSchema.read(connection, table: "t"))
     var settings = WriterSettings()
-    settings.commitEveryRecords = 2
+    settings.commitEvery.records = 2
     return try TableWriter(
       connection: connection, plan: UpsertPlan(schema: schema, key: ["k"], columns: maker.columns),
       sourceNames: ["in.csv"], settings: settings)
@@ -121,7 +121,7 @@ import UpsurgeRecords
     let schema = try #require(try TableSchema.read(connection, table: "t"))
     var settings = WriterSettings()
     settings.addsColumns = true
-    settings.commitEveryRecords = 1
+    settings.commitEvery.records = 1
     let writer = try TableWriter(
       connection: connection, plan: UpsertPlan(schema: schema, key: ["k"], columns: maker.columns),
       sourceNames: ["in.csv"], settings: settings)

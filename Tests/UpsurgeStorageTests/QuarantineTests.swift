@@ -236,8 +236,8 @@ import UpsurgeRecords
     var maker = BatchMaker(["k", "v", "x"])
     var settings = WriterSettings()
     settings.quarantinesUnknown = true
-    settings.rowsPerStatement = cut.rowsPerStatement
-    settings.commitEveryRecords = cut.commitEvery
+    settings.statements.rowCount = cut.rowsPerStatement
+    settings.commitEvery.records = cut.commitEvery
     let schema = try #require(try TableSchema.read(connection, table: "t"))
     let writer = try TableWriter(
       connection: connection,

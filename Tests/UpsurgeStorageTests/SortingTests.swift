@@ -226,7 +226,7 @@ import UpsurgeRecords
       if isNew { try connection.execute("BEGIN") }
       try connection.execute("CREATE TABLE t(k TEXT PRIMARY KEY, v)")
       var settings = WriterSettings()
-      settings.walLimitByteCount = 8 << 20
+      settings.log.limitByteCount = 8 << 20
       settings.sorting.isTableNew = isNew
       settings.sorting.recordLimit = .max
       let text = String(repeating: "v", count: 900)

@@ -24,7 +24,7 @@ import UpsurgeRecords
     let plan = try UpsertPlan(
       schema: schema, key: ["id"], columns: BatchMaker(["id"] + (0..<columns).map { "c\($0)" }).columns)
     var settings = WriterSettings()
-    settings.statementMemory.byteCount = memory
+    settings.statements.memory.byteCount = memory
     return (
       StatementCache(connection: connection, plan: plan, settings: settings, allowsAbort: true), plan
     )
@@ -106,14 +106,14 @@ import UpsurgeRecords
     let plan = try UpsertPlan(
       schema: schema, rules: rules, columns: BatchMaker(["id"] + (0..<1990).map { "c\($0)" }).columns)
     var settings = WriterSettings()
-    settings.statementMemory.byteCount = 16 << 20
+    settings.statements.memory.byteCount = 16 << 20
     let error = #expect(throws: UpsurgeError.self) {
       _ = try TableWriter(connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings)
     }
     #expect(error?.code == .usage)
     #expect(error?.message == "the statement for 1991 columns of table t takes 24 MiB to compile")
     #expect(error?.hint == "--memory 34MiB is enough for it; --columns A,B loads fewer of them")
-    settings.statementMemory.byteCount = 34 << 20
+    settings.statements.memory.byteCount = 34 << 20
     _ = try TableWriter(connection: connection, plan: plan, sourceNames: ["in.csv"], settings: settings)
   }
 
@@ -164,7 +164,7 @@ import UpsurgeRecords
       var maker = BatchMaker(["id"] + (0..<8).map { "c\($0)" })
       let rules = UpsertRules(target: .columns(["id"]), merge: Merge(rule))
       var settings = WriterSettings()
-      settings.readyShapeCount = 0
+      settings.statements.readyShapeCount = 0
       let writer = try TableWriter(
         connection: connection, plan: UpsertPlan(schema: schema, rules: rules, columns: maker.columns),
         sourceNames: ["in.csv"], settings: settings)

@@ -63,10 +63,10 @@ struct Cut: CustomStringConvertible {
   }
 
   func apply(to settings: inout WriterSettings) {
-    settings.rowsPerStatement = rowsPerStatement
-    settings.flaggedRecordsPerShape = flaggedRecordsPerShape
-    settings.readyShapeCount = readyShapeCount
-    settings.commitEveryRecords = commitEvery
+    settings.statements.rowCount = rowsPerStatement
+    settings.statements.flaggedRecordsPerShape = flaggedRecordsPerShape
+    settings.statements.readyShapeCount = readyShapeCount
+    settings.commitEvery.records = commitEvery
     if sortByteCount > 0 {
       settings.sorting.byteCount = sortByteCount
       settings.sorting.fewestRecords = 2

@@ -16,7 +16,7 @@ func setLimit(_ connection: Connection, length: Int32) -> Int32 {
   ) throws -> TableWriter {
     guard let schema = try TableSchema.read(connection, table: "t") else { throw MissingTable() }
     var settings = WriterSettings()
-    settings.commitEveryRecords = commitEvery
+    settings.commitEvery.records = commitEvery
     settings.onError = onError
     settings.maximumRejects = maximumRejects
     return try TableWriter(
@@ -65,12 +65,12 @@ func setLimit(_ connection: Connection, length: Int32) -> Int32 {
       return writer.statistics.commitCount
     }
     #expect(try commits { _ in } == 1)
-    #expect(try commits { $0.commitEveryBytes = 1 } == 30)
-    #expect(try commits { $0.commitEveryBytes = 1 << 30 } == 1)
-    let some = try commits { $0.commitEveryBytes = 1_000 }
+    #expect(try commits { $0.commitEvery.bytes = 1 } == 30)
+    #expect(try commits { $0.commitEvery.bytes = 1 << 30 } == 1)
+    let some = try commits { $0.commitEvery.bytes = 1_000 }
     #expect(some > 1 && some < 30)
-    #expect(try commits { $0.commitEverySeconds = 0 } == 30)
-    #expect(try commits { $0.commitEverySeconds = 3_600 } == 1)
+    #expect(try commits { $0.commitEvery.seconds = 0 } == 30)
+    #expect(try commits { $0.commitEvery.seconds = 3_600 } == 1)
   }
 
   @Test(arguments: [(0, 0), (9, 0), (10, 10), (25, 20), (69, 60)])

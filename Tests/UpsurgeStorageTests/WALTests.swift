@@ -61,7 +61,7 @@ private final class Said: @unchecked Sendable {
       [.text("\(random.next())"), .text("\(random.next()) and some more text to fill the pages")]
     }
     var settings = WriterSettings()
-    settings.walLimitByteCount = 16 << 20
+    settings.log.limitByteCount = 16 << 20
     let (writer, _) = try load(connection, "t", ["k", "n"], rows, settings: settings)
     #expect(writer.ledger.text == "read 60000 inserted 60000")
     #expect(writer.statistics.walBytesPeak <= 16 << 20, "peak \(writer.statistics.walBytesPeak)")
@@ -79,8 +79,8 @@ private final class Said: @unchecked Sendable {
     let reader = try Connection(path: database.path, createIfMissing: false)
     try reader.execute("BEGIN; SELECT count(*) FROM t;")
     var settings = WriterSettings()
-    settings.walLimitByteCount = 2 << 20
-    settings.longestPauseSeconds = 0.02
+    settings.log.limitByteCount = 2 << 20
+    settings.log.longestPauseSeconds = 0.02
     let rows: [[Value]] = (0..<50_000).map {
       [.integer(Int64($0)), .text(String(repeating: "n", count: 100))]
     }
@@ -114,9 +114,9 @@ private final class Said: @unchecked Sendable {
     let reader = try Connection(path: database.path, createIfMissing: false)
     try reader.execute("BEGIN; SELECT count(*) FROM t;")
     var settings = WriterSettings()
-    settings.walLimitByteCount = 2 << 20
-    settings.longestPauseSeconds = 0.01
-    settings.commitEveryRecords = 1000
+    settings.log.limitByteCount = 2 << 20
+    settings.log.longestPauseSeconds = 0.01
+    settings.commitEvery.records = 1000
     var maker = BatchMaker(["k", "n"])
     guard let schema = try TableSchema.read(connection, table: "t") else { return }
     let writer = try TableWriter(
@@ -146,8 +146,8 @@ private final class Said: @unchecked Sendable {
     let reader = try Connection(path: database.path, createIfMissing: false)
     try reader.execute("BEGIN; SELECT count(*) FROM t;")
     var settings = WriterSettings()
-    settings.walLimitByteCount = 1 << 20
-    settings.longestPauseSeconds = 1e6
+    settings.log.limitByteCount = 1 << 20
+    settings.log.longestPauseSeconds = 1e6
     settings.isCancelled = { true }
     let rows: [[Value]] = (0..<50_000).map {
       [.integer(Int64($0)), .text(String(repeating: "n", count: 100))]
@@ -179,7 +179,7 @@ private final class Said: @unchecked Sendable {
       (0..<4).map { _ in .text("\(random.next()) and some more text to fill pages") }
     }
     var settings = WriterSettings()
-    settings.walLimitByteCount = mebibytes << 20
+    settings.log.limitByteCount = mebibytes << 20
     let (writer, _) = try load(connection, "t", ["k", "a", "b", "c"], rows, settings: settings)
     #expect(writer.ledger.text == "read 30000 inserted 30000")
     #expect(writer.statistics.walBytesPeak <= mebibytes << 20, "peak \(writer.statistics.walBytesPeak)")

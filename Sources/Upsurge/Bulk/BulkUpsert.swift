@@ -80,9 +80,9 @@ public final class BulkUpsert {
     try connection.configure(
       durability: settings.durability, pageCacheByteCount: settings.memory.byteCount / 4)
     var writing = WriterSettings()
-    writing.statementMemory.byteCount = settings.memory.byteCount
+    writing.statements.memory.byteCount = settings.memory.byteCount
     writing.onError = settings.onError
-    writing.commitEveryRecords = max(settings.commitEvery, 1)
+    writing.commitEvery.records = max(settings.commitEvery, 1)
     let rows = returning.map { ReturnedRows($0, rules: rules) }
     self.rows = rows
     writer = try TableWriter(

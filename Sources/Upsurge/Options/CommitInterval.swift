@@ -68,15 +68,15 @@ public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, Express
   func set(_ settings: inout WriterSettings) {
     switch self {
     case .auto:
-      settings.commitEveryRecords = Self.automaticCount
+      settings.commitEvery.records = Self.automaticCount
       settings.sorting.recordLimit = .max
-    case .records(let count): settings.commitEveryRecords = count
+    case .records(let count): settings.commitEvery.records = count
     case .bytes(let size):
-      settings.commitEveryRecords = .max
-      settings.commitEveryBytes = size.byteCount
+      settings.commitEvery.records = .max
+      settings.commitEvery.bytes = size.byteCount
     case .milliseconds(let count):
-      settings.commitEveryRecords = .max
-      settings.commitEverySeconds = Double(count) / 1_000
+      settings.commitEvery.records = .max
+      settings.commitEvery.seconds = Double(count) / 1_000
     }
   }
 

@@ -160,11 +160,11 @@ struct RejectPage {
     try PreparedTable.checkTriggers(of: plan, on: connection)
     connection.isSynchronizing = context.triggers == .guarded
     var settings = WriterSettings()
-    settings.statementMemory.byteCount = options.memory.byteCount
+    settings.statements.memory.byteCount = options.memory.byteCount
     // The page is one transaction: what is stored, and what leaves the rejects.
     settings.commitsOnce = true
-    settings.walLimitByteCount = options.walLimit.byteCount
-    settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
+    settings.log.limitByteCount = options.walLimit.byteCount
+    settings.log.checkpointByteCount = min(settings.log.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.onError = .reject
     settings.defersForeignKeys = context.foreignKeys == .deferred
     settings.addsColumns = context.contract == .evolve && rules.mode != .delete

@@ -104,7 +104,8 @@ struct ReplayPage {
         if let column = Self.respelledKey(fields, rules, schema) {
           reject(
             record, .wouldChange,
-            "the key column \(column.escapedForTerminal) holds numbers, and this key is not written as its number is")
+            "the key column \(column.escapedForTerminal) holds numbers, and this key is not written as its number is"
+          )
           continue
         }
         kept.append((record, fields))
@@ -137,11 +138,11 @@ struct ReplayPage {
       columns: names.map { ColumnTarget(name: $0, affinity: .none, spellingPolicy: .warn) },
       toleratesUnknownColumns: true)
     var settings = WriterSettings()
-    settings.statementMemory.byteCount = options.memory.byteCount
+    settings.statements.memory.byteCount = options.memory.byteCount
     // The page is one transaction: what is stored and what leaves the quarantine.
     settings.commitsOnce = true
-    settings.walLimitByteCount = options.walLimit.byteCount
-    settings.checkpointByteCount = min(settings.checkpointByteCount, options.walLimit.byteCount / 4)
+    settings.log.limitByteCount = options.walLimit.byteCount
+    settings.log.checkpointByteCount = min(settings.log.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.onError = .reject
     settings.quarantinesUnknown = true
     settings.replaysKept = true

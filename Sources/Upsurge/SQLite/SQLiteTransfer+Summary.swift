@@ -48,8 +48,8 @@ extension SQLiteTransfer {
     return [
       ("page_size", UInt64(writer.pageByteCount)),
       ("cache_bytes", UInt64(cacheByteCount)),
-      ("checkpoint_bytes", UInt64(writer.settings.checkpointByteCount)),
-      ("rows_per_statement", UInt64(writer.settings.rowsPerStatement)),
+      ("checkpoint_bytes", UInt64(writer.settings.log.checkpointByteCount)),
+      ("rows_per_statement", UInt64(writer.settings.statements.rowCount)),
       options.commitEvery.setting,
     ] + rare.filter { $0.1 > 0 }
   }

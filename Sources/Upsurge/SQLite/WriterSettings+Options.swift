@@ -2,20 +2,20 @@ extension WriterSettings {
   /// How records are stored, as far as the options of the load, its table and its threads say it.
   init(_ options: LoadOptions, for table: PreparedTable, _ context: StoreContext) {
     self.init()
-    statementMemory.byteCount = options.memory.byteCount
+    statements.memory.byteCount = options.memory.byteCount
     sorting = options.sorting
     if sorting.byteCount == 0 { sorting.byteCount = options.sortByteCount }
     if options.keepsInputOrder { sorting.byteCount = 0 }
     sorting.isTableNew = table.facts.isNew
     sorting.holdsMemory = context.holdsMemory
     options.commitEvery.set(&self)
-    walLimitByteCount = options.walLimit.byteCount
-    checkpointByteCount = min(checkpointByteCount, options.walLimit.byteCount / 4)
+    log.limitByteCount = options.walLimit.byteCount
+    log.checkpointByteCount = min(log.checkpointByteCount, options.walLimit.byteCount / 4)
     onError = options.onError
     if case .count(let limit) = options.rejectLimit { maximumRejects = limit }
     maximumRejectsHint = options.rejectLimitHint
     defersForeignKeys = options.foreignKeys == .deferred
-    if let rows = options.rowsPerStatement { rowsPerStatement = max(rows, 1) }
+    if let rows = options.rowsPerStatement { statements.rowCount = max(rows, 1) }
     isDryRun = options.dryRun != nil
     snapshot = options.snapshot
     seenMemory = context.seenMemory
@@ -29,7 +29,9 @@ extension WriterSettings {
   /// What the writer asks the other threads of the run, and what it says to them.
   private mutating func connect(to context: StoreContext) {
     isCancelled = context.isCancelled
-    checkpointing = { [checkpoint = context.interrupter] interrupter in checkpoint.withLock { $0 = interrupter } }
+    log.checkpointing = { [checkpoint = context.interrupter] interrupter in
+      checkpoint.withLock { $0 = interrupter }
+    }
     deliveryHash = context.deliveryHash
     warn = { [note = context.note] said in
       var warning = RunNote(.warning, said)

@@ -111,9 +111,9 @@ package struct BulkCall<Row: TableRow>: Sendable {
     // A transaction of somebody else is committed by them, and its references are theirs.
     settings.commitsOnce = options.commitEvery == nil || connection.isBorrowed
     settings.leavesReferencesOpen = connection.isBorrowed
-    settings.commitEveryRecords = max(options.commitEvery ?? .max, 1)
+    settings.commitEvery.records = max(options.commitEvery ?? .max, 1)
     settings.snapshot = snapshot
-    if !connection.isBorrowed { settings.statementMemory.byteCount = 4 * connection.pageCacheByteCount }
+    if !connection.isBorrowed { settings.statements.memory.byteCount = 4 * connection.pageCacheByteCount }
     settings.isCancelled = isCancelled
     let writer = try TableWriter(
       on: connection, table: Row.TableModel.tableName, columns: Row.TableModel.columnNames, rules: rules,

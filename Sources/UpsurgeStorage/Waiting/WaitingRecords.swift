@@ -182,7 +182,7 @@ package final class WaitingRecords {
         schema: schema, rules: rules, columns: columns, toleratesUnknownColumns: true)
     else { return }
     var settings = WriterSettings()
-    settings.commitEveryRecords = .max
+    settings.commitEvery.records = .max
     settings.commitsOnce = true
     settings.onError = .reject
     settings.quarantinesUnknown = true

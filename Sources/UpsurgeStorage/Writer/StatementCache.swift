@@ -51,13 +51,13 @@ final class StatementCache {
   init(
     connection: Connection, plan: UpsertPlan, settings: WriterSettings, allowsAbort: Bool
   ) {
-    flaggedRecordsPerShape = settings.flaggedRecordsPerShape
-    readyShapeCount = settings.readyShapeCount
+    flaggedRecordsPerShape = settings.statements.flaggedRecordsPerShape
+    readyShapeCount = settings.statements.readyShapeCount
     flagged = flaggedRecordsPerShape == 0 ? nil : FlaggedStatement(plan)
-    memory = settings.statementMemory
+    memory = settings.statements.memory
     self.connection = connection
     self.plan = plan
-    rowsPerStatement = settings.rowsPerStatement
+    rowsPerStatement = settings.statements.rowCount
     self.allowsAbort = allowsAbort
     updatesFirst = plan.updatesFirst
     looksBeforeInsert = plan.looksBeforeInsert

@@ -20,7 +20,7 @@ extension TableWriter {
       let rejectNumber =
         rejectIndex < rejects.upperBound ? batch.rejects[rejectIndex].position.record ?? 0 : .max
       if record < records.upperBound && batch.records[record].number < rejectNumber {
-        let most = min(log.recordsBetweenLooks, settings.commitEveryRecords - transaction.recordCount)
+        let most = min(log.recordsBetweenLooks, settings.commitEvery.records - transaction.recordCount)
         var end = min(records.upperBound, record + max(most, 1))
         while rejectNumber != .max && batch.records[end - 1].number > rejectNumber { end -= 1 }
         try storeOthers(batch, from: record, to: end)

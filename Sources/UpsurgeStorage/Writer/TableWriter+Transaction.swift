@@ -65,14 +65,14 @@ extension TableWriter {
   /// Whether the transaction has all the records it may have, or the log all its bytes.
   var isCommitDue: Bool {
     if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return false }
-    return transaction.recordCount >= settings.commitEveryRecords || log.isNearLimit
+    return transaction.recordCount >= settings.commitEvery.records || log.isNearLimit
   }
 
   /// Commits at a batch border when bytes or seconds say so.
   func commitIfDue() throws(UpsurgeError) {
     if connection.durability == .off || settings.commitsOnce || !transaction.isOpen { return }
-    if let most = settings.commitEveryBytes, transaction.byteCount >= most { return try commitStored() }
-    if let most = settings.commitEverySeconds, MonotonicClock.seconds - transaction.startSeconds >= most {
+    if let most = settings.commitEvery.bytes, transaction.byteCount >= most { return try commitStored() }
+    if let most = settings.commitEvery.seconds, MonotonicClock.seconds - transaction.startSeconds >= most {
       try commitStored()
     }
   }

@@ -14,11 +14,11 @@ import UpsurgeRecords
 extension WriteAheadLog {
   /// Waits for the reader that has brought the log past its limit.
   func waitForReader(_ bytes: Int) throws(UpsurgeError) {
-    let limit = writer.settings.walLimitByteCount
+    let limit = writer.settings.log.limitByteCount
     if !watch.hasWarned { warn(bytes) }
     let start = MonotonicClock.seconds
     defer { writer.statistics.logPin?.pauseSeconds += MonotonicClock.seconds - start }
-    let end = start + min(writer.settings.longestPauseSeconds, 2 * Double(bytes - limit) / Double(limit))
+    let end = start + min(writer.settings.log.longestPauseSeconds, 2 * Double(bytes - limit) / Double(limit))
     var pause = 0.01
     while !writer.settings.isCancelled() {
       let rest = end - MonotonicClock.seconds
@@ -57,7 +57,7 @@ extension WriteAheadLog {
     let holder = writer.statistics.logPin?.holder ?? ""
     writer.settings.warn(
       "\(holder) has held a snapshot for \(Int(seconds.rounded())) s or more, so the write-ahead log cannot be emptied: it"
-        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(writer.settings.walLimitByteCount >> 20) MiB;"
+        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(writer.settings.log.limitByteCount >> 20) MiB;"
         + " each commit now waits for the reader, the longer the larger the log is")
   }
 

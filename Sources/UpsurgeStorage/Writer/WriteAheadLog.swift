@@ -56,12 +56,12 @@ final class WriteAheadLog {
   var frameByteCount: Int { pageByteCount + 24 }
 
   private var checkpointByteCount: Int {
-    min(writer.settings.checkpointByteCount, writer.settings.walLimitByteCount / 4)
+    min(writer.settings.log.checkpointByteCount, writer.settings.log.limitByteCount / 4)
   }
 
   /// Whether what the transaction has written, and what its cache holds, may bring the log to its limit.
   var isNearLimit: Bool {
-    let limit = writer.settings.walLimitByteCount - writer.settings.walLimitByteCount / 16
+    let limit = writer.settings.log.limitByteCount - writer.settings.log.limitByteCount / 16
     let written = (pagesWritten - writer.transaction.startPages) * frameByteCount
     // Less is never worth a commit: a reader may pin the log beyond its limit for as long as it likes.
     if written * 4 <= limit { return false }
@@ -85,7 +85,7 @@ final class WriteAheadLog {
     let isInDatabase = try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
     if !isInDatabase && writer.settings.isCancelled() { return }
     notePin(isPinned: !isInDatabase, bytes)
-    let limit = writer.settings.walLimitByteCount
+    let limit = writer.settings.log.limitByteCount
     if bytes <= limit / 2 { return }
     if isInDatabase || bytes <= limit && bytes >= nextWaitByteCount {
       if !isInDatabase { nextWaitByteCount = bytes * 2 }
@@ -96,8 +96,8 @@ final class WriteAheadLog {
 
   /// Leaves the copying to the thread beside, as long as there is much to copy and room in the log.
   private func checkpointsBeside(_ bytes: Int) -> Bool {
-    guard checkpointByteCount >= writer.settings.leastCheckpointBeside,
-      bytes >= checkpointByteCount / 2, bytes <= writer.settings.walLimitByteCount / 2,
+    guard checkpointByteCount >= writer.settings.log.leastCheckpointBeside,
+      bytes >= checkpointByteCount / 2, bytes <= writer.settings.log.limitByteCount / 2,
       let thread = threadBeside()
     else { return false }
     guard let result = thread.lastResult else { return true }
@@ -127,7 +127,7 @@ final class WriteAheadLog {
   /// Brings all of the log into the database, and has the next transaction begin at its start; gives the disk back
   /// what is beyond the limit. Waits for readers, up to the busy timeout.
   func empty(_ bytes: Int) throws(UpsurgeError) -> Bool {
-    let isLarge = bytes > writer.settings.walLimitByteCount || writer.statistics.logPin != nil
+    let isLarge = bytes > writer.settings.log.limitByteCount || writer.statistics.logPin != nil
     guard try checkpoint(isLarge ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART) else {
       return false
     }
@@ -145,8 +145,8 @@ final class WriteAheadLog {
     if isLeft { return false }
     let start = MonotonicClock.seconds
     thread?.wait()
-    writer.settings.checkpointing(connection.interrupter)
-    defer { writer.settings.checkpointing(nil) }
+    writer.settings.log.checkpointing(connection.interrupter)
+    defer { writer.settings.log.checkpointing(nil) }
     var frames: Int32 = 0
     var done: Int32 = 0
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &frames, &done)
@@ -205,7 +205,7 @@ final class WriteAheadLog {
     let indexCount = try indexes.step() ? Int(indexes.integer(at: 0)) : 0
     // A sixteenth of the limit is left for what records between two looks write: a page of each tree, and another
     // where it splits.
-    let most = writer.settings.walLimitByteCount / 16 / (pageByteCount * 2 * (1 + indexCount))
+    let most = writer.settings.log.limitByteCount / 16 / (pageByteCount * 2 * (1 + indexCount))
     recordsBetweenLooks = max(1, min(256, most))
   }
 

@@ -10,42 +10,19 @@ public enum ErrorPolicy: String, Sendable, CaseIterable {
 
 /// Bounds and policies of a `TableWriter`.
 package struct WriterSettings: Sendable {
-  /// A commit after so many records; exact.
-  package var commitEveryRecords = 100_000
+  package var commitEvery = CommitBounds()
   /// Records that are stored in the order of their key.
   package var sorting = SortingSettings()
   /// Whether rows may be walked through beside the records.
   package var walksBesideRows = true
-  /// A commit after so many bytes of input, to the next batch border.
-  package var commitEveryBytes: Int?
-  /// A commit after so many seconds, to the next batch border.
-  package var commitEverySeconds: Double?
-  /// The WAL stays within this where it can: transactions end early.
-  package var walLimitByteCount = 256 << 20
-  /// A checkpoint runs after a commit that leaves more than this in the WAL; at most a quarter of the limit.
-  package var checkpointByteCount = 40 << 20
-  /// Where that is at least so much, a thread of its own does most of it while the next records are stored; less is done
-  /// sooner than a thread wakes.
-  package var leastCheckpointBeside = 8 << 20
-  /// Past the limit a commit waits at most so long for the reader that pins the log.
-  package var longestPauseSeconds = 5.0
+  package var log = LogSettings()
+  package var statements = StatementSettings()
   /// Whether the run was told to end, which ends such waits; asked on the writer's thread.
   package var isCancelled: @Sendable () -> Bool = { false }
-  /// Is given what ends a checkpoint while there is one, from any thread; nil when it is over.
-  package var checkpointing: @Sendable (Interrupter?) -> Void = { _ in }
   /// Takes what a person should know while the run goes on; on the writer's thread.
   package var warn: @Sendable (Wording) -> Void = { _ in }
   /// What the disk of a file has free; nil when that is not known.
   package var freeByteCount: @Sendable (_ path: String) -> Int? = { DiskSpace.free(at: $0) }
-  /// Upper bound of rows a statement, before SQLite's own limits.
-  package var rowsPerStatement = 64
-  /// Records of a shape that are stored by the statement for all shapes, where the table allows one, before the shape
-  /// gets statements of its own.
-  package var flaggedRecordsPerShape = 16
-  /// So many shapes get their statements at once.
-  package var readyShapeCount = 32
-  /// What statements may take of the memory that the run is given, compiled and while they are compiled.
-  package var statementMemory = StatementMemory()
   package var onError = ErrorPolicy.stop
   /// More rejects than this end the run as `stop` does.
   package var maximumRejects: UInt64?
@@ -86,9 +63,47 @@ package struct WriterSettings: Sendable {
   var settled: WriterSettings {
     guard commitsOnce else { return self }
     var settings = self
-    settings.commitEveryRecords = .max
+    settings.commitEvery.records = .max
     return settings
   }
+}
+
+/// When a transaction ends, if nothing else ends it before.
+package struct CommitBounds: Sendable {
+  /// A commit after so many records; exact.
+  package var records = 100_000
+  /// A commit after so many bytes of input, to the next batch border.
+  package var bytes: Int?
+  /// A commit after so many seconds, to the next batch border.
+  package var seconds: Double?
+}
+
+/// How large the write-ahead log may become, and when it is brought into the database.
+package struct LogSettings: Sendable {
+  /// The WAL stays within this where it can: transactions end early.
+  package var limitByteCount = 256 << 20
+  /// A checkpoint runs after a commit that leaves more than this in the WAL; at most a quarter of the limit.
+  package var checkpointByteCount = 40 << 20
+  /// Where that is at least so much, a thread of its own does most of it while the next records are stored; less is done
+  /// sooner than a thread wakes.
+  package var leastCheckpointBeside = 8 << 20
+  /// Past the limit a commit waits at most so long for the reader that pins the log.
+  package var longestPauseSeconds = 5.0
+  /// Is given what ends a checkpoint while there is one, from any thread; nil when it is over.
+  package var checkpointing: @Sendable (Interrupter?) -> Void = { _ in }
+}
+
+/// Which statements records are stored by.
+package struct StatementSettings: Sendable {
+  /// Upper bound of rows a statement, before SQLite's own limits.
+  package var rowCount = 64
+  /// Records of a shape that are stored by the statement for all shapes, where the table allows one, before the shape
+  /// gets statements of its own.
+  package var flaggedRecordsPerShape = 16
+  /// So many shapes get their statements at once.
+  package var readyShapeCount = 32
+  /// What statements may take of the memory that the run is given, compiled and while they are compiled.
+  package var memory = StatementMemory()
 }
 
 /// When records are gathered and stored in the order of their key.

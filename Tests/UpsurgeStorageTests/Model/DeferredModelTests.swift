@@ -79,7 +79,7 @@ import UpsurgeRecords
     let plan = try UpsertPlan(schema: schema, rules: rules, columns: maker.columns)
     var settings = WriterSettings()
     settings.onError = .reject
-    settings.commitEveryRecords = given.cut.commitEvery
+    settings.commitEvery.records = given.cut.commitEvery
     let kept = Kept()
     let writer = try TableWriter(connection: connection, plan: plan, sourceNames: ["in"], settings: settings)
     { (reject) throws(UpsurgeError) in kept.rejects.append(reject) }

@@ -15,7 +15,6 @@ import Testing
     "UpsurgeParsing/JSONParser": 31,
     "UpsurgeParsing/RecordScanner": 41,
     "Upsurge/RunSummary": 39,
-    "UpsurgeStorage/WriterSettings": 33,
     "UpsurgeRecords/Batch": 29,
   ]
 

@@ -65,7 +65,7 @@ extension GatheringStage {
   /// Empties a log in which a piece may have too little room, if it is twice as large as the last one.
   private func makeRoomInLog() throws(UpsurgeError) {
     let bytes = writer.log.frames * writer.log.frameByteCount
-    let limit = settings.walLimitByteCount
+    let limit = settings.log.limitByteCount
     if bytes <= limit / 8 || bytes + 2 * writer.log.lastPages * writer.log.frameByteCount <= limit / 2 {
       return
     }

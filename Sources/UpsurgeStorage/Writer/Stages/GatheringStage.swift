@@ -15,14 +15,14 @@ final class GatheringStage: WriterStage {
   /// Finds out whether the order of records could be seen.
   func didAdopt(leaving permits: StorePermits) {
     let isPossible =
-      permits.contains(.sorted) && !settings.isDryRun && settings.commitEverySeconds == nil
+      permits.contains(.sorted) && !settings.isDryRun && settings.commitEvery.seconds == nil
       && pieceLimit >= settings.sorting.fewestRecords
     gathering.key = isPossible ? SortKey(plan) : nil
   }
 
   /// Records of a transaction at most.
   var pieceLimit: Int {
-    settings.commitsOnce ? .max : settings.sorting.recordLimit ?? settings.commitEveryRecords
+    settings.commitsOnce ? .max : settings.sorting.recordLimit ?? settings.commitEvery.records
   }
 
   /// Copies a batch whose records are to be sorted; stores what was gathered before where it does not go with it.
@@ -51,7 +51,7 @@ final class GatheringStage: WriterStage {
     }
     guard let run = try runOfMemory() else { return false }
     gathering.mostBytes = min(
-      settings.commitEveryBytes ?? .max, max(Gathering.worthBytes, try databaseByteCount / 2))
+      settings.commitEvery.bytes ?? .max, max(Gathering.worthBytes, try databaseByteCount / 2))
     return run.take(batch, mostBytes: gathering.mostBytes)
   }
 
