@@ -4,7 +4,8 @@ import PackageDescription
 
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
-// Upsurge and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB.
+// UpsurgeStorage <- UpsurgeBulk <- Upsurge;
+// UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
 let package = Package(
   name: "upsurge",
   platforms: [.macOS(.v15)],
@@ -42,9 +43,10 @@ let package = Package(
     .target(name: "UpsurgeParsing", dependencies: ["CScan", "UpsurgeRecords"]),
     .target(name: "UpsurgeInput", dependencies: ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"]),
     .target(name: "UpsurgeStorage", dependencies: ["CScan", "CSQLite", "UpsurgeRecords"]),
+    .target(name: "UpsurgeBulk", dependencies: ["UpsurgeRecords", "UpsurgeStorage"]),
     .target(
       name: "Upsurge",
-      dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage"]),
+      dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage", "UpsurgeBulk"]),
     .target(
       name: "UpsurgeMirror", dependencies: ["Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeRecords"]),
     // What `upsurge bench` measures; the library goes without.
@@ -58,14 +60,17 @@ let package = Package(
         .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ]),
-    .target(name: "UpsurgeModels", dependencies: ["UpsurgeMacros", "Upsurge", "CSQLite"]),
+    .target(
+      name: "UpsurgeModels",
+      dependencies: ["UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeRecords", "CSQLite"]),
     .target(
       name: "UpsurgeGRDB",
       dependencies: [
         "UpsurgeModels", .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
       ]),
     // What the README and the articles show, compiled and run by the tests.
-    .executableTarget(name: "UpsurgeExamples", dependencies: ["UpsurgeModels", "UpsurgeMirror", "UpsurgeGRDB"]),
+    .executableTarget(
+      name: "UpsurgeExamples", dependencies: ["Upsurge", "UpsurgeModels", "UpsurgeMirror", "UpsurgeGRDB"]),
     .executableTarget(name: "UpsurgeMain", dependencies: ["UpsurgeCommand"]),
     .target(
       name: "UpsurgeCommand",
@@ -100,7 +105,9 @@ let package = Package(
         "UpsurgeMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
       ],
       exclude: ["Snapshots"]),
-    .testTarget(name: "UpsurgeModelsTests", dependencies: ["UpsurgeModels", "TestSupport", "CSQLite"]),
+    // Files and models are compared in them.
+    .testTarget(
+      name: "UpsurgeModelsTests", dependencies: ["UpsurgeModels", "Upsurge", "TestSupport", "CSQLite"]),
     .testTarget(
       name: "UpsurgeGRDBTests",
       dependencies: [
@@ -112,6 +119,9 @@ let package = Package(
     .testTarget(
       name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CScan", "CSQLite"]),
     .testTarget(name: "UpsurgeBenchTests", dependencies: ["UpsurgeBench", "Upsurge", "TestSupport"]),
+    .testTarget(
+      name: "UpsurgeBulkTests",
+      dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgeStorage", "TestSupport"]),
     .testTarget(
       name: "UpsurgeTests",
       dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],

@@ -1,3 +1,4 @@
+import Upsurge
 import UpsurgeModels
 
 extension Example {

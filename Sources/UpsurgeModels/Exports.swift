@@ -1,2 +1,4 @@
-// Options, ledgers and errors are those of the engine; a program imports one module.
-@_exported import Upsurge
+// Rules, ledgers, values and errors are those of the engine; a program imports one module.
+@_exported import UpsurgeBulk
+@_exported import UpsurgeRecords
+@_exported import UpsurgeStorage

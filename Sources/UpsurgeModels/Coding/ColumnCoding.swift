@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// How a value lies in the columns of a table: one column for most, several for a group of them.
 ///

@@ -1,4 +1,4 @@
-import Upsurge
+import UpsurgeStorage
 
 /// A value that is several columns of its table; `@Selection` writes what it asks for.
 public protocol ColumnGroup: ColumnCoding

@@ -1,5 +1,5 @@
 import Foundation
-import Upsurge
+import UpsurgeRecords
 
 /// Text in UTC with milliseconds, as SQLite's date functions read it: `2026-11-22 20:12:00.000`. Texts sort as their times
 /// do, from the year 0 to 9999. ``UnixTime`` and ``Seconds`` are other codings, which round otherwise.

@@ -1,5 +1,6 @@
 import Foundation
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 extension Data: ColumnValue {
   public static var storage: StorageClass { .blob }

@@ -1,5 +1,6 @@
 import CSQLite
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// Gives the columns of a row one after the other; valid while the row is the current one.
 public struct RowDecoder {

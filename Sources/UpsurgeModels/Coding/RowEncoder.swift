@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// Takes the columns of one model after the other, and writes them straight into a batch.
 ///

@@ -1,5 +1,6 @@
 import Foundation
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 // The values that SQLite itself knows, and those that fit one of them without loss.
 

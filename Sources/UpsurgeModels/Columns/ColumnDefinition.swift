@@ -1,5 +1,5 @@
 import Foundation
-import Upsurge
+import UpsurgeStorage
 
 /// What a column of a STRICT table holds (https://www.sqlite.org/stricttables.html).
 public enum StorageClass: String, Sendable, CaseIterable {

@@ -1,5 +1,3 @@
-import Upsurge
-
 // Comparisons. `==` and `!=` are IS and IS NOT, so that NULL is a value like any other.
 extension SQLExpression {
   public static func == (left: Self, right: Self) -> SQLExpression<Bool> {

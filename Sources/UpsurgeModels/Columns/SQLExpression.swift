@@ -1,4 +1,4 @@
-import Upsurge
+import UpsurgeRecords
 
 /// Whose columns an expression speaks of.
 public enum ColumnSource: Sendable, Hashable {

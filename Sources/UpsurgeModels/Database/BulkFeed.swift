@@ -1,4 +1,4 @@
-import Upsurge
+import UpsurgeRecords
 
 /// The batches between who has rows and the thread that stores them: full ones go one way, empty ones come back.
 ///

@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// How the rows of one call are stored.
 public struct BulkOptions: Sendable {

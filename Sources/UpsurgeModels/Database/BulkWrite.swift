@@ -1,4 +1,6 @@
-import Upsurge
+import UpsurgeBulk
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// What one call that stores many rows says of them.
 package struct BulkCall<Row: TableRow>: Sendable {

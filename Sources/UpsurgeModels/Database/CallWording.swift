@@ -1,4 +1,3 @@
-import Upsurge
 import UpsurgeRecords
 
 // What the engine says names terms. What a program is told names its calls.

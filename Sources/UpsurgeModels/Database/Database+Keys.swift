@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 extension Database {
   /// Changes integer primary keys of these models' tables into UUIDs, and all columns that refer to them by a foreign key: in a migration in front of

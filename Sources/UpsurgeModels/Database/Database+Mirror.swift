@@ -1,5 +1,6 @@
 import Foundation
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// What becomes of rows that a snapshot no longer has.
 public enum Sweep<Model: Table>: Sendable {

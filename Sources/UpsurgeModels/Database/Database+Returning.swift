@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// The calls that say what became of each row, in the order of the rows.
 extension Database {

@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// The calls that say what became of each of rows that come one after the other.
 extension Database {

@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// An SQLite database whose rows are models.
 ///

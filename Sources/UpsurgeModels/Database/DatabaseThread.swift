@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// A thread with a connection of its own; what it is given to do is done one after the other.
 final class DatabaseThread: Sendable {

@@ -1,4 +1,6 @@
-import Upsurge
+import UpsurgeBulk
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// What became of one of the rows of a call.
 public struct Returned<Value: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-import Upsurge
+import UpsurgeStorage
 
 /// What a row that exists becomes when a record is merged into it: a closure sets the columns that change.
 ///

@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// What the rows of a snapshot must say, beside what any row must.
 struct SnapshotCheck: Sendable {

@@ -1,4 +1,4 @@
-import Upsurge
+import UpsurgeRecords
 
 /// The databases that wait for a task: for rows of its, or for it to look at what became of them. What else the task asks of one
 /// would never be done.

@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 extension Database {
   /// Adds an SQL function of typed arguments, for every statement of this database from then on.

@@ -1,4 +1,4 @@
-import Upsurge
+import UpsurgeRecords
 
 /// Whether the statement at work is one of a bulk call with `BulkOptions.isSynchronizing`: so that triggers know changes that come
 /// from a sync from those that are made here.

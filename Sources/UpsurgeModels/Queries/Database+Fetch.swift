@@ -1,4 +1,4 @@
-import Upsurge
+import UpsurgeRecords
 
 extension Database {
   /// The models that a query gives, in its order.

@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// The models of a query, read as they are asked for.
 public struct FetchedRows<Model: Table>: AsyncSequence, Sendable {

@@ -1,5 +1,3 @@
-import Upsurge
-
 /// Which rows of a table are read, and in which order.
 ///
 ///     Player.where { $0.highScore > 100 }.order { [$0.team.ascending(), $0.name.ascending()] }.limit(10)

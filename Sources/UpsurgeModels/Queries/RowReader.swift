@@ -1,5 +1,6 @@
 import CSQLite
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 extension Statement {
   /// Whether it tells of what might write: EXPLAIN, or a PRAGMA, as that of the journal's mode.

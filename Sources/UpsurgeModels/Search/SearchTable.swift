@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// A model whose table is an FTS5 index (https://www.sqlite.org/fts5.html): all its columns are text. One of another table is
 /// read only: rows are stored in that table.

@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// Something in which a table is not what its model says, so that a row of one cannot be a row of the other.
 public struct SchemaDifference: Sendable, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Upsurge
+import UpsurgeRecords
 
 extension Table {
   /// The statement that makes the model's table, a STRICT one; without a semicolon.

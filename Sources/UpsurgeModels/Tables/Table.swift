@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// What can be stored as a row of a table: a model, or its draft.
 public protocol TableRow: Sendable {

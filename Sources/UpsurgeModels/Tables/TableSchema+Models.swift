@@ -1,4 +1,5 @@
-import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
 
 extension TableSchema {
   /// Makes sure that what a call stores of a model's rows is what the table keeps.

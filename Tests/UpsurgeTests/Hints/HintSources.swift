@@ -13,8 +13,8 @@ enum HintSources {
 
   /// The modules that speak to who runs the command. Those for Swift code have no options to name.
   static let folders = [
-    "Upsurge", "UpsurgeBench", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeParsing", "UpsurgeRecords",
-    "UpsurgeStorage",
+    "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgeParsing",
+    "UpsurgeRecords", "UpsurgeStorage",
   ]
 
   static func all() throws -> [Hint] {

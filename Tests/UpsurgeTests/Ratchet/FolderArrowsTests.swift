@@ -12,7 +12,7 @@ import Testing
     ],
     "Upsurge": [
       ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Table", "Rejects", "Runs", "Preview", "Feed", "Store",
-      "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Bulk", "Keys",
+      "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Keys",
     ],
     "UpsurgeBench": ["."],
     "UpsurgeMirror": ["Job", "Feeds", "Check", "Run", "Status", "Forget", "Runner"],

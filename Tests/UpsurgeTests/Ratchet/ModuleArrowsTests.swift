@@ -10,14 +10,15 @@ import Testing
     "UpsurgeParsing": ["CScan", "UpsurgeRecords"],
     "UpsurgeInput": ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"],
     "UpsurgeStorage": ["CScan", "CSQLite", "UpsurgeRecords"],
-    "Upsurge": ["UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
+    "UpsurgeBulk": ["UpsurgeRecords", "UpsurgeStorage"],
+    "Upsurge": ["UpsurgeBulk", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeMirror": ["Upsurge", "UpsurgeInput", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeCommand": [
       "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords",
     ],
     "UpsurgeMain": ["UpsurgeCommand"],
-    "UpsurgeModels": ["CSQLite", "Foundation", "Upsurge", "UpsurgeMacros", "UpsurgeRecords"],
+    "UpsurgeModels": ["CSQLite", "Foundation", "UpsurgeBulk", "UpsurgeMacros", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeGRDB": ["Foundation", "GRDB", "UpsurgeModels"],
   ]
   private static let system: Set<String> = ["Glibc", "Darwin", "Synchronization", "Dispatch"]

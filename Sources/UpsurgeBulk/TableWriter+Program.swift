@@ -1,3 +1,6 @@
+import UpsurgeRecords
+import UpsurgeStorage
+
 extension TableWriter {
   /// A writer for records that a program holds.
   /// - Parameters:

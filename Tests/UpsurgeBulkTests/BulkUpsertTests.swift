@@ -1,7 +1,9 @@
 import Foundation
 import TestSupport
 import Testing
-import Upsurge
+import UpsurgeBulk
+import UpsurgeRecords
+import UpsurgeStorage
 
 /// RETURNING in bulk, judged by single statements of the same values.
 @Suite("Bulk upsert")

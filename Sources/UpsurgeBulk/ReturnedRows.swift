@@ -1,3 +1,6 @@
+import UpsurgeRecords
+import UpsurgeStorage
+
 /// Gathers what became of each record of a `BulkUpsert`.
 package final class ReturnedRows: RecordObserver {
   /// What stands for a file in the positions of rejects.

@@ -1,3 +1,6 @@
+import UpsurgeRecords
+import UpsurgeStorage
+
 /// Upserts records that a program holds, many at once, and says what became of each: RETURNING in bulk.
 ///
 ///     let upsert = try BulkUpsert(

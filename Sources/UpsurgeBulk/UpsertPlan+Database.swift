@@ -1,3 +1,6 @@
+import UpsurgeRecords
+import UpsurgeStorage
+
 extension UpsertPlan {
   /// What rules come to for a table of a database; nothing is stored, and the database is not changed.
   ///
