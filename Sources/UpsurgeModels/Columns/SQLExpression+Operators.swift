@@ -240,12 +240,6 @@ public func min<Wrapped>(_ left: SQLExpression<Wrapped?>, _ right: Wrapped) -> S
 }
 
 extension SQLExpression {
-  /// Sorts from the smallest on; NULL is smaller than any value.
-  public func ascending() -> Ordering { Ordering(sql: "\(sql) ASC") }
-
-  /// Sorts from the largest on.
-  public func descending() -> Ordering { Ordering(sql: "\(sql) DESC") }
-
   /// How many rows have a value.
   public func count() -> SQLExpression<Int> { SQLExpression<Int>("count(\(sql))").ofManyRows }
 

@@ -160,6 +160,11 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   }
 }
 
+extension EncodedValues {
+  /// Each as SQL, which is refused as the row is.
+  var texts: [SQLText] { values.map { SQLText($0, refusal: refusal) } }
+}
+
 extension String {
   /// The name in double quotes.
   var quotedIdentifier: String {

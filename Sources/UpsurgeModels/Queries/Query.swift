@@ -99,11 +99,6 @@ public struct Selected<Value>: Sendable {
   let coding: ExpressionCoding<Value>
 }
 
-/// A term that rows are sorted by.
-public struct Ordering: Sendable {
-  let sql: SQLText
-}
-
 extension Table {
   /// All rows.
   public static var all: Query<Self> { Query() }

@@ -11,35 +11,6 @@ public struct SchemaDifference: Sendable, Equatable, CustomStringConvertible {
   public var description: String { column.map { "\($0): \(text)" } ?? text }
 }
 
-extension Database {
-  /// In what the table of a model is different from what the model says; empty where rows go from one to the other. Columns that
-  /// the model does not have are no difference, unless a row cannot be inserted without them.
-  public func differences<Model: Table>(
-    of model: Model.Type
-  ) async throws(UpsurgeError) -> [SchemaDifference] {
-    try await reader.perform { (connection) throws(UpsurgeError) in
-      guard let schema = try TableSchema.read(connection, table: Model.tableName), !schema.columns.isEmpty
-      else {
-        return [SchemaDifference(text: "there is no such table")]
-      }
-      return schema.differences(
-        from: model is any SearchTable.Type ? Model.columnDefinitions.map(\.indexed) : Model.columnDefinitions
-      )
-    }
-  }
-
-  /// Makes sure that the table of a model is what the model says.
-  /// - Throws: `usage` where it is not, with all differences.
-  public func checkTable<Model: Table>(_ model: Model.Type) async throws(UpsurgeError) {
-    let differences = try await differences(of: model)
-    if differences.isEmpty { return }
-    let lines = differences.map { "\n  \($0.description.escapedForTerminal)" }.joined()
-    throw UpsurgeError(
-      .usage, "the table \(Model.tableName.escapedForTerminal) is not what \(Model.self) says:\(lines)",
-      hint: "migrate the table, or change the model; createTableSQL is what it would be")
-  }
-}
-
 extension ColumnDefinition {
   /// The column in a full-text index, which knows neither types nor constraints.
   fileprivate var indexed: ColumnDefinition {
@@ -51,7 +22,13 @@ extension ColumnDefinition {
 }
 
 extension TableSchema {
-  fileprivate func differences(from model: [ColumnDefinition]) -> [SchemaDifference] {
+  /// In what a table is different from what a model says.
+  func differences<Model: Table>(from model: Model.Type) -> [SchemaDifference] {
+    let columns = Model.columnDefinitions
+    return differences(from: model is any SearchTable.Type ? columns.map(\.indexed) : columns)
+  }
+
+  private func differences(from model: [ColumnDefinition]) -> [SchemaDifference] {
     var found: [SchemaDifference] = []
     for column in columns where column.isMissedBy(model) {
       found.append(

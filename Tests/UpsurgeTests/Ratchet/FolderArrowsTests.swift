@@ -15,6 +15,7 @@ import Testing
       "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Keys",
     ],
     "UpsurgeBench": ["."],
+    "UpsurgeModels": ["Rows", "Columns", "Coding", "Tables", "Database", "Queries", "Search", "Functions", "."],
     "UpsurgeMirror": ["Job", "Feeds", "Check", "Run", "Status", "Forget", "Runner"],
     "UpsurgeCommand": ["Words", "Terminal", "Options", "JobFile", "Schedule", "Commands"],
   ]

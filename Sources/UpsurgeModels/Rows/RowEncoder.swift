@@ -177,9 +177,6 @@ struct EncodedValues {
       ? (0..<columnCount).map { row.batch.value(at: $0) } : Array(repeating: .null, count: columnCount)
   }
 
-  /// Each as SQL, which is refused as the row is.
-  var texts: [SQLText] { values.map { SQLText($0, refusal: refusal) } }
-
   /// - Throws: `badInput` where they cannot be stored.
   func stored() throws(UpsurgeError) -> [SQLValue] {
     if let refusal { throw UpsurgeError(.badInput, refusal) }
@@ -187,20 +184,7 @@ struct EncodedValues {
   }
 }
 
-extension ColumnCoding {
-  /// A value as its only column stores it.
-  /// - Throws: `badInput` where it cannot be stored.
-  static func storedValue(_ value: Value) throws(UpsurgeError) -> SQLValue {
-    try EncodedValues(columnCount: 1) { encode(value, into: &$0) }.stored()[0]
-  }
-}
-
 extension [SQLValue] {
-  /// What a coding makes of a value, one for each column.
-  init<Coding: ColumnCoding>(encoding value: Coding.Value, as coding: Coding.Type) {
-    self.init(columnCount: Coding.columnCount) { Coding.encode(value, into: &$0) }
-  }
-
   /// What is appended to one row.
   init(columnCount: Int, _ encode: (inout RowEncoder) -> Void) {
     self = EncodedValues(columnCount: columnCount, encode).values

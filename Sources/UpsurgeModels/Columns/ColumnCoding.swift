@@ -45,6 +45,21 @@ extension ColumnCoding {
   }
 }
 
+extension ColumnCoding {
+  /// A value as its only column stores it.
+  /// - Throws: `badInput` where it cannot be stored.
+  static func storedValue(_ value: Value) throws(UpsurgeError) -> SQLValue {
+    try EncodedValues(columnCount: 1) { encode(value, into: &$0) }.stored()[0]
+  }
+}
+
+extension [SQLValue] {
+  /// What a coding makes of a value, one for each column.
+  init<Coding: ColumnCoding>(encoding value: Coding.Value, as coding: Coding.Type) {
+    self.init(columnCount: Coding.columnCount) { Coding.encode(value, into: &$0) }
+  }
+}
+
 /// A coding of one column.
 public protocol SingleColumnCoding: ColumnCoding
 where Columns == SQLExpression<Value>, OptionalColumns == SQLExpression<Value?> {
