@@ -268,8 +268,8 @@ struct SwiftShape {
     if word == "func" { at += 1 }
     var name = Self.name(word, in: owner)
     at += 1
-    // The rest of an operator.
-    while at < tokens.count, !tokens[at].isName, word != "(", word != "<" {
+    // The rest of an operator; a `deinit` has its body at once.
+    while at < tokens.count, !tokens[at].isName, word != "(", word != "<", word != "{" {
       // `init?` and `init!` are called by their word.
       if !tokens[at - 1].isName { name += word }
       at += 1
