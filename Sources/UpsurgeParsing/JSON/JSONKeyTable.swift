@@ -59,8 +59,11 @@ final class JSONKeyTable: @unchecked Sendable {
   }
 
   /// Forgets all keys when there are too many; only between records.
-  func trim() {
-    if count <= Self.trimCount && byteCount <= Self.trimByteCount { return }
+  @inline(__always)
+  func trim() { if count > Self.trimCount || byteCount > Self.trimByteCount { startAnew() } }
+
+  @inline(never)
+  private func startAnew() {
     removeAll()
     buckets = Array(repeating: -1, count: capacity * 2)
     appendRoot()
