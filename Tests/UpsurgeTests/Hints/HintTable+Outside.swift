@@ -43,7 +43,6 @@ extension HintTable {
       "The machine has no memory left, which a test must not bring about.",
       [
         "free some memory",
-        "SQLite is out of memory",
         "--memory BYTES bounds what is used",
         "the system may have no process or memory left",
         "raise the limit: ulimit -n 4096",
@@ -83,7 +82,6 @@ extension HintTable {
         "upsurge runs … lists what has not ended; one that is not listed has ended, or was forgotten",
         "the reader must stay",
         "look again which rows would go",
-        "the statement was interrupted",
         "let that finish, then start this one again",
         "--busy-timeout MS waits longer",
         ", or end it: kill …",
@@ -111,7 +109,6 @@ extension HintTable {
       [
         "PRAGMA integrity_check shows where; restore a backup, or try the sqlite3 shell's .recover",
         "INSERT INTO t(t) VALUES ('rebuild') makes the FTS5 table t anew; PRAGMA integrity_check looks at all else",
-        "SQLite failed on …: …",
         "bring it back from a backup; or rename upsurge_rejects, and load its records from their inputs",
         "use the version that wrote it, or delete the row to begin anew",
         "use the upsurge that wrote them, or a newer one",
