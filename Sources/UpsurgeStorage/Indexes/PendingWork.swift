@@ -52,9 +52,11 @@ package enum PendingWork {
     _ definitions: [IndexDefinition], on connection: Connection
   ) throws(UpsurgeError) {
     if definitions.isEmpty { return }
-    try layout.prepare(on: connection)
+    let found = try layout.find(on: connection)
+    try layout.prepare(found, on: connection)
     for definition in definitions {
-      try delete(definition, on: connection)
+      // A table that was made just now holds none.
+      if found != nil { try delete(definition, on: connection) }
       for (position, column) in definition.columns.enumerated() {
         let statement = try connection.prepare("INSERT INTO \(table) VALUES (?1, ?2, ?3, ?4)")
         try statement.bind(definition.table, at: 1)
