@@ -57,7 +57,7 @@ public struct LoadOptions: Sendable {
   /// A file of SQL that is run on the engine's connection before the table is looked at: TEMP triggers and views,
   /// ATTACH, settings. It may not change the database itself.
   public var initPath: String?
-  /// The same as text; run after the file.
+  /// SQL for the engine's connection as text; run after the file.
   public var initSQL: String?
 
   /// Whether the plan is only printed.

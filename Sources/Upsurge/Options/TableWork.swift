@@ -33,6 +33,6 @@ public enum SchemaContract: String, Sendable, CaseIterable {
 public enum DryRun: String, Sendable, CaseIterable {
   /// Everything runs, and is rolled back.
   case count
-  /// The same, and the rows that would change are listed.
+  /// Everything is tried and rolled back, and the rows that would change are listed.
   case diff
 }

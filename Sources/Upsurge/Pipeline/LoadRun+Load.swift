@@ -86,7 +86,7 @@ extension LoadRun {
     note(
       RunNote(
         .warning,
-        "\(error.message); goes on behind the \(Words.count(committed, "record")) that \(committed == 1 ? "is" : "are") committed"))
+        "\(error.message); resumes after the \(Words.count(committed, "record")) that \(committed == 1 ? "is" : "are") committed"))
     guard let standing else { return .wentBack(.fresh, tries: tries) }
     if isComplete { return .wentBack(.report(standing), tries: tries) }
     return .wentBack(.goOn(standing, replaced: []), tries: tries)

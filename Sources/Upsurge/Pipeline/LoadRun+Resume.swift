@@ -159,8 +159,10 @@ extension LoadRun {
 
   /// Tells the ledger of a run that is complete, and reads nothing.
   func report(_ run: RunRecord) {
-    // Whoever has lost the connection behind its last commit has told what it did.
-    if again == nil {
+    // A run that has lost the connection behind its last commit has said what it did.
+    var isOwn = false
+    if case .wentBack = again { isOwn = true }
+    if !isOwn {
       note(
         RunNote(
           .info,

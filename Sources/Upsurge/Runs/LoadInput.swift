@@ -4,7 +4,7 @@ struct LoadInput {
   let script: InitScript
   /// The files that the job's sources stand for, as they are opened.
   let sources: [String]
-  /// The same as they may be shown and stored: without the credentials of URLs.
+  /// The files' names as they may be shown and stored: without the credentials of URLs.
   let names: [String]
   let beginning: Beginning
   /// Spent in reading sources ahead.
@@ -13,6 +13,6 @@ struct LoadInput {
   /// The first source that is read, and those behind it.
   var remainingNames: ArraySlice<String> { names[beginning.index...] }
 
-  /// Those behind the first one, as they are opened.
+  /// The sources after the first one that is read, as they are opened.
   var otherSources: ArraySlice<String> { sources[beginning.index...].dropFirst() }
 }

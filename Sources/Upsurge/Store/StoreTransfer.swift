@@ -104,10 +104,5 @@ extension StoreTransfer {
 
   /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:
   /// `5 ragged, 1 unique`.
-  var rejectWords: String {
-    var counts = rejectsByReason
-    if let fatalReject { counts[fatalReject.code, default: 0] += 1 }
-    return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
-      .map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
-  }
+  var rejectWords: String { rejectsByReason.words(with: fatalReject) }
 }

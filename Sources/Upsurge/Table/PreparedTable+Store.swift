@@ -1,3 +1,4 @@
+/// What the pipeline asks of a table, as the plan for SQLite knows it.
 extension PreparedTable: StoreTable {
   var knownColumns: [ColumnTarget] { plan.columns }
 

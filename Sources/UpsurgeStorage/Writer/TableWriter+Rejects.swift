@@ -41,12 +41,7 @@ extension TableWriter {
 
   /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:
   /// `5 ragged, 1 unique`.
-  package var rejectWords: String {
-    var counts = rejectsByReason
-    if let fatalReject { counts[fatalReject.code, default: 0] += 1 }
-    return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
-      .map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
-  }
+  package var rejectWords: String { rejectsByReason.words(with: fatalReject) }
 
   /// The reject for a record that SQLite refused.
   @inline(never)
@@ -92,4 +87,15 @@ enum RejectOrigin {
   case table, parser
   /// The parser, and the record was counted when it came first.
   case parserBefore
+}
+
+extension [Reject.Code: UInt64] {
+  /// Counts of rejected records in words, the most frequent reason first: `5 ragged, 1 unique`.
+  /// - Parameter last: a reject that is not counted yet.
+  package func words(with last: Reject?) -> String {
+    var counts = self
+    if let last { counts[last.code, default: 0] += 1 }
+    return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+      .map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
+  }
 }

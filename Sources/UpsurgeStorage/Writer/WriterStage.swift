@@ -6,7 +6,7 @@ import UpsurgeRecords
 /// The writer tells its stages in the order of `WriterStages.list`. None is told of a record that goes into a statement of
 /// many rows; who must be does not permit those.
 ///
-/// Called on the writer's thread. What is not implemented does nothing.
+/// All of it is called on the writer's thread. A stage implements what concerns it; the rest has an empty default.
 protocol WriterStage: AnyObject {
   /// The writer, which owns the stage.
   var writer: TableWriter { get }
