@@ -88,10 +88,3 @@ struct MirrorKillTests {
     #expect(kills > 0)
   }
 }
-
-/// What the history of a database says of each run, the oldest first.
-func ledgers(_ database: String) throws -> [[String: Int]] {
-  let output = try Command.run(["runs", database, "--json"]).output
-  let runs = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [[String: Any]] ?? []
-  return runs.map { ($0["ledger"] as? [String: NSNumber] ?? [:]).mapValues(\.intValue) }
-}

@@ -1,24 +1,29 @@
 import Foundation
-import TestSupport
 
 /// Successive snapshots of a public table, and what has changed from each to the next.
-struct History {
-  let key: String
-  let nights: [Night]
+package struct History {
+  /// The key column.
+  package let key: String
+  /// The oldest first.
+  package let nights: [Night]
 
-  struct Night {
-    var path: String
-    var rows: UInt64
-    /// nil for the first one.
-    var added: UInt64?
-    var deleted: UInt64?
-    var changed: UInt64?
-    var unchanged: UInt64?
+  /// A snapshot and what is known of it.
+  package struct Night {
+    /// The CSV file.
+    package var path: String
+    /// How many it has.
+    package var rows: UInt64
+    /// Against the one before; nil for the first one.
+    package var added: UInt64?
+    /// As `added`; so are the others.
+    package var deleted: UInt64?
+    package var changed: UInt64?
+    package var unchanged: UInt64?
   }
 
   /// Unpacks one into a folder.
   /// - Parameter name: `dotgov` or `sp500`.
-  init(_ name: String, in scratch: Scratch) throws {
+  package init(_ name: String, in scratch: Scratch) throws {
     key = name == "dotgov" ? "Domain name" : "Symbol"
     let tar = Process()
     tar.executableURL = URL(fileURLWithPath: "/bin/sh")

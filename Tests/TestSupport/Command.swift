@@ -1,5 +1,3 @@
-import TestSupport
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -7,10 +5,10 @@ import TestSupport
 #endif
 
 /// Runs the built `upsurge` as a child process; what it reads and writes are files, so that nothing can block.
-enum Command {
+package enum Command {
   /// What `UPSURGE_COMMAND` names; else the command that lies beside the test program. A debug build starts slowly: the
   /// argument parser checks all options of all commands each time.
-  static let path: String = {
+  package static let path: String = {
     if let given = getenv("UPSURGE_COMMAND") {
       guard access(given, X_OK) == 0, let whole = realpath(given, nil) else {
         fatalError("UPSURGE_COMMAND names no program: \(String(cString: given))")
@@ -33,15 +31,20 @@ enum Command {
     return "upsurge"
   }()
 
-  struct Outcome {
-    var exitCode: Int32
-    var output: String
-    var talk: String
+  /// How a run has ended.
+  package struct Outcome {
+    /// 1,000 and the number of the signal that has ended it.
+    package var exitCode: Int32
+    /// Standard output.
+    package var output: String
+    /// Standard error.
+    package var talk: String
   }
 
   /// A child that runs.
-  final class Child {
-    let identifier: pid_t
+  package final class Child {
+    /// Its process.
+    package let identifier: pid_t
     fileprivate let folder: Scratch
     private var status: Int32?
 
@@ -50,15 +53,17 @@ enum Command {
       self.folder = folder
     }
 
-    var processID: Int32 { identifier }
+    /// The same as a number.
+    package var processID: Int32 { identifier }
 
-    func send(signal: Int32) {
+    /// Sends a signal, where it has not ended.
+    package func send(signal: Int32) {
       // The number of one that has ended may be another's.
       if status == nil { kill(identifier, signal) }
     }
 
     /// Waits until the child handles signals; one that comes earlier ends it as it ends any program.
-    func waitForHandlers() {
+    package func waitForHandlers() {
       for _ in 0..<3_000 {
         let status = (try? readFile("/proc/\(identifier)/status")).map { String(decoding: $0, as: UTF8.self) }
         guard let line = status?.split(separator: "\n").first(where: { $0.hasPrefix("SigCgt:") }) else {
@@ -73,14 +78,15 @@ enum Command {
       }
     }
 
-    var isRunning: Bool {
+    /// Whether it has not ended yet.
+    package var isRunning: Bool {
       var code: Int32 = 0
       if status == nil, waitpid(identifier, &code, WNOHANG) == identifier { status = code }
       return status == nil
     }
 
     /// Waits for the end; a child that runs longer than `seconds` is killed.
-    func finish(seconds: Int = 300) throws -> Outcome {
+    package func finish(seconds: Int = 300) throws -> Outcome {
       for _ in 0..<seconds * 100 where isRunning { usleep(10_000) }
       if isRunning {
         kill(identifier, SIGKILL)
@@ -101,7 +107,7 @@ enum Command {
   /// - Parameters:
   ///   - inputPath: what its standard input is.
   ///   - script: of a shell that is started instead; `"$0"` is the command, `"$1"` the first argument.
-  static func start(
+  package static func start(
     _ arguments: [String], inputPath: String = "/dev/null", script: String? = nil
   ) throws -> Child {
     let folder = Scratch()
@@ -137,13 +143,13 @@ enum Command {
   }
 
   /// How long a run takes, in microseconds and at least 20,000: one that is to be killed on its way is killed within that.
-  static func length(of arguments: [String]) throws -> UInt32 {
+  package static func length(of arguments: [String]) throws -> UInt32 {
     let duration = try ContinuousClock().measure { _ = try run(arguments) }
     return max(duration.microseconds, 20_000)
   }
 
   /// Runs the command to its end with `input` on its standard input.
-  static func run(_ arguments: [String], input: [UInt8] = [], script: String? = nil) throws -> Outcome {
+  package static func run(_ arguments: [String], input: [UInt8] = [], script: String? = nil) throws -> Outcome {
     let folder = Scratch()
     return try start(arguments, inputPath: folder.write(input, to: "input"), script: script).finish()
   }
@@ -151,7 +157,7 @@ enum Command {
 
 extension Duration {
   /// For `usleep`.
-  var microseconds: UInt32 {
+  package var microseconds: UInt32 {
     UInt32(clamping: components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000)
   }
 }

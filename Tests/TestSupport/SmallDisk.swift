@@ -1,5 +1,3 @@
-import TestSupport
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -7,18 +5,22 @@ import TestSupport
 #endif
 
 /// A file system in memory with little room, mounted in a folder until it goes away. Needs the right to mount.
-final class SmallDisk {
-  let path: String
+package final class SmallDisk {
+  /// The folder.
+  package let path: String
 
-  static let skipNote = "needs Linux and the right to mount a tmpfs (root)"
+  /// Why tests that need one are skipped.
+  package static let skipNote = "needs Linux and the right to mount a tmpfs (root)"
 
   /// Whether one can be had here; tried once.
-  static let isPossible: Bool = {
+  package static let isPossible: Bool = {
     let scratch = Scratch()
     return SmallDisk(in: scratch, size: "1m") != nil
   }()
 
-  init?(in scratch: Scratch, size: String) {
+  /// Mounts one; nil where that is not allowed.
+  /// - Parameter size: as `mount` takes it, such as 3m.
+  package init?(in scratch: Scratch, size: String) {
     path = scratch.file("small")
     #if os(Linux)
       mkdir(path, 0o700)
@@ -34,10 +36,11 @@ final class SmallDisk {
     #endif
   }
 
-  func file(_ name: String) -> String { path + "/" + name }
+  /// The path of a file in it.
+  package func file(_ name: String) -> String { path + "/" + name }
 
   /// Makes room.
-  func grow(to size: String) -> Bool {
+  package func grow(to size: String) -> Bool {
     #if os(Linux)
       return mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT), "size=" + size) == 0
     #else

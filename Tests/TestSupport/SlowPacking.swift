@@ -1,7 +1,4 @@
-import TestSupport
 import Testing
-
-@testable import Upsurge
 
 #if canImport(Glibc)
   import Glibc
@@ -10,14 +7,17 @@ import Testing
 #endif
 
 /// A load of a file that is held up while it packs: nothing of it is there but the image.
-struct SlowPacking {
-  let child: Command.Child
-  let source: String
-  static let rowCount = 300_000
+package struct SlowPacking {
+  /// The process of the load.
+  package let child: Command.Child
+  /// The file that it loads.
+  package let source: String
+  /// Rows of the file.
+  package static let rowCount = 300_000
 
   /// Starts a load into the table `t`, and stops its process when it has written pages.
   /// - Throws: where it is done before.
-  init(_ path: String, _ scratch: Scratch, _ options: [String] = []) throws {
+  package init(_ path: String, _ scratch: Scratch, _ options: [String] = []) throws {
     let text = "id,b\n" + (0..<Self.rowCount).map { "\($0),row \($0) \($0 % 7)\n" }.joined()
     source = scratch.write(text, to: "slow.csv")
     child = try Command.start(["load", path, "t", source, "--direct", "always"] + options)
@@ -33,7 +33,7 @@ struct SlowPacking {
   }
 
   /// Lets it go on to its end.
-  func finish() throws -> Command.Outcome {
+  package func finish() throws -> Command.Outcome {
     child.send(signal: SIGCONT)
     return try child.finish()
   }

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// DESIGN promise 4: peak memory within `--memory` + 32 MiB.
@@ -7,7 +6,7 @@ import Testing
 /// The code of a debug build alone takes a third of that and grows with each feature. So what counts here, in every
 /// build, is what a load takes more than a load of one record does: `memory` + 4 MiB. A release build takes less than
 /// 28 MiB for that one record, and is held to the promise as well.
-enum MemoryBound {
+package enum MemoryBound {
   private static let slack = 32 << 20
   private static let ownSlack = 4 << 20
 
@@ -22,13 +21,14 @@ enum MemoryBound {
     return outcome.flatMap { peak(inSummary: $0.output) } ?? 0
   }()
 
-  static func peak(inSummary text: String) -> Int? {
+  /// The peak that a run's summary tells.
+  package static func peak(inSummary text: String) -> Int? {
     let summary = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
     return summary?["peak_memory_bytes"] as? Int
   }
 
   /// Expects the peak of a load to be within its bound.
-  static func expect(
+  package static func expect(
     _ peak: Int, memory: Int, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     #expect(oneRecord > 0, sourceLocation: sourceLocation)
