@@ -122,6 +122,8 @@ let package = Package(
     .testTarget(
       name: "UpsurgeBulkTests",
       dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgeStorage", "TestSupport"]),
+    // What the package's own files say: arrows between modules and folders, words of the documentation, hints.
+    .testTarget(name: "SourceTreeTests", dependencies: ["Upsurge", "TestSupport"]),
     .testTarget(
       name: "UpsurgeTests",
       dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],
