@@ -122,6 +122,9 @@ let package = Package(
     .testTarget(
       name: "UpsurgeBulkTests",
       dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgeStorage", "TestSupport"]),
+    // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
+    .testTarget(
+      name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "TestSupport", "CSQLite"]),
     // What the package's own files say: arrows between modules and folders, words of the documentation, hints.
     .testTarget(name: "SourceTreeTests", dependencies: ["Upsurge", "TestSupport"]),
     .testTarget(
