@@ -128,9 +128,12 @@ let package = Package(
     // What the package's own files say: arrows between modules and folders, words of the documentation, hints.
     .testTarget(name: "SourceTreeTests", dependencies: ["Upsurge", "TestSupport"]),
     .testTarget(
-      name: "UpsurgeTests",
-      dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],
-      exclude: ["Gates/counts.json"], resources: [.copy("Fixtures")]),
+      name: "UpsurgeTests", dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],
+      exclude: ["Gates/counts.json"]),
+    // The command: its options, job files, words, and all that is run as a process.
+    .testTarget(
+      name: "UpsurgeCommandTests", dependencies: ["UpsurgeCommand", "UpsurgeMirror", "Upsurge", "TestSupport", "CSQLite"],
+      resources: [.copy("Fixtures")]),
   ],
   swiftLanguageModes: [.v6]
 )

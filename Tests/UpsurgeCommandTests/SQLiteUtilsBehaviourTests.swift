@@ -44,7 +44,7 @@ private struct BehaviourCase: Decodable {
   }
 }
 
-/// The 79 observed behaviours of sqlite-utils (Tests/UpsurgeTests/Fixtures/sqlite-utils.jsonl) through the command.
+/// The 79 observed behaviours of sqlite-utils (Tests/UpsurgeCommandTests/Fixtures/sqlite-utils.jsonl) through the command.
 @Suite("sqlite-utils behaviours")
 struct SQLiteUtilsBehaviourTests {
   let scratch = Scratch()
