@@ -130,6 +130,7 @@ let package = Package(
     .testTarget(
       name: "UpsurgeTests", dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],
       exclude: ["Gates/counts.json"]),
+    .testTarget(name: "UpsurgeMirrorTests", dependencies: ["UpsurgeMirror", "Upsurge", "UpsurgeCommand", "TestSupport"]),
     // The command: its options, job files, words, and all that is run as a process.
     .testTarget(
       name: "UpsurgeCommandTests", dependencies: ["UpsurgeCommand", "UpsurgeMirror", "Upsurge", "TestSupport", "CSQLite"],
