@@ -128,9 +128,9 @@ let package = Package(
     // What the package's own files say: arrows between modules and folders, words of the documentation, hints.
     .testTarget(name: "SourceTreeTests", dependencies: ["Upsurge", "TestSupport"]),
     .testTarget(
-      name: "UpsurgeTests", dependencies: ["Upsurge", "UpsurgeMirror", "UpsurgeCommand", "TestSupport", "CSQLite"],
+      name: "UpsurgeTests", dependencies: ["Upsurge", "TestSupport", "CSQLite"],
       exclude: ["Gates/counts.json"]),
-    .testTarget(name: "UpsurgeMirrorTests", dependencies: ["UpsurgeMirror", "Upsurge", "UpsurgeCommand", "TestSupport"]),
+    .testTarget(name: "UpsurgeMirrorTests", dependencies: ["UpsurgeMirror", "Upsurge", "TestSupport"]),
     // The command: its options, job files, words, and all that is run as a process.
     .testTarget(
       name: "UpsurgeCommandTests", dependencies: ["UpsurgeCommand", "UpsurgeMirror", "Upsurge", "TestSupport", "CSQLite"],

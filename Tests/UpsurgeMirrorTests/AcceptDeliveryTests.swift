@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 import Upsurge
 
-@testable import UpsurgeCommand
 @testable import UpsurgeMirror
 
 /// What a refusal says, and what lets a delivery through.
@@ -458,33 +457,5 @@ import Upsurge
       #expect(job.run().exitCode == 4)
     }
     #expect(try count("id <= 10") == "10")
-  }
-
-  @Test(
-    "Status prints the digest of the delivery that the last run has refused, and no line of the database's")
-  func statusDigest() throws {
-    let job = job()
-    deliver(1...10)
-    #expect(job.run().exitCode == 0)
-    func refused() throws -> String {
-      let summary = job.run()
-      let digest = try #require(summary.tables[0].loads.last?.refusedDelivery)
-      let feed = try #require(try FeedStatus.all(database: job.database).first)
-      #expect(feed.refusedDelivery == digest)
-      #expect(StatusText.text(feed, maximumAge: nil).hasSuffix("--accept-delivery \(digest)"))
-      return digest
-    }
-    deliver(101...110)
-    let first = try refused()
-    deliver(1...7)
-    #expect(try refused() != first)
-    // The first one again, which is not the newest.
-    deliver(101...110)
-    #expect(try refused() == first)
-    try Database(job.database).rows(
-      "UPDATE upsurge_feeds SET delivered_at = 'x' || char(10) || 'ok    y', message = 'a' || char(10) || 'ok    z'"
-    )
-    let feed = try #require(try FeedStatus.all(database: job.database).first)
-    #expect(!StatusText.text(feed, maximumAge: nil).split(separator: "\n").contains { $0.hasPrefix("ok") })
   }
 }

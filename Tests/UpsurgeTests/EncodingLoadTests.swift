@@ -2,8 +2,6 @@ import TestSupport
 import Testing
 import Upsurge
 
-@testable import UpsurgeCommand
-
 /// Files in other encodings than UTF-8, as somebody loads them.
 @Suite("Loads of other encodings")
 struct EncodingLoadTests {
