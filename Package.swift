@@ -133,7 +133,8 @@ let package = Package(
     .testTarget(name: "UpsurgeMirrorTests", dependencies: ["UpsurgeMirror", "Upsurge", "TestSupport"]),
     // The command: its options, job files, words, and all that is run as a process.
     .testTarget(
-      name: "UpsurgeCommandTests", dependencies: ["UpsurgeCommand", "UpsurgeMirror", "Upsurge", "TestSupport", "CSQLite"],
+      name: "UpsurgeCommandTests",
+      dependencies: ["UpsurgeCommand", "UpsurgeMirror", "Upsurge", "TestSupport", "CSQLite"],
       resources: [.copy("Fixtures")]),
   ],
   swiftLanguageModes: [.v6]
