@@ -20,15 +20,21 @@ public struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension SeededGenerator {
+  /// What `UPSURGE_SEED` says; tests choose others each time without it.
+  public static let givenSeed: UInt64? = getenv("UPSURGE_SEED").flatMap { UInt64(String(cString: $0)) }
+
   /// How many random cases are tried: `count`, or `most` with `UPSURGE_SEEDS=all`.
   public static func some(_ count: Int, most: Int) -> Int { triesAll ? most : count }
 
   private static var triesAll: Bool { getenv("UPSURGE_SEEDS").map { String(cString: $0) } == "all" }
 
-  /// A quarter of the seeds below `count`, others each time, as a debug build is slow; all with `UPSURGE_SEEDS=all`.
+  /// A quarter of the seeds below `count`, as a debug build is slow; all with `UPSURGE_SEEDS=all`. They are others each
+  /// time, unless `UPSURGE_SEED` says where they begin.
   public static func some<Number: FixedWidthInteger>(of count: Number) -> Range<Number> {
     if triesAll { return 0..<count }
-    let first = Number.random(in: 0...count - count / 4)
+    let last = count - count / 4
+    let given = givenSeed.map { Number(truncatingIfNeeded: $0 % (UInt64(last) + 1)) }
+    let first = given ?? Number.random(in: 0...last)
     return first..<first + count / 4
   }
 }

@@ -27,7 +27,7 @@ struct FuzzTests {
 
   @Test("Changes to the corpus", arguments: FuzzTarget.allCases) func changes(target: FuzzTarget) throws {
     let inputs = try FuzzInputs.all("Corpus").filter { $0.target == target }.map { try readFile($0.path) }
-    let seed = UInt64.random(in: 0 ... .max)
+    let seed = SeededGenerator.givenSeed ?? UInt64.random(in: 0 ... .max)
     var mutator = Mutator(random: SeededGenerator(seed: seed), inputs: inputs)
     for _ in 0..<FuzzInputs.changeCount(of: target) {
       let bytes = mutator.next()

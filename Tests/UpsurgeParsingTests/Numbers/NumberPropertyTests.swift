@@ -18,13 +18,13 @@ struct NumberPropertyTests {
     getenv(name).flatMap { UInt64(String(cString: $0)) }
   }
 
-  /// `UPSURGE_SEEDS` says how many seeds of 1,000 texts each, `UPSURGE_SEED` the first; others each time
+  /// `UPSURGE_NUMBER_SEEDS` says how many seeds of 1,000 texts each, `UPSURGE_SEED` the first; others each time
   /// without it.
   static let seeds: Range<UInt64> = {
     let given = environment("UPSURGE_SEED")
     let first = given ?? UInt64.random(in: 0..<1_000_000_000)
     print("UPSURGE_SEED=\(first) begins the texts of numbers")
-    return first..<first + (environment("UPSURGE_SEEDS") ?? (given == nil ? 12 : 1))
+    return first..<first + (environment("UPSURGE_NUMBER_SEEDS") ?? (given == nil ? 12 : 1))
   }()
 
   static let textsPerSeed = 1_000

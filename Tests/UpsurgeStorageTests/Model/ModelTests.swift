@@ -15,10 +15,10 @@ import UpsurgeRecords
     getenv(name).flatMap { UInt64(String(cString: $0)) }
   }
 
-  /// `UPSURGE_SEEDS` says how many seeds (10,000 every night), `UPSURGE_SEED` the first.
+  /// `UPSURGE_MODEL_SEEDS` says how many seeds, `UPSURGE_SEED` the first.
   static let seeds: Range<UInt64> = {
     let first = environment("UPSURGE_SEED") ?? 0
-    return first..<first + (environment("UPSURGE_SEEDS") ?? (environment("UPSURGE_SEED") == nil ? 120 : 1))
+    return first..<first + (environment("UPSURGE_MODEL_SEEDS") ?? (environment("UPSURGE_SEED") == nil ? 120 : 1))
   }()
 
   /// `UPSURGE_FAILURES` says how many seeds may fail before the test stops.
