@@ -130,7 +130,8 @@ let package = Package(
     .testTarget(
       name: "UpsurgeTests", dependencies: ["Upsurge", "TestSupport", "CSQLite"],
       exclude: ["Gates/counts.json"]),
-    .testTarget(name: "UpsurgeMirrorTests", dependencies: ["UpsurgeMirror", "Upsurge", "TestSupport"]),
+    .testTarget(
+      name: "UpsurgeMirrorTests", dependencies: ["UpsurgeMirror", "Upsurge", "TestSupport"], exclude: ["Fixtures"]),
     // The command: its options, job files, words, and all that is run as a process.
     .testTarget(
       name: "UpsurgeCommandTests",
