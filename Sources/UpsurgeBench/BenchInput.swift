@@ -168,7 +168,7 @@ struct BenchInput {
   private static func read(
     _ path: String, options: LoadOptions, on connection: Connection, control: RunControl
   ) throws(UpsurgeError) -> (RowSet, obstacle: Wording?) {
-    let source = try PreparedSource.prepare(path, options: options)
+    let source = try PreparedSource.prepare(Source(path), options: options)
     let records = try TypedRecords(of: source, for: table, on: connection, options: options)
     let rows = RowSet(columnNames: records.columnNames)
     try records.read { batch in

@@ -86,7 +86,7 @@ package struct BenchJob: Sendable {
       }
       return
     }
-    if SourceName.isStandardInput(file) || SourceName.isFeed(file) {
+    if Source(file).filePath == nil {
       throw UpsurgeError(
         .usage, "\(.file) is read again and again, and \(SourceName.shown(file)) can be read once",
         hint: "store it in a file first")

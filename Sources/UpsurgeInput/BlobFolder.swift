@@ -25,9 +25,9 @@ package struct BlobFolder: BlobFiles {
     if let given {
       folder = given.utf8.last == UInt8(ascii: "/") || given.isEmpty ? given : given + "/"
     } else {
-      let isFile = !SourceName.isStandardInput(sourceName) && !SourceName.isFeed(sourceName)
-      let cut = isFile ? sourceName.utf8.lastIndex(of: UInt8(ascii: "/")) : nil
-      folder = cut.map { String(sourceName[...$0]) } ?? ""
+      let path = Source(sourceName).filePath ?? ""
+      let cut = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+      folder = cut.map { String(path[...$0]) } ?? ""
     }
     var whole = ""
     if let resolved = realpath(folder.isEmpty ? "." : folder, nil) {

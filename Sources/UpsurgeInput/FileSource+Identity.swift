@@ -45,18 +45,18 @@ extension FileSource {
 extension FileIdentity {
   /// How long a regular file is; nil for what is none.
   package static func byteCount(ofPath path: String) -> UInt64? {
-    guard !SourceName.isFeed(path), let info = stat(path: path), info.isRegular else { return nil }
+    guard let info = stat(path: path), info.isRegular else { return nil }
     return UInt64(max(info.st_size, 0))
   }
 
-  /// Whether the file at a path still is this one: the same size and the same beginning. An unchanged time of its last
-  /// change saves reading it.
+  /// Whether a source still is this file: the same size and the same beginning. An unchanged time of its last change saves
+  /// reading it.
   /// - Throws: `unreadableInput`.
-  package func isStill(atPath path: String) throws(UpsurgeError) -> Bool {
-    if SourceName.isStandardInput(path) || SourceName.isFeed(path) { return false }
+  package func isStill(_ source: Source) throws(UpsurgeError) -> Bool {
+    guard let path = source.filePath else { return false }
     guard let info = stat(path: path) else { throw .cannotOpen(path, errno) }
     guard info.isRegular, UInt64(max(info.st_size, 0)) == byteCount else { return false }
     if info.modificationTime == modificationTime { return true }
-    return try FileSource(name: path).identity()?.isSame(as: self) ?? false
+    return try FileSource(source).identity()?.isSame(as: self) ?? false
   }
 }

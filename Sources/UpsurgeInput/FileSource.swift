@@ -41,27 +41,47 @@ package final class FileSource: ByteSource {
   /// What was read before anybody asked for it; then nothing else is left to read.
   private var ahead: ReadAhead?
 
-  /// Opens a file; `-` and `/dev/stdin` are standard input, `http://…` and `https://…` are fetched, and the output of
-  /// COMMAND is what `exec:COMMAND` holds.
+  /// Opens a file or standard input, fetches what a URL leads to, or starts a command. Rows of a database, and what the
+  /// program itself makes, come by `init(feed:name:)`, and are no files here.
+  /// - Throws: `unreadableInput`; `interrupted` while it waits for an answer.
+  package convenience init(
+    _ source: Source, asking question: HTTPQuestion = HTTPQuestion(), counter: ByteCounter = ByteCounter(),
+    cancellation: ReadCancellation? = nil
+  ) throws(UpsurgeError) {
+    let mask = question.mask.hiding(source)
+    switch source.opening {
+    case .standardInput(let name):
+      try self.init(
+        descriptor: STDIN_FILENO, isOwner: false, name: name, counter: counter, cancellation: cancellation)
+    case .url(let url):
+      var request = question.request(to: url)
+      request.mask = mask
+      let fetch = try HTTPFetch.open(request, cancellation: cancellation)
+      let name = source.hidden(by: mask).name
+      try self.init(feed: fetch, name: name, counter: counter, cancellation: cancellation)
+    case .command(let command):
+      let feed = try CommandFeed(command, environment: question.environment, mask: mask)
+      let name = source.hidden(by: mask).name
+      try self.init(feed: feed, name: name, counter: counter, cancellation: cancellation)
+    case .file(let path) where question.hasFound(path):
+      try self.init(found: path, counter: counter, cancellation: cancellation)
+    case .file(let path), .database(let path, _), .program(let path):
+      try self.init(path: path, counter: counter, cancellation: cancellation)
+    }
+  }
+
+  /// Opens what a name stands for.
   /// - Throws: `unreadableInput`; `interrupted` while it waits for an answer.
   package convenience init(
     name: String, asking question: HTTPQuestion = HTTPQuestion(), counter: ByteCounter = ByteCounter(),
     cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) {
-    if SourceName.isStandardInput(name) {
-      try self.init(
-        descriptor: STDIN_FILENO, isOwner: false, name: name, counter: counter, cancellation: cancellation)
-      return
-    }
-    if let feed = try SourceName.openFeed(name, asking: question, cancellation: cancellation) {
-      try self.init(
-        feed: feed, name: question.mask.name(name), counter: counter, cancellation: cancellation)
-      return
-    }
-    if question.hasFound(name) {
-      try self.init(found: name, counter: counter, cancellation: cancellation)
-      return
-    }
+    try self.init(Source(name), asking: question, counter: counter, cancellation: cancellation)
+  }
+
+  private convenience init(
+    path name: String, counter: ByteCounter, cancellation: ReadCancellation?
+  ) throws(UpsurgeError) {
     guard let info = stat(path: name) else { throw .cannotOpen(name, errno) }
     if info.isDirectory { throw .isDirectory(name) }
     // Without O_NONBLOCK the open itself would wait for a writer, and nothing could end that wait.

@@ -31,6 +31,8 @@ package final class OpenedSource: ByteSource {
 
   /// The name as the user gave it, without the credentials of a URL; `-` for standard input.
   package let name: String
+  /// What kind of source it is.
+  package let kind: Source.Kind
   /// The compression that was found; never `.auto`.
   package private(set) var compression: Compression
   /// The encoding that was found; neither `.auto` nor `.utf16`.
@@ -111,6 +113,7 @@ package final class OpenedSource: ByteSource {
     precondition(options.sampleByteCount >= Compression.magicByteCount, "a sample must hold the magic bytes")
     let beginning = try Beginning(of: file, options: options)
     name = file.name
+    kind = Source(file.name).kind
     self.file = file
     self.options = options
     needsLineEnd = options.needsLineEnd

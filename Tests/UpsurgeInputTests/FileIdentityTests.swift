@@ -48,36 +48,36 @@ struct FileIdentityTests {
     let path = try folder.write("a", Self.content)
     Self.touch(path, seconds: 1000)
     let first = try #require(try Self.identity(path))
-    #expect(try first.isStill(atPath: path))
+    #expect(try first.isStill(Source(path)))
 
     Self.touch(path, seconds: 2000)
     let touched = try #require(try Self.identity(path))
     #expect(touched != first && touched.isSame(as: first))
-    #expect(try first.isStill(atPath: path))
+    #expect(try first.isStill(Source(path)))
 
     let copy = try folder.write("copy", Self.content)
     #expect(try #require(try Self.identity(copy)).isSame(as: first))
-    #expect(try first.isStill(atPath: copy))
+    #expect(try first.isStill(Source(copy)))
 
     var other = Self.content
     other[(1 << 20) - 1] ^= 1
     let changed = try folder.write("other", other)
     #expect(try !#require(try Self.identity(changed)).isSame(as: first))
-    #expect(try !first.isStill(atPath: changed))
+    #expect(try !first.isStill(Source(changed)))
     // The same size and time save the reading: this is what they are trusted for.
     Self.touch(changed, seconds: 1000)
-    #expect(try first.isStill(atPath: changed))
+    #expect(try first.isStill(Source(changed)))
 
     for count in [Self.content.count - 1, Self.content.count + 1] {
       let resized = try folder.write("resized", Array((Self.content + [10]).prefix(count)))
       Self.touch(resized, seconds: 1000)
       #expect(try !#require(try Self.identity(resized)).isSame(as: first))
-      #expect(try !first.isStill(atPath: resized))
+      #expect(try !first.isStill(Source(resized)))
     }
-    let missing = #expect(throws: UpsurgeError.self) { try first.isStill(atPath: folder.path + "/none") }
+    let missing = #expect(throws: UpsurgeError.self) { try first.isStill(Source(folder.path + "/none")) }
     #expect(missing?.code == .unreadableInput)
-    #expect(try !first.isStill(atPath: folder.path))
-    #expect(try !first.isStill(atPath: "-"))
+    #expect(try !first.isStill(Source(folder.path)))
+    #expect(try !first.isStill("-"))
   }
 
   @Test("small and empty files")

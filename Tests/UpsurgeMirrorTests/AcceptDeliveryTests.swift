@@ -83,7 +83,7 @@ import Upsurge
     for number in 1...5 {
       if number == 3 {
         try FileManager.default.moveItem(atPath: scratch.file("feed.csv"), toPath: scratch.file("other.csv"))
-        job.tables[0].sources = [scratch.file("other.csv")]
+        job.tables[0].sources = [Source(scratch.file("other.csv"))]
         job.acceptsChanges = true
       }
       let summary = job.run()
@@ -225,7 +225,7 @@ import Upsurge
     #expect(crm.run().exitCode == 4)
     var shop = job()
     shop.tables[0].ownedBy = "shop"
-    shop.tables[0].sources = [scratch.write("id,v\n501,s\n", to: "shop.csv")]
+    shop.tables[0].sources = [Source(scratch.write("id,v\n501,s\n", to: "shop.csv"))]
     #expect(shop.run().exitCode == 0)
     #expect(try Database(crm.database).rows("SELECT DISTINCT owned_by FROM upsurge_unaccepted") == ["'crm'"])
     #expect(crm.run().exitCode == 4)
@@ -332,7 +332,7 @@ import Upsurge
     try Database(scratch.file("a.db")).rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v)")
     for sweep in [MirrorTable.Sweep.none, .hard] {
       var job = job(sweep: sweep)
-      job.tables[0].sources = [scratch.file("\(sweep).ndjson")]
+      job.tables[0].sources = [Source(scratch.file("\(sweep).ndjson"))]
       job.acceptsChanges = true
       _ = scratch.write("{\"id\":1,\"v\":1}\n{\"v\":2}\n{\"id\":null,\"v\":3}\n", to: "\(sweep).ndjson")
       let load = try #require(job.run().tables.first?.loads.last)
@@ -424,7 +424,7 @@ import Upsurge
     var parents = MirrorTable(name: "p", sources: [scratch.file("p.csv")])
     parents.options.key = ["id"]
     var job = job()
-    job.tables[0].sources = [scratch.file("in")]
+    job.tables[0].sources = [Source(scratch.file("in"))]
     job.tables[0].keepsRowState = true
     job.tables[0].guards.leastRatio = 0
     job.tables.insert(parents, at: 0)

@@ -111,7 +111,7 @@ import Upsurge
     var job = job(scratch.write(Self.jsonFirst, to: "1.ndjson"))
     job.tables[0].kind = .delta
     #expect(job.run().exitCode == 0)
-    job.tables[0].sources = [scratch.write(Self.jsonSecond, to: "1.ndjson")]
+    job.tables[0].sources = [Source(scratch.write(Self.jsonSecond, to: "1.ndjson"))]
     let notes = RunNotes()
     #expect(job.run(note: { notes.add($0.text) }).exitCode == 0)
     #expect(notes.all.contains { $0.contains("no record of this delivery has site") })

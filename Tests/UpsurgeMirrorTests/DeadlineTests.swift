@@ -89,7 +89,7 @@ import Upsurge
       job.tables[0].unattended.deadline = nil
       // It comes before the second try.
       let late = scratch.file("late-\(atomicity).csv")
-      job.tables[0].sources = [late]
+      job.tables[0].sources = [Source(late)]
       job.acceptsChanges = true
       job.tables[0].unattended.retryCount = 2
       let (retried, notes) = run(job) { text in
@@ -202,7 +202,7 @@ import Upsurge
     // A hole that takes minutes to read, behind a header that has no key.
     let path = scratch.write("id\n7\n", to: "a.csv")
     #expect(truncate(path, 1 << 43) == 0)
-    let look = try BackgroundLook([path], control: RunControl())
+    let look = try BackgroundLook([Source(path)], control: RunControl())
     look.giveUp()
     let start = ContinuousClock.now
     #expect(look.files() == nil)
@@ -247,7 +247,7 @@ import Upsurge
       job.tables[0].unattended.retryCount = 2
       job.tables[0].options.key = []
       job.tables[0].folder.done = .delete
-      job.tables[0].sources.append(path)
+      job.tables[0].sources.append(Source(path))
       // The link goes, and the file that comes in its place has another path from the root.
       job.acceptsChanges = true
       let (summary, notes) = run(job) { text in

@@ -117,7 +117,7 @@ import Upsurge
   func held(kind: MirrorTable.Kind, isFolder: Bool) throws {
     var job = try job(kind)
     try FileManager.default.createDirectory(atPath: scratch.file("done"), withIntermediateDirectories: true)
-    if kind == .delta && !isFolder { job.tables[0].sources = [scratch.file("drop/*.csv")] }
+    if kind == .delta && !isFolder { job.tables[0].sources = [Source(scratch.file("drop/*.csv"))] }
     _ = scratch.write("id,v\n1,a\n", to: "drop/1.csv")
     _ = scratch.write("id,v\n1,b\n", to: "drop/2.csv")
     #expect(job.run().ledger.read == 2)

@@ -158,7 +158,7 @@ import Upsurge
   @Test("The file of a folder that was taken last brings rows back, whatever its name")
   func lastFile() throws {
     var job = job(.repair, .snapshot, source: "in/*.csv")
-    job.tables[0].sources = [try folder()]
+    job.tables[0].sources = [Source(try folder())]
     _ = scratch.write("id,v\n1,old\n", to: "in/b.csv")
     #expect(job.run().exitCode == 0)
     _ = scratch.write("id,v\n1,new\n", to: "in/a.csv")
@@ -173,7 +173,7 @@ import Upsurge
   @Test("Files of a delta that pass over rows of their own count all of them")
   func keptByFiles() throws {
     var job = job(.keep, .delta)
-    job.tables[0].sources = [try folder()]
+    job.tables[0].sources = [Source(try folder())]
     _ = scratch.write("id,v\n1,a\n2,b\n3,c\n", to: "in/1.csv")
     #expect(job.run().exitCode == 0)
     try plain.rows("UPDATE feed SET v = 'mine'")

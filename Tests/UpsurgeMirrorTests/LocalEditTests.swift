@@ -311,7 +311,7 @@ import Upsurge
     var job = job(.keep)
     var parent = job.tables[0]
     parent.name = "parent"
-    parent.sources = [scratch.file("parent.csv")]
+    parent.sources = [Source(scratch.file("parent.csv"))]
     parent.localEdits = .repair
     job.tables.append(parent)
     _ = scratch.write("id,v\n1,a\n2,b\n", to: "parent.csv")
@@ -341,7 +341,7 @@ import Upsurge
     var job = job(.keep, sweep: .none)
     var parent = job.tables[0]
     parent.name = "parent"
-    parent.sources = [scratch.file("parent.csv")]
+    parent.sources = [Source(scratch.file("parent.csv"))]
     job.tables[0].kind = .delta
     job.tables.append(parent)
     _ = scratch.write("id\n1\n", to: "parent.csv")
@@ -364,7 +364,7 @@ import Upsurge
     func run(_ name: String) -> MirrorSummary {
       var job = job(edits)
       job.tables[0].ownedBy = name
-      job.tables[0].sources = [scratch.file("\(name).csv")]
+      job.tables[0].sources = [Source(scratch.file("\(name).csv"))]
       return job.run()
     }
     _ = scratch.write("id,v\n1,crm\n2,crm\n", to: "crm.csv")
@@ -387,7 +387,7 @@ import Upsurge
   @Test("A folder's last file brings rows back as long as it is there")
   func folder() throws {
     var job = job(.repair)
-    job.tables[0].sources = [scratch.file("drop") + "/"]
+    job.tables[0].sources = [Source(scratch.file("drop") + "/")]
     try FileManager.default.createDirectory(atPath: scratch.file("drop"), withIntermediateDirectories: true)
     _ = scratch.write("id,v\n1,a\n2,b\n", to: "drop/1.csv")
     _ = scratch.write("id,v\n1,a\n2,c\n", to: "drop/2.csv")

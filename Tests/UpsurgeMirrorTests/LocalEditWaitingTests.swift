@@ -22,7 +22,7 @@ import Upsurge
     kids.guards.maximumDeletes = .percent(100)
     var parents = kids
     parents.name = "parents"
-    parents.sources = [scratch.file("parents.csv")]
+    parents.sources = [Source(scratch.file("parents.csv"))]
     kids.kind = kind
     kids.sweep = kind == .delta ? .none : .hard
     kids.localEdits = edits

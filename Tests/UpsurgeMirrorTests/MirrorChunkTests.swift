@@ -438,7 +438,7 @@ import Upsurge
     var job = job(refers: true)
     var other = job.tables[0]
     other.name = "o"
-    other.sources = [scratch.write("id\n7\n", to: "o.csv")]
+    other.sources = [Source(scratch.write("id\n7\n", to: "o.csv"))]
     job.tables.append(other)
     for night in 0..<2 {
       deliver([3: "night \(night)"])
@@ -453,7 +453,7 @@ import Upsurge
     }
     job.tables.removeLast()
     try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
-    job.tables[0].sources = [scratch.file("in")]
+    job.tables[0].sources = [Source(scratch.file("in"))]
     job.acceptsChanges = true
     for night in 2..<4 {
       deliver([3: "night \(night)"])

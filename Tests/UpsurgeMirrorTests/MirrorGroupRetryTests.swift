@@ -86,7 +86,7 @@ import Upsurge
     // It sends a part before it fails.
     let tries = scratch.file("tries")
     job.tables[1].sources = [
-      "exec:echo x >> '\(tries)'; echo id,v; seq -f %.0f,1 1 200000; [ $(wc -l < '\(tries)') -eq 2 ]"
+      Source("exec:echo x >> '\(tries)'; echo id,v; seq -f %.0f,1 1 200000; [ $(wc -l < '\(tries)') -eq 2 ]")
     ]
     let database = job.database
     let seen = RunNotes()
@@ -179,7 +179,7 @@ import Upsurge
       // Can be opened, and not read; beside the folder, as a link in it is not followed.
       let path = scratch.file("late.csv")
       symlink("/proc/self/mem", path)
-      job.tables[0].sources = [scratch.file("in"), path]
+      job.tables[0].sources = [Source(scratch.file("in")), Source(path)]
       job.tables[0].kind = kind
       job.tables[0].folder.done = .delete
       if kind == .snapshot {

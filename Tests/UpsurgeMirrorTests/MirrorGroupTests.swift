@@ -291,7 +291,7 @@ import Upsurge
     for (number, lines) in ["id,p\n1,1\n2,2\n", "id,p\n1,1\n3,3\n", "id,p\n3,1\n4,9\n"].enumerated() {
       _ = scratch.write(lines, to: "drop/\(number).csv")
     }
-    job.tables[0].sources = [scratch.file("drop")]
+    job.tables[0].sources = [Source(scratch.file("drop"))]
     job.tables[0].guards.maximumDeletes = .percent(100)
     job.tables[0].folder.done = .delete
     let run = job.run()

@@ -224,7 +224,7 @@ import Upsurge
     try database.rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v TEXT)")
     _ = scratch.write(text(.csv, isNext: false), to: "feed")
     let right = job.tables[0]
-    if isKey { job.tables[0].options.key = ["idd"] } else { job.tables[0].sources = [scratch.file("fed")] }
+    if isKey { job.tables[0].options.key = ["idd"] } else { job.tables[0].sources = [Source(scratch.file("fed"))] }
     let failed = job.run()
     #expect(isKey ? failed.exitCode != 0 : failed.exitCode == 66, "\(failed.exitCode)")
     // It stays so when it fails again.
@@ -234,12 +234,12 @@ import Upsurge
     let mended = job.run()
     #expect(mended.exitCode == 0, "\(mended.tables[0].failure?.description ?? "")")
     // Now rows are of the feed, also when a run behind that fails.
-    job.tables[0].sources = [scratch.file("fed")]
+    job.tables[0].sources = [Source(scratch.file("fed"))]
     #expect(job.run().exitCode == 4)
     try FileManager.default.removeItem(atPath: scratch.file("feed"))
     job.tables[0] = right
     #expect(job.run().exitCode == 66)
-    job.tables[0].sources = [scratch.file("fed")]
+    job.tables[0].sources = [Source(scratch.file("fed"))]
     #expect(job.run().exitCode == 4)
   }
 
@@ -250,7 +250,7 @@ import Upsurge
     job.tables[0].options.commitEvery = .records(100)
     _ = scratch.write(text(.csv, isNext: false) + Array("600,cut".utf8), to: "feed")
     #expect(job.run().exitCode == 3)
-    job.tables[0].sources = [scratch.write(text(.csv, isNext: false), to: "other")]
+    job.tables[0].sources = [Source(scratch.write(text(.csv, isNext: false), to: "other"))]
     let refused = job.run()
     #expect(
       refused.exitCode == 4 && refused.tables[0].error?.message.contains("source (was ") == true,
@@ -263,7 +263,7 @@ import Upsurge
     _ = scratch.write(text(.csv, isNext: false), to: "feed")
     #expect(job.run().exitCode == 0)
     _ = scratch.write(text(.csv, isNext: false), to: "other")
-    job.tables[0].sources = [scratch.file("other")]
+    job.tables[0].sources = [Source(scratch.file("other"))]
     let refused = job.run()
     #expect(refused.exitCode == 4)
     #expect(refused.tables[0].error?.message.contains("source (was ") == true)

@@ -93,8 +93,8 @@ import Upsurge
 
   @Test("Where a file behind a secret is warned of, that is told by its shown name")
   func warnings() throws {
-    var table = MirrorTable(name: "feed", sources: [scratch.write("id,v\n1,a\n\n2,b\n", to: "hunter2.csv")])
-    table.shownSources = [scratch.file("${env:NAME}.csv")]
+    let path = scratch.write("id,v\n1,a\n\n2,b\n", to: "hunter2.csv")
+    var table = MirrorTable(name: "feed", sources: [Source(path, shown: scratch.file("${env:NAME}.csv"))])
     table.secrets = ["hunter2": "${env:NAME}"]
     table.options.key = ["id"]
     let summary = MirrorJob(database: scratch.file("a.db"), tables: [table]).run()
@@ -106,16 +106,16 @@ import Upsurge
 
   @Test("A new password is the same job, and a whole source may be a secret")
   func identity() throws {
-    var table = MirrorTable(name: "feed", sources: ["exec:printf 'id,v\\n1,a\\n' # first"])
-    table.shownSources = ["${env:COMMAND}"]
-    table.secrets = [table.sources[0]: "${env:COMMAND}"]
+    let (first, second) = ("exec:printf 'id,v\\n1,a\\n' # first", "exec:printf 'id,v\\n1,b\\n' # second")
+    var table = MirrorTable(name: "feed", sources: [Source(first, shown: "${env:COMMAND}")])
+    table.secrets = [first: "${env:COMMAND}"]
     table.options.key = ["id"]
     var job = MirrorJob(database: scratch.file("a.db"), tables: [table])
     #expect(job.run().exitCode == 0)
     let database = Database(job.database)
     let stored = try database.rows("SELECT feed FROM upsurge_feeds; SELECT job FROM upsurge_runs")
-    job.tables[0].sources = ["exec:printf 'id,v\\n1,b\\n' # second"]
-    job.tables[0].secrets = [job.tables[0].sources[0]: "${env:COMMAND}"]
+    job.tables[0].sources = [Source(second, shown: "${env:COMMAND}")]
+    job.tables[0].secrets = [second: "${env:COMMAND}"]
     let next = job.run()
     #expect(next.exitCode == 0 && next.ledger.updated == 1, "\(next.tables[0].failure?.message ?? "")")
     #expect(next.tables[0].loads[0].sources == ["exec:${env:COMMAND}"])
@@ -124,8 +124,7 @@ import Upsurge
 
   /// A feed whose URL or path holds a secret.
   private func job(_ source: String, shown: String, secret: String) -> MirrorJob {
-    var table = MirrorTable(name: "feed", sources: [source])
-    table.shownSources = [shown]
+    var table = MirrorTable(name: "feed", sources: [Source(source, shown: shown)])
     table.secrets = [secret: shown]
     table.options.key = ["id"]
     table.sweep = .hard

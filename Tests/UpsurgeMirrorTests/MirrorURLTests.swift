@@ -86,7 +86,7 @@ import Upsurge
     }
     var job = job(server)
     #expect(job.run().ledger.inserted == 5)
-    job.tables[0].sources = [server.url() + "b"]
+    job.tables[0].sources = [Source(server.url() + "b")]
     #expect(job.run().exitCode == 4)
     job.acceptsChanges = true
     #expect(job.run().ledger.inserted == 2)

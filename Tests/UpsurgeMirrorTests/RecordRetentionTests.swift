@@ -56,7 +56,7 @@ import Upsurge
   @Test("Files of a drop folder are deliveries of one snapshot; other loads keep every record")
   func others() throws {
     try FileManager.default.createDirectory(atPath: scratch.file("drop"), withIntermediateDirectories: true)
-    let folder = job { $0.sources = [scratch.file("drop")] }
+    let folder = job { $0.sources = [Source(scratch.file("drop"))] }
     for night in 1...3 {
       _ = scratch.write("id,v\n1,\(night)\n7,x,y\n", to: "drop/\(night).csv")
       #expect(run(folder).summary.ledger.rejected == 1)
@@ -155,7 +155,7 @@ import Upsurge
     let drop = scratch.file("drop")
     try FileManager.default.createDirectory(atPath: drop, withIntermediateDirectories: true)
     let job = job {
-      $0.sources = [drop]
+      $0.sources = [Source(drop)]
       $0.kind = isDelta ? .delta : .snapshot
       $0.unattended.keptFileCount = 2
     }

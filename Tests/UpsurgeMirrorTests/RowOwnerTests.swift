@@ -221,7 +221,7 @@ import Upsurge
   func secrets() throws {
     let path = scratch.write("id,v\n1,1\n", to: "crm.csv")
     var job = job("crm.csv", owner: "crm")
-    job.tables[0].shownSources = ["${env:PLACE}"]
+    job.tables[0].sources = [Source(path, shown: "${env:PLACE}")]
     #expect(job.run().exitCode == 0)
     #expect(try Database(database).rows("SELECT source FROM upsurge_rows") == ["'${env:PLACE}'"])
     #expect(path.contains("crm.csv"))

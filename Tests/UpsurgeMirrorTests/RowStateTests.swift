@@ -192,7 +192,7 @@ import Upsurge
     job.tables[0].name = "first"
     var other = job.tables[0]
     other.name = "second"
-    other.sources = [scratch.file("b.csv")]
+    other.sources = [Source(scratch.file("b.csv"))]
     job.tables.append(other)
     job.atomicity = .job
     for name in ["a", "b"] { _ = scratch.write("id,v\n1,1\n2,1\n3,1\n", to: "\(name).csv") }
@@ -226,7 +226,7 @@ import Upsurge
     var job = job("a")
     var parent = job.tables[0]
     parent.name = "parent"
-    parent.sources = [scratch.file("parent.csv")]
+    parent.sources = [Source(scratch.file("parent.csv"))]
     job.tables.append(parent)
     _ = scratch.write("id\n1\n", to: "parent.csv")
     _ = scratch.write("id,p,q\n1,1,\n2,2,\n", to: "a.csv")

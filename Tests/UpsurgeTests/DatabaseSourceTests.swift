@@ -99,7 +99,7 @@ import Upsurge
     #expect(expected.count == found.count)
     // The same rows in columns of the same types leave all as it is.
     var again = job()
-    again.sources = ["sqlite:\(oracle)#t"]
+    again.sources = [Source("sqlite:\(oracle)#t")]
     let second = again.run()
     #expect(second.ledger.unchanged == 200, "seed \(seed): \(second.ledger)")
   }
@@ -223,7 +223,7 @@ import Upsurge
     job.options.rejects = .table
     var file = job
     file.database = scratch.file("file.db")
-    file.sources = [scratch.write(lines.joined(), to: "feed.ndjson")]
+    file.sources = [Source(scratch.write(lines.joined(), to: "feed.ndjson"))]
     for path in [job.database, file.database] { try Database(path).rows("CREATE TABLE t(\(columns))") }
     let (summary, model) = (job.run(), file.run())
     #expect(summary.exitCode == 2 && summary.ledger == model.ledger, "\(String(describing: summary.error))")

@@ -40,22 +40,24 @@ public struct Importer: Sendable {
   ) {
     var options = options
     options.parser = parser
-    var names: [String] = []
+    var named: [Source] = []
     for source in sources {
       let own: OwnSource
       switch source {
       case .named(let name):
-        names.append(name)
+        named.append(Source(name))
         continue
       case .bytes(let producer): own = .bytes(producer)
       case .records(let producer): own = .records(producer)
       }
-      var name = SourceName.programMark + own.name
-      if options.ownSources[name] != nil { name += "#\(names.count + 1)" }
-      options.ownSources[name] = own
-      names.append(name)
+      var program = Source(program: own.name)
+      if options.ownSources[program.name] != nil {
+        program = Source(program: "\(own.name)#\(named.count + 1)")
+      }
+      options.ownSources[program.name] = own
+      named.append(program)
     }
-    job = LoadJob(database: database, table: table, sources: names, options: options)
+    job = LoadJob(database: database, table: table, sources: named, options: options)
   }
 
   /// Imports everything, and waits for the end.

@@ -10,7 +10,7 @@ extension DatabaseDescription {
 
   /// Whether the file begins as SQLite databases do; false for what is not there or no file.
   public static func isDatabase(_ path: String) -> Bool {
-    if SourceName.isFeed(path) { return false }
+    if Source(path).isFeed { return false }
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, let file = fopen(path, "rb") else {
       return false

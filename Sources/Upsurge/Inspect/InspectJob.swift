@@ -1,12 +1,18 @@
 /// A look at a source without storing anything: what `upsurge inspect` does.
 public struct InspectJob: Sendable {
-  public var source: String
+  public var source: Source
   /// The same options as those of a load; what concerns the database is not used, except the key.
   public var options: LoadOptions
 
-  public init(source: String, options: LoadOptions = LoadOptions()) {
+  public init(source: Source, options: LoadOptions = LoadOptions()) {
     self.source = source
     self.options = options
+  }
+
+  /// The same of a source as `Source.init(_:)` reads it.
+  @_disfavoredOverload
+  public init(source: String, options: LoadOptions = LoadOptions()) {
+    self.init(source: Source(source), options: options)
   }
 
   /// What a source looks like.

@@ -20,7 +20,7 @@ package final class DatabaseSnapshots: @unchecked Sendable {
   /// - Parameters:
   ///   - tables: all of the job, with their sources of any kind.
   ///   - target: the job's own database, of which each reader has its own state: one that lasts would keep its log.
-  package init(tables: [(name: String, sources: [String])], target: String) {
+  package init(tables: [(name: String, sources: [Source])], target: String) {
     var counts: [String: Int] = [:]
     for table in tables {
       for place in table.sources.compactMap(Self.place) {
@@ -33,8 +33,8 @@ package final class DatabaseSnapshots: @unchecked Sendable {
   }
 
   /// However its path is spelled; nil for what is no database.
-  private static func place(_ source: String) -> String? {
-    DatabaseSource(source).map { SourceName.place(of: $0.path) }
+  private static func place(_ source: Source) -> String? {
+    if case .database(_, let rows?) = source.opening { SourceName.place(of: rows.path) } else { nil }
   }
 
   /// A connection to a shared database, in its transaction where it has begun; `giveBack` when all was read.

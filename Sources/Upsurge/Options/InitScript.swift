@@ -27,7 +27,7 @@ struct InitScript {
   }
 
   private static func read(_ path: String) throws(UpsurgeError) -> String {
-    if SourceName.isFeed(path) {
+    if Source(path).isFeed {
       throw UpsurgeError(
         .usage, "\(.initScript) takes a file, and \(SourceName.shown(path)) is none",
         hint: "store the script in a file first")

@@ -15,15 +15,24 @@ public struct LoadJob: Sendable {
   public var table: String
   /// Files, globs, URLs (`https://…`), commands (`exec:COMMAND`), or `-` for standard input, in the order in which they
   /// are read.
-  public var sources: [String]
+  public var sources: [Source]
   public var options: LoadOptions
   /// The command line that asks for it, and would go on with it.
   package var command: RunCommand?
 
-  public init(database: String, table: String, sources: [String], options: LoadOptions = LoadOptions()) {
+  public init(database: String, table: String, sources: [Source], options: LoadOptions = LoadOptions()) {
     self.database = database
     self.table = table
     self.sources = sources
     self.options = options
   }
+
+  /// The same of sources as `Source.init(_:)` reads them.
+  @_disfavoredOverload
+  public init(database: String, table: String, sources: [String], options: LoadOptions = LoadOptions()) {
+    self.init(database: database, table: table, sources: sources.map { Source($0) }, options: options)
+  }
+
+  /// The sources without what the options hide besides.
+  var maskedSources: [Source] { sources.map { $0.hidden(by: options.question.mask) } }
 }

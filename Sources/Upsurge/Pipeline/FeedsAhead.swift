@@ -20,7 +20,7 @@ package final class FeedsAhead: @unchecked Sendable {
 
   private struct Key: Hashable {
     var table: String
-    var name: String
+    var source: Source.Opening
   }
 
   /// Bytes of a source that stay in memory: of the first source of a load, and of any other.
@@ -39,22 +39,12 @@ package final class FeedsAhead: @unchecked Sendable {
     spool = SpoolFile(in: folder, freeByteCount: freeByteCount ?? { DiskSpace.free(at: folder) })
   }
 
-  /// Whether a source may keep its reader waiting: all but regular files and rows of a database.
-  package static func isSlow(_ name: String) -> Bool {
-    if SourceName.isDatabase(name) { return false }
-    if SourceName.isFeed(name) { return true }
-    var status = stat()
-    let isKnown =
-      SourceName.isStandardInput(name) ? fstat(STDIN_FILENO, &status) == 0 : stat(name, &status) == 0
-    return isKnown && status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
-  }
-
   /// Opens a source of a load and reads all of it.
   /// - Returns: why it cannot be read, or is not whole; who takes it is told the same then.
   /// - Throws: `interrupted`; `cannotCreate` where there is no room.
   @discardableResult
   package func read(
-    _ name: String, of table: String, open: () throws(UpsurgeError) -> FileSource, progress: (UInt64) -> Void
+    _ source: Source, of table: String, open: () throws(UpsurgeError) -> FileSource, progress: (UInt64) -> Void
   ) throws(UpsurgeError) -> UpsurgeError? {
     let result: Result<FileSource, UpsurgeError>
     do throws(UpsurgeError) {
@@ -69,7 +59,7 @@ package final class FeedsAhead: @unchecked Sendable {
       if error.code == .interrupted || error.code == .cannotCreate { throw error }
       result = .failure(error)
     }
-    let key = Key(table: SQLName.folded(table), name: name)
+    let key = Key(table: SQLName.folded(table), source: source.opening)
     monitor.lock()
     sources[key, default: []].append(result)
     monitor.unlock()
@@ -90,9 +80,9 @@ package final class FeedsAhead: @unchecked Sendable {
   /// Hands a source over that was read ahead; nil where it was not.
   /// - Throws: why it could not be opened.
   func take(
-    _ name: String, of table: String, cancellation: ReadCancellation
+    _ source: Source, of table: String, cancellation: ReadCancellation
   ) throws(UpsurgeError) -> FileSource? {
-    let key = Key(table: SQLName.folded(table), name: name)
+    let key = Key(table: SQLName.folded(table), source: source.opening)
     monitor.lock()
     let result = sources[key]?.first
     if result != nil { sources[key]?.removeFirst() }

@@ -87,24 +87,22 @@ package final class FileLoads: Sendable {
   /// Opens the first file.
   /// - Returns: what is read, and what each load is as a job.
   private func input(_ claims: [JobClaim]) throws(UpsurgeError) -> (LoadInput, [RunJob]) {
-    let sources = lead.job.sources
+    let sources = lead.job.maskedSources
     let script = try InitScript(options: lead.job.options)
     let jobs = loads.map { $0.job.runJob(initHash: script.hash) }
     let database = SourceName.place(of: lead.job.database)
-    let mask = lead.job.options.question.mask
     for (index, load) in loads.enumerated() {
-      load.summary.withLock { $0.sources = load.job.sources.map(mask.name) }
+      load.summary.withLock { $0.sources = load.job.maskedSources.map(\.name) }
       claims[index].lock = try JobLock.take(jobs[index], files: jobs[index].sources, database: database)
     }
-    let names = sources.map(mask.name)
-    let files = RunFiles(names)
+    let files = RunFiles(sources)
     let source = try lead.prepare(sources[0])
     try lead.announce(source, files: files, index: 0)
     if source.isBlank { throw Self.unfit("the first file is empty") }
-    lead.noteTotal(of: names, first: source)
+    lead.noteTotal(of: sources, first: source)
     return (
       LoadInput(
-        runJob: jobs[0], script: script, sources: sources, names: names,
+        runJob: jobs[0], script: script, sources: sources,
         beginning: Beginning(source: source, index: 0, files: files, replaced: [], doubt: nil)), jobs
     )
   }
@@ -123,9 +121,9 @@ package final class FileLoads: Sendable {
       job.table, for: input.beginning.source, others: [], on: connection, options: job.options)
     first.announce(table, isJSON: input.beginning.source.isJSON)
     try first.noteSchema(of: table, on: connection)
-    first.warnOfRoom(input.beginning.source, names: input.names)
+    first.warnOfRoom(input.beginning.source, sources: input.sources)
     try first.begin(
-      upkeep, for: &table, isPacked: false, first: input.beginning.source, names: input.remainingNames,
+      upkeep, for: &table, isPacked: false, first: input.beginning.source, sources: input.remainingSources,
       on: connection)
     if upkeep.hasSetAside { throw Self.unfit("indexes are set aside") }
     return try MemberWriters(

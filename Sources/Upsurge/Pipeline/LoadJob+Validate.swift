@@ -23,7 +23,7 @@ extension LoadJob {
 
   /// Refuses to write a file that the run reads or loads into.
   /// - Throws: `usage`.
-  func checkOutputs(sources: [String]) throws(UpsurgeError) {
+  func checkOutputs(sources: [Source]) throws(UpsurgeError) {
     let outputs: [(option: Wording, path: String?)] = [
       ("\(.rejects)", options.rejectsPath), ("\(.summary)", options.summaryPath),
       (options.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)", options.changesOutput),
@@ -31,11 +31,9 @@ extension LoadJob {
     ]
     try checkStandardOutput(outputs)
     var taken: [(what: Wording, file: FileNode)] = []
-    for name in sources where !SourceName.isFeed(name) {
-      let isInput = SourceName.isStandardInput(name)
-      if let file = isInput ? FileNode(descriptor: STDIN_FILENO) : FileNode(name) {
-        taken.append(("the input \(SourceName.shown(name))", file))
-      }
+    for source in sources {
+      let file = source.isStandardInput ? FileNode(descriptor: STDIN_FILENO) : source.filePath.flatMap(FileNode.init)
+      if let file { taken.append(("the input \(source.shown)", file)) }
     }
     if let path = options.initPath, let file = FileNode(path) {
       taken.append(("the script \(path) of \(.initScript)", file))

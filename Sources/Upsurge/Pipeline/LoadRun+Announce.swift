@@ -48,15 +48,15 @@ extension LoadRun {
 
   /// Tells the progress line how much there is to read, where every source is a file, or the only one says how long it
   /// is.
-  func noteTotal(of names: [String], first: PreparedSource) {
+  func noteTotal(of sources: [Source], first: PreparedSource) {
     guard first.opened.fileByteCount != nil else {
-      if let total = first.opened.expectedByteCount, names.count == 1 {
+      if let total = first.opened.expectedByteCount, sources.count == 1 {
         return control.note(totalBytes: total)
       }
-      let what = SourceName.isFeed(first.opened.name) ? "a stream" : "a pipe"
+      let what = first.opened.kind.isFeed ? "a stream" : "a pipe"
       return note(RunNote(.detail, "\(first.opened.name) is \(what): its length is not known"))
     }
-    if let total = totalByteCount(of: names) { control.note(totalBytes: total) }
+    if let total = totalByteCount(of: sources) { control.note(totalBytes: total) }
   }
 
   func announce(_ table: PreparedTable, isJSON: Bool) {

@@ -50,7 +50,7 @@ extension LoadRun {
     }
     guard let (table, layout, startedAt) = try prepare(image, for: input) else { return nil }
     announce(table, isJSON: input.beginning.source.isJSON)
-    warnOfRoom(input.beginning.source, names: input.remainingNames)
+    warnOfRoom(input.beginning.source, sources: input.remainingSources)
     announce(input.beginning)
     let prepareSeconds = watch.seconds
     image.grace = GracePeriod { [control] in control.cancellationSignal != nil }

@@ -68,7 +68,7 @@ extension LoadRun {
       options.changesPath == nil, options.emitPath == nil, input.script.hash == nil,
       options.triggers == .run, options.contract != .quarantine, beginning.resumption == nil,
       beginning.replaced.isEmpty, job.database != ":memory:", !input.runJob.isStream,
-      let byteCount = totalByteCount(of: input.remainingNames)
+      let byteCount = totalByteCount(of: input.remainingSources)
     else { return false }
     // A link to what is not there would have to be copied to.
     var status = stat()

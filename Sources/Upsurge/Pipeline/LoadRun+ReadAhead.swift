@@ -8,11 +8,11 @@
 /// could not write as long as such a source is waited for.
 extension LoadRun {
   /// Opens a source, or takes it as it was read ahead.
-  func prepare(_ name: String) throws(UpsurgeError) -> PreparedSource {
-    guard let file = try ahead.take(name, of: job.table, cancellation: readCancellation) else {
-      return try PreparedSource.prepare(name, options: job.options, cancellation: readCancellation)
+  func prepare(_ source: Source) throws(UpsurgeError) -> PreparedSource {
+    guard let file = try ahead.take(source, of: job.table, cancellation: readCancellation) else {
+      return try PreparedSource.prepare(source, options: job.options, cancellation: readCancellation)
     }
-    return try PreparedSource.prepare(file, of: name, options: job.options)
+    return try PreparedSource.prepare(file, of: source, options: job.options)
   }
 
   /// Reads ahead what may be slow, where it must not be waited for later.
@@ -22,11 +22,11 @@ extension LoadRun {
   /// - Returns: the seconds that it took.
   /// - Throws: `interrupted`; `cannotCreate` where there is no room.
   func readAhead(
-    _ beginning: Beginning, of sources: [String], on connection: Connection?
+    _ beginning: Beginning, of sources: [Source], on connection: Connection?
   ) throws(UpsurgeError) -> Double {
     let first = beginning.source.opened
-    let others = sources.dropFirst(beginning.index + 1).filter(FeedsAhead.isSlow)
-    let isFirstSlow = first.mayWait && !SourceName.isDatabase(sources[beginning.index])
+    let others = sources.dropFirst(beginning.index + 1).filter(\.isSlow)
+    let isFirstSlow = first.mayWait && !sources[beginning.index].isDatabase
     guard isFirstSlow || !others.isEmpty, try isOneTransaction(on: connection) else { return 0 }
     // Who ends it now is told what it would have been.
     if job.options.dryRun != nil { summary.withLock { $0.isDryRun = true } }
@@ -38,9 +38,10 @@ extension LoadRun {
       }
     }
     var byteCount = first.counter.count
-    for name in others {
+    for source in others {
       var counted: UInt64 = 0
-      try ahead.read(name, of: job.table, open: { () throws(UpsurgeError) in try openAhead(name) }) { count in
+      try ahead.read(source, of: job.table, open: { () throws(UpsurgeError) in try openAhead(source) }) {
+        count in
         counted = count
         control.note(bytes: byteCount + count)
       }
@@ -56,12 +57,12 @@ extension LoadRun {
     return start.seconds
   }
 
-  private func openAhead(_ name: String) throws(UpsurgeError) -> FileSource {
-    if let file = try ahead.take(name, of: job.table, cancellation: readCancellation) { return file }
-    if let source = job.options.ownSources[name] {
-      return try source.file(name: name, counter: ByteCounter(), cancellation: readCancellation)
+  private func openAhead(_ source: Source) throws(UpsurgeError) -> FileSource {
+    if let file = try ahead.take(source, of: job.table, cancellation: readCancellation) { return file }
+    if let own = job.options.ownSource(source) {
+      return try own.file(name: source.name, counter: ByteCounter(), cancellation: readCancellation)
     }
-    return try FileSource(name: name, asking: job.options.question, cancellation: readCancellation)
+    return try FileSource(source, asking: job.options.question, cancellation: readCancellation)
   }
 
   /// Whether the run's transaction is held from its first record to its last.
@@ -86,11 +87,10 @@ extension LoadRun {
 
 extension PreparedSource {
   /// Looks at a source that is open.
-  /// - Parameter name: as it was opened.
   fileprivate static func prepare(
-    _ file: FileSource, of name: String, options: LoadOptions
+    _ file: FileSource, of source: Source, options: LoadOptions
   ) throws(UpsurgeError) -> PreparedSource {
-    if case .records = options.ownSources[name] { return try records(of: file) }
+    if case .records = options.ownSource(source) { return try records(of: file) }
     return try prepare(file, options: options)
   }
 }

@@ -21,12 +21,12 @@ extension LoadRun {
   }
 
   /// Says of a dry run, which tries everything, what the load itself would do because of an earlier run.
-  func noteEarlier(_ runJob: RunJob, _ names: [String]) {
+  func noteEarlier(_ runJob: RunJob, _ sources: [Source]) {
     guard access(job.database, F_OK) == 0 else { return }
     let words: String
     do throws(UpsurgeError) {
       let looking = try Connection.looking(at: job.database)
-      switch try RunStart.decide(runJob, policy: job.options.resume, names: names, in: looking) {
+      switch try RunStart.decide(runJob, policy: job.options.resume, sources: sources, in: looking) {
       case .goOn(let run, _):
         words = "goes on behind the \(run.progress.ledger.read) records that an earlier run has committed"
       case .report(let run):
@@ -95,8 +95,9 @@ extension LoadRun {
     }
     if job.options.isTrial || job.options.durability == .off || job.options.isAtomic { return }
     let name = beginning.source.opened.name
-    if SourceName.isStandardInput(name) || !beginning.source.opened.isSeekable {
-      let words = SourceName.isStandardInput(name) ? "standard input" : name
+    let isInput = beginning.source.opened.kind == .standardInput
+    if isInput || !beginning.source.opened.isSeekable {
+      let words = isInput ? "standard input" : name
       note(
         RunNote(
           .info,

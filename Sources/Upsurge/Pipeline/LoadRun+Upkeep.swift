@@ -1,18 +1,12 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 extension LoadRun {
   /// Sets aside what is to be, plans anew for the table as it is then, and says what was decided.
   func begin(
     _ upkeep: TableUpkeep, for table: inout PreparedTable, isPacked: Bool, first: PreparedSource,
-    names: ArraySlice<String>,
+    sources: ArraySlice<Source>,
     on connection: Connection
   ) throws(UpsurgeError) {
     let estimate = {
-      first.estimate(totalByteCount: self.totalByteCount(of: names), options: self.job.options)
+      first.estimate(totalByteCount: self.totalByteCount(of: sources), options: self.job.options)
     }
     try upkeep.begin(
       table.plan.schema, isNew: table.createdSQL != nil && !isPacked, mode: table.plan.mode,
@@ -32,15 +26,11 @@ extension LoadRun {
   }
 
   /// Bytes of all sources as they lie there; nil when one is no regular file.
-  func totalByteCount(of names: some Sequence<String>) -> UInt64? {
+  func totalByteCount(of sources: some Sequence<Source>) -> UInt64? {
     var total: UInt64 = 0
-    for name in names {
-      if SourceName.isFeed(name) { return nil }
-      var status = stat()
-      let isKnown =
-        SourceName.isStandardInput(name) ? fstat(STDIN_FILENO, &status) == 0 : stat(name, &status) == 0
-      guard isKnown, status.st_mode & S_IFMT == S_IFREG else { return nil }
-      total += UInt64(status.st_size)
+    for source in sources {
+      guard let byteCount = source.byteCount else { return nil }
+      total += byteCount
     }
     return total
   }

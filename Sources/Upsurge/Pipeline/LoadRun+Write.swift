@@ -13,7 +13,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       try job.validate()
       let sources = try expandedSources(claim)
-      summary.withLock { $0.sources = sources.map(job.options.question.mask.name) }
+      summary.withLock { $0.sources = sources.map(\.name) }
       try job.checkOutputs(sources: sources)
       end = try loadAll(sources, claim)
     } catch {
@@ -30,25 +30,24 @@ extension LoadRun {
   }
 
   /// - Throws: `unreadableInput` for a file that is not there; what an earlier run has committed is told then, too.
-  private func expandedSources(_ claim: JobClaim) throws(UpsurgeError) -> [String] {
+  private func expandedSources(_ claim: JobClaim) throws(UpsurgeError) -> [Source] {
     do throws(UpsurgeError) {
-      return try SourceList.expand(job.sources)
+      return try SourceList.expand(job.maskedSources)
     } catch {
       if !job.options.isTrial, access(job.database, F_OK) == 0,
         let looking = try? Connection.looking(at: job.database)
       {
-        _ = try? decide(job.runJob(initHash: nil), names: [], claim, in: looking)
+        _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: looking)
       }
       throw error
     }
   }
 
-  private func loadAll(_ sources: [String], _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
-    let names = sources.map(job.options.question.mask.name)
+  private func loadAll(_ sources: [Source], _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
     let script = try InitScript(options: job.options)
     let runJob = job.runJob(initHash: script.hash)
-    let opening = try opening(runJob, names: names, claim)
-    if job.options.dryRun != nil { noteEarlier(runJob, names) }
+    let opening = try opening(runJob, sources: sources, claim)
+    if job.options.dryRun != nil { noteEarlier(runJob, sources) }
     if case .report(let run) = opening.start {
       report(run)
       let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
@@ -59,7 +58,7 @@ extension LoadRun {
       summary.withLock { $0.response = response }
       if response.isNotModified { return .done(nil) }
     }
-    var input = LoadInput(runJob: runJob, script: script, sources: sources, names: names, beginning: beginning)
+    var input = LoadInput(runJob: runJob, script: script, sources: sources, beginning: beginning)
     input.aheadSeconds = try readAhead(beginning, of: sources, on: opening.connection)
     if let store = opening.store { return try load(input, into: store, claim) }
     return try load(input, opened: opening.connection, claim)
@@ -76,13 +75,13 @@ extension LoadRun {
 
   /// Looks for an earlier run of the job: goes on with it, or begins anew.
   private func opening(
-    _ runJob: RunJob, names: [String], _ claim: JobClaim
+    _ runJob: RunJob, sources: [Source], _ claim: JobClaim
   ) throws(UpsurgeError) -> Opening {
     let options = job.options
     var opening = Opening()
     if !options.isTrial && claim.lock == nil {
       claim.lock = try JobLock.take(
-        runJob, files: names.map(SourceName.place), database: SourceName.place(of: job.database))
+        runJob, files: sources.map(\.place), database: SourceName.place(of: job.database))
     }
     if let makeStore { opening.store = try makeStore(job) }
     if let start = again?.start {
@@ -98,7 +97,7 @@ extension LoadRun {
     }
     let shelf: (any RunShelf)? = opening.store ?? opening.connection
     if isKept, let shelf {
-      opening.start = try decide(runJob, names: names, claim, in: shelf)
+      opening.start = try decide(runJob, sources: sources, claim, in: shelf)
     } else if isKept && options.resume == .require {
       throw RunStart.nothingToResume(runJob)
     }
@@ -106,31 +105,31 @@ extension LoadRun {
   }
 
   private func decide(
-    _ runJob: RunJob, names: [String], _ claim: JobClaim, in shelf: some RunShelf
+    _ runJob: RunJob, sources: [Source], _ claim: JobClaim, in shelf: some RunShelf
   ) throws(UpsurgeError) -> RunStart {
-    try RunStart.decide(runJob, policy: job.options.resume, names: names, in: shelf) { claim.standing = $0 }
+    try RunStart.decide(runJob, policy: job.options.resume, sources: sources, in: shelf) { claim.standing = $0 }
   }
 
   /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it
   /// was reading.
-  private func prepareFirst(of names: [String], start: RunStart) throws(UpsurgeError) -> Beginning {
-    let files = RunFiles(names.map(job.options.question.mask.name))
+  private func prepareFirst(of sources: [Source], start: RunStart) throws(UpsurgeError) -> Beginning {
+    let files = RunFiles(sources)
     if case .goOn(let run, let replaced) = start {
       let index = run.position.sourceIndex
-      let source = try prepare(names[index])
+      let source = try prepare(sources[index])
       files.goOn(run.files.map(\.identity))
       try announce(source, files: files, index: index)
-      noteTotal(of: names, first: source)
+      noteTotal(of: sources, first: source)
       return Beginning(
         source: source, index: index, files: files, resumption: run, replaced: replaced, doubt: nil)
     }
     guard case .anew(let replaced, let doubt) = start else { preconditionFailure("a report reads nothing") }
     var index = 0
     while true {
-      let source = try prepare(names[index])
+      let source = try prepare(sources[index])
       try announce(source, files: files, index: index)
-      if !source.isBlank || index == names.count - 1 {
-        noteTotal(of: names, first: source)
+      if !source.isBlank || index == sources.count - 1 {
+        noteTotal(of: sources, first: source)
         return Beginning(
           source: source, index: index, files: files, resumption: nil, replaced: replaced, doubt: doubt)
       }

@@ -102,7 +102,7 @@ final class LoadRun: Sendable {
     self.makeStore = makeStore
     note = { if said.take($0) { tell($0) } }
     var summary = RunSummary(
-      database: job.database, table: job.table, sources: job.sources.map(job.options.question.mask.name))
+      database: job.database, table: job.table, sources: job.maskedSources.map(\.name))
     summary.command = job.command
     summary.beginsAnew = job.options.resume == .never
     self.summary = Guarded(summary)

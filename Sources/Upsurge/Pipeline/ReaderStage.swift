@@ -2,8 +2,7 @@
 struct ReaderStage {
   let run: LoadRun
   /// As they are opened, and as they are shown.
-  private let sources: [String]
-  let sourceNames: [String]
+  private let sources: [Source]
   var columns: ColumnRegistry
   private let table: any StoreTable
   /// Index of the source that is already prepared; those before it are empty, or done.
@@ -37,7 +36,6 @@ struct ReaderStage {
     self.resumption = resumption
     self.chunks = chunks
     sources = input.sources
-    sourceNames = input.names
     columns = table.columns
     announcedCount = table.knownColumns.count
     firstIndex = input.beginning.index
@@ -62,7 +60,7 @@ struct ReaderStage {
     let columns =
       run.members.isEmpty ? nil : try LoadedColumns(of: copy first, table, run.job.options)
     try readOne(first, index: firstIndex)
-    for index in sourceNames.indices.dropFirst(firstIndex + 1) {
+    for index in sources.indices.dropFirst(firstIndex + 1) {
       if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
       let watch = Stopwatch()
       let source = try run.prepare(sources[index])
@@ -138,7 +136,7 @@ struct ReaderStage {
     if run.job.options.rejects == nil { return }
     let context = try RejectContext(
       source, table: table, columns: columns, options: run.job.options)
-    run.owner(of: index).contexts.note(context, of: source.opened.name, sourceNames[index])
+    run.owner(of: index).contexts.note(context, of: source.opened.name, sources[index].name)
   }
 
   private mutating func fill<Parser: RecordParser>(
@@ -163,7 +161,7 @@ struct ReaderStage {
     let opened = reading.source.opened
     bytesRead += opened.counter.count
     bytesDecoded += opened.decodedByteCount
-    let isFeed = SourceName.isFeed(opened.name)
+    let isFeed = opened.kind.isFeed
     reading.owner.summary.withLock {
       $0.time.note(opened.compression, isPipe: !opened.isSeekable, isFeed: isFeed)
     }

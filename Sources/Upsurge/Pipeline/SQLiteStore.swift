@@ -49,9 +49,9 @@ final class SQLiteStore: Store {
     let first = input.beginning.source
     if madeTable == nil { run.announce(table, isJSON: first.isJSON) }
     try run.noteSchema(of: table, on: connection)
-    if madeTable == nil { run.warnOfRoom(first, names: input.remainingNames) }
+    if madeTable == nil { run.warnOfRoom(first, sources: input.remainingSources) }
     try run.begin(
-      upkeep, for: &table, isPacked: isPacked, first: first, names: input.remainingNames, on: connection)
+      upkeep, for: &table, isPacked: isPacked, first: first, sources: input.remainingSources, on: connection)
   }
 
   func explain(_ table: PreparedTable, for input: LoadInput) throws(UpsurgeError) -> String {

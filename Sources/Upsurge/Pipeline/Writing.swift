@@ -37,7 +37,7 @@ final class Writing<Transfer: StoreTransfer> {
     self.isResumed = isResumed
     nulledSlots = run.tableOptions.feed.map { $0.nulledColumns.compactMap(table.columns.slot) } ?? []
     delivered?.begin(columns: table.knownColumns.map(\.name))
-    isSlow = run.summary.withLock { $0.sources }.contains(where: FeedsAhead.isSlow)
+    isSlow = run.summary.withLock { $0.sources }.contains { Source($0).isSlow }
   }
 
   /// Says that the reader was started, so many seconds after the run began.

@@ -2,7 +2,7 @@ extension LoadJob {
   /// What the job is, for a run that is to be found again: options that only tune are no part of it, nor are secrets.
   package func runJob(initHash: String?) -> RunJob {
     RunJob(
-      table: table, sources: sources.map { SourceName.place(of: options.question.mask.name($0)) },
+      table: table, sources: maskedSources.map(\.place),
       options: options.inputIdentity + options.tableIdentity + options.outputIdentity
         + (initHash.map { [RunJob.Option(.initScript, $0)] } ?? []),
       command: command)

@@ -2,8 +2,8 @@
 final class RunFiles: Sendable {
   private let files: Guarded<[RunFile]>
 
-  init(_ names: [String]) {
-    files = Guarded(names.map { RunFile(name: SourceName.place(of: $0), identity: nil) })
+  init(_ sources: [Source]) {
+    files = Guarded(sources.map { RunFile(name: $0.place, identity: nil) })
   }
 
   /// Takes over what an earlier part of the run knew of the files that are done.
@@ -16,7 +16,7 @@ final class RunFiles: Sendable {
   /// Notes what tells the file from others; standard input is never taken for the same.
   func note(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let opened = source.opened
-    let identity = SourceName.isStandardInput(opened.name) ? nil : try opened.identity()
+    let identity = opened.kind == .standardInput ? nil : try opened.identity()
     files.withLock { $0[index].identity = identity }
   }
 

@@ -22,23 +22,23 @@ enum RunStart: Sendable {
     var change: String
   }
 
-  /// - Parameter names: the files that the job's sources stand for now.
+  /// - Parameter sources: the files that the job's sources stand for now.
   ///   - found: is told of an earlier run that has ended early, whatever is decided then; nil takes it back.
   /// - Throws: `guardRefused` for a job that is running, and for what `--resume` does not allow.
   static func decide(
-    _ job: RunJob, policy: ResumePolicy, names: [String], in shelf: some RunShelf,
+    _ job: RunJob, policy: ResumePolicy, sources: [Source], in shelf: some RunShelf,
     found: (RunRecord?) -> Void = { _ in }
   ) throws(UpsurgeError) -> RunStart {
     let open = try shelf.openRuns(of: job.table)
     let runs = open.filter { $0.job.sources == job.sources && !(job.isStream && $0.livePID != nil) }
     guard let last = runs.last else {
-      return try decide(job, policy: policy, beside: sharing(open, names), in: shelf)
+      return try decide(job, policy: policy, beside: sharing(open, sources), in: shelf)
     }
     for run in runs { if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) } }
     if policy == .never { return .anew(replaced: runs, doubt: nil) }
     let others = runs.dropLast()
     if last.state == .running { found(last) }
-    let change = try change(of: last, job: job, names: names)
+    let change = try change(of: last, job: job, sources: sources)
     if try shelf.hasLostRows(of: last) {
       found(nil)
       if policy == .require { throw refusal(last, because: "its rows are not in the table any more", in: shelf.place) }
@@ -71,9 +71,9 @@ enum RunStart: Sendable {
 
   /// Which of the runs have read something of these files: under one of their names, or, where they have ended, under
   /// another.
-  private static func sharing(_ runs: [RunRecord], _ names: [String]) throws(UpsurgeError) -> [RunRecord] {
+  private static func sharing(_ runs: [RunRecord], _ sources: [Source]) throws(UpsurgeError) -> [RunRecord] {
     if runs.isEmpty { return [] }
-    var contents = FileContents(names)
+    var contents = FileContents(sources)
     var sharing: [RunRecord] = []
     for run in runs {
       let isLive = run.livePID != nil
@@ -97,9 +97,9 @@ enum RunStart: Sendable {
   ) -> UpsurgeError {
     let count = run.progress.ledger.read
     let stream =
-      run.job.sources.contains(where: SourceName.isDatabase)
+      run.job.sources.contains { Source($0).isDatabase }
       ? "a database may have other rows now"
-      : run.job.sources.contains(where: SourceName.isFeed)
+      : run.job.sources.contains { Source($0).isFeed }
         ? "a URL or a command may send something else now" : "a pipe cannot be read again"
     let was = run.job.command.map { " ( \($0.lineFromAnywhere.escapedForTerminal) )" } ?? ""
     return UpsurgeError(
@@ -126,7 +126,7 @@ enum RunStart: Sendable {
 
   /// What is not as it was; nil where the run can go on.
   private static func change(
-    of run: RunRecord, job: RunJob, names: [String]
+    of run: RunRecord, job: RunJob, sources: [Source]
   ) throws(UpsurgeError) -> String? {
     // The ledger has the counts of the earlier rejects, wherever they stand.
     let changed = job.changedOptions(from: run.job).filter { $0 != Wording.option(.rejects) }
@@ -135,18 +135,18 @@ enum RunStart: Sendable {
       return "\(changed.joined(separator: ", ")) \(isOne ? "is not what it was" : "are not what they were")"
     }
     // The table of runs may have been edited.
-    let places = { (names: [String]) in names.map(SourceName.place) }
-    guard places(run.files.map(\.name)) == places(names), names.indices.contains(run.position.sourceIndex)
+    guard run.files.map({ SourceName.place(of: $0.name) }) == sources.map(\.place),
+      sources.indices.contains(run.position.sourceIndex)
     else {
       return "the list of files has changed"
     }
     for (index, file) in run.files.enumerated() where index <= run.position.sourceIndex {
-      let name = names[index].escapedForTerminal
+      let name = sources[index].name.escapedForTerminal
       guard let identity = file.identity else {
-        return SourceName.isStandardInput(file.name)
+        return Source(file.name).isStandardInput
           ? "standard input cannot be read again from there" : "\(name) cannot be read twice"
       }
-      if try !identity.isStill(atPath: names[index]) { return "\(name) has changed" }
+      if try !identity.isStill(sources[index]) { return "\(name) has changed" }
     }
     return nil
   }

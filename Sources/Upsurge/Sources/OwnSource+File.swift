@@ -1,6 +1,13 @@
 import UpsurgeInput
 import UpsurgeRecords
 
+extension LoadOptions {
+  /// What the program gives for a source that it is itself; nil for any other.
+  func ownSource(_ source: Source) -> OwnSource? {
+    if case .program(let name) = source.opening { ownSources[name] } else { nil }
+  }
+}
+
 extension OwnSource {
   /// Starts the program's producer, on a thread of its own.
   func file(

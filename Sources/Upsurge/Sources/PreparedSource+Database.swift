@@ -1,21 +1,21 @@
 extension PreparedSource {
   /// Opens rows of another database, as records that keep their types: a thread reads them in one read transaction and
   /// writes them as NDJSON into a pipe.
+  /// - Parameter name: as it may be shown.
   /// - Throws: `unreadableInput` where there is no such database or table, `usage` for a query that is none and for
   ///   options that fit no rows.
   static func prepare(
-    _ source: DatabaseSource, options: LoadOptions, counter: ByteCounter, cancellation: ReadCancellation?
+    _ source: DatabaseSource, name: String, options: LoadOptions, counter: ByteCounter, cancellation: ReadCancellation?
   ) throws(UpsurgeError) -> PreparedSource {
     if let format = options.format, format != .ndjson {
       throw UpsurgeError(
-        .usage, "\(.format, format.rawValue) is for text, and \(source.name.escapedForTerminal) has rows",
+        .usage, "\(.format, format.rawValue) is for text, and \(name.escapedForTerminal) has rows",
         hint: "leave out \(.format)")
     }
-    let (feed, columns) = try Self.feed(source, options: options)
-    _ = try FieldSelection(options: options).columnNames(of: columns.map(\.name), file: source.name)
+    let (feed, columns) = try Self.feed(source, name: name, options: options)
+    _ = try FieldSelection(options: options).columnNames(of: columns.map(\.name), file: name)
     let file = try FileSource(
-      feed: feed, name: options.question.mask.name(source.name), counter: counter,
-      cancellation: cancellation)
+      feed: feed, name: name, counter: counter, cancellation: cancellation)
     var opening = OpenedSource.Options()
     opening.compression = .none
     opening.encoding = .utf8
@@ -38,7 +38,7 @@ extension PreparedSource {
   }
 
   private static func feed(
-    _ source: DatabaseSource, options: LoadOptions
+    _ source: DatabaseSource, name: String, options: LoadOptions
   ) throws(UpsurgeError) -> (ProducedFeed, [InferredColumn]) {
     do throws(UpsurgeError) {
       let snapshots = options.databaseSnapshots
@@ -60,17 +60,17 @@ extension PreparedSource {
         InferredColumn(name: $0.name, type: columnType($0.declaredType), examples: [], nullCount: 0)
       }
       let feed = try ProducedFeed(
-        name: source.name, interrupt: { interrupter.interrupt() },
+        name: name, interrupt: { interrupter.interrupt() },
         produce: { output throws(UpsurgeError) in
           do throws(UpsurgeError) {
             try handover.write(to: output)
           } catch {
-            throw failure(error, of: source, isReading: true)
+            throw failure(error, of: source, name: name, isReading: true)
           }
         })
       return (feed, columns)
     } catch {
-      throw failure(error, of: source)
+      throw failure(error, of: source, name: name)
     }
   }
 
@@ -100,10 +100,10 @@ extension PreparedSource {
   /// A failure of the source is none of the database that is written.
   /// - Parameter isReading: whether rows were read; before that, an error is one of the query.
   private static func failure(
-    _ error: UpsurgeError, of source: DatabaseSource, isReading: Bool = false
+    _ error: UpsurgeError, of source: DatabaseSource, name: String, isReading: Bool = false
   ) -> UpsurgeError {
     var error = error
-    let name = source.name.escapedForTerminal
+    let name = name.escapedForTerminal
     if error.code == .interrupted || error.message.contains(name) { return error }
     if error.code == .cannotCreate { error.code = .unreadableInput }
     if error.code == .database {

@@ -20,18 +20,19 @@ package struct PreparedSource {
   ///   - cancellation: ends waits for a pipe.
   /// - Throws: `unreadableInput`, or `badInput` when the sample is corrupt.
   package static func prepare(
-    _ name: String, options: LoadOptions, counter: ByteCounter = ByteCounter(),
+    _ source: Source, options: LoadOptions, counter: ByteCounter = ByteCounter(),
     cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) -> PreparedSource {
-    if let source = try SourceName.database(of: name) {
-      return try prepare(source, options: options, counter: counter, cancellation: cancellation)
+    if let rows = try source.database() {
+      let name = source.hidden(by: options.question.mask).name
+      return try prepare(rows, name: name, options: options, counter: counter, cancellation: cancellation)
     }
-    if let source = options.ownSources[name] {
+    if let own = options.ownSource(source) {
       return try prepare(
-        source, name: name, options: options, counter: counter, cancellation: cancellation)
+        own, name: source.name, options: options, counter: counter, cancellation: cancellation)
     }
     let file = try FileSource(
-      name: name, asking: options.question, counter: counter, cancellation: cancellation)
+      source, asking: options.question, counter: counter, cancellation: cancellation)
     return try prepare(file, options: options)
   }
 

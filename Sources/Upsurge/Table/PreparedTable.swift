@@ -32,7 +32,7 @@ struct PreparedTable {
   /// - Throws: `usage` when the key does not fit, `guardRefused` when the table must not be made or lacks a
   ///   column, and what inference throws.
   static func prepare(
-    _ name: String, for source: PreparedSource, others: ArraySlice<String>, on connection: Connection,
+    _ name: String, for source: PreparedSource, others: ArraySlice<Source>, on connection: Connection,
     options: LoadOptions, wasMade: Bool = false
   ) throws(UpsurgeError) -> PreparedTable {
     if let schema = try TableSchema.read(connection, table: name) {
@@ -146,12 +146,12 @@ struct PreparedTable {
   /// The columns of the first source, or under `--infer full` of all of them.
   /// - Throws: `usage` where one behind the first can be read only once.
   private static func infer(
-    _ source: PreparedSource, others: ArraySlice<String>, options: LoadOptions
+    _ source: PreparedSource, others: ArraySlice<Source>, options: LoadOptions
   ) throws(UpsurgeError) -> [InferredColumn] {
     var columns = try source.inferColumnsOfNewTable(options: options)
     guard options.inference == .full else { return columns }
-    for name in others {
-      let other = try PreparedSource.prepare(name, options: options, cancellation: source.opened.cancellation)
+    for next in others {
+      let other = try PreparedSource.prepare(next, options: options, cancellation: source.opened.cancellation)
       // Its records would be gone when they are to be stored.
       if !other.opened.isSeekable {
         throw other.cannotReadTwice(why: "\(.infer, "full") reads the input twice")

@@ -6,7 +6,7 @@ extension MirrorCommand {
   /// Prints what makes a scheduler run the job.
   /// - Throws: `ValidationError` for what no scheduler is to do, `UpsurgeError`.
   func printSchedule() throws {
-    guard let database, let job, !SourceName.isStandardInput(job) else {
+    guard let database, let job, !Source(job).isStandardInput else {
       throw ValidationError("--systemd and --cron run a job file: give one, and the database")
     }
     if dryRun != nil || acceptsChange || acceptedDelivery != nil {

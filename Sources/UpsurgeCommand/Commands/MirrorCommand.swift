@@ -260,11 +260,11 @@ struct MirrorCommand: ParsableCommand {
       throw ValidationError(error.message + (error.hint.map { "\n  fix: \($0)" } ?? ""))
     }
     if name.isEmpty || OwnTable.isOwn(name) { throw ValidationError("--table \(name): give another table") }
-    for source in sources {
+    for source in table.sources {
       guard let fault = SourceFault.of(source) else { continue }
       throw ValidationError("--source \(fault.message)" + (fault.hint.map { "\n  fix: \($0)" } ?? ""))
     }
-    if sources.filter(SourceName.isStandardInput).count > 1 {
+    if table.sources.filter(\.isStandardInput).count > 1 {
       throw ValidationError("--source names standard input twice, but it can be read only once")
     }
     if let conflict = SweepConflict.of(table) {

@@ -34,10 +34,10 @@ struct MirrorInitCommand: ParsableCommand {
 
   func run() throws {
     let names = try key.map { try NameList.parse($0, option: "--key") }
-    if let fault = SourceFault.of(source) {
+    if let fault = SourceFault.of(Source(source)) {
       throw ValidationError("the source \(fault.message)" + (fault.hint.map { "; \($0)" } ?? ""))
     }
-    if SourceName.isStandardInput(source) {
+    if Source(source).isStandardInput {
       throw ValidationError("init looks at the source, and a job reads it again: give a file")
     }
     do throws(UpsurgeError) {

@@ -89,7 +89,7 @@ enum RunsText {
     case .stopped:
       run.isResumable
         ? "stopped part way; the same command goes on"
-        : "stopped part way, and cannot go on, as a \(run.sources.contains(where: SourceName.isFeed) ? "URL or command" : "pipe") "
+        : "stopped part way, and cannot go on, as a \(run.sources.contains { Source($0).isFeed } ? "URL or command" : "pipe") "
           + "cannot be read again"
     case .unseen: "complete; the same command shows its ledger"
     case .ended: "ended with exit code \(run.exitCode ?? 0)"

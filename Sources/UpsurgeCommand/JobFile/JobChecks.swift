@@ -68,7 +68,7 @@ struct JobChecks {
 
   private mutating func checkSources(_ table: MirrorTable, settings: JobSettings) throws(UpsurgeError) {
     if let source = settings.own["source"] {
-      for name in table.sources where SourceName.isStandardInput(name) {
+      for _ in table.sources.filter(\.isStandardInput) {
         if let line = inputLine {
           throw source.value.place.error(
             source.path, "standard input is named in line \(line), too, and can be read only once")
@@ -77,7 +77,7 @@ struct JobChecks {
       }
     }
     if let headers = settings.own["headers"], !headers.isDefault,
-      !table.sources.contains(where: { JobPaths.kind(of: $0) == .url })
+      !table.sources.contains(where: \.isURL)
     {
       throw headers.keyPlace.error(
         headers.path, "only http:// and https:// sources are asked with headers", hint: "remove it")
@@ -101,7 +101,7 @@ struct SweepConflict {
         commandHint: "leave out --merge, --set and --update-if, or give --kind snapshot or --local-edits keep"
       )
     }
-    if table.guards.trailer != nil, table.sources.allSatisfy(SourceName.isDatabase) {
+    if table.guards.trailer != nil, table.sources.allSatisfy(\.isDatabase) {
       return SweepConflict(
         key: "trailer", message: "is for text, and a database says itself where its rows end",
         fileHint: "remove it", commandHint: "leave it out")

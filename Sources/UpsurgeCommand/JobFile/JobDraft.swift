@@ -45,20 +45,21 @@ struct JobDraft {
   }
 
   private static func look(at source: String) throws(UpsurgeError) -> InspectJob.Description? {
-    guard JobPaths.kind(of: source) == .path else { return nil }
+    let named = Source(source)
+    guard named.kind == .file, named.foreignScheme == nil else { return nil }
     var status = stat()
-    var path = source
+    var looked = named
     if stat(source, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
       guard let first = firstFile(of: source) else {
         throw UpsurgeError(
           .unreadableInput, "there is no file in the folder \(source.escapedForTerminal) to look at",
           hint: "name a file that will come into it")
       }
-      path = first
-    } else if let first = try SourceList.expand([source]).first {
-      path = first
+      looked = Source(file: first)
+    } else if let first = try SourceList.expand([named]).first {
+      looked = first
     }
-    return try InspectJob(source: path).describe()
+    return try InspectJob(source: looked).describe()
   }
 
   /// By name; hidden files are none of a feed.
@@ -91,12 +92,13 @@ struct JobDraft {
 
   /// The name of the file without what stands behind its first dot: `feed` of `data/feed.csv.zst`.
   private static func name(of source: String) -> String {
-    if case .database = JobPaths.kind(of: source), let cut = source.lastIndex(of: "#") {
+    let kind = Source(source).kind
+    if kind == .database, let cut = source.lastIndex(of: "#") {
       return String(source[source.index(after: cut)...])
     }
-    if case .command = JobPaths.kind(of: source) { return "records" }
+    if kind == .command { return "records" }
     var name = source[...]
-    if case .url = JobPaths.kind(of: source) { name = name.prefix { $0 != "?" && $0 != "#" } }
+    if kind == .url { name = name.prefix { $0 != "?" && $0 != "#" } }
     while name.hasSuffix("/") { name = name.dropLast() }
     if let cut = name.lastIndex(of: "/") { name = name[name.index(after: cut)...] }
     let start = name.prefix { $0 != "." && $0 != "*" && $0 != "[" }

@@ -9,7 +9,7 @@ struct JobPaths {
   let folder: String
 
   init(file: String) {
-    if SourceName.isStandardInput(file) {
+    if Source(file).isStandardInput {
       folder = ""
     } else {
       let cut = file.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -19,38 +19,17 @@ struct JobPaths {
 
   func resolve(_ path: String) -> String { path.hasPrefix("/") ? path : folder + path }
 
-  /// What a source is, by how it begins.
-  enum SourceKind: Equatable {
-    case standardInput, url, command, database, path
-    /// Another scheme than those that are read.
-    case unknown(String)
-  }
+  func resolve(_ source: Source) -> Source { source.starting(in: folder) }
+}
 
-  static func kind(of source: String) -> SourceKind {
-    if SourceName.isStandardInput(source) { return .standardInput }
-    if SourceName.isURL(source) { return .url }
-    if SourceName.command(of: source) != nil { return .command }
-    if SourceName.isDatabase(source) { return .database }
-    if let cut = source.firstIndex(of: ":"), cut != source.startIndex, source[cut...].hasPrefix("://") {
-      let scheme = source[..<cut]
-      if scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) { return .unknown(String(scheme)) }
-    }
-    return .path
-  }
-
-  /// The source with its path resolved, as it is used and as it is shown.
-  func resolve(source: String, shown: String) -> (source: String, shown: String) {
-    switch Self.kind(of: source) {
-    case .path:
-      return source.hasPrefix("/") ? (source, shown) : (folder + source, folder + shown)
-    case .database:
-      let path = source.dropFirst(7)
-      if path.hasPrefix("/") { return (source, shown) }
-      // What is shown begins in the same way, unless that is a secret.
-      let isSame = shown.hasPrefix("sqlite:")
-      return ("sqlite:\(folder)\(path)", isSame ? "sqlite:\(folder)\(shown.dropFirst(7))" : shown)
-    default: return (source, shown)
-    }
+extension Source {
+  /// The scheme of what looks like a URL, and is none that is read.
+  var foreignScheme: String? {
+    guard let path = filePath, let cut = path.firstIndex(of: ":"), cut != path.startIndex,
+      path[cut...].hasPrefix("://")
+    else { return nil }
+    let scheme = path[..<cut]
+    return scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ? String(scheme) : nil
   }
 }
 
@@ -59,28 +38,29 @@ struct SourceFault {
   var message: String
   var hint: String?
 
-  /// - Parameter isSecret: nothing of the text may be said.
-  static func of(_ source: String, isSecret: Bool = false) -> SourceFault? {
-    if source.isEmpty { return SourceFault(message: "is empty", hint: "name a file") }
-    switch JobPaths.kind(of: source) {
-    case .unknown(let scheme):
+  /// nil where there is nothing to find fault with. Of a text into which a secret was put, nothing is said.
+  static func of(_ source: Source) -> SourceFault? {
+    switch source.opening {
+    case .file(let path):
+      if path.isEmpty { return SourceFault(message: "is empty", hint: "name a file") }
+      guard let scheme = source.foreignScheme else { return nil }
       return SourceFault(
-        message: (isSecret ? "its scheme" : "\(scheme)://")
+        message: (source.isReworded ? "its scheme" : "\(scheme)://")
           + " is not read; known: paths, globs, folders, http://, https://, exec:, sqlite:",
         hint: scheme.lowercased() == "file" ? "give the path" : "exec:COMMAND reads what a command writes")
-    case .command:
-      if !source.dropFirst(5).allSatisfy(\.isWhitespace) { return nil }
+    case .command(let command):
+      if !command.allSatisfy(\.isWhitespace) { return nil }
       return SourceFault(message: "exec: has no command", hint: "write exec:COMMAND")
-    case .database:
-      if DatabaseSource(source) != nil { return nil }
+    case .database(_, let rows):
+      if rows != nil { return nil }
       return SourceFault(
         message: "sqlite: takes a path and a table or query",
         hint: "write sqlite:PATH#TABLE, or 'sqlite:PATH?query=SELECT …'")
-    case .url:
-      let host = source.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
-      if !host.isEmpty && !source.contains(where: \.isWhitespace) { return nil }
+    case .url(let url):
+      let host = url.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
+      if !host.isEmpty && !url.contains(where: \.isWhitespace) { return nil }
       return SourceFault(message: "the URL has no host, or a blank in it", hint: "write %20 for a blank")
-    case .path, .standardInput: return nil
+    case .standardInput, .program: return nil
     }
   }
 }

@@ -60,7 +60,7 @@ struct JobSecrets {
         let name = rest[rest.index(start, offsetBy: 2)..<end]
         let value = try value(of: name, path: path, place: place)
         found.shown[value] = "${\(name)}"
-        if SourceName.command(of: expanded) == nil {
+        if Source(expanded).kind != .command {
           let encoded = URLPlace.encoded(value, after: expanded, before: rest[rest.index(after: end)...])
           found.shown[encoded] = "${\(name)}"
           take(encoded)

@@ -145,31 +145,29 @@ extension JobTableReader {
     let nodes: [JobNode]
     if case .list(let list) = own.value.content { nodes = list } else { nodes = [own.value] }
     if nodes.isEmpty { throw own.value.place.error(own.path, "the list is empty", hint: "name a file") }
-    var (sources, shownSources): ([String], [String]) = ([], [])
+    var sources: [Source] = []
     var secrets = JobSecrets.Found()
     for node in nodes {
       guard case .text(let shown) = node.content else {
         throw node.place.error(own.path, "is \(node.kind); it takes a text or a list of texts")
       }
       try checkPassword(shown, path: own.path, place: node.place)
-      let source = try reader.secrets.expand(
+      let text = try reader.secrets.expand(
         shown, path: own.path, place: node.place, noting: &secrets)
-      if let fault = SourceFault.of(source, isSecret: source != shown) {
+      let source = Source(text, shown: shown)
+      if let fault = SourceFault.of(source) {
         throw node.place.error(own.path, fault.message, hint: fault.hint)
       }
-      let resolved = reader.paths.resolve(source: source, shown: shown)
-      sources.append(resolved.source)
-      shownSources.append(resolved.shown)
+      sources.append(reader.paths.resolve(source))
     }
     table.sources = sources
-    table.shownSources = shownSources
     table.secrets = secrets.shown
     table.environment = secrets.environment
   }
 
   /// A password in the text of a URL would be shown wherever the source is.
   private func checkPassword(_ shown: String, path: String, place: JobPlace) throws(UpsurgeError) {
-    guard JobPaths.kind(of: shown) == .url else { return }
+    guard Source(shown).isURL else { return }
     let authority = shown.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
     guard let at = authority.lastIndex(of: "@") else { return }
     // The colons of ${env:NAME} are none of the URL's.

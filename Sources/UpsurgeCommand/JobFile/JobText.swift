@@ -17,7 +17,7 @@ enum JobText {
   }
 
   private static func text(_ table: MirrorTable, words: [String]) -> [String] {
-    var facts: [(String, String)] = table.shownSources.map { ("source", SourceName.shown($0)) }
+    var facts: [(String, String)] = table.sources.map { ("source", $0.shown) }
     if !table.headers.isEmpty {
       facts.append(("headers", table.headers.keys.sorted().joined(separator: ", ")))
     }
@@ -33,7 +33,7 @@ enum JobText {
     if let count = table.guards.expectedCount {
       facts.append(("count", "exactly \(Words.count(count, "record"))"))
     }
-    if table.folder != DropFolder() || table.shownSources.contains(where: { $0.hasSuffix("/") }) {
+    if table.folder != DropFolder() || table.sources.contains(where: { $0.label.hasSuffix("/") }) {
       facts.append(("folder", folder(table.folder)))
     }
     let told = OptionCatalogue.all.filter {

@@ -29,8 +29,8 @@ package final class CommandFeed: Feed {
   package init(
     _ command: String, environment: [String: String] = [:], mask: SecretMask = SecretMask()
   ) throws(UpsurgeError) {
-    let given = SourceName.commandMark + command
-    try SourceName.checkFeed(given)
+    let given = Source.Opening.commandMark + command
+    try Source(given).checkFeed()
     name = mask.name(given)
     isMasked = name != SourceName.redacted(given)
     let output = try FeedPipe(for: name)
@@ -94,7 +94,7 @@ package final class CommandFeed: Feed {
       status == 127 << 8
       ? "the shell has found no such command; give its path"
       : "try it by itself\(isMasked ? ", with what ${…} stands for put in" : ""): "
-        + "sh -c \((SourceName.command(of: name) ?? name).quotedForShell) >/dev/null"
+        + "sh -c \((Source(name).command ?? name).quotedForShell) >/dev/null"
     return UpsurgeError(
       .badInput, "\(name.escapedForTerminal) failed with \(words)\(said)", position: Position(file: name),
       hint: hint, underlyingCode: status)

@@ -22,8 +22,9 @@ package final class HTTPFetch: Feed {
     _ request: HTTPRequest, cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) -> HTTPFetch {
     let name = request.shownURL
-    guard SourceName.isURL(request.url) else {
-      throw SourceName.unknownScheme(of: request.url)
+    let source = Source(request.url)
+    guard source.isURL else {
+      throw source.unknownScheme
         ?? .badURL(name, "it does not begin with http:// or https://")
     }
     try request.validate()

@@ -21,14 +21,14 @@ package struct SecretMask: Sendable {
   package init() {}
 
   /// - Parameters:
-  ///   - sources: as they are opened, and as they may be shown.
+  ///   - sources: those of which other words are shown.
   ///   - values: what was put in, and what stands in the text for it: `${env:NAME}`.
-  package init(sources: some Sequence<(String, String)>, values: [String: String]) {
-    for (source, shown) in sources where source != shown {
-      let shown = Self.ofKind(of: source, shown)
-      if SourceName.isFeed(source) { names[source] = shown }
-      add(source, shown)
-      add(SourceName.redacted(source), SourceName.redacted(shown))
+  package init(sources: some Sequence<Source>, values: [String: String]) {
+    for source in sources where source.isReworded {
+      let (text, shown) = (source.opening.text, source.markedLabel)
+      if source.isFeed { names[text] = shown }
+      add(text, shown)
+      add(SourceName.redacted(text), SourceName.redacted(shown))
     }
     for (value, shown) in values {
       add(value, shown)
@@ -51,11 +51,17 @@ package struct SecretMask: Sendable {
     sort()
   }
 
+  /// Hides also what a source has other words for.
+  func hiding(_ source: Source) -> SecretMask {
+    if !source.isReworded || names[source.opening.text] != nil { return self }
+    return SecretMask([self, SecretMask(sources: [source], values: [:])])
+  }
+
   package var isEmpty: Bool { names.isEmpty && words.isEmpty }
 
   /// The name of a source as it may be shown and stored; that of a file as it is.
-  package func name(_ source: String) -> String {
-    SourceName.redacted(SourceName.isFeed(source) ? names[source] ?? masked(source) : source)
+  func name(_ source: String) -> String {
+    SourceName.redacted(Source(source).isFeed ? names[source] ?? masked(source) : source)
   }
 
   /// A URL of any kind as it may be shown, also one that a server has sent.
@@ -103,14 +109,4 @@ package struct SecretMask: Sendable {
   }
 
   private mutating func sort() { words.sort { $0.secret.count > $1.secret.count } }
-
-  /// The shown name with what says that it is a feed, where that is part of a secret: `https://${env:URL}`.
-  private static func ofKind(of source: String, _ shown: String) -> String {
-    guard SourceName.isFeed(source), !SourceName.isFeed(shown) else { return shown }
-    if SourceName.isURL(source) {
-      let scheme = source.prefix { $0 != ":" }
-      return "\(scheme)://\(shown)"
-    }
-    return (SourceName.isDatabase(source) ? SourceName.databaseMark : SourceName.commandMark) + shown
-  }
 }

@@ -14,34 +14,36 @@ package enum SourceList {
   /// `exec:…` are passed on.
   /// - Throws: `unreadableInput` for a missing file, a directory, a glob without a match or a URL that is not fetched;
   ///   `usage` when standard input is named twice, and for a command that is none.
-  package static func expand(_ arguments: [String]) throws(UpsurgeError) -> [String] {
-    var names: [String] = []
-    var hasStandardInput = false
-    for argument in arguments {
-      if SourceName.isStandardInput(argument) {
-        if hasStandardInput {
-          throw UpsurgeError(
-            .usage, "standard input is named twice, but can be read only once", hint: "name - once")
-        }
-        hasStandardInput = true
-        names.append(argument)
-      } else if SourceName.isFeed(argument) {
-        try SourceName.checkFeed(argument)
-        names.append(argument)
-      } else if let info = stat(path: argument) {
-        if info.isDirectory { throw .isDirectory(argument) }
-        names.append(argument)
-      } else {
-        let code = errno
-        if let error = SourceName.unknownScheme(of: argument) { throw error }
-        guard code == ENOENT && hasGlobCharacters(argument) else { throw .cannotOpen(argument, code) }
-        for match in try matches(of: argument) {
-          if let info = stat(path: match), info.isDirectory { throw .isDirectory(match) }
-          names.append(match)
-        }
+  package static func expand(_ sources: [Source]) throws(UpsurgeError) -> [Source] {
+    var expanded: [Source] = []
+    for source in sources {
+      if let path = source.filePath {
+        expanded += try files(of: source, path: path)
+        continue
       }
+      if source.isStandardInput, expanded.contains(where: \.isStandardInput) {
+        throw UpsurgeError(
+          .usage, "standard input is named twice, but can be read only once", hint: "name - once")
+      }
+      try source.checkFeed()
+      expanded.append(source)
     }
-    return names
+    return expanded
+  }
+
+  /// The file itself, or those that its path matches as a glob.
+  private static func files(of source: Source, path: String) throws(UpsurgeError) -> [Source] {
+    if let info = stat(path: path) {
+      if info.isDirectory { throw .isDirectory(path) }
+      return [source]
+    }
+    let code = errno
+    if let error = source.unknownScheme { throw error }
+    guard code == ENOENT && hasGlobCharacters(path) else { throw .cannotOpen(path, code) }
+    return try matches(of: path).map { (match) throws(UpsurgeError) in
+      if let info = stat(path: match), info.isDirectory { throw .isDirectory(match) }
+      return Source(file: match)
+    }
   }
 
   private static func hasGlobCharacters(_ name: String) -> Bool {

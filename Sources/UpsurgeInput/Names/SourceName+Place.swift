@@ -5,13 +5,11 @@
 #endif
 
 extension SourceName {
-  /// One name for a source, however it was spelled: the path from the root without links. Of a glob, and of what is
-  /// not there, that of the folder with the rest behind it; `-` for standard input; a URL or command as it may be shown.
-  package static func place(of name: String) -> String {
-    if isStandardInput(name) { return standardInput }
-    // Of a database the rows are part of the name.
-    if let source = DatabaseSource(name) { return source.name(path: place(of: source.path)) }
-    if isFeed(name) { return redacted(name) }
+  /// The place of a source that is known by its name, or by its path.
+  package static func place(of name: String) -> String { Source(name).place }
+
+  /// A path from the root without links. Of a glob, and of what is not there, that of the folder with the rest behind it.
+  static func path(of name: String) -> String {
     var folder = name
     var rest = ""
     while true {
@@ -29,15 +27,15 @@ extension SourceName {
 
   /// The folder in which a name begins, from the root; nil where it begins at the root or is no file.
   package static func folder(of name: String) -> String? {
-    isStandardInput(name) || isFeed(name) || name.utf8.first == UInt8(ascii: "/") ? nil : place(of: ".")
+    Source(name).filePath.flatMap { $0.utf8.first == UInt8(ascii: "/") ? nil : place(of: ".") }
   }
 
   /// One name for a source whose name begins in a folder, as `folder(of:)` told it where the name was given.
   package static func place(of name: String, in folder: String?) -> String {
-    guard let folder, !isStandardInput(name), !isFeed(name), name.utf8.first != UInt8(ascii: "/") else {
+    guard let folder, let path = Source(name).filePath, path.utf8.first != UInt8(ascii: "/") else {
       return place(of: name)
     }
-    return place(of: folder + "/" + name)
+    return place(of: folder + "/" + path)
   }
 }
 

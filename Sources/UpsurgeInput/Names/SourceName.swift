@@ -1,30 +1,36 @@
 import UpsurgeRecords
 
-/// How a source's name is understood and shown.
+/// How the name of a source, or any path, stands in messages: what a position, a record of a run or a stream has of it.
 package enum SourceName {
   /// The name of standard input in positions and messages.
-  package static let standardInput = "-"
-
-  /// Whether the name stands for standard input: `-`, `/dev/stdin`, `/dev/fd/0` or `/proc/self/fd/0`.
-  package static func isStandardInput(_ name: String) -> Bool {
-    name == standardInput || name == "/dev/stdin" || name == "/dev/fd/0" || name == "/proc/self/fd/0"
-  }
+  static let standardInput = "-"
 
   /// The name as it is shown: `standard input`, or the path or URL with control characters made visible.
   package static func shown(_ name: String) -> String {
-    isStandardInput(name) ? "standard input" : redacted(name).escapedForTerminal
+    Source(name).isStandardInput ? "standard input" : redacted(name).escapedForTerminal
+  }
+
+  /// The name as it may be shown and stored: without the credentials that a URL holds (`https://***@host/…`), nor the
+  /// values of parameters that are called like secrets (`?token=***`).
+  package static func redacted(_ name: String) -> String {
+    switch Source.Opening(name) {
+    case .url: URLText.redacted(name)
+    case .command: URLText.redacted(within: name)
+    case .file, .standardInput, .database, .program: name
+    }
   }
 
   /// The name as an argument that can be pasted into a shell; empty for what is no file.
   static func asShellArgument(_ name: String) -> String {
-    if isStandardInput(name) || isFeed(name) { return "" }
+    if Source(name).filePath == nil { return "" }
     return " " + (name.hasPrefix("-") ? "./" + name : name).quotedForShell
   }
 
   /// The way around a format that is not read here: `bzip2 -dc feed.bz2 | upsurge load DB TABLE -`.
   static func piped(_ command: String, _ name: String) -> String {
-    if isURL(name) { return "upsurge load DB TABLE 'exec:curl -fsSL URL | \(command)'" }
-    if isFeed(name) { return "upsurge load DB TABLE '\(commandMark)COMMAND | \(command)'" }
+    let source = Source(name)
+    if source.isURL { return "upsurge load DB TABLE 'exec:curl -fsSL URL | \(command)'" }
+    if source.isFeed { return "upsurge load DB TABLE 'exec:COMMAND | \(command)'" }
     return "\(command)\(asShellArgument(name)) | upsurge load DB TABLE -"
   }
 

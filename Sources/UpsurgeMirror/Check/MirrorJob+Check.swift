@@ -32,7 +32,7 @@ extension MirrorJob {
   }
 
   private func header(of table: MirrorTable) -> [String]? {
-    guard table.sources.count == 1, DeliveredFile.Stamp(path: table.sources[0]) != nil,
+    guard table.sources.count == 1, DeliveredFile.Stamp(table.sources[0]) != nil,
       let source = try? PreparedSource.prepare(table.sources[0], options: options(of: table)),
       case .csv(let sniffed) = source.shape, !sniffed.headerNames.isEmpty
     else { return nil }

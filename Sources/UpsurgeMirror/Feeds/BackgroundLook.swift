@@ -10,12 +10,12 @@ final class BackgroundLook: Sendable {
   /// Whether nobody asks any more.
   private let isVain = Guarded(false)
 
-  /// - Parameter names: paths of files.
-  init(_ names: [String], control: RunControl) throws(UpsurgeError) {
-    stamps = names.map { DeliveredFile.Stamp(path: $0) }
+  init(_ sources: [Source], control: RunControl) throws(UpsurgeError) {
+    stamps = sources.map { DeliveredFile.Stamp($0) }
     if stamps.contains(nil) { return }
+    let paths = sources.compactMap(\.filePath)
     let worker = try WorkerThread { [self] in
-      let found = Self.look(at: names) { control.cancellationSignal != nil || isVain.withLock { $0 } }
+      let found = Self.look(at: paths) { control.cancellationSignal != nil || isVain.withLock { $0 } }
       self.found.withLock { $0 = found }
     }
     thread.withLock { $0 = worker }
@@ -38,10 +38,10 @@ final class BackgroundLook: Sendable {
     worker?.join()
   }
 
-  private static func look(at names: [String], isCancelled: () -> Bool) -> [DeliveredFile]? {
+  private static func look(at paths: [String], isCancelled: () -> Bool) -> [DeliveredFile]? {
     var files: [DeliveredFile] = []
-    for name in names {
-      let file = try? DeliveredFile.look(at: name, known: KnownFiles(), isCancelled: isCancelled)
+    for path in paths {
+      let file = try? DeliveredFile.look(at: path, known: KnownFiles(), isCancelled: isCancelled)
       guard let file else { return nil }
       files.append(file)
     }

@@ -40,7 +40,7 @@ struct DeliveredFile: Sendable, Equatable {
     guard let stamp = Stamp(path: path, followsLinks: !isFound) else { return nil }
     let name = SourceName.place(of: path)
     if let same = known.named(name).first(where: { $0.stamp == stamp }) { return same }
-    let file = isFound ? try FileSource(found: path) : try FileSource(name: path)
+    let file = isFound ? try FileSource(found: path) : try FileSource(Source(file: path))
     var hash = ContentHash.Stream()
     // The kernel copies to memory that lies a few bytes behind the start of a page at half the speed on some processors.
     let byteCount = Int(min(stamp.byteCount + 1, 1 << 20))
@@ -64,9 +64,15 @@ struct DeliveredFile: Sendable, Equatable {
 
 extension DeliveredFile.Stamp {
   /// nil for what is no regular file, or no longer there.
+  init?(_ source: Source) {
+    guard let path = source.filePath else { return nil }
+    self.init(path: path)
+  }
+
+  /// nil for what is no regular file, or no longer there.
   init?(path: String, followsLinks: Bool = true) {
     var info = stat()
-    guard !SourceName.isStandardInput(path), (followsLinks ? stat(path, &info) : lstat(path, &info)) == 0,
+    guard !Source(path).isStandardInput, (followsLinks ? stat(path, &info) : lstat(path, &info)) == 0,
       info.st_mode & S_IFMT == S_IFREG
     else {
       return nil

@@ -55,33 +55,33 @@ struct FeedIdentity: Sendable, Equatable {
   init(_ table: MirrorTable) {
     kind = table.kind.rawValue
     // As they may be shown: they are stored, and told when they change.
-    let mask = table.mask
-    sources = zip(table.sources, table.shownSources).map { source, shown in
-      SourceName.place(of: SourceName.isFeed(source) ? mask.name(source) : shown)
-    }
+    sources = table.maskedSources.map { $0.isFeed ? $0.place : SourceName.place(of: $0.label) }
     key = table.options.key.map { SQLName.folded($0) }
     scope = table.scope
     var headers: [String: String] = [:]
-    let isAsked = table.sources.contains(where: SourceName.isURL)
+    let isAsked = table.sources.contains(where: \.isURL)
     for (name, value) in isAsked ? table.headers.sorted(by: { $0.key < $1.key }) : [] {
       let name = name.lowercased()
       headers[name, default: ""] += Self.mark(of: value, bitCount: Self.isRenewed(name) ? 8 : 32)
     }
     self.headers = headers
     // Also where a masked parameter of a URL in the job file is what has changed: `?key=orders`.
-    let secret = zip(table.sources, table.shownSources).filter { $0 != $1 || SourceName.redacted($0) != $0 }
+    let secret = table.sources.filter(\.hidesSecrets)
     secretMark =
       secret.isEmpty
       ? nil
-      : secret.map { Self.mark(ofSource: Self.filled($0.0, table.environment)) }
-        .joined(separator: " ")
+      : secret.map { Self.mark(of: $0, table.environment) }.joined(separator: " ")
   }
 
-  /// A command with the secrets that it refers to: what stands for them has changed where they have.
-  private static func filled(_ source: String, _ environment: [String: String]) -> String {
-    guard SourceName.command(of: source) != nil else { return source }
-    let values = environment.sorted { $0.key < $1.key }.filter { source.contains($0.key) }
-    return ([source] + values.map(\.value)).joined(separator: "\n")
+  /// As for headers: eight bits of what may hold a password, a URL, a command or a query, and 32 of the path of a file. A
+  /// command counts with the secrets that it refers to: what stands for them has changed where they have.
+  private static func mark(of source: Source, _ environment: [String: String]) -> String {
+    var text = source.opening.text
+    if source.kind == .command {
+      let values = environment.sorted { $0.key < $1.key }.filter { text.contains($0.key) }
+      text = ([text] + values.map(\.value)).joined(separator: "\n")
+    }
+    return mark(of: text, bitCount: source.isFeed ? 8 : 32)
   }
 
   init(
@@ -90,11 +90,6 @@ struct FeedIdentity: Sendable, Equatable {
   ) {
     (self.kind, self.sources, self.key, self.scope) = (kind, sources, key, scope)
     (self.headers, self.secretMark) = (headers, secretMark)
-  }
-
-  /// As for headers: eight bits of what may hold a password, a URL, a command or a query, and 32 of the path of a file.
-  private static func mark(ofSource source: String) -> String {
-    mark(of: source, bitCount: SourceName.isFeed(source) ? 8 : 32)
   }
 
   /// Bits that change with a value: eight of credentials, which say next to nothing about them, else 32.

@@ -8,6 +8,13 @@ import UpsurgeRecords
   import Darwin
 #endif
 
+extension Source {
+  /// The path of a folder; nil for anything else.
+  var folderPath: String? { filePath.flatMap { FolderListing.isFolder($0) ? $0 : nil } }
+
+  var isFolder: Bool { folderPath != nil }
+}
+
 /// The files of a drop folder.
 enum FolderListing {
   /// Names of files that somebody is still writing, by their ends.

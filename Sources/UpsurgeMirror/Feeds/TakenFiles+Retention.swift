@@ -63,13 +63,14 @@ extension MirrorTable {
   /// The files of a delta or a drop folder, in order, and the links of its folders, which are not followed.
   func found() throws(UpsurgeError) -> (files: [String], links: [String]) {
     var (files, links): ([String], [String]) = ([], [])
-    for source in sources {
-      if FolderListing.isFolder(source) {
-        let listing = try FolderListing.files(in: source, order: folder.order)
+    for source in maskedSources {
+      if let path = source.folderPath {
+        let listing = try FolderListing.files(in: path, order: folder.order)
         files += listing.files
         links += listing.links
       } else {
-        files += try SourceList.expand([source])
+        // A stream among files is refused by its name, when it is its turn.
+        files += try SourceList.expand([source]).map { $0.filePath ?? $0.name }
       }
     }
     return (files, links)

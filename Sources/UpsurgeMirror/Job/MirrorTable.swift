@@ -5,23 +5,22 @@ import UpsurgeInput
 public struct MirrorTable: Sendable {
   public var name: String
   /// Paths, globs, folders, URLs, `exec:COMMAND`, `sqlite:PATH#TABLE`, or `-` for standard input.
-  public var sources: [String]
-  /// The sources as they may be shown: as the job file has them, without the secrets that have been put in.
-  public var shownSources: [String] {
-    get { shown ?? sources }
-    set { shown = newValue == sources ? nil : newValue }
-  }
-  private var shown: [String]?
+  public var sources: [Source]
   /// The secrets that have been put into the sources, each with what stands for it in the job file: `${env:NAME}`.
   package var secrets: [String: String] = [:]
   /// The secrets that commands refer to, by the variables of their environment that hold them.
   package var environment: [String: String] = [:]
   /// What the last line of each file says; nil where there is none, as in a database.
   var trailer: TrailerPattern? {
-    sources.allSatisfy(SourceName.isDatabase) ? nil : guards.trailer.flatMap { TrailerPattern($0) }
+    sources.allSatisfy(\.isDatabase) ? nil : guards.trailer.flatMap { TrailerPattern($0) }
   }
   /// Hides them, and what they are part of.
-  package var mask: SecretMask { SecretMask(sources: zip(sources, shownSources), values: secrets) }
+  package var mask: SecretMask { SecretMask(sources: sources, values: secrets) }
+  /// The sources without secrets that were put into others.
+  var maskedSources: [Source] {
+    let mask = mask
+    return sources.map { $0.hidden(by: mask) }
+  }
   /// What http and https sources are asked with, by the header's name; may hold secrets, so never shown.
   public var headers: [String: String] = [:]
   public var kind = Kind.snapshot
@@ -44,10 +43,16 @@ public struct MirrorTable: Sendable {
   /// How the records are read and stored; `rejects`, `onError` and the like of the table.
   public var options: LoadOptions
 
-  public init(name: String, sources: [String], options: LoadOptions = LoadOptions()) {
+  public init(name: String, sources: [Source], options: LoadOptions = LoadOptions()) {
     self.name = name
     self.sources = sources
     self.options = options
+  }
+
+  /// The same of sources as `Source.init(_:)` reads them.
+  @_disfavoredOverload
+  public init(name: String, sources: [String], options: LoadOptions = LoadOptions()) {
+    self.init(name: name, sources: sources.map { Source($0) }, options: options)
   }
 
   public enum Kind: String, Sendable, CaseIterable {

@@ -34,6 +34,6 @@ public struct UnattendedRules: Sendable, Equatable {
     if error.code == .unreadableInput || error.code == .databaseBusy { return true }
     // A command that failed, or an answer that was cut: no record is to blame.
     guard error.code == .badInput, let place = error.position else { return false }
-    return SourceName.isFeed(place.file) && place.record == nil && place.line == nil
+    return Source(place.file).isFeed && place.record == nil && place.line == nil
   }
 }

@@ -200,7 +200,7 @@ extension MirrorTable {
         .usage, "table \(shown) has no source", hint: "source: names a file, glob, folder or URL")
     }
     if case .file(let path)? = options.rejects,
-      sources.contains(where: FolderListing.isFolder) || kind == .delta
+      sources.contains(where: \.isFolder) || kind == .delta
     {
       throw UpsurgeError(
         .usage,

@@ -6,11 +6,11 @@ import UpsurgeStorage
 /// What the job asks of a table's loads.
 extension TableMirror {
   func load(
-    _ names: [String], _ record: FeedRecord?, _ tick: (RunControl.Progress) -> Void,
+    _ sources: [Source], _ record: FeedRecord?, _ tick: (RunControl.Progress) -> Void,
     resume: ResumePolicy = .auto
   ) throws(UpsurgeError) -> EndedLoad {
     var load = LoadJob(
-      database: job.database, table: table.name, sources: names, options: try options(record, names))
+      database: job.database, table: table.name, sources: sources, options: try options(record, sources))
     load.options.resume = resume
     var end = load.runToEnd(control: control, in: group, note: note, tick: tick)
     // From its first record at most once, and then at most once with the columns that are gone.
@@ -29,7 +29,7 @@ extension TableMirror {
   private func prepareRereading(_ load: inout LoadJob, behind end: EndedLoad) -> Bool {
     guard end.summary.signal == nil, end.summary.error?.code == .guardRefused, let feed = end.feed,
       end.summary.repetition == nil || end.summary.committedCount == 0,
-      !load.sources.contains(where: SourceName.isReadOnce)
+      !load.sources.contains(where: \.isReadOnce)
     else { return false }
     switch feed.reread {
     case .none: return false
@@ -54,9 +54,9 @@ extension TableMirror {
     return rules
   }
 
-  func options(_ record: FeedRecord?, _ names: [String]) throws(UpsurgeError) -> LoadOptions {
+  func options(_ record: FeedRecord?, _ sources: [Source]) throws(UpsurgeError) -> LoadOptions {
     var options = job.options(of: table)
-    if let record, names.count == 1, !job.verifiesAll, record.validators != HTTPValidators(),
+    if let record, sources.count == 1, !job.verifiesAll, record.validators != HTTPValidators(),
       try isThere(record)
     {
       options.question.validators = record.validators
@@ -92,7 +92,7 @@ extension TableMirror {
     options.snapshot = snapshotRules(record)
     // What was there before the transaction of a group tells the chunks of its only delivery.
     let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
-    if table.sweep != .none, !table.hasRowState, options.isAtomic, names.count == 1, isOnlyOne {
+    if table.sweep != .none, !table.hasRowState, options.isAtomic, sources.count == 1, isOnlyOne {
       var isKnown = false
       if let record, !job.verifiesAll { isKnown = try isThere(record) }
       options.chunks = isKnown ? .use : .remember
@@ -127,7 +127,9 @@ extension TableMirror {
     rules.owner = table.ownedBy ?? ""
     rules.localEdits = table.localEdits
     // What stands in the place of secrets is in no name that is stored.
-    if table.shownSources != table.sources { rules.source = table.shownSources.joined(separator: ", ") }
+    if table.sources.contains(where: \.isReworded) {
+      rules.source = table.sources.map(\.label).joined(separator: ", ")
+    }
     if let connection = try lookingConnection() { rules.adoptsUnnamed = try unnamed(on: connection) != nil }
     return rules
   }

@@ -13,20 +13,20 @@ import UpsurgeStorage
 extension TableMirror {
   /// Whether its sources may have to be waited for.
   var mayWait: Bool {
-    !takesEachOnce && (table.unattended.retryCount > 0 || table.sources.contains(where: FeedsAhead.isSlow))
+    !takesEachOnce && (table.unattended.retryCount > 0 || table.sources.contains(where: \.isSlow))
   }
 
   /// Reads the slow sources to their end, and looks whether the files are there.
   /// - Returns: why the feed cannot be read, as far as that is known then.
   func readAhead(into ahead: FeedsAhead, _ tick: (RunControl.Progress) -> Void) -> UpsurgeError? {
     do throws(UpsurgeError) {
-      let names = try SourceList.expand(table.sources)
-      for name in names where !SourceName.isFeed(name) && !FeedsAhead.isSlow(name) {
-        if !SourceName.isStandardInput(name), access(name, R_OK) != 0 { throw .cannotOpen(name, errno) }
+      let sources = try SourceList.expand(table.maskedSources)
+      for source in sources where !source.isSlow {
+        if let path = source.filePath, access(path, R_OK) != 0 { throw .cannotOpen(path, errno) }
       }
-      let slow = names.filter(FeedsAhead.isSlow)
+      let slow = sources.filter(\.isSlow)
       if slow.isEmpty { return nil }
-      let question = try options(knownForRequest(), names).question
+      let question = try options(knownForRequest(), sources).question
       return try readAhead(slow, asking: question, into: ahead, tick)
     } catch {
       return error
@@ -47,7 +47,7 @@ extension TableMirror {
 
   /// Reads sources on a thread of its own, and passes on a cancellation.
   private func readAhead(
-    _ names: [String], asking question: HTTPQuestion, into ahead: FeedsAhead,
+    _ sources: [Source], asking question: HTTPQuestion, into ahead: FeedsAhead,
     _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) -> UpsurgeError? {
     let cancellation = ReadCancellation()
@@ -55,11 +55,11 @@ extension TableMirror {
     let completion = Completion()
     let worker = try WorkerThread { [table = table.name, control] in
       var byteCount: UInt64 = 0
-      for name in names {
+      for source in sources {
         let before = byteCount
         do throws(UpsurgeError) {
-          let reason = try ahead.read(name, of: table) { () throws(UpsurgeError) in
-            try FileSource(name: name, asking: question, cancellation: cancellation)
+          let reason = try ahead.read(source, of: table) { () throws(UpsurgeError) in
+            try FileSource(source, asking: question, cancellation: cancellation)
           } progress: { count in
             byteCount = before + count
             control.note(bytes: byteCount)

@@ -7,30 +7,30 @@ import UpsurgeStorage
 extension TableMirror {
   /// Whether a file is a delivery of its own, and never taken again: of a delta, whose files would set rows back.
   var takesEachOnce: Bool {
-    let isFiles = !table.sources.contains { SourceName.isStandardInput($0) || SourceName.isFeed($0) }
-    return table.kind == .delta && isFiles || table.sources.contains(where: FolderListing.isFolder)
+    let isFiles = table.sources.allSatisfy { $0.kind == .file }
+    return table.kind == .delta && isFiles || table.sources.contains(where: \.isFolder)
   }
 
   /// Takes what stands there, unless it is what was taken last.
   func takeLast(_ turn: inout Turn, _ tick: (RunControl.Progress) -> Void) throws(UpsurgeError) {
     guard let record = turn.record else { return }
-    let names = try SourceList.expand(table.sources)
+    let sources = try SourceList.expand(table.maskedSources)
     var files: [DeliveredFile]?
     var looking: BackgroundLook?
     defer {
       looking?.giveUp()
       looking?.wait()
     }
-    if mayBeThere(record, names) {
-      files = try look(at: names, known: record.files)
+    if mayBeThere(record, sources) {
+      files = try look(at: sources, known: record.files)
       if let files, try isThere(record, files) { return noteUnchanged(record, &turn.summary) }
     } else {
-      looking = try BackgroundLook(names, control: control)
+      looking = try BackgroundLook(sources, control: control)
     }
-    let end = try load(names, record, tick)
+    let end = try load(sources, record, tick)
     if end.summary.error != nil || end.summary.signal != nil { looking?.giveUp() }
     files = looking?.files() ?? files
-    turn.deliveries.append(Delivery(load: end, names: names, files: files))
+    turn.deliveries.append(Delivery(load: end, sources: sources, files: files))
     let load = end.summary
     guard group == nil, load.resumedCount > 0, load.isWhole, load.guardRefusal != nil else { return }
     // It went on behind a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
@@ -40,9 +40,9 @@ extension TableMirror {
       turn.record = record
     }
     end.acknowledge()
-    let again = try self.load(names, record, tick, resume: .never)
+    let again = try self.load(sources, record, tick, resume: .never)
     again.takeOver(load)
-    turn.deliveries = [Delivery(load: again, names: names, files: files)]
+    turn.deliveries = [Delivery(load: again, sources: sources, files: files)]
   }
 
   private func noteUnchanged(_ record: FeedRecord, _ summary: inout MirrorSummary.Table) {
@@ -74,7 +74,7 @@ extension TableMirror {
     // Files that are stored with those that follow.
     var waiting = FileGroup()
     waiting.fileLimit = try groupedFileLimit()
-    for path in try paths() where !stored.contains(where: { $0.names == [path] }) {
+    for path in try paths() where !stored.contains(where: { $0.sources.map(\.filePath) == [path] }) {
       if control.cancellationSignal != nil { throw interruption(before: path) }
       let file = try delivered(path, known: taken)
       // One whose ledger was not shown shows it now.
@@ -171,7 +171,7 @@ extension TableMirror {
 
   /// Its sources, as they may be shown and stored.
   private var shownSources: String {
-    table.shownSources.map { SourceName.shown($0) }.joined(separator: ", ")
+    table.sources.map(\.shown).joined(separator: ", ")
   }
 
   /// Takes one file of a folder.
@@ -190,8 +190,9 @@ extension TableMirror {
       record?.recordCount = before.load.summary.ledger.read
       if let shape = before.load.feed?.shape { record?.shape = shape }
     }
+    let source = Source(file: path)
     let delivery = Delivery(
-      load: try load([path], record, tick), names: [path], files: [file], isTakenOnce: true)
+      load: try load([source], record, tick), sources: [source], files: [file], isTakenOnce: true)
     if group == nil {
       try take(delivery, &turn, &afterwards)
     } else {
@@ -215,14 +216,14 @@ extension TableMirror {
     // Until it is noted as the last delivery, what that was before tells nothing of the table.
     if load.hasCommitted {
       turn.record?.disturbedBy =
-        delivery.isTakenOnce ? delivery.names.first.map { SourceName.shown($0) } : shownSources
+        delivery.isTakenOnce ? delivery.sources.first?.shown : shownSources
     }
     guard delivery.isWhole, isNoted, var record = turn.record else {
       return afterwards.loads.append(delivery.load)
     }
     defer { turn.record = record }
     if let shape = delivery.load.takeFeedShape() { record.shape = shape }
-    if delivery.isTakenOnce, let path = delivery.names.first, let file = delivery.files?.first {
+    if delivery.isTakenOnce, let path = delivery.sources.first?.filePath, let file = delivery.files?.first {
       // Its mark stays until the file is noted, so that it is not loaded again.
       guard try delivered(path, known: KnownFiles()).hasContent(of: file) else {
         throw UpsurgeError(
@@ -236,10 +237,10 @@ extension TableMirror {
       return
     }
     afterwards.loads.append(delivery.load)
-    let (names, files) = (delivery.names, delivery.files ?? [])
-    let isStill = zip(names, files).allSatisfy { $1.isStill(atPath: $0) }
+    let (sources, files) = (delivery.sources, delivery.files ?? [])
+    let isStill = zip(sources, files).allSatisfy { DeliveredFile.Stamp($0) == $1.stamp }
     try note(load, isStill ? files : [], in: &record, isFirst: turn.summary.loads.count == 1)
-    record.validators = names.count == 1 ? load.response?.validators ?? HTTPValidators() : HTTPValidators()
+    record.validators = sources.count == 1 ? load.response?.validators ?? HTTPValidators() : HTTPValidators()
   }
 
   /// Whether nothing that the last delivery has left is kept any more.
@@ -274,15 +275,15 @@ extension TableMirror {
   /// The folders in which files of a delta or a drop folder lie; of a glob over folders, none.
   private var folders: Set<String> {
     Set(
-      table.sources.map { source in
-        if FolderListing.isFolder(source) { return source.hasSuffix("/") ? source : source + "/" }
-        return source.lastIndex(of: "/").map { String(source[...$0]) } ?? ""
+      table.sources.compactMap(\.filePath).map { path in
+        if FolderListing.isFolder(path) { return path.hasSuffix("/") ? path : path + "/" }
+        return path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
       })
   }
 
   /// The folders among the sources, with a slash at their end: their files are found there, and links in them not followed.
   var foundFolders: [String] {
-    table.sources.filter(FolderListing.isFolder).map { $0.hasSuffix("/") ? $0 : $0 + "/" }
+    table.sources.compactMap(\.folderPath).map { $0.hasSuffix("/") ? $0 : $0 + "/" }
   }
 
   /// Says that links of a folder are left alone.

@@ -95,11 +95,11 @@ extension TableMirror {
     _ files: [(path: String, file: DeliveredFile)], _ record: FeedRecord?,
     _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) -> [EndedLoad]? {
-    var options = try options(record, files.map(\.path))
+    var options = try options(record, files.map { Source(file: $0.path) })
     options.direct = .never
     (options.indexUpkeep, options.fullTextUpkeep) = (.keep, .keep)
     let jobs = files.map {
-      LoadJob(database: job.database, table: table.name, sources: [$0.path], options: options)
+      LoadJob(database: job.database, table: table.name, sources: [Source(file: $0.path)], options: options)
     }
     let name = table.name
     return FileLoads(jobs, control: control, note: note).run(

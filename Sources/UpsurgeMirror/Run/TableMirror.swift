@@ -50,7 +50,7 @@ struct TableMirror {
   /// A load, and what it was of.
   struct Delivery {
     var load: EndedLoad
-    var names: [String]
+    var sources: [Source]
     /// Of streams, nil.
     var files: [DeliveredFile]?
     /// Whether the file is never taken again.
@@ -259,11 +259,12 @@ struct TableMirror {
 
   /// What the files of a delivery are; nil where one is none that can be read twice.
   func look(
-    at names: [String], known: [DeliveredFile]
+    at sources: [Source], known: [DeliveredFile]
   ) throws(UpsurgeError) -> [DeliveredFile]? {
     var files: [DeliveredFile] = []
-    for name in names {
-      let file = try DeliveredFile.look(at: name, known: KnownFiles(known)) {
+    for source in sources {
+      guard let path = source.filePath else { return nil }
+      let file = try DeliveredFile.look(at: path, known: KnownFiles(known)) {
         control.cancellationSignal != nil
       }
       guard let file else { return nil }
@@ -273,9 +274,9 @@ struct TableMirror {
   }
 
   /// Whether the sizes of files allow that they are the last delivery; else they are not.
-  func mayBeThere(_ record: FeedRecord, _ names: [String]) -> Bool {
-    if job.verifiesAll || record.disturbedBy != nil || record.files.count != names.count { return false }
-    return zip(record.files, names).allSatisfy { $0.byteCount == DeliveredFile.Stamp(path: $1)?.byteCount }
+  func mayBeThere(_ record: FeedRecord, _ sources: [Source]) -> Bool {
+    if job.verifiesAll || record.disturbedBy != nil || record.files.count != sources.count { return false }
+    return zip(record.files, sources).allSatisfy { $0.byteCount == DeliveredFile.Stamp($1)?.byteCount }
   }
 
   /// Whether a delivery is the last one, and what that has brought is still there as far as can be seen at once.

@@ -47,7 +47,7 @@ struct TableTime {
 
   /// Whether there may be another try behind so many.
   func hasTry(behind count: Int) -> Bool {
-    count < rules.retryCount && !table.sources.contains(where: SourceName.isStandardInput)
+    count < rules.retryCount && !table.sources.contains(where: \.isStandardInput)
   }
 
   /// Whether another try is due, and may go better.

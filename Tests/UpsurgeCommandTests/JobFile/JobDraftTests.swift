@@ -48,7 +48,7 @@ struct JobDraftTests {
   func datasets(file: String, name: String, key: [String]) throws {
     let source = Self.datasets + "/" + file
     let (text, table) = try draft(source, key: key)
-    #expect(table.name == name && table.sources == [source] && table.options.key == key)
+    #expect(table.name == name && table.sources == [Source(source)] && table.options.key == key)
     #expect(table.sweep == .none && table.guards == MirrorGuards() && table.options.rejects == .table)
     let found = try InspectJob(source: source).describe()
     #expect(table.options.types == Dictionary(uniqueKeysWithValues: found.columns.map { ($0.name, $0.type) }))
@@ -95,7 +95,7 @@ struct JobDraftTests {
     guard access(file, F_OK) == 0, !name.contains("*"), !name.contains("["), !name.contains("?") else {
       return
     }
-    #expect(try draft(file).table.sources == [file])
+    #expect(try draft(file).table.sources == [Source(file)])
   }
 
   @Test("Leading zeros stay text")
@@ -135,7 +135,7 @@ struct JobDraftTests {
     ])
   func others(source: String, name: String) throws {
     let (text, table) = try draft(source)
-    #expect(table.name == name && table.sources == [source] && text.contains("# not looked at"))
+    #expect(table.name == name && table.sources == [Source(source)] && text.contains("# not looked at"))
   }
 
   @Test("A folder is known by its first file, a glob by its first match")
@@ -148,7 +148,7 @@ struct JobDraftTests {
         atPath: "\(folder)/\(name)", contents: Data("\(name.prefix(1)),x\n1,2\n".utf8))
     }
     let (_, table) = try draft(folder + "/")
-    #expect(table.name == "in" && table.options.types.keys.contains("a") && table.sources == [folder + "/"])
+    #expect(table.name == "in" && table.options.types.keys.contains("a") && table.sources == [Source(folder + "/")])
     #expect(try draft(folder + "/*.csv").table.name == "records")
     #expect(throws: UpsurgeError.self) { try draft(folder + "/*.tsv") }
   }

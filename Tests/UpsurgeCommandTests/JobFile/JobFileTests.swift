@@ -47,7 +47,7 @@ struct JobFileTests {
     #expect(job.database == "a.db" && job.file == "jobs/job.yaml" && job.atomicity == .job)
     #expect(job.tables.map(\.name) == ["members", "changes"])
     let members = job.tables[0]
-    #expect(members.sources == ["jobs/feed.csv"] && members.shownSources == members.sources)
+    #expect(members.sources == ["jobs/feed.csv"] && !members.sources[0].isReworded)
     #expect(members.options.key == ["Symbol"] && members.options.onError == .reject)
     #expect(members.kind == .snapshot && members.sweep == .hard && members.scope == "tenant = 7")
     var guards = MirrorGuards()
@@ -263,7 +263,7 @@ struct JobFileTests {
     ])
   func paths(file: String, source: String, expected: String) throws {
     let table = try #require(read("tables: {t: {source: \"\(source)\"}}", file: file).tables.first)
-    #expect(table.sources == [expected] && table.shownSources == [expected])
+    #expect(table.sources == [Source(expected)])
   }
 
   @Test("Secrets are put in, and never shown")
@@ -281,12 +281,12 @@ struct JobFileTests {
     let file = try reader.read(Array(text.utf8), database: "a.db")
     let table = try #require(file.job.tables.first)
     #expect(
-      table.sources == [
+      table.sources.map(\.opening.text) == [
         "https://me:hunter2@example.org/q?k=hunter2.csv", "/hunter2/a${b}.csv",
         scratch.file("x/s3cret-token$"),
       ])
     #expect(
-      table.shownSources == [
+      table.sources.map(\.label) == [
         "https://me:${env:PASS}@example.org/${env:PATH_PART}.csv", "${env:DIR}/a$${b}.csv",
         scratch.file("x/${file:token}$"),
       ])

@@ -12,22 +12,22 @@ import Upsurge
       "http://\u{301}host/a.csv",
     ])
   func urls(source: String) {
-    #expect(JobPaths.kind(of: source) == .url && SourceName.isURL(source))
-    let resolved = JobPaths(file: "/jobs/job.yaml").resolve(source: source, shown: source)
-    #expect(resolved.source == source && resolved.shown == source)
+    let source = Source(source)
+    #expect(source.isURL && source.foreignScheme == nil)
+    #expect(JobPaths(file: "/jobs/job.yaml").resolve(source) == source)
     #expect(SourceFault.of(source) == nil)
   }
 
   @Test(
     "Others are what they are opened as",
     arguments: [
-      ("exec:ls", JobPaths.SourceKind.command), ("sqlite:a.db#t", .database), ("-", .standardInput),
-      ("ftp://host/a", .unknown("ftp")), ("httpx://host/a", .unknown("httpx")), ("http:/a.csv", .path),
-      ("a/http://b", .path), ("EXEC:ls", .path), ("Sqlite:a.db#t", .path),
+      ("exec:ls", Source.Kind.command, nil), ("sqlite:a.db#t", .database, nil), ("-", .standardInput, nil),
+      ("ftp://host/a", .file, "ftp"), ("httpx://host/a", .file, "httpx"), ("http:/a.csv", .file, nil),
+      ("a/http://b", .file, nil), ("EXEC:ls", .file, nil), ("Sqlite:a.db#t", .file, nil),
     ])
-  func others(source: String, kind: JobPaths.SourceKind) {
-    #expect(JobPaths.kind(of: source) == kind)
-    #expect((kind == .command) == (SourceName.command(of: source) != nil))
-    #expect((kind == .database) == SourceName.isDatabase(source))
+  func others(source: String, kind: Source.Kind, scheme: String?) {
+    let source = Source(source)
+    #expect(source.kind == kind && source.foreignScheme == scheme)
+    #expect((SourceFault.of(source) != nil) == (scheme != nil))
   }
 }

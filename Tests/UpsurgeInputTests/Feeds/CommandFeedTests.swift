@@ -55,7 +55,7 @@ struct CommandFeedTests {
     for name in ["exec:", "exec:  \t"] {
       let error = try #require(throws: UpsurgeError.self) { try FileSource(name: name) }
       #expect(error.code == .usage)
-      #expect(throws: UpsurgeError.self) { try SourceList.expand([name]) }
+      #expect(throws: UpsurgeError.self) { try SourceList.expand([Source(name)]) }
     }
   }
 

@@ -43,7 +43,7 @@ struct FeedNameTests {
     #expect(SourceName.redacted(name) == shown)
     #expect(
       SourceName.place(of: SourceName.redacted(name)) == SourceName.place(of: name)
-        || !SourceName.isFeed(name))
+        || !Source(name).isFeed)
   }
 
   @Test(
@@ -82,12 +82,12 @@ struct FeedNameTests {
   @Test("Which names are feeds")
   func kinds() {
     for name in ["http://h", "https://h/a b", "HTTPS://H", "exec:x", "exec:"] {
-      #expect(SourceName.isFeed(name))
+      #expect(Source(name).isFeed)
     }
     for name in ["http:/h", "http", "", "-", "./http://h", "ftp://h", "xexec:a", "EXEC:a", "file:///a"] {
-      #expect(!SourceName.isFeed(name), "\(name)")
+      #expect(!Source(name).isFeed, "\(name)")
     }
-    #expect(SourceName.command(of: "exec:e\u{301}x") == "e\u{301}x")
+    #expect(Source("exec:e\u{301}x").opening == .command("e\u{301}x"))
     #expect(SourceName.folder(of: "https://h/a") == nil)
     #expect(SourceName.place(of: "https://u:p@h/a", in: "/tmp") == "https://***@h/a")
     #expect(SourceName.shown("exec:a\nb") == "exec:a\\nb")
@@ -95,8 +95,8 @@ struct FeedNameTests {
 
   @Test("The list of sources takes them as they are, and says what is not fetched")
   func expands() throws {
-    let names = ["https://h/a?x=[1]*", "exec:ls *.csv | cat", "-"]
-    #expect(try SourceList.expand(names) == names)
+    let sources: [Source] = ["https://h/a?x=[1]*", "exec:ls *.csv | cat", "-"]
+    #expect(try SourceList.expand(sources) == sources)
     let ftp = try #require(throws: UpsurgeError.self) { try SourceList.expand(["ftp://u:p@h/*.csv"]) }
     #expect(
       ftp.description == "ftp://***@h/*.csv cannot be fetched: only http:// and https:// are, not ftp://\n"

@@ -8,8 +8,9 @@ import UpsurgeRecords
   private var mask: SecretMask {
     SecretMask(
       sources: [
-        (command, "exec:mysql -p${env:PW} -e 'SELECT 1'"), ("https://h/ab/f.csv", "https://h/${env:T}/f.csv"),
-        ("https://u:p@h/", "${env:URL}"), ("/data/abcd/f.csv", "/data/${env:D}/f.csv"),
+        Source(command, shown: "exec:mysql -p${env:PW} -e 'SELECT 1'"),
+        Source("https://h/ab/f.csv", shown: "https://h/${env:T}/f.csv"),
+        Source("https://u:p@h/", shown: "${env:URL}"), Source("/data/abcd/f.csv", shown: "/data/${env:D}/f.csv"),
       ],
       values: [
         "it's": "${env:PW}", "it's more": "${env:LONG}", "ab": "${env:T}", "abcd": "${env:D}",

@@ -1,8 +1,6 @@
-import UpsurgeRecords
-
 /// Rows of another SQLite database: `sqlite:PATH#TABLE`, or `sqlite:PATH?query=SELECT …`.
-package struct DatabaseSource: Sendable, Equatable {
-  package enum Rows: Sendable, Equatable {
+package struct DatabaseSource: Sendable, Hashable {
+  package enum Rows: Sendable, Hashable {
     /// All rows of a table or view.
     case table(String)
     /// What a SELECT gives.
@@ -23,8 +21,9 @@ package struct DatabaseSource: Sendable, Equatable {
 
   /// nil for a name of something else, and where the path, the table or the query is missing.
   package init?(_ name: String) {
-    guard SourceName.isDatabase(name) else { return nil }
-    let rest = name.dropFirst(SourceName.databaseMark.utf8.count)
+    let kind = Source.Opening.databaseMark
+    guard name.utf8.starts(with: kind.utf8) else { return nil }
+    let rest = name.dropFirst(kind.utf8.count)
     self.name = name
     if let mark = rest.firstRange(of: Self.queryMark) {
       path = String(rest[..<mark.lowerBound])
@@ -43,24 +42,8 @@ package struct DatabaseSource: Sendable, Equatable {
   /// The same with another path.
   package func name(path: String) -> String {
     switch rows {
-    case .table(let table): "\(SourceName.databaseMark)\(path)#\(table)"
-    case .query(let query): "\(SourceName.databaseMark)\(path)\(Self.queryMark)\(query)"
+    case .table(let table): "\(Source.Opening.databaseMark)\(path)#\(table)"
+    case .query(let query): "\(Source.Opening.databaseMark)\(path)\(Self.queryMark)\(query)"
     }
-  }
-}
-
-extension SourceName {
-  /// What stands in front of the path of a database whose rows are read.
-  package static let databaseMark = "sqlite:"
-
-  package static func isDatabase(_ name: String) -> Bool { name.utf8.starts(with: databaseMark.utf8) }
-
-  /// - Throws: `usage` for a name that begins as one of a database and says no rows.
-  package static func database(of name: String) throws(UpsurgeError) -> DatabaseSource? {
-    guard isDatabase(name) else { return nil }
-    if let source = DatabaseSource(name) { return source }
-    throw UpsurgeError(
-      .usage, "\(name.escapedForTerminal) names no rows of a database",
-      hint: "give \(databaseMark)PATH#TABLE, or '\(databaseMark)PATH?query=SELECT …'")
   }
 }
