@@ -1,7 +1,8 @@
 /// A thing that a run can be told, under the name that the command gives it: `key` is its option `--key COLS`, the key
 /// `key: COLS` of a job file, and `on:` of a call.
 ///
-/// What the engine says names terms, never options: who shows it knows whom it is for (see `Wording`).
+/// What the engine says names terms, never options: who shows it knows whom it is for (see `Wording`). All else that is
+/// said of a term, such as its help, is in the catalogue of the command.
 package enum Term: String, Sendable, CaseIterable {
   // Where records come from, and how they are read.
   case format, compression, encoding, trailer, dialect, delimiter, quote, quotes, escape, comment, null, ragged, names
@@ -16,7 +17,6 @@ package enum Term: String, Sendable, CaseIterable {
   case duplicateKeys = "duplicate-keys"
   case maxRatio = "max-ratio"
   case stopAfter = "stop-after"
-  case pattern
 
   // What becomes of their fields.
   case columns, rename, type, blob, infer
@@ -38,13 +38,14 @@ package enum Term: String, Sendable, CaseIterable {
   case initScript = "init"
 
   // Transactions.
-  case atomic, durability, memory, resume
+  case atomic, durability, memory, resume, direct
   case commitEvery = "commit-every"
   case walLimit = "wal-limit"
   case busyTimeout = "busy-timeout"
+  case rowsPerStatement = "rows-per-statement"
 
   // What cannot be stored, and what is said.
-  case rejects, summary, explain, changes
+  case rejects, summary, explain, changes, quiet, verbose, progress, log
   case onError = "on-error"
   case maxRejects = "max-rejects"
   case explainTime = "explain-time"
@@ -54,11 +55,32 @@ package enum Term: String, Sendable, CaseIterable {
   case trustRules = "trust-rules"
 
   // Mirrors.
-  case sweep, scope, forget, history, verify
+  case kind, sweep, scope, forget, history, verify, source, metrics, deadline, retries
   case acceptChange = "accept-change"
   case acceptDelivery = "accept-delivery"
   case columnsGone = "columns-gone"
+  case rowState = "row-state"
+  case ownedBy = "owned-by"
+  case localEdits = "local-edits"
+  case retryAfter = "retry-after"
+  case keepRuns = "keep-runs"
+  case keepFiles = "keep-files"
+  case keepRejects = "keep-rejects"
+  case keepQuarantine = "keep-quarantine"
+  case folderOrder = "folder-order"
+  case folderDone = "folder-done"
 
-  // Benchmarks.
-  case file, rows, rounds, scratch
+  // Guards.
+  case suspicious
+  case maxDelete = "max-delete"
+  case minRows = "min-rows"
+  case minRatio = "min-ratio"
+  case allowEmpty = "allow-empty"
+  case expectCount = "expect-count"
+  case lineEnd = "line-end"
+
+  // What commands are asked for beside a run.
+  case table, check, schema, systemd, cron, at, yes, json, salt, file, rows, rounds, compare, scratch, html
+  case checkJob = "check-job"
+  case maxAge = "max-age"
 }

@@ -73,13 +73,11 @@ extension Merge {
     var options: [Wording] = []
     if !columns.isEmpty { options.append("\(.set)") }
     if condition != nil { options.append("\(.updateIf)") }
-    switch rule {
-    case .replace: break
-    case .coalesce: options.append("\(.merge, "coalesce")")
-    case .keep: options.append("\(.merge, "keep")")
-    case .min, .max, .sum, .expression: options.append("the merge rule of all columns")
+    if rule != .replace {
+      let word = rule.isOfAllColumns ? rule.word : nil
+      options.append(word.map { "\(.merge, $0)" } ?? "the merge rule of all columns")
     }
-    if let newer, !isOfDeletes { options.append("\(.merge, "newer\(newer.isStrict ? "-strict" : ""):\(newer.column)")") }
+    if let newer, !isOfDeletes { options.append("\(.merge, newer.text)") }
     return options
   }
 }

@@ -39,42 +39,27 @@ struct BenchCommand: ParsableCommand {
   @Argument(help: "new, changed or unchanged.")
   var suite: BenchJob.Suite = .new
 
-  @Option(help: "Measure with this file, read as `upsurge load` reads it, instead of rows that are made.")
-  var file: String?
+  @Option(.file) var file: String?
 
-  @Option(help: "Columns of the key of --file: A,B. Without it rows are inserted.")
-  var key: String?
+  @Option(.key, of: .bench) var key: String?
 
-  @Option(help: "So many rows: made (500000), or the first ones of --file (all).")
-  var rows: UInt64?
+  @Option(.rows) var rows: UInt64?
 
-  @Option(help: "How often everything is measured (5, or as often as about two minutes allow).")
-  var rounds: Int?
+  @Option(.rounds) var rounds: Int?
 
-  @Option(
-    name: .customLong("compare"),
-    help: ArgumentHelp(
-      "Other programs on the PATH: sqlite3, sqlite-utils, duckdb.", valueName: "program,..."))
-  var peerList: String?
+  @Option(.compare) var peerList: String?
 
-  @Option(
-    help: "Bound of the memory of upsurge load; a quarter of it, at most 64 MiB, is everybody's page cache.")
-  var memory: ByteSize = .mebibytes(64)
+  @Option(.memory, of: .bench) var memory: ByteSize = .mebibytes(64)
 
-  @Option(help: "Where the databases are made, in a folder of their own that is removed; default $TMPDIR.")
-  var scratch: String?
+  @Option(.scratch) var scratch: String?
 
-  @Option(help: "Write the figures to this file as JSON; - for standard output, instead of the table.")
-  var json: String?
+  @Option(.json, of: .bench) var json: String?
 
-  @Option(help: "Write a page with charts to this file.")
-  var html: String?
+  @Option(.html) var html: String?
 
-  @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Say nothing but errors while it runs.")
-  var isQuiet = false
+  @Flag(.quiet, of: .bench) var isQuiet = false
 
-  @Option(help: "auto (a line that is drawn anew on a terminal, else one a round), always or never.")
-  var progress: ProgressPolicy = .auto
+  @Option(.progress, of: .bench) var progress: ProgressPolicy = .auto
 
   func run() throws {
     var job = BenchJob()

@@ -27,22 +27,17 @@ struct InspectCommand: ParsableCommand {
     help: "A file, - for standard input, a URL, 'exec:COMMAND', sqlite:PATH#TABLE, or an SQLite database.")
   var source: String
 
-  @OptionGroup(title: "Input") var input: InputOptions
+  @OptionGroup(.input) var input: InputOptions
 
-  @Option(help: "Columns of the new table's key: A,B.")
-  var key: String?
+  @Option(.key, of: .inspect) var key: String?
 
-  @Option(help: "Name of the table in the CREATE TABLE.")
-  var table: String = "records"
+  @Option(.table, of: .inspect) var table: String = "records"
 
-  @Flag(name: .customLong("strict"), help: "Show a STRICT table.")
-  var isStrict = false
+  @Flag(.strict, of: .inspect) var isStrict = false
 
-  @Flag(name: .customLong("check"), help: "Read it all, store nothing, show every error.")
-  var isCheck = false
+  @Flag(.check, of: .inspect) var isCheck = false
 
-  @Option(help: "Of a database: write what it holds to this file as JSON; - for standard output.")
-  var summary: String?
+  @Option(.summary, of: .inspect) var summary: String?
 
   func run() throws {
     if DatabaseDescription.isDatabase(source) { return try describeDatabase() }

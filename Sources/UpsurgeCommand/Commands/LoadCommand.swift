@@ -64,50 +64,32 @@ struct LoadCommand: ParsableCommand {
       """)
   var sources: [String] = ["-"]
 
-  @OptionGroup(title: "Input") var input: InputOptions
+  @OptionGroup(.input) var input: InputOptions
 
-  @OptionGroup(title: "Key and merge") var upsert: UpsertOptions
+  @OptionGroup(.key) var upsert: UpsertOptions
 
-  @OptionGroup(title: "Table") var schema: SchemaOptions
+  @OptionGroup(.table) var schema: SchemaOptions
 
-  @OptionGroup(title: "Bad records") var rejects: RejectOptions
+  @OptionGroup(.rejects) var rejects: RejectOptions
 
-  @OptionGroup(title: "Transactions and bounds") var transactions: TransactionOptions
+  @OptionGroup(.transactions) var transactions: TransactionOptions
 
-  @OptionGroup(title: "Preview") var preview: PreviewOptions
+  @OptionGroup(.preview) var preview: PreviewOptions
 
-  @Option(help: "Read at most N records, rejected ones included.")
-  var stopAfter: UInt64?
+  @Option(.stopAfter) var stopAfter: UInt64?
 
-  @Option(
-    help:
-      """
-      auto goes on where an earlier run of the same job ended early; never loads everything, and stores again what a load \
-      without a key has committed; require goes on or refuses.
-      """
-  )
-  var resume: ResumePolicy = .auto
+  @Option(.resume) var resume: ResumePolicy = .auto
 
-  @Flag(name: .customLong("history"), help: "Keep the run listed in `upsurge runs` after it has ended.")
-  var keepsHistory = false
+  @Flag(.history) var keepsHistory = false
 
-  @Flag(
-    name: .customLong("atomic"),
-    help: "All or nothing: one transaction, however large; readers see the old state until its end.")
-  var isAtomic = false
+  @Flag(.atomic) var isAtomic = false
 
-  @Option(
-    help: """
-      auto packs files of 4 MiB or more for a new table in a new database into pages without SQLite, in DB-upsurge beside \
-      the database, which takes its name at the end, with all rows at once; never stores all rows through SQLite.
-      """)
-  var direct: LoadOptions.DirectPolicy = .auto
+  @Option(.direct) var direct: LoadOptions.DirectPolicy = .auto
 
   /// For `Benchmarks/run upsert`.
-  @Option(help: .hidden)
-  var rowsPerStatement: Int?
+  @Option(.rowsPerStatement) var rowsPerStatement: Int?
 
-  @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(.output) var output: OutputOptions
 
   func run() throws {
     var options = LoadOptions()

@@ -34,17 +34,13 @@ struct MigrateKeysCommand: ParsableCommand {
   @Argument(help: "Tables whose keys become UUIDs; name all that belong together.")
   var tables: [String]
 
-  @Option(help: "Make other UUIDs than those of other databases with the same tables and keys.")
-  var salt: String?
+  @Option(.salt) var salt: String?
 
-  @Flag(help: "Try all of it, say what would change, and take it back.")
-  var dryRun = false
+  @Flag(.dryRun, of: .migration) var dryRun = false
 
-  @Option(help: "Milliseconds to wait for a lock.")
-  var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .migration) var busyTimeout: Int32 = 5_000
 
-  @Flag(name: .shortAndLong, help: "Say nothing but errors.")
-  var quiet = false
+  @Flag(.quiet, of: .migration) var quiet = false
 
   func run() throws {
     var migration = MigrateKeys(database: database, tables: tables)

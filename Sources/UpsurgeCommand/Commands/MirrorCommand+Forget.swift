@@ -4,17 +4,9 @@ import UpsurgeMirror
 
 /// The options that take back what a feed has delivered.
 struct ForgetOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      """
-      Delete the rows that the feed of this table has delivered (those that upsurge_rows names, with row-state, owned-by or \
-      local-edits; else those of its scope, else all), its records that wait for the rows they refer to, and what is known \
-      of it; needs --yes, and says how many rows stay. --dry-run only counts.
-      """, valueName: "table"))
-  var forget: String?
+  @Option(.forget) var forget: String?
 
-  @Flag(name: .customLong("yes"), help: "With --forget: delete the rows.")
-  var isSure = false
+  @Flag(.yes) var isSure = false
 
   func validate() throws {
     if isSure && forget == nil { throw ValidationError("--yes answers --forget TABLE: give that, too") }

@@ -77,70 +77,41 @@ struct MirrorCommand: ParsableCommand {
   @Argument(help: "The job file.")
   var job: String?
 
-  @Option(
-    name: .customLong("table"), parsing: .singleValue,
-    help: "Only this table of the job; may be given again. Without a job file: the table.")
-  var tables: [String] = []
+  @Option(.table) var tableWords: [String] = []
 
-  @Option(
-    name: .customLong("source"), parsing: .singleValue,
-    help: """
-      Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or - for standard input; may be \
-      given again.
-      """)
-  var sourceWords: [String] = []
+  var tables: [String] { GatheredWords.split(tableWords) }
+
+  @Option(.source) var sourceWords: [String] = []
 
   var sources: [String] { GatheredWords.split(sourceWords) }
 
-  @Option(help: "Without a job file: what becomes visible at once.")
-  var atomic: MirrorJob.Atomicity?
+  @Option(.atomic, of: .mirror) var atomic: MirrorJob.Atomicity?
 
-  @Flag(name: .customLong("schema"), help: "Print the JSON Schema of job files.")
-  var printsSchema = false
+  @Flag(.schema) var printsSchema = false
 
-  @Flag(name: .customLong("check-job"), help: "Read the job and say in words what it does; touch nothing.")
-  var checksJob = false
+  @Flag(.checkJob) var checksJob = false
 
-  @Flag(
-    name: .customLong("check"),
-    help: """
-      Look at the database's schema for what the job's feeds cannot follow, and say what helps; nothing is changed, and of \
-      feeds no more is read than the header of one that is a file. --check-job looks at the job file alone.
-      """)
-  var checksSchema = false
+  @Flag(.check) var checksSchema = false
 
-  @Option(help: "Do everything and take it back; diff lists each row that would change.")
-  var dryRun: DryRun?
+  @Option(.dryRun, of: .mirror) var dryRun: DryRun?
 
-  @Flag(help: "Read and compare every delivery, also one that is the same as the last.")
-  var verify = false
+  @Flag(.verify) var verify = false
 
-  @Flag(
-    name: .customLong("accept-change"),
-    help:
-      "Go on although a feed has another source, key, scope or kind than the last time, lacks columns, or is written in another way."
-  )
-  var acceptsChange = false
+  @Flag(.acceptChange) var acceptsChange = false
 
-  @Option(
-    name: .customLong("accept-delivery"),
-    help: ArgumentHelp(
-      "Let the refused delivery with this digest through, once; the refusal prints the digest.",
-      valueName: "digest"))
-  var acceptedDelivery: String?
+  @Option(.acceptDelivery) var acceptedDelivery: String?
 
-  @Option(help: "Write the figures of the run to this file in Prometheus' text format.")
-  var metrics: String?
+  @Option(.metrics) var metrics: String?
 
-  @OptionGroup(title: "Forgetting") var forgetting: ForgetOptions
+  @OptionGroup(.forgetting) var forgetting: ForgetOptions
 
-  @OptionGroup(title: "Schedulers") var schedule: ScheduleOptions
+  @OptionGroup(.schedulers) var schedule: ScheduleOptions
 
   @OptionGroup var options: TableOptions
 
-  @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(.output) var output: OutputOptions
 
-  @OptionGroup(title: "Output") var logging: LogOptions
+  @OptionGroup(.log) var logging: LogOptions
 
   func run() throws {
     let terminal = Terminal(output: output, log: logging.log)
@@ -231,7 +202,7 @@ struct MirrorCommand: ParsableCommand {
     guard let database else { throw ValidationError("give the database: upsurge mirror DB JOB") }
     guard let job else { return JobFile(job: try jobOfFlags(database: database), words: [:]) }
     let given = words.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) }
-    let tableOptions = Set(OptionCatalogue.all.map(\.option) + ["--source", "--atomic"])
+    let tableOptions = Set(OptionCatalogue.keys.map(\.option) + ["--source", "--atomic"])
     if let option = given.first(where: { tableOptions.contains($0) && $0 != "--deadline" }) {
       throw ValidationError(
         "\(option) is said in the job file; on the command line it is for a table without one")

@@ -25,12 +25,9 @@ struct MirrorInitCommand: ParsableCommand {
   @Argument(help: "A file, glob, folder, URL, exec:COMMAND or sqlite:PATH#TABLE.")
   var source: String
 
-  @Option(
-    help: "The table; if not given, one of the database that has the source's columns, or the file's name.")
-  var table: String?
+  @Option(.table, of: .draft) var table: String?
 
-  @Option(help: "Columns that say which row a record is about: A,B; if not given, a key of the table.")
-  var key: String?
+  @Option(.key, of: .draft) var key: String?
 
   func run() throws {
     let names = try key.map { try NameList.parse($0, option: "--key") }

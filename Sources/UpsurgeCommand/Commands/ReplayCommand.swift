@@ -60,40 +60,23 @@ struct ReplayCommand: ParsableCommand {
   @Argument(help: "A file of rejects; without it, what the database keeps.")
   var file: String?
 
-  @Option(help: "How much of a power cut is survived.")
-  var durability: ReplayDurability = .normal
+  @Option(.durability, of: .replay) var durability: ReplayDurability = .normal
 
-  @Option(help: "Rows in a transaction.")
-  var commitEvery = 10_000
+  @Option(.commitEvery, of: .replay) var commitEvery = 10_000
 
-  @Option(help: "How large the write-ahead log may get; at least 4MiB.")
-  var walLimit: ByteSize = .mebibytes(256)
+  @Option(.walLimit, of: .replay) var walLimit: ByteSize = .mebibytes(256)
 
-  @Option(
-    help:
-      "Bounds the memory, at least 16MiB; a kept record of more than an eighth of it is not tried, and stays."
-  )
-  var memory: ByteSize = .mebibytes(64)
+  @Option(.memory, of: .replay) var memory: ByteSize = .mebibytes(64)
 
-  @Option(
-    help: ArgumentHelp(
-      "The folder in which records name files (--blob file); without it, such records are not tried.",
-      valueName: "dir"))
-  var blobFolder: String?
+  @Option(.blobFolder, of: .replay) var blobFolder: String?
 
-  @Flag(
-    help:
-      "Run the SQL of kept rules even where it reads other tables or calls functions that do more than compute."
-  )
-  var trustRules = false
+  @Flag(.trustRules) var trustRules = false
 
-  @Option(help: "Milliseconds to wait for a lock.")
-  var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .replay) var busyTimeout: Int32 = 5_000
 
-  @Flag(name: .customLong("explain-time"), help: "Say at the end where the time went, stage by stage.")
-  var explainsTime = false
+  @Flag(.explainTime, of: .replay) var explainsTime = false
 
-  @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(.output) var output: OutputOptions
 
   func run() throws {
     if explainsTime && output.isQuiet {
@@ -137,9 +120,4 @@ struct ReplayCommand: ParsableCommand {
     if !isReported, code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
   }
-}
-
-/// What a replay may be asked for: what it stores is never at stake.
-enum ReplayDurability: String, CaseIterable, ExpressibleByArgument {
-  case full, normal
 }

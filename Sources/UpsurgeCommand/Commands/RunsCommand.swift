@@ -28,14 +28,11 @@ struct RunsCommand: ParsableCommand {
   @Argument(help: "The SQLite database.")
   var database: String
 
-  @Flag(help: "Print JSON instead of a list.")
-  var json = false
+  @Flag(.json) var json = false
 
-  @Option(help: "Forget this run: what it has committed stays, and nothing goes on there.")
-  var forget: Int64?
+  @Option(.forget, of: .runs) var forget: Int64?
 
-  @Option(help: "Milliseconds to wait for a lock.")
-  var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .runs) var busyTimeout: Int32 = 5_000
 
   func run() throws {
     do throws(UpsurgeError) {

@@ -24,11 +24,9 @@ struct StatusCommand: ParsableCommand {
   @Argument(help: "The SQLite database.")
   var database: String
 
-  @Option(help: ArgumentHelp("The last good run may be at most this old: 90min, 26h, 2d.", valueName: "time"))
-  var maxAge: TimeLength?
+  @Option(.maxAge) var maxAge: TimeLength?
 
-  @Flag(name: .customLong("json"), help: "Print a JSON array.")
-  var isJSON = false
+  @Flag(.json, of: .status) var isJSON = false
 
   func run() throws {
     let feeds: [FeedStatus]

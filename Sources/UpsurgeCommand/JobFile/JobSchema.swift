@@ -43,7 +43,7 @@ enum JobSchema {
       ("scalar", .object([("type", ["string", "number", "boolean"])])), ("name", name),
     ]
     for name in JobSettings.groups { members.append((name, group(name))) }
-    for option in OptionCatalogue.all { members.append((option.name, Self.option(option))) }
+    for option in OptionCatalogue.keys { members.append((option.path, Self.option(option))) }
     return .object(members)
   }()
 
@@ -80,7 +80,7 @@ enum JobSchema {
   ])
 
   private static func settings(_ description: String, more: [(String, Value)]) -> Value {
-    let names = JobSettings.groups + ["headers"] + OptionCatalogue.all.filter { $0.group == nil }.map(\.name)
+    let names = JobSettings.groups + ["headers"] + OptionCatalogue.keys.filter { $0.group == nil }.map(\.path)
     return .object([
       ("description", .text(description)), ("type", "object"), ("additionalProperties", false),
       ("properties", .object(more + names.map { ($0, reference($0)) })),
@@ -88,22 +88,22 @@ enum JobSchema {
   }
 
   private static func group(_ group: String) -> Value {
-    let options = OptionCatalogue.all.filter { $0.group == group }
+    let options = OptionCatalogue.keys.filter { $0.group == group }
     return .object([
       ("type", "object"), ("additionalProperties", false),
-      ("properties", .object(options.map { ($0.key, reference($0.name)) })),
+      ("properties", .object(options.map { ($0.key, reference($0.path)) })),
     ])
   }
 
-  private static func option(_ option: JobOption) -> Value {
+  private static func option(_ option: OptionSpecification) -> Value {
     .object([("description", .text(option.help))] + kind(of: option))
   }
 
-  private static func kind(of option: JobOption) -> [(String, Value)] {
+  private static func kind(of option: OptionSpecification) -> [(String, Value)] {
     let scalar = reference("scalar")
     let name = reference("name")
     let names = Value.object([("type", "array"), ("minItems", 1), ("uniqueItems", true), ("items", name)])
-    switch option.shape {
+    switch option.form {
     case .value:
       return option.words.isEmpty
         ? [("$ref", "#/$defs/scalar")] : [("enum", .list(option.words.map { .text($0) }))]
@@ -125,7 +125,7 @@ enum JobSchema {
         ("type", "object"), ("minProperties", 1), ("maxProperties", 1), ("additionalProperties", values),
       ])
       return [("anyOf", [.object([("type", "string"), ("pattern", "^[^=]+=")]), mapping])]
-    case .choice(let word):
+    case .choice(_, let word):
       let mapping = Value.object([
         ("type", "object"), ("required", [.text(word)]), ("additionalProperties", false),
         ("properties", .object([(word, name)])),

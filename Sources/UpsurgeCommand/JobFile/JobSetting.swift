@@ -2,7 +2,7 @@ import Upsurge
 
 /// One thing that a job file says of a table: an option, its value and its place.
 struct JobSetting {
-  var option: JobOption
+  var option: OptionSpecification
   /// `tables.members.sweep`, `defaults.guards.max-delete`.
   var path: String
   var keyPlace: JobPlace
@@ -21,7 +21,7 @@ struct JobSetting {
   /// - Parameter resolve: makes paths start at the folder of the job file.
   /// - Throws: `usage` where the value is of another kind than the option takes.
   func words(resolve: (String) -> String) throws(UpsurgeError) -> [String] {
-    switch option.shape {
+    switch option.form {
     case .value:
       var text = try self.text(value)
       if JobPaths.options.contains(option.key), !(option.key == "rejects" && ["table", "-"].contains(text)) {
@@ -37,7 +37,7 @@ struct JobSetting {
     case .condition:
       if case .mapping = value.content { return [] }
       return words(try text(value, or: "{COLUMN: VALUE}"))
-    case .choice(let word): return words(try choice(word, resolve: resolve))
+    case .choice(_, let word): return words(try choice(word, resolve: resolve))
     case .valueOrFlag(let text):
       if value.isPlain, case .text("true") = value.content { return words(text) }
       if value.isPlain, case .text("false") = value.content { return [] }

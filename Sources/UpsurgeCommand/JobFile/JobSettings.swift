@@ -41,7 +41,7 @@ struct JobSettings {
         own[entry.key] = Own(
           path: keyPath, keyPlace: entry.keyPlace, value: entry.value, isDefault: isDefault)
       } else if let option = Self.tableOptions[entry.key] {
-        options[option.name] = JobSetting(
+        options[option.path] = JobSetting(
           option: option, path: keyPath, keyPlace: entry.keyPlace, value: entry.value, isDefault: isDefault)
       } else {
         throw Self.unknown(
@@ -51,7 +51,7 @@ struct JobSettings {
   }
 
   private static let tableOptions = OptionCatalogue.byKey(group: nil)
-  private static let groupOptions: [String: [String: JobOption]] = Dictionary(
+  private static let groupOptions: [String: [String: OptionSpecification]] = Dictionary(
     uniqueKeysWithValues: groups.map { ($0, OptionCatalogue.byKey(group: $0)) })
 
   private mutating func readGroup(
@@ -66,7 +66,7 @@ struct JobSettings {
       guard let option = known[entry.key] else {
         throw Self.unknown(entry, path: path, known: Array(known.keys), list: names)
       }
-      options[option.name] = JobSetting(
+      options[option.path] = JobSetting(
         option: option, path: "\(path).\(entry.key)", keyPlace: entry.keyPlace, value: entry.value,
         isDefault: isDefault)
     }

@@ -76,13 +76,13 @@ struct JobTableReader {
   private func build(_ parts: [Part], company: [String] = []) -> Result<MirrorTable, Refusal> {
     var table = Self.plainTable
     do {
-      for (index, type) in TableOptions.groups.enumerated() {
-        let words = parts.flatMap { $0.setting.option.parser == index ? $0.words : [] }
+      for type in TableOptions.groups {
+        let words = parts.flatMap { $0.setting.option.topic == type.topic ? $0.words : [] }
         if words.isEmpty { continue }
         let options: any TableOptionGroup
         do {
           options = try reader.parsed.parse(
-            type, words: words + (index == parts.first?.setting.option.parser ? company : []))
+            type, words: words + (type.topic == parts.first?.setting.option.topic ? company : []))
         } catch {
           return .failure(Refusal(message: type.message(for: error), isUnread: true))
         }
@@ -108,7 +108,7 @@ struct JobTableReader {
   /// - Throws: `usage` at the first setting that is wrong whatever the others are.
   private func checkAlone(_ parts: [Part]) throws(UpsurgeError) {
     for part in parts {
-      let company = Self.company[part.setting.option.name].map { [$0] } ?? []
+      let company = Self.company[part.setting.option.path].map { [$0] } ?? []
       if case .failure(let refusal) = build([part], company: company) {
         throw told(refusal, of: part.setting)
       }

@@ -36,7 +36,7 @@ enum JobText {
     if table.folder != DropFolder() || table.sources.contains(where: { $0.label.hasSuffix("/") }) {
       facts.append(("folder", folder(table.folder)))
     }
-    let told = OptionCatalogue.all.filter {
+    let told = OptionCatalogue.keys.filter {
       $0.group != nil || ["kind", "sweep", "scope", "key", "owned-by"].contains($0.key)
     }
     let others = words.filter { word in !told.contains { $0.option == word.prefix { $0 != " " && $0 != "=" } }

@@ -15,13 +15,14 @@ enum GatheredWords {
   /// What the argument parser is given. After `--` all words stay as they are.
   static func gather(_ arguments: [String]) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
-    var words = gatherValues(arguments[..<end])
+    let known = OptionCatalogue.options(of: arguments.first).filter { $0.isRepeatable && $0.type == String.self }
+    var words = gatherValues(arguments[..<end], of: Set(known.map(\.option)))
     if words.first == "load" { words = gatherSources(words) }
     return words + arguments[end...]
   }
 
-  /// Joins the values of an option that may be given again, at the place of the first one.
-  private static func gatherValues(_ arguments: ArraySlice<String>) -> [String] {
+  /// Joins the texts of an option that may be given again, at the place of the first one.
+  private static func gatherValues(_ arguments: ArraySlice<String>, of repeatable: Set<String>) -> [String] {
     var groups: [[String]] = []
     // By option, the place of its first value, and all of them.
     var places: [String: Int] = [:]
@@ -32,7 +33,7 @@ enum GatheredWords {
       index += 1
       groups.append([word])
       let (option, joined) = split(word)
-      guard RepeatedOption.repeatable.contains(option) else { continue }
+      guard repeatable.contains(option) else { continue }
       var value = joined
       if value == nil, index < arguments.endIndex, !arguments[index].hasPrefix("-") {
         value = arguments[index]

@@ -3,109 +3,51 @@ import Upsurge
 
 /// The options that say how input is read; shared by the commands that read some.
 struct InputOptions: ParsableArguments {
-  @Option(help: "csv, tsv, ndjson or json; found from the content if not given.")
-  var format: RecordFormat?
+  @Option(.format) var format: RecordFormat?
 
-  @Option(help: "auto, none, zstd or gzip.")
-  var compression: Compression = .auto
+  @Option(.compression) var compression: Compression = .auto
 
-  @Option(
-    help: "Field delimiter: a text, or comma, tab, semicolon, pipe, space; may be several characters.")
-  var delimiter: String?
+  @Option(.delimiter) var delimiter: String?
 
-  @Option(help: "Quote character, or none.")
-  var quote: String?
+  @Option(.quote) var quote: String?
 
-  @Option(help: "Escape character, such as a backslash.")
-  var escape: String?
+  @Option(.escape) var escape: String?
 
-  @Flag(
-    name: .customLong("no-header"),
-    help: "The first line (or JSON array) is data; columns are named c1, c2, ...")
-  var hasNoHeader = false
+  @Flag(.noHeader) var hasNoHeader = false
 
-  @Option(help: "Number of header lines; names of several lines are joined.")
-  var headerLines: Int?
+  @Option(.headerLines) var headerLines: Int?
 
-  @Option(
-    name: .customLong("names"),
-    help:
-      "Names of all fields, A,B,C, instead of those in the header (or where there is none); for JSON arrays, too."
-  )
-  var nameList: String?
+  @Option(.names) var nameList: String?
 
-  @Option(
-    name: .customLong("dialect"),
-    help: """
-      How a program writes: mysql (SELECT … INTO OUTFILE, mysql --batch), postgres (COPY), excel or unix. Other options \
-      given beside it win.
-      """)
-  var preset: DialectPreset?
+  @Option(.dialect) var preset: DialectPreset?
 
-  @Option(help: "Lines to leave out before the header.")
-  var skipLines: Int?
+  @Option(.skipLines) var skipLines: Int?
 
-  @Option(help: "Lines that start with this are comments.")
-  var comment: String?
+  @Option(.comment) var comment: String?
 
-  @Option(
-    name: .customLong("null"), parsing: .singleValue,
-    help: "Unquoted fields that mean NULL besides the empty one; may be given again.")
-  var nullSpellings: [String] = []
+  @Option(.null) var nullSpellings: [String] = []
 
-  @Option(
-    help: """
-      What "" is: null, or text (the empty one); if not given, NULL in columns of numbers and the empty text elsewhere.
-      """)
-  var quotedEmpty: CSVDialect.QuotedEmpty?
+  @Option(.quotedEmpty) var quotedEmpty: CSVDialect.QuotedEmpty?
 
-  @Option(
-    help:
-      "utf-8, utf-16, latin-1, windows-1252, or another one that iconv -l lists: windows-1251, shift_jis, cp850."
-  )
-  var encoding: String?
+  @Option(.encoding) var encoding: String?
 
-  @Option(
-    help: """
-      Records with too few or too many fields: reject, pad (missing are NULL; empty surplus ones are dropped), \
-      or extra (surplus fields kept as JSON in the column "extra").
-      """)
-  var ragged: CSVDialect.RaggedPolicy?
+  @Option(.ragged) var ragged: CSVDialect.RaggedPolicy?
 
-  @Option(
-    help: """
-      Records whose quotes make no sense: strict rejects them; lenient takes quotes inside a field as data, where that \
-      gives the right number of fields in one line.
-      """)
-  var quotes: CSVDialect.Quotes?
+  @Option(.quotes) var quotes: CSVDialect.Quotes?
 
-  @Option(
-    name: .customLong("columns"), help: "Load only these fields: A,B,C by their names in the input.")
-  var columnList: String?
+  @Option(.columns) var columnList: String?
 
-  @Option(
-    name: .customLong("rename"), parsing: .singleValue, help: "OLD=NEW: another name for a field.")
-  var renames: [String] = []
+  @Option(.rename) var renames: [String] = []
 
-  @Option(
-    name: .customLong("type"), parsing: .singleValue,
-    help: "COL:TYPE: declared type of a column in a new table.")
-  var types: [String] = []
+  @Option(.type) var types: [String] = []
 
   @OptionGroup var json: JSONOptions
 
-  @Option(
-    help: "Where the types of a new table come from: sample (first MiB), full (reads all), none (TEXT).")
-  var infer: LoadOptions.Inference = .sample
+  @Option(.infer) var infer: LoadOptions.Inference = .sample
 
-  @Option(
-    help: """
-      End a compressed input that becomes more than N times as large, behind its first 64 MiB; none for no bound.
-      """)
-  var maxRatio = "10000"
+  @Option(.maxRatio) var maxRatio = "10000"
 
-  @Option(help: "Bound of all memory taken after start-up; at least 16MiB.")
-  var memory: ByteSize = .mebibytes(64)
+  @Option(.memory) var memory: ByteSize = .mebibytes(64)
 
   /// Puts what was given into `options`.
   /// - Throws: `ValidationError` that names the option.

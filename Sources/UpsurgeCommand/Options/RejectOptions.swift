@@ -3,19 +3,11 @@ import Upsurge
 
 /// The options that say what becomes of bad records.
 struct RejectOptions: ParsableArguments {
-  @Option(
-    help: "stop at the first bad record, or reject it and go on. Default: stop; of a mirror job reject.")
-  var onError: ErrorPolicy?
+  @Option(.onError) var onError: ErrorPolicy?
 
-  @Option(
-    help: """
-      Keep rejected records in this file (NDJSON with file, record, line, byte, reason, raw), or with `table` in the \
-      table upsurge_rejects; `upsurge replay` tries them again.
-      """)
-  var rejects: String?
+  @Option(.rejects) var rejects: String?
 
-  @Option(help: "End the run when more records are rejected: N, or P% of the records read.")
-  var maxRejects: String?
+  @Option(.maxRejects) var maxRejects: String?
 
   /// - Parameter defaultPolicy: holds where `--on-error` is not given.
   /// - Throws: `ValidationError` that names the option.

@@ -3,62 +3,33 @@ import Upsurge
 
 /// The options that say what may happen to the table, and to what hangs on it.
 struct SchemaOptions: ParsableArguments {
-  @Option(help: "auto makes a table that is not there; never refuses.")
-  var create: CreatePolicy?
+  @Option(.create) var create: CreatePolicy?
 
-  @Flag(name: .customLong("strict"), help: "Make the new table STRICT.")
-  var isStrict = false
+  @Flag(.strict) var isStrict = false
 
-  @Option(
-    name: .customLong("not-null"), parsing: .singleValue,
-    help: "COL: NOT NULL in a new table. May be given again.")
-  var notNullColumns: [String] = []
+  @Option(.notNull) var notNullColumns: [String] = []
 
-  @Option(
-    name: .customLong("default"), parsing: .singleValue,
-    help: "COL=VALUE: what records that lack the column get, in a new table. May be given again.")
-  var defaults: [String] = []
+  @Option(.default) var defaults: [String] = []
 
-  @Flag(name: .customLong("alter"), help: "Add columns that the table lacks: --contract evolve.")
-  var addsColumns = false
+  @Flag(.alter) var addsColumns = false
 
-  @Option(
-    help: """
-      Columns that the table lacks: freeze (default) stops, evolve adds them, quarantine keeps the record until \
-      `upsurge replay` finds a place for it.
-      """)
-  var contract: SchemaContract?
+  @Option(.contract) var contract: SchemaContract?
 
-  @Option(
-    name: .customLong("index"), parsing: .singleValue,
-    help: "A,B: an index that the table is to have; made where it is missing. May be given again.")
-  var indexes: [String] = []
+  @Option(.index) var indexes: [String] = []
 
-  @Option(name: .customLong("indexes"), help: "Secondary indexes: keep, defer (build at the end) or auto.")
-  var indexUpkeep: Upkeep = .auto
+  @Option(.indexes) var indexUpkeep: Upkeep = .auto
 
-  @Option(
-    name: .customLong("fts"), help: "FTS5 tables of the table's content: keep, defer (rebuild) or auto.")
-  var fullTextUpkeep: Upkeep = .auto
+  @Option(.fts) var fullTextUpkeep: Upkeep = .auto
 
-  @Option(help: "run, or guarded: upsurge_is_synchronizing() is 1, for WHEN clauses.")
-  var triggers: TriggerPolicy = .run
+  @Option(.triggers) var triggers: TriggerPolicy = .run
 
-  @Option(help: "auto (as the schema says), on (at once) or deferred (at the commit).")
-  var foreignKeys: ForeignKeyPolicy = .auto
+  @Option(.foreignKeys) var foreignKeys: ForeignKeyPolicy = .auto
 
-  @Option(help: "JSON text for BLOB columns: base64, hex, or file (a path).")
-  var blob: BlobEncoding?
+  @Option(.blob) var blob: BlobEncoding?
 
-  @Option(help: "The folder that files of --blob file must be in; not given: that of the input file.")
-  var blobFolder: String?
+  @Option(.blobFolder) var blobFolder: String?
 
-  @Option(
-    name: .customLong("init"),
-    help: ArgumentHelp(
-      "A file of SQL for the connection before anything else: TEMP triggers, TEMP views, settings.",
-      valueName: "file"))
-  var initPath: String?
+  @Option(.initScript) var initPath: String?
 
   /// - Throws: `ValidationError` that names the option.
   func apply(to options: inout LoadOptions) throws {
@@ -85,9 +56,4 @@ struct SchemaOptions: ParsableArguments {
     options.blobFolder = blobFolder
     options.initPath = initPath
   }
-}
-
-/// Whether a missing table is made.
-enum CreatePolicy: String, CaseIterable, ExpressibleByArgument {
-  case auto, never
 }

@@ -4,23 +4,23 @@ import UpsurgeMirror
 
 /// All that can be said of one table of a mirror job, in the words of the command line.
 struct TableOptions: ParsableArguments {
-  @OptionGroup(title: "Feed") var feed: FeedOptions
+  @OptionGroup(.feed) var feed: FeedOptions
 
-  @OptionGroup(title: "Guards") var guards: GuardOptions
+  @OptionGroup(.guards) var guards: GuardOptions
 
-  @OptionGroup(title: "Folders") var folder: FolderOptions
+  @OptionGroup(.folders) var folder: FolderOptions
 
-  @OptionGroup(title: "Unattended runs") var unattended: UnattendedOptions
+  @OptionGroup(.unattended) var unattended: UnattendedOptions
 
-  @OptionGroup(title: "Input") var input: InputOptions
+  @OptionGroup(.input) var input: InputOptions
 
-  @OptionGroup(title: "Key and merge") var upsert: UpsertOptions
+  @OptionGroup(.key) var upsert: UpsertOptions
 
-  @OptionGroup(title: "Table") var schema: SchemaOptions
+  @OptionGroup(.table) var schema: SchemaOptions
 
-  @OptionGroup(title: "Bad records") var rejects: RejectOptions
+  @OptionGroup(.rejects) var rejects: RejectOptions
 
-  @OptionGroup(title: "Transactions and bounds") var transactions: TransactionOptions
+  @OptionGroup(.transactions) var transactions: TransactionOptions
 
   /// The groups, each of which a job file hands its own words: to parse all of them for each table would take long.
   static var groups: [any TableOptionGroup.Type] {
@@ -41,40 +41,59 @@ struct TableOptions: ParsableArguments {
 
 /// Options of a table that do not depend on those of another group.
 protocol TableOptionGroup: ParsableArguments {
+  /// The part of the catalogue that has them.
+  static var topic: OptionTopic { get }
+
   /// Puts what was given, and the defaults of what was not, into `table`.
   /// - Throws: `ValidationError` that names the option.
   func apply(to table: inout MirrorTable) throws
 }
 
-extension FeedOptions: TableOptionGroup {}
+extension FeedOptions: TableOptionGroup {
+  static let topic = OptionTopic.feed
+}
 
 extension GuardOptions: TableOptionGroup {
+  static let topic = OptionTopic.guards
+
   func apply(to table: inout MirrorTable) throws { try apply(to: &table.guards) }
 }
 
 extension FolderOptions: TableOptionGroup {
+  static let topic = OptionTopic.folders
+
   func apply(to table: inout MirrorTable) { apply(to: &table.folder) }
 }
 
 extension InputOptions: TableOptionGroup {
+  static let topic = OptionTopic.input
+
   func apply(to table: inout MirrorTable) throws { try apply(to: &table.options) }
 }
 
 extension UpsertOptions: TableOptionGroup {
+  static let topic = OptionTopic.key
+
   func apply(to table: inout MirrorTable) throws { try apply(to: &table.options) }
 }
 
 extension SchemaOptions: TableOptionGroup {
+  static let topic = OptionTopic.table
+
   func apply(to table: inout MirrorTable) throws { try apply(to: &table.options) }
 }
 
 extension RejectOptions: TableOptionGroup {
+  static let topic = OptionTopic.rejects
+
   func apply(to table: inout MirrorTable) throws {
     try apply(to: &table.options, defaultPolicy: .reject)
   }
 }
 
 extension TransactionOptions: TableOptionGroup {
+  static let topic = OptionTopic.transactions
+
   func apply(to table: inout MirrorTable) throws {
     apply(to: &table.options)
     if table.options.durability == .off {

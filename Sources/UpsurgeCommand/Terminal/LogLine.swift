@@ -1,4 +1,3 @@
-import ArgumentParser
 import Upsurge
 import UpsurgeMirror
 
@@ -7,11 +6,6 @@ import UpsurgeMirror
 #elseif canImport(Darwin)
   import Darwin
 #endif
-
-/// How what is said is written.
-enum LogFormat: String, CaseIterable, ExpressibleByArgument {
-  case text, json
-}
 
 /// One event of `--log json`: an object on a line of its own, with `time`, `level`, `event` and `message`, and what else
 /// there is to the event.

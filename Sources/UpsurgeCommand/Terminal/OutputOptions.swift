@@ -9,19 +9,13 @@ import Upsurge
 
 /// The options that say what people and programs see of a run.
 struct OutputOptions: ParsableArguments {
-  @Option(help: "Write a JSON summary to this file; - for standard output.")
-  var summary: String?
+  @Option(.summary) var summary: String?
 
-  @Flag(
-    name: [.customShort("q"), .customLong("quiet")],
-    help: "Say nothing but errors, and that values were respelled.")
-  var isQuiet = false
+  @Flag(.quiet) var isQuiet = false
 
-  @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Say more.")
-  var isVerbose = false
+  @Flag(.verbose) var isVerbose = false
 
-  @Option(help: "auto (on a terminal), always or never.")
-  var progress: ProgressPolicy = .auto
+  @Option(.progress) var progress: ProgressPolicy = .auto
 
   /// Opens the summary before the run, so that a path that cannot be written costs nothing.
   /// - Throws: `cannotCreate`.
@@ -57,9 +51,4 @@ struct SummaryFile {
     Terminal.say("upsurge: cannot write the \(noun) \(Terminal.visible(path)): \(reason)\n")
     return false
   }
-}
-
-/// When the progress line is shown.
-enum ProgressPolicy: String, CaseIterable, ExpressibleByArgument {
-  case auto, always, never
 }

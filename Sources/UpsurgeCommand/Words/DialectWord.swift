@@ -82,37 +82,3 @@ enum NameList {
 
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 }
-
-extension ByteSize: ExpressibleByArgument {
-  public init?(argument: String) { self.init(text: argument) }
-  public var defaultValueDescription: String { description }
-}
-
-extension CommitInterval: ExpressibleByArgument {
-  public init?(argument: String) { self.init(text: argument) }
-  public var defaultValueDescription: String { description }
-}
-
-extension LoadOptions.DirectPolicy: ExpressibleByArgument {
-  /// `always` is for tests.
-  public static var allValueStrings: [String] { [auto, never].map(\.rawValue) }
-}
-extension RecordFormat: ExpressibleByArgument {}
-extension Compression: ExpressibleByArgument {}
-extension CSVDialect.RaggedPolicy: ExpressibleByArgument {}
-extension CSVDialect.Quotes: ExpressibleByArgument {}
-extension CSVDialect.QuotedEmpty: ExpressibleByArgument {}
-extension Durability: ExpressibleByArgument {}
-extension ErrorPolicy: ExpressibleByArgument {}
-extension ResumePolicy: ExpressibleByArgument {}
-extension WriteMode: ExpressibleByArgument {}
-extension NullKeyPolicy: ExpressibleByArgument {}
-extension SchemaContract: ExpressibleByArgument {}
-extension Upkeep: ExpressibleByArgument {}
-extension TriggerPolicy: ExpressibleByArgument {}
-extension ForeignKeyPolicy: ExpressibleByArgument {}
-extension BlobEncoding: ExpressibleByArgument {}
-extension DryRun: ExpressibleByArgument {}
-extension LoadOptions.Inference: ExpressibleByArgument {}
-extension JSONDialect.DuplicateKeys: ExpressibleByArgument {}
-extension JSONDialect.NonFinite: ExpressibleByArgument {}

@@ -6,15 +6,18 @@ package enum JobWording {
   /// Terms whose key is called otherwise.
   private static let phrases: [Term: String] = [
     .alter: "contract: evolve", .atomic: "atomic: table", .stopAfter: "fewer records in the feed",
+    .folderOrder: "folder.order", .folderDone: "folder.done",
   ]
 
   /// Keys that are true or false.
-  private static let flags: Set<Term> = [.noHeader, .createKey, .anyKey, .strict, .inputOrder]
+  package static let flags: Set<Term> = [.noHeader, .createKey, .anyKey, .strict, .inputOrder, .rowState, .allowEmpty]
 
   /// Options that are said as they are typed: those of `upsurge mirror` itself, and what only other commands take.
   package static let typed: Set<Term> = [
     .acceptChange, .acceptDelivery, .dryRun, .verify, .summary, .explainTime, .explain, .resume, .history, .forget, .emitSQL,
-    .maxStatement, .trustRules, .changes, .pattern, .file, .rows, .rounds, .scratch,
+    .maxStatement, .trustRules, .changes, .direct, .rowsPerStatement, .quiet, .verbose, .progress, .log, .metrics,
+    .table, .check, .checkJob, .schema, .systemd, .cron, .at, .yes, .json, .salt, .maxAge, .file, .rows, .rounds, .compare,
+    .scratch, .html,
   ]
 
   package static func ofJob(_ wording: Wording) -> String { wording.text(naming: key) }

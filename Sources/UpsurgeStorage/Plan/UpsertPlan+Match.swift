@@ -107,7 +107,7 @@ extension UpsertPlan {
     _ rules: UpsertRules, schema: TableSchema, input: [String], isUnknownTable: Bool
   ) throws(UpsurgeError) -> Int? {
     guard let newer = rules.merge.newer, !isUnknownTable else { return nil }
-    let option: Wording = "\(.merge, "newer\(newer.isStrict ? "-strict" : ""):\(newer.column.escapedForTerminal)")"
+    let option: Wording = "\(.merge, newer.text.escapedForTerminal)"
     guard let column = schema.columnIndex(newer.column) else {
       throw UpsurgeError(
         .usage, "\(saying: option): table \(schema.name.escapedForTerminal) has no such column",

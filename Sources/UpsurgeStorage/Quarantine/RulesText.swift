@@ -92,11 +92,6 @@ package enum RulesText {
 
   // MARK: - The merge
 
-  private static let words: [(word: String, rule: MergeRule)] = [
-    ("replace", .replace), ("coalesce", .coalesce), ("keep", .keep), ("min", .min), ("max", .max),
-    ("sum", .sum),
-  ]
-
   private static func write(_ merge: Merge, to out: inout JSONText) {
     if merge.rule != .replace { write(merge.rule, as: "merge", to: &out) }
     if let newer = merge.newer { out.member(newer.isStrict ? "newer_strict" : "newer", newer.column) }
@@ -113,7 +108,7 @@ package enum RulesText {
 
   /// A rule's word, or `{"sql":"..."}`.
   private static func write(_ rule: MergeRule, as name: String, to out: inout JSONText) {
-    if let word = words.first(where: { $0.rule == rule })?.word { return out.member(name, word) }
+    if let word = rule.word { return out.member(name, word) }
     guard case .expression(let sql) = rule else { return }
     out.key(name)
     out.beginObject()
@@ -141,7 +136,7 @@ package enum RulesText {
 
   private static func mergeRule(_ json: JSONValue, _ text: String) throws(UpsurgeError) -> MergeRule {
     if let sql = json["sql"]?.text { return .expression(sql) }
-    guard let rule = words.first(where: { $0.word == json.text })?.rule else { throw fault(text) }
+    guard let rule = json.text.flatMap(MergeRule.init(word:)) else { throw fault(text) }
     return rule
   }
 

@@ -16,6 +16,29 @@ public enum MergeRule: Sendable, Equatable {
   case expression(String)
 }
 
+extension MergeRule {
+  /// The rules that a word names, for all columns or for one.
+  private static let ofAllColumns: [(word: String, rule: MergeRule)] = [
+    ("replace", .replace), ("coalesce", .coalesce), ("keep", .keep),
+  ]
+  private static let named = ofAllColumns + [("min", .min), ("max", .max), ("sum", .sum)]
+
+  /// The words of the rules that `--merge` takes.
+  package static var wordsOfAllColumns: [String] { ofAllColumns.map(\.word) }
+
+  /// The rule that a word names; nil where none does.
+  package init?(word: String) {
+    guard let rule = Self.named.first(where: { $0.word == word })?.rule else { return nil }
+    self = rule
+  }
+
+  /// The word that names it; nil for SQL.
+  package var word: String? { Self.named.first { $0.rule == self }?.word }
+
+  /// Whether all columns can have it.
+  package var isOfAllColumns: Bool { Self.ofAllColumns.contains { $0.rule == self } }
+}
+
 /// How a row that exists changes.
 ///
 ///     var merge = Merge(.coalesce)
@@ -33,6 +56,16 @@ public struct Merge: Sendable, Equatable {
       self.column = column
       self.isStrict = isStrict
     }
+
+    /// `newer:COL`, or `newer-strict:COL`; nil for another text.
+    package init?(text: String) {
+      let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+      guard parts.count == 2, ["newer", "newer-strict"].contains(parts[0]) else { return nil }
+      self.init(column: parts[1], isStrict: parts[0] == "newer-strict")
+    }
+
+    /// As `--merge` takes it.
+    package var text: String { "newer\(isStrict ? "-strict" : ""):\(column)" }
   }
 
   /// The rule of every column that has none of its own.

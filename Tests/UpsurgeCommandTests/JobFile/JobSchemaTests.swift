@@ -34,11 +34,11 @@ struct JobSchemaTests {
     }
     #expect(known.subtracting(["source"]) == (try keys("$defs", "defaults", "properties")))
     let ofReader =
-      OptionCatalogue.all.filter { $0.group == nil }.map(\.key) + JobSettings.ownKeys + JobSettings.groups
+      OptionCatalogue.keys.filter { $0.group == nil }.map(\.key) + JobSettings.ownKeys + JobSettings.groups
     #expect(known == Set(ofReader) && known.count == ofReader.count)
     for group in JobSettings.groups {
       let known = try self.keys("$defs", group, "properties")
-      #expect(known == Set(OptionCatalogue.all.filter { $0.group == group }.map(\.key)) && !known.isEmpty)
+      #expect(known == Set(OptionCatalogue.keys.filter { $0.group == group }.map(\.key)) && !known.isEmpty)
     }
     let top = try self.keys("properties")
     for key in top { #expect(!(try complaint("{\"\(key)\": 7}")).contains("the key"), "\(key)") }

@@ -39,12 +39,13 @@ import Upsurge
 
   @Test("Every term is a key of a table, or said as an option")
   func complete() {
-    let keys = Set(OptionCatalogue.all.filter { $0.group == nil }.map(\.key))
+    let keys = Set(OptionCatalogue.keys.map(\.key) + OptionCatalogue.keys.map(\.path))
     for term in Term.allCases where !JobWording.typed.contains(term) {
       let said = JobWording.key(term, nil).prefix { $0 != ":" }
-      // A key of the job or of its guards, and one that mirrors lack.
-      #expect(keys.contains(String(said)) || [.atomic, .trailer, .stopAfter].contains(term), "\(term)")
+      // A key of the job, and what mirrors lack.
+      #expect(keys.contains(String(said)) || [.atomic, .source, .stopAfter].contains(term), "\(term)")
     }
+    #expect(JobWording.flags == Set(OptionCatalogue.keys.filter { $0.isFlag && $0.term != .alter }.map(\.term)))
   }
 
   @Test("What is stored of a wording is the same when it is read again", arguments: sentences.indices)

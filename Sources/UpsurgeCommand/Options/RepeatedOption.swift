@@ -1,0 +1,33 @@
+/// Options that are given twice, of which the argument parser would take the last in silence: `--key a --key b` is not
+/// the key a, b.
+enum RepeatedOption {
+  /// Flags of the argument parser's own.
+  private static let flags: Set<String> = ["--help", "--version"]
+
+  /// The first option that is given again and may not be; nil where there is none, or help is asked for. A flag says the
+  /// same again.
+  ///
+  /// A word of its own that is a value never starts with two dashes, as the argument parser would not take it; behind
+  /// `--` there are no options.
+  static func first(in arguments: [String]) -> String? {
+    let words = arguments.prefix { $0 != "--" }
+    if words.contains("--help") || words.contains("-h") { return nil }
+    let known = OptionCatalogue.options(of: words.first)
+    let repeatable = flags.union(known.filter { $0.isFlag || $0.isRepeatable }.map(\.option))
+    var seen: Set<String> = []
+    for word in words where word.hasPrefix("--") {
+      let option = String(word.prefix { $0 != "=" })
+      if !repeatable.contains(option), !seen.insert(option).inserted { return option }
+    }
+    return nil
+  }
+
+  static func message(_ option: String) -> String {
+    switch option {
+    case "--key", "--columns", "--names":
+      let what = option == "--key" ? "a compound key is" : "several names are"
+      return "\(option) is given twice; \(what) \(option) A,B"
+    default: return "\(option) is given twice"
+    }
+  }
+}
