@@ -36,8 +36,8 @@ struct BenchInput {
     self.job = job
     self.folder = folder
     var options = job.options
-    options.key = job.key
-    if job.file != nil { options.recordLimit = job.rowCount }
+    options.rules.key = job.key
+    if job.file != nil { options.input.recordLimit = job.rowCount }
     self.options = options
     let count = job.rowCount ?? BenchJob.defaultRowCount
     let isCancelled = { control.cancellationSignal != nil }
@@ -188,13 +188,13 @@ struct BenchInput {
 
   /// Other programs read whole files of plain CSV.
   private static func peerObstacle(_ source: PreparedSource, options: LoadOptions) -> Wording? {
-    if options.recordLimit != nil {
+    if options.input.recordLimit != nil {
       return "it reads whole files, and \(.rows, "N") takes the first N rows of one"
     }
     guard case .csv(let sniffed) = source.shape,
       sniffed.dialect == CSVDialect(ragged: sniffed.dialect.ragged),
       source.opened.compression == .none, source.opened.encoding == .utf8, source.opened.startOffset == 0,
-      options.columns.isEmpty, options.renames.isEmpty, sniffed.renamings.isEmpty
+      options.table.columns.isEmpty, options.table.renames.isEmpty, sniffed.renamings.isEmpty
     else {
       return
         "it is given plain comma-separated UTF-8 with one header line only, and this file is read otherwise"

@@ -96,11 +96,11 @@ package struct BenchJob: Sendable {
         .usage, "the suite changed needs two deliveries of the same rows, and \(.file) is one",
         hint: "use the suite unchanged, or leave out \(.file)")
     }
-    if suite == .unchanged && options.key.isEmpty {
+    if suite == .unchanged && options.rules.key.isEmpty {
       throw UpsurgeError(.usage, "the suite unchanged is an upsert, and needs \(.key, "COLS")")
     }
   }
 
   /// The key's columns; those of the rows that are made here.
-  var key: [String] { file == nil ? ["id"] : options.key }
+  var key: [String] { file == nil ? ["id"] : options.rules.key }
 }

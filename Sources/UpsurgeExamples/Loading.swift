@@ -14,7 +14,7 @@ extension Example {
 
 private func load() {
   var options = LoadOptions()
-  options.key = ["id"]
+  options.rules.key = ["id"]
   let job = LoadJob(database: "app.db", table: "people", sources: ["people.csv.zst"], options: options)
   let summary = job.run()
   print(summary.ledger.inserted, summary.ledger.updated, summary.exitCode)
@@ -24,7 +24,7 @@ private func showEvents() async {
   func show(_ records: UInt64) {}
   func log(_ text: String) {}
   var options = LoadOptions()
-  options.key = ["id"]
+  options.rules.key = ["id"]
 
   let importer = Importer(database: "app.db", table: "people", from: ["people.csv.zst"], options: options)
   for await event in importer.events() {
@@ -74,8 +74,8 @@ private func importOwnSources() async {
 
 private func resume() {
   var options = LoadOptions()
-  options.onError = .reject
-  options.rejects = .file("bad.ndjson")
+  options.rejects.onError = .reject
+  options.rejects.target = .file("bad.ndjson")
   let job = LoadJob(database: "shop.db", table: "orders", sources: ["feed.csv.zst"], options: options)
   let summary = job.run()
   print(summary.resumedCount, summary.ledger.read, summary.isResumable)

@@ -10,7 +10,7 @@ extension Example {
 
 private func mirrorFile() throws {
   var members = MirrorTable(name: "members", sources: ["feed.csv"])
-  members.options.key = ["Symbol"]
+  members.options.rules.key = ["Symbol"]
   members.sweep = .hard
   let job = MirrorJob(database: "shop.db", tables: [members])
   let summary = job.run()
@@ -25,7 +25,7 @@ private func mirrorFile() throws {
 private func mirrorInBackground() async throws {
   func show(_ event: MirrorRunner.Event) {}
   var members = MirrorTable(name: "members", sources: ["feed.csv"])
-  members.options.key = ["Symbol"]
+  members.options.rules.key = ["Symbol"]
   let job = MirrorJob(database: "shop.db", tables: [members])
 
   let runner = MirrorRunner(job)  // a MirrorJob

@@ -79,8 +79,8 @@ private func replay() async throws {
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers);
     """)
   var options = LoadOptions()
-  options.onError = .reject
-  options.rejects = .file("bad.ndjson")
+  options.rejects.onError = .reject
+  options.rejects.target = .file("bad.ndjson")
   _ = LoadJob(database: "app.db", table: "orders", sources: ["feed.csv"], options: options).run()
   try await prepare("INSERT INTO customers VALUES (7)")
   // ... mend the table, the rows that are referred to, or the raw text in the file ...

@@ -23,8 +23,8 @@ struct FeedRaceTests {
 
   private func load(_ source: String, cancelledAfter microseconds: UInt32? = nil) throws -> RunSummary {
     var options = LoadOptions()
-    options.key = ["id"]
-    options.commitEvery = .records(1_000)
+    options.rules.key = ["id"]
+    options.transaction.commitEvery = .records(1_000)
     let control = RunControl()
     let canceller = try WorkerThread {
       guard let microseconds else { return }

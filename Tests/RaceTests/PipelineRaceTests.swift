@@ -16,10 +16,10 @@ struct PipelineRaceTests {
   /// Small batches: many hand-offs.
   func options(_ generator: inout SeededGenerator) -> LoadOptions {
     var options = LoadOptions()
-    options.key = ["id"]
-    options.onError = .reject
-    options.commitEvery = .records(Int.random(in: 50...1_000, using: &generator))
-    options.batchSizes = Batch.Sizes(
+    options.rules.key = ["id"]
+    options.rejects.onError = .reject
+    options.transaction.commitEvery = .records(Int.random(in: 50...1_000, using: &generator))
+    options.tuning.batchSizes = Batch.Sizes(
       arenaByteCount: Int.random(in: 200...5_000, using: &generator), cellCount: 300, recordCount: 100)
     return options
   }
@@ -41,8 +41,8 @@ struct PipelineRaceTests {
       folder.write(lines, "3.ndjson"),
     ]
     var options = options(&generator)
-    options.rejectsPath = folder.path + "/rejects"
-    options.contract = .evolve
+    options.rejects.path = folder.path + "/rejects"
+    options.table.contract = .evolve
     let control = RunControl()
     let watcher = try WorkerThread {
       while control.progress.records < 7_900 && control.cancellationSignal == nil { usleep(200) }
@@ -83,10 +83,10 @@ struct PipelineRaceTests {
     }
     let source = folder.write(rows, "1.csv")
     var options = LoadOptions()
-    options.key = ["id"]
-    options.direct = .never
-    options.walLimit = .mebibytes(32)
-    options.commitEvery = .records(5_000)
+    options.rules.key = ["id"]
+    options.transaction.direct = .never
+    options.transaction.walLimit = .mebibytes(32)
+    options.transaction.commitEvery = .records(5_000)
     let summary = LoadJob(database: folder.path + "/a.db", table: "t", sources: [source], options: options)
       .run()
     #expect(summary.error == nil && summary.ledger.inserted == 60_000)
@@ -99,10 +99,10 @@ struct PipelineRaceTests {
   func packing(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var options = options(&generator)
-    options.commitEvery = .auto
-    options.direct = .always
-    options.directLimits.leastRowCount = Int(seed)
-    options.busyTimeout = 60_000
+    options.transaction.commitEvery = .auto
+    options.transaction.direct = .always
+    options.tuning.directLimits.leastRowCount = Int(seed)
+    options.transaction.busyTimeout = 60_000
     let control = RunControl()
     let results = NoteCount()
     var threads: [WorkerThread] = []
@@ -129,13 +129,13 @@ struct PipelineRaceTests {
   func backPressure() throws {
     var generator = SeededGenerator(seed: 1)
     var options = options(&generator)
-    options.initSQL = """
+    options.table.initSQL = """
       CREATE TEMP TRIGGER slow AFTER INSERT ON t WHEN new.id % 50 = 0 BEGIN
         SELECT count(*) FROM (WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT i FROM n);
       END
       """
     var plain = LoadOptions()
-    plain.key = ["id"]
+    plain.rules.key = ["id"]
     let first = LoadJob(
       database: folder.path + "/a.db", table: "t", sources: [folder.write("id,a,b\n0,x,1\n", "0.csv")],
       options: plain)
@@ -174,7 +174,7 @@ struct PipelineRaceTests {
     for (index, name) in ["a", "b", "b"].enumerated() {
       var options = options(&generator)
       // Not how long they wait for each other is tried here.
-      options.busyTimeout = 120_000
+      options.transaction.busyTimeout = 120_000
       let job = LoadJob(
         database: "\(folder.path)/\(name).db", table: "t\(index)", sources: [source], options: options)
       threads.append(

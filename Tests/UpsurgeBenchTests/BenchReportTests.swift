@@ -34,7 +34,7 @@ struct BenchReportTests {
   private func report(named name: String = "a.csv") throws -> BenchReport {
     var job = BenchJob()
     job.file = scratch.write("id,b\n" + (1...20).map { "\($0),x\n" }.joined(), to: name)
-    job.options.key = ["id"]
+    job.options.rules.key = ["id"]
     job.roundCount = 1
     job.scratch = scratch.path
     job.peers = [.duckdb]

@@ -23,7 +23,7 @@ struct BenchTests {
     var job = job()
     job.rowCount = nil
     job.file = scratch.write(text, to: "input file")
-    job.options.key = key
+    job.options.rules.key = key
     return job
   }
 
@@ -178,7 +178,7 @@ struct BenchTests {
     let path = scratch.write("id,b\n1,x\n2,y\n", to: name.split(separator: "mark").joined(separator: mark))
     var job = job()
     (job.rowCount, job.roundCount, job.peerPath) = (nil, 1, nil)
-    job.options.key = ["id"]
+    job.options.rules.key = ["id"]
     job.peers = [.sqlite3]
     job.file = path
     #expect(try absence("sqlite3", in: try job.run(control: RunControl())) == nil)

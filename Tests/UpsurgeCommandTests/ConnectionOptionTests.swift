@@ -93,7 +93,8 @@ struct ConnectionOptionTests {
   func library() throws {
     try prepare("CREATE TABLE t(a); CREATE TABLE log(a)")
     var options = LoadOptions()
-    options.initSQL = "CREATE TEMP TRIGGER note AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.a); END"
+    options.table.initSQL =
+      "CREATE TEMP TRIGGER note AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.a); END"
     let source = scratch.write("a\n1\n2\n", to: "in.csv")
     let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
     #expect(job.run().exitCode == 0)

@@ -27,7 +27,7 @@ struct FeedLoadTests {
     _ sources: [String], into name: String = "a.db", _ change: (inout LoadOptions) -> Void = { _ in }
   ) -> RunSummary {
     var options = LoadOptions()
-    options.key = ["id"]
+    options.rules.key = ["id"]
     change(&options)
     let summary = LoadJob(database: scratch.file(name), table: "t", sources: sources, options: options).run()
     #expect(summary.ledger.isBalanced)
@@ -78,7 +78,7 @@ struct FeedLoadTests {
     for (index, answer) in table.enumerated() {
       let notes = RunNotes()
       var options = LoadOptions()
-      options.encoding = answer.option
+      options.input.encoding = answer.option
       let job = LoadJob(
         database: scratch.file("\(index).db"), table: "t", sources: [server.url("/\(index)")], options: options)
       let summary = job.run(note: { notes.add($0.text) })
@@ -134,7 +134,7 @@ struct FeedLoadTests {
         "\(server.url()) is cut off at byte 1000 of \(body.count): the server closed") == true,
       "\(early.error?.description ?? "")")
     #expect(!FileManager.default.fileExists(atPath: path))
-    let late = load([server.url()]) { $0.commitEvery = .records(5_000) }
+    let late = load([server.url()]) { $0.transaction.commitEvery = .records(5_000) }
     #expect(late.exitCode == 3 && late.error?.code == .badInput)
     #expect(late.error?.message.contains("cut off at byte \(body.count - 10) of \(body.count)") == true)
     #expect(late.committedCount >= 5_000 && late.committedCount < 90_000 && late.committedCount % 5_000 == 0)
@@ -214,9 +214,9 @@ struct FeedLoadTests {
       unknown.exitCode == 66 && unknown.error?.message.contains("only http:// and https:// are") == true)
     let failed = load(["exec:cat \(file); exit 3"], into: "b.db")
     #expect(failed.exitCode == 65 && failed.error?.message.contains("failed with exit status 3") == true)
-    let full = load([server.url("/a.csv")], into: "b.db") { $0.inference = .full }
+    let full = load([server.url("/a.csv")], into: "b.db") { $0.table.inference = .full }
     #expect(full.exitCode == 0 && full.ledger.inserted == 10)
-    let script = load([file], into: "c.db") { $0.initPath = "exec:true" }
+    let script = load([file], into: "c.db") { $0.table.initPath = "exec:true" }
     #expect(script.exitCode == 64)
     for name in ["a.db", "b.db"] {
       #expect(try Database(scratch.file(name)).rows("PRAGMA integrity_check") == ["'ok'"])
@@ -245,7 +245,7 @@ struct FeedLoadTests {
   @Test("Types from all of a stream are refused, as it is read once")
   func inferFull() throws {
     let server = try Server { _ in Server.whole(Self.csv(0..<60_000)) }
-    let summary = load([server.url()]) { $0.inference = .full }
+    let summary = load([server.url()]) { $0.table.inference = .full }
     #expect(summary.exitCode == 64)
     #expect(
       summary.error?.message

@@ -9,7 +9,8 @@ import Testing
 /// A change that is meant is recorded with `UPSURGE_RECORD=1 swift test --filter HelpTests`.
 @Suite("The help of each command")
 struct HelpTests {
-  private static let folder = (#filePath.split(separator: "/").dropLast().map { "/" + $0 }).joined() + "/Fixtures/Help/"
+  private static let folder =
+    (#filePath.split(separator: "/").dropLast().map { "/" + $0 }).joined() + "/Fixtures/Help/"
 
   private func compare(_ text: String, with name: String) throws {
     if ProcessInfo.processInfo.environment["UPSURGE_RECORD"] != nil {
@@ -18,7 +19,8 @@ struct HelpTests {
     let kept = try String(decoding: readFile(Self.folder + name), as: UTF8.self)
     let (lines, keptLines) = (text.components(separatedBy: "\n"), kept.components(separatedBy: "\n"))
     for (index, line) in keptLines.enumerated() where index >= lines.count || lines[index] != line {
-      Issue.record("\(name), line \(index + 1): \(index < lines.count ? lines[index] : "missing"), was \(line)")
+      Issue.record(
+        "\(name), line \(index + 1): \(index < lines.count ? lines[index] : "missing"), was \(line)")
       break
     }
     #expect(text == kept)
@@ -27,7 +29,8 @@ struct HelpTests {
   @Test(
     "It is what was recorded",
     arguments: [
-      [], ["load"], ["mirror"], ["mirror", "init"], ["inspect"], ["runs"], ["replay"], ["status"], ["migrate-keys"], ["bench"],
+      [], ["load"], ["mirror"], ["mirror", "init"], ["inspect"], ["runs"], ["replay"], ["status"],
+      ["migrate-keys"], ["bench"],
     ])
   func help(words: [String]) throws {
     let outcome = try Command.run(words + ["--help"], script: "COLUMNS=80 exec \"$0\" \"$@\"")

@@ -151,12 +151,12 @@ struct HostileNamesTests {
     #expect(changed.exitCode == 0, "\(changed.talk)")
     #expect(
       try database.rows("SELECT \(sql(name)), v, \(sql(name + " w")) FROM k") == ["1|3|7"], "\(changed.talk)")
-    let chosen = load("{\(try json(name)):1,\"v\":2}", into: "r") { $0.columns = [name] }
+    let chosen = load("{\(try json(name)):1,\"v\":2}", into: "r") { $0.table.columns = [name] }
     #expect(chosen.exitCode == 0, "\(String(describing: chosen.error))")
     #expect(try database.rows("SELECT name FROM pragma_table_info('r')") == ["'\(name)'"])
     for (value, outcome) in [(5, 1), (9, 2), (7, 3)] {
       let merged = load("{\"v\":3,\(try json(name)):\(value)}", into: "m") {
-        $0.key = ["v"]
+        $0.rules.key = ["v"]
         $0.rules.merge.columns = [name: .max]
         $0.rules.merge.newer = Merge.Newer(column: name, isStrict: false)
       }
@@ -183,7 +183,7 @@ struct HostileNamesTests {
     #expect([64, 65].contains(object.exitCode), "\(object.exitCode) \(object.talk)")
     try checkNothingRan([], database, csv.talk + object.talk)
     var options = LoadOptions()
-    options.key = ["a\0b"]
+    options.rules.key = ["a\0b"]
     let source = scratch.write("a,b\n1,2\n", to: "in.csv")
     for table in ["n", "n\0m"] {
       let summary = LoadJob(database: scratch.file("a.db"), table: table, sources: [source], options: options)

@@ -53,8 +53,8 @@ struct KeySpellingTests {
       }
       let source = scratch.write(Self.input(texts, format: format), to: "in." + format)
       var options = LoadOptions()
-      options.key = ["k"]
-      options.onError = .reject
+      options.rules.key = ["k"]
+      options.rejects.onError = .reject
       let summary = LoadJob(database: path, table: "t", sources: [source], options: options).run()
       #expect(summary.error == nil, "seed \(seed)")
       let rows = try Database(path).rows("SELECT typeof(k), k, n FROM t WHERE n >= 0")

@@ -94,12 +94,12 @@ struct OutputSharingTests {
     let source = scratch.write("id,b\n" + rows.joined(separator: "\n") + "\n", to: "a.csv")
     let rejects = scratch.file("bad.ndjson")
     var options = LoadOptions()
-    options.commitEvery = 4
-    options.onError = .reject
-    options.rejectsPath = rejects
+    options.transaction.commitEvery = 4
+    options.rejects.onError = .reject
+    options.rejects.path = rejects
     let start = { (limit: UInt64, path: String) in
-      options.rejectLimit = .count(limit)
-      options.rejectsPath = path
+      options.rejects.limit = .count(limit)
+      options.rejects.path = path
       let job = LoadJob(database: database, table: "t", sources: [source], options: options)
       let notes = RunNotes()
       return (job.run(note: { notes.add($0.text) }), notes.all)

@@ -289,7 +289,7 @@ struct ResumeWordsTests {
   func warnings(keepsHistory: Bool) throws {
     let source = scratch.write("id,b\n1,x\n\n2,x\n\n\n3,x\n", to: "a.csv")
     var options = LoadOptions()
-    options.keepsHistory = keepsHistory
+    options.transaction.keepsHistory = keepsHistory
     let job = LoadJob(database: path, table: "t", sources: [source], options: options)
     let first = job.run(report: { _ in false })
     #expect(first.warnings.entries.map(\.count) == [3])

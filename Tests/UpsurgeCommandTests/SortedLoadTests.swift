@@ -33,10 +33,10 @@ struct SortedLoadTests {
       scratch.write(Self.csv(&random), to: "\($0).csv")
     }
     var options = LoadOptions()
-    options.key = seed % 4 == 0 ? ["k", "a"] : ["k"]
-    options.onError = seed % 5 == 4 ? .stop : .reject
-    options.csv.delimiter = [UInt8(ascii: ",")]
-    options.csv.headerLineCount = 1
+    options.rules.key = seed % 4 == 0 ? ["k", "a"] : ["k"]
+    options.rejects.onError = seed % 5 == 4 ? .stop : .reject
+    options.input.csv.delimiter = [UInt8(ascii: ",")]
+    options.input.csv.headerLineCount = 1
     let rules: [Merge] = [
       Merge(), Merge(.coalesce), Merge(.keep), Merge(.replace), Merge(.replace), Merge(.replace),
     ]
@@ -49,25 +49,25 @@ struct SortedLoadTests {
     if seed % 8 == 7 { options.rules.mode = .ignore }
     if seed % 9 == 8 { options.rules.tombstone = Tombstone(column: "c", value: "gone") }
     var plain = options
-    plain.keepsInputOrder = true
-    plain.rowsPerStatement = 1
+    plain.transaction.keepsInputOrder = true
+    plain.tuning.rowsPerStatement = 1
     let expected = try Self.load(plain, sources, scratch, "plain", seed)
     for round in 0..<4 {
       var sorted = options
-      sorted.sorting.byteCount = [4 << 20, 40_000, 9_000, 20_000][round]
-      sorted.sorting.fewestRecords = 2
-      sorted.sorting.fewestBytes = 0
-      sorted.sorting.isForced = true
-      sorted.isAtomic = round == 3
-      if round == 2 { sorted.commitEvery = .records(Int.random(in: 2...80, using: &random)) }
+      sorted.tuning.sorting.byteCount = [4 << 20, 40_000, 9_000, 20_000][round]
+      sorted.tuning.sorting.fewestRecords = 2
+      sorted.tuning.sorting.fewestBytes = 0
+      sorted.tuning.sorting.isForced = true
+      sorted.transaction.isAtomic = round == 3
+      if round == 2 { sorted.transaction.commitEvery = .records(Int.random(in: 2...80, using: &random)) }
       if round > 0 {
-        sorted.batchSizes = Batch.Sizes(
+        sorted.tuning.batchSizes = Batch.Sizes(
           arenaByteCount: Int.random(in: 200...3_000, using: &random),
           cellCount: Int.random(in: 40...400, using: &random),
           recordCount: Int.random(in: 5...90, using: &random))
       }
       let actual = try Self.load(sorted, sources, scratch, "sorted \(round)", seed)
-      if options.onError == .stop {
+      if options.rejects.onError == .stop {
         // How much was committed before is up to the transactions.
         #expect(actual.rejects == expected.rejects)
         if expected.exitCode != 0 { continue }
@@ -81,9 +81,9 @@ struct SortedLoadTests {
   ) throws -> Result {
     var options = options
     let (path, bad) = (scratch.file(name + ".db"), scratch.file("bad"))
-    options.rejects = .file(bad)
+    options.rejects.target = .file(bad)
     Database(path).make(
-      "PRAGMA journal_mode=WAL; CREATE TABLE t(k TEXT, a INTEGER, b, c, UNIQUE (\(options.key.joined(separator: ", "))));"
+      "PRAGMA journal_mode=WAL; CREATE TABLE t(k TEXT, a INTEGER, b, c, UNIQUE (\(options.rules.key.joined(separator: ", "))));"
         + "INSERT INTO t VALUES('key 3', 1, 5, 'old'), ('key 8', 2, 7, 'old'), ('x', 3, NULL, 'old')")
     let summary = LoadJob(database: path, table: "t", sources: sources, options: options).run()
     let isSorted = summary.settings.contains { $0.name == "sorted_records" }

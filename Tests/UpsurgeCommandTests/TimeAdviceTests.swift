@@ -95,14 +95,14 @@ struct TimeAdviceTests {
       options: ["--memory 1GiB --wal-limit 1GiB"],
       set: {
         ($0.pagesRead, $0.databaseByteCount, $0.cacheByteCount) = (400_000, 500 << 20, 64 << 20)
-        $0.memory = .mebibytes(256)
+        $0.transaction.memory = .mebibytes(256)
       }),
     Case(
       name: "keys in no order, the log's limit alone", stages: storing, bottleneck: "store",
       options: ["--wal-limit 1GiB"],
       set: {
         ($0.pagesRead, $0.databaseByteCount, $0.cacheByteCount) = (400_000, 500 << 20, 64 << 20)
-        $0.memory = .mebibytes(4096)
+        $0.transaction.memory = .mebibytes(4096)
       }),
     Case(
       name: "each page read once", stages: storing, bottleneck: "store", says: [sqliteLimit],
@@ -138,7 +138,7 @@ struct TimeAdviceTests {
       set: { $0.rejectCount = 99 }),
     Case(
       name: "commits that wait for the disk", stages: ["store": 2, "commit": 7], bottleneck: "commit",
-      options: ["--durability normal"], set: { $0.durability = .full }),
+      options: ["--durability normal"], set: { $0.transaction.durability = .full }),
     Case(
       name: "many commits", stages: ["store": 2, "commit": 7], bottleneck: "commit",
       options: ["--commit-every 100000"], says: ["1000 commits of about 1000 records each"],
@@ -153,7 +153,8 @@ struct TimeAdviceTests {
       set: { ($0.walBytesWritten, $0.kept) = (2_000 << 20, [kept(.index, "a")]) }),
     Case(
       name: "checkpoints at a small limit", stages: ["store": 2, "checkpoint": 7], bottleneck: "checkpoint",
-      options: ["--wal-limit 256MiB"], set: { ($0.walLimit, $0.checkpointCount) = (.mebibytes(4), 90) }),
+      options: ["--wal-limit 256MiB"],
+      set: { ($0.transaction.walLimit, $0.checkpointCount) = (.mebibytes(4), 90) }),
     Case(
       name: "checkpoints at the default limit", stages: ["store": 2, "checkpoint": 7],
       bottleneck: "checkpoint", says: [sqliteLimit], set: { $0.checkpointCount = 90 }),
@@ -194,7 +195,7 @@ struct TimeAdviceTests {
     for (path, isCompressed) in [(csv, false), (gzip, true)] {
       let database = scratch.file(isCompressed ? "z.db" : "p.db")
       var options = LoadOptions()
-      options.indexes = [["b"]]
+      options.indexes.wanted = [["b"]]
       let summary = LoadJob(database: database, table: "t", sources: [path], options: options).run()
       #expect(summary.exitCode == 0)
       let reading = summary.stages.filter { RunStage.reading.contains($0.name) }

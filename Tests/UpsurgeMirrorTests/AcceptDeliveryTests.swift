@@ -11,8 +11,8 @@ import Upsurge
 
   private func job(_ guards: MirrorGuards = MirrorGuards(), sweep: MirrorTable.Sweep = .hard) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
-    table.options.key = ["id"]
-    table.options.onError = .reject
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
     table.sweep = sweep
     table.guards = guards
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
@@ -75,7 +75,7 @@ import Upsurge
     let refusal = Self.refusals[index]
     var job = job(refusal.guards)
     job.atomicity = atomicity
-    job.tables[0].options.commitEvery = .records(7)
+    job.tables[0].options.transaction.commitEvery = .records(7)
     deliver(1...10)
     #expect(job.run().exitCode == 0)
     deliver(refusal.ids, extra: refusal.extra)
@@ -245,7 +245,7 @@ import Upsurge
     job.atomicity = atomicity
     job.tables[0].ownedBy = "crm"
     job.tables[0].sweep = sweep
-    job.tables[0].options.commitEvery = .records(50)
+    job.tables[0].options.transaction.commitEvery = .records(50)
     let database = Database(job.database)
     try database.rows("CREATE TABLE feed (id INTEGER PRIMARY KEY, v TEXT, gone TEXT)")
     deliver(1...10)
@@ -344,7 +344,7 @@ import Upsurge
   @Test("Records of a refused delivery that a replay stores count for no guard")
   func replayed() throws {
     var job = job()
-    job.tables[0].options.rejects = .table
+    job.tables[0].options.rejects.target = .table
     job.tables[0].guards.leastRatio = 0
     let database = Database(job.database)
     try database.rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v CHECK (v <> 'b'))")
@@ -379,7 +379,7 @@ import Upsurge
     deliver(1...9, extra: "10\n")
     for _ in 0..<2 { #expect(job.run().exitCode == 4) }
     var mended = job
-    mended.tables[0].options.csv.ragged = .pad
+    mended.tables[0].options.input.csv.ragged = .pad
     #expect(mended.run().exitCode == 0)
   }
 
@@ -388,7 +388,7 @@ import Upsurge
     var job = job()
     job.atomicity = .bounded
     job.tables[0].scope = "tenant = 7"
-    job.tables[0].options.commitEvery = .records(10)
+    job.tables[0].options.transaction.commitEvery = .records(10)
     job.tables[0].guards.leastRatio = 0
     try Database(job.database).rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, tenant INT)")
     try Database(job.database).rows(
@@ -422,7 +422,7 @@ import Upsurge
       _ = scratch.write("id,v\n" + ids.map { "\($0),a\n" }.joined(), to: "in/\(name).csv")
     }
     var parents = MirrorTable(name: "p", sources: [scratch.file("p.csv")])
-    parents.options.key = ["id"]
+    parents.options.rules.key = ["id"]
     var job = job()
     job.tables[0].sources = [Source(scratch.file("in"))]
     job.tables[0].keepsRowState = true
@@ -444,7 +444,7 @@ import Upsurge
     var job = job()
     job.atomicity = .bounded
     job.tables[0].scope = "part = (SELECT x FROM temp.config)"
-    job.tables[0].options.initSQL = "CREATE TEMP TABLE config(x); INSERT INTO config VALUES (7)"
+    job.tables[0].options.table.initSQL = "CREATE TEMP TABLE config(x); INSERT INTO config VALUES (7)"
     job.tables[0].guards.leastRatio = 0
     try Database(job.database).rows("CREATE TABLE feed(id INT PRIMARY KEY, part INT) WITHOUT ROWID")
     func deliver(_ ids: some Sequence<Int>) {

@@ -76,12 +76,15 @@ struct ChunkedFeed {
 
   func job(database: String, source: String) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [source])
-    table.options.key = key
-    table.options.onError = .reject
+    table.options.rules.key = key
+    table.options.rejects.onError = .reject
     table.sweep = sweep
     table.scope = scope
     table.guards.maximumDeletes = .percent(60)
-    (table.options.chunkSizes.usual, table.options.chunkSizes.least, table.options.chunkSizes.most) = (
+    (
+      table.options.tuning.chunkSizes.usual, table.options.tuning.chunkSizes.least,
+      table.options.tuning.chunkSizes.most
+    ) = (
       400, 100, 3_000
     )
     return MirrorJob(database: database, tables: [table])

@@ -21,7 +21,7 @@ import Upsurge
 
   private func job(_ source: String, sweep: MirrorTable.Sweep = .none) -> MirrorJob {
     var table = MirrorTable(name: "t", sources: [source])
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     table.sweep = sweep
     table.guards.maximumDeletes = .percent(100)
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
@@ -93,7 +93,7 @@ import Upsurge
 
   @Test("A column that is renamed is gone, too") func renamed() throws {
     var job = job(scratch.write(Self.first, to: "feed.csv"))
-    job.tables[0].options.contract = .evolve
+    job.tables[0].options.table.contract = .evolve
     #expect(job.run().exitCode == 0)
     _ = scratch.write("id,tree,place\n1,alder,north\n2,birch,south\n", to: "feed.csv")
     expectRefused(job)
@@ -121,14 +121,14 @@ import Upsurge
     let path = scratch.write(Self.first, to: "feed.csv")
     var job = job(path)
     #expect(job.run().exitCode == 0)
-    job.tables[0].options.columns = ["id", "tree"]
+    job.tables[0].options.table.columns = ["id", "tree"]
     _ = scratch.write(Self.first + "5,oak,east\n", to: "feed.csv")
     #expect(job.run().exitCode == 0)
     // What is not taken may go.
     _ = scratch.write(Self.second, to: "feed.csv")
     #expect(job.run().exitCode == 0)
-    job.tables[0].options.columns = []
-    job.tables[0].options.renames = ["tree": "site"]
+    job.tables[0].options.table.columns = []
+    job.tables[0].options.table.renames = ["tree": "site"]
     _ = scratch.write(Self.second + "7,ash\n", to: "feed.csv")
     #expect(job.run().exitCode == 0)
     #expect(try rows("site").last == "'ash'")
@@ -136,7 +136,7 @@ import Upsurge
 
   @Test("Names that the job asks for and the feed has lost are refused") func asked() throws {
     var job = job(scratch.write(Self.first, to: "feed.csv"))
-    job.tables[0].options.columns = ["id", "site"]
+    job.tables[0].options.table.columns = ["id", "site"]
     #expect(job.run().exitCode == 0)
     _ = scratch.write(Self.second, to: "feed.csv")
     expectRefused(job)
@@ -175,7 +175,9 @@ import Upsurge
       }.joined()
     }
     var job = job(scratch.write(text({ $0 < 300 }, "a"), to: "feed.ndjson"), sweep: .hard)
-    (job.tables[0].options.chunkSizes.usual, job.tables[0].options.chunkSizes.least) = (500, 100)
+    (job.tables[0].options.tuning.chunkSizes.usual, job.tables[0].options.tuning.chunkSizes.least) = (
+      500, 100
+    )
     #expect(job.run().exitCode == 0)
     // It is only in parts that are skipped.
     _ = scratch.write(text({ $0 < 300 }, "b"), to: "feed.ndjson")
@@ -200,7 +202,7 @@ import Upsurge
     }
     var job = job(scratch.write(text(100, site: true, "a"), to: "feed.ndjson"), sweep: .hard)
     job.atomicity = .bounded
-    job.tables[0].options.commitEvery = .records(1_000)
+    job.tables[0].options.transaction.commitEvery = .records(1_000)
     #expect(job.run().exitCode == 0)
     for tree in ["b", "c"] {
       let hasSite = tree == "b"

@@ -27,7 +27,7 @@ import UpsurgeMirror
       ("w", scratch.file("link.db") + "?query=SELECT id, v FROM u WHERE id = 1"),
     ].map { name, rows in
       var table = MirrorTable(name: name, sources: ["sqlite:\(rows)"])
-      table.options.key = ["id"]
+      table.options.rules.key = ["id"]
       return table
     }
     let job = MirrorJob(database: target, tables: tables)
@@ -62,7 +62,7 @@ import UpsurgeMirror
       ("d", "exec:\(write) && printf 'id\\n1\\n'"),
     ].filter { atomicity != .job || $0.0 != "b" }.map { name, source in
       var table = MirrorTable(name: name, sources: [source])
-      table.options.key = ["id"]
+      table.options.rules.key = ["id"]
       return table
     }
     var job = MirrorJob(database: target, tables: tables)
@@ -79,7 +79,7 @@ import UpsurgeMirror
     try Database(source).rows("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
     let tables = [("a", "#none"), ("b", "?query=SELECT nothing FROM t"), ("c", "#t")].map { name, rows in
       var table = MirrorTable(name: name, sources: ["sqlite:\(source)\(rows)"])
-      table.options.key = ["id"]
+      table.options.rules.key = ["id"]
       return table
     }
     let summary = MirrorJob(database: target, tables: tables).run()
@@ -93,10 +93,10 @@ import UpsurgeMirror
     try database.rows(
       "CREATE TABLE t(id INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
     var table = MirrorTable(name: "t", sources: ["sqlite:\(source)#t"])
-    table.options.key = ["id"]
-    table.options.onError = .reject
-    table.options.rejects = .table
-    table.options.memory = .mebibytes(16)
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
+    table.options.rejects.target = .table
+    table.options.transaction.memory = .mebibytes(16)
     table.sweep = .hard
     table.guards.maximumDeletes = .percent(50)
     let job = MirrorJob(database: target, tables: [table])
@@ -145,7 +145,7 @@ import UpsurgeMirror
       sources: [
         "sqlite:\(source)?query=WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n WHERE i < 0"
       ])
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     table.unattended.deadline = 1
     let start = ContinuousClock.now
     let summary = MirrorJob(database: target, tables: [table]).run()

@@ -13,9 +13,9 @@ import Upsurge
   private func job(_ sources: [String: String]) -> MirrorJob {
     let tables = sources.sorted { $0.key < $1.key }.map { name, source in
       var table = MirrorTable(name: name, sources: [source])
-      table.options.key = ["id"]
-      table.options.onError = .reject
-      table.options.busyTimeout = 50
+      table.options.rules.key = ["id"]
+      table.options.rejects.onError = .reject
+      table.options.transaction.busyTimeout = 50
       table.unattended.retryPause = 0.01
       return table
     }
@@ -46,7 +46,7 @@ import Upsurge
       // What becomes of a table is noted where there is a database; no time is spent on types.
       try Database(job.database).rows("CREATE TABLE a(id INTEGER PRIMARY KEY)")
       job.tables[0].unattended.deadline = 5
-      job.tables[0].options.commitEvery = .records(1_000)
+      job.tables[0].options.transaction.commitEvery = .records(1_000)
       job.tables[0].unattended.retryCount = 5
       let start = ContinuousClock.now
       let (summary, notes) = run(job)
@@ -207,7 +207,7 @@ import Upsurge
     let start = ContinuousClock.now
     #expect(look.files() == nil)
     var job = job(["a": path])
-    job.tables[0].options.key = ["nope"]
+    job.tables[0].options.rules.key = ["nope"]
     #expect(run(job).summary.exitCode == 64)
     #expect(ContinuousClock.now - start < .seconds(300))
   }
@@ -245,7 +245,7 @@ import Upsurge
       symlink("/proc/self/mem", path)
       var job = job(["a": scratch.file("in")])
       job.tables[0].unattended.retryCount = 2
-      job.tables[0].options.key = []
+      job.tables[0].options.rules.key = []
       job.tables[0].folder.done = .delete
       job.tables[0].sources.append(Source(path))
       // The link goes, and the file that comes in its place has another path from the root.
@@ -287,9 +287,9 @@ import Upsurge
     switch kind {
     case "guard": _ = scratch.write("id\n", to: "a.csv")
     case "bad":
-      job.tables[0].options.onError = .stop
+      job.tables[0].options.rejects.onError = .stop
       _ = scratch.write("id\n8,9\n", to: "a.csv")
-    default: job.tables[0].options.key = ["nope"]
+    default: job.tables[0].options.rules.key = ["nope"]
     }
     let (summary, notes) = run(job)
     #expect(["guard": 4, "bad": 65, "usage": 64][kind] == summary.exitCode)

@@ -13,9 +13,9 @@ import Upsurge
     try FileManager.default.createDirectory(atPath: scratch.file("drop"), withIntermediateDirectories: true)
     var table = MirrorTable(name: "feed", sources: [scratch.file("drop")])
     table.kind = kind
-    table.options.key = ["id"]
-    table.options.contract = .evolve
-    table.options.onError = .reject
+    table.options.rules.key = ["id"]
+    table.options.table.contract = .evolve
+    table.options.rejects.onError = .reject
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }
 

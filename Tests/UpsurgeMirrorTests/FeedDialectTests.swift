@@ -11,7 +11,7 @@ import Upsurge
 
   private func job(_ source: String) -> MirrorJob {
     var table = MirrorTable(name: "t", sources: [source])
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     table.sweep = .hard
     table.guards.maximumDeletes = .percent(100)
     table.guards.leastRatio = 0
@@ -42,7 +42,7 @@ import Upsurge
     for _ in 0..<2 { expectRefused(job, "the delimiter was comma, and is semicolon now") }
     #expect(try rows() == ["1|'a'", "2|'b'", "3|'c'"])
     var given = job
-    given.tables[0].options.csv.delimiter = [UInt8(ascii: ";")]
+    given.tables[0].options.input.csv.delimiter = [UInt8(ascii: ";")]
     given.dryRun = .count
     #expect(given.run().exitCode == 0)
     job.acceptsChanges = true
@@ -113,7 +113,7 @@ import Upsurge
   @Test("A feed without a header whose night begins with words is read as before, and that is said")
   func noHeader() throws {
     var job = job(scratch.write("1,5\n2,6\n3,7\n", to: "feed.csv"))
-    job.tables[0].options.key = ["c1"]
+    job.tables[0].options.rules.key = ["c1"]
     #expect(job.run().exitCode == 0)
     _ = scratch.write("x,y\n1,5\n2,6\n3,8\n", to: "feed.csv")
     let notes = RunNotes()
@@ -146,7 +146,7 @@ import Upsurge
     arguments: ["id;note\n", "id;note\n1;a\n", "id\n1\n2\n3\n"])
   func small(first: String) throws {
     var job = job(scratch.write(first, to: "feed.csv"))
-    job.tables[0].options.contract = .evolve
+    job.tables[0].options.table.contract = .evolve
     job.tables[0].guards.allowsEmpty = true
     job.tables[0].guards.leastRows = 0
     #expect(job.run().exitCode == 0)

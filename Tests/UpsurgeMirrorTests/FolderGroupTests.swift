@@ -14,9 +14,9 @@ import Upsurge
     try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
     var table = MirrorTable(name: "t", sources: [scratch.file("in")])
     table.kind = .delta
-    table.options.key = ["id"]
-    table.options.onError = .reject
-    table.options.rejects = .table
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
+    table.options.rejects.target = .table
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }
 
@@ -63,8 +63,8 @@ import Upsurge
     // Cut in a quoted field, in the second group.
     write(100, "id,v\n100,new\n101,\"old")
     var failing = job
-    failing.tables[0].options.onError = .stop
-    failing.tables[0].options.rejects = nil
+    failing.tables[0].options.rejects.onError = .stop
+    failing.tables[0].options.rejects.target = nil
     for number in 0..<Self.fileCount where number % 10 == 0 && number != 100 {
       write(number, "id,v\n\(number),new\n\(number + 1),old\n")
     }
@@ -186,9 +186,9 @@ import Upsurge
       default: break
       }
       table.guards.maximumDeletes = .percent(hasGuard ? 60 : 100)
-      table.options.key = ["id"]
-      table.options.onError = .reject
-      table.options.rejects = .table
+      table.options.rules.key = ["id"]
+      table.options.rejects.onError = .reject
+      table.options.rejects.target = .table
       let job = MirrorJob(database: database, tables: [table])
       var summaries: [MirrorSummary] = []
       for (number, text) in texts.enumerated() {

@@ -12,7 +12,7 @@ import Upsurge
   private func job(_ kind: MirrorTable.Kind, _ source: String) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [source])
     table.kind = kind
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }
 
@@ -60,7 +60,7 @@ import Upsurge
     #expect(symlink(outside, scratch.file("in/1.csv")) == 0)
     let path = scratch.file("in/1.csv")
     var load = LoadJob(database: scratch.file("a.db"), table: "feed", sources: [path])
-    load.options.question.foundFolders = [scratch.file("in/")]
+    load.options.environment.question.foundFolders = [scratch.file("in/")]
     let summary = load.run()
     #expect(summary.exitCode == 66)
     #expect(

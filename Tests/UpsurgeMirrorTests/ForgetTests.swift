@@ -13,9 +13,9 @@ import Upsurge
   private func job(scope: String? = nil) -> MirrorJob {
     let tables = ["Members", "other"].map { name in
       var table = MirrorTable(name: name, sources: [scratch.file("\(name).csv")])
-      table.options.key = ["id"]
-      table.options.onError = .reject
-      table.options.rejects = .table
+      table.options.rules.key = ["id"]
+      table.options.rejects.onError = .reject
+      table.options.rejects.target = .table
       table.sweep = .hard
       table.scope = name == "Members" ? scope : nil
       table.kind = .snapshot
@@ -139,7 +139,7 @@ import Upsurge
     try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
     _ = scratch.write("id\n1\n", to: "in/1.csv")
     var table = MirrorTable(name: "t", sources: [scratch.file("in")])
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     let job = MirrorJob(database: database, tables: [table])
     #expect(job.run().ledger.inserted == 1)
     let plain = Database(database)
@@ -160,9 +160,9 @@ import Upsurge
     var job = job()
     job.tables.removeLast()
     job.atomicity = .bounded
-    job.tables[0].options.commitEvery = .records(100)
-    job.tables[0].options.onError = .stop
-    job.tables[0].options.rejects = nil
+    job.tables[0].options.transaction.commitEvery = .records(100)
+    job.tables[0].options.rejects.onError = .stop
+    job.tables[0].options.rejects.target = nil
     #expect(job.run().exitCode == 3)
     let plain = Database(database)
     #expect(try plain.rows("SELECT state FROM upsurge_runs") == ["'running'"])
@@ -212,15 +212,15 @@ import Upsurge
     _ = scratch.write("id,p\n1,2\n", to: "other.csv")
     let tables = ["parent", "child", "other"].map { name in
       var table = MirrorTable(name: name, sources: [scratch.file("\(name).csv")])
-      table.options.key = ["id"]
+      table.options.rules.key = ["id"]
       return table
     }
     #expect(MirrorJob(database: database, tables: tables).run().exitCode == 2)
     // One that waits for a column is no record of the feed.
     var load = LoadJob(
       database: database, table: "child", sources: [scratch.write("id,p,new\n9,1,x\n", to: "more.csv")])
-    load.options.key = ["id"]
-    load.options.contract = .quarantine
+    load.options.rules.key = ["id"]
+    load.options.table.contract = .quarantine
     #expect(load.run().ledger.quarantined == 1)
     let kept = "SELECT \"table\", reason IS NULL, count(*) FROM upsurge_quarantine GROUP BY 1, 2"
     #expect(try plain.rows(kept) == ["'child'|0|2", "'child'|1|1", "'other'|0|1"])

@@ -15,15 +15,15 @@ import UpsurgeStorage
     let database = Database(path)
     let names = (0..<6).map { "t\($0)" }
     var options = LoadOptions()
-    options.key = ["id"]
-    options.memory = .mebibytes(16)
-    options.isAtomic = true
-    options.direct = .never
-    (options.indexUpkeep, options.fullTextUpkeep) = (.keep, .keep)
+    options.rules.key = ["id"]
+    options.transaction.memory = .mebibytes(16)
+    options.transaction.isAtomic = true
+    options.transaction.direct = .never
+    (options.indexes.upkeep, options.indexes.fullTextUpkeep) = (.keep, .keep)
     var rules = SnapshotRules()
     rules.sweep = .hard
     rules.maximumDeletes = .percent(100)
-    options.snapshot = rules
+    options.delivery.rules.snapshot = rules
     let group = LoadGroup(
       database: path, options: names.map { _ in options }, control: RunControl(), note: { _ in })
     for name in names {

@@ -12,9 +12,9 @@ import Upsurge
   private func job(_ edits: LocalEdits, _ kind: MirrorTable.Kind, source: String = "feed.csv") -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file(source)])
     table.kind = kind
-    table.options.key = ["id"]
-    table.options.onError = .reject
-    table.options.rejects = .table
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
+    table.options.rejects.target = .table
     table.sweep = kind == .snapshot ? .hard : .none
     table.localEdits = edits
     table.guards.maximumDeletes = .percent(100)
@@ -38,8 +38,8 @@ import Upsurge
     var job = job(.keep, .delta)
     job.tables[0].options.rules.tombstone = Tombstone(column: "op", value: "D")
     job.atomicity = .bounded
-    job.tables[0].options.commitEvery = .records(1)
-    job.tables[0].options.onError = .stop
+    job.tables[0].options.transaction.commitEvery = .records(1)
+    job.tables[0].options.rejects.onError = .stop
     try plain.rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v CHECK (v <> 'bad'))")
     _ = scratch.write("id,v,op\n5,e,U\n6,f,U\n8,h,U\n", to: "feed.csv")
     #expect(job.run().exitCode == 0)
@@ -49,7 +49,7 @@ import Upsurge
     let stopped = job.run()
     #expect(stopped.exitCode == 3, "\(message(stopped))")
     #expect(try plain.rows("SELECT id FROM feed") == ["6"])
-    job.tables[0].options.onError = .reject
+    job.tables[0].options.rejects.onError = .reject
     let rest = job.run()
     #expect(rest.tables[0].localEdits.kept == 1, "\(message(rest))")
     #expect(try plain.rows("SELECT id, v FROM feed") == ["5|'again'", "6|'F'", "7|'again'"])
@@ -61,8 +61,8 @@ import Upsurge
   func triggerBetweenParts() throws {
     var job = job(.keep, .delta)
     job.atomicity = .bounded
-    job.tables[0].options.commitEvery = .records(1)
-    job.tables[0].options.onError = .stop
+    job.tables[0].options.transaction.commitEvery = .records(1)
+    job.tables[0].options.rejects.onError = .stop
     try plain.rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v CHECK (v <> 'bad'))")
     try plain.rows(
       "CREATE TRIGGER more AFTER INSERT ON feed WHEN new.id > 1 BEGIN UPDATE feed SET v = v || '!' WHERE id = 1; END"
@@ -73,7 +73,7 @@ import Upsurge
     let stopped = job.run()
     #expect(stopped.exitCode == 3, "\(message(stopped))")
     #expect(try plain.rows("SELECT v FROM feed WHERE id = 1") == ["'a!!'"])
-    job.tables[0].options.onError = .reject
+    job.tables[0].options.rejects.onError = .reject
     #expect(job.run().tables[0].localEdits.kept == 0)
     #expect(try plain.rows("SELECT v FROM feed WHERE id = 1") == ["'A'"])
   }

@@ -25,9 +25,9 @@ import Upsurge
     _ edits: LocalEdits?, database: String = "a.db", key: [String] = ["id"], sweep: MirrorTable.Sweep = .hard
   ) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
-    table.options.key = key
-    table.options.onError = .reject
-    table.options.rejects = .table
+    table.options.rules.key = key
+    table.options.rejects.onError = .reject
+    table.options.rejects.target = .table
     table.sweep = sweep
     table.localEdits = edits
     table.guards.allowsEmpty = true
@@ -78,7 +78,7 @@ import Upsurge
       let most = Int.random(in: 0..<4, using: &random) == 0 ? 1 : 1_000
       job.tables[0].guards.maximumDeletes = .count(UInt64(most))
       if night % 3 == 1 { job.atomicity = .bounded }
-      if night % 5 == 4 { job.tables[0].options.commitEvery = .records(3) }
+      if night % 5 == 4 { job.tables[0].options.transaction.commitEvery = .records(3) }
       if Int.random(in: 0..<6, using: &random) == 0 { job.verifiesAll = true }
       var trial = job
       trial.dryRun = .count
@@ -273,7 +273,7 @@ import Upsurge
   func newColumn() throws {
     _ = scratch.write("id,v\n1,a\n2,b\n", to: "feed.csv")
     var job = job(.keep)
-    job.tables[0].options.contract = .evolve
+    job.tables[0].options.table.contract = .evolve
     #expect(job.run().exitCode == 0)
     try Database(database).rows("UPDATE feed SET v = 'edited' WHERE id = 2")
     _ = scratch.write("id,v,w\n1,a,1\n2,b,2\n", to: "feed.csv")

@@ -15,9 +15,9 @@ import Upsurge
     _ edits: LocalEdits = .keep, kind: MirrorTable.Kind = .delta, owner: String? = nil
   ) -> MirrorJob {
     var kids = MirrorTable(name: "kids", sources: [scratch.file("kids.csv")])
-    kids.options.key = ["id"]
-    kids.options.onError = .reject
-    kids.options.rejects = .table
+    kids.options.rules.key = ["id"]
+    kids.options.rejects.onError = .reject
+    kids.options.rejects.target = .table
     kids.guards.leastRatio = 0
     kids.guards.maximumDeletes = .percent(100)
     var parents = kids

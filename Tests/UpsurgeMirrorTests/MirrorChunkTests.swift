@@ -76,10 +76,14 @@ import Upsurge
     try plain.rows("CREATE TABLE t(a INTEGER UNIQUE NOT NULL, b INTEGER UNIQUE NOT NULL)")
     var table = MirrorTable(name: "t", sources: [scratch.file("feed.csv")])
     table.sweep = .hard
-    table.options.key = ["a"]
+    table.options.rules.key = ["a"]
     #expect(MirrorJob(database: scratch.file("a.db"), tables: [table]).run().exitCode == 0)
     // The column that is the key is read from the other field, or is another one.
-    if renames { table.options.renames = ["a": "b", "b": "a"] } else { table.options.key = ["b"] }
+    if renames {
+      table.options.table.renames = ["a": "b", "b": "a"]
+    } else {
+      table.options.rules.key = ["b"]
+    }
     var job = MirrorJob(database: scratch.file("a.db"), tables: [table])
     job.acceptsChanges = true
     #expect(job.run().exitCode == 0)
@@ -129,7 +133,7 @@ import Upsurge
     var found: [String]?
     for (number, byteCount) in [256 << 10, 700, 5_000].enumerated() {
       var job = feed.job(database: scratch.file("\(number).db"), source: scratch.file("feed"))
-      job.tables[0].options.batchSizes = Batch.Sizes(
+      job.tables[0].options.tuning.batchSizes = Batch.Sizes(
         arenaByteCount: byteCount, cellCount: byteCount / 8, recordCount: byteCount / 16)
       if !feed.schema.isEmpty { try Database(job.database).rows(feed.schema) }
       _ = job.run()
@@ -154,10 +158,10 @@ import Upsurge
       )
     }
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
-    table.options.key = key
-    table.options.onError = .reject
+    table.options.rules.key = key
+    table.options.rejects.onError = .reject
     table.sweep = .hard
-    (table.options.chunkSizes.usual, table.options.chunkSizes.least) = (1_000, 100)
+    (table.options.tuning.chunkSizes.usual, table.options.tuning.chunkSizes.least) = (1_000, 100)
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }
 
@@ -247,7 +251,7 @@ import Upsurge
     arguments: [false, true])
   func everywhere(refers: Bool) throws {
     var job = job(refers: refers)
-    job.tables[0].options.chunkSizes.patience = 5_000
+    job.tables[0].options.tuning.chunkSizes.patience = 5_000
     deliver([:])
     #expect(job.run().exitCode == 0)
     let rows = Dictionary(uniqueKeysWithValues: stride(from: 0, to: 2_000, by: 10).map { ($0, "new") })
@@ -269,7 +273,9 @@ import Upsurge
     arguments: [false, true])
   func small(refers: Bool) throws {
     var job = job(refers: refers)
-    (job.tables[0].options.chunkSizes.usual, job.tables[0].options.chunkSizes.least) = (2_000, 1_000)
+    (job.tables[0].options.tuning.chunkSizes.usual, job.tables[0].options.tuning.chunkSizes.least) = (
+      2_000, 1_000
+    )
     let write = { (count: Int, value: Int) in
       let lines = (0..<count).map { "\($0),\($0 == 3 ? "value \(value)" : "value")\n" }
       _ = scratch.write("id,v\n" + lines.joined(), to: "feed.csv")
@@ -319,11 +325,11 @@ import Upsurge
     #expect(job.run().exitCode == 0)
     deliver([3: "new"])
     switch change {
-    case 0: job.tables[0].options.renames = ["v": "w"]
+    case 0: job.tables[0].options.table.renames = ["v": "w"]
     case 1:
       let text = String(decoding: try readFile(scratch.file("feed.csv")), as: UTF8.self)
       _ = scratch.write(text.replacing("id,v\n", with: "id, v\n"), to: "feed.csv")
-      job.tables[0].options.contract = .evolve
+      job.tables[0].options.table.contract = .evolve
     case 2: job.atomicity = .bounded
     case 3: try Database(job.database).rows("DELETE FROM upsurge_chunks WHERE place > 0 AND place % 2 = 0")
     default: try Database(job.database).rows("UPDATE upsurge_chunks SET keys = x'09' WHERE place > 0")

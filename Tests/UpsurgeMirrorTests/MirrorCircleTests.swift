@@ -51,8 +51,8 @@ import Upsurge
     var tables: [MirrorTable] = []
     for name in Self.names {
       var table = MirrorTable(name: name, sources: [scratch.file("\(name).ndjson")])
-      table.options.key = ["id"]
-      table.options.onError = .reject
+      table.options.rules.key = ["id"]
+      table.options.rejects.onError = .reject
       table.sweep = sweep
       table.guards.maximumDeletes = .percent(100)
       table.guards.leastRatio = 0

@@ -13,8 +13,8 @@ import Upsurge
     let tables = ["child", "parent"].map { name in
       var table = MirrorTable(
         name: name, sources: [name == "parent" ? scratch.file("drop") : scratch.file("child.csv")])
-      table.options.key = ["id"]
-      table.options.onError = .reject
+      table.options.rules.key = ["id"]
+      table.options.rejects.onError = .reject
       table.sweep = .hard
       table.folder.done = .delete
       table.guards.maximumDeletes = .percent(100)

@@ -20,9 +20,9 @@ import Upsurge
   private func job(_ atomic: MirrorJob.Atomicity) throws -> MirrorJob {
     let tables = ["child", "parent"].map { name in
       var table = MirrorTable(name: name, sources: [scratch.file("\(name).csv")])
-      table.options.key = ["id"]
-      table.options.onError = .reject
-      table.options.busyTimeout = 50
+      table.options.rules.key = ["id"]
+      table.options.rejects.onError = .reject
+      table.options.transaction.busyTimeout = 50
       table.unattended.retryPause = 0.01
       table.unattended.retryCount = 2
       return table

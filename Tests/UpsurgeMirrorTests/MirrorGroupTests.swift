@@ -17,9 +17,9 @@ import Upsurge
 
   private func table(_ name: String, sweep: MirrorTable.Sweep = .hard) -> MirrorTable {
     var table = MirrorTable(name: name, sources: [scratch.file("\(name).csv")])
-    table.options.key = ["id"]
-    table.options.onError = .reject
-    table.options.rejects = .table
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
+    table.options.rejects.target = .table
     table.sweep = sweep
     table.guards.maximumDeletes = .percent(50)
     return table
@@ -66,7 +66,7 @@ import Upsurge
   func failure() throws {
     var job = job(["a", "b", "c"])
     let rejects = scratch.file("rejects.ndjson")
-    job.tables[0].options.rejects = .file(rejects)
+    job.tables[0].options.rejects.target = .file(rejects)
     job.tables[0].sweep = .none
     for name in ["a", "b", "c"] { deliver(name, version: 1) }
     #expect(job.run().exitCode == 0)

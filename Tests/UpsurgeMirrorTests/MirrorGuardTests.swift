@@ -29,9 +29,11 @@ import Upsurge
 
   private func job(_ form: Form, isChunked: Bool = false) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed")])
-    if isChunked { (table.options.chunkSizes.usual, table.options.chunkSizes.least) = (500, 100) }
-    table.options.key = ["id"]
-    table.options.onError = .reject
+    if isChunked {
+      (table.options.tuning.chunkSizes.usual, table.options.tuning.chunkSizes.least) = (500, 100)
+    }
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
     table.sweep = .hard
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }
@@ -122,7 +124,7 @@ import Upsurge
     for (form, text) in [(Form.csv, "id,v\n"), (.ndjson, "")] {
       var job = job(form)
       job.tables[0].guards.trailer = "END {count}"
-      if form == .ndjson { job.tables[0].options.format = .ndjson }
+      if form == .ndjson { job.tables[0].options.input.format = .ndjson }
       _ = scratch.write(text + line + "\n", to: "feed")
       let summary = job.run()
       #expect(
@@ -224,7 +226,7 @@ import Upsurge
     try database.rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v TEXT)")
     _ = scratch.write(text(.csv, isNext: false), to: "feed")
     let right = job.tables[0]
-    if isKey { job.tables[0].options.key = ["idd"] } else { job.tables[0].sources = [Source(scratch.file("fed"))] }
+    if isKey { job.tables[0].options.rules.key = ["idd"] } else { job.tables[0].sources = [Source(scratch.file("fed"))] }
     let failed = job.run()
     #expect(isKey ? failed.exitCode != 0 : failed.exitCode == 66, "\(failed.exitCode)")
     // It stays so when it fails again.
@@ -247,7 +249,7 @@ import Upsurge
   func partOfFirst() throws {
     var job = job(.csv)
     job.atomicity = .bounded
-    job.tables[0].options.commitEvery = .records(100)
+    job.tables[0].options.transaction.commitEvery = .records(100)
     _ = scratch.write(text(.csv, isNext: false) + Array("600,cut".utf8), to: "feed")
     #expect(job.run().exitCode == 3)
     job.tables[0].sources = [Source(scratch.write(text(.csv, isNext: false), to: "other"))]
@@ -281,7 +283,7 @@ import Upsurge
     var job = job(.csv)
     _ = scratch.write(text(.csv, isNext: false), to: "feed")
     var missing = MirrorTable(name: "missing", sources: [scratch.file("nowhere.csv")])
-    missing.options.key = ["id"]
+    missing.options.rules.key = ["id"]
     job.tables.insert(missing, at: 0)
     let first = job.run()
     #expect(first.exitCode == 3)
@@ -303,7 +305,7 @@ import Upsurge
   func rejects(isFromEarlierVersion: Bool) throws {
     var job = job(.csv)
     job.tables[0].sweep = .none
-    job.tables[0].options.rejects = .table
+    job.tables[0].options.rejects.target = .table
     for (text, code) in [("id,v\n1,a\n2,b,c\n", Int32(2)), ("id,v\n1,a\n2,b\n", 0)] {
       let path = scratch.write(text, to: "feed")
       #expect(job.run().exitCode == code)
@@ -327,7 +329,7 @@ import Upsurge
   func changes() throws {
     var job = job(.csv)
     let changes = scratch.file("changes.ndjson")
-    job.tables[0].options.changesPath = changes
+    job.tables[0].options.output.changesPath = changes
     _ = scratch.write(text(.csv, isNext: false), to: "feed")
     #expect(job.run().exitCode == 0)
     _ = scratch.write(text(.csv, isNext: true), to: "feed")
@@ -362,13 +364,13 @@ import Upsurge
   func resumed() throws {
     var job = job(.csv)
     job.atomicity = .bounded
-    job.tables[0].options.commitEvery = .records(100)
+    job.tables[0].options.transaction.commitEvery = .records(100)
     _ = scratch.write(text(.csv, isNext: false), to: "feed")
     #expect(job.run().exitCode == 0)
     // The next delivery changes every row, and one of them is refused at first.
     let next = "id,v\n" + (1..<600).map { "\($0),next \($0)\n" }.joined()
     _ = scratch.write(next, to: "feed")
-    job.tables[0].options.onError = .stop
+    job.tables[0].options.rejects.onError = .stop
     let database = Database(job.database)
     try database.rows(
       "CREATE TRIGGER no BEFORE UPDATE ON feed WHEN old.id = 400 BEGIN SELECT RAISE(ABORT, 'not yet'); END")
@@ -393,7 +395,7 @@ import Upsurge
   private func run(_ lines: [String]) -> MirrorSummary {
     var table = MirrorTable(
       name: "t", sources: [scratch.write(lines.map { $0 + "\n" }.joined(), to: "t.ndjson")])
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     table.sweep = .soft(column: "gone")
     table.guards.maximumDeletes = .percent(100)
     return MirrorJob(database: scratch.file("a.db"), tables: [table]).run()
@@ -425,8 +427,8 @@ import Upsurge
     let lines = ["{\"id\":1}", "{\"id\":2}", "{\"id\":3,\"GONE\":1}"]
     var table = MirrorTable(
       name: "t", sources: [scratch.write(lines.map { $0 + "\n" }.joined(), to: "t.ndjson")])
-    table.options.key = ["id"]
-    table.options.contract = contract
+    table.options.rules.key = ["id"]
+    table.options.table.contract = contract
     table.sweep = .soft(column: "gone")
     var job = MirrorJob(database: scratch.file("a.db"), tables: [table])
     if isThere { try Database(job.database).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, gone INTEGER)") }
@@ -440,7 +442,7 @@ import Upsurge
         refused.exitCode == 64 && failure?.message.hasSuffix("only the sweep may set it") == true,
         "\(failure?.description ?? "")")
     }
-    job.tables[0].options.columns = ["id"]
+    job.tables[0].options.table.columns = ["id"]
     if isThere || contract != .quarantine { #expect(job.run().ledger.inserted == 3) }
   }
 }

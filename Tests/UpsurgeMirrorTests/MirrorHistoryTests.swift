@@ -18,10 +18,10 @@ import Upsurge
     #expect(history.nights.count >= 30)
     let feed = scratch.file("feed.csv")
     var table = MirrorTable(name: "feed", sources: [feed])
-    table.options.key = [history.key]
-    table.options.onError = .reject
+    table.options.rules.key = [history.key]
+    table.options.rejects.onError = .reject
     table.sweep = .hard
-    (table.options.chunkSizes.usual, table.options.chunkSizes.least) = (4_096, 1_024)
+    (table.options.tuning.chunkSizes.usual, table.options.tuning.chunkSizes.least) = (4_096, 1_024)
     var skippedCount: UInt64 = 0
     let job = MirrorJob(database: scratch.file("a.db"), tables: [table])
     for (number, night) in history.nights.enumerated() {
@@ -68,7 +68,7 @@ import Upsurge
   private func expectEqual(_ database: String, to history: History) throws {
     guard let last = history.nights.last else { return }
     var options = LoadOptions()
-    options.key = [history.key]
+    options.rules.key = [history.key]
     let fresh = scratch.file("fresh.db")
     #expect(
       LoadJob(database: fresh, table: "feed", sources: [last.path], options: options).run().exitCode == 0)

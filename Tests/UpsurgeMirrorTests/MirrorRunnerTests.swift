@@ -11,8 +11,8 @@ import Upsurge
 
   private func job(_ source: String? = nil) -> MirrorJob {
     var table = MirrorTable(name: "t", sources: [source ?? scratch.file("t.csv")])
-    table.options.key = ["id"]
-    table.options.onError = .reject
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
     table.sweep = .hard
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }

@@ -96,7 +96,7 @@ import Upsurge
     let path = scratch.write("id,v\n1,a\n\n2,b\n", to: "hunter2.csv")
     var table = MirrorTable(name: "feed", sources: [Source(path, shown: scratch.file("${env:NAME}.csv"))])
     table.secrets = ["hunter2": "${env:NAME}"]
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     let summary = MirrorJob(database: scratch.file("a.db"), tables: [table]).run()
     #expect(
       summary.tables[0].loads[0].warnings.entries.map(\.first.file) == [scratch.file("${env:NAME}.csv")])
@@ -109,7 +109,7 @@ import Upsurge
     let (first, second) = ("exec:printf 'id,v\\n1,a\\n' # first", "exec:printf 'id,v\\n1,b\\n' # second")
     var table = MirrorTable(name: "feed", sources: [Source(first, shown: "${env:COMMAND}")])
     table.secrets = [first: "${env:COMMAND}"]
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     var job = MirrorJob(database: scratch.file("a.db"), tables: [table])
     #expect(job.run().exitCode == 0)
     let database = Database(job.database)
@@ -126,7 +126,7 @@ import Upsurge
   private func job(_ source: String, shown: String, secret: String) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [Source(source, shown: shown)])
     table.secrets = [secret: shown]
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     table.sweep = .hard
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }

@@ -16,8 +16,8 @@ import Upsurge
 
   private func job(_ server: HTTPTestServer) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [server.url()])
-    table.options.key = ["id"]
-    table.options.onError = .reject
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
     table.sweep = .hard
     table.headers = ["Authorization": "Bearer secret"]
     return MirrorJob(database: scratch.file("a.db"), tables: [table])

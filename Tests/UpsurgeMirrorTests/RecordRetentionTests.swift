@@ -14,9 +14,9 @@ import Upsurge
 
   private func job(_ change: (inout MirrorTable) -> Void = { _ in }) -> MirrorJob {
     var table = MirrorTable(name: "t", sources: [scratch.file("feed.csv")])
-    table.options.key = ["id"]
-    table.options.onError = .reject
-    table.options.rejects = .table
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
+    table.options.rejects.target = .table
     change(&table)
     return MirrorJob(database: path, tables: [table])
   }
@@ -127,7 +127,7 @@ import Upsurge
   func kept() throws {
     try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
     let job = job {
-      $0.options.contract = .quarantine
+      $0.options.table.contract = .quarantine
       $0.kind = .delta
       $0.unattended.keptQuarantineCount = 3
     }
@@ -142,7 +142,7 @@ import Upsurge
     // Without the key all of them stay.
     _ = scratch.write("id,v,new\n" + (6...9).map { "\($0),a,b\n" }.joined(), to: "feed.csv")
     let all = self.job {
-      $0.options.contract = .quarantine
+      $0.options.table.contract = .quarantine
       $0.kind = .delta
     }
     #expect(run(all).notes.filter { $0.contains("forgotten") } == [])

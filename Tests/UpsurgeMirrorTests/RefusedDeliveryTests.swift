@@ -17,7 +17,7 @@ import Upsurge
 
   private func job(_ source: String) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [source])
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     table.sweep = .hard
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }
@@ -46,7 +46,9 @@ import Upsurge
     var job = job(scratch.write(Self.good, to: "feed.csv"))
     job.atomicity = atomicity
     if isChunked {
-      (job.tables[0].options.chunkSizes.usual, job.tables[0].options.chunkSizes.least) = (500, 100)
+      (job.tables[0].options.tuning.chunkSizes.usual, job.tables[0].options.tuning.chunkSizes.least) = (
+        500, 100
+      )
     }
     #expect(job.run().exitCode == 0)
     expectUnchanged(job)
@@ -127,8 +129,8 @@ import Upsurge
   func failed() throws {
     var job = job(scratch.write(Self.good, to: "feed.csv"))
     job.atomicity = .bounded
-    job.tables[0].options.commitEvery = .records(100)
-    job.tables[0].options.onError = .stop
+    job.tables[0].options.transaction.commitEvery = .records(100)
+    job.tables[0].options.rejects.onError = .stop
     #expect(job.run().exitCode == 0)
     let lines = (0..<600).map { $0 == 450 ? "\($0),one,too many\n" : "\($0),other\n" }
     _ = scratch.write("id,v\n" + lines.joined(), to: "feed.csv")

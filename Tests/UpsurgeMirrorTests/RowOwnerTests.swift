@@ -18,8 +18,8 @@ import Upsurge
 
   private func job(_ source: String, owner: String?, key: [String] = ["id"]) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file(source)])
-    table.options.key = key
-    table.options.onError = .reject
+    table.options.rules.key = key
+    table.options.rejects.onError = .reject
     table.sweep = .hard
     table.ownedBy = owner
     table.guards.maximumDeletes = .percent(100)

@@ -18,9 +18,9 @@ import Upsurge
     sweep: MirrorTable.Sweep = .hard
   ) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("\(name).csv")])
-    table.options.key = shape.key
-    table.options.onError = .reject
-    table.options.rejects = .table
+    table.options.rules.key = shape.key
+    table.options.rejects.onError = .reject
+    table.options.rejects.target = .table
     table.sweep = sweep
     table.ownedBy = name
     table.guards.allowsEmpty = true
@@ -63,7 +63,7 @@ import Upsurge
         let most = Int.random(in: 0..<3, using: &random) == 0 ? 1 : 1_000
         job.tables[0].guards.maximumDeletes = .count(UInt64(most))
         if night % 2 == 1 { job.atomicity = .bounded }
-        if night == 5 { job.tables[0].options.commitEvery = .records(3) }
+        if night == 5 { job.tables[0].options.transaction.commitEvery = .records(3) }
         let summary = job.run()
         if summary.tables[0].unchangedSince != nil { continue }
         let swept = model.deliver(records, by: name, most: most)
@@ -159,7 +159,7 @@ import Upsurge
     write((0..<500).map { ($0, 1) }, shape, to: "a")
     var job = job("a", shape)
     job.atomicity = atomicity
-    job.tables[0].options.commitEvery = .records(100)
+    job.tables[0].options.transaction.commitEvery = .records(100)
     #expect(job.run().exitCode == 0)
     let notes = "SELECT key, run, gone FROM upsurge_rows ORDER BY key"
     let before = try database.rows(notes)

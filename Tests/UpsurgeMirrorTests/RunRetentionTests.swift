@@ -12,8 +12,8 @@ import Upsurge
   private func job(keeping count: UInt64?) -> MirrorJob {
     let tables = ["Feed", "other"].map { name in
       var table = MirrorTable(name: name, sources: [scratch.file("\(name).csv")])
-      table.options.key = ["id"]
-      table.options.onError = .reject
+      table.options.rules.key = ["id"]
+      table.options.rejects.onError = .reject
       table.unattended.keptRunCount = count
       return table
     }
@@ -65,7 +65,7 @@ import Upsurge
     }
     var jobOfOne = job
     jobOfOne.tables.removeLast()
-    jobOfOne.tables[0].options.rejects = .table
+    jobOfOne.tables[0].options.rejects.target = .table
     for night in 1...4 {
       _ = scratch.write("id,v\n1,\(night)\n2\n", to: "Feed.csv")
       #expect(jobOfOne.run().exitCode == 2)

@@ -17,7 +17,7 @@ import UpsurgeModels
 
   private func load(_ file: String, into database: String) -> Ledger {
     var options = LoadOptions()
-    options.key = ["id"]
+    options.rules.key = ["id"]
     return LoadJob(database: database, table: "amounts", sources: [file], options: options).run().ledger
   }
 

@@ -14,7 +14,7 @@ import UpsurgeRecords
     rules.scope = scope
     rules.maximumDeletes = most
     var settings = WriterSettings()
-    settings.snapshot = rules
+    settings.delivery.snapshot = rules
     return settings
   }
 
@@ -57,9 +57,9 @@ import UpsurgeRecords
       commitEvery: [3, 50, 100_000].randomElement(using: &random) ?? 3,
       sortByteCount: Bool.random(using: &random) ? 1 << 20 : 0)
     var given = settings()
-    given.snapshot?.allowsEmpty = true
-    given.snapshot?.leastRatio = 0
-    if Bool.random(using: &random) { given.snapshot?.bitsByteLimit = 1 << 14 }
+    given.delivery.snapshot?.allowsEmpty = true
+    given.delivery.snapshot?.leastRatio = 0
+    if Bool.random(using: &random) { given.delivery.snapshot?.bitsByteLimit = 1 << 14 }
     let swept = try TemporaryDatabase().open(table)
     _ = try load(swept, "t", ["k", "v"], first, key: key)
     let before = try swept.integer("SELECT count(*) FROM t") ?? 0
@@ -178,10 +178,10 @@ import UpsurgeRecords
     let connection = try TemporaryDatabase().open("CREATE TABLE t(k INTEGER PRIMARY KEY, v)")
     _ = try load(connection, "t", ["k", "v"], Self.rows)
     var given = settings(most: .percent(10))
-    if let rules = given.snapshot {
+    if let rules = given.delivery.snapshot {
       var changed = rules
       change(&changed)
-      given.snapshot = changed
+      given.delivery.snapshot = changed
     }
     let feed = Self.rows.prefix(count).map { [$0[0], Value.text("new")] }
     let (writer, _) = try load(connection, "t", ["k", "v"], Array(feed), settings: given)
@@ -269,7 +269,7 @@ import UpsurgeRecords
     feed.insert([.integer(5), .integer(1)], at: 95)
     var given = settings()
     // Beyond a page, the rows go to the temporary database.
-    given.snapshot?.bitsByteLimit = 1 << 14
+    given.delivery.snapshot?.bitsByteLimit = 1 << 14
     let (writer, rejects) = try load(
       connection, "t", ["k", "p"], Array(feed.dropLast()), cut: Cut(batchSize: 7), settings: given)
     #expect(rejects.count == 1 && writer.guardRefusal == nil, "\(writer.guardRefusal?.said.text ?? "")")

@@ -183,7 +183,7 @@ import UpsurgeRecords
     )
     let schema = try #require(try TableSchema.read(connection, table: "t"))
     var request = UpkeepRequest()
-    (request.indexUpkeep, request.fullTextUpkeep) = (upkeep, upkeep)
+    (request.indexes.upkeep, request.indexes.fullTextUpkeep) = (upkeep, upkeep)
     let plan = try UpkeepPlan(
       connection, schema: schema, request: request, mode: mode,
       load: load.map { LoadEstimate(recordCount: $0, byteCount: $0 * 20) }, changedShare: share)

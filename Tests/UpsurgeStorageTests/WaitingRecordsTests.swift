@@ -12,7 +12,7 @@ import UpsurgeRecords
     _ connection: Connection, _ table: String, _ columns: [String], _ rows: [[Value]], key: [String] = ["id"]
   ) throws {
     var settings = WriterSettings()
-    settings.quarantinesOrphans = true
+    settings.delivery.quarantinesOrphans = true
     settings.commitsOnce = true
     _ = try load(connection, table, columns, rows, key: key, settings: settings)
   }

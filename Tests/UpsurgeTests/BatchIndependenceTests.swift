@@ -15,12 +15,12 @@ struct BatchIndependenceTests {
     var expected: (rows: [String], ledger: Ledger)?
     for (index, sizes) in Self.batchSizes(&generator).enumerated() {
       var options = LoadOptions()
-      options.key = ["k"]
-      options.onError = .reject
-      options.batchSizes = sizes
-      options.commitEvery = .records(Int.random(in: 1...50, using: &generator))
-      options.csv.delimiter = [UInt8(ascii: ",")]
-      options.csv.headerLineCount = 1
+      options.rules.key = ["k"]
+      options.rejects.onError = .reject
+      options.tuning.batchSizes = sizes
+      options.transaction.commitEvery = .records(Int.random(in: 1...50, using: &generator))
+      options.input.csv.delimiter = [UInt8(ascii: ",")]
+      options.input.csv.headerLineCount = 1
       let path = scratch.file("\(index).db")
       let summary = LoadJob(database: path, table: "t", sources: [source], options: options).run()
       #expect(summary.error == nil, "seed \(seed)")

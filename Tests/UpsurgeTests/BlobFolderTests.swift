@@ -23,10 +23,10 @@ struct BlobFolderTests {
     }
     let source = scratch.write(lines.joined(separator: "\n"), to: "in/feed.ndjson")
     var options = LoadOptions()
-    options.blobEncoding = .file
-    options.blobFolder = folder
-    options.types = ["b": "BLOB"]
-    options.onError = .reject
+    options.table.blobEncoding = .file
+    options.table.blobFolder = folder
+    options.table.types = ["b": "BLOB"]
+    options.rejects.onError = .reject
     let path = scratch.file("a.db")
     let summary = LoadJob(database: path, table: "t", sources: [source], options: options).run()
     #expect(summary.ledger.inserted + summary.ledger.rejected == UInt64(paths.count))

@@ -14,10 +14,10 @@ struct BlobTests {
   ) -> RunSummary {
     let source = scratch.write(text, to: "input")
     var options = LoadOptions()
-    options.blobEncoding = encoding
-    options.types = types
-    options.onError = .reject
-    options.rejectsPath = scratch.file("rejects")
+    options.table.blobEncoding = encoding
+    options.table.types = types
+    options.rejects.onError = .reject
+    options.rejects.path = scratch.file("rejects")
     change(&options)
     let summary = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
       .run()
@@ -78,8 +78,8 @@ struct BlobTests {
       #expect(try rows("SELECT * FROM t") == ["1|x'6869'", "3|x'6869'"])
     }
     let stopped = load(text, encoding) {
-      $0.onError = .stop
-      $0.rejectsPath = nil
+      $0.rejects.onError = .stop
+      $0.rejects.path = nil
     }
     #expect(stopped.error?.description.contains("--blob") == true)
   }
@@ -103,7 +103,7 @@ struct BlobTests {
       ])
     try rows("DROP TABLE t")
     _ = load(#"{"a":{"b":{"$base64":true,"encoded":"aGk="},"c":1}}"#, types: [:]) {
-      $0.flattenSeparator = "_"
+      $0.input.flattenSeparator = "_"
     }
     #expect(try rows("SELECT a_b, a_c FROM t") == ["x'6869'|1"])
     try rows("DROP TABLE t")
@@ -129,7 +129,7 @@ struct BlobTests {
       try? FileManager.default.removeItem(atPath: scratch.file("a.db"))
       let summary = load(input, .file) {
         if let arenaByteCount {
-          $0.batchSizes = Batch.Sizes(arenaByteCount: arenaByteCount, cellCount: 64, recordCount: 8)
+          $0.tuning.batchSizes = Batch.Sizes(arenaByteCount: arenaByteCount, cellCount: 64, recordCount: 8)
         }
       }
       #expect(summary.exitCode == 0, "\(String(describing: summary.error))")
@@ -152,7 +152,7 @@ struct BlobTests {
     let lines = paths.map { #"{"b":"\#($0)"}"# }.joined(separator: "\n")
     for input in [lines, "b,x\n" + paths.map { "\"\($0)\",1\n" }.joined()] {
       try? FileManager.default.removeItem(atPath: scratch.file("a.db"))
-      let summary = load(input, .file) { $0.memory = .mebibytes(16) }
+      let summary = load(input, .file) { $0.transaction.memory = .mebibytes(16) }
       #expect(summary.exitCode == 2, "\(String(describing: summary.error))")
       #expect(try rejects() == Array(repeating: "bad-blob b", count: 4))
       #expect(try rows("SELECT b FROM t") == ["x'6f6b'", "x'6f6b'"])
@@ -164,9 +164,9 @@ struct BlobTests {
   func surplus() throws {
     let text = "a,b\n1,2\n1" + String(repeating: ",", count: 200_000) + "\n"
     let summary = load(text, types: [:]) {
-      $0.csv.ragged = .extra
-      $0.csv.headerLineCount = 1
-      $0.csv.delimiter = Array(",".utf8)
+      $0.input.csv.ragged = .extra
+      $0.input.csv.headerLineCount = 1
+      $0.input.csv.delimiter = Array(",".utf8)
     }
     #expect(summary.exitCode == 0, "\(String(describing: summary.error))")
     #expect(try rows("SELECT json_array_length(extra) FROM t") == ["NULL", "199999"])

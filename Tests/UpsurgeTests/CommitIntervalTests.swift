@@ -31,7 +31,7 @@ struct CommitIntervalTests {
     arguments: [.records(0), .bytes(ByteSize(0)), .milliseconds(0)] as [CommitInterval])
   func nothing(_ interval: CommitInterval) {
     var options = LoadOptions()
-    options.commitEvery = interval
+    options.transaction.commitEvery = interval
     #expect { try options.validate() } throws: {
       ($0 as? UpsurgeError)?.message.contains("--commit-every") == true
     }
@@ -45,7 +45,7 @@ struct CommitIntervalTests {
     let lines = (1...20_000).map { "\($0),value \($0)" }
     let input = scratch.write("id,v\n" + lines.joined(separator: "\n"), to: "in.csv")
     var options = LoadOptions()
-    options.commitEvery = try #require(CommitInterval(text: word))
+    options.transaction.commitEvery = try #require(CommitInterval(text: word))
     let summary = LoadJob(database: scratch.file("a.db"), table: "t", sources: [input], options: options)
       .run()
     #expect(summary.exitCode == 0)

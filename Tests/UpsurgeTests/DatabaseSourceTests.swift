@@ -60,7 +60,7 @@ import Upsurge
 
   private func job(_ rows: String = "#t") -> LoadJob {
     var job = LoadJob(database: target, table: "t", sources: ["sqlite:\(source)\(rows)"])
-    job.options.key = ["id"]
+    job.options.rules.key = ["id"]
     return job
   }
 
@@ -123,15 +123,15 @@ import Upsurge
     try Database(source).rows(
       "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'x', 'y')")
     var job = job()
-    job.options.columns = ["id", "A"]
-    job.options.renames = ["a": "c"]
+    job.options.table.columns = ["id", "A"]
+    job.options.table.renames = ["a": "c"]
     #expect(job.run().exitCode == 0)
     #expect(
       try Database(target).rows("SELECT name, type FROM pragma_table_info('t')") == [
         "'id'|'INTEGER'", "'c'|'TEXT'",
       ])
     #expect(try Database(target).rows("SELECT * FROM t") == ["1|'x'"])
-    job.options.columns = ["id", "nope"]
+    job.options.table.columns = ["id", "nope"]
     #expect(job.run().exitCode == 64)
   }
 
@@ -177,8 +177,8 @@ import Upsurge
     )
     var small = job()
     small.database = scratch.file("small.db")
-    small.options.memory = .mebibytes(16)
-    small.options.onError = .reject
+    small.options.transaction.memory = .mebibytes(16)
+    small.options.rejects.onError = .reject
     try Database(source).rows("INSERT INTO t VALUES (5, zeroblob(3500000), NULL)")
     // As text it is larger than a record may be.
     let summary = small.run()
@@ -218,9 +218,9 @@ import Upsurge
       lines.append(line(.max, name, encoded))
     }
     var job = job()
-    job.options.memory = .mebibytes(16)
-    job.options.onError = .reject
-    job.options.rejects = .table
+    job.options.transaction.memory = .mebibytes(16)
+    job.options.rejects.onError = .reject
+    job.options.rejects.target = .table
     var file = job
     file.database = scratch.file("file.db")
     file.sources = [Source(scratch.write(lines.joined(), to: "feed.ndjson"))]
@@ -242,9 +242,9 @@ import Upsurge
       ])
     // With stop, it ends the load there, and nothing is stored.
     job.database = scratch.file("stop.db")
-    job.options.onError = .stop
-    job.options.rejects = nil
-    job.options.isAtomic = true
+    job.options.rejects.onError = .stop
+    job.options.rejects.target = nil
+    job.options.transaction.isAtomic = true
     let stopped = job.run()
     #expect(stopped.exitCode == 65 && stopped.error?.position?.record == 2, "\(stopped.exitCode)")
     #expect(stopped.error?.message.hasSuffix("has room for it [too-large]") == true)
@@ -266,8 +266,8 @@ import Upsurge
     try database.rows(
       kind == "view" ? "CREATE VIEW t AS SELECT * FROM u" : "ALTER TABLE u RENAME TO t")
     var job = job()
-    job.options.memory = .mebibytes(16)
-    job.options.onError = .reject
+    job.options.transaction.memory = .mebibytes(16)
+    job.options.rejects.onError = .reject
     let summary = job.run()
     #expect(summary.exitCode == 65)
     let words = "row 2 is larger than the 4.0 MiB that a record may have: "
@@ -302,7 +302,7 @@ import Upsurge
   func refused(one: Refused) throws {
     try Database(source).rows("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
     var job = job(one.rows)
-    job.options.memory = .mebibytes(16)
+    job.options.transaction.memory = .mebibytes(16)
     let before = try readFile(source)
     let summary = job.run()
     #expect(summary.exitCode == one.code, "\(summary.error?.description ?? "")")
@@ -320,7 +320,7 @@ import Upsurge
     _ = scratch.write("no database, but long enough to be looked at as one", to: "source.db")
     #expect(job().run().exitCode == 65)
     var csv = job()
-    csv.options.format = .csv
+    csv.options.input.format = .csv
     #expect(csv.run().exitCode == 64)
     #expect(String(decoding: try readFile(source), as: UTF8.self).hasPrefix("no database"))
   }
@@ -332,8 +332,8 @@ import Upsurge
     )
     try Database(target).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, v CHECK (v < 10), b BLOB)")
     var job = job()
-    job.options.onError = .reject
-    job.options.rejects = .table
+    job.options.rejects.onError = .reject
+    job.options.rejects.target = .table
     #expect(job.run().exitCode == 2)
     #expect(
       try Database(target).rows("SELECT raw FROM upsurge_rejects") == [

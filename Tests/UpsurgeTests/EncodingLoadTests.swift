@@ -11,7 +11,7 @@ struct EncodingLoadTests {
     _ bytes: [UInt8], encoding: String = "auto", _ change: (inout LoadOptions) -> Void = { _ in }
   ) throws -> RunSummary {
     var options = LoadOptions()
-    options.encoding = try #require(TextEncoding(name: encoding), "\(encoding)")
+    options.input.encoding = try #require(TextEncoding(name: encoding), "\(encoding)")
     change(&options)
     return LoadJob(
       database: scratch.file("a.db"), table: "t", sources: [scratch.write(bytes, to: "a.csv")], options: options
@@ -45,7 +45,7 @@ struct EncodingLoadTests {
     let stopped = try load(bytes, encoding: "windows-1251")
     #expect(stopped.exitCode == 65)
     #expect(stopped.error?.message.contains("field 2 has bytes that are not windows-1251") == true)
-    let summary = try load(bytes, encoding: "windows-1251") { $0.onError = .reject }
+    let summary = try load(bytes, encoding: "windows-1251") { $0.rejects.onError = .reject }
     #expect(summary.exitCode == 2 && summary.ledger.rejected == 1)
     #expect(try rows() == ["1|'Сосна'", "3|'Дуб'"])
   }
@@ -68,7 +68,7 @@ struct EncodingLoadTests {
     #expect(summary.exitCode == 65)
     #expect(summary.error?.message.hasPrefix("field 2 of the header of ") == true)
     #expect(summary.error?.message.hasSuffix(" has bytes that are not windows-1251") == true)
-    #expect(try load(bytes, encoding: "windows-1251") { $0.csv.columnNames = ["id", "name"] }.exitCode == 0)
+    #expect(try load(bytes, encoding: "windows-1251") { $0.input.csv.columnNames = ["id", "name"] }.exitCode == 0)
     #expect(try load(Array("id,na\u{FFFD}me\n1,2\n".utf8)).exitCode != 65)
   }
 

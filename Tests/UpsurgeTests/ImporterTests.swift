@@ -123,7 +123,7 @@ import Upsurge
     let compressed = scratch.write(Compressing.gzip(Array(text.utf8)), to: "b.txt.gz")
     var options = LoadOptions()
     options.rules.target = .columns(["key"])
-    options.createsKey = true
+    options.indexes.createsKey = true
     for (name, file) in [("a.db", plain), ("b.db", compressed)] {
       let importer = Importer(
         database: scratch.file(name), table: "t", from: [.named(file)], options: options,
@@ -155,8 +155,8 @@ import Upsurge
     async throws
   {
     var options = LoadOptions()
-    options.direct = .never
-    options.commitEvery = 1_000
+    options.transaction.direct = .never
+    options.transaction.commitEvery = 1_000
     let importer = Importer(
       database: scratch.file("a.db"), table: "t", from: [.records(Endless())], options: options)
     let task = Task { await importer.run() }
@@ -175,7 +175,7 @@ import Upsurge
       if case .progress(let progress) = event, progress.records > 0 { break }
     }
     // The database is free again, soon.
-    options.resume = .never
+    options.transaction.resume = .never
     let third = await Importer(
       database: scratch.file("b.db"), table: "u", from: [.records(Values())], options: options
     ).run()

@@ -26,7 +26,7 @@ struct JobIdentityTests {
     _ sources: [String], _ change: (inout LoadOptions) -> Void = { _ in }, isSeen: Bool = true
   ) -> RunSummary {
     var options = LoadOptions()
-    options.commitEvery = 2
+    options.transaction.commitEvery = 2
     change(&options)
     let job = LoadJob(database: database, table: "t", sources: sources, options: options)
     return job.run(report: { _ in isSeen })
@@ -45,7 +45,7 @@ struct JobIdentityTests {
     #expect(symlink(source, scratch.file("link.csv")) == 0)
     #expect(symlink(scratch.file("."), scratch.file("linked")) == 0)
     #expect(load([source]).exitCode == 3)
-    let second = load([scratch.file(".") + "/" + name]) { $0.onError = .reject }
+    let second = load([scratch.file(".") + "/" + name]) { $0.rejects.onError = .reject }
     #expect(second.resumedCount == 6, "\(name): \(String(describing: second.error))")
     #expect(try ids() == ["1", "2", "3", "4", "5", "6", "7", "9", "10"])
   }
@@ -58,7 +58,7 @@ struct JobIdentityTests {
     let text = "id,b\n1," + String(repeating: "x", count: 5_000) + Self.text.dropFirst("id,b\n1,x1".count)
     let source = scratch.write(text, to: "a.csv")
     let change = { (options: inout LoadOptions) in
-      if isKeyed { options.key = ["id"] }
+      if isKeyed { options.rules.key = ["id"] }
     }
     #expect(load([source], change).exitCode == 3)
     for name in names where !name.contains("*") && name != "a.csv" {
@@ -66,7 +66,7 @@ struct JobIdentityTests {
     }
     let second = load(names.map(scratch.file)) {
       change(&$0)
-      $0.onError = .reject
+      $0.rejects.onError = .reject
     }
     if isKeyed {
       #expect(second.exitCode == 2 && second.resumedCount == 0)
@@ -75,7 +75,7 @@ struct JobIdentityTests {
       #expect(second.exitCode == 4, "\(names)")
       #expect(second.error?.message.contains("which holds a file of this one") == true)
       #expect(try ids() == ["1", "2", "3", "4", "5", "6"])
-      #expect(load(names.map(scratch.file)) { $0.resume = .require }.exitCode == 4)
+      #expect(load(names.map(scratch.file)) { $0.transaction.resume = .require }.exitCode == 4)
     }
   }
 
@@ -127,7 +127,7 @@ struct JobIdentityTests {
   func harmless(index: String, kind: String) throws {
     try Database(database).rows("CREATE TABLE t(id INT, b); \(index)")
     let change = { (options: inout LoadOptions) in
-      options.key = ["id"]
+      options.rules.key = ["id"]
       if kind == "null keys" { options.rules.nullKeys = .insert }
       if kind == "partial" { options.rules.target = .columns(["id"], where: "id > 100") }
       if kind.hasSuffix("ignore") { options.rules.mode = .ignore }
@@ -139,7 +139,7 @@ struct JobIdentityTests {
     _ = scratch.write(Self.text + "11,x\n", to: "a.csv")
     let second = load([source]) {
       change(&$0)
-      $0.onError = .reject
+      $0.rejects.onError = .reject
     }
     #expect(second.exitCode == (isHarmless ? 2 : 4), "\(kind): \(String(describing: second.error))")
     #expect(try ids().count == (isHarmless ? 10 : 6))
@@ -153,7 +153,7 @@ struct JobIdentityTests {
     let before = kind == "updated" ? (1...10).map { "(\($0),'old')" }.joined(separator: ",") : "(1,'old')"
     try Database(database).rows("\(create); INSERT INTO t VALUES \(before)")
     let change = { (options: inout LoadOptions) in
-      options.key = ["id"]
+      options.rules.key = ["id"]
       if kind == "one deleted" { options.rules.tombstone = Tombstone(column: "b", value: "x1") }
     }
     let source = scratch.write(Self.text, to: "a.csv")
@@ -161,7 +161,7 @@ struct JobIdentityTests {
     try Database(database).rows(sql)
     let second = load([source]) {
       change(&$0)
-      $0.onError = .reject
+      $0.rejects.onError = .reject
     }
     #expect(second.exitCode == 2 && second.resumedCount == 0, "\(String(describing: second.error))")
     let expected = (kind == "one deleted" ? [] : ["1"]) + ["2", "3", "4", "5", "6", "7", "9", "10"]
@@ -177,9 +177,9 @@ struct JobIdentityTests {
     let source = scratch.write(lines.joined(separator: "\n"), to: "a.ndjson")
     func run(_ limit: UInt64?) -> RunSummary {
       load([source]) {
-        $0.key = ["id"]
-        $0.onError = .reject
-        if let limit { $0.rejectLimit = .count(limit) }
+        $0.rules.key = ["id"]
+        $0.rejects.onError = .reject
+        if let limit { $0.rejects.limit = .count(limit) }
       }
     }
     #expect(run(5).exitCode == 3)
@@ -195,8 +195,8 @@ struct JobIdentityTests {
     var rows = (1...8_000).map { $0 == 7_900 ? "7900\n" : "\($0),\(padding)\n" }
     func run(_ policy: ErrorPolicy) -> RunSummary {
       load([scratch.write("id,b\n" + rows.joined(), to: "a.csv")]) {
-        $0.commitEvery = 100
-        $0.onError = policy
+        $0.transaction.commitEvery = 100
+        $0.rejects.onError = policy
       }
     }
     let first = run(.stop)
@@ -270,7 +270,7 @@ struct JobIdentityTests {
       let late = try RunKeeper(
         connection: connection, job: run.job, resumed: run, replaced: [], keepsHistory: false)
       if isEnded {
-        #expect(load(run.job.sources) { $0.onError = .reject }.exitCode == 2)
+        #expect(load(run.job.sources) { $0.rejects.onError = .reject }.exitCode == 2)
         try connection.beginWriting()
         #expect { try late.didBegin() } throws: { ($0 as? UpsurgeError)?.code == .guardRefused }
       } else {

@@ -82,7 +82,7 @@ struct LargeRecordTests {
     for milliseconds in [50, 150, 300, 600, 1_200] {
       let control = RunControl()
       var options = LoadOptions()
-      options.key = ["id"]
+      options.rules.key = ["id"]
       let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
       let timer = Thread {
         usleep(UInt32(milliseconds) * 1_000)
@@ -95,7 +95,7 @@ struct LargeRecordTests {
       #expect(try database.rows("PRAGMA integrity_check") == ["'ok'"])
     }
     var options = LoadOptions()
-    options.key = ["id"]
+    options.rules.key = ["id"]
     let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
     let summary = job.run()
     #expect(summary.exitCode == 0, "\(String(describing: summary.error))")

@@ -41,9 +41,9 @@ struct LoadTests {
 
   @Test("With a key, new rows are inserted, changed ones updated, the others left alone")
   func upsert() throws {
-    let first = load("id,n\n1,a\n2,b\n3,c\n") { $0.key = ["id"] }
+    let first = load("id,n\n1,a\n2,b\n3,c\n") { $0.rules.key = ["id"] }
     #expect(first.ledger.inserted == 3)
-    let second = load("id,n\n2,b\n3,x\n4,d\n") { $0.key = ["id"] }
+    let second = load("id,n\n2,b\n3,x\n4,d\n") { $0.rules.key = ["id"] }
     #expect(second.ledger.inserted == 1 && second.ledger.updated == 1 && second.ledger.unchanged == 1)
     #expect(try rows("SELECT * FROM t ORDER BY id") == ["1|'a'", "2|'b'", "3|'x'", "4|'d'"])
     let third = load("id,n\n1,a\n2,b\n3,x\n4,d\n")
@@ -53,7 +53,7 @@ struct LoadTests {
 
   @Test("An unquoted empty field is NULL, a quoted one is not, and --null adds spellings")
   func nulls() throws {
-    let summary = load("a,b,c\n,\"\",NA\n\"NA\",x,-\n") { $0.csv.nullSpellings = [Array("NA".utf8)] }
+    let summary = load("a,b,c\n,\"\",NA\n\"NA\",x,-\n") { $0.input.csv.nullSpellings = [Array("NA".utf8)] }
     #expect(summary.exitCode == 0)
     #expect(try rows("SELECT * FROM t") == ["NULL|''|NULL", "'NA'|'x'|'-'"])
   }
@@ -71,8 +71,8 @@ struct LoadTests {
   func rejects() throws {
     let path = scratch.file("bad.ndjson")
     let summary = load("a,b\n1,2\n3\n4,\"5\"x\n6,\"7\"\n") {
-      $0.onError = .reject
-      $0.rejectsPath = path
+      $0.rejects.onError = .reject
+      $0.rejects.path = path
     }
     #expect(summary.exitCode == 2)
     #expect(summary.ledger.inserted == 2 && summary.ledger.rejected == 2)
@@ -91,7 +91,7 @@ struct LoadTests {
     try Database(scratch.file("a.db")).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, n INT CHECK (n < 5000))")
     var text = "id,n\n"
     for id in 1...1_000 { text += "\(id),\(id == bad ? 9_999 : id)\n" }
-    let summary = load(text) { $0.onError = .reject }
+    let summary = load(text) { $0.rejects.onError = .reject }
     #expect(summary.ledger.inserted == 999 && summary.ledger.rejected == 1)
     #expect(summary.rejectsByReason.map(\.code) == [.check])
     #expect(try rows("SELECT count(*), count(*) FILTER (WHERE id = \(bad)) FROM t") == ["999|0"])
@@ -104,7 +104,7 @@ struct LoadTests {
     let rejected = load(text)
     #expect(rejected.exitCode == 3 || rejected.exitCode == 65)
     #expect(rejected.error?.hint?.contains("--type n:TEXT") == true)
-    let full = load(text, into: "full") { $0.inference = .full }
+    let full = load(text, into: "full") { $0.table.inference = .full }
     #expect(full.exitCode == 0)
     #expect(try rows("SELECT n FROM full WHERE s = 'y'") == ["'007'"])
     try Database(scratch.file("a.db")).rows("CREATE TABLE old(n INTEGER, s TEXT)")
@@ -123,13 +123,13 @@ struct LoadTests {
       {"id":3,"late":1.5,"t":true,"z":null}
 
       """#
-    ) { $0.key = ["id"] }
+    ) { $0.rules.key = ["id"] }
     #expect(summary.error == nil)
     #expect(
       try rows("SELECT * FROM t ORDER BY id") == [
         #"1|'x'|'{"b":[1,2]}'|NULL|NULL|NULL"#, "2|'y'|NULL|NULL|NULL|NULL", "3|NULL|NULL|1.5|1|NULL",
       ])
-    let update = load(#"{"id":1,"late":2.5}"#) { $0.key = ["id"] }
+    let update = load(#"{"id":1,"late":2.5}"#) { $0.rules.key = ["id"] }
     #expect(update.ledger.updated == 1)
     #expect(try rows("SELECT a, late FROM t WHERE id = 1") == ["'x'|2.5"])
   }
@@ -145,8 +145,8 @@ struct LoadTests {
   @Test("A JSON array at a path, flattened")
   func json() throws {
     let summary = load(#"{"meta":{"x":[1]},"data":{"items":[{"id":1,"a":{"b":2,"c":{"d":"e"}}}]}}"#) {
-      $0.jsonPath = ["data", "items"]
-      $0.flattenSeparator = "_"
+      $0.input.jsonPath = ["data", "items"]
+      $0.input.flattenSeparator = "_"
     }
     #expect(summary.error == nil)
     #expect(try rows("SELECT id, a_b, a_c_d FROM t") == ["1|2|'e'"])
@@ -158,7 +158,7 @@ struct LoadTests {
     let refused = load("a,b\n1,2\n")
     #expect(refused.exitCode == 4)
     #expect(refused.error?.hint?.contains("--alter") == true)
-    let added = load("a,b\n1,2\n") { $0.contract = .evolve }
+    let added = load("a,b\n1,2\n") { $0.table.contract = .evolve }
     #expect(added.exitCode == 0)
     #expect(try rows("SELECT * FROM t") == ["'1'|2"])
   }
@@ -176,13 +176,13 @@ struct LoadTests {
   @Test("--columns and --rename choose fields; unknown names are refused with the names that exist")
   func selection() throws {
     let summary = load("id,a,b\n1,2,3\n") {
-      $0.columns = ["b", "id"]
-      $0.renames = ["b": "bee"]
+      $0.table.columns = ["b", "id"]
+      $0.table.renames = ["b": "bee"]
     }
     #expect(summary.error == nil)
     #expect(try rows("SELECT * FROM t") == ["1|3"])
     #expect(try rows("SELECT name FROM pragma_table_info('t')") == ["'id'", "'bee'"])
-    let refused = load("id,a,b\n1,2,3\n") { $0.columns = ["c"] }
+    let refused = load("id,a,b\n1,2,3\n") { $0.table.columns = ["c"] }
     #expect(refused.exitCode == 64)
     #expect(refused.error?.hint == "its fields are: id, a, b")
   }

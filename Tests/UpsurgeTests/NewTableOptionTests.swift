@@ -33,9 +33,9 @@ struct NewTableOptionTests {
       for recordCount in [1, 2, 100] {
         for suffix in ["", "-wal", "-shm"] { unlink(scratch.file("a.db" + suffix)) }
         let summary = load(texts) {
-          $0.recordLimit = limit
-          $0.csv.headerLineCount = 1
-          $0.batchSizes = Batch.Sizes(arenaByteCount: 64, cellCount: 64, recordCount: recordCount)
+          $0.input.recordLimit = limit
+          $0.input.csv.headerLineCount = 1
+          $0.tuning.batchSizes = Batch.Sizes(arenaByteCount: 64, cellCount: 64, recordCount: recordCount)
         }
         #expect(summary.exitCode == 0, "\(form) \(String(describing: summary.error))")
         #expect(summary.ledger.read == min(limit, 7))
@@ -47,16 +47,16 @@ struct NewTableOptionTests {
   @Test("Rejected records count, and what is broken behind the limit is not met")
   func stopAfterRejects() throws {
     let summary = load(["a,b\n1,2\n3\n4,5\n6\n"]) {
-      $0.recordLimit = 3
-      $0.onError = .reject
-      $0.csv.headerLineCount = 1
-      $0.csv.delimiter = Array(",".utf8)
+      $0.input.recordLimit = 3
+      $0.rejects.onError = .reject
+      $0.input.csv.headerLineCount = 1
+      $0.input.csv.delimiter = Array(",".utf8)
     }
     #expect(summary.ledger.read == 3 && summary.ledger.rejected == 1)
     #expect(try rows("SELECT * FROM t") == ["1|2", "4|5"])
     // Behind the MiB that is looked at first.
     let space = String(repeating: " ", count: 2 << 20)
-    let document = load([#"[{"a":7,"b":8},{"a":9,"b":10},"# + space + "oops]"]) { $0.recordLimit = 2 }
+    let document = load([#"[{"a":7,"b":8},{"a":9,"b":10},"# + space + "oops]"]) { $0.input.recordLimit = 2 }
     #expect(document.exitCode == 0 && document.ledger.inserted == 2, "\(String(describing: document.error))")
   }
 

@@ -44,8 +44,8 @@ struct NumberRerunTests {
   /// - Parameter types: columns of the key whose texts are numbers, however they are written.
   private func load(_ source: String, key: [String], types: [String: String] = [:]) -> RunSummary {
     var options = LoadOptions()
-    options.key = key
-    options.types = types
+    options.rules.key = key
+    options.table.types = types
     let summary = LoadJob(
       database: scratch.file("a.db"), table: "t", sources: [source], options: options
     ).run()

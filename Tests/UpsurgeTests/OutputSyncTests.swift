@@ -18,11 +18,11 @@
       let source = scratch.write(
         "id,b\n" + (1...50).map { $0 % 5 == 0 ? "\($0)\n" : "\($0),x\n" }.joined(), to: "a.csv")
       var options = LoadOptions()
-      options.onError = .reject
-      options.durability = .full
-      options.commitEvery = 10
-      options.rejectsPath = scratch.file("bad.ndjson")
-      options.changesPath = scratch.file("changes.ndjson")
+      options.rejects.onError = .reject
+      options.transaction.durability = .full
+      options.transaction.commitEvery = 10
+      options.rejects.path = scratch.file("bad.ndjson")
+      options.output.changesPath = scratch.file("changes.ndjson")
       let folder = try #require(realpath(scratch.path, nil).map { String(cString: $0) })
       let synced = SyncLog.files(under: folder) {
         let job = LoadJob(database: database, table: "t", sources: [source], options: options)

@@ -88,13 +88,13 @@ struct RejectKindsTests {
       """)
     let path = scratch.file("bad")
     var options = LoadOptions()
-    options.key = ["id"]
-    options.onError = .reject
-    options.rejects = isFile ? .file(path) : .table
-    options.blobEncoding = .hex
-    options.encoding = .utf8
-    options.csv.delimiter = [UInt8(ascii: ",")]
-    options.csv.quote = .byte(UInt8(ascii: "\""))
+    options.rules.key = ["id"]
+    options.rejects.onError = .reject
+    options.rejects.target = isFile ? .file(path) : .table
+    options.table.blobEncoding = .hex
+    options.input.encoding = .utf8
+    options.input.csv.delimiter = [UInt8(ascii: ",")]
+    options.input.csv.quote = .byte(UInt8(ascii: "\""))
     let summary = LoadJob(
       database: scratch.file("a.db"), table: "t", sources: [scratch.write(text, to: "in.csv")],
       options: options
@@ -174,11 +174,11 @@ struct RejectKindsTests {
     let database = Database(scratch.file("a.db"))
     try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT CHECK (a <> 'x'), c BLOB)")
     var options = LoadOptions()
-    options.onError = .reject
-    options.rejects = .file(path)
-    options.duplicateKeys = .reject
-    options.blobEncoding = .base64
-    options.memory = .mebibytes(16)
+    options.rejects.onError = .reject
+    options.rejects.target = .file(path)
+    options.input.duplicateKeys = .reject
+    options.table.blobEncoding = .base64
+    options.transaction.memory = .mebibytes(16)
     let text = "{\"id\":1}\n" + line + "\n{\"id\":4}\n"
     let summary = LoadJob(
       database: scratch.file("a.db"), table: "t", sources: [scratch.write(text, to: "in")], options: options

@@ -39,11 +39,11 @@ struct RejectPlaceTests {
     _ change: (inout LoadOptions) -> Void = { _ in }
   ) -> RunSummary {
     var options = LoadOptions()
-    options.commitEvery = 4
-    options.onError = .reject
-    options.csv.delimiter = [UInt8(ascii: ",")]
-    options.rejectsPath = path ?? rejects
-    options.rejectLimit = limit.map { .count($0) }
+    options.transaction.commitEvery = 4
+    options.rejects.onError = .reject
+    options.input.csv.delimiter = [UInt8(ascii: ",")]
+    options.rejects.path = path ?? rejects
+    options.rejects.limit = limit.map { .count($0) }
     change(&options)
     return LoadJob(database: database, table: "t", sources: sources, options: options).run()
   }
@@ -126,9 +126,9 @@ struct RejectPlaceTests {
     let another = scratch.file("another.ndjson")
     let last = load([source]) {
       switch target {
-      case "another": $0.rejectsPath = another
-      case "table": $0.rejects = .table
-      default: $0.rejects = nil
+      case "another": $0.rejects.path = another
+      case "table": $0.rejects.target = .table
+      default: $0.rejects.target = nil
       }
     }
     #expect(last.exitCode == 2 && last.resumedCount > 0 && last.ledger == whole.ledger, "\(last)")
@@ -142,7 +142,7 @@ struct RejectPlaceTests {
     let source = scratch.write(Self.text, to: "a.csv")
     #expect(load([source], limit: 5).exitCode == 3)
     let kept = try lines(rejects)
-    let trial = load([source]) { $0.dryRun = .count }
+    let trial = load([source]) { $0.output.dryRun = .count }
     #expect(trial.exitCode == 4, "\(String(describing: trial.error))")
     let other = load([scratch.write("id,b\n1\n", to: "b.csv")])
     #expect(other.exitCode == 4, "\(String(describing: other.error))")
@@ -170,9 +170,9 @@ struct RejectPlaceTests {
     #expect(load([source], limit: 5).exitCode == 3)
     let kept = try lines(rejects)
     var options = LoadOptions()
-    options.onError = .reject
-    options.csv.delimiter = [UInt8(ascii: ",")]
-    options.rejectsPath = rejects
+    options.rejects.onError = .reject
+    options.input.csv.delimiter = [UInt8(ascii: ",")]
+    options.rejects.path = rejects
     let other = LoadJob(database: database, table: "t2", sources: [source], options: options).run()
     #expect(other.exitCode == 4, "\(String(describing: other.error))")
     #expect(try lines(rejects) == kept)
@@ -189,7 +189,7 @@ struct RejectPlaceTests {
     let another = scratch.file("another.ndjson")
     #expect(load([source], limit: 3).exitCode == 3)
     let kept = try lines(rejects)
-    let second = load([source], limit: 6) { $0.rejects = isTable ? .table : .file(another) }
+    let second = load([source], limit: 6) { $0.rejects.target = isTable ? .table : .file(another) }
     #expect(second.exitCode == 3 && second.resumedCount > 0)
     // The first file is still what it was to other loads.
     let other = load([scratch.write("id,b\n1\n", to: "b.csv")])
@@ -235,14 +235,14 @@ struct RejectPlaceTests {
   func unconfirmedEnd() throws {
     try makeTable()
     let source = scratch.write(Self.text, to: "a.csv")
-    #expect(load([source]) { $0.keepsHistory = true }.exitCode == 2)
+    #expect(load([source]) { $0.transaction.keepsHistory = true }.exitCode == 2)
     try Database(database).rows("UPDATE upsurge_runs SET state = 'complete'")
     let all = try lines(rejects)
     let asWritten = "#" + all.joined().dropFirst()
     _ = scratch.write(asWritten, to: "bad.ndjson")
     #expect(ReplayJob(database: database, file: rejects).run().ledger.rejected == 10)
     _ = scratch.write(asWritten, to: "bad.ndjson")
-    let shown = load([source]) { $0.keepsHistory = true }
+    let shown = load([source]) { $0.transaction.keepsHistory = true }
     #expect(shown.exitCode == 2 && shown.resumedCount == 30, "\(shown)")
     #expect(try lines(rejects) == all)
   }
@@ -287,7 +287,7 @@ struct RejectPlaceTests {
     try makeTable()
     _ = scratch.write("earlier\n", to: "bad.ndjson")
     let source = scratch.write(Self.text, to: "a.csv")
-    #expect(load([source]) { $0.changesPath = scratch.file("none/changes") }.exitCode == 73)
+    #expect(load([source]) { $0.output.changesPath = scratch.file("none/changes") }.exitCode == 73)
     #expect(try lines(rejects) == ["earlier\n"])
     let empty = scratch.write("id,b\n", to: "empty.csv")
     #expect(load([empty]).exitCode == 0)

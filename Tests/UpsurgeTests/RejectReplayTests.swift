@@ -25,22 +25,24 @@ struct RejectReplayTests {
   }
 
   static let inputs: [Input] = [
-    Input("quotes and line ends", "id,a,b\n1,\"x,\"\"y\"\"\nz\",007\n2,\"\",1.50\n3,,\n") { $0.key = ["id"] },
+    Input("quotes and line ends", "id,a,b\n1,\"x,\"\"y\"\"\nz\",007\n2,\"\",1.50\n3,,\n") {
+      $0.rules.key = ["id"]
+    },
     Input("marks of its own", "id;a;b\n1;'x\\';y';NA\n2;NA;'NA'\n3;\u{e9};9e3\n") {
-      $0.csv.delimiter = [UInt8(ascii: ";")]
-      $0.csv.quote = .byte(UInt8(ascii: "'"))
-      $0.csv.escape = .byte(UInt8(ascii: "\\"))
-      $0.csv.nullSpellings = [Array("NA".utf8)]
+      $0.input.csv.delimiter = [UInt8(ascii: ";")]
+      $0.input.csv.quote = .byte(UInt8(ascii: "'"))
+      $0.input.csv.escape = .byte(UInt8(ascii: "\\"))
+      $0.input.csv.nullSpellings = [Array("NA".utf8)]
     },
     Input("a delimiter of two bytes", "id||a||b\n1||x|y||2\n2||\"||\"||3\n") {
-      $0.csv.delimiter = Array("||".utf8)
+      $0.input.csv.delimiter = Array("||".utf8)
     },
     Input(
       "a delimiter that is no text",
       bytes: [Array("id".utf8) + [0xFF] + Array("a\n1".utf8) + [0xFF, 0x78, 0x0A]]
     ) {
-      $0.csv.delimiter = [0xFF]
-      $0.encoding = .utf8
+      $0.input.csv.delimiter = [0xFF]
+      $0.input.encoding = .utf8
     },
     Input("tab-separated", "id\ta\tb\n1\tx\t2\n2\t\t-0.0\n"),
     Input(
@@ -49,28 +51,28 @@ struct RejectReplayTests {
       "UTF-16",
       bytes: [[0xFF, 0xFE] + "id,a\n1,é\n2,😀\n".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }]),
     Input("CRLF, comments, preamble", "made by x\r\n\r\nid,a\r\n#no\r\n1,x\r\n2,y\r\n") {
-      $0.csv.skippedLineCount = 2
-      $0.csv.commentPrefix = [UInt8(ascii: "#")]
+      $0.input.csv.skippedLineCount = 2
+      $0.input.csv.commentPrefix = [UInt8(ascii: "#")]
     },
     Input("no header", "1,x\n2,y\n") {
-      $0.csv.headerLineCount = 0
-      $0.csv.columnNames = ["id", "a"]
+      $0.input.csv.headerLineCount = 0
+      $0.input.csv.columnNames = ["id", "a"]
     },
     Input("padded", "id,a,b\n1\n2,x\n3,x,1,,\n") {
-      $0.csv.ragged = .pad
-      $0.csv.delimiter = [UInt8(ascii: ",")]
+      $0.input.csv.ragged = .pad
+      $0.input.csv.delimiter = [UInt8(ascii: ",")]
     },
-    Input("surplus fields", "id,a\n1\n2,x\n3,x,\"1,\",2\n") { $0.csv.ragged = .extra },
+    Input("surplus fields", "id,a\n1\n2,x\n3,x,\"1,\",2\n") { $0.input.csv.ragged = .extra },
     Input("some fields under other names", "id,n,zz,y\n1,x,5,4\n2,,6,1\n") {
-      $0.columns = ["id", "n", "y"]
-      $0.renames = ["n": "a", "y": "b"]
+      $0.table.columns = ["id", "n", "y"]
+      $0.table.renames = ["n": "a", "y": "b"]
     },
-    Input("BLOBs in hex", "id,c\n1,00ff\n2,\\x4142\n") { $0.blobEncoding = .hex },
+    Input("BLOBs in hex", "id,c\n1,00ff\n2,\\x4142\n") { $0.table.blobEncoding = .hex },
     Input(
       "BLOBs in base64",
       "{\"id\":1,\"c\":\"AQI=\"}\n{\"id\":2,\"a\":{\"$base64\":true,\"encoded\":\"AA==\"}}\n"
     ) {
-      $0.blobEncoding = .base64
+      $0.table.blobEncoding = .base64
     },
     Input("files of one load that differ", "id,a\n1,x\n", "b,id\n7,2\n", "{\"id\":3,\"c\":[1, 2]}\n"),
     Input(
@@ -80,33 +82,33 @@ struct RejectReplayTests {
     Input(
       "flattened", "{\"id\":1,\"a\":{\"x\":1,\"y\":null}}\n{\"id\":2,\"a\":{\"y\":\"z\"},\"skipped\":1}\n"
     ) {
-      $0.flattenSeparator = "_"
-      $0.columns = ["id", "a_x", "a_y"]
-      $0.renames = ["a_x": "b", "a_y": "a"]
+      $0.input.flattenSeparator = "_"
+      $0.table.columns = ["id", "a_x", "a_y"]
+      $0.table.renames = ["a_x": "b", "a_y": "a"]
     },
     Input("keys twice", "{\"id\":1,\"a\":1,\"a\":2}\n{\"id\":2,\"a\":3}\n"),
     Input(
       "a document on several lines",
       "{\"data\":[\n{\n \"id\": 1,\n \"a\": \"x\"\n},\n{\"id\":2,\"c\":[\n1]}]}\n"
     ) {
-      $0.jsonPath = ["data"]
+      $0.input.jsonPath = ["data"]
     },
     Input("arrays", "[\"id\",\"b\"]\n[1,2.5]\n[2,null]\n"),
     Input("a document of arrays", "[[\"id\",\"a\"],\n[1,\n\"x\"],[2,\"y\"]]"),
     Input("sums", "id,b\n1,1\n1,2\n2,4\n") {
-      $0.key = ["id"]
+      $0.rules.key = ["id"]
       $0.rules.merge.columns["b"] = .sum
     },
     Input("the newer one", "id,a,b\n1,new,2\n1,old,1\n2,x,\n") {
-      $0.key = ["id"]
+      $0.rules.key = ["id"]
       $0.rules.merge.newer = Merge.Newer(column: "b")
     },
     Input("deletes among changes", "id,a,op\n1,x,I\n2,y,I\n3,,D\n") {
-      $0.key = ["id"]
+      $0.rules.key = ["id"]
       $0.rules.tombstone = Tombstone(column: "op", value: "D")
     },
     Input("partial records", "{\"id\":1,\"a\":\"x\",\"b\":1}\n{\"id\":1,\"b\":2}\n{\"id\":2,\"a\":\"y\"}\n") {
-      $0.key = ["id"]
+      $0.rules.key = ["id"]
     },
   ]
 
@@ -124,9 +126,9 @@ struct RejectReplayTests {
 
   private func load(_ input: Input, into name: String, rejects: RejectsTarget?) throws -> RunSummary {
     var options = LoadOptions()
-    options.onError = .reject
+    options.rejects.onError = .reject
     input.change(&options)
-    options.rejects = rejects
+    options.rejects.target = rejects
     let sources = input.texts.enumerated().map { scratch.write($0.element, to: "in\($0.offset)") }
     let job = LoadJob(database: scratch.file(name), table: "t", sources: sources, options: options)
     let summary = job.run()
@@ -203,27 +205,27 @@ struct RejectReplayTests {
     try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a CHECK (a <> 'x'))")
     let source = scratch.write("id,a\n1,x\n2,y\n3,x\n4,x\n", to: "in")
     var options = LoadOptions()
-    options.onError = .reject
-    options.rejects = .table
-    options.resume = .never
+    options.rejects.onError = .reject
+    options.rejects.target = .table
+    options.transaction.resume = .never
     func run() -> RunSummary {
       LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options).run()
     }
-    options.dryRun = .count
+    options.output.dryRun = .count
     #expect(run().ledger.rejected == 3)
     #expect(try database.rows("SELECT name FROM sqlite_schema") == ["'t'"])
-    options.dryRun = nil
-    options.rejectLimit = .count(2)
+    options.output.dryRun = nil
+    options.rejects.limit = .count(2)
     #expect(run().exitCode == 65)
     #expect(try database.rows("SELECT name FROM sqlite_schema") == ["'t'"])
-    options.commitEvery = 1
+    options.transaction.commitEvery = 1
     #expect(run().exitCode == 3)
     #expect(
       try database.rows("SELECT record, line, byte, raw FROM upsurge_rejects") == [
         "1|2|5|'1,x'", "3|4|13|'3,x'",
       ])
-    options.rejectLimit = nil
-    options.commitEvery = 100
+    options.rejects.limit = nil
+    options.transaction.commitEvery = 100
     #expect(run().exitCode == 2)
     #expect(try database.rows("SELECT count(*), count(DISTINCT context) FROM upsurge_rejects") == ["5|1"])
   }
@@ -238,15 +240,15 @@ struct RejectReplayTests {
     let database = Database(scratch.file("a.db"))
     try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a CHECK (a <> 'x'))")
     var options = LoadOptions()
-    options.onError = .reject
-    options.rejects = isFile ? .file(path) : .table
-    options.commitEvery = 5
-    options.rejectLimit = .count(5)
+    options.rejects.onError = .reject
+    options.rejects.target = isFile ? .file(path) : .table
+    options.transaction.commitEvery = 5
+    options.rejects.limit = .count(5)
     let job = {
       LoadJob(database: self.scratch.file("a.db"), table: "t", sources: [source], options: options).run()
     }
     #expect(job().exitCode == 3)
-    options.rejectLimit = nil
+    options.rejects.limit = nil
     let last = job()
     #expect(last.exitCode == 2 && last.ledger.rejected == 10, "\(last.ledger)")
     let expected = (1...10).map { $0 * 4 }
@@ -286,7 +288,8 @@ struct RejectReplayTests {
     try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT CHECK (a <> 'x'))")
     let long = "5," + String(repeating: "y", count: 70_000) + ",z"
     _ = try load(
-      Input("", "id,a\n1,x\n2\n3,x\n4,a\n\(long)\n") { $0.key = ["id"] }, into: "a.db", rejects: .file(path))
+      Input("", "id,a\n1,x\n2\n3,x\n4,a\n\(long)\n") { $0.rules.key = ["id"] }, into: "a.db",
+      rejects: .file(path))
     var text = try lines(path).joined(separator: "\n") + "\n"
     text = text.replacing("\"raw\":\"2\"", with: "\"raw\":\"2,x\"").replacing("\"3,x\"", with: "\"3,ok\\n\"")
     text += "not JSON\n\n{\"raw\":7}\n"
@@ -340,7 +343,7 @@ struct RejectReplayTests {
       """
       CREATE TABLE t(id INT, a TEXT, n INT CHECK (n < 9)); CREATE UNIQUE INDEX i ON t(id)
       """)
-    let rows = Input("", "id,a,n\n1,x,50\n2,y,60\n") { $0.key = ["id"] }
+    let rows = Input("", "id,a,n\n1,x,50\n2,y,60\n") { $0.rules.key = ["id"] }
     _ = try load(rows, into: "a.db", rejects: isFile ? .file(path) : .table)
     let before = isFile ? try readFile(path) : []
     try database.rows(change.sql)
@@ -369,7 +372,7 @@ struct RejectReplayTests {
       CREATE TABLE p(id INTEGER PRIMARY KEY);
       CREATE TABLE t(id INTEGER PRIMARY KEY, p REFERENCES p(id) DEFERRABLE INITIALLY DEFERRED)
       """)
-    let rows = Input("", "id,p\n1,1\n2,9\n3,1\n") { $0.key = ["id"] }
+    let rows = Input("", "id,p\n1,1\n2,9\n3,1\n") { $0.rules.key = ["id"] }
     let first = try load(rows, into: "a.db", rejects: isFile ? .file(path) : .table)
     #expect(first.ledger.rejected == 3)
     try database.rows("INSERT INTO p VALUES (1)")

@@ -15,8 +15,8 @@ struct ReplayTests {
     _ text: String, into table: String = "t", _ change: (inout LoadOptions) -> Void = { _ in }
   ) -> RunSummary {
     var options = LoadOptions()
-    options.contract = .quarantine
-    options.createsTable = false
+    options.table.contract = .quarantine
+    options.table.createsTable = false
     change(&options)
     let source = scratch.write(text, to: "input")
     let summary = LoadJob(
@@ -67,7 +67,7 @@ struct ReplayTests {
   @Test("A table that comes later converts the texts of a CSV as a load into it does")
   func missingTable() throws {
     let text = "id,n,r,s,b\n1,007,1.50,1.50,x\n2,abc,1,,\n"
-    load(text) { $0.key = ["id"] }
+    load(text) { $0.rules.key = ["id"] }
     #expect(replay().tables.first?.waiting.map(\.reason) == ["there is no table t"])
     let columns = "(id INTEGER PRIMARY KEY, n INTEGER, r REAL, s TEXT, b)"
     try database.rows("CREATE TABLE t\(columns); CREATE TABLE u\(columns)")
@@ -93,9 +93,9 @@ struct ReplayTests {
       $0.rules.merge = Merge(.coalesce)
       $0.rules.merge.columns["n"] = .sum
     }
-    load("{\"id\":4,\"s\":\"no\",\"x\":3}\n{\"id\":5,\"s\":\"new\",\"x\":3}\n") { $0.mode = .ignore }
+    load("{\"id\":4,\"s\":\"no\",\"x\":3}\n{\"id\":5,\"s\":\"new\",\"x\":3}\n") { $0.rules.mode = .ignore }
     load("{\"id\":6,\"s\":\"no\",\"x\":3}\n{\"id\":1,\"s\":\"set\",\"x\":4}\n") {
-      $0.mode = .update
+      $0.rules.mode = .update
       $0.rules.merge.columns["n"] = .expression("n * 2 + excluded.id")
     }
     #expect(
@@ -133,7 +133,7 @@ struct ReplayTests {
 
   @Test("What the table rejects stays, with its reason and the place where it stood")
   func rejects() throws {
-    load("id,n\n1,5\n2,500\n3,7\n,8\n") { $0.key = ["id"] }
+    load("id,n\n1,5\n2,500\n3,7\n,8\n") { $0.rules.key = ["id"] }
     try database.rows("CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, n INT CHECK (n < 100))")
     let summary = replay()
     #expect(words(summary.ledger) == "read 4 inserted 2 rejected 2" && summary.exitCode == 2)
@@ -152,7 +152,7 @@ struct ReplayTests {
 
   @Test("A table without the key that the rules ask for is no place yet")
   func missingKey() throws {
-    load("id,n\n1,5\n") { $0.key = ["id"] }
+    load("id,n\n1,5\n") { $0.rules.key = ["id"] }
     try database.rows("CREATE TABLE t(id INT, n INT)")
     let summary = replay()
     #expect(summary.exitCode == 2)
@@ -164,7 +164,7 @@ struct ReplayTests {
 
   @Test("A transaction that cannot be committed costs only the records to blame")
   func deferredForeignKeys() throws {
-    load("id,p\n1,1\n2,9\n3,1\n") { $0.key = ["id"] }
+    load("id,p\n1,1\n2,9\n3,1\n") { $0.rules.key = ["id"] }
     try database.rows(
       """
       CREATE TABLE p(id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1);
@@ -196,7 +196,7 @@ struct ReplayTests {
     "A later record about the row that replay stores first takes the place of an older one that still waits")
   func replaySupersedesOlder() throws {
     // The table is missing, so "7" and 7 are not known to be one key.
-    load("{\"id\":\"7\",\"b\":1,\"a\":\"old\"}\n{\"id\":7,\"a\":\"new\"}\n") { $0.key = ["id"] }
+    load("{\"id\":\"7\",\"b\":1,\"a\":\"old\"}\n{\"id\":7,\"a\":\"new\"}\n") { $0.rules.key = ["id"] }
     #expect(try database.rows("SELECT count(*) FROM upsurge_quarantine") == ["2"])
     try database.rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a)")
     #expect(words(replay().ledger) == "read 2 inserted 1 quarantined 1")
@@ -219,10 +219,10 @@ struct ReplayTests {
     var deliveries = Int.random(in: 2...6, using: &random)
     var missing = ["x", "y"].shuffled(using: &random)
     func change(_ options: inout LoadOptions) {
-      options.key = ["id"]
+      options.rules.key = ["id"]
       if isNewer { options.rules.merge.newer = Merge.Newer(column: "at") }
       if hasTombstones { options.rules.tombstone = Tombstone(column: "gone", value: "1") }
-      options.commitEvery = .records(Int.random(in: 1...10, using: &random))
+      options.transaction.commitEvery = .records(Int.random(in: 1...10, using: &random))
     }
     while deliveries > 0 {
       deliveries -= 1

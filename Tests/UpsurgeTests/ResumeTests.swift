@@ -28,7 +28,7 @@ struct ResumeTests {
     notes: RunNotes? = nil
   ) -> RunSummary {
     var options = LoadOptions()
-    options.commitEvery = 2
+    options.transaction.commitEvery = 2
     change(&options)
     let job = LoadJob(database: database, table: "t", sources: [source], options: options)
     return job.run(note: { notes?.add($0.text) }, report: { _ in isSeen })
@@ -53,9 +53,9 @@ struct ResumeTests {
     #expect(past.map(\.state) == [.stopped] && past[0].ledger.read == 6)
 
     let second = load(source) {
-      $0.onError = .reject
-      $0.commitEvery = 3
-      $0.rejectsPath = scratch.file("bad.ndjson")
+      $0.rejects.onError = .reject
+      $0.transaction.commitEvery = 3
+      $0.rejects.path = scratch.file("bad.ndjson")
     }
     #expect(second.exitCode == 2, "\(String(describing: second.error))")
     #expect(second.resumedCount == 6)
@@ -68,9 +68,9 @@ struct ResumeTests {
   @Test("A ledger that nobody saw is told again with its warnings", arguments: [true, false])
   func warnings(keepsHistory: Bool) throws {
     let source = scratch.write("id,b,b\n1,x,y\n2,z,w\n3,u,v\n", to: "a.csv")
-    let first = load(source, { $0.keepsHistory = keepsHistory }, isSeen: false)
+    let first = load(source, { $0.transaction.keepsHistory = keepsHistory }, isSeen: false)
     #expect(first.exitCode == 0 && first.warnings.entries.map(\.code) == [.headerRenamed])
-    let again = load(source, { $0.keepsHistory = keepsHistory })
+    let again = load(source, { $0.transaction.keepsHistory = keepsHistory })
     #expect(again.exitCode == 0 && again.resumedCount == 3 && again.ledger == first.ledger)
     #expect(again.warnings == first.warnings)
   }
@@ -81,7 +81,7 @@ struct ResumeTests {
     #expect(load(source).exitCode == 3)
     var times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
     utimensat(AT_FDCWD, source, &times, 0)
-    #expect(load(source) { $0.onError = .reject }.resumedCount == 6)
+    #expect(load(source) { $0.rejects.onError = .reject }.resumedCount == 6)
     #expect(try ids().count == 9)
   }
 
@@ -97,9 +97,9 @@ struct ResumeTests {
       }
       func load(_ sources: [String], _ policy: ResumePolicy = .auto) -> RunSummary {
         var options = LoadOptions()
-        options.commitEvery = 2
-        options.resume = policy
-        if isKeyed { options.key = ["id"] }
+        options.transaction.commitEvery = 2
+        options.transaction.resume = policy
+        if isKeyed { options.rules.key = ["id"] }
         return LoadJob(database: database, table: "t", sources: sources, options: options).run()
       }
       let pattern = scratch.file("*.csv")
@@ -146,15 +146,15 @@ struct ResumeTests {
       (1...8_000).map { $0 == 7_900 ? "\($0)" : "\($0),\($0 == 7_800 ? word : filler)" }
     }
     let options: (inout LoadOptions) -> Void = {
-      $0.key = ["id"]
-      $0.commitEvery = 100
-      $0.initSQL = "CREATE TEMP TABLE once(x)"
+      $0.rules.key = ["id"]
+      $0.transaction.commitEvery = 100
+      $0.table.initSQL = "CREATE TEMP TABLE once(x)"
     }
     #expect(load(input(rows("aaa")), options).exitCode == 3)
     // Behind the first MiB, and of the same size.
     let again = load(input(rows("bbb"))) {
       options(&$0)
-      $0.onError = .reject
+      $0.rejects.onError = .reject
     }
     #expect(again.exitCode == 2, "\(String(describing: again.error))")
     #expect(again.resumedCount == 0 && again.ledger.updated == 1)
@@ -177,9 +177,9 @@ struct ResumeTests {
     let source = input()
     #expect(load(source).exitCode == 3)
     let refused = load(source) {
-      $0.onError = .reject
-      $0.renames = ["b": "c"]
-      $0.contract = .evolve
+      $0.rejects.onError = .reject
+      $0.table.renames = ["b": "c"]
+      $0.table.contract = .evolve
     }
     #expect(refused.exitCode == 4)
     #expect(refused.error?.message.contains("--rename, --contract are not what they were") == true)
@@ -189,12 +189,13 @@ struct ResumeTests {
   @Test("Require refuses where there is nothing to resume, also without a database")
   func require() throws {
     let source = input()
-    let refused = load(source) { $0.resume = .require }
+    let refused = load(source) { $0.transaction.resume = .require }
     #expect(refused.exitCode == 4)
     #expect(access(database, F_OK) != 0)
     #expect(load(source).exitCode == 3)
-    #expect(load(source) { ($0.resume, $0.onError) = (.require, .reject) }.resumedCount == 6)
-    #expect(load(source) { $0.resume = .require }.exitCode == 4)
+    #expect(
+      load(source) { ($0.transaction.resume, $0.rejects.onError) = (.require, .reject) }.resumedCount == 6)
+    #expect(load(source) { $0.transaction.resume = .require }.exitCode == 4)
   }
 
   @Test(
@@ -204,7 +205,7 @@ struct ResumeTests {
     let source = input()
     #expect(load(source).exitCode == 3)
     try Database(database).rows(sql)
-    let again = load(source) { $0.onError = .reject }
+    let again = load(source) { $0.rejects.onError = .reject }
     #expect(again.resumedCount == 0 && again.ledger.inserted == 9)
     #expect(try ids().count == 9)
   }
@@ -214,10 +215,10 @@ struct ResumeTests {
   @Test("A complete run whose ledger nobody saw tells it once more, and reads nothing")
   func unseen() throws {
     let source = input()
-    let first = load(source, { $0.onError = .reject }, isSeen: false)
+    let first = load(source, { $0.rejects.onError = .reject }, isSeen: false)
     #expect(first.exitCode == 2)
     #expect(try PastRun.all(database: database).map(\.state) == [.unseen])
-    let second = load(source) { $0.onError = .reject }
+    let second = load(source) { $0.rejects.onError = .reject }
     #expect(second.exitCode == 2)
     #expect(second.ledger == first.ledger)
     #expect(second.rejectsByReason.map(\.code) == [.ragged])
@@ -225,7 +226,7 @@ struct ResumeTests {
     #expect(try ids().count == 9)
     #expect(try !isListed())
     // Now it is forgotten, and the same command is a new run.
-    #expect(load(source) { $0.onError = .reject }.ledger.inserted == 9)
+    #expect(load(source) { $0.rejects.onError = .reject }.ledger.inserted == 9)
     #expect(try ids().count == 18)
   }
 
@@ -243,7 +244,7 @@ struct ResumeTests {
   func unseenNever() throws {
     let source = input((1...4).map { "\($0),x" })
     #expect(load(source, isSeen: false).exitCode == 0)
-    #expect(load(source) { $0.resume = .never }.ledger.inserted == 4)
+    #expect(load(source) { $0.transaction.resume = .never }.ledger.inserted == 4)
     #expect(try ids().count == 8)
     #expect(try !isListed())
   }
@@ -251,8 +252,8 @@ struct ResumeTests {
   @Test("A run that changes no row writes nothing: no position, no table, no log")
   func unchanged() throws {
     let source = input((1...10).map { "\($0),x" })
-    #expect(load(source) { $0.key = ["id"] }.exitCode == 0)
-    let again = load(source, { $0.key = ["id"] }, isSeen: false)
+    #expect(load(source) { $0.rules.key = ["id"] }.exitCode == 0)
+    let again = load(source, { $0.rules.key = ["id"] }, isSeen: false)
     #expect(again.ledger.unchanged == 10)
     #expect(again.walBytesWritten == 0)
     #expect(try !isListed())
@@ -264,8 +265,8 @@ struct ResumeTests {
     for _ in 0..<2 {
       #expect(
         load(source) {
-          $0.key = ["id"]
-          $0.keepsHistory = true
+          $0.rules.key = ["id"]
+          $0.transaction.keepsHistory = true
         }.exitCode == 0)
     }
     let runs = try PastRun.all(database: database)
@@ -273,7 +274,7 @@ struct ResumeTests {
     #expect(runs.map(\.ledger.inserted) == [3, 0] && runs.map(\.ledger.unchanged) == [0, 3])
     #expect(
       runs.allSatisfy { $0.exitCode == 0 && $0.table == "t" && $0.sources == [SourceName.place(of: source)] })
-    #expect(load(source) { $0.key = ["id"] }.ledger.unchanged == 3)
+    #expect(load(source) { $0.rules.key = ["id"] }.ledger.unchanged == 3)
     for run in runs { try PastRun.forget(run.id, database: database) }
     #expect(try !isListed())
     #expect(throws: UpsurgeError.self) { try PastRun.forget(1, database: database) }
@@ -287,9 +288,9 @@ struct ResumeTests {
     var rows = Self.rows
     rows[5] = "6"
     let summary = load(input(rows)) {
-      $0.isAtomic = true
-      $0.onError = .reject
-      $0.rejectLimit = RowLimit(text: limit)
+      $0.transaction.isAtomic = true
+      $0.rejects.onError = .reject
+      $0.rejects.limit = RowLimit(text: limit)
     }
     #expect(summary.exitCode == 65)
     #expect(try Database(database).rows("SELECT * FROM t") == ["1|'old'"])
@@ -299,14 +300,14 @@ struct ResumeTests {
   @Test("Atomic: one commit, whatever commit-every says; a new table and its indexes are part of it")
   func atomic() throws {
     let failed = load(input()) {
-      $0.isAtomic = true
-      $0.indexes = [["b"]]
+      $0.transaction.isAtomic = true
+      $0.indexes.wanted = [["b"]]
     }
     #expect(failed.exitCode == 65)
     #expect(access(database, F_OK) != 0)
     let whole = load(input((1...10).map { "\($0),x" })) {
-      $0.isAtomic = true
-      $0.indexes = [["b"]]
+      $0.transaction.isAtomic = true
+      $0.indexes.wanted = [["b"]]
     }
     #expect(whole.exitCode == 0 && whole.ledger.inserted == 10)
     #expect(try Database(database).rows("SELECT count(*) FROM sqlite_schema") == ["2"])
@@ -318,8 +319,8 @@ struct ResumeTests {
   func outputs() throws {
     let (rejects, changes) = (scratch.file("bad.ndjson"), scratch.file("changes.ndjson"))
     let options: (inout LoadOptions) -> Void = {
-      $0.onError = .reject
-      ($0.rejectsPath, $0.changesPath) = (rejects, changes)
+      $0.rejects.onError = .reject
+      ($0.rejects.path, $0.output.changesPath) = (rejects, changes)
     }
     var rows = (1...12).map { $0 % 3 == 0 ? "\($0)" : "\($0),x" }
     let whole = load(input(rows), options)
@@ -329,7 +330,7 @@ struct ResumeTests {
 
     let stopped = load(input(rows)) {
       options(&$0)
-      $0.rejectLimit = .count(2)
+      $0.rejects.limit = .count(2)
     }
     #expect(stopped.exitCode == 3 && stopped.committedCount > 0)
     // What a killed run had written behind its last commit.
@@ -347,7 +348,7 @@ struct ResumeTests {
     #expect(
       load(input(rows)) {
         options(&$0)
-        $0.rejectLimit = .count(2)
+        $0.rejects.limit = .count(2)
       }.exitCode == 3)
     let before = try readFile(changes)
     unlink(changes)

@@ -23,7 +23,7 @@ struct SeveralSourcesTests {
   @Test("--alter puts every value into its own column, wherever the new one stands")
   func newColumnInTheMiddle() throws {
     try Database(scratch.file("a.db")).rows("CREATE TABLE t(id, a, b)")
-    let summary = load(["id,new,a\n1,NEW,AAA\n"]) { $0.contract = .evolve }
+    let summary = load(["id,new,a\n1,NEW,AAA\n"]) { $0.table.contract = .evolve }
     #expect(summary.error == nil)
     #expect(try rows("SELECT id, a, b, new FROM t") == ["'1'|'AAA'|NULL|'NEW'"])
   }
@@ -57,16 +57,16 @@ struct SeveralSourcesTests {
   func inferFull() throws {
     let texts = ["zip,n\n1,1\n", "zip,n\n007,2.5\n"]
     #expect(load(texts).error?.message.contains("would-change") == true)
-    let summary = load(texts) { $0.inference = .full }
+    let summary = load(texts) { $0.table.inference = .full }
     #expect(summary.error == nil)
     #expect(try rows("SELECT * FROM t") == ["'1'|1.0", "'007'|2.5"])
   }
 
   @Test("--rename knows names in any case; --ragged extra does not overwrite a field of that name")
   func names() throws {
-    #expect(load(["ID,x\n1,2\n"]) { $0.renames = ["id": "key"] }.error == nil)
+    #expect(load(["ID,x\n1,2\n"]) { $0.table.renames = ["id": "key"] }.error == nil)
     #expect(try rows("SELECT key, x FROM t") == ["1|2"])
-    let refused = load(["a,extra\n1,2,3\n"]) { $0.csv.ragged = .extra }
+    let refused = load(["a,extra\n1,2,3\n"]) { $0.input.csv.ragged = .extra }
     #expect(refused.exitCode == 64)
     #expect(refused.error?.hint == "give the field another name: --rename extra=NAME")
   }
@@ -75,7 +75,7 @@ struct SeveralSourcesTests {
   func mixedFormats() throws {
     try Database(scratch.file("m.db")).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b INT)")
     var options = LoadOptions()
-    options.key = ["id"]
+    options.rules.key = ["id"]
     let job = LoadJob(
       database: scratch.file("m.db"), table: "t",
       sources: [
@@ -93,7 +93,7 @@ struct SeveralSourcesTests {
       "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT\(isInTable ? ", op TEXT" : "")); INSERT INTO t(id, a) VALUES(1, 'x');"
     )
     var options = LoadOptions()
-    options.key = ["id"]
+    options.rules.key = ["id"]
     options.rules.tombstone = Tombstone(column: "op", value: "D")
     let job = LoadJob(
       database: scratch.file("d.db"), table: "t",

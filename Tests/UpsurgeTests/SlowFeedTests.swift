@@ -128,8 +128,8 @@ struct SlowFeedTests {
     let path = scratch.file("a.db")
     try Database(path).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
     var options = LoadOptions()
-    options.isAtomic = true
-    options.spoolRoom = { 32 << 20 }
+    options.transaction.isAtomic = true
+    options.environment.spoolRoom = { 32 << 20 }
     let source = "exec:echo id,v; seq -f '%.0f,a value of some length' 1 200000"
     let summary = LoadJob(database: path, table: "t", sources: [source], options: options).run()
     #expect(summary.exitCode == 73)
@@ -143,7 +143,7 @@ struct SlowFeedTests {
     )
     #expect(try Database(path).rows("SELECT count(*) FROM t") == ["0"])
     // What is committed on the way needs no room.
-    options.isAtomic = false
+    options.transaction.isAtomic = false
     let plain = LoadJob(database: path, table: "t", sources: [source], options: options).run()
     #expect(plain.exitCode == 0 && plain.ledger.inserted == 200_000)
   }
@@ -160,7 +160,7 @@ struct SlowFeedTests {
     ]
     for (index, example) in cases.enumerated() {
       var options = LoadOptions()
-      options.isAtomic = true
+      options.transaction.isAtomic = true
       let path = scratch.file("\(index).db")
       let notes = RunNotes()
       let summary = LoadJob(database: path, table: "t", sources: example.sources, options: options).run(
@@ -181,7 +181,7 @@ struct SlowFeedTests {
   @Test("A command that fails behind many records fails the load as ever, and a record that ends it, too")
   func failing() throws {
     var options = LoadOptions()
-    options.isAtomic = true
+    options.transaction.isAtomic = true
     let rows = "echo id,v; seq -f '%.0f,a value of some length' 1 200000"
     for (index, source) in ["exec:\(rows); exit 3", "exec:\(rows); echo 1,2,3; sleep 0.1; echo 7,8"]
       .enumerated()

@@ -59,7 +59,7 @@ struct UpkeepTests {
   {
     let source = scratch.write(csv, to: "input.csv")
     var options = LoadOptions()
-    options.key = ["id"]
+    options.rules.key = ["id"]
     change(&options)
     return LoadJob(database: scratch.file(database), table: "t", sources: [source], options: options).run()
   }
@@ -109,9 +109,9 @@ struct UpkeepTests {
       ledgers.append([])
       for (number, csv) in deliveries.enumerated() {
         let summary = load(csv, into: name) {
-          ($0.indexUpkeep, $0.fullTextUpkeep) = (upkeep, upkeep)
-          $0.commitEvery = 700
-          if number == 2 { $0.mode = .delete }
+          ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (upkeep, upkeep)
+          $0.transaction.commitEvery = 700
+          if number == 2 { $0.rules.mode = .delete }
         }
         #expect(summary.error == nil, "\(summary.error?.description ?? "")")
         if upkeep == .defer {
@@ -146,7 +146,7 @@ struct UpkeepTests {
     #expect(changed.upkeep.filter { $0.upkeep == .defer }.count >= 2, "\(changed.upkeep)")
     try Database(scratch.file("b.db")).rows(Self.tables)
     _ = load(delivery(0..<40_000, seed: 2), into: "b.db") {
-      ($0.indexUpkeep, $0.fullTextUpkeep) = (.keep, .keep)
+      ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (.keep, .keep)
     }
     let isSame =
       try picture("a.db")
@@ -162,7 +162,9 @@ struct UpkeepTests {
     let holder = Database(scratch.file("a.db"))
     try holder.rows("PRAGMA wal_autocheckpoint=0; CREATE TABLE other(x)")
     let before = try readFile(scratch.file("a.db-wal"))
-    let summary = load(csv, into: "a.db") { ($0.indexUpkeep, $0.fullTextUpkeep) = (.defer, .defer) }
+    let summary = load(csv, into: "a.db") {
+      ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (.defer, .defer)
+    }
     #expect(summary.ledger.unchanged == 2_000 && summary.committedCount == 2_000 && summary.exitCode == 0)
     let isSame = try readFile(scratch.file("a.db-wal")) == before
     #expect(isSame, "\(summary.walBytesWritten) bytes")
@@ -177,8 +179,8 @@ struct UpkeepTests {
     _ = load(delivery(0..<500, seed: 4), into: "a.db")
     let before = try picture("a.db")
     let summary = load(delivery(0..<3_000, seed: 5) + "9000,1\n", into: "a.db") {
-      ($0.indexUpkeep, $0.fullTextUpkeep) = (.defer, .defer)
-      $0.commitEvery = 100
+      ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (.defer, .defer)
+      $0.transaction.commitEvery = 100
     }
     #expect(summary.exitCode == 65 && summary.committedCount == 0)
     let isSame = try picture("a.db") == before
@@ -192,7 +194,7 @@ struct UpkeepTests {
     try Database(scratch.file("a.db")).rows("ANALYZE")
     let sql = "SELECT * FROM sqlite_stat1 WHERE tbl = 't' ORDER BY idx"
     let before = try Database(scratch.file("a.db")).rows(sql)
-    _ = load(delivery(0..<600, seed: 5), into: "a.db") { $0.indexUpkeep = .defer }
+    _ = load(delivery(0..<600, seed: 5), into: "a.db") { $0.indexes.upkeep = .defer }
     #expect(try Database(scratch.file("a.db")).rows(sql) == before)
     #expect(before.count == 4)
   }
@@ -203,9 +205,9 @@ struct UpkeepTests {
   func oneTransaction() throws {
     try Database(scratch.file("a.db")).rows(Self.tables)
     let summary = load(delivery(0..<40_000, seed: 6), into: "a.db") {
-      ($0.indexUpkeep, $0.fullTextUpkeep) = (.defer, .defer)
-      $0.walLimit = .mebibytes(4)
-      $0.commitEvery = 1_000
+      ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (.defer, .defer)
+      $0.transaction.walLimit = .mebibytes(4)
+      $0.transaction.commitEvery = 1_000
     }
     #expect(summary.error == nil && summary.walBytesPeak > 4 << 20)
     #expect(try Database(scratch.file("a.db")).rows("SELECT count(*) FROM t") == ["40000"])
@@ -214,9 +216,9 @@ struct UpkeepTests {
   @Test("A new table gets its indexes, whenever they are made", arguments: Upkeep.allCases)
   func newTable(upkeep: Upkeep) throws {
     let summary = load(delivery(0..<3_000, seed: 7), into: "a.db") {
-      $0.indexes = [["a"], ["b", "Title"], ["id"], ["a"]]
-      $0.indexUpkeep = upkeep
-      $0.commitEvery = 500
+      $0.indexes.wanted = [["a"], ["b", "Title"], ["id"], ["a"]]
+      $0.indexes.upkeep = upkeep
+      $0.transaction.commitEvery = 500
     }
     #expect(summary.error == nil)
     #expect(summary.upkeep.map(\.name) == ["t_a_idx", "t_b_title_idx"])
@@ -229,7 +231,9 @@ struct UpkeepTests {
       ])
     #expect(try database.rows("SELECT count(*) FROM sqlite_schema WHERE name = 'upsurge_pending'") == ["0"])
     #expect(try database.rows("PRAGMA integrity_check") == ["'ok'"])
-    let again = load(delivery(0..<3_000, seed: 7), into: "a.db") { $0.indexes = [["a"], ["b", "title"]] }
+    let again = load(delivery(0..<3_000, seed: 7), into: "a.db") {
+      $0.indexes.wanted = [["a"], ["b", "title"]]
+    }
     #expect(again.ledger.unchanged == 3_000 && again.walBytesWritten == 0)
   }
 
@@ -238,8 +242,8 @@ struct UpkeepTests {
   func missingIndex(upkeep: Upkeep) throws {
     try Database(scratch.file("a.db")).rows(Self.tables)
     let summary = load(delivery(0..<3_000, seed: 8), into: "a.db") {
-      $0.indexes = [["body"]]
-      ($0.indexUpkeep, $0.fullTextUpkeep) = (upkeep, upkeep)
+      $0.indexes.wanted = [["body"]]
+      ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (upkeep, upkeep)
     }
     #expect(summary.error == nil)
     let database = Database(scratch.file("a.db"))
@@ -250,7 +254,7 @@ struct UpkeepTests {
 
   @Test("An index on a column that is not there is refused before anything is written")
   func unknownColumn() throws {
-    let summary = load("id,a\n1,2\n", into: "a.db") { $0.indexes = [["a"], ["x"]] }
+    let summary = load("id,a\n1,2\n", into: "a.db") { $0.indexes.wanted = [["a"], ["x"]] }
     #expect(summary.exitCode == 64)
     #expect(summary.error?.message == "--index names x, which is not a column of table t")
     #expect(throws: (any Error).self) { try readFile(scratch.file("a.db")) }
@@ -260,8 +264,8 @@ struct UpkeepTests {
   func pending() throws {
     let broken = delivery(0..<3_000, seed: 9) + "9000,1\n"
     let first = load(broken, into: "a.db") {
-      $0.indexes = [["a"], ["b", "a"]]
-      $0.commitEvery = 500
+      $0.indexes.wanted = [["a"], ["b", "a"]]
+      $0.transaction.commitEvery = 500
     }
     #expect(first.exitCode == 3 && first.committedCount == 3_000)
     let database = Database(scratch.file("a.db"))
@@ -280,8 +284,8 @@ struct UpkeepTests {
   @Test("A promise for a table that was dropped since is forgotten")
   func obsoletePromise() throws {
     let first = load(delivery(0..<3_000, seed: 9) + "9000,1\n", into: "a.db") {
-      $0.indexes = [["a"], ["title"]]
-      $0.commitEvery = 500
+      $0.indexes.wanted = [["a"], ["title"]]
+      $0.transaction.commitEvery = 500
     }
     #expect(first.exitCode == 3)
     let database = Database(scratch.file("a.db"))
@@ -299,9 +303,9 @@ struct UpkeepTests {
     let before = try readFile(scratch.file("a.db"))
     for isExplained in [false, true] {
       let summary = load(delivery(0..<600, seed: 5), into: "a.db") {
-        ($0.indexUpkeep, $0.fullTextUpkeep) = (.defer, .defer)
-        $0.indexes = [["body"]]
-        if isExplained { $0.isExplained = true } else { $0.dryRun = .count }
+        ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (.defer, .defer)
+        $0.indexes.wanted = [["body"]]
+        if isExplained { $0.output.isExplained = true } else { $0.output.dryRun = .count }
       }
       #expect(summary.error == nil)
       if isExplained {

@@ -19,7 +19,7 @@ struct UpsertBehaviourTests {
     try Database(scratch.file("a.db")).rows(behaviour.setupSQL)
     var options = LoadOptions()
     options.rules = wording.rules
-    options.onError = .reject
+    options.rejects.onError = .reject
     let job = LoadJob(
       database: scratch.file("a.db"), table: wording.table,
       sources: [scratch.write(wording.ndjson, to: "in.ndjson")], options: options)

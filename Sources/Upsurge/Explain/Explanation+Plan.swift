@@ -18,7 +18,7 @@ extension Explanation {
     if plan.key != nil { lines.append(Self.order(plan, options: job.options)) }
     lines += Self.surroundings(plan.schema, options: job.options)
     if plan.mode == .delete || plan.rules.tombstone != nil { lines += Self.cascades(plan.schema) }
-    lines.append(Self.commits(job.options))
+    lines.append(Self.commits(job.options.transaction))
     if sourceNames.count > 1 {
       lines.append(
         Line("sources", "\(sourceNames.count)", because: "this is the plan for the columns of the first"))
@@ -190,9 +190,9 @@ extension Explanation {
   private static func statements(_ plan: UpsertPlan, options: LoadOptions) -> Line {
     let choice = plan.formChoice
     var (form, reason) = (choice.form, Wording(choice.reason))
-    if options.changesOutput != nil || options.emitPath != nil {
+    if options.output.changesOutput != nil || options.output.emitPath != nil {
       (form, reason) = (.singleRow, "what becomes of each record is written down")
-    } else if form == .manyRowsOrAbort && options.durability == .off {
+    } else if form == .manyRowsOrAbort && options.transaction.durability == .off {
       (form, reason) = (.singleRow, "\(.durability, "off") cannot undo a statement of many rows")
     }
     let decision = form == .singleRow ? "one row a statement" : "many rows a statement"
@@ -201,13 +201,13 @@ extension Explanation {
 
   private static func order(_ plan: UpsertPlan, options: LoadOptions) -> Line {
     var obstacle = plan.sortObstacle.map { Wording($0) }
-    if options.keepsInputOrder {
+    if options.transaction.keepsInputOrder {
       obstacle = "\(.inputOrder)"
-    } else if options.changesPath != nil || options.emitPath != nil {
+    } else if options.output.changesPath != nil || options.output.emitPath != nil {
       obstacle = "what becomes of each record is written down"
-    } else if options.foreignKeys == .deferred {
+    } else if options.table.foreignKeys == .deferred {
       obstacle = "foreign keys are looked at when the transaction ends"
-    } else if case .milliseconds = options.commitEvery {
+    } else if case .milliseconds = options.transaction.commitEvery {
       obstacle = "records do not wait where transactions go by time"
     }
     if let obstacle { return Line("order", "as records come", because: obstacle) }
@@ -221,7 +221,7 @@ extension Explanation {
     for key in schema.foreignKeys {
       let parent = key.parentColumns.isEmpty ? "" : " (\(key.parentColumns.joined(separator: ", ")))"
       let reason =
-        switch options.foreignKeys {
+        switch options.table.foreignKeys {
         case .auto: "looked at as the schema says"
         case .on: "looked at with each record"
         case .deferred: "looked at with each commit, so that a parent may come later"
@@ -238,7 +238,7 @@ extension Explanation {
       lines.append(
         Line(
           "trigger", trigger,
-          because: options.triggers == .guarded
+          because: options.table.triggers == .guarded
             ? "runs, with upsurge_is_synchronizing() = 1" : "runs, but not for rows that stay as they are"))
     }
     return lines
@@ -254,10 +254,11 @@ extension Explanation {
     }
   }
 
-  private static func commits(_ options: LoadOptions) -> Line {
+  private static func commits(_ transaction: LoadOptions.Transaction) -> Line {
     Line(
-      "commits", options.commitEvery.words,
+      "commits", transaction.commitEvery.words,
       because:
-        "earlier where the log would pass \(options.walLimit); durability \(options.durability.rawValue)")
+        "earlier where the log would pass \(transaction.walLimit); durability \(transaction.durability.rawValue)"
+    )
   }
 }

@@ -32,7 +32,7 @@ package final class DeliveredFeed: Sendable {
   private let state = Guarded(State())
 
   init?(_ options: LoadOptions) {
-    guard let rules = options.feed else { return nil }
+    guard let rules = options.delivery.feed else { return nil }
     self.rules = rules
     self.options = options
   }
@@ -122,7 +122,7 @@ package final class DeliveredFeed: Sendable {
         return gone(from: shape.fields)
       }
       let unseen = Set(state.unseen)
-      let wanted = Set(options.columns.map(SQLName.folded))
+      let wanted = Set(options.table.columns.map(SQLName.folded))
       var fields = state.shape?.fields ?? []
       var known = Set(fields.map(SQLName.folded))
       for (slot, column) in state.columns.enumerated() where !unseen.contains(slot) {

@@ -39,7 +39,7 @@ public struct Importer: Sendable {
     parser: (any FormatParser)? = nil
   ) {
     var options = options
-    options.parser = parser
+    options.environment.parser = parser
     var named: [Source] = []
     for source in sources {
       let own: OwnSource
@@ -51,10 +51,10 @@ public struct Importer: Sendable {
       case .records(let producer): own = .records(producer)
       }
       var program = Source(program: own.name)
-      if options.ownSources[program.name] != nil {
+      if options.environment.ownSources[program.name] != nil {
         program = Source(program: "\(own.name)#\(named.count + 1)")
       }
-      options.ownSources[program.name] = own
+      options.environment.ownSources[program.name] = own
       named.append(program)
     }
     job = LoadJob(database: database, table: table, sources: named, options: options)

@@ -44,7 +44,7 @@ public struct InspectJob: Sendable {
   public func describe(table: String = "records") throws(UpsurgeError) -> Description {
     try options.validate()
     let prepared = try PreparedSource.prepare(source, options: options)
-    let isFromSample = options.inference != .full && !prepared.opened.isSampleWhole
+    let isFromSample = options.table.inference != .full && !prepared.opened.isSampleWhole
     let columns = try prepared.inferColumnsOfNewTable(options: options)
     let definition =
       columns.isEmpty
@@ -75,13 +75,14 @@ public struct InspectJob: Sendable {
   public func check(onReject: (Reject) -> Void) throws(UpsurgeError) -> Check {
     try options.validate()
     let prepared = try PreparedSource.prepare(source, options: options)
-    if case .json(.json) = prepared.shape, options.jsonPath.isEmpty, options.jsonMap == nil {
+    if case .json(.json) = prepared.shape, options.input.jsonPath.isEmpty, options.input.jsonMap == nil {
       return try validate(prepared)
     }
     var check = Check(recordCount: 0, rejectCount: 0, warnings: WarningLog(), remarks: [])
-    let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
+    let pool = BatchPool(
+      count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(
-      pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
+      pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0)
     let take: (consuming sending Batch) -> Bool = { batch in
       check.recordCount += UInt64(batch.recordCount + batch.rejects.count)
       check.rejectCount += UInt64(batch.rejects.count)

@@ -92,9 +92,9 @@ package struct FeedRules: Sendable {
 
   /// The fields that the last delivery had, the job takes, and this one lacks.
   func gone(from fields: [String], options: LoadOptions) -> [String] {
-    guard let last, last.reading == options.readingWords else { return [] }
+    guard let last, last.reading == options.input.readingWords else { return [] }
     let there = Set(fields.map(SQLName.folded))
-    let wanted = Set(options.columns.map(SQLName.folded))
+    let wanted = Set(options.table.columns.map(SQLName.folded))
     return last.fields.filter {
       let name = SQLName.folded($0)
       return !there.contains(name) && (wanted.isEmpty || wanted.contains(name))
@@ -103,16 +103,16 @@ package struct FeedRules: Sendable {
 
   /// The column of a field.
   static func column(of field: String, options: LoadOptions) -> String {
-    options.renames.first { SQLName.isSame($0.key, field) }?.value ?? field
+    options.table.renames.first { SQLName.isSame($0.key, field) }?.value ?? field
   }
 
   /// The field of a column.
   static func field(of column: String, options: LoadOptions) -> String {
-    options.renames.first { SQLName.isSame($0.value, column) }?.key ?? column
+    options.table.renames.first { SQLName.isSame($0.value, column) }?.key ?? column
   }
 }
 
-extension LoadOptions {
+extension LoadOptions.Input {
   /// What decides which fields there are and what they are called, but for `--columns` and `--rename`.
   var readingWords: String {
     var words: [String] = []

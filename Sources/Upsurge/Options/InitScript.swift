@@ -1,4 +1,4 @@
-/// The SQL of `--init` and `LoadOptions.initSQL`, read before anything is made.
+/// The SQL of `--init` and `LoadOptions.Table.initSQL`, read before anything is made.
 struct InitScript {
   private let parts: [(name: String, sql: String)]
 
@@ -8,8 +8,8 @@ struct InitScript {
   /// - Throws: `unreadableInput` when the file is missing, `usage` when it is no text.
   init(options: LoadOptions) throws(UpsurgeError) {
     var parts: [(name: String, sql: String)] = []
-    if let path = options.initPath { parts.append((path, try Self.read(path))) }
-    if let sql = options.initSQL { parts.append(("the init SQL", sql)) }
+    if let path = options.table.initPath { parts.append((path, try Self.read(path))) }
+    if let sql = options.table.initSQL { parts.append(("the init SQL", sql)) }
     self.parts = parts
   }
 

@@ -34,5 +34,5 @@ public struct LoadJob: Sendable {
   }
 
   /// The sources without what the options hide besides.
-  var maskedSources: [Source] { sources.map { $0.hidden(by: options.question.mask) } }
+  var maskedSources: [Source] { sources.map { $0.hidden(by: options.environment.question.mask) } }
 }

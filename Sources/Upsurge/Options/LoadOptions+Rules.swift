@@ -1,7 +1,7 @@
 extension LoadOptions {
   /// - Throws: `usage` for a merge rule in a mode that changes no row.
   func validateRules() throws(UpsurgeError) {
-    guard let mode, let option = givenRules.first else { return }
+    guard let mode = rules.mode, let option = givenRules.first else { return }
     switch mode {
     case .upsert, .update: return
     case .insert, .ignore:
@@ -18,7 +18,7 @@ extension LoadOptions {
   /// The options that say how a row changes, as far as the mode does not ask for them itself: deletes are judged by
   /// `--merge newer:COL` too.
   private var givenRules: [Wording] {
-    let judgesDeletes = mode == .delete || rules.tombstone != nil
+    let judgesDeletes = rules.mode == .delete || rules.tombstone != nil
     return rules.merge.options(isOfDeletes: judgesDeletes)
   }
 
@@ -29,16 +29,16 @@ extension LoadOptions {
 
   /// Whether the key of a new table is a UNIQUE index, because no PRIMARY KEY is partial or on expressions.
   /// - Throws: `usage` when none is to be made.
-  func needsKeyIndex(table: String, columns names: [String]) throws(UpsurgeError) -> Bool {
+  func needsKeyIndex(table name: String, columns names: [String]) throws(UpsurgeError) -> Bool {
     guard case .columns(let columns, let predicate) = rules.target else { return false }
     let isPartial = predicate.map { !$0.isEmpty } ?? false
     if !isPartial && !columns.contains(where: { LoadOptions.isExpression($0, columns: names) }) {
       return false
     }
-    if createsKey { return true }
+    if indexes.createsKey { return true }
     throw UpsurgeError(
       .usage,
-      "table \(table.escapedForTerminal) is new, and a new table has no UNIQUE index "
+      "table \(name.escapedForTerminal) is new, and a new table has no UNIQUE index "
         + (isPartial ? "with a WHERE" : "on an expression"),
       hint: "make the table first, or add \(.createKey)")
   }
@@ -46,23 +46,6 @@ extension LoadOptions {
   /// Whether a part of `--key` is SQL and not the name of a column.
   static func isExpression(_ part: String, columns: [String]) -> Bool {
     part.contains("(") && !columns.contains { SQLName.isSame($0, part) }
-  }
-
-  /// Columns whose texts are numbers, as `--type` says: also in a key, and in a table that exists.
-  var consentedColumns: [String] {
-    types.filter { $0.value != "ANY" && Affinity(declaredType: $0.value).isNumeric }.map(\.key).sorted()
-  }
-
-  /// The options that only count for a table that is made.
-  var optionsOfNewTables: [Wording] {
-    var options: [Wording] = []
-    if isStrict { options.append("\(.strict)") }
-    if !notNullColumns.isEmpty { options.append("\(.notNull)") }
-    if !defaults.isEmpty { options.append("\(.default)") }
-    // A column that is added takes its type, and in a key a type of numbers says that texts are numbers.
-    if types.count > consentedColumns.count && contract != .evolve { options.append("\(.type)") }
-    if inference == .full && contract != .evolve { options.append("\(.infer, "full")") }
-    return options
   }
 }
 
@@ -87,9 +70,9 @@ extension LoadOptions {
   /// run, and a dry run would overwrite the file of an earlier part.
   var rejectLimitHint: Wording {
     let raise: Wording = "raise \(.maxRejects) to allow more"
-    if dryRun != nil { return rejectsPath == nil ? raise + "; \(.rejects, "FILE") keeps them" : raise }
-    let file: Wording = rejectsPath == nil ? "\(.rejects, "FILE")" : "another file for \(.rejects)"
-    if case .count? = rejectLimit {
+    if output.dryRun != nil { return rejects.path == nil ? raise + "; \(.rejects, "FILE") keeps them" : raise }
+    let file: Wording = rejects.path == nil ? "\(.rejects, "FILE")" : "another file for \(.rejects)"
+    if case .count? = rejects.limit {
       return raise + "; \(.dryRun) with \(saying: file) and without \(.maxRejects) shows them all"
     }
     return raise + "; \(.dryRun) with \(saying: file) shows them all"

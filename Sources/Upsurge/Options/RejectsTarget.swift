@@ -18,14 +18,3 @@ public enum RejectsTarget: Sendable, Equatable {
     }
   }
 }
-
-extension LoadOptions {
-  /// Where rejects are written as NDJSON; nil where they go to a table, or nowhere.
-  public var rejectsPath: String? {
-    get {
-      if case .file(let path) = rejects { return path }
-      return nil
-    }
-    set { rejects = newValue.map { .file($0) } }
-  }
-}

@@ -6,9 +6,9 @@ extension Connection {
     for options: LoadOptions, holds: Bool = false
   ) throws(UpsurgeError) {
     try configure(
-      durability: options.durability, pageCacheByteCount: options.pageCacheByteCount,
-      defersForeignKeys: holds || options.foreignKeys == .deferred)
-    if !options.isTrial { try endImage() }
+      durability: options.transaction.durability, pageCacheByteCount: options.transaction.pageCacheByteCount,
+      defersForeignKeys: holds || options.table.foreignKeys == .deferred)
+    if !options.output.isTrial { try endImage() }
   }
 
   /// Says once that the database is in WAL mode, where the run has switched it and committed something.

@@ -114,7 +114,7 @@ package final class FileLoads: Sendable {
     let first = loads[0]
     let job = lead.job
     guard try TableSchema.read(connection, table: job.table) != nil else { throw Self.unfit("no table") }
-    connection.isSynchronizing = job.options.triggers == .guarded
+    connection.isSynchronizing = job.options.table.triggers == .guarded
     let upkeep = TableUpkeep(connection, request: UpkeepRequest(job.options))
     try upkeep.prepare(table: job.table)
     var table = try PreparedTable.prepare(
@@ -202,11 +202,11 @@ private struct MemberWriters {
   ) throws(UpsurgeError) -> LoadGroup.Part {
     let options = load.job.options
     var keeper: RunKeeper?
-    if options.durability != .off {
+    if options.transaction.durability != .off {
       let made = try RunKeeper(
         connection: connection, job: jobs[index], resumed: nil, replaced: [],
-        keepsHistory: options.keepsHistory, startedAt: startedAt, owner: load.owner, book: book)
-      made.keptRunCount = options.keptRunCount
+        keepsHistory: options.transaction.keepsHistory, startedAt: startedAt, owner: load.owner, book: book)
+      made.keptRunCount = options.transaction.keptRunCount
       made.files = { [files] in [files.all[index]] }
       keeper = made
     }

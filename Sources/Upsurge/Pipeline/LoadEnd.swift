@@ -26,8 +26,8 @@ enum StartOver: Sendable {
     case .packedInVain, .chunksUnfit: break
     }
     var job = job
-    job.options.direct = .never
-    if job.options.chunks == .use { job.options.chunks = .remember }
+    job.options.transaction.direct = .never
+    if job.options.delivery.chunks == .use { job.options.delivery.chunks = .remember }
     return job
   }
 

@@ -49,7 +49,7 @@ extension LoadGroup {
         part.writer.moveToCurrentThread()
         let options = part.run.job.options
         // The state of rows is that of the delivery which was stored last, so it is brought in step with each.
-        if options.snapshot?.sweep == .hard && options.rowState == nil {
+        if options.delivery.rules.snapshot?.sweep == .hard && options.delivery.rules.rowState == nil {
           try connection.beginWriting()
           try part.writer.judgeSweep()
           try connection.commitWriting()
@@ -146,7 +146,8 @@ extension LoadGroup {
     let connection = try openedConnection()
     try connection.beginWriting()
     // A row that is marked is still there for those that refer to it.
-    let deleted = circle.count == 1 ? [] : swept.filter { $0.run.job.options.snapshot?.sweep == .hard }
+    let deleted =
+      circle.count == 1 ? [] : swept.filter { $0.run.job.options.delivery.rules.snapshot?.sweep == .hard }
     for part in swept where !deleted.contains(where: { $0.run === part.run }) {
       try part.sweep(leavesOpen: false)
     }
@@ -176,7 +177,7 @@ extension LoadGroup {
   ) throws(UpsurgeError) {
     let connection = try openedConnection()
     try beforeCommit(connection)
-    if options.isTrial || parts.isEmpty && !hasStored {
+    if options.output.isTrial || parts.isEmpty && !hasStored {
       connection.rollBackShared()
     } else {
       try connection.commitShared()
@@ -187,7 +188,7 @@ extension LoadGroup {
         try part.writing.finishShared(isLast: index == parts.count - 1)
       } catch {
         // What is committed is; so is what its files tell of.
-        part.run.fail(options.isTrial ? error : error.behindTheLastRecord)
+        part.run.fail(options.output.isTrial ? error : error.behindTheLastRecord)
       }
       part.writing.record(in: part.run.summary)
       parts[index].ending = part.writing.transfer.ending
@@ -222,7 +223,7 @@ extension LoadGroup {
 extension LoadGroup {
   /// Removes the file that the group has made; one that was there and empty is empty again when it is closed.
   fileprivate func discardNewFile() {
-    guard !options.isTrial, let connection, !connection.foundFile else { return }
+    guard !options.output.isTrial, let connection, !connection.foundFile else { return }
     connection.discardNewFile()
   }
 }
@@ -252,7 +253,7 @@ extension LoadGroup.Part {
 
   /// Sweeps, unless something speaks against it.
   func sweep(leavesOpen: Bool) throws(UpsurgeError) {
-    writing.transfer.connection.isSynchronizing = run.job.options.triggers == .guarded
+    writing.transfer.connection.isSynchronizing = run.job.options.table.triggers == .guarded
     try writer.sweep(leavesOpen: leavesOpen)
   }
 }

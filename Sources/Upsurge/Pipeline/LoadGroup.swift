@@ -50,23 +50,30 @@ package final class LoadGroup: @unchecked Sendable {
     self.note = note
     // What they share is no more than each of them may take, and waits as long as the most patient of them.
     var shared = options[0]
-    shared.memory = options.map(\.memory).min { $0.byteCount < $1.byteCount } ?? shared.memory
-    shared.walLimit = options.map(\.walLimit).min { $0.byteCount < $1.byteCount } ?? shared.walLimit
-    shared.busyTimeout = options.map(\.busyTimeout).max() ?? shared.busyTimeout
-    if options.contains(where: { $0.durability == .full }) { shared.durability = .full }
+    shared.transaction.memory =
+      options.map(\.transaction.memory).min { $0.byteCount < $1.byteCount } ?? shared.transaction.memory
+    shared.transaction.walLimit =
+      options.map(\.transaction.walLimit).min { $0.byteCount < $1.byteCount } ?? shared.transaction.walLimit
+    shared.transaction.busyTimeout =
+      options.map(\.transaction.busyTimeout).max() ?? shared.transaction.busyTimeout
+    if options.contains(where: { $0.transaction.durability == .full }) {
+      shared.transaction.durability = .full
+    }
     self.options = shared
     isOfOneTable = options.count == 1
-    ahead = FeedsAhead(database: database, freeByteCount: shared.spoolRoom)
-    seenMemory = SeenMemory(byteLimit: shared.seenByteLimit)
+    ahead = FeedsAhead(database: database, freeByteCount: shared.environment.spoolRoom)
+    seenMemory = SeenMemory(byteLimit: shared.transaction.seenByteLimit)
   }
 
   /// Why loads cannot share a connection; nil where they can.
   package static func unfit(_ options: [LoadOptions]) -> String? {
-    if options.contains(where: { $0.durability == .off }) {
+    if options.contains(where: { $0.transaction.durability == .off }) {
       return "durability: off keeps nothing to roll back to"
     }
     guard let first = options.first else { return nil }
-    let isSame = options.allSatisfy { $0.initPath == first.initPath && $0.initSQL == first.initSQL }
+    let isSame = options.allSatisfy {
+      $0.table.initPath == first.table.initPath && $0.table.initSQL == first.table.initSQL
+    }
     return isSame ? nil : "init is not the same for all of them"
   }
 
@@ -87,8 +94,8 @@ package final class LoadGroup: @unchecked Sendable {
 
   private func open() throws(UpsurgeError) -> Connection {
     try Connection(
-      path: database, createIfMissing: true, busyTimeoutMilliseconds: options.busyTimeout,
-      isTrial: options.isTrial, vfs: options.vfsName,
+      path: database, createIfMissing: true, busyTimeoutMilliseconds: options.transaction.busyTimeout,
+      isTrial: options.output.isTrial, vfs: options.environment.vfsName,
       isCancelled: { [control] in control.cancellationSignal != nil })
   }
 

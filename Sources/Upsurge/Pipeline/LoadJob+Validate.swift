@@ -25,9 +25,9 @@ extension LoadJob {
   /// - Throws: `usage`.
   func checkOutputs(sources: [Source]) throws(UpsurgeError) {
     let outputs: [(option: Wording, path: String?)] = [
-      ("\(.rejects)", options.rejectsPath), ("\(.summary)", options.summaryPath),
-      (options.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)", options.changesOutput),
-      ("\(.emitSQL)", options.emitPath),
+      ("\(.rejects)", options.rejects.path), ("\(.summary)", options.output.summaryPath),
+      (options.output.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)", options.output.changesOutput),
+      ("\(.emitSQL)", options.output.emitPath),
     ]
     try checkStandardOutput(outputs)
     var taken: [(what: Wording, file: FileNode)] = []
@@ -35,7 +35,7 @@ extension LoadJob {
       let file = source.isStandardInput ? FileNode(descriptor: STDIN_FILENO) : source.filePath.flatMap(FileNode.init)
       if let file { taken.append(("the input \(source.shown)", file)) }
     }
-    if let path = options.initPath, let file = FileNode(path) {
+    if let path = options.table.initPath, let file = FileNode(path) {
       taken.append(("the script \(path) of \(.initScript)", file))
     }
     for suffix in ["", "-wal", "-shm", "-journal", ImageFile.suffix] {
@@ -54,13 +54,13 @@ extension LoadJob {
 
   /// Standard output holds one kind of data, and never rejects: what a rollback takes back must be cut off.
   private func checkStandardOutput(_ outputs: [(option: Wording, path: String?)]) throws(UpsurgeError) {
-    if options.rejectsPath == "-" {
+    if options.rejects.path == "-" {
       throw UpsurgeError(
         .usage, "\(.rejects) takes a file, or table",
         hint: "give the path of a file, such as \(.rejects, "bad.ndjson")")
     }
-    let isSummaryPrinted = options.summaryPath.map(OutputDescriptor.isStandardOutput) ?? false
-    if options.isExplained && isSummaryPrinted {
+    let isSummaryPrinted = options.output.summaryPath.map(OutputDescriptor.isStandardOutput) ?? false
+    if options.output.isExplained && isSummaryPrinted {
       throw UpsurgeError(
         .usage, "\(.explain) and \(.summary) would both write to standard output", hint: "give \(.summary) a file")
     }

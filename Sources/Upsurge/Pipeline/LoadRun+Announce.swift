@@ -35,7 +35,7 @@ extension LoadRun {
   func remark(onEndOf source: PreparedSource) {
     if case .json(.json) = source.shape { return }
     // A mirror has a guard for it.
-    if job.options.snapshot != nil || !source.opened.endsInLine { return }
+    if job.options.delivery.rules.snapshot != nil || !source.opened.endsInLine { return }
     note(
       RunNote(
         .warning, "\(source.opened.name) has no line end after its last line: if it was cut, the last record is not whole"))

@@ -6,30 +6,34 @@ extension LoadRun {
     of source: PreparedSource, for table: PreparedTable, names: [String], on connection: Connection
   ) throws(UpsurgeError) -> DeliveryChunks? {
     let options = job.options
-    if options.snapshot == nil || options.isTrial || options.durability == .off { return nil }
-    guard options.chunks != .none, names.count == 1, options.isAtomic,
+    if options.delivery.rules.snapshot == nil || options.output.isTrial
+      || options.transaction.durability == .off
+    {
+      return nil
+    }
+    guard options.delivery.chunks != .none, names.count == 1, options.transaction.isAtomic,
       !table.plan.schema.isChangedByItsSweep,
-      options.recordLimit == nil,
+      options.input.recordLimit == nil,
       source.opened.isSeekable, let shape = source.shapeWords, let cells = table.plan.rememberedKeyCells,
       try !table.plan.isWritten(by: TriggerText.read(connection)),
       try !KeptTable.holds(job.table, connection)
     else { return try ChunkTable.exists(connection) ? DeliveryChunks(forgetting: ()) : nil }
     let words = "2 \(shape) \(source.opened.encoding.rawValue) \(table.plan.keyWords) \(cells)"
     let fingerprint = String(Array(words.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)
-    let chunkLimit = options.memory.byteCount / 512
+    let chunkLimit = options.transaction.memory.byteCount / 512
     var manifest: ChunkManifest?
-    if options.chunks == .use, options.changesPath == nil, options.emitPath == nil,
-      !(options.rejects?.isFile ?? false)
+    if options.delivery.chunks == .use, options.output.changesPath == nil, options.output.emitPath == nil,
+      !(options.rejects.target?.isFile ?? false)
     {
       manifest = try ChunkTable.read(job.table, limit: chunkLimit, on: connection)
-      let isLast = manifest?.recordCount == options.snapshot?.lastCount
+      let isLast = manifest?.recordCount == options.delivery.rules.snapshot?.lastCount
       // Where no chunk can be found again, as in a small delivery, there is nothing to look for, and all is remembered anew.
       let isAnyFit = manifest?.chunks.contains { $0.hash != nil } ?? false
       if manifest?.fingerprint != fingerprint || !isLast || !isAnyFit { manifest = nil }
     }
     return DeliveryChunks(
       manifest: manifest, fingerprint: fingerprint, keyCells: cells, chunkLimit: chunkLimit,
-      keyLimit: options.memory.byteCount / 128)
+      keyLimit: options.transaction.memory.byteCount / 128)
   }
 }
 

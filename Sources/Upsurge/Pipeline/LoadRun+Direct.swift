@@ -45,7 +45,7 @@ extension LoadRun {
   func pack(_ input: LoadInput, in image: ImageFile, _ claim: JobClaim) throws(UpsurgeError) -> Packed? {
     defer { image.discard() }
     // What would refuse the run must do so before its rows stand.
-    if case .file(let path) = job.options.rejects {
+    if case .file(let path) = job.options.rejects.target {
       _ = try OutputFile(path: path, option: "\(.rejects)", goesOn: true, holdsBack: true)
     }
     guard let (table, layout, startedAt) = try prepare(image, for: input) else { return nil }
@@ -81,8 +81,8 @@ extension LoadRun {
     // The memory that the page cache and large batches would take.
     let holdsMemory = layout.hasIndexes && pool.hold(true)
     defer { if holdsMemory { _ = pool.hold(false) } }
-    var direct = try DirectTable(
-      layout, image: image, isSynced: true, sortByteCount: holdsMemory ? job.options.sortByteCount : 0)
+    let sortByteCount = holdsMemory ? job.options.transaction.sortByteCount : 0
+    var direct = try DirectTable(layout, image: image, isSynced: true, sortByteCount: sortByteCount)
     var progress = DirectProgress(packed.table.plan, sourceNames: input.names)
     var obstacle: Wording?
     packed.rest = try fill(&direct, &progress, image, &obstacle, &packed.waitSeconds)
@@ -100,7 +100,7 @@ extension LoadRun {
           + " from the first one")
     }
     if let obstacle {
-      if direct.rowCount < job.options.directLimits.leastRowCount {
+      if direct.rowCount < job.options.tuning.directLimits.leastRowCount {
         return RunNote(.detail, "all rows go through SQLite, from the first one: \(saying: obstacle)")
       }
       // Slow where the keys are many and the memory is little, and easily helped.
@@ -138,7 +138,7 @@ extension LoadRun {
   private func handOver(_ image: ImageFile, _ record: RunRecord, _ claim: JobClaim) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       try image.handOver(
-        isSynced: true, busyTimeoutMilliseconds: job.options.busyTimeout,
+        isSynced: true, busyTimeoutMilliseconds: job.options.transaction.busyTimeout,
         isCancelled: { [control] in control.cancellationSignal != nil })
     } catch {
       if image.hasEnded { claim.standing = record }
@@ -161,7 +161,7 @@ extension LoadRun {
     _ image: ImageFile, for input: LoadInput
   ) throws(UpsurgeError) -> (PreparedTable, DirectLayout, startedAt: String)? {
     do throws(UpsurgeError) {
-      let connection = try image.connect(pageCacheByteCount: job.options.pageCacheByteCount)
+      let connection = try image.connect(pageCacheByteCount: job.options.transaction.pageCacheByteCount)
       let table = try PreparedTable.prepare(
         job.table, for: input.beginning.source, others: input.otherSources, on: connection,
         options: job.options)
@@ -202,7 +202,7 @@ extension LoadRun {
       } else if image.isTaken {
         obstacle = "another program has made the database"
       } else if let free = image.freeByteCount,
-        free < job.options.directLimits.leastFreeByteCount + direct.waitingByteCount
+        free < job.options.tuning.directLimits.leastFreeByteCount + direct.waitingByteCount
       {
         obstacle = "the disk has little room left"
       } else if try !direct.append(batch) {
@@ -227,7 +227,8 @@ extension LoadRun {
     case .sameKey: "a key comes twice"
     case .value: "a value is not of its column's type"
     case .size, nil: "a record is very large"
-    case .memory: "keys in no order take more than can be sorted with \(.memory, job.options.memory)"
+    case .memory:
+      "keys in no order take more than can be sorted with \(.memory, job.options.transaction.memory)"
     }
   }
 
@@ -249,7 +250,7 @@ extension LoadRun {
     _ progress: DirectProgress, _ input: LoadInput, _ table: PreparedTable, startedAt: String,
     to image: ImageFile
   ) throws(UpsurgeError) -> RunRecord {
-    let connection = try image.connect(pageCacheByteCount: job.options.pageCacheByteCount)
+    let connection = try image.connect(pageCacheByteCount: job.options.transaction.pageCacheByteCount)
     let keeper = try keeper(
       for: input.beginning, table: table, runJob: input.runJob, on: connection, startedAt: startedAt)
     try connection.beginWriting()

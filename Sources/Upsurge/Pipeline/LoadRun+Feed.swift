@@ -18,7 +18,7 @@ extension LoadRun {
   /// The options of the table, with the columns that are NULL as their fields are gone.
   var tableOptions: LoadOptions {
     var options = job.options
-    if let delivered { options.feed?.nulledColumns += columns(of: delivered.goneToNull) }
+    if let delivered { options.delivery.feed?.nulledColumns += columns(of: delivered.goneToNull) }
     return options
   }
 

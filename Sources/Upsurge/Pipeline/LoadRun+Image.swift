@@ -17,7 +17,7 @@ extension LoadRun {
   /// - Parameter isThere: whether the database was there from the start.
   /// - Returns: nil where the rows go through SQLite: also where the file cannot be made, as SQLite says best why.
   func image(for input: LoadInput, isThere: Bool) -> ImageFile? {
-    if job.options.isTrial { return nil }
+    if job.options.output.isTrial { return nil }
     let database = job.database
     if isThere || access(database, F_OK) == 0 {
       // Not needed here, whosever it is.
@@ -45,7 +45,7 @@ extension LoadRun {
       do throws(UpsurgeError) {
         return try act()
       } catch {
-        let isOver = watch.seconds * 1_000 >= Double(job.options.busyTimeout)
+        let isOver = watch.seconds * 1_000 >= Double(job.options.transaction.busyTimeout)
         if error.code != .databaseBusy {
           note(RunNote(.detail, "rows go through SQLite: \(error.message)"))
           return nil
@@ -63,10 +63,12 @@ extension LoadRun {
   /// read again, should packing come to nothing.
   private func mayPack(_ input: LoadInput) -> Bool {
     let (options, beginning) = (job.options, input.beginning)
-    guard options.direct != .never, !options.isAtomic, !options.isExplained, options.durability != .off,
-      options.commitEvery == .auto, options.createsTable, options.vfsName == nil, options.indexes.isEmpty,
-      options.changesPath == nil, options.emitPath == nil, input.script.hash == nil,
-      options.triggers == .run, options.contract != .quarantine, beginning.resumption == nil,
+    guard options.transaction.direct != .never, !options.transaction.isAtomic, !options.output.isExplained,
+      options.transaction.durability != .off,
+      options.transaction.commitEvery == .auto, options.table.createsTable,
+      options.environment.vfsName == nil, options.indexes.wanted.isEmpty,
+      options.output.changesPath == nil, options.output.emitPath == nil, input.script.hash == nil,
+      options.table.triggers == .run, options.table.contract != .quarantine, beginning.resumption == nil,
       beginning.replaced.isEmpty, job.database != ":memory:", !input.runJob.isStream,
       let byteCount = totalByteCount(of: input.remainingSources)
     else { return false }
@@ -74,8 +76,10 @@ extension LoadRun {
     var status = stat()
     if lstat(job.database, &status) == 0 { return false }
     // What is no file may be opened once only; the check in front of the rows is not to be that.
-    if case .file(let path) = options.rejects, access(path, F_OK) == 0, !isRegularFile(path) { return false }
-    if options.direct == .always { return true }
+    if case .file(let path) = options.rejects.target, access(path, F_OK) == 0, !isRegularFile(path) {
+      return false
+    }
+    if options.transaction.direct == .always { return true }
     let source = beginning.source.opened
     let ratio = Double(source.sample.count) / Double(max(source.counter.count, 1))
     return Double(byteCount) * max(ratio, 1) >= Double(Self.leastByteCount)

@@ -49,8 +49,8 @@ extension LoadRun {
     if let group { return try group.openedConnection() }
     do throws(UpsurgeError) {
       return try Connection(
-        path: job.database, createIfMissing: true, busyTimeoutMilliseconds: job.options.busyTimeout,
-        isTrial: job.options.isTrial, vfs: job.options.vfsName,
+        path: job.database, createIfMissing: true, busyTimeoutMilliseconds: job.options.transaction.busyTimeout,
+        isTrial: job.options.output.isTrial, vfs: job.options.environment.vfsName,
         isCancelled: { [control] in control.cancellationSignal != nil })
     } catch {
       var error = error
@@ -111,7 +111,7 @@ extension LoadRun {
       try checkDoubt(of: beginning, table, claim)
     }
     try store.setUp(&table, for: input)
-    if job.options.isExplained {
+    if job.options.output.isExplained {
       let text = try store.explain(table, for: input)
       summary.withLock { $0.explanation = text }
       return .done(nil)
@@ -161,14 +161,14 @@ extension LoadRun {
       isCancelled: { [control] in control.cancellationSignal != nil },
       holdsMemory: { [pool] in pool.hold($0) }, interrupter: checkpoint,
       deliveryHash: { [deliveryHash] in deliveryHash.withLock { $0?.value } },
-      seenMemory: group?.seenMemory ?? SeenMemory(byteLimit: job.options.seenByteLimit))
+      seenMemory: group?.seenMemory ?? SeenMemory(byteLimit: job.options.transaction.seenByteLimit))
   }
 
   func noteSchema(of table: PreparedTable, on connection: Connection) throws(UpsurgeError) {
     connection.settleTrust(of: table.plan.schema)
     noteTrust(connection)
     let triggers = try TriggerText.read(connection, table: table.facts.name)
-    if let words = job.options.triggers.note(of: triggers, table: table.facts.name) {
+    if let words = job.options.table.triggers.note(of: triggers, table: table.facts.name) {
       note(RunNote(.warning, words))
     }
   }
@@ -212,7 +212,7 @@ extension LoadRun {
       throw error
     }
     let isInterrupted = control.cancellationSignal != nil
-    if job.options.snapshot != nil && !isInterrupted { control.note(stage: .sweeping) }
+    if job.options.delivery.rules.snapshot != nil && !isInterrupted { control.note(stage: .sweeping) }
     try end(writing, isInterrupted: isInterrupted)
   }
 

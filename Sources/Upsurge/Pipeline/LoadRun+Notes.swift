@@ -20,7 +20,7 @@ extension LoadRun {
       let names = unneeded.joined(separator: ", ").escapedForTerminal
       note(RunNote(.info, "\(count) not needed to delete: \(names)"))
     }
-    let idle = table.facts.isNew || job.options.isRepeated ? [] : job.options.optionsOfNewTables
+    let idle = table.facts.isNew || job.options.delivery.isRepeated ? [] : job.options.table.optionsOfNewTables
     if !idle.isEmpty {
       let change = idle.count == 1 ? "changes" : "change"
       note(RunNote(.warning, "table \(name) exists: \(saying: Wording(idle, separator: ", ")) \(change) nothing"))

@@ -35,7 +35,7 @@ extension LoadRun {
 
   /// Says what follows from a signal.
   func noteSignal(_ signal: Int32) {
-    let isVoid = job.options.isTrial || job.options.isAtomic
+    let isVoid = job.options.output.isTrial || job.options.transaction.isAtomic
     if signal == RunControl.deadlineSignal {
       return note(
         RunNote(

@@ -29,7 +29,7 @@ extension LoadRun {
     let isFirstSlow = first.mayWait && !sources[beginning.index].isDatabase
     guard isFirstSlow || !others.isEmpty, try isOneTransaction(on: connection) else { return 0 }
     // Who ends it now is told what it would have been.
-    if job.options.dryRun != nil { summary.withLock { $0.isDryRun = true } }
+    if job.options.output.dryRun != nil { summary.withLock { $0.isDryRun = true } }
     let start = Stopwatch()
     let before = ahead.spool.byteCount
     if isFirstSlow {
@@ -62,21 +62,23 @@ extension LoadRun {
     if let own = job.options.ownSource(source) {
       return try own.file(name: source.name, counter: ByteCounter(), cancellation: readCancellation)
     }
-    return try FileSource(source, asking: job.options.question, cancellation: readCancellation)
+    return try FileSource(source, asking: job.options.environment.question, cancellation: readCancellation)
   }
 
   /// Whether the run's transaction is held from its first record to its last.
   private func isOneTransaction(on connection: Connection?) throws(UpsurgeError) -> Bool {
     let options = job.options
     // Who wants the first records only does not wait for all of them; and nobody else writes to what is new or a copy.
-    if options.isExplained || options.recordLimit != nil || options.durability == .off
+    if options.output.isExplained || options.input.recordLimit != nil
+      || options.transaction.durability == .off
       || job.database == ":memory:"
     {
       return false
     }
-    if options.isTrial { return access(job.database, F_OK) == 0 }
-    if group != nil || options.isAtomic || options.foreignKeys == .deferred || options.indexUpkeep == .defer
-      || options.fullTextUpkeep == .defer
+    if options.output.isTrial { return access(job.database, F_OK) == 0 }
+    if group != nil || options.transaction.isAtomic || options.table.foreignKeys == .deferred
+      || options.indexes.upkeep == .defer
+      || options.indexes.fullTextUpkeep == .defer
     {
       return true
     }

@@ -13,7 +13,7 @@ extension LoadRun {
     if let block = try Resumption.goThere(beginning.source, run.position) {
       return Resumption(run: run, block: block)
     }
-    if job.options.resume == .require {
+    if job.options.transaction.resume == .require {
       throw RunStart.refusal(
         run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed", in: job.database)
     }
@@ -26,7 +26,7 @@ extension LoadRun {
     let words: String
     do throws(UpsurgeError) {
       let looking = try Connection.looking(at: job.database)
-      switch try RunStart.decide(runJob, policy: job.options.resume, sources: sources, in: looking) {
+      switch try RunStart.decide(runJob, policy: job.options.transaction.resume, sources: sources, in: looking) {
       case .goOn(let run, _):
         words = "goes on behind the \(run.progress.ledger.read) records that an earlier run has committed"
       case .report(let run):
@@ -49,7 +49,7 @@ extension LoadRun {
   func checkTypesFound(
     by beginning: Beginning, _ runJob: RunJob, _ table: some StoreTable, _ claim: JobClaim
   ) throws(UpsurgeError) {
-    guard job.options.inference == .full, !table.facts.isNew else { return }
+    guard job.options.table.inference == .full, !table.facts.isNew else { return }
     let runs = (beginning.doubt.map { [$0.run] } ?? []) + beginning.replaced
     guard
       let run = runs.last(where: {
@@ -93,7 +93,8 @@ extension LoadRun {
       summary.withLock { $0.resumedCount = count }
       return
     }
-    if job.options.isTrial || job.options.durability == .off || job.options.isAtomic { return }
+    let transaction = job.options.transaction
+    if job.options.output.isTrial || transaction.durability == .off || transaction.isAtomic { return }
     let name = beginning.source.opened.name
     let isInput = beginning.source.opened.kind == .standardInput
     if isInput || !beginning.source.opened.isSeekable {
@@ -111,11 +112,11 @@ extension LoadRun {
     for beginning: Beginning, table: PreparedTable, runJob: RunJob, on connection: Connection,
     startedAt: String? = nil
   ) throws(UpsurgeError) -> RunKeeper? {
-    if job.options.isTrial || job.options.durability == .off { return nil }
+    if job.options.output.isTrial || job.options.transaction.durability == .off { return nil }
     let keeper = try RunKeeper(
       connection: connection, job: runJob, resumed: beginning.resumption, replaced: beginning.replaced,
-      keepsHistory: job.options.keepsHistory, startedAt: startedAt, owner: owner)
-    keeper.keptRunCount = job.options.keptRunCount
+      keepsHistory: job.options.transaction.keepsHistory, startedAt: startedAt, owner: owner)
+    keeper.keptRunCount = job.options.transaction.keptRunCount
     let files = beginning.files
     keeper.files = { files.all }
     if table.createdSQL != nil { keeper.madeTable = true }

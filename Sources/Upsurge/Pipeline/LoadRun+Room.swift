@@ -4,7 +4,7 @@ extension LoadRun {
   /// A row rarely takes less than half the bytes of its record; where most are unchanged, all is well nevertheless, so
   /// the run goes on.
   func warnOfRoom(_ first: PreparedSource, sources: some Sequence<Source>) {
-    if job.options.isTrial { return }
+    if job.options.output.isTrial { return }
     guard let total = totalByteCount(of: sources), first.opened.counter.count > 0,
       let free = DiskSpace.free(at: job.database)
     else { return }

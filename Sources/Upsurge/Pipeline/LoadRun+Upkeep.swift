@@ -13,15 +13,15 @@ extension LoadRun {
       estimate: estimate)
     if upkeep.hasSetAside { try table.replan(on: connection) }
     // `--explain` has lines of its own for them.
-    if !job.options.isExplained { for decision in upkeep.decisions { note(decision.note) } }
+    if !job.options.output.isExplained { for decision in upkeep.decisions { note(decision.note) } }
     var expected = upkeep.expectedLogByteCount
-    if job.options.isAtomic { expected = max(expected, estimate()?.byteCount ?? 0) }
-    if expected > job.options.walLimit.byteCount {
+    if job.options.transaction.isAtomic { expected = max(expected, estimate()?.byteCount ?? 0) }
+    if expected > job.options.transaction.walLimit.byteCount {
       note(
         RunNote(
           .info,
           "all of it is one transaction; the write-ahead log may grow to about \(expected >> 20) MiB,"
-            + " past the \(.walLimit) of \(job.options.walLimit)"))
+            + " past the \(.walLimit) of \(job.options.transaction.walLimit)"))
     }
   }
 
@@ -43,12 +43,6 @@ extension UpkeepDecision {
 
 extension UpkeepRequest {
   init(_ options: LoadOptions) {
-    self.init()
-    indexes = options.indexes
-    indexUpkeep = options.indexUpkeep
-    fullTextUpkeep = options.fullTextUpkeep
-    makesKey = options.createsKey
-    isTrial = options.isTrial
-    isAtomic = options.isAtomic
+    self.init(options.indexes, isAtomic: options.transaction.isAtomic, isTrial: options.output.isTrial)
   }
 }

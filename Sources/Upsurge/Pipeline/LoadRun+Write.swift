@@ -34,7 +34,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try SourceList.expand(job.maskedSources)
     } catch {
-      if !job.options.isTrial, access(job.database, F_OK) == 0,
+      if !job.options.output.isTrial, access(job.database, F_OK) == 0,
         let looking = try? Connection.looking(at: job.database)
       {
         _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: looking)
@@ -47,7 +47,7 @@ extension LoadRun {
     let script = try InitScript(options: job.options)
     let runJob = job.runJob(initHash: script.hash)
     let opening = try opening(runJob, sources: sources, claim)
-    if job.options.dryRun != nil { noteEarlier(runJob, sources) }
+    if job.options.output.dryRun != nil { noteEarlier(runJob, sources) }
     if case .report(let run) = opening.start {
       report(run)
       let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
@@ -79,7 +79,7 @@ extension LoadRun {
   ) throws(UpsurgeError) -> Opening {
     let options = job.options
     var opening = Opening()
-    if !options.isTrial && claim.lock == nil {
+    if !options.output.isTrial && claim.lock == nil {
       claim.lock = try JobLock.take(
         runJob, files: sources.map(\.place), database: SourceName.place(of: job.database))
     }
@@ -89,7 +89,7 @@ extension LoadRun {
       opening.start = start
       return opening
     }
-    let isKept = !options.isTrial && options.durability != .off
+    let isKept = !options.output.isTrial && options.transaction.durability != .off
     if let group {
       opening.connection = try group.openedConnection()
     } else if opening.store == nil && isKept && access(job.database, F_OK) == 0 {
@@ -98,7 +98,7 @@ extension LoadRun {
     let shelf: (any RunShelf)? = opening.store ?? opening.connection
     if isKept, let shelf {
       opening.start = try decide(runJob, sources: sources, claim, in: shelf)
-    } else if isKept && options.resume == .require {
+    } else if isKept && options.transaction.resume == .require {
       throw RunStart.nothingToResume(runJob)
     }
     return opening
@@ -107,7 +107,7 @@ extension LoadRun {
   private func decide(
     _ runJob: RunJob, sources: [Source], _ claim: JobClaim, in shelf: some RunShelf
   ) throws(UpsurgeError) -> RunStart {
-    try RunStart.decide(runJob, policy: job.options.resume, sources: sources, in: shelf) { claim.standing = $0 }
+    try RunStart.decide(runJob, policy: job.options.transaction.resume, sources: sources, in: shelf) { claim.standing = $0 }
   }
 
   /// Opens sources until one holds something; the last one is taken as it is. Of a run that goes on, the one that it

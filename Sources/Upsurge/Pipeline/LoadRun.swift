@@ -93,7 +93,7 @@ final class LoadRun: Sendable {
     self.group = group
     ahead =
       group?.ahead
-      ?? FeedsAhead(database: job.database, freeByteCount: job.options.spoolRoom)
+      ?? FeedsAhead(database: job.database, freeByteCount: job.options.environment.spoolRoom)
     self.said = said
     self.tell = tell
     self.watch = watch
@@ -104,7 +104,7 @@ final class LoadRun: Sendable {
     var summary = RunSummary(
       database: job.database, table: job.table, sources: job.maskedSources.map(\.name))
     summary.command = job.command
-    summary.beginsAnew = job.options.resume == .never
+    summary.beginsAnew = job.options.transaction.resume == .never
     self.summary = Guarded(summary)
   }
 
@@ -125,13 +125,14 @@ final class LoadRun: Sendable {
   func takeSummary() -> RunSummary { summary.withLock { $0 } }
 
   /// A record may take a quarter of the memory.
-  var recordByteLimit: Int { job.options.recordByteLimit }
+  var recordByteLimit: Int { job.options.transaction.recordByteLimit }
 }
 
 extension BatchPool {
   /// As many batches as a run needs, of the size that the job's memory allows.
   convenience init(_ job: LoadJob) {
     self.init(
-      count: LoadRun.batchCount, sizes: job.options.batchSizes, allowance: job.options.largeBatchByteLimit)
+      count: LoadRun.batchCount, sizes: job.options.tuning.batchSizes,
+      allowance: job.options.transaction.largeBatchByteLimit)
   }
 }

@@ -39,8 +39,8 @@ struct ReaderStage {
     columns = table.columns
     announcedCount = table.knownColumns.count
     firstIndex = input.beginning.index
-    remaining = run.job.options.recordLimit ?? .max
-    if let limit = run.job.options.recordLimit, let run = resumption?.run {
+    remaining = run.job.options.input.recordLimit ?? .max
+    if let limit = run.job.options.input.recordLimit, let run = resumption?.run {
       // Records of the sources that are done; those of the first one are counted again as they are read.
       let done = run.progress.ledger.read - (run.position.position.record ?? 0)
       remaining = limit - min(done, limit)
@@ -52,7 +52,7 @@ struct ReaderStage {
   /// Reads everything; the first source is already prepared.
   mutating func readAll(first: consuming PreparedSource) throws(UpsurgeError) {
     defer { if run.members.isEmpty { noteTimes(in: run) } }
-    if run.job.options.snapshot != nil && resumption == nil {
+    if run.job.options.delivery.rules.snapshot != nil && resumption == nil {
       for owner in run.members.isEmpty ? [run] : run.members {
         owner.deliveryHash.withLock { $0 = ContentHash.Stream() }
       }
@@ -78,8 +78,8 @@ struct ReaderStage {
 
   /// - Throws: `badInput` where nothing in the header of a later file is a column so far: it has none, or is of another table.
   private func checkHeader(of source: PreparedSource) throws(UpsurgeError) {
-    guard case .csv(let sniffed) = source.shape, run.job.options.csv.headerLineCount != 0,
-      run.job.options.csv.columnNames == nil
+    guard case .csv(let sniffed) = source.shape, run.job.options.input.csv.headerLineCount != 0,
+      run.job.options.input.csv.columnNames == nil
     else { return }
     let names = try FieldSelection(options: run.job.options).columnNames(
       of: sniffed.headerNames, file: source.opened.name
@@ -133,7 +133,7 @@ struct ReaderStage {
 
   /// Notes how the source's rejects can be tried again.
   private func noteContext(of source: PreparedSource, index: Int) throws(UpsurgeError) {
-    if run.job.options.rejects == nil { return }
+    if run.job.options.rejects.target == nil { return }
     let context = try RejectContext(
       source, table: table, columns: columns, options: run.job.options)
     run.owner(of: index).contexts.note(context, of: source.opened.name, sources[index].name)

@@ -32,7 +32,7 @@ final class SQLiteStore: Store {
   /// - Returns: nil where it was made in an image that came to nothing, and another program has made it meanwhile.
   func table(for input: LoadInput, options: LoadOptions) throws(UpsurgeError) -> PreparedTable? {
     if run.group == nil { try input.script.run(on: connection) }
-    connection.isSynchronizing = options.triggers == .guarded
+    connection.isSynchronizing = options.table.triggers == .guarded
     try upkeep.prepare(table: run.job.table)
     if let madeTable {
       if isPacked { return madeTable }

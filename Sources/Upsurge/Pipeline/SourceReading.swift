@@ -51,7 +51,8 @@ final class SourceReading {
     self.startOffset = startOffset
     warnings = startOffset == source.opened.startOffset ? source.warnings(options: options) : WarningLog()
     self.chunks = chunks.flatMap { chunks in
-      chunks.fingerprint == nil ? nil : ChunkReading(chunks, sizes: options.chunkSizes, offset: startOffset)
+      chunks.fingerprint == nil
+        ? nil : ChunkReading(chunks, sizes: options.tuning.chunkSizes, offset: startOffset)
     }
     search = self.chunks?.search
     filler = BatchFiller(

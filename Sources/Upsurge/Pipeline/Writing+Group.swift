@@ -13,7 +13,7 @@ extension Writing where Transfer == SQLiteTransfer {
       throw error
     }
     isSuspended = true
-    hasSwept = options.snapshot.map { $0.sweep == .none } ?? true
+    hasSwept = options.delivery.rules.snapshot.map { $0.sweep == .none } ?? true
   }
 
   /// Ends behind the commit of all.

@@ -35,7 +35,7 @@ final class Writing<Transfer: StoreTransfer> {
     options = run.job.options
     delivered = run.delivered
     self.isResumed = isResumed
-    nulledSlots = run.tableOptions.feed.map { $0.nulledColumns.compactMap(table.columns.slot) } ?? []
+    nulledSlots = run.tableOptions.delivery.feed.map { $0.nulledColumns.compactMap(table.columns.slot) } ?? []
     delivered?.begin(columns: table.knownColumns.map(\.name))
     isSlow = run.summary.withLock { $0.sources }.contains { Source($0).isSlow }
   }
@@ -83,7 +83,7 @@ final class Writing<Transfer: StoreTransfer> {
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     do throws(UpsurgeError) {
       // The last rejects may come only now.
-      if !isInterrupted || !options.isAtomic { try transfer.settle() }
+      if !isInterrupted || !options.transaction.isAtomic { try transfer.settle() }
       if !isInterrupted {
         try judge()
         try transfer.sweep()
@@ -93,7 +93,7 @@ final class Writing<Transfer: StoreTransfer> {
       abandon()
       throw error
     }
-    let isVoid = transfer.ledger.read == 0 || options.isAtomic
+    let isVoid = transfer.ledger.read == 0 || options.transaction.isAtomic
     if isInterrupted && isVoid { return abandon() }
     let isAllCommitted = !isInterrupted && transfer.hasCommittedAll
     do throws(UpsurgeError) {
@@ -135,7 +135,7 @@ final class Writing<Transfer: StoreTransfer> {
   func abandon() {
     transfer.rollback()
     // A trial's stay. The first error is the one to tell.
-    if options.dryRun != nil { try? transfer.rejects?.flush() }
+    if options.output.dryRun != nil { try? transfer.rejects?.flush() }
   }
 
   /// Counts the records that were not read.
@@ -150,7 +150,7 @@ final class Writing<Transfer: StoreTransfer> {
   }
 
   private func checkRejectShare() throws(UpsurgeError) {
-    guard case .percent(let limit) = options.rejectLimit else { return }
+    guard case .percent(let limit) = options.rejects.limit else { return }
     let ledger = transfer.ledger
     guard ledger.read > 0, Double(ledger.rejected) * 100 > limit * Double(ledger.read) else { return }
     hasTooManyRejects = true
@@ -179,7 +179,7 @@ final class Writing<Transfer: StoreTransfer> {
     if rules.isDelta, delivered.isUntold, rules.policy == .refuse {
       return note(FeedRules.note(onChangesWithout: gone))
     }
-    let nulled = Set((options.feed?.nulledColumns ?? []).map(SQLName.folded))
+    let nulled = Set((options.delivery.feed?.nulledColumns ?? []).map(SQLName.folded))
     if gone.allSatisfy({ nulled.contains(SQLName.folded(FeedRules.column(of: $0, options: options))) }) {
       return note(rules.note(on: gone, in: table))
     }
@@ -201,14 +201,14 @@ final class Writing<Transfer: StoreTransfer> {
   private var remedy: RunSummary.Remedy? {
     if hasTooManyRejects { return .moreRejects }
     if transfer.fatalReject == nil { return nil }
-    return options.onError == .stop ? .rejecting : .moreRejects
+    return options.rejects.onError == .stop ? .rejecting : .moreRejects
   }
 
   /// Puts what is known of the records into the summary.
   func record(in summary: Guarded<RunSummary>) {
     summary.withLock { summary in
       summary.hasBegunToWrite = true
-      summary.isDryRun = options.dryRun != nil
+      summary.isDryRun = options.output.dryRun != nil
       summary.ledger = transfer.ledger
       summary.committedCount = transfer.committedLedger.read
       summary.committedThrough = transfer.lastCommitted

@@ -15,19 +15,19 @@ struct Preview {
   ) throws(UpsurgeError) {
     var observers: [any RecordObserver] = []
     var files: [String: OutputFile] = [:]
-    if let path = options.changesOutput {
-      let option: Wording = options.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)"
+    if let path = options.output.changesOutput {
+      let option: Wording = options.output.changesPath == nil ? "\(.dryRun)=diff" : "\(.changes)"
       let file = try Self.file(path, option, lengths, note)
       files[option.text] = file
       observers.append(ChangeLog(file: file))
     }
-    if let path = options.emitPath {
+    if let path = options.output.emitPath {
       let file = try Self.file(path, "\(.emitSQL)", lengths, note)
       files[Wording.option(.emitSQL)] = file
       observers.append(
         try StatementEmitter(
           connection: connection, setup: setup.map(Self.repeatable),
-          byteLimit: options.maxStatement.byteCount, sourceNames: sourceNames,
+          byteLimit: options.output.maxStatement.byteCount, sourceNames: sourceNames,
           sink: { (bytes) throws(UpsurgeError) in try file.append(bytes) },
           sync: { () throws(UpsurgeError) in try file.sync() },
           commit: { () throws(UpsurgeError) in try file.keep() }, rollBack: { file.discard() },
@@ -59,7 +59,7 @@ struct Preview {
   }
 }
 
-extension LoadOptions {
+extension LoadOptions.Output {
   /// Where changes are written: `-` is standard output; nil for nowhere.
   var changesOutput: String? { changesPath ?? (dryRun == .diff ? "-" : nil) }
 

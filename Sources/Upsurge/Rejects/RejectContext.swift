@@ -51,14 +51,16 @@ extension RejectContext {
     let facts = table.facts
     self.table = facts.name
     rules = RulesText.encode(table.rules(for: columns.targets))
-    contract = facts.isNew ? .evolve : options.contract
+    contract = facts.isNew ? .evolve : options.table.contract
     keepsSpelling = facts.isNew
     let key = table.keyColumns
-    consentedColumns = options.consentedColumns.filter { name in key.contains { SQLName.isSame($0, name) } }
-    blobEncoding = options.blobEncoding
-    blobFolder = options.blobFolder.map { realPath($0) ?? $0 }
-    foreignKeys = options.foreignKeys
-    triggers = options.triggers
+    consentedColumns = options.table.consentedColumns.filter { name in
+      key.contains { SQLName.isSame($0, name) }
+    }
+    blobEncoding = options.table.blobEncoding
+    blobFolder = options.table.blobFolder.map { realPath($0) ?? $0 }
+    foreignKeys = options.table.foreignKeys
+    triggers = options.table.triggers
     folder = SourceName.folder(of: source.opened.name)
     switch source.shape {
     case .csv(let sniffed):
@@ -67,12 +69,10 @@ extension RejectContext {
       let fields = names.map { name in name.flatMap { columns.slot(named: $0) == nil ? nil : $0 } }
       layout = .csv(sniffed.dialect, fields: fields)
     case .json(let format):
-      var dialect = JSONDialect(
-        format: format, flattenSeparator: options.flattenSeparator, duplicateKeys: options.duplicateKeys)
-      dialect.nonFinite = options.jsonNaN
-      dialect.mapColumn = options.jsonMap
+      let dialect = options.input.dialect(of: format)
       layout = .json(
-        dialect, header: [], wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames
+        dialect, header: [], wanted: options.table.columns.isEmpty ? nil : options.table.columns,
+        renames: options.table.renames
       )
     }
   }

@@ -58,13 +58,13 @@ extension LoadOptions {
     resumed: RunRecord?, note: (RunNote) -> Void
   ) throws(UpsurgeError) -> (any RejectSink)? {
     if let resumed { try cutEarlierFiles(of: resumed, connection, note: note) }
-    switch rejects {
+    switch rejects.target {
     case nil: return nil
     case .file(let path):
       let wasThere = isRegularFile(path)
       // Locked first: who holds it may end while it is looked at.
       let file = try RejectFile(
-        path: path, isTrial: dryRun != nil, contexts: contexts, sourceNames: sourceNames,
+        path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames,
         continuing: resumed)
       // One that is made here holds nothing of anybody; another process may have made it meanwhile.
       if wasThere || holdsRejects(path) {
@@ -75,10 +75,10 @@ extension LoadOptions {
       return file
     case .table:
       let deliveries =
-        snapshot == nil
+        delivery.rules.snapshot == nil
         ? nil
         : RejectDeliveries(
-          token: "\(RunOwner().text) \(MonotonicClock.seconds)", owner: rowState?.owner ?? "",
+          token: "\(RunOwner().text) \(MonotonicClock.seconds)", owner: delivery.rules.rowState?.owner ?? "",
           resumedStart: resumed?.startedAt)
       return try RejectTableSink(connection, table: table, contexts: contexts, deliveries: deliveries)
     }
@@ -89,7 +89,7 @@ extension LoadOptions {
   private func cutEarlierFiles(
     of run: RunRecord, _ connection: Connection, note: (RunNote) -> Void
   ) throws(UpsurgeError) {
-    for path in run.position.rejectPlaces where path != rejects?.place && isRegularFile(path) {
+    for path in run.position.rejectPlaces where path != rejects.target?.place && isRegularFile(path) {
       let kept: KeptRejects
       do throws(UpsurgeError) {
         kept = try KeptRejects(path, of: run)
@@ -115,10 +115,10 @@ extension LoadOptions {
   private func checkRuns(
     _ path: String, _ connection: Connection, table: String, _ sourceNames: [String], _ resumed: RunRecord?
   ) throws(UpsurgeError) {
-    let (place, sources) = (rejects?.place ?? path, sourceNames.map(SourceName.place))
+    let (place, sources) = (rejects.target?.place ?? path, sourceNames.map(SourceName.place))
     for run in try RunTable.all(connection) where run.state == .running && run.id != resumed?.id {
       let isReplaced =
-        dryRun == nil && run.files.map(\.name) == sources && SQLName.isSame(run.job.table, table)
+        output.dryRun == nil && run.files.map(\.name) == sources && SQLName.isSame(run.job.table, table)
       let hasKept = run.position.rejectsLength(in: place) ?? 0 > 0 && holdsRejects(path)
       guard !isReplaced, hasKept, run.livePID == nil else { continue }
       throw UpsurgeError(

@@ -159,12 +159,9 @@ struct RejectPage {
       toleratesUnknownColumns: context.contract == .quarantine)
     try PreparedTable.checkTriggers(of: plan, on: connection)
     connection.isSynchronizing = context.triggers == .guarded
-    var settings = WriterSettings()
-    settings.statements.memory.byteCount = options.memory.byteCount
+    var settings = WriterSettings(memory: options.memory.byteCount, walLimit: options.walLimit.byteCount)
     // The page is one transaction: what is stored, and what leaves the rejects.
     settings.commitsOnce = true
-    settings.log.limitByteCount = options.walLimit.byteCount
-    settings.log.checkpointByteCount = min(settings.log.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.onError = .reject
     settings.defersForeignKeys = context.foreignKeys == .deferred
     settings.addsColumns = context.contract == .evolve && rules.mode != .delete

@@ -137,12 +137,9 @@ struct ReplayPage {
       schema: schema, rules: rules,
       columns: names.map { ColumnTarget(name: $0, affinity: .none, spellingPolicy: .warn) },
       toleratesUnknownColumns: true)
-    var settings = WriterSettings()
-    settings.statements.memory.byteCount = options.memory.byteCount
+    var settings = WriterSettings(memory: options.memory.byteCount, walLimit: options.walLimit.byteCount)
     // The page is one transaction: what is stored and what leaves the quarantine.
     settings.commitsOnce = true
-    settings.log.limitByteCount = options.walLimit.byteCount
-    settings.log.checkpointByteCount = min(settings.log.checkpointByteCount, options.walLimit.byteCount / 4)
     settings.onError = .reject
     settings.quarantinesUnknown = true
     settings.replaysKept = true

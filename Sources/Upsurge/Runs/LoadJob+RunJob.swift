@@ -3,18 +3,43 @@ extension LoadJob {
   package func runJob(initHash: String?) -> RunJob {
     RunJob(
       table: table, sources: maskedSources.map(\.place),
-      options: options.inputIdentity + options.tableIdentity + options.outputIdentity
+      options: options.identity
         + (initHash.map { [RunJob.Option(.initScript, $0)] } ?? []),
       command: command)
   }
 }
 
 extension LoadOptions {
-  private typealias Option = RunJob.Option
+  /// What decides how bytes become records, how these become rows, and where else they go.
+  fileprivate var identity: [RunJob.Option] {
+    var list = input.identity + table.fieldIdentity
+    if let limit = input.recordLimit { list.append(RunJob.Option(.stopAfter, "\(limit)")) }
+    if let trailer = delivery.trailer { list.append(RunJob.Option(.trailer, trailer.text)) }
+    list.append(RunJob.Option("the key and merge rules", RulesText.encode(rules)))
+    list += table.identity(with: indexes)
+    if let state = delivery.rules.rowState { list.append(RunJob.Option("row-state", state.owner)) }
+    if let edits = delivery.rules.rowState?.localEdits {
+      list.append(RunJob.Option("local-edits", edits.rawValue))
+    }
+    if transaction.isAtomic { list.append(RunJob.Option(.atomic, "")) }
+    return list + outputIdentity
+  }
 
-  /// What decides how the bytes become records.
-  fileprivate var inputIdentity: [RunJob.Option] {
-    var list: [RunJob.Option] = []
+  private var outputIdentity: [RunJob.Option] {
+    let place = { (path: String) in RejectsTarget.file(path).place }
+    let outputs: [(Term, String?)] = [
+      (.rejects, rejects.target?.place), (.changes, output.changesPath.map(place)),
+      (.emitSQL, output.emitPath.map(place)),
+    ]
+    return outputs.compactMap { option, path in path.map { RunJob.Option(option, $0) } }
+  }
+}
+
+extension LoadOptions.Input {
+  /// But for the number of records.
+  fileprivate var identity: [RunJob.Option] {
+    typealias Option = RunJob.Option
+    var list: [Option] = []
     if let format { list.append(Option(.format, format.rawValue)) }
     if compression != .auto { list.append(Option(.compression, compression.rawValue)) }
     if encoding != .auto { list.append(Option(.encoding, encoding.rawValue)) }
@@ -25,19 +50,26 @@ extension LoadOptions {
     if takesWrapper { list.append(Option(.jsonPath, "$")) }
     if duplicateKeys != .lastWins { list.append(Option(.duplicateKeys, "\(duplicateKeys)")) }
     if jsonNaN != .reject { list.append(Option(.jsonNaN, jsonNaN.rawValue)) }
-    for column in columns { list.append(Option(.columns, column)) }
+    return list
+  }
+}
+
+extension LoadOptions.Table {
+  /// Which fields there are, and what becomes of their values.
+  fileprivate var fieldIdentity: [RunJob.Option] {
+    typealias Option = RunJob.Option
+    var list = columns.map { Option(.columns, $0) }
     for (old, new) in renames.sorted(by: { $0.key < $1.key }) {
       list.append(Option(.rename, "\(old)=\(new)"))
     }
     if let blobEncoding { list.append(Option(.blob, "\(blobEncoding)")) }
-    if let recordLimit { list.append(Option(.stopAfter, "\(recordLimit)")) }
-    if let trailer { list.append(Option(.trailer, trailer.text)) }
     return list
   }
 
-  /// What decides how the records become rows.
-  fileprivate var tableIdentity: [RunJob.Option] {
-    var list = [Option("the key and merge rules", RulesText.encode(rules))]
+  /// What the table is made of, and what may happen to it.
+  fileprivate func identity(with indexes: IndexRules) -> [RunJob.Option] {
+    typealias Option = RunJob.Option
+    var list: [Option] = []
     for (column, type) in types.sorted(by: { $0.key < $1.key }) {
       list.append(Option(.type, "\(column):\(type)"))
     }
@@ -49,22 +81,11 @@ extension LoadOptions {
     if !createsTable { list.append(Option(.create, "never")) }
     if isStrict { list.append(Option(.strict, "")) }
     if contract != .freeze { list.append(Option(.contract, contract.rawValue)) }
-    if createsKey { list.append(Option(.createKey, "")) }
-    for index in indexes { list.append(Option(.index, index.joined(separator: ","))) }
+    if indexes.createsKey { list.append(Option(.createKey, "")) }
+    for index in indexes.wanted { list.append(Option(.index, index.joined(separator: ","))) }
     if triggers != .run { list.append(Option(.triggers, triggers.rawValue)) }
     if foreignKeys != .auto { list.append(Option(.foreignKeys, foreignKeys.rawValue)) }
-    if let rowState { list.append(Option("row-state", rowState.owner)) }
-    if let edits = rowState?.localEdits { list.append(Option("local-edits", edits.rawValue)) }
-    if isAtomic { list.append(Option(.atomic, "")) }
     return list
-  }
-
-  fileprivate var outputIdentity: [RunJob.Option] {
-    let place = { (path: String) in RejectsTarget.file(path).place }
-    let outputs: [(Term, String?)] = [
-      (.rejects, rejects?.place), (.changes, changesPath.map(place)), (.emitSQL, emitPath.map(place)),
-    ]
-    return outputs.compactMap { option, path in path.map { Option(option, $0) } }
   }
 }
 

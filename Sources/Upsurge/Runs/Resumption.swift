@@ -82,7 +82,8 @@ final class RunEnding: @unchecked Sendable {
     self.connection = connection
     act = { (exitCode, _) throws(UpsurgeError) in
       try RunKeeper.forget(
-        (run.id, run.owner), keepsHistory: options.keepsHistory, keeping: options.keptRunCount,
+        (run.id, run.owner), keepsHistory: options.transaction.keepsHistory,
+        keeping: options.transaction.keptRunCount,
         exitCode: exitCode, on: connection)
     }
   }

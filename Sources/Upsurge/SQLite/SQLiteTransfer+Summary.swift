@@ -50,7 +50,7 @@ extension SQLiteTransfer {
       ("cache_bytes", UInt64(cacheByteCount)),
       ("checkpoint_bytes", UInt64(writer.settings.log.checkpointByteCount)),
       ("rows_per_statement", UInt64(writer.settings.statements.rowCount)),
-      options.commitEvery.setting,
+      options.transaction.commitEvery.setting,
     ] + rare.filter { $0.1 > 0 }
   }
 }

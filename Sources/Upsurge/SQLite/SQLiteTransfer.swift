@@ -40,13 +40,13 @@ final class SQLiteTransfer: StoreTransfer {
       resumed: resumed, note: note)
     self.rejects = rejects
     var settings = WriterSettings(options, for: table, context)
-    settings.commitsOnce = upkeep.hasSetAside || options.isAtomic
+    settings.commitsOnce = upkeep.hasSetAside || options.transaction.isAtomic
     settings.chunks = chunks
-    if let before { settings.snapshot?.lastCount = before.writer.ledger.read }
+    if let before { settings.delivery.snapshot?.lastCount = before.writer.ledger.read }
     let preview = try Preview(
       options, connection: connection, setup: table.createdStatements + upkeep.statements,
       sourceNames: sourceNames, goingOnAt: resumed?.position.outputLengths ?? [:], note: note)
-    keeper?.keep(rejects, at: options.rejects?.place, preview.files, after: resumed)
+    keeper?.keep(rejects, at: options.rejects.target?.place, preview.files, after: resumed)
     writer = try TableWriter(
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
@@ -137,13 +137,13 @@ final class SQLiteTransfer: StoreTransfer {
 
   /// Does what is left to do in the transaction before it is committed.
   func prepareSharedCommit() throws(UpsurgeError) {
-    if options.dryRun == nil { try writer.prepareSharedCommit() }
+    if options.output.dryRun == nil { try writer.prepareSharedCommit() }
   }
 
   /// Ends behind the commit of all.
   func finishShared(isLast: Bool) throws(UpsurgeError) {
     supersededCount = writer.supersededCount
-    if options.dryRun != nil { return try writer.noteSharedTrial() }
+    if options.output.dryRun != nil { return try writer.noteSharedTrial() }
     try writer.noteSharedCommit(isLast: isLast)
   }
 

@@ -1,26 +1,21 @@
 extension WriterSettings {
   /// How records are stored, as far as the options of the load, its table and its threads say it.
   init(_ options: LoadOptions, for table: PreparedTable, _ context: StoreContext) {
-    self.init()
-    statements.memory.byteCount = options.memory.byteCount
-    sorting = options.sorting
-    if sorting.byteCount == 0 { sorting.byteCount = options.sortByteCount }
-    if options.keepsInputOrder { sorting.byteCount = 0 }
+    self.init(memory: options.transaction.memory.byteCount, walLimit: options.transaction.walLimit.byteCount)
+    sorting = options.tuning.sorting
+    if sorting.byteCount == 0 { sorting.byteCount = options.transaction.sortByteCount }
+    if options.transaction.keepsInputOrder { sorting.byteCount = 0 }
     sorting.isTableNew = table.facts.isNew
     sorting.holdsMemory = context.holdsMemory
-    options.commitEvery.set(&self)
-    log.limitByteCount = options.walLimit.byteCount
-    log.checkpointByteCount = min(log.checkpointByteCount, options.walLimit.byteCount / 4)
-    onError = options.onError
-    if case .count(let limit) = options.rejectLimit { maximumRejects = limit }
+    options.transaction.commitEvery.set(&self)
+    onError = options.rejects.onError
+    if case .count(let limit) = options.rejects.limit { maximumRejects = limit }
     maximumRejectsHint = options.rejectLimitHint
-    defersForeignKeys = options.foreignKeys == .deferred
-    if let rows = options.rowsPerStatement { statements.rowCount = max(rows, 1) }
-    isDryRun = options.dryRun != nil
-    snapshot = options.snapshot
+    defersForeignKeys = options.table.foreignKeys == .deferred
+    if let rows = options.tuning.rowsPerStatement { statements.rowCount = max(rows, 1) }
+    isDryRun = options.output.dryRun != nil
+    delivery = options.delivery.rules
     seenMemory = context.seenMemory
-    rowState = options.rowState
-    quarantinesOrphans = options.quarantinesOrphans
     addsColumns = table.facts.isNew || table.facts.addsColumns
     quarantinesUnknown = table.facts.quarantinesUnknown
     connect(to: context)

@@ -8,11 +8,12 @@ package struct FieldSelection: Sendable {
   private let leaving: Set<String>
 
   package init(options: LoadOptions) {
-    wanted = options.columns
-    renamed = options.renames.keys.sorted()
-    let mayLeave = options.feed?.policy == .keep || options.feed?.policy == .null
-    leaving = mayLeave ? Set((options.feed?.last?.fields ?? []).map(SQLName.folded)) : []
-    renames = Dictionary(options.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first }
+    wanted = options.table.columns
+    renamed = options.table.renames.keys.sorted()
+    let mayLeave = options.delivery.feed?.policy == .keep || options.delivery.feed?.policy == .null
+    leaving = mayLeave ? Set((options.delivery.feed?.last?.fields ?? []).map(SQLName.folded)) : []
+    renames = Dictionary(options.table.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first
+    }
   }
 
   /// The column of each field of a header; nil for fields that are not wanted. An empty file has none, and lacks none.

@@ -185,10 +185,10 @@ struct ForeignText: Equatable {
 extension ForeignText {
   /// Whether somebody has said what the text is: then it is read as that.
   static func isAllowed(by options: LoadOptions) -> Bool {
-    if options.parser != nil { return true }
-    switch options.format {
+    if options.environment.parser != nil { return true }
+    switch options.input.format {
     case .csv, .tsv: return true
-    default: return options.csv.delimiter != nil || (options.csv.skippedLineCount ?? 0) > 0
+    default: return options.input.csv.delimiter != nil || (options.input.csv.skippedLineCount ?? 0) > 0
     }
   }
 }

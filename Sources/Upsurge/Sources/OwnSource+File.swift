@@ -4,7 +4,7 @@ import UpsurgeRecords
 extension LoadOptions {
   /// What the program gives for a source that it is itself; nil for any other.
   func ownSource(_ source: Source) -> OwnSource? {
-    if case .program(let name) = source.opening { ownSources[name] } else { nil }
+    if case .program(let name) = source.opening { environment.ownSources[name] } else { nil }
   }
 }
 

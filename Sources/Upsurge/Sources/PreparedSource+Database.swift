@@ -7,7 +7,7 @@ extension PreparedSource {
   static func prepare(
     _ source: DatabaseSource, name: String, options: LoadOptions, counter: ByteCounter, cancellation: ReadCancellation?
   ) throws(UpsurgeError) -> PreparedSource {
-    if let format = options.format, format != .ndjson {
+    if let format = options.input.format, format != .ndjson {
       throw UpsurgeError(
         .usage, "\(.format, format.rawValue) is for text, and \(name.escapedForTerminal) has rows",
         hint: "leave out \(.format)")
@@ -32,7 +32,7 @@ extension PreparedSource {
       guard let name else { return nil }
       var column = column
       column.name = name
-      if options.inference == .none { column.type = .text }
+      if options.table.inference == .none { column.type = .text }
       return column
     }
   }
@@ -41,7 +41,7 @@ extension PreparedSource {
     _ source: DatabaseSource, name: String, options: LoadOptions
   ) throws(UpsurgeError) -> (ProducedFeed, [InferredColumn]) {
     do throws(UpsurgeError) {
-      let snapshots = options.databaseSnapshots
+      let snapshots = options.environment.databaseSnapshots
       let shared = try snapshots?.take(source.path)
       let connection =
         if let shared { shared } else { try Connection.looking(at: source.path) }
@@ -50,11 +50,11 @@ extension PreparedSource {
       let columns = try handover.open { (connection) throws(UpsurgeError) in
         switch source.rows {
         case .query(let query):
-          try RowText(query, on: connection, valueByteLimit: options.recordByteLimit)
+          try RowText(query, on: connection, valueByteLimit: options.transaction.recordByteLimit)
         case .table(let table):
           try RowText(
             table: try schema(of: table, in: source, on: connection), on: connection,
-            valueByteLimit: options.recordByteLimit)
+            valueByteLimit: options.transaction.recordByteLimit)
         }
       }.map {
         InferredColumn(name: $0.name, type: columnType($0.declaredType), examples: [], nullCount: 0)

@@ -15,8 +15,9 @@ extension PreparedSource {
 
   /// Records in the sample; 0 when it cannot be parsed.
   private func sampleRecordCount(options: LoadOptions) -> Int {
-    let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
-    var filler = BatchFiller(pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
+    let pool = BatchPool(
+      count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
+    var filler = BatchFiller(pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0)
     var rest = opened.sample[...]
     let read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int = { buffer in
       let count = min(buffer.count, rest.count)

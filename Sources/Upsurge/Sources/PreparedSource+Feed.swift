@@ -9,8 +9,8 @@ extension PreparedSource {
   /// Decides the encoding again where the feed's own is another one.
   /// - Throws: `guardRefused` where the delivery does not look like that.
   static func settleEncoding(of opened: OpenedSource, options: LoadOptions) throws(UpsurgeError) {
-    guard options.encoding == .auto, let feed = options.feed, let last = feed.last,
-      last.reading == options.readingWords, last.format != .json, let known = last.encoding,
+    guard options.input.encoding == .auto, let feed = options.delivery.feed, let last = feed.last,
+      last.reading == options.input.readingWords, last.format != .json, let known = last.encoding,
       known != opened.encoding, !opened.sample.isEmpty
     else { return }
     // Plain ASCII is the same in all of these.
@@ -33,9 +33,9 @@ extension PreparedSource {
   static func settle(
     _ sniffed: Shape, of opened: OpenedSource, options: LoadOptions
   ) throws(UpsurgeError) -> Shape {
-    guard let feed = options.feed, opened.sample.contains(where: { $0 > 0x20 }) else { return sniffed }
+    guard let feed = options.delivery.feed, opened.sample.contains(where: { $0 > 0x20 }) else { return sniffed }
     let sniffed = withoutComments(sniffed, of: opened, options: options)
-    guard let last = feed.last, last.reading == options.readingWords else { return sniffed }
+    guard let last = feed.last, last.reading == options.input.readingWords else { return sniffed }
     let fitting = FittingDialect(last, of: opened, options: options)
     switch sniffed {
     case .json(let format):
@@ -64,18 +64,18 @@ extension PreparedSource {
   private static func withoutComments(
     _ sniffed: Shape, of opened: OpenedSource, options: LoadOptions
   ) -> Shape {
-    guard case .csv(let fresh) = sniffed, options.csv.commentPrefix == nil, fresh.dialect.commentPrefix != nil
+    guard case .csv(let fresh) = sniffed, options.input.csv.commentPrefix == nil, fresh.dialect.commentPrefix != nil
     else {
       return sniffed
     }
     var dialect = fresh.dialect
     dialect.commentPrefix = nil
-    var marks = options.csv
+    var marks = options.input.csv
     (marks.delimiter, marks.quote) = (dialect.delimiter, CSVOverrides.Mark(dialect.quote))
     (marks.escape, marks.commentPrefix) = (CSVOverrides.Mark(dialect.distinctEscape), [])
     marks.headerLineCount = dialect.headerLineCount
     marks.skippedLineCount =
-      options.csv.skippedLineCount
+      options.input.csv.skippedLineCount
       ?? dialect.skippedLineCount + FittingDialect.shape(of: opened, dialect).leadingHashLineCount
     let read = CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: marks)
     return read.headerNames == fresh.headerNames ? .csv(read) : sniffed
@@ -105,7 +105,7 @@ extension PreparedSource {
 
   /// What the delivery says of its feed.
   func feedShape(options: LoadOptions) -> FeedShape {
-    var feed = FeedShape(reading: options.readingWords)
+    var feed = FeedShape(reading: options.input.readingWords)
     if case .csv(let sniffed) = shape {
       let sample = opened.sample.withUnsafeBufferPointer {
         SampleShape(sample: $0, isWhole: opened.isSampleWhole, dialect: sniffed.dialect)
@@ -117,7 +117,7 @@ extension PreparedSource {
       feed.format = .json
     }
     if let fields = toldFields {
-      let wanted = Set(options.columns.map(SQLName.folded))
+      let wanted = Set(options.table.columns.map(SQLName.folded))
       feed.fields = fields.filter { wanted.isEmpty || wanted.contains(SQLName.folded($0)) }
     }
     return feed
@@ -146,8 +146,8 @@ private struct FittingDialect {
 
   init(_ last: FeedShape, of opened: OpenedSource, options: LoadOptions) {
     (self.last, self.opened) = (last, opened)
-    var given = options.csv
-    if options.format == .tsv && given.delimiter == nil { given.delimiter = [UInt8(ascii: "\t")] }
+    var given = options.input.csv
+    if options.input.format == .tsv && given.delimiter == nil { given.delimiter = [UInt8(ascii: "\t")] }
     self.given = given
     var marks = given
     if marks.delimiter == nil { marks.delimiter = last.delimiter }

@@ -36,7 +36,7 @@ extension PreparedSource {
   }
 
   private func inferFromRecords(options: LoadOptions) throws(UpsurgeError) -> Pass {
-    if options.inference == .full && !opened.isSampleWhole {
+    if options.table.inference == .full && !opened.isSampleWhole {
       return try inferAndRewind(
         options: options, isFirstBatchEnough: false, why: "\(.infer, "full") reads the input twice")
     }
@@ -87,11 +87,11 @@ extension PreparedSource {
     options: LoadOptions, isWhole: Bool, isFirstBatchEnough: Bool = false,
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
   ) throws(UpsurgeError) -> Pass {
-    let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
+    let pool = BatchPool(count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(
-      pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0,
+      pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)
-    var inference = ColumnInference(isJSON: isJSON, countsEmptyTexts: options.csv.quotedEmpty == .text)
+    var inference = ColumnInference(isJSON: isJSON, countsEmptyTexts: options.input.csv.quotedEmpty == .text)
     var pass = Pass()
     let observe: (consuming sending Batch) -> Bool = { batch in
       inference.observe(batch)
@@ -129,10 +129,10 @@ extension PreparedSource {
   ) -> [InferredColumn] {
     columns.enumerated().map { slot, target in
       let seen = slot < inference.columns.count ? inference.columns[slot] : ColumnInference.Column()
-      let isKey = options.key.contains { SQLName.isSame($0, target.name) }
+      let isKey = options.rules.key.contains { SQLName.isSame($0, target.name) }
       let type = isKey ? inference.keyType(of: slot) : inference.inferredType(of: slot)
       return InferredColumn(
-        name: target.name, type: options.inference == .none ? .text : type, examples: seen.examples,
+        name: target.name, type: options.table.inference == .none ? .text : type, examples: seen.examples,
         nullCount: seen.nullCount, respelled: type == .real ? seen.respelled : nil)
     }
   }

@@ -44,7 +44,7 @@ extension PreparedSource {
           dialect: jsonDialect(format, options: options), file: opened.name, columns: columns.targets,
           policy: JSONKeyPolicy(
             unknown: table.unknownKeys,
-            wanted: options.columns.isEmpty ? nil : options.columns, renames: options.renames,
+            wanted: options.table.columns.isEmpty ? nil : options.table.columns, renames: options.table.renames,
             mark: table.isForInference ? nil : options.rules.softColumn),
           blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit))
     case .csv(let sniffed):
@@ -67,23 +67,20 @@ extension PreparedSource {
   }
 
   private func jsonDialect(_ format: JSONFormat, options: LoadOptions) -> JSONDialect {
-    var dialect = JSONDialect(
-      format: format, jsonPath: options.jsonPath, flattenSeparator: options.flattenSeparator,
-      duplicateKeys: options.duplicateKeys)
+    var dialect = options.input.dialect(of: format)
+    dialect.jsonPath = options.input.jsonPath
     dialect.allowsSequence = true
-    dialect.needsLineEnd = options.needsLineEnd
-    dialect.nonFinite = options.jsonNaN
-    dialect.mapColumn = options.jsonMap
-    dialect.arrayNames = arrayNames(format, options: options)
+    dialect.needsLineEnd = options.delivery.needsLineEnd
+    dialect.arrayNames = arrayNames(format, csv: options.input.csv)
     return dialect
   }
 
   /// What `--names`, `--no-header` and `--header-lines` mean for records that are arrays.
-  private func arrayNames(_ format: JSONFormat, options: LoadOptions) -> JSONArrayNames {
-    guard let names = options.csv.columnNames else {
-      return options.csv.headerLineCount == 0 ? .numbered : .firstArray
+  private func arrayNames(_ format: JSONFormat, csv: CSVOverrides) -> JSONArrayNames {
+    guard let names = csv.columnNames else {
+      return csv.headerLineCount == 0 ? .numbered : .firstArray
     }
-    if let count = options.csv.headerLineCount { return .given(names, replacesHeader: count > 0) }
+    if let count = csv.headerLineCount { return .given(names, replacesHeader: count > 0) }
     let isHeader = opened.sample.withUnsafeBufferPointer {
       JSONSniffer.beginsWithHeader($0, isDocument: format == .json, names: names)
     }
@@ -92,11 +89,11 @@ extension PreparedSource {
 
   /// How text in BLOB columns is decoded; while types are looked for, text is text.
   private func blobs(for table: TableFacts, options: LoadOptions) -> BlobDecoding? {
-    guard let encoding = options.blobEncoding, !table.isForInference else { return nil }
+    guard let encoding = options.table.blobEncoding, !table.isForInference else { return nil }
     return BlobDecoding(
       encoding: encoding,
-      files: encoding == .file ? BlobFolder(ofSource: opened.name, given: options.blobFolder) : nil,
-      byteLimit: options.recordByteLimit)
+      files: encoding == .file ? BlobFolder(ofSource: opened.name, given: options.table.blobFolder) : nil,
+      byteLimit: options.transaction.recordByteLimit)
   }
 
   /// Where `--ragged extra` keeps surplus fields.
@@ -130,7 +127,7 @@ extension PreparedSource {
     let isUntyped = table.isForInference || table.quarantinesUnknown
     let types = isUntyped ? [] : try inferColumns(options: options)
     let typesByName = Dictionary(types.map { (SQLName.folded($0.name), $0.type) }) { first, _ in first }
-    let declarations = Dictionary(options.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
+    let declarations = Dictionary(options.table.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
       first
     }
     for name in new {

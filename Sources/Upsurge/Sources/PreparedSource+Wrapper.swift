@@ -2,8 +2,8 @@
 extension PreparedSource {
   /// The wrapper that the input seems to be; nil where options say what the records are.
   func foundWrapper(options: LoadOptions) -> JSONWrapper? {
-    guard case .json = shape, options.jsonPath.isEmpty, options.jsonMap == nil, !options.takesWrapper,
-      options.columns.isEmpty
+    guard case .json = shape, options.input.jsonPath.isEmpty, options.input.jsonMap == nil, !options.input.takesWrapper,
+      options.table.columns.isEmpty
     else { return nil }
     return opened.sample.withUnsafeBufferPointer { JSONWrapper($0, isWhole: opened.isSampleWhole) }
   }

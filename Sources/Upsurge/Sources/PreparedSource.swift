@@ -24,7 +24,7 @@ package struct PreparedSource {
     cancellation: ReadCancellation? = nil
   ) throws(UpsurgeError) -> PreparedSource {
     if let rows = try source.database() {
-      let name = source.hidden(by: options.question.mask).name
+      let name = source.hidden(by: options.environment.question.mask).name
       return try prepare(rows, name: name, options: options, counter: counter, cancellation: cancellation)
     }
     if let own = options.ownSource(source) {
@@ -32,27 +32,27 @@ package struct PreparedSource {
         own, name: source.name, options: options, counter: counter, cancellation: cancellation)
     }
     let file = try FileSource(
-      source, asking: options.question, counter: counter, cancellation: cancellation)
+      source, asking: options.environment.question, counter: counter, cancellation: cancellation)
     return try prepare(file, options: options)
   }
 
   /// The same of a file that is open.
   static func prepare(_ file: FileSource, options: LoadOptions) throws(UpsurgeError) -> PreparedSource {
     var opening = OpenedSource.Options()
-    opening.compression = options.compression
-    opening.encoding = options.encoding
-    opening.windowByteLimit = max(opening.windowByteLimit, options.memory.byteCount / 4)
-    opening.maximumRatio = options.maximumRatio
-    opening.needsLineEnd = options.needsLineEnd
-    opening.trailer = options.trailer
-    opening.question = options.question
+    opening.compression = options.input.compression
+    opening.encoding = options.input.encoding
+    opening.windowByteLimit = max(opening.windowByteLimit, options.transaction.memory.byteCount / 4)
+    opening.maximumRatio = options.input.maximumRatio
+    opening.needsLineEnd = options.delivery.needsLineEnd
+    opening.trailer = options.delivery.trailer
+    opening.question = options.environment.question
     let isJSON =
-      options.format == .json || options.format == .ndjson || !options.jsonPath.isEmpty
-      || options.jsonMap != nil
+      options.input.format == .json || options.input.format == .ndjson || !options.input.jsonPath.isEmpty
+      || options.input.jsonMap != nil
     opening.allowsSingleByteEncodings = !isJSON
     let opened = try OpenedSource(file: file, options: opening)
     if !isJSON { try settleEncoding(of: opened, options: options) }
-    if let parser = options.parser {
+    if let parser = options.environment.parser {
       try checkEncoding(of: opened)
       return try prepare(
         opened, parser: parser, counter: file.counter, cancellation: file.cancellation)
@@ -64,11 +64,11 @@ package struct PreparedSource {
     }
     var shape = try settle(shape(of: opened, options: options), of: opened, options: options)
     if case .csv(let sniffed) = shape { try sniffed.dialect.validate() }
-    if options.snapshot != nil, case .csv(let sniffed) = shape, sniffed.headerNames.isEmpty {
+    if options.delivery.rules.snapshot != nil, case .csv(let sniffed) = shape, sniffed.headerNames.isEmpty {
       // Nothing says what the columns are; that there is no record is known all the same.
       shape = .json(.ndjson)
     }
-    if case .json = shape, !isJSON, options.encoding == .auto {
+    if case .json = shape, !isJSON, options.input.encoding == .auto {
       // JSON is UTF-8 (or marked UTF-16); what is not is an error, never Windows-1252.
       try opened.decode(as: .auto, allowsSingleByteEncodings: false)
     }
@@ -149,27 +149,27 @@ package struct PreparedSource {
   }
 
   private static func shape(of opened: OpenedSource, options: LoadOptions) -> Shape {
-    switch options.format {
+    switch options.input.format {
     case .json: return .json(.json)
     case .ndjson: return .json(.ndjson)
-    case .tsv where options.csv.delimiter == nil:
-      var given = options.csv
+    case .tsv where options.input.csv.delimiter == nil:
+      var given = options.input.csv
       given.delimiter = [UInt8(ascii: "\t")]
       return .csv(CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: given))
     case .csv, .tsv: break
     case nil:
-      if !options.jsonPath.isEmpty || options.jsonMap != nil { return .json(.json) }
+      if !options.input.jsonPath.isEmpty || options.input.jsonMap != nil { return .json(.json) }
       let format = opened.sample.withUnsafeBufferPointer {
         JSONSniffer.sniff(
           $0, isWhole: opened.isSampleWhole,
-          hasArrayNames: options.csv.columnNames != nil || options.csv.headerLineCount == 0)
+          hasArrayNames: options.input.csv.columnNames != nil || options.input.csv.headerLineCount == 0)
       }
       if let format { return .json(format) }
       // Who allows NaN means JSON, which it is not by its grammar.
-      if options.jsonNaN != .reject, let format = formatByMarks(of: opened.sample) { return .json(format) }
+      if options.input.jsonNaN != .reject, let format = formatByMarks(of: opened.sample) { return .json(format) }
     }
     return .csv(
-      CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: options.csv))
+      CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: options.input.csv))
   }
 
   /// What was guessed or changed on the way and should be said.
@@ -209,7 +209,7 @@ package struct PreparedSource {
     guard case .csv(let sniffed) = shape else { return log }
     let position = Position(file: opened.name)
     for renaming in sniffed.renamings { log.add(.headerRenamed, column: renaming.new, at: position) }
-    let wanted = Set(options.columns.map(SQLName.folded))
+    let wanted = Set(options.table.columns.map(SQLName.folded))
     for name in sniffed.headerNames where !wanted.isEmpty && !wanted.contains(SQLName.folded(name)) {
       log.add(.columnSkipped, column: name, at: position)
     }

@@ -208,8 +208,8 @@ extension TimeAdvice {
     var wanted = facts.cacheByteCount
     while wanted < min(facts.databaseByteCount, facts.cacheByteCount * 4), wanted > 0 { wanted *= 2 }
     let size = ByteSize(max(wanted * 4, 64 << 20))
-    let needsLog = facts.walLimit.byteCount < size.byteCount
-    let needsMemory = facts.memory.byteCount < size.byteCount
+    let needsLog = facts.transaction.walLimit.byteCount < size.byteCount
+    let needsMemory = facts.transaction.memory.byteCount < size.byteCount
     var parts: [Wording] = []
     if needsMemory { parts.append("\(.memory, size)") }
     if needsLog { parts.append("\(.walLimit, size)") }
@@ -217,12 +217,12 @@ extension TimeAdvice {
   }
 
   private mutating func adviseCommitting(_ facts: TimeFacts) {
-    if facts.durability == .full {
+    if facts.transaction.durability == .full {
       add(
         "\(.durability, "normal")",
         "each of \(facts.commitCount) commits waits for the disk (\(.durability, "full"))")
     }
-    if facts.commitCount > 1, let every = facts.rowsPerCommit, every < 50_000, !facts.isOneTransaction {
+    if facts.commitCount > 1, let every = facts.rowsPerCommit, every < 50_000, !facts.transaction.isAtomic {
       add(
         "\(.commitEvery, "100000")",
         "\(facts.commitCount) commits of about \(every) records each; larger ones write a page once "
@@ -232,7 +232,7 @@ extension TimeAdvice {
     adviseMemory(facts)
     if facts.isScattered, !lines.contains(where: { $0.option?.terms.contains(.commitEvery) ?? false }) {
       add(
-        facts.isOneTransaction ? nil : "\(.commitEvery, "1000000")",
+        facts.transaction.isAtomic ? nil : "\(.commitEvery, "1000000")",
         "keys in no order: \(facts.walBytesWritten >> 20) MiB were written to the log for "
           + "\(facts.bytesDecoded >> 20) MiB of "
           + "input, as each transaction writes whole pages for a few rows; input sorted by key does not")
@@ -244,7 +244,7 @@ extension TimeAdvice {
       add(nil, "\(pin.holder) reads from the log, which cannot be emptied meanwhile; end it first")
     }
     // A larger limit does not make them rarer: they run behind 40 MiB at the latest.
-    if facts.checkpointCount > 2, facts.walLimit.byteCount < 160 << 20 {
+    if facts.checkpointCount > 2, facts.transaction.walLimit.byteCount < 160 << 20 {
       add(
         "\(.walLimit, "256MiB")",
         "\(facts.checkpointCount) checkpoints brought the log into the database; a longer log is brought in less "

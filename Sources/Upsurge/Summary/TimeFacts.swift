@@ -41,11 +41,7 @@ package struct TimeFacts: Sendable {
   package var logPin: LogPin?
 
   // Options.
-  package var durability = Durability.normal
-  package var commitEvery = CommitInterval.records(100_000)
-  package var memory = ByteSize.mebibytes(64)
-  package var walLimit = ByteSize.mebibytes(256)
-  package var isOneTransaction = false
+  package var transaction = LoadOptions.Transaction()
   /// Whether each record is stored and looked at alone, as for `--changes`.
   package var observesRecords = false
 
@@ -71,15 +67,11 @@ package struct TimeFacts: Sendable {
     checkpointCount = statistics.checkpointCount
     logPin = statistics.logPin
     self.databaseByteCount = databaseByteCount
-    cacheByteCount = options.pageCacheByteCount
-    durability = options.durability
-    commitEvery = options.commitEvery
-    memory = options.memory
-    walLimit = options.walLimit
-    isOneTransaction = options.isAtomic
+    cacheByteCount = options.transaction.pageCacheByteCount
+    transaction = options.transaction
     observesRecords =
-      options.changesPath != nil || options.emitPath != nil || options.dryRun == .diff
-    infersFromAll = options.inference == .full
+      options.output.changesPath != nil || options.output.emitPath != nil || options.output.dryRun == .diff
+    infersFromAll = options.table.inference == .full
   }
 }
 

@@ -23,7 +23,7 @@ extension PreparedTable {
   /// - Throws: `usage` for options that need a key, where nothing says which row a record is about.
   static func checkKey(of plan: UpsertPlan, options: LoadOptions) throws(UpsurgeError) {
     // An explicit mode is judged with the options alone; without slots there are no records.
-    guard options.mode == nil, plan.targets.isEmpty, !plan.slots.isEmpty,
+    guard options.rules.mode == nil, plan.targets.isEmpty, !plan.slots.isEmpty,
       let option = options.optionsOfKeys.first
     else { return }
     throw UpsurgeError(
@@ -36,7 +36,7 @@ extension PreparedTable {
   /// - Throws: `guardRefused` for a `--type` of texts or BLOBs, where the column is there and one of numbers: it would go on
   ///   to make numbers of the texts.
   static func checkTypes(of schema: TableSchema, options: LoadOptions) throws(UpsurgeError) {
-    for (name, type) in options.types.sorted(by: { $0.key < $1.key }) {
+    for (name, type) in options.table.types.sorted(by: { $0.key < $1.key }) {
       guard let index = schema.columnIndex(name), schema.columns[index].affinity.isNumeric,
         type == "ANY" || !Affinity(declaredType: type).isNumeric
       else { continue }
@@ -59,8 +59,10 @@ extension PreparedTable {
     _ column: String, in source: PreparedSource, isOnlySource: Bool, options: LoadOptions
   ) throws(UpsurgeError) {
     let shown = column.escapedForTerminal
-    let renames = Dictionary(options.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in first }
-    let wanted = options.columns.map { renames[SQLName.folded($0)] ?? $0 }
+    let renames = Dictionary(options.table.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
+      first
+    }
+    let wanted = options.table.columns.map { renames[SQLName.folded($0)] ?? $0 }
     if !wanted.isEmpty && !wanted.contains(where: { SQLName.isSame($0, column) }) {
       throw UpsurgeError(
         .usage, "\(.columns) leaves out the column \(shown), which \(.deleteWhen) names",
@@ -79,7 +81,7 @@ extension PreparedTable {
   /// What storing the same records again would do twice.
   func repetition(options: LoadOptions) -> RunSummary.Repetition? {
     // Without a mode, records that have the primary key are upserts.
-    if plan.insertsAnew(hasPrimaryKey: options.mode != nil) { return .store }
+    if plan.insertsAnew(hasPrimaryKey: options.rules.mode != nil) { return .store }
     return plan.addsUp ? .add : nil
   }
 

@@ -15,5 +15,7 @@ extension PreparedTable: StoreTable {
     return rules
   }
 
-  func mayInsertAnew(options: LoadOptions) -> Bool { plan.mayInsertAnew(hasPrimaryKey: options.mode != nil) }
+  func mayInsertAnew(options: LoadOptions) -> Bool {
+    plan.mayInsertAnew(hasPrimaryKey: options.rules.mode != nil)
+  }
 }

@@ -43,8 +43,8 @@ struct PreparedTable {
       return try existing(
         schema, on: connection, for: source, isOnlySource: others.isEmpty, options: options)
     }
-    guard options.createsTable else {
-      if options.contract == .quarantine {
+    guard options.table.createsTable else {
+      if options.table.contract == .quarantine {
         return try missing(
           name, on: connection, for: source, isOnlySource: others.isEmpty, options: options)
       }
@@ -52,7 +52,7 @@ struct PreparedTable {
         .guardRefused, "there is no table \(name), and \(.create, "never") says not to make it",
         hint: "leave out \(.create, "never"), or make the table first")
     }
-    if options.contract != .quarantine { try checkMode(options.mode, withoutTable: name) }
+    if options.table.contract != .quarantine { try checkMode(options.rules.mode, withoutTable: name) }
     try source.checkWrapper(for: TableFacts(name: name, isNew: true, columns: [], addsColumns: true))
     let inferred = try infer(source, others: others, options: options)
     try connection.beginWriting()
@@ -75,7 +75,7 @@ struct PreparedTable {
     if try options.needsKeyIndex(table: name, columns: definition.columns.map(\.name)) {
       definition.keyColumns = []
     }
-    let given = Set(options.types.keys.map(SQLName.folded))
+    let given = Set(options.table.types.keys.map(SQLName.folded))
     let guessed = stored.filter { !given.contains(SQLName.folded($0.name)) }
     // What is said of the sample is not said again of each value.
     let watched = Set(guessed.filter { $0.respelled == nil }.map { SQLName.folded($0.name) })
@@ -106,7 +106,7 @@ struct PreparedTable {
   private static func makeKey(
     _ schema: TableSchema, on connection: Connection, options: LoadOptions
   ) throws(UpsurgeError) -> String? {
-    guard options.createsKey, case .columns(let columns, let predicate) = options.rules.target,
+    guard options.indexes.createsKey, case .columns(let columns, let predicate) = options.rules.target,
       schema.kind == .table, !schema.hasKey(columns, where: predicate)
     else { return nil }
     let sql = try UpsertPlan.createKeySQL(columns, where: predicate, schema: schema)
@@ -149,7 +149,7 @@ struct PreparedTable {
     _ source: PreparedSource, others: ArraySlice<Source>, options: LoadOptions
   ) throws(UpsurgeError) -> [InferredColumn] {
     var columns = try source.inferColumnsOfNewTable(options: options)
-    guard options.inference == .full else { return columns }
+    guard options.table.inference == .full else { return columns }
     for next in others {
       let other = try PreparedSource.prepare(next, options: options, cancellation: source.opened.cancellation)
       // Its records would be gone when they are to be stored.
@@ -159,7 +159,7 @@ struct PreparedTable {
       if other.isBlank { continue }
       for seen in try other.inferColumns(options: options) {
         if let index = columns.firstIndex(where: { SQLName.isSame($0.name, seen.name) }) {
-          let isKey = !other.isJSON && options.key.contains { SQLName.isSame($0, seen.name) }
+          let isKey = !other.isJSON && options.rules.key.contains { SQLName.isSame($0, seen.name) }
           columns[index].join(seen, isKey: isKey)
         } else {
           columns.append(seen)
@@ -235,13 +235,13 @@ struct PreparedTable {
     var facts = TableFacts(
       name: schema.name, isNew: false,
       columns: schema.targets(
-        spellingPolicy: .warn, rules: options.rules, consented: options.consentedColumns),
-      addsColumns: options.contract == .evolve && options.mode != .delete,
-      quarantinesUnknown: options.contract == .quarantine)
+        spellingPolicy: .warn, rules: options.rules, consented: options.table.consentedColumns),
+      addsColumns: options.table.contract == .evolve && options.rules.mode != .delete,
+      quarantinesUnknown: options.table.contract == .quarantine)
     facts.columnLimit = columnLimit
     facts.rowid = TableFacts.Rowid(of: schema)
     facts.unfilledColumnCount = schema.columns.count - facts.columns.count
-    facts.leavesOutUnknown = options.mode == .delete && options.contract != .quarantine
+    facts.leavesOutUnknown = options.rules.mode == .delete && options.table.contract != .quarantine
     return facts
   }
 
@@ -257,7 +257,7 @@ struct PreparedTable {
         columns.add(column)
       }
     }
-    for name in options.feed?.nulledColumns ?? [] where columns.slot(named: name) == nil {
+    for name in options.delivery.feed?.nulledColumns ?? [] where columns.slot(named: name) == nil {
       if let column = facts.column(named: name) { columns.add(column) }
     }
     return columns
@@ -347,7 +347,7 @@ struct PreparedTable {
   ) throws(UpsurgeError) -> PreparedTable {
     let stored = schema.columns.filter { !SQLName.isSame($0.name, options.rules.softColumn ?? "") }
     var targets = schema.targets(
-      of: stored, spellingPolicy: .reject, rules: options.rules, consented: options.consentedColumns)
+      of: stored, spellingPolicy: .reject, rules: options.rules, consented: options.table.consentedColumns)
     for index in targets.indices where targets[index].affinity.isNumeric {
       targets[index].reportsSpelling = watched.contains(SQLName.folded(targets[index].name))
     }

@@ -21,12 +21,12 @@ extension TableDefinition {
       return place
     }
     var types: [String: String] = [:]
-    for (column, type) in options.types
+    for (column, type) in options.table.types
     where mustKnowTypes || places[SQLName.folded(column)] != nil {
       types[SQLName.folded(names[try place(column, option: .type)])] = type
     }
     var key: [String] = []
-    for column in options.key where !LoadOptions.isExpression(column, columns: names) {
+    for column in options.rules.key where !LoadOptions.isExpression(column, columns: names) {
       let name = names[try place(column, option: .key)]
       if key.contains(where: { SQLName.isSame($0, name) }) {
         throw UpsurgeError(.usage, "\(.key) names the column \"\(name)\" twice")
@@ -36,17 +36,17 @@ extension TableDefinition {
     var columns = inferred.map {
       Column(
         name: $0.name,
-        declaredType: types[SQLName.folded($0.name)] ?? $0.type.declaration(isStrict: options.isStrict))
+        declaredType: types[SQLName.folded($0.name)] ?? $0.type.declaration(isStrict: options.table.isStrict))
     }
-    for column in options.notNullColumns {
+    for column in options.table.notNullColumns {
       columns[try place(column, option: .notNull)].isNotNull = true
     }
-    for (column, value) in options.defaults {
+    for (column, value) in options.table.defaults {
       columns[try place(column, option: .default)].defaultValue = value
     }
     if let column = options.rules.softColumn, !names.contains(where: { SQLName.isSame($0, column) }) {
       columns.append(Column(name: column, declaredType: "TEXT"))
     }
-    self.init(name: name, columns: columns, keyColumns: key, isStrict: options.isStrict)
+    self.init(name: name, columns: columns, keyColumns: key, isStrict: options.table.isStrict)
   }
 }

@@ -21,9 +21,10 @@ package struct TypedRecords {
   /// Reads them once, no more than `recordLimit` of the options.
   /// - Parameter take: copies what it wants of a batch, whose memory is used again; false stops.
   package func read(_ take: (borrowing Batch) -> Bool) throws(UpsurgeError) {
-    let pool = BatchPool(count: 2, sizes: options.batchSizes, allowance: options.largeBatchByteLimit)
-    var filler = BatchFiller(pool: pool, recordByteLimit: options.recordByteLimit, sourceIndex: 0)
-    let limit = options.recordLimit ?? .max
+    let pool = BatchPool(
+      count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
+    var filler = BatchFiller(pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0)
+    let limit = options.input.recordLimit ?? .max
     let emit: (consuming sending Batch) -> Bool = { batch in
       var batch = batch
       let last = limit < .max ? batch.trim(toRecord: limit) : 0

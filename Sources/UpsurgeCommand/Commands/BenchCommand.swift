@@ -49,7 +49,7 @@ struct BenchCommand: ParsableCommand {
 
   @Option(.compare) var peerList: String?
 
-  @Option(.memory, of: .bench) var memory: ByteSize = .mebibytes(64)
+  @Option(.memory, of: .bench) var memory = LoadOptions.Transaction().memory
 
   @Option(.scratch) var scratch: String?
 
@@ -65,8 +65,8 @@ struct BenchCommand: ParsableCommand {
     var job = BenchJob()
     job.suite = suite
     job.file = file
-    job.options.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
-    job.options.memory = memory
+    job.options.rules.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
+    job.options.transaction.memory = memory
     job.rowCount = rows
     job.roundCount = rounds
     job.peers = try peers()

@@ -46,8 +46,8 @@ struct InspectCommand: ParsableCommand {
     }
     var options = LoadOptions()
     try input.apply(to: &options)
-    options.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
-    options.isStrict = isStrict
+    options.rules.key = try key.map { try NameList.parse($0, option: "--key") } ?? []
+    options.table.isStrict = isStrict
     let job = InspectJob(source: source, options: options)
     do throws(UpsurgeError) {
       var code = isCheck ? try check(job) : try describe(job)

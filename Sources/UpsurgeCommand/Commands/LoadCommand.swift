@@ -78,13 +78,13 @@ struct LoadCommand: ParsableCommand {
 
   @Option(.stopAfter) var stopAfter: UInt64?
 
-  @Option(.resume) var resume: ResumePolicy = .auto
+  @Option(.resume) var resume = LoadOptions.Transaction().resume
 
   @Flag(.history) var keepsHistory = false
 
   @Flag(.atomic) var isAtomic = false
 
-  @Option(.direct) var direct: LoadOptions.DirectPolicy = .auto
+  @Option(.direct) var direct = LoadOptions.Transaction().direct
 
   /// For `Benchmarks/run upsert`.
   @Option(.rowsPerStatement) var rowsPerStatement: Int?
@@ -95,7 +95,7 @@ struct LoadCommand: ParsableCommand {
     var options = LoadOptions()
     try input.apply(to: &options)
     try apply(to: &options)
-    options.summaryPath = output.summary
+    options.output.summaryPath = output.summary
     var job = LoadJob(database: database, table: table, sources: GatheredWords.split(sources), options: options)
     job.command =
       RunCommand(folder: Self.folder, words: CommandLine.arguments.map(SourceName.redacted)).resuming
@@ -141,7 +141,7 @@ struct LoadCommand: ParsableCommand {
   private func apply(to options: inout LoadOptions) throws {
     try upsert.apply(to: &options)
     try schema.apply(to: &options)
-    preview.apply(to: &options)
+    preview.apply(to: &options.output)
     if preview.explainsTime && (output.isQuiet || preview.isExplained) {
       throw ValidationError(
         output.isQuiet
@@ -149,13 +149,13 @@ struct LoadCommand: ParsableCommand {
           : "--explain loads nothing, so there is no time to explain: leave out --explain or --explain-time")
     }
     if stopAfter == 0 { throw ValidationError("--stop-after takes at least 1") }
-    options.recordLimit = stopAfter
-    try rejects.apply(to: &options, defaultPolicy: .stop)
-    transactions.apply(to: &options)
-    options.resume = resume
-    options.keepsHistory = keepsHistory
-    options.isAtomic = isAtomic
-    options.rowsPerStatement = rowsPerStatement
-    options.direct = direct
+    options.input.recordLimit = stopAfter
+    try rejects.apply(to: &options.rejects, defaultPolicy: .stop)
+    transactions.apply(to: &options.transaction)
+    options.transaction.resume = resume
+    options.transaction.keepsHistory = keepsHistory
+    options.transaction.isAtomic = isAtomic
+    options.tuning.rowsPerStatement = rowsPerStatement
+    options.transaction.direct = direct
   }
 }

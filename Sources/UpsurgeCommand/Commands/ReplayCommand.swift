@@ -62,17 +62,17 @@ struct ReplayCommand: ParsableCommand {
 
   @Option(.durability, of: .replay) var durability: ReplayDurability = .normal
 
-  @Option(.commitEvery, of: .replay) var commitEvery = 10_000
+  @Option(.commitEvery, of: .replay) var commitEvery = ReplayOptions().commitEvery
 
-  @Option(.walLimit, of: .replay) var walLimit: ByteSize = .mebibytes(256)
+  @Option(.walLimit, of: .replay) var walLimit = ReplayOptions().walLimit
 
-  @Option(.memory, of: .replay) var memory: ByteSize = .mebibytes(64)
+  @Option(.memory, of: .replay) var memory = ReplayOptions().memory
 
   @Option(.blobFolder, of: .replay) var blobFolder: String?
 
   @Flag(.trustRules) var trustRules = false
 
-  @Option(.busyTimeout, of: .replay) var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout, of: .replay) var busyTimeout = ReplayOptions().busyTimeout
 
   @Flag(.explainTime, of: .replay) var explainsTime = false
 

@@ -31,7 +31,7 @@ struct JobChecks {
   mutating func check(_ table: MirrorTable, settings: JobSettings) throws(UpsurgeError) {
     try checkSweep(table, settings: settings)
     try checkSources(table, settings: settings)
-    if let path = table.options.rejectsPath, let setting = settings.options["rejects"] {
+    if let path = table.options.rejects.path, let setting = settings.options["rejects"] {
       if path == "-" {
         throw setting.error("takes a file, or table", hint: "give the path of a file, such as bad.ndjson")
       }
@@ -132,12 +132,12 @@ struct SweepConflict {
         key: "sweep", message: "needs a key, which tells the rows that the snapshot still has",
         fileHint: "add key: [COLUMN]", commandHint: "add --key COLS")
     }
-    if table.options.mode == .delete {
+    if table.options.rules.mode == .delete {
       return SweepConflict(
         key: "mode", message: "deletes what the snapshot has, and sweep what it has not: nothing would stay")
     }
     if case .soft(let column) = table.sweep,
-      table.options.key.contains(where: { SQLName.isSame($0, column) })
+      table.options.rules.key.contains(where: { SQLName.isSame($0, column) })
     {
       return SweepConflict(
         key: "sweep", message: "\(column) is part of the key, which never changes",

@@ -49,9 +49,9 @@ struct JobSetting {
   /// - Throws: `usage`.
   func apply(to options: inout LoadOptions) throws(UpsurgeError) {
     switch option.key {
-    case "rename": for pair in try pairs() { options.renames[pair.name] = pair.value }
-    case "type": for pair in try pairs() { options.types[pair.name] = pair.value.uppercased() }
-    case "default": for pair in try pairs() { options.defaults[pair.name] = pair.value }
+    case "rename": for pair in try pairs() { options.table.renames[pair.name] = pair.value }
+    case "type": for pair in try pairs() { options.table.types[pair.name] = pair.value.uppercased() }
+    case "default": for pair in try pairs() { options.table.defaults[pair.name] = pair.value }
     case "set":
       for pair in try pairs() { options.rules.merge.columns[pair.name] = UpsertOptions.rule(pair.value) }
     case "delete-when":

@@ -72,9 +72,9 @@ struct GuardOptions: ParsableArguments {
 
 /// The options that say how the files of a folder are taken.
 struct FolderOptions: ParsableArguments {
-  @Option(.folderOrder) var folderOrder: DropFolder.Order = .name
+  @Option(.folderOrder) var folderOrder = DropFolder().order
 
-  @Option(.folderDone) var folderDone: DropFolder.Done = .leave
+  @Option(.folderDone) var folderDone = DropFolder().done
 
   func apply(to folder: inout DropFolder) {
     folder.order = folderOrder

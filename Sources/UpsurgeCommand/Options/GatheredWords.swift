@@ -15,7 +15,9 @@ enum GatheredWords {
   /// What the argument parser is given. After `--` all words stay as they are.
   static func gather(_ arguments: [String]) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
-    let known = OptionCatalogue.options(of: arguments.first).filter { $0.isRepeatable && $0.type == String.self }
+    let known = OptionCatalogue.options(of: arguments.first).filter {
+      $0.isRepeatable && $0.type == String.self
+    }
     var words = gatherValues(arguments[..<end], of: Set(known.map(\.option)))
     if words.first == "load" { words = gatherSources(words) }
     return words + arguments[end...]

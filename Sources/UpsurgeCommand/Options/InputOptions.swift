@@ -5,7 +5,7 @@ import Upsurge
 struct InputOptions: ParsableArguments {
   @Option(.format) var format: RecordFormat?
 
-  @Option(.compression) var compression: Compression = .auto
+  @Option(.compression) var compression = LoadOptions.Input().compression
 
   @Option(.delimiter) var delimiter: String?
 
@@ -43,17 +43,17 @@ struct InputOptions: ParsableArguments {
 
   @OptionGroup var json: JSONOptions
 
-  @Option(.infer) var infer: LoadOptions.Inference = .sample
+  @Option(.infer) var infer = LoadOptions.Table().inference
 
   @Option(.maxRatio) var maxRatio = "10000"
 
-  @Option(.memory) var memory: ByteSize = .mebibytes(64)
+  @Option(.memory) var memory = LoadOptions.Transaction().memory
 
   /// Puts what was given into `options`.
   /// - Throws: `ValidationError` that names the option.
   func apply(to options: inout LoadOptions) throws {
-    options.format = format
-    options.compression = compression
+    options.input.format = format
+    options.input.compression = compression
     if let encoding {
       guard let known = TextEncoding(name: encoding) else {
         let nearest = NearestWord.find(encoding, in: TextEncoding.commonNames).map { "; did you mean \($0)?" }
@@ -61,26 +61,26 @@ struct InputOptions: ParsableArguments {
           "--encoding \(encoding) is not known\(nearest ?? ""); known, among others (iconv -l lists all): "
             + TextEncoding.commonNames.joined(separator: ", "))
       }
-      options.encoding = known
+      options.input.encoding = known
     }
-    options.csv = try csvOverrides()
-    options.columns = try columnList.map { try NameList.parse($0, option: "--columns") } ?? []
+    options.input.csv = try csvOverrides()
+    options.table.columns = try columnList.map { try NameList.parse($0, option: "--columns") } ?? []
     for rename in GatheredWords.split(renames) {
       guard let cut = rename.firstIndex(of: "="), cut != rename.startIndex,
         rename.index(after: cut) != rename.endIndex
       else { throw ValidationError("--rename \(rename): give OLD=NEW") }
-      options.renames[String(rename[..<cut])] = String(rename[rename.index(after: cut)...])
+      options.table.renames[String(rename[..<cut])] = String(rename[rename.index(after: cut)...])
     }
     for type in GatheredWords.split(types) {
       guard let cut = type.lastIndex(of: ":"), cut != type.startIndex else {
         throw ValidationError("--type \(type): give COL:TYPE, for example zip:TEXT")
       }
-      options.types[String(type[..<cut])] = String(type[type.index(after: cut)...]).uppercased()
+      options.table.types[String(type[..<cut])] = String(type[type.index(after: cut)...]).uppercased()
     }
-    try json.apply(to: &options)
-    options.inference = infer
-    options.memory = memory
-    options.maximumRatio = try ratio()
+    try json.apply(to: &options.input)
+    options.table.inference = infer
+    options.transaction.memory = memory
+    options.input.maximumRatio = try ratio()
   }
 
   private func ratio() throws -> Double? {

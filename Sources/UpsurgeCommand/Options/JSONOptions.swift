@@ -9,22 +9,22 @@ struct JSONOptions: ParsableArguments {
 
   @Option(.jsonMap) var jsonMap: String?
 
-  @Option(.duplicateKeys) var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
+  @Option(.duplicateKeys) var duplicateKeys = LoadOptions.Input().duplicateKeys
 
-  @Option(.jsonNaN) var jsonNaN: JSONDialect.NonFinite = .reject
+  @Option(.jsonNaN) var jsonNaN = LoadOptions.Input().jsonNaN
 
-  /// Puts what was given into `options`.
+  /// Puts what was given into `input`.
   /// - Throws: `ValidationError` that names the option.
-  func apply(to options: inout LoadOptions) throws {
-    options.flattenSeparator = flattenSeparator
+  func apply(to input: inout LoadOptions.Input) throws {
+    input.flattenSeparator = flattenSeparator
     if let jsonPath {
       do throws(UpsurgeError) {
-        options.jsonPath = try JSONPath.parse(jsonPath)
-        options.takesWrapper = options.jsonPath.isEmpty
+        input.jsonPath = try JSONPath.parse(jsonPath)
+        input.takesWrapper = input.jsonPath.isEmpty
       } catch { throw ValidationError(error.message + (error.hint.map { "\n  fix: \($0)" } ?? "")) }
     }
-    options.jsonMap = jsonMap
-    options.duplicateKeys = duplicateKeys
-    options.jsonNaN = jsonNaN
+    input.jsonMap = jsonMap
+    input.duplicateKeys = duplicateKeys
+    input.jsonNaN = jsonNaN
   }
 }

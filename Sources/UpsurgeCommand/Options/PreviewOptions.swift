@@ -13,13 +13,13 @@ struct PreviewOptions: ParsableArguments {
 
   @Option(.emitSQL) var emitSQL: String?
 
-  @Option(.maxStatement) var maxStatement: ByteSize = .kibibytes(100)
+  @Option(.maxStatement) var maxStatement = LoadOptions.Output().maxStatement
 
-  func apply(to options: inout LoadOptions) {
-    options.isExplained = isExplained
-    options.dryRun = dryRun
-    options.changesPath = changes
-    options.emitPath = emitSQL
-    options.maxStatement = maxStatement
+  func apply(to output: inout LoadOptions.Output) {
+    output.isExplained = isExplained
+    output.dryRun = dryRun
+    output.changesPath = changes
+    output.emitPath = emitSQL
+    output.maxStatement = maxStatement
   }
 }

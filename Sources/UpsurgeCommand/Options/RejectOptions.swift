@@ -11,14 +11,14 @@ struct RejectOptions: ParsableArguments {
 
   /// - Parameter defaultPolicy: holds where `--on-error` is not given.
   /// - Throws: `ValidationError` that names the option.
-  func apply(to options: inout LoadOptions, defaultPolicy: ErrorPolicy) throws {
-    options.onError = onError ?? defaultPolicy
-    options.rejects = rejects.map { RejectsTarget(text: $0) }
+  func apply(to rejects: inout LoadOptions.Rejects, defaultPolicy: ErrorPolicy) throws {
+    rejects.onError = onError ?? defaultPolicy
+    rejects.target = self.rejects.map { RejectsTarget(text: $0) }
     if let maxRejects {
       guard let limit = RowLimit(text: maxRejects) else {
         throw ValidationError("--max-rejects \(maxRejects): give a number, or a share such as 2%")
       }
-      options.rejectLimit = limit
+      rejects.limit = limit
     }
   }
 }

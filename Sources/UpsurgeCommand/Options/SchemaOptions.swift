@@ -17,13 +17,13 @@ struct SchemaOptions: ParsableArguments {
 
   @Option(.index) var indexes: [String] = []
 
-  @Option(.indexes) var indexUpkeep: Upkeep = .auto
+  @Option(.indexes) var indexUpkeep = IndexRules().upkeep
 
-  @Option(.fts) var fullTextUpkeep: Upkeep = .auto
+  @Option(.fts) var fullTextUpkeep = IndexRules().fullTextUpkeep
 
-  @Option(.triggers) var triggers: TriggerPolicy = .run
+  @Option(.triggers) var triggers = LoadOptions.Table().triggers
 
-  @Option(.foreignKeys) var foreignKeys: ForeignKeyPolicy = .auto
+  @Option(.foreignKeys) var foreignKeys = LoadOptions.Table().foreignKeys
 
   @Option(.blob) var blob: BlobEncoding?
 
@@ -36,24 +36,26 @@ struct SchemaOptions: ParsableArguments {
     if addsColumns, let contract, contract != .evolve {
       throw ValidationError("--alter and --contract \(contract.rawValue) contradict each other")
     }
-    options.contract = addsColumns ? .evolve : contract ?? .freeze
-    options.createsTable = create.map { $0 == .auto } ?? (options.contract != .quarantine)
-    options.isStrict = isStrict
-    options.notNullColumns = GatheredWords.split(notNullColumns)
+    options.table.contract = addsColumns ? .evolve : contract ?? .freeze
+    options.table.createsTable = create.map { $0 == .auto } ?? (options.table.contract != .quarantine)
+    options.table.isStrict = isStrict
+    options.table.notNullColumns = GatheredWords.split(notNullColumns)
     for text in GatheredWords.split(defaults) {
       guard let cut = text.firstIndex(of: "="), cut != text.startIndex else {
         throw ValidationError("--default \(text): give COL=VALUE, for example score=0")
       }
-      options.defaults[String(text[..<cut])] = String(text[text.index(after: cut)...])
+      options.table.defaults[String(text[..<cut])] = String(text[text.index(after: cut)...])
     }
-    options.indexes = try GatheredWords.split(indexes).map { try NameList.parse($0, option: "--index") }
-    options.indexUpkeep = indexUpkeep
-    options.fullTextUpkeep = fullTextUpkeep
-    options.triggers = triggers
-    options.foreignKeys = foreignKeys
-    options.blobEncoding = blob
+    options.indexes.wanted = try GatheredWords.split(indexes).map {
+      try NameList.parse($0, option: "--index")
+    }
+    options.indexes.upkeep = indexUpkeep
+    options.indexes.fullTextUpkeep = fullTextUpkeep
+    options.table.triggers = triggers
+    options.table.foreignKeys = foreignKeys
+    options.table.blobEncoding = blob
     if blobFolder != nil && blob != .file { throw ValidationError("--blob-folder is for --blob file") }
-    options.blobFolder = blobFolder
-    options.initPath = initPath
+    options.table.blobFolder = blobFolder
+    options.table.initPath = initPath
   }
 }

@@ -87,7 +87,7 @@ extension RejectOptions: TableOptionGroup {
   static let topic = OptionTopic.rejects
 
   func apply(to table: inout MirrorTable) throws {
-    try apply(to: &table.options, defaultPolicy: .reject)
+    try apply(to: &table.options.rejects, defaultPolicy: .reject)
   }
 }
 
@@ -95,8 +95,8 @@ extension TransactionOptions: TableOptionGroup {
   static let topic = OptionTopic.transactions
 
   func apply(to table: inout MirrorTable) throws {
-    apply(to: &table.options)
-    if table.options.durability == .off {
+    apply(to: &table.options.transaction)
+    if table.options.transaction.durability == .off {
       throw ValidationError("--durability off is for new files only, and a mirror is run again and again")
     }
   }

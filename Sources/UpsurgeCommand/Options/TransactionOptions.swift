@@ -3,21 +3,21 @@ import Upsurge
 
 /// The options that say how records become transactions, and how long and large those may get.
 struct TransactionOptions: ParsableArguments {
-  @Option(.durability) var durability: Durability = .normal
+  @Option(.durability) var durability = LoadOptions.Transaction().durability
 
-  @Option(.commitEvery) var commitEvery: CommitInterval = .auto
+  @Option(.commitEvery) var commitEvery = LoadOptions.Transaction().commitEvery
 
-  @Option(.walLimit) var walLimit: ByteSize = .mebibytes(256)
+  @Option(.walLimit) var walLimit = LoadOptions.Transaction().walLimit
 
-  @Option(.busyTimeout) var busyTimeout: Int32 = 5_000
+  @Option(.busyTimeout) var busyTimeout = LoadOptions.Transaction().busyTimeout
 
   @Flag(.inputOrder) var keepsInputOrder = false
 
-  func apply(to options: inout LoadOptions) {
-    options.durability = durability
-    options.commitEvery = commitEvery
-    options.walLimit = walLimit
-    options.busyTimeout = busyTimeout
-    options.keepsInputOrder = keepsInputOrder
+  func apply(to transaction: inout LoadOptions.Transaction) {
+    transaction.durability = durability
+    transaction.commitEvery = commitEvery
+    transaction.walLimit = walLimit
+    transaction.busyTimeout = busyTimeout
+    transaction.keepsInputOrder = keepsInputOrder
   }
 }

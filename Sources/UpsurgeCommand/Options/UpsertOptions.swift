@@ -36,7 +36,7 @@ struct UpsertOptions: ParsableArguments {
       let (column, value) = try Self.assignment($0, option: "--delete-when", form: "COL=VALUE")
       return Tombstone(column: column, value: value)
     }
-    options.createsKey = createsKey
+    options.indexes.createsKey = createsKey
     if createsKey && key == nil { throw ValidationError("--create-key needs --key COLS") }
   }
 

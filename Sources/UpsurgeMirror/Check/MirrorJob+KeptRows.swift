@@ -104,7 +104,7 @@ extension MirrorJob {
 
   /// The columns that records may set in rows that are there: not those by which they find them.
   private func changedColumns(_ check: SchemaCheck, _ schema: TableSchema) -> [String] {
-    let fixed = check.key(in: schema)?.columns ?? check.table.options.key
+    let fixed = check.key(in: schema)?.columns ?? check.table.options.rules.key
     return schema.columns.enumerated().filter { index, column in
       // A feed that goes by another key seldom has the number of a row; columns says so where it does.
       if index == schema.rowidAlias && check.brought == nil { return false }

@@ -15,7 +15,7 @@ struct SchemaCheck {
 
   /// Of a table that is not there.
   func missing() -> SchemaWarning {
-    if !table.options.createsTable {
+    if !table.options.table.createsTable {
       return warning(
         .missingTable, "it is not there, and create: never makes none",
         fix: "make it with CREATE TABLE, or leave out create")
@@ -49,7 +49,7 @@ struct SchemaCheck {
   }
 
   private func keyWarning(_ key: TableSchema.Key?, _ schema: TableSchema) -> SchemaWarning? {
-    if key != nil || table.options.mode == .insert { return nil }
+    if key != nil || table.options.rules.mode == .insert { return nil }
     switch table.options.rules.target {
     case .primaryKey:
       return warning(
@@ -57,7 +57,7 @@ struct SchemaCheck {
         "it has no PRIMARY KEY and the job names no key, so that every run adds all records anew",
         fix: "add key: [COLUMN], and a UNIQUE index on it")
     case .columns(let names, let predicate):
-      if table.options.createsKey { return nil }
+      if table.options.indexes.createsKey { return nil }
       let sql = try? UpsertPlan.createKeySQL(names, where: predicate, schema: schema)
       return warning(
         .keyWithoutIndex, "its key (\(names.joined(separator: ", "))) has no PRIMARY KEY or UNIQUE index",
@@ -117,9 +117,11 @@ struct SchemaCheck {
   /// The columns that records bring, folded, as far as the job or the header says which.
   var brought: Set<String>? {
     let fields =
-      table.options.columns.isEmpty ? table.options.csv.columnNames ?? header ?? [] : table.options.columns
+      table.options.table.columns.isEmpty
+      ? table.options.input.csv.columnNames ?? header ?? [] : table.options.table.columns
     if fields.isEmpty { return nil }
-    let renames = Dictionary(table.options.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
+    let renames = Dictionary(table.options.table.renames.map { (SQLName.folded($0.key), $0.value) }) {
+      first, _ in
       first
     }
     return Set(fields.map { SQLName.folded(renames[SQLName.folded($0)] ?? $0) })
@@ -128,7 +130,7 @@ struct SchemaCheck {
   func mayBring(_ column: String) -> Bool { brought?.contains(SQLName.folded(column)) ?? true }
 
   private var isByHeader: Bool {
-    header != nil && table.options.columns.isEmpty && table.options.csv.columnNames == nil
+    header != nil && table.options.table.columns.isEmpty && table.options.input.csv.columnNames == nil
   }
 
   private func columnWarnings(_ schema: TableSchema) -> [SchemaWarning] {
@@ -140,7 +142,7 @@ struct SchemaCheck {
           warning(
             .generatedColumn, "\(column.name) is computed by SQLite, and no feed can say what it holds",
             fix: "if the feed has a field of this name: columns without it, or rename it to another column"))
-      } else if table.options.mode != .update, table.options.mode != .delete, column.isNotNull,
+      } else if table.options.rules.mode != .update, table.options.rules.mode != .delete, column.isNotNull,
         column.defaultExpression == nil, index != schema.rowidAlias,
         !mayBring(column.name)
       {

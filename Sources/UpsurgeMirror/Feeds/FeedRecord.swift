@@ -56,7 +56,7 @@ struct FeedIdentity: Sendable, Equatable {
     kind = table.kind.rawValue
     // As they may be shown: they are stored, and told when they change.
     sources = table.maskedSources.map { $0.isFeed ? $0.place : SourceName.place(of: $0.label) }
-    key = table.options.key.map { SQLName.folded($0) }
+    key = table.options.rules.key.map { SQLName.folded($0) }
     scope = table.scope
     var headers: [String: String] = [:]
     let isAsked = table.sources.contains(where: \.isURL)

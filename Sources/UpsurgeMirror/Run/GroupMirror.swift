@@ -192,7 +192,7 @@ extension MirrorTable {
     var column: String?
     if case .soft(let name) = sweep { column = name }
     var table = LoadGroup.Table(
-      name: name, softColumn: column, isSynchronizing: options.triggers == .guarded,
+      name: name, softColumn: column, isSynchronizing: options.table.triggers == .guarded,
       keptOwner: localEdits == .keep ? ownedBy ?? "" : nil)
     table.givenSQL = Set(options.rules.expressions)
     return table
@@ -203,8 +203,8 @@ extension MirrorJob {
   /// A table's options, as far as the job decides them.
   func options(of table: MirrorTable) -> LoadOptions {
     var options = table.options
-    options.dryRun = dryRun ?? options.dryRun
-    options.trailer = table.trailer
+    options.output.dryRun = dryRun ?? options.output.dryRun
+    options.delivery.trailer = table.trailer
     return options
   }
 }

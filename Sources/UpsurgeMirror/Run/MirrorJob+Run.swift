@@ -186,7 +186,7 @@ extension MirrorTable {
         "table \(shown): row-state notes rows of records that are upserted, not those of mode \(mode.rawValue)",
         hint: "leave out mode, or row-state and owned-by")
     }
-    if hasRowState, options.durability == .off {
+    if hasRowState, options.transaction.durability == .off {
       throw UpsurgeError(
         .usage, "table \(shown): durability: off keeps no runs that row-state could name",
         hint: "leave out durability: off")
@@ -199,7 +199,7 @@ extension MirrorTable {
       throw UpsurgeError(
         .usage, "table \(shown) has no source", hint: "source: names a file, glob, folder or URL")
     }
-    if case .file(let path)? = options.rejects,
+    if case .file(let path)? = options.rejects.target,
       sources.contains(where: \.isFolder) || kind == .delta
     {
       throw UpsurgeError(

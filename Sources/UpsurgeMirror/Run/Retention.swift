@@ -18,7 +18,8 @@ struct Retention {
     if !hasTaken { return }
     do throws(UpsurgeError) {
       let connection = try Connection(
-        path: database, createIfMissing: false, busyTimeoutMilliseconds: table.options.busyTimeout)
+        path: database, createIfMissing: false, busyTimeoutMilliseconds: table.options.transaction.busyTimeout
+      )
       try forgetRecords(of: table, connection)
       try forgetFiles(of: table, connection)
     } catch {

@@ -29,7 +29,7 @@ extension TableMirror {
     let isGood = summary.exitCode == 0 || summary.exitCode == 2
     record.failureCount = isGood ? 0 : record.failureCount + (isTriedAgain ? 0 : 1)
     guard job.databaseIsThere else {
-      if !isGood { afterwards.failures.append((record, table.options.busyTimeout)) }
+      if !isGood { afterwards.failures.append((record, table.options.transaction.busyTimeout)) }
       return true
     }
     do throws(UpsurgeError) {

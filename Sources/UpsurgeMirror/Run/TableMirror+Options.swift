@@ -11,7 +11,7 @@ extension TableMirror {
   ) throws(UpsurgeError) -> EndedLoad {
     var load = LoadJob(
       database: job.database, table: table.name, sources: sources, options: try options(record, sources))
-    load.options.resume = resume
+    load.options.transaction.resume = resume
     var end = load.runToEnd(control: control, in: group, note: note, tick: tick)
     // From its first record at most once, and then at most once with the columns that are gone.
     for _ in 0..<2 {
@@ -34,9 +34,9 @@ extension TableMirror {
     switch feed.reread {
     case .none: return false
     case .all: break
-    case .nulling(let columns): load.options.feed?.nulledColumns = columns
+    case .nulling(let columns): load.options.delivery.feed?.nulledColumns = columns
     }
-    load.options.resume = .never
+    load.options.transaction.resume = .never
     return true
   }
 
@@ -59,43 +59,43 @@ extension TableMirror {
     if let record, sources.count == 1, !job.verifiesAll, record.validators != HTTPValidators(),
       try isThere(record)
     {
-      options.question.validators = record.validators
+      options.environment.question.validators = record.validators
     }
-    options.keepsHistory = job.dryRun == nil && options.durability != .off
-    options.keptRunCount = table.unattended.keptRunCount
-    options.isAtomic = job.atomicity != .bounded
-    options.isRepeated = true
+    options.transaction.keepsHistory = job.dryRun == nil && options.transaction.durability != .off
+    options.transaction.keptRunCount = table.unattended.keptRunCount
+    options.transaction.isAtomic = job.atomicity != .bounded
+    options.delivery.isRepeated = true
     // What is packed is stored by the time the first row could be seen.
-    if table.sweep != .none { options.direct = .never }
+    if table.sweep != .none { options.transaction.direct = .never }
     if group != nil {
-      options.direct = .never
+      options.transaction.direct = .never
       // What is built anew would be so for each table that another one takes back.
-      (options.indexUpkeep, options.fullTextUpkeep) = (.keep, .keep)
+      (options.indexes.upkeep, options.indexes.fullTextUpkeep) = (.keep, .keep)
       // A record whose parent comes later waits for it.
-      options.foreignKeys = .auto
-      options.quarantinesOrphans = true
+      options.table.foreignKeys = .auto
+      options.delivery.rules.quarantinesOrphans = true
     }
-    options.needsLineEnd = table.guards.needsLineEnd
-    options.databaseSnapshots = job.databaseSnapshots
-    options.feed = feedRules(record)
-    options.question.headers = table.headers
-    options.question.mask = table.mask
-    options.question.environment = table.environment
-    options.question.foundFolders = foundFolders
+    options.delivery.needsLineEnd = table.guards.needsLineEnd
+    options.environment.databaseSnapshots = job.databaseSnapshots
+    options.delivery.feed = feedRules(record)
+    options.environment.question.headers = table.headers
+    options.environment.question.mask = table.mask
+    options.environment.question.environment = table.environment
+    options.environment.question.foundFolders = foundFolders
     if table.hasRowState {
-      options.direct = .never
-      options.rowState = try rowState()
+      options.transaction.direct = .never
+      options.delivery.rules.rowState = try rowState()
     }
     guard table.kind == .snapshot else { return options }
     options.rules.needsRowids = true
     if case .soft(let column) = table.sweep { options.rules.softColumn = column }
-    options.snapshot = snapshotRules(record)
+    options.delivery.rules.snapshot = snapshotRules(record)
     // What was there before the transaction of a group tells the chunks of its only delivery.
     let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
-    if table.sweep != .none, !table.hasRowState, options.isAtomic, sources.count == 1, isOnlyOne {
+    if table.sweep != .none, !table.hasRowState, options.transaction.isAtomic, sources.count == 1, isOnlyOne {
       var isKnown = false
       if let record, !job.verifiesAll { isKnown = try isThere(record) }
-      options.chunks = isKnown ? .use : .remember
+      options.delivery.chunks = isKnown ? .use : .remember
     }
     return options
   }
@@ -139,7 +139,7 @@ extension TableMirror {
   /// The options by which deliveries are read and stored, as one text.
   private var optionWords: String {
     var load = LoadJob(database: job.database, table: table.name, sources: [], options: table.options)
-    load.options.trailer = table.trailer
+    load.options.delivery.trailer = table.trailer
     return RunText.encode(load.runJob(initHash: nil))
   }
 

@@ -26,7 +26,7 @@ extension TableMirror {
       }
       let slow = sources.filter(\.isSlow)
       if slow.isEmpty { return nil }
-      let question = try options(knownForRequest(), sources).question
+      let question = try options(knownForRequest(), sources).environment.question
       return try readAhead(slow, asking: question, into: ahead, tick)
     } catch {
       return error

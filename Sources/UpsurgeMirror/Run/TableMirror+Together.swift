@@ -58,8 +58,8 @@ extension TableMirror {
   func groupedFileLimit() throws(UpsurgeError) -> Int? {
     let options = table.options
     guard group == nil, job.dryRun == nil, job.atomicity != .bounded, job.acceptedDelivery == nil,
-      !table.hasRowState, options.foreignKeys == .auto, options.changesPath == nil,
-      options.emitPath == nil, options.recordLimit == nil, LoadGroup.unfit([options]) == nil
+      !table.hasRowState, options.table.foreignKeys == .auto, options.output.changesPath == nil,
+      options.output.emitPath == nil, options.input.recordLimit == nil, LoadGroup.unfit([options]) == nil
     else { return 0 }
     guard let connection = try lookingConnection(),
       let schema = try TableSchema.read(connection, table: table.name)
@@ -96,8 +96,8 @@ extension TableMirror {
     _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) -> [EndedLoad]? {
     var options = try options(record, files.map { Source(file: $0.path) })
-    options.direct = .never
-    (options.indexUpkeep, options.fullTextUpkeep) = (.keep, .keep)
+    options.transaction.direct = .never
+    (options.indexes.upkeep, options.indexes.fullTextUpkeep) = (.keep, .keep)
     let jobs = files.map {
       LoadJob(database: job.database, table: table.name, sources: [Source(file: $0.path)], options: options)
     }

@@ -199,7 +199,8 @@ struct TableMirror {
 
   func connection() throws(UpsurgeError) -> Connection {
     try Connection(
-      path: job.database, createIfMissing: false, busyTimeoutMilliseconds: table.options.busyTimeout)
+      path: job.database, createIfMissing: false,
+      busyTimeoutMilliseconds: table.options.transaction.busyTimeout)
   }
 
   /// What earlier runs have noted of the feed.

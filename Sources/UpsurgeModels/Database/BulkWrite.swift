@@ -114,7 +114,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
     settings.commitsOnce = options.commitEvery == nil || connection.isBorrowed
     settings.leavesReferencesOpen = connection.isBorrowed
     settings.commitEvery.records = max(options.commitEvery ?? .max, 1)
-    settings.snapshot = snapshot
+    settings.delivery.snapshot = snapshot
     if !connection.isBorrowed { settings.statements.memory.byteCount = 4 * connection.pageCacheByteCount }
     settings.isCancelled = isCancelled
     let writer = try TableWriter(

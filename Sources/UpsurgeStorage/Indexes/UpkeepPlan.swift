@@ -53,8 +53,8 @@ package struct UpkeepPlan {
     let isInFile = try connection.isInFile(table: schema.name)
     triggers = isInFile ? try TableTriggers.read(connection, schema: schema) : TableTriggers()
     guard schema.kind == .table, isInFile else { return }
-    try decideIndexes(request.indexUpkeep)
-    try decideFullText(request.fullTextUpkeep)
+    try decideIndexes(request.indexes.upkeep)
+    try decideFullText(request.indexes.fullTextUpkeep)
     if setsAside { try checkRoom(request) }
   }
 
@@ -169,7 +169,7 @@ package struct UpkeepPlan {
     guard let free = DiskSpace.free(at: connection.path), free < expectedLogByteCount else { return }
     let why =
       "it takes one transaction of about \(expectedLogByteCount >> 20) MiB, and the disk has \(free >> 20) MiB"
-    let (asked, textAsked) = (request.indexUpkeep == .defer, request.fullTextUpkeep == .defer)
+    let (asked, textAsked) = (request.indexes.upkeep == .defer, request.indexes.fullTextUpkeep == .defer)
     for at in decisions.indices where decisions[at].upkeep == .defer {
       decisions[at].upkeep = .keep
       decisions[at].reason = why

@@ -27,6 +27,14 @@ public struct UpsertRules: Sendable, Equatable {
   }
 }
 
+extension UpsertRules {
+  /// The columns that say which row a record is about; empty means the primary key, if the input has it.
+  public var key: [String] {
+    get { target.columnNames }
+    set { target = newValue.isEmpty ? .primaryKey : .columns(newValue) }
+  }
+}
+
 /// What becomes of a record with NULL in its key, which matches no row and would be stored anew by every run.
 ///
 /// An INTEGER PRIMARY KEY that is NULL gets its number, and a key with `NOT NULL ON CONFLICT REPLACE` its default,

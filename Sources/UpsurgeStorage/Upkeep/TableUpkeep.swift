@@ -47,7 +47,9 @@ package final class TableUpkeep {
   package func prepare(table: String) throws(UpsurgeError) {
     if request.isTrial { return }
     let pending = try PendingWork.read(connection, table: table)
-    if request.makesKey || !request.indexes.isEmpty || !pending.isEmpty { try connection.sortInFiles() }
+    if request.indexes.createsKey || !request.indexes.wanted.isEmpty || !pending.isEmpty {
+      try connection.sortInFiles()
+    }
   }
 
   /// Decides and sets aside. A transaction that this opens is the one of the first records.
@@ -65,7 +67,7 @@ package final class TableUpkeep {
     if request.isTrial || (additions.isEmpty && obsolete.isEmpty) { return }
     if connection.isInAutocommit { try connection.beginWriting() }
     for definition in obsolete { try PendingWork.remove(definition, on: connection) }
-    if request.indexUpkeep == .keep {
+    if request.indexes.upkeep == .keep {
       try connection.interruptible { () throws(UpsurgeError) in
         for definition in additions { try make(definition) }
       }
@@ -167,7 +169,7 @@ package final class TableUpkeep {
       }
     }
     let missing = try IndexDefinition.missing(
-      request.indexes, schema: schema, indexes: indexes, on: connection)
+      request.indexes.wanted, schema: schema, indexes: indexes, on: connection)
     for definition in missing where !additions.contains(where: { $0.columns == definition.columns }) {
       additions.append(definition)
       note(definition, isNew ? "the table is new" : "the table lacks it")
@@ -177,8 +179,8 @@ package final class TableUpkeep {
   private func note(_ definition: IndexDefinition, _ reason: String) {
     decisions.append(
       UpkeepDecision(
-        kind: .index, name: definition.name, upkeep: request.indexUpkeep == .keep ? .keep : .defer,
-        reason: request.indexUpkeep == .keep ? "as asked for" : reason))
+        kind: .index, name: definition.name, upkeep: request.indexes.upkeep == .keep ? .keep : .defer,
+        reason: request.indexes.upkeep == .keep ? "as asked for" : reason))
   }
 
   private func decide(

@@ -13,7 +13,7 @@ extension TableWriter {
   package func suspend(keepsStatements: Bool = false) throws(UpsurgeError) {
     try settle()
     // Where nothing is swept, the guards speak at once.
-    if (settings.snapshot?.sweep ?? .none) == SnapshotRules.Sweep.none { try sweep() }
+    if (settings.delivery.snapshot?.sweep ?? .none) == SnapshotRules.Sweep.none { try sweep() }
     try stages.sweep?.willSuspend()
     try stages.chunks?.willSuspend()
     statistics.pagesWritten = log.pagesWritten
@@ -79,18 +79,18 @@ extension TableWriter {
   /// Forgets kept records of earlier deliveries that this one, which is the whole truth, no longer has.
   /// - Parameter id: the last one that was kept before this delivery.
   package func forgetOrphans(through id: Int64) throws(UpsurgeError) {
-    guard let rules = settings.snapshot, rules.sweep != .none, guardRefusal == nil else { return }
+    guard let rules = settings.delivery.snapshot, rules.sweep != .none, guardRefusal == nil else { return }
     try stages.quarantine?.forgetOrphans(through: id, of: sweepsAllRows(rules) ? nil : sourceNames)
   }
 
   /// Whether a kept record of an earlier delivery is one that this delivery would have, were it still true.
   package func hasReplaced(_ record: KeptRecord) -> Bool {
-    guard let rules = settings.snapshot, rules.sweep != .none else { return false }
+    guard let rules = settings.delivery.snapshot, rules.sweep != .none else { return false }
     return sweepsAllRows(rules) || sourceNames.contains(record.position.file)
   }
 
   /// Whether no other feed brings rows into the table.
   private func sweepsAllRows(_ rules: SnapshotRules) -> Bool {
-    rules.scope == nil && settings.rowState?.isOwned != true
+    rules.scope == nil && settings.delivery.rowState?.isOwned != true
   }
 }

@@ -87,7 +87,7 @@ package final class TableWriter {
       stages.references = ReferenceStage(self)
       try stages.references?.adopt(plan)
     }
-    if self.settings.snapshot != nil || self.settings.rowState != nil {
+    if self.settings.delivery.snapshot != nil || self.settings.delivery.rowState != nil {
       stages.sweep = SweepStage(self)
       try stages.sweep?.begin()
     }

@@ -30,14 +30,12 @@ package struct WriterSettings: Sendable {
   package var maximumRejectsHint: Wording = "raise \(.maxRejects) to allow more"
   /// Whether foreign keys are looked at when the transaction ends, whatever the schema says.
   package var defersForeignKeys = false
-  /// What a snapshot means for rows that it does not have; nil where the records are none.
-  package var snapshot: SnapshotRules?
+  /// What the feed says of rows, where the records are a delivery of one.
+  package var delivery = DeliveryRules()
   /// What tells a snapshot's bytes from those of others, once all were read; nil where nobody knows. On the writer's thread.
   package var deliveryHash: @Sendable () -> UInt64? = { nil }
-  /// What the rows that its records are about may take; nil where the writer is alone with the bound of `snapshot`.
+  /// What the rows that its records are about may take; nil where the writer is alone with the bound of its snapshot.
   package var seenMemory: SeenMemory?
-  /// What is noted of each row that is delivered; nil where nothing is.
-  package var rowState: RowStateRules?
   /// What is known of the delivery beside its records; nil where that is nothing.
   package var chunks: DeliveryChunks?
   /// Whether nothing is ever committed: `finish` rolls everything back and keeps the ledger.
@@ -46,8 +44,6 @@ package struct WriterSettings: Sendable {
   package var addsColumns = false
   /// Whether records with a value in a column that the table lacks are kept in the quarantine.
   package var quarantinesUnknown = false
-  /// Whether records whose parents are not there are kept in the quarantine until they are.
-  package var quarantinesOrphans = false
   /// Whether references that are open when the transaction ends are the caller's to look at.
   package var leavesReferencesOpen = false
   /// Whether the records come from the quarantine, their numbers being their ids; those that are stored leave it.
@@ -58,6 +54,15 @@ package struct WriterSettings: Sendable {
   package var commitsOnce = false
 
   package init() {}
+
+  /// - Parameters:
+  ///   - memory: what the run may allocate, in bytes.
+  ///   - walLimit: what the WAL stays within where it can, in bytes.
+  package init(memory: Int, walLimit: Int) {
+    statements.memory.byteCount = memory
+    log.limitByteCount = walLimit
+    log.checkpointByteCount = min(log.checkpointByteCount, walLimit / 4)
+  }
 
   /// The same without bounds that do not count.
   var settled: WriterSettings {

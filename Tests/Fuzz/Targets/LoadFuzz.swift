@@ -15,8 +15,8 @@ enum LoadFuzz {
   static func run(_ input: inout FuzzInput) throws {
     let schema = input.pick(LoadFuzz.schemas)
     var options = try LoadOptions.random(&input)
-    let direct = options.direct
-    options.direct = .never
+    let direct = options.transaction.direct
+    options.transaction.direct = .never
     let sizes = input.sizes()
     let rowsPerStatement = input.pick([1, 2, 3, 64])
     let preamble = input.pick(["", "id,a,b\n", "id,a,b\n", "a,id\n", "id\n", "id;a;b;c\n"])
@@ -25,9 +25,9 @@ enum LoadFuzz {
     let folder = LoadFolder.shared
     folder.write(bytes, to: folder.source)
     let one = try load(schema, options, folder)
-    options.batchSizes = sizes
-    options.rowsPerStatement = rowsPerStatement
-    options.direct = direct
+    options.tuning.batchSizes = sizes
+    options.tuning.rowsPerStatement = rowsPerStatement
+    options.transaction.direct = direct
     let many = try load(schema, options, folder)
 
     let way = "\(sizes), \(rowsPerStatement) rows a statement, packed \(direct)"
@@ -115,43 +115,45 @@ enum LoadFuzz {
 extension LoadOptions {
   /// SQL that a person gave, and that may be none.
   fileprivate var hasSQL: Bool {
-    rules.merge.condition != nil || !rules.merge.columns.isEmpty || !types.isEmpty
+    rules.merge.condition != nil || !rules.merge.columns.isEmpty || !table.types.isEmpty
   }
 
   fileprivate static func random(_ input: inout FuzzInput) throws -> LoadOptions {
     var options = LoadOptions()
-    options.format = input.pick([nil, .csv, .csv, .csv, .tsv, .ndjson, .ndjson, .json])
-    options.csv.delimiter = input.pick([",", ",", ",", nil, ";"]).map { Array($0.utf8) }
-    options.csv.headerLineCount = input.pick([1, 1, 1, nil, 0, 2])
-    options.csv.ragged = input.pick(CSVDialect.RaggedPolicy.allCases)
-    options.csv.quotes = input.pick(CSVDialect.Quotes.allCases)
-    options.csv.nullSpellings = input.flag() ? [Array("NA".utf8)] : []
-    options.flattenSeparator = input.maybe("_")
-    options.duplicateKeys = input.pick(JSONDialect.DuplicateKeys.allCases)
+    options.input.format = input.pick([nil, .csv, .csv, .csv, .tsv, .ndjson, .ndjson, .json])
+    options.input.csv.delimiter = input.pick([",", ",", ",", nil, ";"]).map { Array($0.utf8) }
+    options.input.csv.headerLineCount = input.pick([1, 1, 1, nil, 0, 2])
+    options.input.csv.ragged = input.pick(CSVDialect.RaggedPolicy.allCases)
+    options.input.csv.quotes = input.pick(CSVDialect.Quotes.allCases)
+    options.input.csv.nullSpellings = input.flag() ? [Array("NA".utf8)] : []
+    options.input.flattenSeparator = input.maybe("_")
+    options.input.duplicateKeys = input.pick(JSONDialect.DuplicateKeys.allCases)
     options.rules = randomRules(&input)
-    options.createsKey = input.flag()
-    options.contract = input.pick(SchemaContract.allCases)
-    options.onError = input.pick([.reject, .reject, .stop])
-    if options.onError == .reject { options.rejectLimit = input.pick([nil, nil, .count(2), .percent(50)]) }
-    options.commitEvery = input.pick([.auto, 1, 2, 3, 7, 20])
-    options.isAtomic = input.byte() % 8 == 1
-    options.isStrict = input.flag()
-    options.inference = input.pick([.sample, .sample, .none, .full])
-    options.recordLimit = input.pick([nil, nil, nil, 3])
-    options.indexUpkeep = input.pick(Upkeep.allCases)
-    options.indexes = input.byte() % 8 == 1 ? [["b"]] : []
-    options.columns = input.byte() % 8 == 1 ? ["id", "a"] : []
-    options.renames = input.byte() % 8 == 1 ? ["c": "b"] : [:]
-    options.types = input.byte() % 8 == 1 ? ["a": "TEXT", "b": "REAL"] : [:]
-    options.blobEncoding = input.pick([nil, nil, nil, .hex, .base64])
-    options.foreignKeys = input.pick([.auto, .on, .deferred])
+    options.indexes.createsKey = input.flag()
+    options.table.contract = input.pick(SchemaContract.allCases)
+    options.rejects.onError = input.pick([.reject, .reject, .stop])
+    if options.rejects.onError == .reject {
+      options.rejects.limit = input.pick([nil, nil, .count(2), .percent(50)])
+    }
+    options.transaction.commitEvery = input.pick([.auto, 1, 2, 3, 7, 20])
+    options.transaction.isAtomic = input.byte() % 8 == 1
+    options.table.isStrict = input.flag()
+    options.table.inference = input.pick([.sample, .sample, .none, .full])
+    options.input.recordLimit = input.pick([nil, nil, nil, 3])
+    options.indexes.upkeep = input.pick(Upkeep.allCases)
+    options.indexes.wanted = input.byte() % 8 == 1 ? [["b"]] : []
+    options.table.columns = input.byte() % 8 == 1 ? ["id", "a"] : []
+    options.table.renames = input.byte() % 8 == 1 ? ["c": "b"] : [:]
+    options.table.types = input.byte() % 8 == 1 ? ["a": "TEXT", "b": "REAL"] : [:]
+    options.table.blobEncoding = input.pick([nil, nil, nil, .hex, .base64])
+    options.table.foreignKeys = input.pick([.auto, .on, .deferred])
     let trial = input.byte() % 16
-    options.dryRun = trial == 1 ? .count : nil
+    options.output.dryRun = trial == 1 ? .count : nil
     // Rows in front of the first that is not plain are made the database, or all of them are read again.
-    options.direct = trial < 8 ? .never : .always
-    options.directLimits.leastRowCount = [1, 1, 4, 100_000][trial % 4]
-    options.directLimits.leastFreeByteCount = 0
-    options.memory = .mebibytes(16)
+    options.transaction.direct = trial < 8 ? .never : .always
+    options.tuning.directLimits.leastRowCount = [1, 1, 4, 100_000][trial % 4]
+    options.tuning.directLimits.leastFreeByteCount = 0
+    options.transaction.memory = .mebibytes(16)
     return options
   }
 

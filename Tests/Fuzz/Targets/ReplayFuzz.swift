@@ -26,13 +26,13 @@ enum ReplayFuzz {
   private static func load(_ bytes: [UInt8], _ folder: LoadFolder) {
     folder.write(Array("id,a,b\n".utf8) + bytes, to: folder.source)
     var options = LoadOptions()
-    options.format = .csv
-    options.csv.delimiter = [UInt8(ascii: ",")]
-    options.csv.headerLineCount = 1
-    options.onError = .reject
-    options.contract = .evolve
-    options.rejectsPath = folder.rejects
-    options.memory = .mebibytes(16)
+    options.input.format = .csv
+    options.input.csv.delimiter = [UInt8(ascii: ",")]
+    options.input.csv.headerLineCount = 1
+    options.rejects.onError = .reject
+    options.table.contract = .evolve
+    options.rejects.path = folder.rejects
+    options.transaction.memory = .mebibytes(16)
     _ = LoadJob(database: folder.database, table: "t", sources: [folder.source], options: options).run()
   }
 

@@ -75,16 +75,16 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
 
   func job(_ path: String, input: String, rejects: String?) -> LoadJob {
     var options = LoadOptions()
-    if hasKey { options.key = ["id"] }
-    if let index { options.indexes = [index] }
-    options.commitEvery = .records(commitEvery)
-    options.isAtomic = isAtomic
-    options.onError = .reject
-    options.rejects = keepsRejects ? .table : rejects.map { .file($0) }
-    options.durability = durability
-    options.busyTimeout = 100
+    if hasKey { options.rules.key = ["id"] }
+    if let index { options.indexes.wanted = [index] }
+    options.transaction.commitEvery = .records(commitEvery)
+    options.transaction.isAtomic = isAtomic
+    options.rejects.onError = .reject
+    options.rejects.target = keepsRejects ? .table : rejects.map { .file($0) }
+    options.transaction.durability = durability
+    options.transaction.busyTimeout = 100
     // Of little memory, so that pages are written before the commit as well.
-    options.memory = .mebibytes(16)
+    options.transaction.memory = .mebibytes(16)
     return LoadJob(database: path, table: "t", sources: [input], options: options)
   }
 
@@ -164,7 +164,7 @@ final class FaultOracle {
     unlink(rejects)
     if count > 0 {
       var job = fault.job(path, input: input, rejects: rejects)
-      job.options.recordLimit = UInt64(count)
+      job.options.input.recordLimit = UInt64(count)
       let summary = job.run()
       #expect(summary.error == nil)
       #expect(summary.ledger.read == UInt64(count))
@@ -185,7 +185,7 @@ final class FaultOracle {
       unlink(rejects)
     }
     var job = fault.job(path, input: input, rejects: rejects)
-    job.options.vfsName = disk.name
+    job.options.environment.vfsName = disk.name
     let summary = job.run(report: report)
     #expect(disk.openFileCount == 0)
     return summary

@@ -28,9 +28,9 @@ struct FullDiskTests {
 
   private func job(_ path: String, input: String, commitEvery: Int = 5_000) -> LoadJob {
     var options = LoadOptions()
-    options.commitEvery = .records(commitEvery)
-    options.onError = .reject
-    options.memory = .mebibytes(16)
+    options.transaction.commitEvery = .records(commitEvery)
+    options.rejects.onError = .reject
+    options.transaction.memory = .mebibytes(16)
     return LoadJob(database: path, table: "t", sources: [input], options: options)
   }
 
@@ -72,8 +72,8 @@ struct FullDiskTests {
     let disk = try #require(SmallDisk(in: scratch, size: "1m"))
     let path = disk.file("a.db")
     var job = job(path, input: input(), commitEvery: 1_000_000)
-    job.options.walLimit = .mebibytes(4)
-    job.options.isAtomic = true
+    job.options.transaction.walLimit = .mebibytes(4)
+    job.options.transaction.isAtomic = true
     let notes = Mutex<[String]>([])
     let summary = job.run(note: { note in notes.withLock { $0.append(note.text) } })
     let warned = notes.withLock { $0.contains { $0.hasPrefix("the input is about 3 MiB, and the disk of") } }
@@ -94,7 +94,7 @@ struct FullDiskTests {
     let path = scratch.file("a.db")
     let output = disk.file("out.ndjson")
     var job = job(path, input: input(badStride: 3))
-    if areChanges { job.options.changesPath = output } else { job.options.rejectsPath = output }
+    if areChanges { job.options.output.changesPath = output } else { job.options.rejects.path = output }
     let summary = job.run()
     let error = try #require(summary.error)
     #expect(summary.exitCode == 3, "\(error)")

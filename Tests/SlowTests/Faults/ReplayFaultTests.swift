@@ -35,8 +35,8 @@ struct ReplayFaultTests {
       text += "\(id),\(id % Self.badStride == 0 ? 9 : 1),a note that takes some room \(id)\n"
     }
     var options = LoadOptions()
-    options.onError = .reject
-    options.rejects = isFile ? .file(scratch.file("start.bad")) : .table
+    options.rejects.onError = .reject
+    options.rejects.target = isFile ? .file(scratch.file("start.bad")) : .table
     let input = scratch.write(text, to: "in.csv")
     let summary = LoadJob(database: path, table: "t", sources: [input], options: options).run()
     #expect(summary.ledger.rejected == UInt64(Self.count))

@@ -204,10 +204,12 @@ import Upsurge
     if let creation = kind.creation { try database.rows("CREATE TABLE feed \(creation)") }
     try FileManager.default.createDirectory(atPath: scratch.file("drop"), withIntermediateDirectories: true)
     var table = MirrorTable(name: "feed", sources: [scratch.file(kind.isFolder ? "drop" : "feed.csv")])
-    table.options.key = ["id"]
-    table.options.onError = .reject
-    table.options.commitEvery = .records(3)
-    if kind.isChunked { (table.options.chunkSizes.usual, table.options.chunkSizes.least) = (40, 10) }
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
+    table.options.transaction.commitEvery = .records(3)
+    if kind.isChunked {
+      (table.options.tuning.chunkSizes.usual, table.options.tuning.chunkSizes.least) = (40, 10)
+    }
     table.sweep = kind.sweep
     if kind.hasScope { table.scope = "part = 1" }
     table.ownedBy = kind.owner
@@ -280,7 +282,7 @@ import Upsurge
   ) throws {
     try (delivery.text + "77,one,too,many\n").write(toFile: path, atomically: true, encoding: .utf8)
     var job = job
-    job.tables[0].options.onError = .stop
+    job.tables[0].options.rejects.onError = .stop
     job.acceptedDelivery = nil
     let summary = job.run()
     #expect(summary.exitCode != 0 && summary.ledger.swept == 0, "\(words)")

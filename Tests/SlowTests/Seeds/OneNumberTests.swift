@@ -19,7 +19,7 @@ import Upsurge
     -> RunSummary
   {
     var options = LoadOptions()
-    options.key = ["id"]
+    options.rules.key = ["id"]
     change(&options)
     let summary = LoadJob(database: database, table: "t", sources: [source], options: options).run()
     #expect(summary.error == nil && summary.ledger.isBalanced, "\(summary.error?.description ?? "")")
@@ -92,7 +92,7 @@ import Upsurge
     let csv = scratch.write("id,r\n" + texts.enumerated().map { "\($0),\($1)\n" }.joined(), to: "in.csv")
     for direct in [LoadOptions.DirectPolicy.never, .always] {
       let path = scratch.file("\(direct).db")
-      #expect(load(csv, into: path) { $0.direct = direct }.ledger.inserted == UInt64(texts.count))
+      #expect(load(csv, into: path) { $0.transaction.direct = direct }.ledger.inserted == UInt64(texts.count))
       #expect(
         try Database(path).rows("SELECT r FROM t ORDER BY id")
           == texts.map { strtod($0, nil) == 0 ? "0.0" : $0 })
@@ -105,7 +105,8 @@ import Upsurge
     let texts = Decimals.texts(2_000, seed: 3)
     try Database(path).rows("CREATE TABLE t(id INTEGER PRIMARY KEY)")
     let csv = scratch.write("id,r\n" + texts.enumerated().map { "\($0),\($1)\n" }.joined(), to: "in.csv")
-    #expect(load(csv, into: path) { $0.contract = .quarantine }.ledger.quarantined == UInt64(texts.count))
+    #expect(
+      load(csv, into: path) { $0.table.contract = .quarantine }.ledger.quarantined == UInt64(texts.count))
     try Database(path).rows("ALTER TABLE t ADD COLUMN r REAL")
     #expect(ReplayJob(database: path).run().ledger.inserted == UInt64(texts.count))
     expectUnchanged(load(csv, into: path), texts.count, "CSV")

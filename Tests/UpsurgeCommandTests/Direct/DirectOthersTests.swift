@@ -153,7 +153,7 @@ struct DirectOthersTests {
     let text = "id,b\n" + (0..<100_000).map { "\($0),row \($0)\n" }.joined()
     let source = scratch.write(text, to: "a.csv")
     var options = LoadOptions()
-    options.direct = .always
+    options.transaction.direct = .always
     let control = RunControl()
     let path = path
     let watcher = try WorkerThread {

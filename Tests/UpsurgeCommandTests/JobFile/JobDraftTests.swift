@@ -48,10 +48,11 @@ struct JobDraftTests {
   func datasets(file: String, name: String, key: [String]) throws {
     let source = Self.datasets + "/" + file
     let (text, table) = try draft(source, key: key)
-    #expect(table.name == name && table.sources == [Source(source)] && table.options.key == key)
-    #expect(table.sweep == .none && table.guards == MirrorGuards() && table.options.rejects == .table)
+    #expect(table.name == name && table.sources == [Source(source)] && table.options.rules.key == key)
+    #expect(table.sweep == .none && table.guards == MirrorGuards() && table.options.rejects.target == .table)
     let found = try InspectJob(source: source).describe()
-    #expect(table.options.types == Dictionary(uniqueKeysWithValues: found.columns.map { ($0.name, $0.type) }))
+    #expect(
+      table.options.table.types == Dictionary(uniqueKeysWithValues: found.columns.map { ($0.name, $0.type) }))
     #expect(text.contains("# \(found.summary.escapedForTerminal)\n"))
   }
 
@@ -81,8 +82,8 @@ struct JobDraftTests {
     }
     let key = ["a: b", "no", "a\"b"]
     let (_, table) = try draft(source, key: key)
-    #expect(table.options.key == key)
-    #expect(Set(table.options.types.keys) == Set(names))
+    #expect(table.options.rules.key == key)
+    #expect(Set(table.options.table.types.keys) == Set(names))
     let error = #expect(throws: UpsurgeError.self) { try draft(source, key: ["nope", "a,b"]) }
     #expect(error?.message == "--key: \(source) has no column nope")
   }
@@ -101,7 +102,7 @@ struct JobDraftTests {
   @Test("Leading zeros stay text")
   func leadingZeros() throws {
     let (text, table) = try draft(scratch.write("zip,n\n01234,1\n99999,2\n", to: "zips.csv"))
-    #expect(table.options.types == ["zip": "TEXT", "n": "INTEGER"])
+    #expect(table.options.table.types == ["zip": "TEXT", "n": "INTEGER"])
     #expect(text.contains("zip: TEXT    # 01234, 99999"), "\(text)")
     #expect(text.contains("#key: [zip]") && table.options.rules.target == .primaryKey)
   }
@@ -119,12 +120,13 @@ struct JobDraftTests {
     let source = scratch.write("id,region,name\n1,n,x\n", to: "feed.csv")
     let (text, table) = try draft(source, database: path)
     #expect(
-      table.name == "the: members" && table.options.key == ["region", "id"] && table.options.types.isEmpty)
+      table.name == "the: members" && table.options.rules.key == ["region", "id"]
+        && table.options.table.types.isEmpty)
     #expect(!text.contains("contract"))
     let (more, other) = try draft(
       scratch.write("mail,name,new\na,b,c\n", to: "mail.csv"), database: path, table: "BY_MAIL")
-    #expect(other.name == "BY_MAIL" && other.options.key == ["lower(mail)"])
-    #expect(more.contains("# the table has no column new:") && other.options.contract == .freeze)
+    #expect(other.name == "BY_MAIL" && other.options.rules.key == ["lower(mail)"])
+    #expect(more.contains("# the table has no column new:") && other.options.table.contract == .freeze)
   }
 
   @Test(
@@ -148,7 +150,7 @@ struct JobDraftTests {
         atPath: "\(folder)/\(name)", contents: Data("\(name.prefix(1)),x\n1,2\n".utf8))
     }
     let (_, table) = try draft(folder + "/")
-    #expect(table.name == "in" && table.options.types.keys.contains("a") && table.sources == [Source(folder + "/")])
+    #expect(table.name == "in" && table.options.table.types.keys.contains("a") && table.sources == [Source(folder + "/")])
     #expect(try draft(folder + "/*.csv").table.name == "records")
     #expect(throws: UpsurgeError.self) { try draft(folder + "/*.tsv") }
   }

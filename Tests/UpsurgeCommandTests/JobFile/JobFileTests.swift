@@ -48,7 +48,7 @@ struct JobFileTests {
     #expect(job.tables.map(\.name) == ["members", "changes"])
     let members = job.tables[0]
     #expect(members.sources == ["jobs/feed.csv"] && !members.sources[0].isReworded)
-    #expect(members.options.key == ["Symbol"] && members.options.onError == .reject)
+    #expect(members.options.rules.key == ["Symbol"] && members.options.rejects.onError == .reject)
     #expect(members.kind == .snapshot && members.sweep == .hard && members.scope == "tenant = 7")
     var guards = MirrorGuards()
     guards.leastRows = 2
@@ -72,7 +72,7 @@ struct JobFileTests {
   func defaults() throws {
     let table = try self.table("")
     var options = LoadOptions()
-    options.onError = .reject
+    options.rejects.onError = .reject
     #expect(String(describing: table.options) == String(describing: options))
     #expect(table.kind == .snapshot && table.sweep == .none && table.headers.isEmpty)
     #expect(try read("tables: {t: {source: a}}").atomicity == .table)
@@ -165,7 +165,7 @@ struct JobFileTests {
     var expected = MirrorTable(name: "t", sources: ["jobs/a.csv"])
     try TableOptions.parse(words).apply(to: &expected)
     #expect(Self.shown(table) == Self.shown(expected))
-    #expect(expected.options.key == ["id", "a, b", "x\"y"] && expected.options.csv.nullSpellings.count == 3)
+    #expect(expected.options.rules.key == ["id", "a, b", "x\"y"] && expected.options.input.csv.nullSpellings.count == 3)
     let mentioned = Set(words.map { $0.prefix { $0 != "=" } })
     let left = OptionCatalogue.keys.filter { $0.group == nil && !mentioned.contains($0.option[...]) }.map(
       \.key)
@@ -182,8 +182,8 @@ struct JobFileTests {
   /// A table as text, whose dictionaries keep no order.
   private static func shown(_ table: MirrorTable) -> String {
     var table = table
-    let types = table.options.types.sorted { $0.key < $1.key }
-    table.options.types = [:]
+    let types = table.options.table.types.sorted { $0.key < $1.key }
+    table.options.table.types = [:]
     return "\(table) \(types)"
   }
 
@@ -200,24 +200,24 @@ struct JobFileTests {
       no-header: true
       strict: false
       """)
-    #expect(table.options.renames == ["a=b": "c=d", "x:y": "z, w", "007": "bond"])
-    #expect(table.options.defaults == ["a=b": "c=d", "n": "1e3", "e": "", "s": "null"])
+    #expect(table.options.table.renames == ["a=b": "c=d", "x:y": "z, w", "007": "bond"])
+    #expect(table.options.table.defaults == ["a=b": "c=d", "n": "1e3", "e": "", "s": "null"])
     #expect(
       table.options.rules.merge.columns == ["a=b": .sum, "visits": .expression("visits + excluded.visits")])
     #expect(table.options.rules.tombstone == Tombstone(column: "a=b", value: "true"))
-    #expect(table.options.types == ["a:b": "NUMERIC(10,2)"])
-    #expect(table.options.rejectLimit == .percent(2) && table.options.csv.headerLineCount == 0)
-    #expect(!table.options.isStrict)
+    #expect(table.options.table.types == ["a:b": "NUMERIC(10,2)"])
+    #expect(table.options.rejects.limit == .percent(2) && table.options.input.csv.headerLineCount == 0)
+    #expect(!table.options.table.isStrict)
     let words = try self.table(
       "delete-when: {gone: }\nkey: lower(email)\nflatten: '.'\nsweep: {soft: 'a:b'}\nalter: true")
     #expect(words.options.rules.tombstone == Tombstone(column: "gone", value: ""))
-    #expect(words.options.key == ["lower(email)"] && words.options.flattenSeparator == ".")
-    #expect(words.sweep == .soft(column: "a:b") && words.options.contract == .evolve)
+    #expect(words.options.rules.key == ["lower(email)"] && words.options.input.flattenSeparator == ".")
+    #expect(words.sweep == .soft(column: "a:b") && words.options.table.contract == .evolve)
     let others = try self.table(
       "delete-when: op=D\nkey-index: by_name\nsweep: soft:gone\nflatten: false\nrejects: table")
     #expect(others.options.rules.tombstone == Tombstone(column: "op", value: "D"))
     #expect(others.options.rules.target == .index("by_name") && others.sweep == .soft(column: "gone"))
-    #expect(others.options.flattenSeparator == nil && others.options.rejects == .table)
+    #expect(others.options.input.flattenSeparator == nil && others.options.rejects.target == .table)
     #expect(try self.table("any-key: true").options.rules.target == .any)
   }
 
@@ -241,10 +241,10 @@ struct JobFileTests {
     #expect(job.tables[0].headers == ["User-Agent": "nightly", "accept": "*/*"])
     #expect(job.tables[0].sources == ["https://example.org/a.csv"])
     #expect(
-      job.tables[1].options.key == ["x", "y"] && job.tables[1].sweep == .none
-        && !job.tables[1].options.isStrict)
+      job.tables[1].options.rules.key == ["x", "y"] && job.tables[1].sweep == .none
+        && !job.tables[1].options.table.isStrict)
     #expect(
-      job.tables[2].sweep == .hard && job.tables[2].options.isStrict && job.tables[2].scope == "tenant = 7")
+      job.tables[2].sweep == .hard && job.tables[2].options.table.isStrict && job.tables[2].scope == "tenant = 7")
     #expect(job.tables[2].sources == ["exec:cat c.csv"])
   }
 
@@ -314,7 +314,7 @@ struct JobFileTests {
     for start in ["", "\u{FEFF}"] {
       let job = try read(start + text, file: "job.json")
       #expect(job.atomicity == .bounded && job.tables.map(\.name) == ["aé/b"])
-      #expect(job.tables[0].guards.maximumDeletes == .count(12) && job.tables[0].options.isStrict)
+      #expect(job.tables[0].guards.maximumDeletes == .count(12) && job.tables[0].options.table.isStrict)
     }
   }
 

@@ -53,7 +53,9 @@ struct OptionCatalogueTests {
   func all() {
     for option in OptionCatalogue.all {
       let others = OptionCatalogue.all.filter { $0.term == option.term && $0.topic != option.topic }
-      for other in others { #expect(other.topic.commands.isDisjoint(with: option.topic.commands), "\(option.name)") }
+      for other in others {
+        #expect(other.topic.commands.isDisjoint(with: option.topic.commands), "\(option.name)")
+      }
       #expect(!option.help.isEmpty || option.isHidden, "\(option.name)")
     }
     #expect(Set(OptionCatalogue.all.map(\.term)) == Set(Term.allCases))

@@ -45,7 +45,8 @@ import Upsurge
       // A key of the job, and what mirrors lack.
       #expect(keys.contains(String(said)) || [.atomic, .source, .stopAfter].contains(term), "\(term)")
     }
-    #expect(JobWording.flags == Set(OptionCatalogue.keys.filter { $0.isFlag && $0.term != .alter }.map(\.term)))
+    #expect(
+      JobWording.flags == Set(OptionCatalogue.keys.filter { $0.isFlag && $0.term != .alter }.map(\.term)))
   }
 
   @Test("What is stored of a wording is the same when it is read again", arguments: sentences.indices)

@@ -11,8 +11,8 @@ import UpsurgeMirror
 
   private func job() -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
-    table.options.key = ["id"]
-    table.options.onError = .reject
+    table.options.rules.key = ["id"]
+    table.options.rejects.onError = .reject
     table.sweep = .hard
     return MirrorJob(database: scratch.file("a.db"), tables: [table])
   }

@@ -78,7 +78,7 @@ import UpsurgeStorage
     let isSame = try readFile(path) == before
     #expect(isSame && status.output.contains("members"), "\(status.talk)")
     var table = MirrorTable(name: "new", sources: [scratch.write("id\n1\n", to: "n.csv")])
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     let summary = MirrorJob(database: path, tables: [table]).run()
     #expect(summary.exitCode == 0, "\(message(summary))")
     #expect(try number(FeedTable.layout) == 6)
@@ -94,7 +94,7 @@ import UpsurgeStorage
     try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
     _ = scratch.write("id,n\n8,1\n", to: "in/c.csv")
     var table = MirrorTable(name: "stock", sources: [scratch.file("in")])
-    table.options.key = ["id"]
+    table.options.rules.key = ["id"]
     let summary = MirrorJob(database: path, tables: [table]).run()
     #expect(summary.exitCode == 0 && summary.ledger.inserted == 1, "\(message(summary))")
     #expect(try number(TakenFiles.layout) == 2)

@@ -116,9 +116,9 @@ struct DirectEndTests {
   /// A hundred rows in batches of ten, of which 50 are enough to be made the database.
   private func job(_ source: String, _ policy: LoadOptions.DirectPolicy) -> LoadJob {
     var options = LoadOptions()
-    options.direct = policy
-    options.directLimits.leastRowCount = 50
-    options.batchSizes = Batch.Sizes(arenaByteCount: 4_000, cellCount: 1_000, recordCount: 10)
+    options.transaction.direct = policy
+    options.tuning.directLimits.leastRowCount = 50
+    options.tuning.batchSizes = Batch.Sizes(arenaByteCount: 4_000, cellCount: 1_000, recordCount: 10)
     return LoadJob(database: path, table: "t", sources: [source], options: options)
   }
 
@@ -150,7 +150,7 @@ struct DirectEndTests {
     #expect(summary.committedCount >= 50 && summary.committedCount <= 75)
     #expect(try Database(path).rows("SELECT count(*) FROM t") == ["\(summary.committedCount)"])
     #expect(summary.error?.position?.record == 76)
-    job.options.onError = .reject
+    job.options.rejects.onError = .reject
     let rest = job.run()
     #expect(rest.exitCode == 2 && rest.resumedCount == summary.committedCount, "\(rest)")
     #expect(rest.ledger.inserted == 99 && rest.ledger.rejected == 1)
@@ -167,8 +167,8 @@ struct DirectEndTests {
     var job = job(source, .never)
     let ordinary = job.run()
     #expect(ordinary.exitCode == 65 && access(path, F_OK) != 0, "\(ordinary)")
-    job.options.direct = .always
-    job.options.directLimits.leastRowCount = leastRowCount
+    job.options.transaction.direct = .always
+    job.options.tuning.directLimits.leastRowCount = leastRowCount
     let summary = job.run()
     #expect(summary.error?.description == ordinary.error?.description)
     #expect(access(image, F_OK) != 0)
@@ -197,8 +197,8 @@ struct DirectEndTests {
     let disk = try #require(SmallDisk(in: scratch, size: "3m"))
     let path = disk.file("a.db")
     var options = LoadOptions()
-    options.direct = .always
-    options.directLimits.leastFreeByteCount = 0
+    options.transaction.direct = .always
+    options.tuning.directLimits.leastFreeByteCount = 0
     let job = LoadJob(database: path, table: "t", sources: [wide(90_000)], options: options)
     let notes = RunNotes()
     let summary = job.run(note: { notes.add($0.text) })
@@ -223,10 +223,10 @@ struct DirectEndTests {
     let disk = try #require(SmallDisk(in: scratch, size: size))
     let path = disk.file("a.db")
     var options = LoadOptions()
-    options.direct = .always
-    options.key = ["k"]
-    options.memory = .mebibytes(16)
-    options.directLimits.leastFreeByteCount = leastFreeByteCount
+    options.transaction.direct = .always
+    options.rules.key = ["k"]
+    options.transaction.memory = .mebibytes(16)
+    options.tuning.directLimits.leastFreeByteCount = leastFreeByteCount
     let job = LoadJob(
       database: path, table: "t", sources: [scratch.write(text, to: "keys.csv")], options: options)
     let notes = RunNotes()
@@ -256,9 +256,9 @@ struct DirectEndTests {
     let disk = try #require(SmallDisk(in: scratch, size: "4m"))
     let path = disk.file("a.db")
     var options = LoadOptions()
-    options.direct = .always
-    options.directLimits.leastFreeByteCount = 1 << 20
-    options.directLimits.leastRowCount = 1_000
+    options.transaction.direct = .always
+    options.tuning.directLimits.leastFreeByteCount = 1 << 20
+    options.tuning.directLimits.leastRowCount = 1_000
     let job = LoadJob(database: path, table: "t", sources: [wide(100_000)], options: options)
     let summary = job.run()
     #expect(summary.exitCode == 3 && summary.isResumable, "\(summary)")

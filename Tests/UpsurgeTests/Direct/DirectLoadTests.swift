@@ -43,9 +43,9 @@ struct DirectLoadTests {
     _ options: LoadOptions, _ sources: [String], _ policy: LoadOptions.DirectPolicy
   ) throws -> Result {
     var options = options
-    options.direct = policy
+    options.transaction.direct = policy
     let (path, rejects) = (scratch.file("a.db"), scratch.file("rejects"))
-    options.rejectsPath = rejects
+    options.rejects.path = rejects
     let notes = RunNotes()
     let summary = LoadJob(database: path, table: "t", sources: sources, options: options).run(
       note: { if $0.level != .detail { notes.add($0.text) } })
@@ -131,33 +131,33 @@ struct DirectLoadTests {
       scratch.write(Self.csv(&random, count: count, oddities: Int(seed % 4)), to: "\($0).csv")
     }
     var options = LoadOptions()
-    options.onError = .reject
-    options.csv.delimiter = [UInt8(ascii: ",")]
-    options.csv.headerLineCount = 1
+    options.rejects.onError = .reject
+    options.input.csv.delimiter = [UInt8(ascii: ",")]
+    options.input.csv.headerLineCount = 1
     switch seed % 6 {
-    case 1, 2: options.key = ["id"]
-    case 3: options.key = ["id", "name"]
-    case 4: options.key = ["name"]
+    case 1, 2: options.rules.key = ["id"]
+    case 3: options.rules.key = ["id", "name"]
+    case 4: options.rules.key = ["name"]
     case 5:
-      options.key = ["id"]
-      options.mode = seed % 4 == 1 ? .insert : .ignore
+      options.rules.key = ["id"]
+      options.rules.mode = seed % 4 == 1 ? .insert : .ignore
     default: break
     }
-    options.isStrict = seed % 3 == 2
-    if seed % 7 == 3 { options.recordLimit = UInt64(count / 2 + 1) }
-    if seed % 7 == 5 { options.types = ["number": "TEXT"] }
-    options.batchSizes = Batch.Sizes(
+    options.table.isStrict = seed % 3 == 2
+    if seed % 7 == 3 { options.input.recordLimit = UInt64(count / 2 + 1) }
+    if seed % 7 == 5 { options.table.types = ["number": "TEXT"] }
+    options.tuning.batchSizes = Batch.Sizes(
       arenaByteCount: Int.random(in: 300...4_000, using: &random),
       cellCount: Int.random(in: 20...400, using: &random), recordCount: Int.random(in: 1...60, using: &random)
     )
     // Rows in front of the first obstacle stand, or are read again.
-    options.directLimits.leastRowCount = [1, count / 2 + 1, 100_000][Int(seed / 4 % 3)]
+    options.tuning.directLimits.leastRowCount = [1, count / 2 + 1, 100_000][Int(seed / 4 % 3)]
     let expected = try load(options, sources, .never)
     let actual = try load(options, sources, .always)
     #expect(actual.equals(expected) && !expected.isPacked, "seed \(seed): \(actual)\n\(expected)")
     // Without anything odd all of it is packed from the first batch on, unless a text key is in no order, or a second
     // file has the same keys.
-    if seed % 4 == 0 && seed % 6 < 3 && (sources.count == 1 || options.key.isEmpty) {
+    if seed % 4 == 0 && seed % 6 < 3 && (sources.count == 1 || options.rules.key.isEmpty) {
       #expect(actual.isPacked, "seed \(seed)")
     }
   }
@@ -168,9 +168,9 @@ struct DirectLoadTests {
     let count = 150_000
     var lines = (0..<count).map { "key \($0 * 7_919 % 150_001),\($0)\n" }
     var options = LoadOptions()
-    options.key = ["k"]
-    options.memory = .mebibytes(16)
-    options.directLimits.leastRowCount = 1
+    options.rules.key = ["k"]
+    options.transaction.memory = .mebibytes(16)
+    options.tuning.directLimits.leastRowCount = 1
     for place in [nil, count - 5] {
       if let place { lines[place] = "key 0,last\n" }
       let source = scratch.write("k,b\n" + lines.joined(), to: "a.csv")
@@ -190,9 +190,9 @@ struct DirectLoadTests {
     }
     let source = scratch.write(lines.joined(separator: "\n") + "\n", to: "a.ndjson")
     var options = LoadOptions()
-    options.key = ["id"]
-    options.batchSizes = Batch.Sizes(arenaByteCount: 60_000, cellCount: 400, recordCount: 20)
-    options.directLimits.leastRowCount = leastRowCount
+    options.rules.key = ["id"]
+    options.tuning.batchSizes = Batch.Sizes(arenaByteCount: 60_000, cellCount: 400, recordCount: 20)
+    options.tuning.directLimits.leastRowCount = leastRowCount
     let expected = try load(options, [source], .never)
     let actual = try load(options, [source], .always)
     #expect(actual.equals(expected) && actual.isPacked == (leastRowCount == 1))
@@ -204,7 +204,7 @@ struct DirectLoadTests {
     var kept: [[String]] = []
     for policy in [LoadOptions.DirectPolicy.never, .always] {
       var options = LoadOptions()
-      (options.keepsHistory, options.direct) = (true, policy)
+      (options.transaction.keepsHistory, options.transaction.direct) = (true, policy)
       let path = scratch.file("\(policy).db")
       let summary = LoadJob(database: path, table: "t", sources: [source], options: options).run()
       #expect(summary.exitCode == 0, "\(summary)")
@@ -220,9 +220,11 @@ struct DirectLoadTests {
   func ordinary() throws {
     let source = scratch.write("id,b\n1,x\n2,y\n", to: "a.csv")
     let changes: [(inout LoadOptions) -> Void] = [
-      { $0.commitEvery = 5 }, { $0.isAtomic = true }, { $0.durability = .off },
-      { $0.changesPath = self.scratch.file("changes") }, { $0.emitPath = self.scratch.file("sql") },
-      { $0.initSQL = "CREATE TEMP VIEW v AS SELECT 1" }, { $0.indexes = [["b"]] },
+      { $0.transaction.commitEvery = 5 }, { $0.transaction.isAtomic = true },
+      { $0.transaction.durability = .off },
+      { $0.output.changesPath = self.scratch.file("changes") },
+      { $0.output.emitPath = self.scratch.file("sql") },
+      { $0.table.initSQL = "CREATE TEMP VIEW v AS SELECT 1" }, { $0.indexes.wanted = [["b"]] },
     ]
     for (index, change) in changes.enumerated() {
       var options = LoadOptions()
@@ -242,9 +244,9 @@ struct DirectLoadTests {
   @Test("An output that would be the file in which rows are packed is refused")
   func output() throws {
     var options = LoadOptions()
-    options.direct = .always
+    options.transaction.direct = .always
     let path = scratch.file("a.db")
-    options.rejectsPath = path + "-upsurge"
+    options.rejects.path = path + "-upsurge"
     let source = scratch.write("id,b\n1,x\n", to: "a.csv")
     let summary = LoadJob(database: path, table: "t", sources: [source], options: options).run()
     #expect(summary.exitCode == 64, "\(summary)")

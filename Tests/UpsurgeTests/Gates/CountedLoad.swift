@@ -14,7 +14,7 @@ struct CountedLoad: Sendable, CustomTestStringConvertible {
   /// What every record must have become.
   var outcome: KeyPath<Ledger, UInt64> & Sendable
   var rowCount = CountedRows.narrowCount
-  var change: @Sendable (inout LoadOptions) -> Void = { $0.key = ["id"] }
+  var change: @Sendable (inout LoadOptions) -> Void = { $0.rules.key = ["id"] }
 
   var testDescription: String { name }
 
@@ -26,8 +26,8 @@ struct CountedLoad: Sendable, CustomTestStringConvertible {
     CountedLoad(
       name: "narrow CSV, two indexes", input: { CountedRows.narrow }, outcome: \.inserted,
       change: {
-        $0.key = ["id"]
-        $0.indexes = [["quantity"], ["name"]]
+        $0.rules.key = ["id"]
+        $0.indexes.wanted = [["quantity"], ["name"]]
       }),
     CountedLoad(
       name: "narrow CSV, WITHOUT ROWID",
@@ -45,7 +45,7 @@ struct CountedLoad: Sendable, CustomTestStringConvertible {
       name: "narrow NDJSON, new table", input: { CountedRows.narrowNDJSON }, outcome: \.inserted),
     CountedLoad(
       name: "wide CSV, random text key", input: { CountedRows.wide }, outcome: \.inserted,
-      rowCount: CountedRows.wideCount, change: { $0.key = ["key"] }),
+      rowCount: CountedRows.wideCount, change: { $0.rules.key = ["key"] }),
   ]
 
   /// Loads once, and counts.
@@ -73,9 +73,9 @@ struct CountedLoad: Sendable, CustomTestStringConvertible {
   ) throws -> RunSummary {
     var options = LoadOptions()
     change(&options)
-    options.commitEvery = options.key == ["key"] ? .auto : .records(20_000)
-    options.csv.delimiter = [UInt8(ascii: ",")]
-    options.vfsName = disk?.name
+    options.transaction.commitEvery = options.rules.key == ["key"] ? .auto : .records(20_000)
+    options.input.csv.delimiter = [UInt8(ascii: ",")]
+    options.environment.vfsName = disk?.name
     let source = scratch.write(bytes, to: "input")
     let summary = LoadJob(database: path, table: "t", sources: [source], options: options).run()
     #expect(summary.error == nil && summary.exitCode == 0)

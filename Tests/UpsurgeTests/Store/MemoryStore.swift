@@ -49,7 +49,7 @@ final class MemoryStore: Store, @unchecked Sendable {
       let mark = options.rules.tombstone?.column ?? ""
       let inferred = try source.inferColumnsOfNewTable(options: options).filter { !SQLName.isSame($0.name, mark) }
       table = MemoryTable(
-        columns: inferred.map { MemoryTable.Column(name: $0.name, affinity: $0.type.affinity) }, key: options.key)
+        columns: inferred.map { MemoryTable.Column(name: $0.name, affinity: $0.type.affinity) }, key: options.rules.key)
       begin()
       working?.tables[SQLName.folded(name)] = table
     }
@@ -61,7 +61,7 @@ final class MemoryStore: Store, @unchecked Sendable {
       return ColumnTarget(name: column.name, affinity: column.affinity, spellingPolicy: policy)
     }
     let facts = TableFacts(
-      name: name, isNew: isNew, columns: isNew ? [] : targets, addsColumns: isNew || options.contract == .evolve)
+      name: name, isNew: isNew, columns: isNew ? [] : targets, addsColumns: isNew || options.table.contract == .evolve)
     var columns = ColumnRegistry(isNew || source.isJSON ? targets : [])
     if let tombstone = options.rules.tombstone?.column, !targets.contains(where: { SQLName.isSame($0.name, tombstone) }) {
       columns.add(ColumnTarget(name: tombstone, affinity: .none, spellingPolicy: .warn))

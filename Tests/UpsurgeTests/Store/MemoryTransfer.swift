@@ -62,7 +62,7 @@ final class MemoryTransfer: StoreTransfer {
     }
     inputPlace.prove(batch, recordCount: batch.recordCount)
     inputPlace.allWarnings.merge(batch.warnings)
-    if !context.options.isAtomic && context.options.dryRun == nil { try commit(isLast: false) }
+    if !context.options.transaction.isAtomic && context.options.output.dryRun == nil { try commit(isLast: false) }
   }
 
   private func addColumns(_ new: [ColumnTarget]) {
@@ -163,7 +163,7 @@ final class MemoryTransfer: StoreTransfer {
   }
 
   private func take(_ reject: Reject) throws(UpsurgeError) {
-    if context.options.onError == .stop {
+    if context.options.rejects.onError == .stop {
       fatalReject = reject
       throw reject.asError
     }
@@ -181,7 +181,7 @@ final class MemoryTransfer: StoreTransfer {
   func sweep() throws(UpsurgeError) {}
 
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
-    if context.options.dryRun != nil { return rollback() }
+    if context.options.output.dryRun != nil { return rollback() }
     store.begin()
     try commit(isLast: !isInterrupted)
     isDone = true
@@ -189,7 +189,7 @@ final class MemoryTransfer: StoreTransfer {
 
   func rollback() {
     store.rollBack()
-    if context.options.dryRun == nil { ledger = committedLedger }
+    if context.options.output.dryRun == nil { ledger = committedLedger }
     isDone = true
   }
 

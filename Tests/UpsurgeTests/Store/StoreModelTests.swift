@@ -72,7 +72,7 @@ struct StoreModelTests {
   private func run(_ source: String, _ feed: StoreFeed, into store: MemoryStore? = nil) -> RunSummary {
     var options = feed.options
     // There must be a table to be changed only.
-    if source.contains("feed0"), options.mode == .update || options.mode == .delete { options.mode = nil }
+    if source.contains("feed0"), options.rules.mode == .update || options.rules.mode == .delete { options.rules.mode = nil }
     let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
     let end = job.runToEnd(
       control: RunControl(), into: store.map { store -> StoreMaker in { _ in store } }, note: { _ in }, tick: { _ in })
@@ -116,12 +116,12 @@ struct StoreFeed {
   var options = LoadOptions()
   var texts: [String] = []
   var recordsPerBatch = 64 {
-    didSet { options.batchSizes.recordCount = recordsPerBatch }
+    didSet { options.tuning.batchSizes.recordCount = recordsPerBatch }
   }
 
   static var plain: StoreFeed {
     var feed = StoreFeed()
-    feed.options.key = ["k"]
+    feed.options.rules.key = ["k"]
     return feed
   }
 
@@ -129,16 +129,16 @@ struct StoreFeed {
 
   init(_ random: inout SeededGenerator) {
     format = random.next(2) == 0 ? "csv" : "ndjson"
-    options.onError = .reject
-    options.direct = .never
-    options.key = [[], ["k"], ["k", "g"]][random.next(3)]
-    if !options.key.isEmpty {
-      options.mode = [nil, .upsert, .insert, .ignore, .update, .delete][random.next(6)]
+    options.rejects.onError = .reject
+    options.transaction.direct = .never
+    options.rules.key = [[], ["k"], ["k", "g"]][random.next(3)]
+    if !options.rules.key.isEmpty {
+      options.rules.mode = [nil, .upsert, .insert, .ignore, .update, .delete][random.next(6)]
       if random.next(4) == 0 { options.rules.tombstone = Tombstone(column: "gone", value: "1") }
     }
-    options.isAtomic = random.next(6) == 0
-    options.batchSizes.recordCount = 1 + random.next(90)
-    recordsPerBatch = options.batchSizes.recordCount
+    options.transaction.isAtomic = random.next(6) == 0
+    options.tuning.batchSizes.recordCount = 1 + random.next(90)
+    recordsPerBatch = options.tuning.batchSizes.recordCount
     let nights = 1 + random.next(3)
     for _ in 0..<nights { texts.append(text(records: random.next(160) + 1, &random)) }
   }

@@ -109,7 +109,7 @@ final class ChunkStage: WriterStage {
     do throws(UpsurgeError) {
       let looking = try Connection.looking(at: connection.path)
       var condition: String?
-      if case .soft(let column)? = settings.snapshot?.sweep {
+      if case .soft(let column)? = settings.delivery.snapshot?.sweep {
         condition = try SoftMark(column, in: plan.schema).isThere
       }
       return try KeySearch(plan, condition: condition, on: looking)

@@ -56,12 +56,14 @@ final class ClaimStage: WriterStage {
     // Of a table that an earlier part of the run has made, that part's notes stand.
     try claims.settle(isTableNew: settings.sorting.isTableNew && writer.earlier.ledger.read == 0)
     try claims.markEdits()
-    if let scope = settings.snapshot?.scope, let edited = claims.editedTerm {
+    if let scope = settings.delivery.snapshot?.scope, let edited = claims.editedTerm {
       writer.stages.sweep?.rowsOutside = try writer.count(
         rowsIn: "(\(scope)) IS NOT TRUE AND NOT (\(edited))")
     }
     hasMarkedEdits = true
-    guard claims.rules.isOwned, !claims.hasCounted, let rules = settings.snapshot, rules.sweep != .none else {
+    guard claims.rules.isOwned, !claims.hasCounted, let rules = settings.delivery.snapshot,
+      rules.sweep != .none
+    else {
       return
     }
     writer.stages.sweep?.rowsBefore = try writer.count(
@@ -142,7 +144,8 @@ final class ClaimStage: WriterStage {
     do throws(UpsurgeError) {
       try writer.begin()
       let isWhole =
-        settings.snapshot != nil && writer.guardRefusal == nil && writer.stages.sweep?.unreadableCount == 0
+        settings.delivery.snapshot != nil && writer.guardRefusal == nil
+        && writer.stages.sweep?.unreadableCount == 0
         && writer.earlier.ledger.read == 0
       try finish(unseen: isWhole ? writer.stages.sweep?.unseenTerm() : nil)
     } catch {

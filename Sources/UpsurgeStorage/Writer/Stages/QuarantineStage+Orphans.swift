@@ -8,7 +8,9 @@ extension QuarantineStage {
   func missingParent(
     of record: Int, in batch: borrowing Batch, after refusal: Refusal
   ) throws(UpsurgeError) -> String? {
-    guard settings.quarantinesOrphans, refusal.code == ResultCode.constraintForeignKey else { return nil }
+    guard settings.delivery.quarantinesOrphans, refusal.code == ResultCode.constraintForeignKey else {
+      return nil
+    }
     for key in plan.schema.foreignKeys.indices {
       if let words = try missingParent(of: record, in: batch, key: key) { return words }
     }

@@ -34,7 +34,8 @@ final class QuarantineStage: WriterStage {
 
   var permits: StorePermits {
     if settings.replaysKept { return Self.lookingAtEach }
-    let mayKeep = settings.quarantinesUnknown || settings.quarantinesOrphans || !plan.homelessCells.isEmpty
+    let mayKeep =
+      settings.quarantinesUnknown || settings.delivery.quarantinesOrphans || !plan.homelessCells.isEmpty
     return mayKeep ? .all.subtracting(.sorted) : .all
   }
 

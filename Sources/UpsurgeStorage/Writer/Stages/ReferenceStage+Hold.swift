@@ -130,7 +130,7 @@ extension ReferenceStage {
         continue
       }
       if let found = culprit, found.ordinal == hold.ordinal(of: record) {
-        if settings.quarantinesOrphans, let quarantine = writer.stages.quarantine {
+        if settings.delivery.quarantinesOrphans, let quarantine = writer.stages.quarantine {
           let words = try quarantine.orphanWords(batch, record, key: found.key)
           try writer.quarantine(batch, record, waitingFor: words)
         } else {

@@ -226,7 +226,7 @@ final class ReferenceStage: WriterStage {
 
   /// Whether the run ends at the first record whose parent never came.
   var endsAtOpenReference: Bool {
-    settings.onError == .stop && !settings.quarantinesOrphans || connection.durability == .off
+    settings.onError == .stop && !settings.delivery.quarantinesOrphans || connection.durability == .off
   }
 
   private func endOfRun(_ culprit: ReferenceSetters.Culprit) throws(UpsurgeError) -> UpsurgeError? {

@@ -8,7 +8,7 @@ extension SweepStage {
     guard seen == nil, !plan.schema.columns.isEmpty else { return }
     let byteLimit = (rules ?? SnapshotRules()).bitsByteLimit
     let memory = settings.seenMemory ?? SeenMemory(byteLimit: byteLimit)
-    if let state = settings.rowState {
+    if let state = settings.delivery.rowState {
       writer.stages.claims = try ClaimStage(writer, state)
       seen = try SeenRows(plan, on: connection, memory: memory)
     }
@@ -18,7 +18,7 @@ extension SweepStage {
     if let scope = rules.scope { rowsOutside = try writer.count(rowsIn: "(\(scope)) IS NOT TRUE") }
     try beginAcceptance(rules)
     // Those that the feed has delivered are counted when the first transaction begins.
-    if settings.rowState?.isOwned == true { return }
+    if settings.delivery.rowState?.isOwned == true { return }
     let scope = try rules.liveScope(of: plan.schema)
     let counted = "(\(scope))\(acceptance.term)"
     rowsBefore = !acceptance.holdsRows && countsRowsLater(rules) ? nil : try writer.count(rowsIn: counted)
@@ -72,7 +72,7 @@ extension SweepStage {
   /// The rows that no record was about, where their number is known without looking at them.
   func countUnseen(_ rules: SnapshotRules) throws(UpsurgeError) -> UInt64? {
     guard let seen, rules.sweep == .hard, rules.scope == nil, plan.hasPlainRows, unreadableCount == 0,
-      settings.rowState?.isOwned != true, claims?.keptTerm == nil,
+      settings.delivery.rowState?.isOwned != true, claims?.keptTerm == nil,
       writer.ledger.rejected + writer.ledger.quarantined + writer.ledger.ignored + writer.ledger.deleted == 0
     else { return nil }
     let now = try writer.count(rowsIn: "1")

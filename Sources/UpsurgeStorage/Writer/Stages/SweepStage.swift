@@ -34,7 +34,7 @@ final class SweepStage: WriterStage {
 
   init(_ writer: TableWriter) {
     self.writer = writer
-    rules = writer.settings.snapshot
+    rules = writer.settings.delivery.snapshot
   }
 
   var permits: StorePermits { .all }
@@ -257,7 +257,7 @@ extension TableWriter {
   ///   `refuseSweep` tells of those that stay.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   package func sweep(leavesOpen: Bool = false) throws(UpsurgeError) {
-    if let rules = settings.snapshot, let sweep = stages.sweep {
+    if let rules = settings.delivery.snapshot, let sweep = stages.sweep {
       try sweep.sweep(rules, leavesOpen: leavesOpen)
     } else {
       try stages.claims?.end()

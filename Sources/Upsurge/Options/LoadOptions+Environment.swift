@@ -1,0 +1,45 @@
+import UpsurgeInput
+
+extension LoadOptions {
+  /// What the program that runs a load brings along.
+  package struct Environment: Sendable {
+    /// Databases of which more is read than this load reads.
+    package var databaseSnapshots: DatabaseSnapshots?
+    /// What the program itself is the source of, by name.
+    var ownSources: [String: OwnSource] = [:]
+    /// Makes records of the sources' bytes; nil where they are CSV or JSON.
+    var parser: (any FormatParser)?
+    /// What http and https sources are asked with, and what of any source may not be shown.
+    package var question = HTTPQuestion()
+    /// What the disk has left for sources that are read ahead; for tests, nil asks the system.
+    package var spoolRoom: (@Sendable () -> Int?)?
+    /// The SQLite VFS that the database is opened with; for tests, nil is the system's own.
+    package var vfsName: String?
+
+    package init() {}
+  }
+
+  /// Sizes and bounds on which the result does not depend.
+  package struct Tuning: Sendable {
+    /// Sizes of a batch.
+    package var batchSizes = Batch.Sizes.standard
+    /// When records are worth sorting.
+    package var sorting = SortingSettings()
+    /// Rows in a statement at most; nil is the writer's choice.
+    package var rowsPerStatement: Int?
+    package var directLimits = DirectLimits()
+    package var chunkSizes = SnapshotChunk.Sizes()
+
+    package init() {}
+  }
+
+  /// What ends packing, and when that was for nothing; for tests.
+  package struct DirectLimits: Sendable {
+    /// Fewer rows are not made the database before others follow through SQLite: they would be part of a transaction,
+    /// which may be rolled back.
+    package var leastRowCount = CommitInterval.automaticCount
+    /// With less room on its disk the file grows no more: ending at a commit before the disk is full is the writer's
+    /// work.
+    package var leastFreeByteCount = 16 << 20
+  }
+}

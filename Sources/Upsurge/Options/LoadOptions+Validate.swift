@@ -1,0 +1,114 @@
+extension LoadOptions {
+  /// - Throws: `usage` where two options contradict each other.
+  package func validate() throws(UpsurgeError) {
+    try input.validate()
+    try output.validate()
+    try validateRules()
+    try validateResume()
+    try transaction.validateMemory()
+    try rejects.validate()
+    try table.validateTypes()
+    try transaction.validateCommits()
+  }
+
+  /// Where no record of the run is kept, nothing can go on and nothing stays listed.
+  private func validateResume() throws(UpsurgeError) {
+    let reason: Wording? =
+      output.dryRun != nil
+      ? "\(.dryRun) leaves nothing behind"
+      : transaction.durability == .off ? "\(.durability, "off") keeps no record" : nil
+    guard let reason else { return }
+    if transaction.resume == .require {
+      throw UpsurgeError(
+        .usage, "\(.resume, "require") goes on with an earlier run, and \(saying: reason)",
+        hint: "leave out one of them")
+    }
+    if transaction.keepsHistory {
+      throw UpsurgeError(
+        .usage, "\(.history) keeps the run listed, and \(saying: reason)", hint: "leave out \(.history)")
+    }
+  }
+}
+
+extension LoadOptions.Input {
+  fileprivate func validate() throws(UpsurgeError) {
+    guard let jsonMap else { return }
+    if jsonMap.isEmpty || jsonMap.utf8.contains(0) {
+      throw UpsurgeError(.usage, "\(.jsonMap) takes the name of a column", hint: "\(.jsonMap, "id")")
+    }
+    if let format, format != .json {
+      throw UpsurgeError(
+        .usage, "\(.jsonMap) is for a JSON document, and \(.format) is \(format.rawValue)",
+        hint: "leave out \(.format), or give \(.format, "json")")
+    }
+  }
+}
+
+extension LoadOptions.Output {
+  fileprivate func validate() throws(UpsurgeError) {
+    if emitPath != nil && maxStatement.byteCount < 256 {
+      throw UpsurgeError(
+        .usage, "\(.maxStatement, maxStatement) is too small", hint: "give at least \(.maxStatement, "256")")
+    }
+  }
+}
+
+extension LoadOptions.Rejects {
+  fileprivate func validate() throws(UpsurgeError) {
+    if limit != nil && onError == .stop {
+      throw UpsurgeError(
+        .usage, "\(.maxRejects) says how many rejects are borne, and \(.onError, "stop") bears none",
+        hint: "add \(.onError, "reject")")
+    }
+  }
+}
+
+extension LoadOptions.Transaction {
+  fileprivate func validateMemory() throws(UpsurgeError) {
+    if memory.byteCount < 16 << 20 {
+      throw UpsurgeError(
+        .usage, "\(.memory, memory) is too small", hint: "give at least \(.memory, "16MiB")")
+    }
+  }
+
+  fileprivate func validateCommits() throws(UpsurgeError) {
+    if !commitEvery.isPositive {
+      throw UpsurgeError(
+        .usage, "\(.commitEvery, commitEvery) is too small", hint: "give at least 1, 1B or 1ms")
+    }
+    if walLimit.byteCount < 4 << 20 {
+      throw UpsurgeError(
+        .usage, "\(.walLimit, walLimit) is too small", hint: "give at least \(.walLimit, "4MiB")")
+    }
+  }
+}
+
+extension LoadOptions.Table {
+  /// A type is words and at most two sizes, so that nothing else gets into the CREATE TABLE.
+  fileprivate func validateTypes() throws(UpsurgeError) {
+    let constraints: Set = [
+      "PRIMARY", "KEY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE",
+      "REFERENCES", "GENERATED", "ALWAYS", "AS", "CONSTRAINT",
+    ]
+    let strictTypes: Set = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
+    for (column, type) in types {
+      let words = type.split(separator: "(", maxSplits: 1)
+      let name = words.first.map(String.init) ?? ""
+      let isName = !name.isEmpty && name.allSatisfy { $0 == " " || $0 == "_" || $0.isASCII && $0.isLetter }
+      let isSize =
+        words.count < 2
+        || words[1].hasSuffix(")") && words[1].dropLast().allSatisfy { ", 0123456789".contains($0) }
+      let isConstraint = name.split(separator: " ").contains { constraints.contains(String($0)) }
+      if !isName || !isSize || isConstraint {
+        throw UpsurgeError(
+          .usage, "\(.type, "\(column):\(type)") is no type",
+          hint: "give one such as INTEGER, REAL, TEXT or BLOB")
+      }
+      if isStrict && !strictTypes.contains(type) {
+        throw UpsurgeError(
+          .usage, "\(.type, "\(column):\(type)") is not for a STRICT table",
+          hint: "STRICT tables know INT, INTEGER, REAL, TEXT, BLOB and ANY")
+      }
+    }
+  }
+}
