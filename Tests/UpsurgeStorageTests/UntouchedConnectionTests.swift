@@ -63,7 +63,7 @@ struct UntouchedConnectionTests {
   @Test(arguments: ["INSERT INTO t VALUES (2)", "CREATE TABLE u(a)", "PRAGMA user_version=3"])
   func aCommitStaysInWALMode(_ sql: String) throws {
     let database = try made()
-    do { try database.open(sql) }
+    do { _ = try database.open(sql) }
     let again = try Connection(path: database.path, createIfMissing: false)
     #expect(try again.text("PRAGMA journal_mode") == "wal")
     #expect(try again.text("PRAGMA integrity_check") == "ok")
@@ -125,7 +125,7 @@ struct UntouchedConnectionTests {
     }
     #expect(access(database.path, F_OK) == 0)
     #expect(bytes(database.path) == [])
-    do { try database.open("CREATE TABLE t(a)") }
+    do { _ = try database.open("CREATE TABLE t(a)") }
     #expect(
       try Connection(path: database.path, createIfMissing: false).integer("SELECT count(*) FROM t") == 0)
   }
