@@ -96,7 +96,8 @@ struct JobDraftTests {
     guard access(file, F_OK) == 0, !name.contains("*"), !name.contains("["), !name.contains("?") else {
       return
     }
-    #expect(try draft(file).table.sources == [Source(file)])
+    // The job file spells `${` otherwise, so what is shown differs.
+    #expect(try draft(file).table.sources.map(\.opening) == [Source(file).opening])
   }
 
   @Test("Leading zeros stay text")
@@ -137,7 +138,8 @@ struct JobDraftTests {
     ])
   func others(source: String, name: String) throws {
     let (text, table) = try draft(source)
-    #expect(table.name == name && table.sources == [Source(source)] && text.contains("# not looked at"))
+    #expect(
+      table.name == name && table.sources.map(\.opening) == [Source(source).opening] && text.contains("# not looked at"))
   }
 
   @Test("A folder is known by its first file, a glob by its first match")
