@@ -1,7 +1,7 @@
 /// A look at a source without storing anything: what `upsurge inspect` does.
 public struct InspectJob: Sendable {
   public var source: Source
-  /// The same options as those of a load; what concerns the database is not used, except the key.
+  /// The options of a load; those that concern the database are not used, except the key.
   public var options: LoadOptions
 
   public init(source: Source, options: LoadOptions = LoadOptions()) {
@@ -9,7 +9,7 @@ public struct InspectJob: Sendable {
     self.options = options
   }
 
-  /// The same of a source as `Source.init(_:)` reads it.
+  /// A look at a source that is a text, as `Source.init(_:)` reads it.
   @_disfavoredOverload
   public init(source: String, options: LoadOptions = LoadOptions()) {
     self.init(source: Source(source), options: options)

@@ -23,7 +23,7 @@ struct ReaderStage {
   private var remaining: UInt64
   private var bytesRead: UInt64 = 0
   private var bytesDecoded: UInt64 = 0
-  /// The same, as they were when the last source was read that is a load of its own.
+  /// Seconds and bytes as they were when the last source was read that is a load of its own.
   private var told = (
     read: 0.0, decode: 0.0, parse: 0.0, wait: 0.0, bytes: UInt64(0), decodedBytes: UInt64(0)
   )

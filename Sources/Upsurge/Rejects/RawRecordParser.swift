@@ -249,7 +249,7 @@ struct RawRecordParser: ~Copyable {
 }
 
 extension Reject {
-  /// The same record, rejected for another reason.
+  /// The reject of this record for another reason.
   func again(_ code: Code, _ reason: String, column: String? = nil) -> Reject {
     var reject = self
     reject.code = code

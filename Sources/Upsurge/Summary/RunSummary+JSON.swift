@@ -7,7 +7,7 @@ extension RunSummary {
     return out.bytes
   }
 
-  /// The same as part of another one.
+  /// Writes the summary as one JSON object that is part of another text.
   package func write(to out: inout JSONText) {
     out.beginObject()
     out.key("database")

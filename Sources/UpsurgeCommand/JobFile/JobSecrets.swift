@@ -92,7 +92,7 @@ struct JobSecrets {
     }
   }
 
-  /// The same for a text that is shown nowhere.
+  /// Replaces references as ``expand(_:path:place:noting:)`` does, in a text that is shown nowhere.
   func expand(_ text: String, path: String, place: JobPlace) throws(UpsurgeError) -> String {
     var found = Found()
     return try expand(text, path: path, place: place, noting: &found)

@@ -149,7 +149,7 @@ enum FeedTable {
     }
   }
 
-  /// The same feed, before it had a name: what it has noted of rows is the named one's, whether or not that has
+  /// Forgets the feed as it was before it had a name. What it has noted of rows is the named one's, whether or not that has
   /// delivered anything yet.
   private static func forgetUnnamed(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
     guard let unnamed = try read(record.table, ownedBy: "", on: connection),

@@ -49,7 +49,7 @@ public struct MirrorTable: Sendable {
     self.options = options
   }
 
-  /// The same of sources as `Source.init(_:)` reads them.
+  /// A table whose sources are texts, as `Source.init(_:)` reads them.
   @_disfavoredOverload
   public init(name: String, sources: [String], options: LoadOptions = LoadOptions()) {
     self.init(name: name, sources: sources.map { Source($0) }, options: options)

@@ -72,7 +72,7 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
     }
   }
 
-  /// The same, one value of many rows.
+  /// This SQL as one value of many rows.
   var ofManyRows: SQLText {
     var text = self
     text.isAggregate = true

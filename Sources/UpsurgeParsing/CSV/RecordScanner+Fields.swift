@@ -28,8 +28,8 @@ extension RecordScanner {
     take(bytes + offset, byteCount: byteCount, of: field, plan, offset: offset, isInSpill: false)
   }
 
-  /// The same of a field that has escapes, may be a spelling of NULL, or that no column takes; and where the text may not be
-  /// UTF-8.
+  /// Makes the cell of a field that has escapes, may be a spelling of NULL, or goes to no column; also where the text may
+  /// not be UTF-8.
   @inline(never)
   private mutating func takeRareField(
     _ field: Int, from start: Int, to stop: Int, isQuoted: Bool, hasEscapes: Bool
@@ -73,7 +73,7 @@ extension RecordScanner {
     }
   }
 
-  /// The same in a column of numbers.
+  /// Makes the cell of what a field says in a column of numbers.
   @inline(__always)
   mutating func takeNumber(
     _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int, isInSpill: Bool

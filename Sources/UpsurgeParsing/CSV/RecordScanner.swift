@@ -32,7 +32,7 @@ struct RecordScanner {
     case none
     /// Those that neither a delimiter nor a line end follows.
     case lone
-    /// The same; and the second one of a pair ends the field where it can.
+    /// Those of `lone`; and the second one of a pair ends the field where it can.
     case pairs
     /// Those of fields that have several, and none that could end the field.
     case bare
@@ -283,7 +283,7 @@ struct RecordScanner {
     return UInt16(byte) == padding ? closePaddedField(from: start, quoteAt: at, hasEscapes: hasEscapes) : .badQuote
   }
 
-  /// The same where blanks stand behind the quote.
+  /// Decides what a quote means behind which blanks stand, by what follows those.
   @inline(never)
   private mutating func closePaddedField(from start: Int, quoteAt at: Int, hasEscapes: Bool) -> FieldEnd {
     let after = at + 1

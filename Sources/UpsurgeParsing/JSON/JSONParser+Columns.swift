@@ -108,7 +108,7 @@ extension JSONParser {
     newNames.add(name, key: key, affinity: affinity(for: token))
   }
 
-  /// The same for a name that the record has asked for before.
+  /// Lets a value wait whose name the record has asked for before.
   mutating func wait(_ token: upsurge_json_token, place: Int, key: Int, _ frame: JSONFrame) {
     let isAsked = newNames[place].isAsked
     if !isAsked && !hasRoomForColumn { return noteNoRoom(at: token.start) }

@@ -116,7 +116,7 @@ extension JSONParser {
     return true
   }
 
-  /// The same key again, while flattening: what came of its first value in this record is taken back. Only the record
+  /// Takes back what came of the first value of a key that comes again, while flattening. Only the record
   /// itself decides, never what earlier records held, so that its outcome is the same wherever reading begins.
   /// - Parameter isObject: whether the new value is taken apart, too.
   mutating func forgetSubtree(

@@ -83,7 +83,7 @@ extension Connection {
     return try body()
   }
 
-  /// The same for what loses records when it is given up: where it is nearly done it is finished (see `GracePeriod`).
+  /// Runs what a cancellation may end, though that loses records: where it is nearly done it is finished (see `GracePeriod`).
   package func interruptibleInTime<Result>(
     _ body: () throws(UpsurgeError) -> Result
   ) throws(UpsurgeError) -> Result {

@@ -15,7 +15,7 @@ import UpsurgeRecords
 final class LockWait {
   /// How long to wait for one lock.
   private(set) var milliseconds: Int32
-  /// The same where waits are short.
+  /// How long to wait for one lock where waits are short.
   private var shortMilliseconds: Int32?
   private let isCancelled: @Sendable () -> Bool
   /// What is nearly done is finished.

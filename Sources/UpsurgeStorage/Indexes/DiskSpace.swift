@@ -12,7 +12,7 @@ package enum DiskSpace {
     return statvfs(path, &status) == 0 ? free(status) : nil
   }
 
-  /// The same of an open file.
+  /// Bytes that this user may still write where an open file lies; nil when the system does not say (fstatvfs).
   static func free(ofFile descriptor: Int32) -> Int? {
     var status = statvfs()
     return fstatvfs(descriptor, &status) == 0 ? free(status) : nil
@@ -26,7 +26,7 @@ package enum DiskSpace {
   /// Bytes of a file; 0 when there is none.
   static func size(of path: String) -> Int { path.withCString { size(of: $0) } }
 
-  /// The same, without a copy of the path.
+  /// Bytes of a file whose path is not copied; 0 when there is none.
   static func size(of path: UnsafePointer<CChar>?) -> Int {
     var status = stat()
     guard let path else { return 0 }

@@ -17,7 +17,7 @@ enum KeyTriggerText {
     }
   }
 
-  /// The same text where these columns are called otherwise.
+  /// The text of a trigger in which these columns have another name.
   static func edited(_ sql: String, _ places: [SQLScanner.Token], rowid: String) -> String {
     var edits = SQLEdits(sql)
     for place in places { edits.replace(place.range, by: rowid) }

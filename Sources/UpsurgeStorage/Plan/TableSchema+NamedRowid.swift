@@ -22,7 +22,7 @@ extension TableSchema {
     }
   }
 
-  /// The same as another schema of the table has it.
+  /// This schema with the name for the rowid that another schema of the table has.
   func namingRowid(as other: TableSchema) -> TableSchema { other.namedRowid.map(namingRowid) ?? self }
 
   private func namingRowid(_ name: String) -> TableSchema {

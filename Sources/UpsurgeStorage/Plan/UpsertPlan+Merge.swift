@@ -139,7 +139,8 @@ struct MergeSQL {
     return "CASE WHEN typeof(\(value)) = 'integer' THEN CAST(\(value) AS REAL) ELSE \(value) END"
   }
 
-  /// The same for a rule's value, in fewer words than to compare the row with it: a wide table has many of them.
+  /// The conditions of which one holds when a rule's value would change the row. They take fewer words than to compare the
+  /// row with that value: a wide table has many of them.
   private func differences(
     _ column: Int, _ rule: MergeRule, _ value: String
   ) throws(UpsurgeError) -> [String] {

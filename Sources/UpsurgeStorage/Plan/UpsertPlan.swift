@@ -103,7 +103,7 @@ public struct UpsertPlan: Sendable, Equatable {
     try self.init(schema: schema, rules: UpsertRules(target: target, mode: mode), columns: columns)
   }
 
-  /// The same request for another set of input columns, or after the table has changed.
+  /// Plans the request for another set of input columns, or after the table has changed.
   package func replanned(
     schema: TableSchema, columns: [ColumnTarget], toleratesUnknownColumns: Bool = false
   ) throws(UpsurgeError) -> UpsertPlan {

@@ -32,7 +32,8 @@ package enum RulesText {
     return rules
   }
 
-  /// The same for rules that are looked at only, and not run.
+  /// Reads rules that are looked at only, and not run.
+  /// - Throws: `badInput` for what is no rules.
   package static func decode(_ text: String) throws(UpsurgeError) -> UpsertRules {
     let json = try JSONValue(text)
     guard case .object = json else { throw fault(text) }

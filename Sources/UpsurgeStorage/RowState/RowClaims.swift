@@ -118,7 +118,8 @@ final class RowClaims {
   /// SQL that is true of rows that are the feed's.
   var ownTerm: String { ownTerm(stored: "stored") }
 
-  /// The same for a table of notes that another connection sees, which may be of an older layout.
+  /// SQL that is true of rows that are the feed's, in a table of notes that another connection sees. That table may be of an
+  /// older layout.
   func ownTerm(in found: FoundLayout) -> String { ownTerm(stored: found.term("stored", else: "1")) }
 
   private func ownTerm(stored: String) -> String {

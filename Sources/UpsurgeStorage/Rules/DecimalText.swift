@@ -4,7 +4,7 @@ import CScan
 ///
 /// As with records that are parsed for a column, the decimal becomes the nearest double, which SQLite may miss by a bit.
 package enum DecimalText {
-  /// The same of a text that a program holds.
+  /// The nearest double of a decimal that a program holds; nil as for bytes.
   package static func real(_ text: String) -> Double? {
     let bytes = Array(text.utf8)
     return bytes.withUnsafeBufferPointer { real($0) }

@@ -12,12 +12,12 @@ package struct RunCommand: Sendable, Equatable {
     self.words = words
   }
 
-  /// The same with more options, which stand behind the name of the subcommand.
+  /// The command with more options, which stand behind the name of the subcommand.
   package func adding(_ options: [String]) -> RunCommand {
     RunCommand(folder: folder, words: Array(words.prefix(2)) + options + words.dropFirst(2))
   }
 
-  /// The same without `--resume never`, with which nothing goes on.
+  /// The command without `--resume never`, with which nothing goes on.
   package var resuming: RunCommand {
     var rest: [String] = []
     var index = 0

@@ -75,7 +75,7 @@ package struct OwnLayout: Sendable {
     }
   }
 
-  /// The same, where a table that is not ours holds nothing of ours.
+  /// The layout of the table; nil where there is none, or it is not ours and so holds nothing of ours.
   /// - Throws: `guardRefused` when the table is of a newer layout.
   package func findIfOurs(on connection: Connection) throws(UpsurgeError) -> FoundLayout? {
     if case .found(let found) = try look(columns, on: connection) { return found }
@@ -167,7 +167,7 @@ package struct OwnLayout: Sendable {
     try prepare(find(on: connection), atLeast: enough, on: connection)
   }
 
-  /// The same for a table that was found, or for none.
+  /// Makes the table where none was found, or brings the one that was up to date.
   func prepare(
     _ found: FoundLayout?, atLeast enough: Int? = nil, on connection: Connection
   ) throws(UpsurgeError) {

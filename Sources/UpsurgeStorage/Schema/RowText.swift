@@ -43,7 +43,7 @@ package final class RowText {
     try self.init(compiling: sql, columnsBehind: 0, on: connection, valueByteLimit: valueByteLimit)
   }
 
-  /// The same of all rows of a table, in the order of its rowids: a row that SQLite cannot give as a whole is written piece by
+  /// Reads all rows of a table, in the order of its rowids. A row that SQLite cannot give as a whole is written piece by
   /// piece. A view, a virtual table and a table without rowids are read as a query.
   /// - Throws: `database`.
   package convenience init(

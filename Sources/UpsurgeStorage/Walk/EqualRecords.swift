@@ -40,7 +40,7 @@ final class EqualRecords {
     return try leaveOut(batch, all: records, &pending, into: rest, isClean: isClean)
   }
 
-  /// The same for any number of records that are stored together.
+  /// Leaves out records whose row says the same, of any number that are stored together.
   func leaveOut(
     _ batch: borrowing Batch, all records: Range<Int>, into rest: UnsafeMutablePointer<UInt32>,
     isClean: (Int) -> Bool

@@ -21,7 +21,7 @@ final class StatementCache {
   /// See `UpsertPlan.hasUnguardedKeys`.
   let hasUnguardedKeys: Bool
   var shapes: [SlotShape: ShapeStatements] = [:]
-  /// The same, to pick one of them.
+  /// The statements in `shapes` as a list, to pick one of them.
   var pickable: [ShapeStatements] = []
   /// What the statements of all shapes take, as SQLite measures it.
   var byteCount = 0
@@ -83,7 +83,7 @@ final class StatementCache {
     return made
   }
 
-  /// The same for a shape that is known, or has been met often enough to be worth its statements.
+  /// The statements for a shape that is known, or has been met often enough to be worth them; nil for others.
   func usualStatements(for shape: SlotShape) -> ShapeStatements? {
     if madeShapeCount < readyShapeCount || shapes[shape] != nil { return statements(for: shape) }
     let count = sightings[shape, default: 0] + 1

@@ -238,7 +238,7 @@ extension TableWriter {
     return bound.statements.statements(for: slotShape(of: row, cellCount: cellCount))
   }
 
-  /// The same; nil where the record's shape has no statements and is not worth them.
+  /// The statements for a record; nil where its shape has none and is not worth them.
   private func usualShape(
     of row: UnsafeMutablePointer<Cell>, cellCount: Int, last: ShapeStatements
   ) -> ShapeStatements? {

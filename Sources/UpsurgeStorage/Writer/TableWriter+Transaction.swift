@@ -33,7 +33,7 @@ extension TableWriter {
     try commitStored()
   }
 
-  /// The same without what is gathered.
+  /// Commits what is stored; what is gathered is not.
   func commitStored() throws(UpsurgeError) {
     if connection.durability == .off { return }
     if settings.isDryRun { return try passCommit() }

@@ -64,7 +64,7 @@ package struct WriterSettings: Sendable {
     log.checkpointByteCount = min(log.checkpointByteCount, walLimit / 4)
   }
 
-  /// The same without bounds that do not count.
+  /// The settings without bounds that do not count.
   var settled: WriterSettings {
     guard commitsOnce else { return self }
     var settings = self

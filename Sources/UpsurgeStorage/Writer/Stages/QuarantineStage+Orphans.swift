@@ -17,7 +17,8 @@ extension QuarantineStage {
     return nil
   }
 
-  /// The same of one foreign key, by its index.
+  /// What a record refers to by one foreign key that is not there, in words.
+  /// - Parameter key: index of the foreign key.
   private func missingParent(
     of record: Int, in batch: borrowing Batch, key: Int
   ) throws(UpsurgeError) -> String? {
