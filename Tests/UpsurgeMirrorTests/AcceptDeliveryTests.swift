@@ -9,7 +9,7 @@ import Upsurge
 @Suite("Refused deliveries that come again") struct AcceptDeliveryTests {
   let scratch = Scratch()
 
-  private func job(_ guards: MirrorGuards = MirrorGuards(), sweep: MirrorTable.Sweep = .hard) -> MirrorJob {
+  private func job(_ guards: MirrorGuards = MirrorGuards(), sweep: RowSweep = .hard) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
     table.options.rules.key = ["id"]
     table.options.rejects.onError = .reject
@@ -239,8 +239,8 @@ import Upsurge
 
   @Test(
     "Rows that others have made stay theirs when a refused delivery has them, too, and dilute no share",
-    arguments: MirrorJob.Atomicity.allCases, [MirrorTable.Sweep.hard, .soft(column: "gone")])
-  func claimed(atomicity: MirrorJob.Atomicity, sweep: MirrorTable.Sweep) throws {
+    arguments: MirrorJob.Atomicity.allCases, [RowSweep.hard, .soft(column: "gone")])
+  func claimed(atomicity: MirrorJob.Atomicity, sweep: RowSweep) throws {
     var job = job()
     job.atomicity = atomicity
     job.tables[0].ownedBy = "crm"
@@ -330,7 +330,7 @@ import Upsurge
   @Test("The same where the member is missing, and where nothing is swept")
   func missingRowids() throws {
     try Database(scratch.file("a.db")).rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v)")
-    for sweep in [MirrorTable.Sweep.none, .hard] {
+    for sweep in [RowSweep.none, .hard] {
       var job = job(sweep: sweep)
       job.tables[0].sources = [Source(scratch.file("\(sweep).ndjson"))]
       job.acceptsChanges = true

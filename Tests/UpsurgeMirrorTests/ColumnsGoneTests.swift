@@ -19,7 +19,7 @@ import Upsurge
     """
   private static let jsonSecond = #"{"id":1,"tree":"elm"}"# + "\n" + #"{"id":3,"tree":"cedar"}"# + "\n"
 
-  private func job(_ source: String, sweep: MirrorTable.Sweep = .none) -> MirrorJob {
+  private func job(_ source: String, sweep: RowSweep = .none) -> MirrorJob {
     var table = MirrorTable(name: "t", sources: [source])
     table.options.rules.key = ["id"]
     table.sweep = sweep

@@ -15,7 +15,7 @@ import Upsurge
 @Suite("Mirrors of several tables at once") struct MirrorGroupTests {
   let scratch = Scratch()
 
-  private func table(_ name: String, sweep: MirrorTable.Sweep = .hard) -> MirrorTable {
+  private func table(_ name: String, sweep: RowSweep = .hard) -> MirrorTable {
     var table = MirrorTable(name: name, sources: [scratch.file("\(name).csv")])
     table.options.rules.key = ["id"]
     table.options.rejects.onError = .reject

@@ -7,7 +7,7 @@ import UpsurgeRecords
 /// Rows that a snapshot no longer has.
 @Suite("Sweeps") struct SweepTests {
   private func settings(
-    _ sweep: SnapshotRules.Sweep = .hard, scope: String? = nil, most: RowLimit = .percent(100)
+    _ sweep: RowSweep = .hard, scope: String? = nil, most: RowLimit = .percent(100)
   ) -> WriterSettings {
     var rules = SnapshotRules()
     rules.sweep = sweep

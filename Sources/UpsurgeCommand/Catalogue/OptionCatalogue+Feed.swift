@@ -8,7 +8,7 @@ extension OptionCatalogue {
       .kind, of: .feed, .value(MirrorTable.Kind.self),
       help: "snapshot: every delivery is the whole truth; delta: it holds only changes."),
     OptionSpecification(
-      .sweep, of: .feed, .choice(MirrorTable.Sweep.self, "soft"), named: "none|hard|soft:col",
+      .sweep, of: .feed, .choice(RowSweep.self, "soft"), named: "none|hard|soft:col",
       help: """
         What becomes of rows that a snapshot no longer has: none (they stay), hard (deleted), or soft:COL (the column \
         COL is set).

@@ -103,11 +103,7 @@ extension TableMirror {
   /// What a snapshot means for rows that it does not have, and what its guards let through.
   private func snapshotRules(_ record: FeedRecord?) -> SnapshotRules {
     var rules = SnapshotRules()
-    switch table.sweep {
-    case .none: rules.sweep = .none
-    case .hard: rules.sweep = .hard
-    case .soft(let column): rules.sweep = .soft(column: column)
-    }
+    rules.sweep = table.sweep
     rules.scope = table.scope
     rules.maximumDeletes = table.guards.maximumDeletes
     rules.leastRows = table.guards.leastRows

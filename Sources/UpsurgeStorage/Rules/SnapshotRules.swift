@@ -2,14 +2,7 @@ import UpsurgeRecords
 
 /// What a snapshot means for rows that it does not have, and what must hold before one of them is removed.
 package struct SnapshotRules: Sendable {
-  package enum Sweep: Sendable, Equatable {
-    case none
-    case hard
-    /// The column says which rows are gone.
-    case soft(column: String)
-  }
-
-  package var sweep = Sweep.none
+  package var sweep = RowSweep.none
   /// What `soft` puts in the column of a row that is gone, in SQL; nil is the time in a column of text, 1 in one of numbers.
   package var softMark: String?
   /// What that column has in a row that is there, in SQL, beside NULL, 0 and an empty text.

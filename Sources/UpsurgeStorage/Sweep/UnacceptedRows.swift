@@ -103,7 +103,7 @@ final class UnacceptedRows {
   // MARK: - As they come
 
   /// Notes each row from now on.
-  func noteEach(sweep: SnapshotRules.Sweep) {
+  func noteEach(sweep: RowSweep) {
     notesEach = true
     if !schema.isWithoutRowid {
       // What enters the scope, or is there again, was not left by an accepted delivery either.

@@ -13,7 +13,7 @@ extension TableWriter {
   package func suspend(keepsStatements: Bool = false) throws(UpsurgeError) {
     try settle()
     // Where nothing is swept, the guards speak at once.
-    if (settings.delivery.snapshot?.sweep ?? .none) == SnapshotRules.Sweep.none { try sweep() }
+    if (settings.delivery.snapshot?.sweep ?? .none) == RowSweep.none { try sweep() }
     try stages.sweep?.willSuspend()
     try stages.chunks?.willSuspend()
     statistics.pagesWritten = log.pagesWritten

@@ -11,7 +11,7 @@ import Upsurge
   /// Kinds of feeds, each seed another one.
   struct Kind {
     var atomicity = MirrorJob.Atomicity.table
-    var sweep = MirrorTable.Sweep.hard
+    var sweep = RowSweep.hard
     var creation: String?
     var hasScope = false
     var owner: String?
