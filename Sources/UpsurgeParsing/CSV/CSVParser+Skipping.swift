@@ -131,7 +131,7 @@ extension CSVParser {
     let outcome = scanner.scanRecord(at: start)
     scanner.expectedFieldCount = slotOfField.count
 
-    var next = scanner.nextStart
+    var next = scanner.record.nextStart
     switch outcome {
     case .incomplete: return .incomplete
     case .record: break
