@@ -11,7 +11,6 @@ import Testing
 
   /// Types that store more, not yet mended. A count may only go down; a type that is within the limit is taken out here.
   static let largeTypes: [String: Int] = [
-    "UpsurgeParsing/JSONParser": 31,
     "Upsurge/RunSummary": 39,
     "UpsurgeRecords/Batch": 29,
   ]
