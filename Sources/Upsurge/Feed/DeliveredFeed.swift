@@ -91,7 +91,7 @@ package final class DeliveredFeed: Sendable {
 
   /// Sees which columns the records of a batch have.
   func observe(_ batch: borrowing Batch) {
-    let source = batch.sourceIndex
+    let source = batch.origin.sourceIndex
     state.withLock { state in
       for column in batch.newColumns {
         state.unseen.append(state.columns.count)

@@ -38,7 +38,7 @@ struct ChunkMaker {
   mutating func add(
     _ batch: borrowing Batch, isPlain isPlainBatch: Bool, to done: inout [DeliveryChunks.Made]
   ) {
-    let base = batch.arenaSourceOffset
+    let base = batch.origin.sourceOffset
     if isOpen && (base != nextByte || !isPlainBatch) { isPlain = false }
     var from = 0
     for record in 0..<batch.recordCount {

@@ -139,7 +139,7 @@ package final class FileLoads: Sendable {
     var part = try writers.begin(loads[0], index: 0, behind: nil)
     do throws(UpsurgeError) {
       while var batch = try lead.nextBatch(for: part.writing) {
-        while index < batch.sourceIndex {
+        while index < batch.origin.sourceIndex {
           try end(part, in: group)
           index += 1
           part = try writers.begin(loads[index], index: index, behind: part)
@@ -148,7 +148,7 @@ package final class FileLoads: Sendable {
           lead.pool.giveBack(batch)
           throw Self.unfit("a file has columns that the table lacks")
         }
-        batch.sourceIndex = 0
+        batch.origin.sourceIndex = 0
         try lead.write(batch, with: part.writing)
       }
       reader.stop()

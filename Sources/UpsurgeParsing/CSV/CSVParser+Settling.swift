@@ -142,8 +142,8 @@ extension CSVParser {
     if batch.recordCount > 0 {
       batch.isClosed = true
     } else {
-      batch.wantedSpillByteCount = byteCount + (scanner.end - scanner.record.nextStart)
-      batch.wantedRecordByteCount = byteCount
+      batch.growth.wantedSpillByteCount = byteCount + (scanner.end - scanner.record.nextStart)
+      batch.growth.wantedRecordByteCount = byteCount
     }
   }
 

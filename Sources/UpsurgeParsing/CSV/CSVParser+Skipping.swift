@@ -148,7 +148,7 @@ extension CSVParser {
 
   /// The position of something that is no record.
   func position(ofByte offset: Int, in batch: borrowing Batch) -> Position {
-    Position(file: file, line: nextLine, byte: batch.arenaSourceOffset + UInt64(offset))
+    Position(file: file, line: nextLine, byte: batch.origin.sourceOffset + UInt64(offset))
   }
 }
 

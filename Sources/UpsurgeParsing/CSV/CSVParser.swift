@@ -98,7 +98,7 @@ package struct CSVParser: RecordParser {
 
   /// Whether the next record was found to be cut before, and still is.
   private mutating func isStillCut(_ batch: borrowing Batch, isFinal: Bool) -> Bool {
-    let sourceOffset = batch.arenaSourceOffset + UInt64(batch.parsedByteCount)
+    let sourceOffset = batch.origin.sourceOffset + UInt64(batch.parsedByteCount)
     guard !isFinal, var search = endSearch, search.sourceOffset == sourceOffset else {
       endSearch = nil
       return false
@@ -113,11 +113,11 @@ package struct CSVParser: RecordParser {
   /// Notes that the next record is cut, where it may become much larger.
   private mutating func noteCut(_ batch: borrowing Batch) {
     // A comment is known as one by then.
-    guard batch.isEmpty, batch.wantedSpillByteCount == 0, linesToSkip == 0, !isAtStreamStart,
+    guard batch.isEmpty, batch.growth.wantedSpillByteCount == 0, linesToSkip == 0, !isAtStreamStart,
       batch.arenaByteCount - batch.parsedByteCount > dialect.commentPrefix?.count ?? 0
     else { return }
     endSearch = RecordEndSearch(
-      sourceOffset: batch.arenaSourceOffset + UInt64(batch.parsedByteCount), dialect: dialect)
+      sourceOffset: batch.origin.sourceOffset + UInt64(batch.parsedByteCount), dialect: dialect)
   }
 
   private func makeScanner(of batch: borrowing Batch, isFinal: Bool) -> RecordScanner {

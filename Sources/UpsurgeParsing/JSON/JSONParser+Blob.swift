@@ -121,9 +121,9 @@ extension JSONParser {
     if batch.recordCount > 0 {
       batch.isClosed = true
     } else {
-      batch.wantedSpillByteCount =
+      batch.growth.wantedSpillByteCount =
         frame.spillByteCount + record.missingSpillByteCount + (frame.limit - start)
-      batch.wantedRecordByteCount = frame.spillByteCount + record.missingSpillByteCount
+      batch.growth.wantedRecordByteCount = frame.spillByteCount + record.missingSpillByteCount
     }
   }
 }

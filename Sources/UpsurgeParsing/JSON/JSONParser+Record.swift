@@ -159,7 +159,7 @@ extension JSONParser {
   func position(of start: UnsafePointer<UInt8>, _ batch: borrowing Batch) -> Position {
     Position(
       file: file, record: recordNumber + 1, line: line(of: start, batch),
-      byte: batch.arenaSourceOffset + UInt64(start - UnsafePointer(batch.arena)))
+      byte: batch.origin.sourceOffset + UInt64(start - UnsafePointer(batch.arena)))
   }
 
   /// The line on which a byte at or behind `batch.parsedByteCount` stands.

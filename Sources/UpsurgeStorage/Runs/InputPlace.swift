@@ -49,8 +49,8 @@ package struct InputPlace {
 
     package init(_ batch: borrowing Batch, record: Int) {
       let last = batch.records[record]
-      let byte = batch.arenaSourceOffset + UInt64(last.arenaOffset)
-      (sourceIndex, number, line, self.byte) = (batch.sourceIndex, last.number, last.line, byte)
+      let byte = batch.origin.sourceOffset + UInt64(last.arenaOffset)
+      (sourceIndex, number, line, self.byte) = (batch.origin.sourceIndex, last.number, last.line, byte)
       nextByte = byte + UInt64(last.byteCount)
     }
 
@@ -78,12 +78,12 @@ package struct InputPlace {
   static let hashedByteCount = 16 << 10
 
   package mutating func begin(_ batch: borrowing Batch) {
-    guard batch.restart != nil || batch.sourceIndex != sourceIndex else {
+    guard batch.origin.restart != nil || batch.origin.sourceIndex != sourceIndex else {
       block = nil
       return
     }
-    restart = batch.restart
-    sourceIndex = batch.sourceIndex
+    restart = batch.origin.restart
+    sourceIndex = batch.origin.sourceIndex
     warnings = allWarnings
     block = nil
   }
@@ -95,11 +95,11 @@ package struct InputPlace {
   ) {
     let isHere =
       batch.parts.isEmpty
-      ? batch.restart != nil && restart?.byte == batch.arenaSourceOffset
+      ? batch.origin.restart != nil && restart?.byte == batch.origin.sourceOffset
       : enterPart(of: batch, recordCount: recordCount, leavingOut: leftOut)
     guard isHere, let restart, recordCount > 0 else { return }
     let last = batch.records[recordCount - 1]
-    let start = Int(restart.byte - batch.arenaSourceOffset)
+    let start = Int(restart.byte - batch.origin.sourceOffset)
     let count = Int(last.arenaOffset) + Int(last.byteCount) - start
     block = RunPosition.Block(
       byteCount: count, hash: Self.hash(UnsafeRawBufferPointer(start: batch.arena + start, count: count)))
@@ -138,7 +138,7 @@ package struct InputPlace {
   /// that these end where they did.
   func isBehindCommitted(_ batch: borrowing Batch) -> Bool {
     guard let committed else { return true }
-    return committed.endByte == nil && batch.sourceIndex == committed.sourceIndex
+    return committed.endByte == nil && batch.origin.sourceIndex == committed.sourceIndex
       && batch.firstNumber > committed.number
   }
 
@@ -148,7 +148,7 @@ package struct InputPlace {
     of batch: borrowing Batch, sourceNames: [String]
   ) throws(UpsurgeError) -> (record: Int, reject: Int) {
     guard let committed else { return (0, 0) }
-    guard batch.sourceIndex == committed.sourceIndex else {
+    guard batch.origin.sourceIndex == committed.sourceIndex else {
       self.committed = nil
       return (0, 0)
     }
@@ -157,7 +157,7 @@ package struct InputPlace {
     if record > 0 {
       let last = batch.records[record - 1]
       self.committed?.foundEndByte =
-        batch.arenaSourceOffset + UInt64(last.arenaOffset) + UInt64(last.byteCount)
+        batch.origin.sourceOffset + UInt64(last.arenaOffset) + UInt64(last.byteCount)
     }
     if record < batch.recordCount, let end = committed.endByte {
       guard self.committed?.foundEndByte == end else {

@@ -28,7 +28,7 @@ extension TableWriter {
         record = end
       } else {
         try take(batch.rejects[rejectIndex], in: batch)
-        transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.sourceIndex)
+        transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.origin.sourceIndex)
         rejectIndex += 1
       }
       if isCommitDue {

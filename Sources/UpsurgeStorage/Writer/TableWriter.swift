@@ -214,7 +214,7 @@ package final class TableWriter {
   package var pageByteCount: Int { log.pageByteCount }
 
   private func firstPosition(_ batch: borrowing Batch) -> Position {
-    let file = sourceName(batch.sourceIndex)
+    let file = sourceName(batch.origin.sourceIndex)
     return batch.recordCount > 0 ? batch.position(of: 0, file: file) : Position(file: file)
   }
 }

@@ -12,7 +12,6 @@ import Testing
   /// Types that store more, not yet mended. A count may only go down; a type that is within the limit is taken out here.
   static let largeTypes: [String: Int] = [
     "Upsurge/RunSummary": 39,
-    "UpsurgeRecords/Batch": 29,
   ]
 
   /// Functions that are longer, not yet mended. A count may only go down; a function that is within the limit is taken out here.

@@ -116,7 +116,7 @@ final class ClaimStage: WriterStage {
       standing = try self.standing { $0.bind(rowOf: handle, count: count) }
     }
     try claims.note(
-      rowOf: handle, source: writer.sourceName(batch.sourceIndex), standing,
+      rowOf: handle, source: writer.sourceName(batch.origin.sourceIndex), standing,
       bringsBack: isWhole && !unwritten.contains(record))
   }
 
@@ -209,7 +209,7 @@ final class ClaimStage: WriterStage {
       try claims.forgetDeleted(key)
       return false
     }
-    return try claims.noteDeleted(key, source: writer.sourceName(batch.sourceIndex))
+    return try claims.noteDeleted(key, source: writer.sourceName(batch.origin.sourceIndex))
   }
 
   /// The key of a record as its row would be noted; nil where it has none.

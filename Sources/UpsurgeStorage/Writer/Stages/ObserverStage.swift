@@ -56,7 +56,7 @@ final class ObserverStage: WriterStage {
       after = try writer.rowOfRecord(batch, record, shape, columns: columns)
     default: break
     }
-    let position = batch.position(of: record, file: writer.sourceName(batch.sourceIndex))
+    let position = batch.position(of: record, file: writer.sourceName(batch.origin.sourceIndex))
     try observer.observe(outcome, at: position, before: outcome == .inserted ? nil : was, after: after)
   }
 

@@ -82,7 +82,7 @@ final class QuarantineStage: WriterStage {
   /// Leaves what is kept as it is for records that are taken back.
   func willRepeat(_ batch: borrowing Batch) {
     if settlements.isEmpty { return }
-    let file = writer.sourceName(batch.sourceIndex)
+    let file = writer.sourceName(batch.origin.sourceIndex)
     for record in 0..<batch.recordCount { settlements[batch.position(of: record, file: file)] = nil }
   }
 
@@ -128,7 +128,7 @@ final class QuarantineStage: WriterStage {
     if writer.stages.permits.contains(.storingForGood) {
       try keeping.apply(settlement)
     } else {
-      settlements[batch.position(of: record, file: writer.sourceName(batch.sourceIndex))] = settlement
+      settlements[batch.position(of: record, file: writer.sourceName(batch.origin.sourceIndex))] = settlement
     }
   }
 
@@ -155,7 +155,7 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, waitingFor parent: String? = nil
   ) throws(UpsurgeError) {
     count(.quarantined)
-    let file = sourceName(batch.sourceIndex)
+    let file = sourceName(batch.origin.sourceIndex)
     try stages.quarantine?.keep(batch, record, file: file, waitingFor: parent)
     let position = batch.position(of: record, file: file)
     for stage in stages.list { try stage.didRefuse(.quarantined, at: position) }

@@ -254,7 +254,7 @@ final class ReferenceStage: WriterStage {
     let parents = key.referredColumns.joined(separator: ", ")
     let columns = key.columns.joined(separator: ", ")
     return Reject(
-      .foreignKey, at: batch.position(of: record, file: writer.sourceName(batch.sourceIndex)),
+      .foreignKey, at: batch.position(of: record, file: writer.sourceName(batch.origin.sourceIndex)),
       column: columns,
       reason: "the record refers by (\(columns)) to \(key.parentTable) (\(parents)), which has no such row"
         .escapedForTerminal,
