@@ -91,7 +91,7 @@ import Upsurge
       #expect(
         summary.exitCode == 4 && summary.ledger.swept == 0 && failure.message == refusal.reason,
         "\(number): \(failure)")
-      let digest = try #require(summary.tables[0].loads.last?.refusedDelivery, "\(refusal.name)")
+      let digest = try #require(summary.tables[0].loads.last?.acceptance.refusedDigest, "\(refusal.name)")
       #expect(digest.count == 16)
       #expect(
         failure.hint?.hasSuffix("; --accept-delivery \(digest) lets this one delivery through") == true,
@@ -106,7 +106,7 @@ import Upsurge
     #expect(
       accepted.exitCode == (refusal.extra.isEmpty ? 0 : 2), "\(accepted.tables[0].failure?.description ?? "")"
     )
-    #expect(accepted.tables[0].loads.last?.isAcceptedByDigest == true && accepted.ledger.swept == 10)
+    #expect(accepted.tables[0].loads.last?.acceptance.isByDigest == true && accepted.ledger.swept == 10)
     #expect(try count() == "\(refusal.ids.count)")
     // The flag in a crontab accepts nothing else.
     _ = scratch.write("id,v\n1,a\n2,a\n", to: "other.csv")
@@ -183,7 +183,7 @@ import Upsurge
       #expect(
         summary.exitCode == 4
           && summary.tables[0].failure?.message == "the delivery has 2 records, less than the min-rows of 5")
-      digest = summary.tables[0].loads.last?.refusedDelivery ?? ""
+      digest = summary.tables[0].loads.last?.acceptance.refusedDigest ?? ""
     }
     var swept = job
     swept.tables[0].sweep = .hard

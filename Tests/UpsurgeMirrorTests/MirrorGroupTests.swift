@@ -82,7 +82,9 @@ import Upsurge
     let words = "nothing of the job is stored, as table b has failed (atomic: job)"
     #expect(broken.tables[0].failure?.message == words && broken.tables[2].failure?.message == words)
     #expect(
-      broken.tables.allSatisfy { $0.loads.allSatisfy { $0.committedCount == 0 && $0.ledger.swept == 0 } })
+      broken.tables.allSatisfy {
+        $0.loads.allSatisfy { $0.progress.committedCount == 0 && $0.ledger.swept == 0 }
+      })
     #expect(try Database(job.database).rows("SELECT * FROM upsurge_runs") == before)
     #expect(
       try Database(job.database).rows("SELECT failures, exit_code FROM upsurge_feeds") == [

@@ -80,7 +80,7 @@ package final class FileLoads: Sendable {
       throw error
     }
     let peak = peakMemoryByteCount()
-    for load in loads { load.summary.withLock { $0.peakMemoryBytes = peak } }
+    for load in loads { load.summary.withLock { $0.metrics.peakMemoryBytes = peak } }
     return zip(claims, group.parts).map { claim, part in End(claim: claim, ending: part.ending) }
   }
 
@@ -181,7 +181,7 @@ package final class FileLoads: Sendable {
     try part.writing.transfer.prepareSharedCommit()
     part.run.summary.withLock {
       $0.note(part.writer)
-      $0.seconds = part.run.watch.seconds
+      $0.metrics.seconds = part.run.watch.seconds
     }
   }
 }

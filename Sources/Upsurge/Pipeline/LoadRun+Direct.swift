@@ -129,7 +129,7 @@ extension LoadRun {
     packed.warnings = progress.warnings
     let (waitSeconds, handOverSeconds) = (packed.waitSeconds, watch.seconds - packSeconds)
     summary.withLock {
-      $0.stages += [(RunStage.pack, packSeconds - waitSeconds), (RunStage.handOver, handOverSeconds)]
+      $0.metrics.stages += [(RunStage.pack, packSeconds - waitSeconds), (RunStage.handOver, handOverSeconds)]
     }
     return nil
   }

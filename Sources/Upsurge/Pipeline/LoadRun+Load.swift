@@ -36,11 +36,11 @@ extension LoadRun {
       end = try load(input, into: store, behind: &packed, claim)
     } catch {
       reader?.stop()
-      if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
+      if !existed && summary.withLock({ $0.progress.committedCount == 0 }) { connection.discardNewFile() }
       throw error
     }
     if case .startOver = end { reader?.stop() }
-    let isUnused = summary.withLock { $0.committedCount == 0 } && control.cancellationSignal != nil
+    let isUnused = summary.withLock { $0.progress.committedCount == 0 } && control.cancellationSignal != nil
     if !existed && isUnused { connection.discardNewFile() }
     return end
   }

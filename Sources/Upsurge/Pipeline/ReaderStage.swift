@@ -108,12 +108,14 @@ struct ReaderStage {
 
   private func noteTimes(in owner: LoadRun) {
     owner.summary.withLock {
-      $0.stages.append((RunStage.read, readSeconds - told.read))
-      if decodeSeconds > told.decode { $0.stages.append((RunStage.decompress, decodeSeconds - told.decode)) }
-      $0.stages.append((RunStage.parse, parseSeconds - told.parse))
-      $0.stages.append((RunStage.waitForWriter, waitSeconds - told.wait))
-      $0.bytesRead = bytesRead - told.bytes
-      $0.bytesDecoded = bytesDecoded - told.decodedBytes
+      $0.metrics.stages.append((RunStage.read, readSeconds - told.read))
+      if decodeSeconds > told.decode {
+        $0.metrics.stages.append((RunStage.decompress, decodeSeconds - told.decode))
+      }
+      $0.metrics.stages.append((RunStage.parse, parseSeconds - told.parse))
+      $0.metrics.stages.append((RunStage.waitForWriter, waitSeconds - told.wait))
+      $0.metrics.bytesRead = bytesRead - told.bytes
+      $0.metrics.bytesDecoded = bytesDecoded - told.decodedBytes
     }
   }
 
@@ -163,7 +165,7 @@ struct ReaderStage {
     bytesDecoded += opened.decodedByteCount
     let isFeed = opened.kind.isFeed
     reading.owner.summary.withLock {
-      $0.time.note(opened.compression, isPipe: !opened.isSeekable, isFeed: isFeed)
+      $0.metrics.time.note(opened.compression, isPipe: !opened.isSeekable, isFeed: isFeed)
     }
   }
 }

@@ -1,4 +1,4 @@
-/// The stages of a run, as `RunSummary.stages` calls them.
+/// The stages of a run, as `RunSummary.Metrics.stages` calls them.
 package enum RunStage {
   // The reading thread.
   /// Reading the file as it lies there, or waiting for a pipe.

@@ -138,9 +138,9 @@ final class Terminal: Sendable {
     guard !isQuiet else {
       return showRespelled(summary.warnings, inNewTable: summary.createdTable != nil)
     }
-    if summary.error?.code == .usage && summary.committedCount == 0 {
+    if summary.error?.code == .usage && summary.progress.committedCount == 0 {
       // A ledger of zeros says nothing.
-      return summary.hasBegunToWrite
+      return summary.progress.hasBegunToWrite
         ? Terminal.say("  stopped: nothing of this run is in the database\n") : ()
     }
     Terminal.say(Terminal.visible(LedgerText.text(summary)))

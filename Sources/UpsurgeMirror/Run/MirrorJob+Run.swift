@@ -87,7 +87,7 @@ extension MirrorJob {
 
   private func warnIfNothingWasAccepted(_ summary: MirrorSummary, _ note: (RunNote) -> Void) {
     guard let digest = acceptedDelivery,
-      !summary.tables.contains(where: { $0.loads.contains(where: \.isAcceptedByDigest) })
+      !summary.tables.contains(where: { $0.loads.contains(where: \.acceptance.isByDigest) })
     else { return }
     note(
       RunNote(

@@ -28,7 +28,7 @@ extension TableMirror {
   /// Whether a delivery whose columns were judged at its end is to be read once more.
   private func prepareRereading(_ load: inout LoadJob, behind end: EndedLoad) -> Bool {
     guard end.summary.signal == nil, end.summary.error?.code == .guardRefused, let feed = end.feed,
-      end.summary.repetition == nil || end.summary.committedCount == 0,
+      end.summary.progress.repetition == nil || end.summary.progress.committedCount == 0,
       !load.sources.contains(where: \.isReadOnce)
     else { return false }
     switch feed.reread {

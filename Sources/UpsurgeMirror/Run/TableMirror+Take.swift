@@ -32,7 +32,7 @@ extension TableMirror {
     files = looking?.files() ?? files
     turn.deliveries.append(Delivery(load: end, sources: sources, files: files))
     let load = end.summary
-    guard group == nil, load.resumedCount > 0, load.isWhole, load.guardRefusal != nil else { return }
+    guard group == nil, load.progress.resumedCount > 0, load.isWhole, load.guardRefusal != nil else { return }
     // It went on behind a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
     // the records.
     if var record = turn.record {

@@ -174,7 +174,7 @@ import Upsurge
           #expect(left.isEmpty, "\(words)")
         } else {
           model.refused[delivery.text] = guardWords
-          let digest = try #require(summary.tables[0].loads.last?.refusedDelivery, "\(words)")
+          let digest = try #require(summary.tables[0].loads.last?.acceptance.refusedDigest, "\(words)")
           #expect(failure?.hint?.contains("--accept-delivery \(digest)") == true, "\(words)")
           if let last = digests[delivery.text] { #expect(last == digest, "\(words)") }
           digests[delivery.text] = digest
