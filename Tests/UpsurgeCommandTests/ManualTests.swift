@@ -10,15 +10,18 @@
   struct ManualTests {
     static let pages: [ManualPage] = {
       let folder = "Sources/UpsurgeCommand/UpsurgeCommand.docc/"
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: ManualPage.root.path + "/" + folder)) ?? []
-      return [ManualPage(name: "README.md")] + names.filter { $0.hasSuffix(".md") }.sorted().map { ManualPage(name: folder + $0) }
+      let names =
+        (try? FileManager.default.contentsOfDirectory(atPath: ManualPage.root.path + "/" + folder)) ?? []
+      return [ManualPage(name: "README.md")]
+        + names.filter { $0.hasSuffix(".md") }.sorted().map { ManualPage(name: folder + $0) }
     }()
 
     @Test("Each example prints what its page says", arguments: pages)
     func examples(page: ManualPage) throws {
       let (differences, text) = try page.run()
       if ProcessInfo.processInfo.environment["UPSURGE_RECORD"] != nil, !differences.isEmpty {
-        try text.write(to: ManualPage.root.appendingPathComponent(page.name), atomically: true, encoding: .utf8)
+        try text.write(
+          to: ManualPage.root.appendingPathComponent(page.name), atomically: true, encoding: .utf8)
       }
       for difference in differences { Issue.record("\(page.name), \(difference)") }
     }
@@ -37,9 +40,11 @@
 
     @Test("Times, rates, sizes and digests are masked, and nothing else")
     func masks() {
-      let line = "people in shop.db: 3 records read in 0.02 s (152 rows/s); 48.0 KiB at 2026-11-26T19:21:50Z, 37b9dee16e3dc212"
+      let line =
+        "people in shop.db: 3 records read in 0.02 s (152 rows/s); 48.0 KiB at 2026-11-26T19:21:50Z, 37b9dee16e3dc212"
       #expect(
-        ManualPage.masked(line) == "people in shop.db: 3 records read in N s (N rows/s); N MB at TIME, DIGEST")
+        ManualPage.masked(line) == "people in shop.db: 3 records read in N s (N rows/s); N MB at TIME, DIGEST"
+      )
       #expect(ManualPage.isEqual(["read in 0.02 s"], ["read in 1.5 s"]))
       #expect(!ManualPage.isEqual(["inserted 3"], ["inserted 4"]))
       #expect(!ManualPage.isEqual(["a"], ["a", "b"]))

@@ -38,7 +38,8 @@ struct ManualPage: CustomTestStringConvertible, Sendable {
   }
 
   static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
 
   /// Programs that not every machine has; a section that calls one of them is passed over where it is missing.
   static let optionalPrograms = ["sqlite3", "iconv"]
@@ -71,7 +72,9 @@ struct ManualPage: CustomTestStringConvertible, Sendable {
         page += block
         let script = block.joined(separator: "\n").dropFirst("<!-- setup:".count).dropLast("-->".count)
         let talk = try folder.run("set -e\n\(script)\n")
-        if !talk.isEmpty { differences.append(Difference(line: at, command: "setup", expected: [], found: [talk])) }
+        if !talk.isEmpty {
+          differences.append(Difference(line: at, command: "setup", expected: [], found: [talk]))
+        }
       } else if line.hasPrefix("<!-- file: ") {
         let file = String(line.dropFirst("<!-- file: ".count).dropLast(" -->".count))
         page.append(line)
@@ -128,7 +131,9 @@ struct ManualPage: CustomTestStringConvertible, Sendable {
   }
 
   /// Whether a text is what a page says, but for what differs from run to run.
-  static func isEqual(_ page: [String], _ printed: [String]) -> Bool { page.map(masked) == printed.map(masked) }
+  static func isEqual(_ page: [String], _ printed: [String]) -> Bool {
+    page.map(masked) == printed.map(masked)
+  }
 
   /// A line without times, rates, sizes and digests.
   static func masked(_ line: String) -> String {
@@ -149,7 +154,8 @@ private struct ManualFolder {
     let files = FileManager.default
     try files.createSymbolicLink(atPath: programs.file("upsurge"), withDestinationPath: Command.path)
     try files.createSymbolicLink(
-      atPath: scratch.file("datasets"), withDestinationPath: ManualPage.root.appendingPathComponent("datasets").path)
+      atPath: scratch.file("datasets"),
+      withDestinationPath: ManualPage.root.appendingPathComponent("datasets").path)
   }
 
   func write(_ text: String, to name: String) { _ = scratch.write(text, to: name) }
@@ -159,7 +165,9 @@ private struct ManualFolder {
     let arguments = [scratch.path, programs.path, programs.write(script, to: "script")]
     let start = #"cd "$1" && PATH="$2:$PATH" LC_ALL=C.UTF-8 exec bash "$3" 2>&1"#
     let output = try Command.start(arguments, script: start).finish().output
-    let shown = [scratch.path, Self.real(scratch.path)].reduce(output) { $0.replacingOccurrences(of: $1, with: "/srv/shop") }
+    let shown = [scratch.path, Self.real(scratch.path)].reduce(output) {
+      $0.replacingOccurrences(of: $1, with: "/srv/shop")
+    }
     return [ManualPage.root.path, Self.real(ManualPage.root.path)].reduce(shown) {
       $0.replacingOccurrences(of: $1, with: "/srv")
     }
@@ -178,5 +186,7 @@ private struct ManualFolder {
     }
   }
 
-  private static func real(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+  private static func real(_ path: String) -> String {
+    URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+  }
 }
