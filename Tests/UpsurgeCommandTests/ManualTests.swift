@@ -18,10 +18,13 @@
 
     @Test("Each example prints what its page says", arguments: pages)
     func examples(page: ManualPage) throws {
-      let (differences, text) = try page.run()
+      let (differences, text, passedOver) = try page.run()
       if ProcessInfo.processInfo.environment["UPSURGE_RECORD"] != nil, !differences.isEmpty {
         try text.write(
           to: ManualPage.root.appendingPathComponent(page.name), atomically: true, encoding: .utf8)
+      }
+      if !passedOver.isEmpty {
+        print("\(page.name): not run without \(ManualPage.optionalPrograms): \(passedOver)")
       }
       for difference in differences { Issue.record("\(page.name), \(difference)") }
     }

@@ -45,8 +45,8 @@ struct ManualPage: CustomTestStringConvertible, Sendable {
   static let optionalPrograms = ["sqlite3", "iconv"]
 
   /// Runs all blocks.
-  /// - Returns: what differs, and the page with what was printed.
-  func run() throws -> (differences: [Difference], page: String) {
+  /// - Returns: what differs, and the page with what was printed; of sections whose programs are missing here, the titles.
+  func run() throws -> (differences: [Difference], page: String, passedOver: [String]) {
     let lines = try String(contentsOf: Self.root.appendingPathComponent(name), encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let isOneFolder = lines.contains("<!-- one folder -->")
@@ -54,6 +54,7 @@ struct ManualPage: CustomTestStringConvertible, Sendable {
     var page: [String] = []
     var folder = try ManualFolder()
     var isPassedOver = false
+    var passedOver: [String] = []
     var at = 0
     /// The lines up to the one that ends with a text, which is taken, too.
     func take(to end: String) -> ArraySlice<String> {
@@ -66,6 +67,7 @@ struct ManualPage: CustomTestStringConvertible, Sendable {
       if line.hasPrefix("## ") {
         if !isOneFolder { folder = try ManualFolder() }
         isPassedOver = !Self.hasPrograms(for: lines[(at + 1)...].prefix { !$0.hasPrefix("## ") })
+        if isPassedOver { passedOver.append(line) }
       }
       if line.hasPrefix("<!-- setup:") {
         let block = take(to: "-->")
@@ -104,7 +106,7 @@ struct ManualPage: CustomTestStringConvertible, Sendable {
         at += 1
       }
     }
-    return (differences, page.joined(separator: "\n"))
+    return (differences, page.joined(separator: "\n"), passedOver)
   }
 
   private static func commands(_ block: ArraySlice<String>, from first: Int) -> [Command] {
