@@ -3,6 +3,8 @@
   import TestSupport
   import Testing
 
+  @testable import UpsurgeCommand
+
   /// What the README and the manual show is what the command prints.
   ///
   /// After a change that is meant, `UPSURGE_RECORD=1 swift test --filter ManualTests` writes what is printed into the pages.
@@ -39,6 +41,35 @@
       #expect(try count("\n## ", in: cookbook.name) == 20)
       #expect(try count("\n```console", in: cookbook.name) >= 20)
       #expect(try count("\n```console", in: "README.md") >= 4)
+    }
+
+    /// Options of other programs that pages name.
+    static let otherOptions: Set<String> = [
+      "batch-size", "csv", "ignore", "nl", "pk", "replace",  // sqlite-utils, sqlite3
+      "static-swift-stdlib",
+    ]
+
+    @Test("Each option that a page names is one of the command's")
+    func options() throws {
+      let help = Root.configuration.subcommands.map { Root.helpMessage(for: $0, includeHidden: true) }
+        .joined()
+      let option = #/(?:^|[^-A-Za-z0-9])--([a-z][a-z-]+)/#
+      let known = Set(help.matches(of: option).map { String($0.1) }).union(["help", "version"])
+      let catalogues = ["UpsurgeMirror/UpsurgeMirror.docc", "Upsurge/Upsurge.docc"].flatMap { catalogue in
+        let folder = "Sources/" + catalogue
+        let names =
+          (try? FileManager.default.contentsOfDirectory(atPath: ManualPage.root.path + "/" + folder)) ?? []
+        return names.filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
+      }
+      var used: Set<String> = []
+      for page in Self.pages.map(\.name).filter({ $0 != "README.md" }) + catalogues {
+        let text = try String(contentsOf: ManualPage.root.appendingPathComponent(page), encoding: .utf8)
+        let named = Set(text.matches(of: option).map { String($0.1) })
+        used.formUnion(named)
+        #expect(
+          named.isSubset(of: known.union(Self.otherOptions)), "\(page): \(named.subtracting(known).sorted())")
+      }
+      #expect(used.count > 50)
     }
 
     @Test("Times, rates, sizes and digests are masked, and nothing else")
