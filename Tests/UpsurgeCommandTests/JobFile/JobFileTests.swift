@@ -349,7 +349,9 @@ struct JobFileTests {
 
   @Test(
     "The jobs in the documentation are read",
-    arguments: ["README.md", "Sources/UpsurgeMirror/UpsurgeMirror.docc/JobFiles.md"])
+    arguments: [
+      "Sources/UpsurgeCommand/UpsurgeCommand.docc/Mirrors.md", "Sources/UpsurgeMirror/UpsurgeMirror.docc/JobFiles.md",
+    ])
   func documentation(file: String) throws {
     var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     parts.removeLast(4)
