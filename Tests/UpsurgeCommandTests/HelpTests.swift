@@ -80,7 +80,7 @@ struct HelpTests {
   @Test(
     "A command or topic that there is not says those that there are",
     arguments: [
-      (["help", "lod"], "there is no command lod; did you mean load?; known: load, mirror, mirror init"),
+      (["help", "lod"], "there is no command lod; did you mean load?\n  commands: load, mirror, mirror init"),
       (["help", "guards"], "guards is a topic of a command: upsurge help mirror guards"),
       (["help", "mirror", "gards"], "mirror has no topic gards; did you mean guards?\n  topics: job, feed, guards"),
       (["help", "runs", "x"], "runs has no topic x\n  topics: options, about, exit-codes"),
@@ -115,7 +115,7 @@ struct HelpTests {
 
   @Test("An unknown option is told the one that was meant")
   func suggestions() throws {
-    for (word, meant) in [("--kye", "--key"), ("--help-al", "--help-all")] {
+    for (word, meant) in [("--fromat", "--format"), ("--help-al", "--help-all")] {
       let outcome = try Command.run(["load", "a.db", "t", word])
       #expect(outcome.exitCode == 64 && outcome.talk.contains("Did you mean '\(meant)'?"), "\(outcome.talk)")
     }

@@ -4,8 +4,8 @@ extension CommandGuide {
   static let mirror = CommandGuide(
     "mirror", abstract: "Keep tables in step with feeds, as a job file says.",
     forms: [
-      "DATABASE JOB [--table TABLE ...] [--dry-run[=diff]] [--verify]",
-      "DATABASE --table TABLE --source SOURCE ... [options of the table]",
+      "DATABASE JOB [--table TABLE ...] [OPTIONS]",
+      "DATABASE --table TABLE --source SOURCE ... [OPTIONS]",
       "DATABASE JOB --systemd|--cron [--at HH:MM]",
       "DATABASE --forget TABLE [--yes|--dry-run]",
       "init DATABASE SOURCE [--table TABLE] [--key COLS]",

@@ -92,15 +92,15 @@ struct CommandGuide: Sendable {
     OptionCatalogue.all.filter { $0.topic.commands.contains(parsedName) && !$0.isHidden }
   }
 
-  /// The options of `--help`, in the order in which they are named.
+  /// The options of `--help`, in its order.
   var shownOptions: [OptionSpecification] {
-    essentials.isEmpty ? options : essentials.compactMap { term in options.first { $0.term == term } }
+    essentials.isEmpty ? groups.flatMap(\.options) : essentials.compactMap { term in options.first { $0.term == term } }
   }
 
   /// The headings below which its options stand, each with its options, and the topic that says what they are about.
   var groups: [(topic: OptionTopic, options: [OptionSpecification])] {
     var groups: [(topic: OptionTopic, options: [OptionSpecification])] = []
-    let own: [OptionTopic] = [.load, .mirror, .draft, .inspect, .replay, .runs, .status, .migration, .bench]
+    let own: [OptionTopic] = [.mirror, .draft, .inspect, .replay, .runs, .status, .migration, .bench]
     // First what is the command's own.
     for topic in own + OptionTopic.allCases.filter({ !own.contains($0) }) {
       let members = options.filter { $0.topic == topic }

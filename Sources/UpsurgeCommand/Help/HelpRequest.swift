@@ -47,9 +47,10 @@ struct HelpRequest {
       let owners = CommandGuide.commands.filter { HelpText.topics(of: $0).contains(first) }
       let known = CommandGuide.commands.map(\.name)
       let nearest = NearestWord.find(first, in: known).map { "; did you mean \($0)?" } ?? ""
+      let list = "\n  commands: \(known.joined(separator: ", "))"
       throw Unknown(
         message: owners.first.map { "\(first) is a topic of a command: upsurge help \($0.name) \(first)" }
-          ?? "there is no command \(first)\(nearest); known: \(known.joined(separator: ", "))", command: "")
+          ?? "there is no command \(first)\(nearest)\(list)", command: "")
     }
     let rest = words.dropFirst(count)
     guard let topic = rest.first else { return HelpRequest(guide, .essential) }

@@ -12,7 +12,7 @@ struct HelpText {
     var lines = head
     let isWhole = guide.essentials.isEmpty
     lines += heading(isWhole ? "Options" : "Common options")
-    lines += guide.shownOptions.flatMap(entry)
+    lines += guide.shownOptions.flatMap { isWhole ? entry($0) : columns.entry($0.usage, OptionText.firstSentence(of: $0.help)) }
     lines += columns.entry("-h, --help", "Show this help.")
     if !isWhole { lines += columns.entry("--help-all", "Show every option, by topic.") }
     lines += examples
@@ -73,6 +73,7 @@ struct HelpText {
     guide.groups.map(\.topic.word) + guide.sections.map(\.word) + [endingsWord]
   }
 
+  private static let topicColumn = 20
   private static let endingsWord = "exit-codes"
   private static let endingsAbout = "what the exit code says"
 
@@ -109,12 +110,12 @@ struct HelpText {
 
   private var listOfTopics: [String] {
     let isWhole = guide.essentials.isEmpty
-    var lines = ["\(bold("Topics:")) \("upsurge help \(guide.name) TOPIC shows one")"]
+    var lines = ["\(bold("Topics:")) upsurge help \(guide.name) TOPIC shows one"]
     for group in guide.groups where !isWhole {
-      lines += columns.entry(group.topic.word, group.topic.about, column: 18)
+      lines += columns.entry(group.topic.word, group.topic.about, column: Self.topicColumn)
     }
-    for section in guide.sections { lines += columns.entry(section.word, section.about, column: 18) }
-    return lines + columns.entry(Self.endingsWord, Self.endingsAbout, column: 18)
+    for section in guide.sections { lines += columns.entry(section.word, section.about, column: Self.topicColumn) }
+    return lines + columns.entry(Self.endingsWord, Self.endingsAbout, column: Self.topicColumn)
   }
 
   private func heading(_ title: String) -> [String] { ["", bold("\(title):")] }

@@ -48,8 +48,10 @@ struct JobFileKeysPage {
     var lines = ["## \(topic.heading)", ""]
     if let group = first.group { lines += ["Keys of `\(group)`, a mapping of the table.", ""] }
     for option in members {
-      let text = OptionText(option: option, defaultValue: option.isFlag ? nil : defaults[option.name])
-      lines += MarkdownText.item(option.path, "\(text.help) Takes \(Self.value(of: option)).")
+      // Said again, a key of a mapping is an error; such an option takes a list.
+      let help = option.help.replacing(" May be given again.", with: "")
+      let defaultValue = defaults[option.name].map { " Default: \($0)." } ?? ""
+      lines += MarkdownText.item(option.path, "\(help) Takes \(Self.value(of: option)).\(defaultValue)")
     }
     return lines + [""]
   }
@@ -58,14 +60,20 @@ struct JobFileKeysPage {
   private static func value(of option: OptionSpecification) -> String {
     switch option.form {
     case .flag: "`true` or `false`"
-    case .value: option.words.isEmpty ? "a text or a number" : "one of these words"
+    case .value: option.words.isEmpty ? "a text or a number" : list(option.words.map { "`\($0)`" })
     case .list: "a text or a number, or a list"
     case .names: "a list of names, or a text with commas"
     case .indexes: "a list of lists of names"
     case .mapping: "a mapping"
     case .condition: "a mapping of one column, or a text"
-    case .choice(_, let word): "a word, or a mapping: `{\(word): …}`"
+    case .choice(_, let word):
+      list(option.words.filter { !$0.contains(":") && $0 != word }.map { "`\($0)`" } + ["`{\(word): …}`"])
     case .valueOrFlag: "`true`, `false` or a text"
     }
+  }
+
+  /// `a`, `b` or `c`.
+  private static func list(_ words: [String]) -> String {
+    words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
   }
 }

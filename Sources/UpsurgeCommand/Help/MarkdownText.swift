@@ -3,7 +3,7 @@ enum MarkdownText {
   /// An item of a list: what is explained, and what is said of it, in lines that can be read.
   static func item(_ label: String, _ text: String) -> [String] {
     let lines = TextColumns(width: width).wrapped("`\(label)`: \(escaped(text))", indent: 2)
-    return lines.enumerated().map { $0 == 0 ? "- " + $1.dropFirst(2) : $1 }
+    return lines.enumerated().map { $0 == 0 ? "- " + $1.dropFirst(2) : "  " + plain($1.dropFirst(2)) }
   }
 
   static func body(_ text: String) -> [String] {
@@ -15,7 +15,14 @@ enum MarkdownText {
     }
   }
 
-  static func prose(_ text: String) -> [String] { TextColumns(width: width).wrapped(escaped(text)) }
+  static func prose(_ text: String) -> [String] {
+    TextColumns(width: width).wrapped(escaped(text)).map { plain($0[...]) }
+  }
+
+  /// A line that begins no list and no heading, whatever its first word is.
+  private static func plain(_ line: Substring) -> String {
+    ["- ", "+ ", "# "].contains { line.hasPrefix($0) } ? "\\" + line : String(line)
+  }
 
   /// Outside of backticks, characters that would mean something stand for themselves.
   static func escaped(_ text: String) -> String {

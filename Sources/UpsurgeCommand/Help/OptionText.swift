@@ -19,6 +19,11 @@ struct OptionText {
     return text.isEmpty ? "For measurements." : text
   }
 
+  /// What the essential help shows of an option, where there is no room for more.
+  static func firstSentence(of help: String) -> String {
+    help.firstRange(of: ". ").map { help[..<$0.lowerBound] + "." } ?? help
+  }
+
   /// The defaults of a command's options, by their names. The parser knows them from the properties that hold the values, and says
   /// them at the end of its own help.
   /// - Parameter message: that help, each option in one line.
