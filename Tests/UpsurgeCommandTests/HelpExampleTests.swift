@@ -29,7 +29,7 @@ struct HelpExampleTests {
 
   /// What an example ends with that is no success.
   private static let exits: [String: Int32] = [
-    "upsurge load shop.db feed dirty.csv --on-error reject --rejects bad.ndjson": 2,
+    "upsurge load shop.db people dirty.csv --on-error reject --rejects bad.ndjson": 2,
     "upsurge replay shop.db bad.ndjson": 2,
   ]
 

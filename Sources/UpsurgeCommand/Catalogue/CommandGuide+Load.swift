@@ -18,9 +18,9 @@ extension CommandGuide {
       .key, .merge, .mode, .format, .delimiter, .noHeader, .columns, .type, .alter, .onError, .rejects, .dryRun,
     ],
     examples: [
-      "upsurge load shop.db orders orders.csv",
+      "upsurge load shop.db orders orders.csv --key id",
       "upsurge load shop.db orders orders.csv --key id --dry-run",
-      "upsurge load shop.db feed dirty.csv --on-error reject --rejects bad.ndjson",
+      "upsurge load shop.db people dirty.csv --on-error reject --rejects bad.ndjson",
     ],
     sections: [about, sources, resuming, moreExamples],
     endings: [
