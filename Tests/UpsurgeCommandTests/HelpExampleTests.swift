@@ -18,7 +18,7 @@ struct HelpExampleTests {
   /// Files and tables that the examples name.
   private func prepare() throws {
     _ = scratch.write("id,customer,total\n1,Ann,9.5\n2,Bob,12\n", to: "orders.csv")
-    _ = scratch.write("id,name\n1,Ann\n2,Bob,surplus\n3,Cid\n", to: "dirty.csv")
+    _ = scratch.write("id,city\n1,Moss\n2,Oslo,surplus\n3,Bergen\n", to: "dirty.csv")
     _ = scratch.write("id,name\n1,Ann\n2,Bob\n", to: "feed.csv")
     _ = scratch.write("id,name\n1,Ann\n2,Bob\n", to: "people.csv")
     try Database(scratch.file("app.db")).rows(
