@@ -52,19 +52,20 @@ struct GeneratedPagesTests {
     #expect(page.hasPrefix(".TH UPSURGE 1 1970-01-02 \"upsurge "), "\(page.prefix(60))")
   }
 
-  @Test(
-    "Man pages have no fault", arguments: [
-      ("man", "man --warnings -l %s > /dev/null"), ("groff", "groff -man -ww -z %s"),
-      ("mandoc", "mandoc -T lint -W warning %s 1>&2"),
-    ])
-  func manPages(tool: String, check: String) throws {
-    if !Tool.exists(tool) {
-      print("skipped: \(Tool.skipNote(tool))")
-      return
-    }
+  @Test("man(1) has no warning about man pages", .enabled(if: Tool.exists("man"), Tool.skipNote("man")))
+  func man() throws { try check("man --warnings -l %s > /dev/null") }
+
+  @Test("groff(1) has none", .enabled(if: Tool.exists("groff"), Tool.skipNote("groff")))
+  func groff() throws { try check("groff -man -ww -z %s") }
+
+  @Test("mandoc(1) has none", .enabled(if: Tool.exists("mandoc"), Tool.skipNote("mandoc")))
+  func mandoc() throws { try check("mandoc -T lint -W warning %s 1>&2") }
+
+  /// Runs a checker, which must have nothing to say, on every man page.
+  private func check(_ command: String) throws {
     for page in PagesCommand.pages where page.name.hasSuffix(".1") {
       let path = scratch.write(page.text(), to: page.name)
-      let outcome = try Command.run([], script: check.replacing("%s", with: path))
+      let outcome = try Command.run([], script: command.replacing("%s", with: path))
       #expect(outcome.exitCode == 0 && outcome.talk.isEmpty, "\(page.name): \(outcome.talk)")
     }
   }
