@@ -4,29 +4,16 @@ import UpsurgeMirror
 
 /// `upsurge status`: how mirrored tables stand.
 struct StatusCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "status",
-    abstract: "Say how mirrored tables stand: last good run, age, failures.",
-    discussion: """
-      Changes nothing. For monitoring, the exit code says whether every table is in step with its feed. A table whose last \
-      try has failed is not, also while its run waits for another one.
+  static let configuration = CommandConfiguration(CommandGuide.status)
 
-      Examples:
-        upsurge status app.db
-        upsurge status app.db --max-age 26h
-        upsurge status app.db --json | jq '.[] | select(.good | not)'
-
-      Exit codes: 0 every last run went well, no longer ago than --max-age; 1 one did not, or the database mirrors \
-      nothing; 64 usage; 66 no such database, or it cannot be read; 75 database busy. Who may not \
-      write the database or its folder leaves no file there.
-      """)
-
-  @Argument(help: "The SQLite database.")
+  @Argument(help: CommandGuide.status["DATABASE"], completion: .file())
   var database: String
 
   @Option(.maxAge) var maxAge: TimeLength?
 
   @Flag(.json, of: .status) var isJSON = false
+
+  @OptionGroup var help: HelpFlag
 
   func run() throws {
     let feeds: [FeedStatus]

@@ -44,16 +44,26 @@ enum LedgerText {
       let alike = told.filter { $0.code == entry.code }
       if alike.count <= shownColumnLimit {
         lines.append(
-          "note: \(words(for: entry.code, entry.count))\(place(entry)), first at \(entry.first)"
+          "\(mark(of: entry.code)): \(words(for: entry.code, entry.count))\(place(entry)), first at \(entry.first)"
             + (isNew ? remedy(entry) : ""))
       } else if coalesced.insert(entry.code).inserted {
         let count = alike.reduce(0) { $0 + $1.count }
         lines.append(
-          "note: \(words(for: entry.code, count)) in \(Words.count(UInt64(alike.count), "column")), first\(place(entry)) at "
+          "\(mark(of: entry.code)): \(words(for: entry.code, count)) in \(Words.count(UInt64(alike.count), "column")), first\(place(entry)) at "
             + "\(entry.first)")
       }
     }
     return lines
+  }
+
+  /// `warning` where the database may not hold what the input means, `note` for what was asked for or changes no value.
+  static func mark(of code: WarningLog.Code) -> String {
+    switch code {
+    case .blankLine, .comment, .byteOrderMark, .repeatedHeader, .trailingComment, .padded, .surplusEmpty, .headerRenamed,
+      .columnAdded, .columnSkipped:
+      "note"
+    default: "warning"
+    }
   }
 
   /// What would have kept a value as it was written.

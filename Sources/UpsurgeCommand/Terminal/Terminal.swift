@@ -20,6 +20,7 @@ final class Terminal: Sendable {
   private let progressPause: Double
   /// Whether everything that is said is JSON, also what is said where no terminal is at hand.
   private static let saysJSON = Atomic<Bool>(false)
+  private static let isColoured = TerminalStyle.isColoured(STDERR_FILENO)
   private let watch = Stopwatch()
   /// How often each kind of note was told.
   private let noteCounts = Guarded<NoteCounts>(NoteCounts())
@@ -57,7 +58,7 @@ final class Terminal: Sendable {
   /// Writes to standard error as it is; where JSON is asked for, as an error's line.
   static func say(_ text: String) {
     guard saysJSON.load(ordering: .relaxed) else {
-      _ = write(Array(text.utf8), to: STDERR_FILENO)
+      _ = write(Array((isColoured ? TerminalStyle.painted(text) : text).utf8), to: STDERR_FILENO)
       return
     }
     let words = text.hasPrefix("upsurge: ") ? text.dropFirst("upsurge: ".utf8.count) : text[...]
@@ -97,7 +98,7 @@ final class Terminal: Sendable {
   private func show(_ note: RunNote) {
     if log == .json { return Terminal.say(LogLine(note)) }
     clearProgress()
-    Terminal.say((note.level == .warning ? "note: " : "") + Terminal.visible(note.text) + "\n")
+    Terminal.say((note.level == .warning ? "warning: " : "") + Terminal.visible(note.text) + "\n")
   }
 
   /// Says in one line of each kind of note how many more there were.

@@ -121,14 +121,14 @@ extension CSVParser {
       return RecordProblem(
         code: .ragged, column: columnName(ofField: found - 1),
         reason: "\(counts): the record ends with \(fieldLabel(found - 1))",
-        hint: "\(.ragged, "pad") fills the missing fields with NULL")
+        hint: "\(.ragged, "pad") fills the missing fields with NULL; \(.onError, "reject") sets the record aside")
     }
     if dialect.ragged == .extra && extraSlot != nil { return nil }
     if dialect.ragged != .reject && !scanner.record.hasSurplusContent { return nil }
     let hint: Wording =
       dialect.ragged == .reject && !scanner.record.hasSurplusContent
-      ? "\(.ragged, "pad") drops surplus fields that are empty"
-      : "\(.ragged, "extra") keeps surplus fields in a column of their own"
+      ? "\(.ragged, "pad") drops surplus fields that are empty; \(.onError, "reject") sets the record aside"
+      : "\(.ragged, "extra") keeps surplus fields in a column of their own; \(.onError, "reject") sets the record aside"
     return RecordProblem(
       code: .ragged, column: columnName(ofField: expected - 1),
       reason: "\(counts): the record goes on behind \(fieldLabel(expected - 1)), the last one", hint: hint)

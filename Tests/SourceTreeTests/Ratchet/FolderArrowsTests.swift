@@ -17,7 +17,7 @@ import Testing
     "UpsurgeBench": ["."],
     "UpsurgeModels": ["Rows", "Columns", "Coding", "Tables", "Database", "Queries", "Search", "Functions", "."],
     "UpsurgeMirror": ["Job", "Feeds", "Check", "Run", "Status", "Forget", "Runner"],
-    "UpsurgeCommand": ["Words", "Catalogue", "Terminal", "Options", "JobFile", "Schedule", "Commands"],
+    "UpsurgeCommand": ["Words", "Catalogue", "Terminal", "Options", "JobFile", "Schedule", "Help", "Commands"],
   ]
 
   @Test("No file needs a folder above its own", arguments: order.keys.sorted())

@@ -361,7 +361,7 @@ struct JobFileTests {
     }
     #expect(!blocks.isEmpty)
     for block in blocks { #expect(try read(block).tables.first?.sweep == .hard, "\(block)") }
-    let help = MirrorCommand.configuration.discussion
+    let help = CommandGuide.mirror.sections.map(\.text).joined(separator: "\n\n")
     let sample = help.components(separatedBy: "\n\n").filter { $0.hasPrefix("  defaults:") }
     #expect(sample.count == 1)
     #expect(try read(sample.joined()).tables.first?.guards.leastRatio == 0.5)

@@ -30,7 +30,7 @@ struct OptionCatalogueTests {
   private static func options(in dump: String) throws -> [Declared] {
     let dump = try JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [String: Any]
     let arguments = (dump?["command"] as? [String: Any])?["arguments"] as? [[String: Any]] ?? []
-    return arguments.map(Declared.init).filter { !["", "help", "version"].contains($0.name) }
+    return arguments.map(Declared.init).filter { !["", "help", "help-all", "version"].contains($0.name) }
   }
 
   @Test("Each command has the options of its topics, and no others", arguments: commands.indices)
