@@ -122,6 +122,7 @@ extension LoadRun {
     if try !direct.finish() {
       return RunNote(.detail, "all rows go through SQLite, from the first one: a key comes twice")
     }
+    control.note(stage: .finishing)
     let packSeconds = watch.seconds
     let record = try writePosition(progress, input, packed.table, startedAt: startedAt, to: image)
     try handOver(image, record, claim)
@@ -212,7 +213,7 @@ extension LoadRun {
       // Whether keys are sorted is known with the first batch.
       if !direct.isSorting { _ = pool.hold(false) }
       progress.take(batch)
-      control.note(records: progress.ledger.read, rejects: 0)
+      control.note(records: progress.ledger.read, rejects: 0, stage: .packing)
       pool.giveBack(batch)
       start = MonotonicClock.seconds
     }

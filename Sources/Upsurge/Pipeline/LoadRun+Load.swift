@@ -158,6 +158,7 @@ extension LoadRun {
   var storeContext: StoreContext {
     StoreContext(
       job: job, sourceNames: summary.withLock { $0.sources }, owner: owner, contexts: contexts, note: note,
+      begin: { [control] in control.note(stage: $0, work: $1) },
       isCancelled: { [control] in control.cancellationSignal != nil },
       holdsMemory: { [pool] in pool.hold($0) }, interrupter: checkpoint,
       deliveryHash: { [deliveryHash] in deliveryHash.withLock { $0?.value } },

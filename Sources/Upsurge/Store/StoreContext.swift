@@ -8,6 +8,8 @@ struct StoreContext {
   /// How the records of each source are read, for those that are rejected.
   let contexts: RejectContexts
   let note: @Sendable (RunNote) -> Void
+  /// Is told what is done from now on, and in words what exactly.
+  let begin: @Sendable (RunControl.Stage, String?) -> Void
   /// Whether the run was told to end.
   let isCancelled: @Sendable () -> Bool
   /// Asks for the memory that batches do not need (true), or gives it back; the answer says whether it can be had.
