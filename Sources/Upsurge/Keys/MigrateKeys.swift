@@ -39,7 +39,10 @@ public struct MigrateKeys: Sendable {
       tables, salt: salt, isTrial: isDryRun, on: connection, note: note,
       tick: { step in
         switch step {
-        case .work(let words): control.note(stage: .migrating, work: words)
+        case .work(let words):
+          control.note(records: 0, rejects: 0)
+          control.note(totalRecords: 0)
+          control.note(stage: .migrating, work: words)
         case .total(let count): control.note(totalRecords: count)
         case .done(let count): control.note(records: count, rejects: 0, stage: .migrating)
         }
