@@ -58,22 +58,21 @@ extension BenchReport {
 
   private func writeTable(to body: inout Markup) {
     let head = ["contender", "what it does", "seconds", "rows/s", "spread", "runs", "vs upsurge load"]
-    body.element("div", [("class", "wide")]) { body in
-      body.element("table") { table in
-        table.element("thead") {
-          $0.element("tr") { row in for name in head { row.element("th", text: name) } }
-        }
-        table.element("tbody") { rows in
-          for entry in measured {
-            rows.element("tr") { row in
-              row.element("td", text: entry.name)
-              row.element("td", text: entry.detail)
-              for value in [
-                Self.seconds(entry.median ?? 0), Words.count(UInt64(rowsPerSecond(entry) ?? 0)),
-                (entry.spread.map { "\(Int(($0 * 100).rounded())) %" } ?? "-")
-                  + (entry.isNoisy ? " noisy" : ""),
-                entry.runs.map(Self.seconds).joined(separator: " "), ratio(entry).map(Self.ratio) ?? "-",
-              ] { row.element("td", [("class", "number")], text: value) }
+    body.element("table", [("class", "results")]) { table in
+      table.element("thead") {
+        $0.element("tr") { row in for name in head { row.element("th", text: name) } }
+      }
+      table.element("tbody") { rows in
+        for entry in measured {
+          let values = [
+            entry.name, entry.detail, Self.seconds(entry.median ?? 0),
+            Words.count(UInt64(rowsPerSecond(entry) ?? 0)),
+            (entry.spread.map { "\(Int(($0 * 100).rounded())) %" } ?? "-") + (entry.isNoisy ? " noisy" : ""),
+            entry.runs.map(Self.seconds).joined(separator: " "), ratio(entry).map(Self.ratio) ?? "-",
+          ]
+          rows.element("tr") { row in
+            for (name, value) in zip(head, values) {
+              row.element("td", [("data-name", name)], text: value)
             }
           }
         }
@@ -101,7 +100,7 @@ extension BenchReport {
         ("SQLite", sqlite.version),
         ("compiled with", sqlite.options.joined(separator: " ")),
       ] + settings.map { ($0.name, $0.value) }
-    body.element("table") { table in
+    body.element("table", [("class", "facts")]) { table in
       table.element("tbody") { rows in
         for (name, value) in facts {
           rows.element("tr") { row in
@@ -129,7 +128,13 @@ extension BenchReport {
     .chart { display: grid; grid-template-columns: minmax(8rem, 16rem) 1fr 14rem; gap: 0.4rem 0.8rem;
       align-items: center; font-size: 0.9rem; margin: 0.5rem 0 1rem; }
     .chart .name { text-align: right; }
+    table.results td, table.facts td { font-variant-numeric: tabular-nums; }
+    table.facts td { overflow-wrap: anywhere; } table.facts th { min-width: 8rem; }
     @media (max-width: 45rem) {
+      table.results thead { display: none; } table.results tr, table.results td { display: block; }
+      table.results tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
+      table.results td { border: 0; padding: 0; } table.results td:first-child { font-weight: 600; }
+      table.results td:nth-child(n+3)::before { content: attr(data-name) ": "; color: var(--soft); }
       .chart { grid-template-columns: 1fr; gap: 0.1rem; } .chart .name { text-align: left; }
       .chart .value { margin-bottom: 0.6rem; color: var(--soft); }
     }

@@ -33,15 +33,15 @@ package enum HTMLPage {
       --track: #20252f; --good: #3fb98c; --bad: #ff8a80; } }
     * { box-sizing: border-box; }
     body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
-      margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+      margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }
     h1 { font-size: 1.6rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin-top: 2rem; }
     svg.bar { display: block; width: 100%; background: var(--track); }
-    table { border-collapse: collapse; font-size: 0.9rem; } .wide { overflow-x: auto; }
+    table { border-collapse: collapse; font-size: 0.9rem; }
     th, td { text-align: left; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid var(--line);
       vertical-align: top; }
     .number { white-space: nowrap; font-variant-numeric: tabular-nums; }
     .small { color: var(--soft); font-size: 0.85rem; }
-    pre { padding: 0.8rem; border: 1px solid var(--line); white-space: pre-wrap; }
+    pre { padding: 0.8rem; border: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: anywhere; }
     """
 }
 

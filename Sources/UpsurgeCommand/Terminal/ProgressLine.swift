@@ -42,11 +42,15 @@ enum ProgressLine {
     }
     if let share { parts.append(bar(share)) }
     if progress.bytes > 0 { parts.append(Words.bytes(Double(progress.bytes))) }
-    let noun = noun(of: progress.stage)
-    let total = progress.totalBytes == nil ? progress.totalRecords : nil
-    parts.append(
-      "\(Words.count(progress.records))\(total.map { " of \(Words.count($0))" } ?? "") \(noun)")
-    parts.append("\(Words.count(UInt64(Double(progress.records) / seconds))) \(noun)/s")
+    if progress.records == 0 {
+      parts.append("\(Words.bytes(Double(progress.bytes) / seconds))/s")
+    } else {
+      let noun = noun(of: progress.stage)
+      let total = progress.totalBytes == nil ? progress.totalRecords : nil
+      parts.append(
+        "\(Words.count(progress.records))\(total.map { " of \(Words.count($0))" } ?? "") \(noun)")
+      parts.append("\(Words.count(UInt64(Double(progress.records) / seconds))) \(noun)/s")
+    }
     if let share, share > 0, share < 1 { parts.append("ETA \(Words.duration(seconds * (1 - share) / share))") }
     return parts
   }

@@ -105,17 +105,18 @@ extension MirrorReport {
     let changes = run.ledger.entries.filter { $0.word != "read" && $0.word != "unchanged" && $0.count > 0 }
     var words = changes.map { "\(Words.count($0.count)) \($0.word)" }.joined(separator: ", ")
     if words.isEmpty { words = "nothing changed" }
+    let duration = run.seconds < 0.01 ? "under 0.01 s" : Words.seconds(run.seconds)
     item.element("div", [("class", "bars")]) { cell in
       HTMLBar(
         Self.shown.map { ($0, Double(Self.count($0, run.ledger)) / most) }, label: words
       ).write(to: &cell)
       if longest > 0 {
-        HTMLBar([("time", run.seconds / longest)], height: 4, label: "duration \(Words.seconds(run.seconds))")
+        HTMLBar([("time", run.seconds / longest)], height: 4, label: "duration \(duration)")
           .write(to: &cell)
       }
     }
     item.element("span", [("class", "what")]) { cell in
-      cell.add("\(words) of \(Words.count(run.ledger.read)), \(Words.seconds(run.seconds))")
+      cell.add("\(words) of \(Words.count(run.ledger.read)), \(duration)")
       if let state = Self.words(run) { cell.element("strong", [("class", "failure")], text: ", \(state)") }
     }
   }
@@ -179,6 +180,7 @@ extension MirrorReport {
       --rejected: #ff8a80; --time: #5a6475; } }
     h3 { font-size: 1rem; margin: 1.2rem 0 0.3rem; }
     section { border-top: 1px solid var(--line); margin-top: 1.5rem; }
+    h2, li, p { overflow-wrap: anywhere; }
     .badge { font-size: 0.8rem; font-weight: 600; padding: 0.1rem 0.5rem; border: 1px solid currentColor;
       border-radius: 1rem; white-space: nowrap; }
     .good { color: var(--good); } .bad, .failure { color: var(--bad); }
