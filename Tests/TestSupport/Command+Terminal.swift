@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -13,7 +15,7 @@ extension Command {
     /// The texts that a progress line has had, one after the other.
     package var drawn: [String] {
       screen.components(separatedBy: "\r\u{1B}[K").dropFirst()
-        .map { text in String(text.prefix { !"\r\n\u{1B}".unicodeScalars.contains($0.unicodeScalars.first!) }) }
+        .map { text in String(text.prefix { !$0.isNewline && $0 != "\u{1B}" && $0 != "\r" }) }
         .filter { !$0.isEmpty }
     }
   }
@@ -23,16 +25,12 @@ extension Command {
   package static func runOnTerminal(
     _ arguments: [String], columns: UInt16 = 100, seconds: Int = 300
   ) throws -> Session {
-    let terminal = posix_openpt(O_RDWR | O_NOCTTY)
-    guard terminal >= 0, grantpt(terminal) == 0, unlockpt(terminal) == 0, let name = ptsname(terminal) else {
-      throw MissingFile(path: "/dev/ptmx")
-    }
+    let (terminal, other) = try openTerminal()
     defer { close(terminal) }
-    let other = String(cString: name)
     // Held open, so that reading begins before the child has opened it.
     let held = open(other, O_RDWR | O_NOCTTY)
     var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-    ioctl(terminal, UInt(TIOCSWINSZ), &size)
+    _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -68,5 +66,24 @@ extension Command {
     }
     let exitCode = code & 0x7F == 0 ? (code >> 8) & 0xFF : 1_000 + (code & 0x7F)
     return Session(exitCode: exitCode, screen: String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// - Returns: the end that a person would see, and the path of the one for programs.
+  private static func openTerminal() throws -> (descriptor: Int32, path: String) {
+    let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    if descriptor < 0 { throw MissingFile(path: "/dev/ptmx") }
+    #if os(Linux)
+      // grantpt, unlockpt and ptsname, which Glibc's module does not have: TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
+      var (locked, number): (Int32, Int32) = (0, 0)
+      guard ioctl(descriptor, 0x4004_5431, &locked) == 0, ioctl(descriptor, 0x8004_5430, &number) == 0 else {
+        throw MissingFile(path: "/dev/pts")
+      }
+      return (descriptor, "/dev/pts/\(number)")
+    #else
+      guard grantpt(descriptor) == 0, unlockpt(descriptor) == 0, let name = ptsname(descriptor) else {
+        throw MissingFile(path: "/dev/ptmx")
+      }
+      return (descriptor, String(cString: name))
+    #endif
   }
 }
