@@ -12,11 +12,10 @@ extension Command {
     package var exitCode: Int32
     /// What was written to the terminal, as it came.
     package var screen: String
-    /// The texts that a progress line has had, one after the other.
+    /// The texts that a progress line has had, one after the other: each stood until the line was drawn anew or cleared.
     package var drawn: [String] {
-      screen.components(separatedBy: "\r\u{1B}[K").dropFirst()
-        .map { text in String(text.prefix { !$0.isNewline && $0 != "\u{1B}" && $0 != "\r" }) }
-        .filter { !$0.isEmpty }
+      screen.components(separatedBy: "\r\u{1B}[K").dropFirst().dropLast()
+        .filter { !$0.isEmpty && !$0.contains(where: \.isNewline) }
     }
   }
 

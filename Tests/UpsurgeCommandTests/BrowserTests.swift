@@ -30,7 +30,7 @@ struct BrowserTests {
       try Command.run([
         "mirror", path, "--table", name, "--source", scratch.write(text, to: "feed.csv"), "--key", "id",
         "--on-error", "reject", "--max-rejects", "100%", "--rejects", "table", "--type", "n:INTEGER", "--strict",
-        "--max-delete", "50%",
+        "--sweep", "hard", "--max-delete", "50%",
       ])
     }
     let rows = (1...100).map { "\($0),\($0)\n" }

@@ -27,7 +27,7 @@ struct VersionTests {
       opened: [
         .init(
           name: "libcurl", version: nil, problem: "libcurl is not installed", need: "http:// and https:// sources",
-          remedy: "apt-get install libcurl4")
+          installation: "apt-get install libcurl4")
       ], iconv: "glibc 2.36", missingEncodings: ["BIG5"]
     ).text
     #expect(

@@ -8,7 +8,8 @@ final class SQLiteTransfer: StoreTransfer {
   /// What keeps the record of the run; nil where none is kept.
   let keeper: RunKeeper?
   private let note: @Sendable (RunNote) -> Void
-  private let begin: @Sendable (RunControl.Stage, String?) -> Void
+  private let willBuild: @Sendable (String) -> Void
+  private let willFinish: @Sendable () -> Void
   let options: LoadOptions
   let cacheByteCount: Int
   let triggerCount: Int
@@ -28,7 +29,7 @@ final class SQLiteTransfer: StoreTransfer {
     self.upkeep = upkeep
     self.keeper = keeper
     note = context.note
-    begin = context.begin
+    (willBuild, willFinish) = (context.willBuild, context.willFinish)
     options = context.options
     cacheByteCount = connection.pageCacheByteCount
     if let before {
@@ -110,7 +111,7 @@ final class SQLiteTransfer: StoreTransfer {
   /// Builds what was set aside, and commits the rest.
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     try bringBack(isInterrupted: isInterrupted)
-    begin(.finishing, nil)
+    willFinish()
     try writer.finish(isInterrupted: isInterrupted)
     supersededCount = writer.supersededCount
   }
@@ -118,7 +119,7 @@ final class SQLiteTransfer: StoreTransfer {
   private func bringBack(isInterrupted: Bool) throws(UpsurgeError) {
     try upkeep.finish(writer, isInterrupted: isInterrupted) { words in
       note(RunNote(.info, words))
-      begin(.indexing, words)
+      willBuild(words)
     }
   }
 

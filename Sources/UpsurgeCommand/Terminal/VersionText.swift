@@ -19,7 +19,7 @@ struct VersionText {
     /// What needs it: `https:// sources`.
     var need: String
     /// How it is installed.
-    var remedy: String
+    var installation: String
   }
 
   /// As this machine has them.
@@ -29,14 +29,14 @@ struct VersionText {
     ]
     var curl = Opened(
       name: "libcurl", need: "http:// and https:// sources",
-      remedy: "apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Fedora)")
+      installation: "apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Fedora)")
     switch InputLibraries.curl {
     case .there(let version): curl.version = version
     case .missing(let problem): curl.problem = problem
     }
     var yaml = Opened(
       name: "libyaml", need: "job files",
-      remedy: "apt-get install libyaml-0-2 (Debian, Ubuntu), dnf install libyaml (Fedora)")
+      installation: "apt-get install libyaml-0-2 (Debian, Ubuntu), dnf install libyaml (Fedora)")
     if let problem = upsurge_yaml_load() {
       yaml.problem = String(cString: problem)
     } else {
@@ -61,7 +61,7 @@ struct VersionText {
     var problems: [String] = []
     for library in opened where library.version == nil {
       problems.append("\(library.name) is missing: \(library.need) need it (\(library.problem ?? "")).")
-      problems.append("  fix: \(library.remedy)")
+      problems.append("  fix: \(library.installation)")
     }
     if !missingEncodings.isEmpty {
       problems.append("iconv does not know \(missingEncodings.joined(separator: ", ")) here.")

@@ -144,7 +144,7 @@ extension MirrorReport {
         list.element("li") { item in
           item.add("\(Self.time(refusal.refusedAt)): \(refusal.reason)")
           item.element("br")
-          item.element("code", text: "--accept-delivery \(refusal.digest)")
+          item.element("code", text: Wording.option(.acceptDelivery, refusal.digest))
           item.add(" lets this delivery through, once.")
         }
       }
