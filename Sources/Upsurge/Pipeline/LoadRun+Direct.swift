@@ -122,7 +122,6 @@ extension LoadRun {
     if try !direct.finish() {
       return RunNote(.detail, "all rows go through SQLite, from the first one: a key comes twice")
     }
-    control.note(stage: .finishing)
     let packSeconds = watch.seconds
     let record = try writePosition(progress, input, packed.table, startedAt: startedAt, to: image)
     try handOver(image, record, claim)
@@ -137,6 +136,7 @@ extension LoadRun {
 
   /// Makes the image the database. From then on its rows stand, whatever comes.
   private func handOver(_ image: ImageFile, _ record: RunRecord, _ claim: JobClaim) throws(UpsurgeError) {
+    control.note(stage: .finishing)
     do throws(UpsurgeError) {
       try image.handOver(
         isSynced: true, busyTimeoutMilliseconds: job.options.transaction.busyTimeout,
