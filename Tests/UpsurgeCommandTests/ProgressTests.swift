@@ -37,7 +37,7 @@ struct ProgressTests {
   func load() throws {
     let source = scratch.write(
       "id,name\n" + (1...400_000).map { "\($0),name \($0)\n" }.joined(), to: "in.csv")
-    try expectLine(" rows/s  ETA ", rows: [1, 2, 4]) { count, database in
+    try expectLine(" rows/s  ETA ", rows: [1, 4, 16]) { count, database in
       try Command.runOnTerminal(["load", database, "t"] + Array(repeating: source, count: count * 4))
     }
   }
@@ -62,6 +62,17 @@ struct ProgressTests {
     }
   }
 
+  @Test("Tables of one transaction, which are swept and committed behind the last one")
+  func group() throws {
+    try expectLine("storing and removing rows of all tables  0:0", rows: [1_000_000, 4_000_000]) { count, database in
+      for name in ["t", "u"] { try makeTable(name, rows: count, in: database) }
+      _ = scratch.write("id,v\n0,a\n", to: "one.csv")
+      let table = "{source: one.csv, key: id, sweep: hard, guards: {max-delete: 100%}}"
+      let job = scratch.write("atomic: job\ntables: {t: \(table), u: \(table)}\n", to: "job.yaml")
+      return try Command.runOnTerminal(["mirror", database, job])
+    }
+  }
+
   @Test("Keys that become UUIDs")
   func keys() throws {
     try expectLine(" keys/s  ETA ", rows: [50_000, 1_000_000, 4_000_000]) { count, database in
@@ -72,7 +83,7 @@ struct ProgressTests {
 
   @Test("Rejected records that are tried again, of how many there are")
   func replay() throws {
-    try expectLine(" records/s  ETA ", rows: [30_000, 300_000]) { count, database in
+    try expectLine(" records/s  ETA ", rows: [30_000, 300_000, 1_000_000]) { count, database in
       let source = scratch.write("id,v\n" + (1...count).map { "\($0),\n" }.joined(), to: "in.csv")
       try Database(database).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT NOT NULL)")
       let load = try Command.run([

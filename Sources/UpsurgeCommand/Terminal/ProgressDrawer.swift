@@ -8,10 +8,14 @@ final class ProgressDrawer {
   private var thread: WorkerThread?
 
   /// Where the system has no thread left, nothing is drawn.
-  init(_ control: RunControl, on terminal: Terminal) {
+  /// - Parameter needsTable: whether it begins only with the first table of a job.
+  init(_ control: RunControl, on terminal: Terminal, needsTable: Bool) {
     self.terminal = terminal
     thread = try? WorkerThread { [completion] in
-      while !completion.wait(milliseconds: 100) { terminal.show(control.progress) }
+      while !completion.wait(milliseconds: 100) {
+        let progress = control.progress
+        if !needsTable || progress.table != nil { terminal.show(progress) }
+      }
     }
   }
 

@@ -25,8 +25,13 @@ final class Terminal: Sendable {
   private let watch = Stopwatch()
   /// How often each kind of note was told.
   private let noteCounts = Guarded<NoteCounts>(NoteCounts())
-  /// Whether a progress line stands on the screen, and when the last one was drawn.
-  private let state = Guarded<(isDrawn: Bool, drawnAt: Double)>((false, -1))
+  /// Whether a progress line stands on the screen, when the last one was drawn, and whether none is to be drawn now.
+  private let state = Guarded<LineState>(LineState())
+  private struct LineState {
+    var isDrawn = false
+    var drawnAt = -1.0
+    var isPaused = false
+  }
 
   convenience init(output: OutputOptions, log: LogFormat = .text) {
     self.init(isQuiet: output.isQuiet, isVerbose: output.isVerbose, progress: output.progress, log: log)
@@ -122,12 +127,12 @@ final class Terminal: Sendable {
     guard showsProgress else { return }
     let seconds = watch.seconds
     state.withLock { state in
-      guard seconds >= progressDelay, seconds - state.drawnAt >= progressPause else { return }
+      guard !state.isPaused, seconds >= progressDelay, seconds - state.drawnAt >= progressPause else { return }
       if log == .json {
         state.drawnAt = seconds
         return Terminal.say(LogLine(progress, seconds: seconds))
       }
-      state = (true, seconds)
+      (state.isDrawn, state.drawnAt) = (true, seconds)
       Signals.isProgressDrawn.store(true, ordering: .relaxed)
       Terminal.say("\r\u{1B}[K" + ProgressLine.fitted(ProgressLine.text(progress, seconds: seconds)))
     }
@@ -135,7 +140,7 @@ final class Terminal: Sendable {
 
   func clearProgress() { state.withLock { clear(&$0) } }
 
-  private func clear(_ state: inout (isDrawn: Bool, drawnAt: Double)) {
+  private func clear(_ state: inout LineState) {
     if state.isDrawn { Terminal.say("\r\u{1B}[K") }
     state.isDrawn = false
     Signals.isProgressDrawn.store(false, ordering: .relaxed)
@@ -151,8 +156,19 @@ final class Terminal: Sendable {
   }
 
   /// Draws how far a run is until `end` is called; nil where nobody is shown it.
-  func draw(_ control: RunControl) -> ProgressDrawer? {
-    showsProgress ? ProgressDrawer(control, on: self) : nil
+  /// - Parameter needsTable: whether it begins only with the first table of a job.
+  func draw(_ control: RunControl, needsTable: Bool = false) -> ProgressDrawer? {
+    showsProgress ? ProgressDrawer(control, on: self, needsTable: needsTable) : nil
+  }
+
+  /// Says something of several lines, between which nobody draws.
+  func withoutProgress(_ talk: () -> Void) {
+    state.withLock { state in
+      clear(&state)
+      state.isPaused = true
+    }
+    talk()
+    state.withLock { $0.isPaused = false }
   }
 
   /// The ledger, the warnings, and why the run ended if it ended early.
