@@ -48,7 +48,8 @@ extension BenchReport {
     }
     chart.element("div", [("class", "value")]) { cell in
       cell.element("span", [("class", "number")], text: words)
-      let more = (ratio(entry).flatMap { entry.kind == .upsurge ? nil : ", " + Self.ratio($0) } ?? "")
+      let more =
+        (ratio(entry).flatMap { entry.kind == .upsurge ? nil : ", " + Self.ratio($0) } ?? "")
         + (entry.isNoisy ? ", noisy" : "")
       if !more.isEmpty { cell.add(more) }
     }

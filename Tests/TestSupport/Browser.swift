@@ -84,7 +84,8 @@ package enum Browser {
     let outcome = try Command.run(
       [
         path, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
-        "--user-data-dir=\(scratch.file("profile"))", "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)",
+        "--user-data-dir=\(scratch.file("profile"))",
+        "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)",
         "--virtual-time-budget=10000", "--window-size=1400,900", "--dump-dom",
         "file://" + scratch.write(frames, to: "frames.html"),
       ], script: "exec \"$@\"")

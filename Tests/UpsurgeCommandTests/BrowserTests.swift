@@ -25,11 +25,13 @@ struct BrowserTests {
   func status() throws {
     let path = scratch.file("shop.db")
     // Nothing that comes from the database may become a part of the page.
-    let name = "<img src=x onerror=alert(1)> & \"a_very_long_name_of_a_table_that_has_no_place_to_break_anywhere\""
+    let name =
+      "<img src=x onerror=alert(1)> & \"a_very_long_name_of_a_table_that_has_no_place_to_break_anywhere\""
     func mirror(_ text: String) throws -> Command.Outcome {
       try Command.run([
         "mirror", path, "--table", name, "--source", scratch.write(text, to: "feed.csv"), "--key", "id",
-        "--on-error", "reject", "--max-rejects", "100%", "--rejects", "table", "--type", "n:INTEGER", "--strict",
+        "--on-error", "reject", "--max-rejects", "100%", "--rejects", "table", "--type", "n:INTEGER",
+        "--strict",
         "--sweep", "hard", "--max-delete", "50%",
       ])
     }
@@ -41,7 +43,8 @@ struct BrowserTests {
     let outcome = try Command.run(["status", path, "--max-age", "26h", "--html", page])
     #expect(outcome.exitCode == 1 && outcome.output.hasPrefix("FAIL"), "\(outcome.talk)")
     for view in try views(of: String(decoding: readFile(page), as: UTF8.self)) {
-      #expect(view.text.contains("Mirrors of shop.db") && view.text.contains("1 table; not in step: \(name)."))
+      #expect(
+        view.text.contains("Mirrors of shop.db") && view.text.contains("1 table; not in step: \(name)."))
       #expect(view.text.contains("100 inserted, 1 rejected of 101"), "\(view.text)")
       #expect(view.text.contains("1 updated, 10 swept of 90"))
       #expect(view.text.contains("refused by a guard") && view.text.contains("--accept-delivery "))

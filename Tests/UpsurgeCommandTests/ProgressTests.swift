@@ -57,14 +57,16 @@ struct ProgressTests {
       try makeTable("t", rows: count, in: database)
       let one = scratch.write("id,v\n0,a\n", to: "one.csv")
       return try Command.runOnTerminal([
-        "mirror", database, "--table", "t", "--source", one, "--key", "id", "--sweep", "hard", "--max-delete", "100%",
+        "mirror", database, "--table", "t", "--source", one, "--key", "id", "--sweep", "hard", "--max-delete",
+        "100%",
       ])
     }
   }
 
   @Test("Tables of one transaction, which are swept and committed behind the last one")
   func group() throws {
-    try expectLine("storing and removing rows of all tables  0:0", rows: [1_000_000, 4_000_000]) { count, database in
+    try expectLine("storing and removing rows of all tables  0:0", rows: [1_000_000, 4_000_000]) {
+      count, database in
       for name in ["t", "u"] { try makeTable(name, rows: count, in: database) }
       _ = scratch.write("id,v\n0,a\n", to: "one.csv")
       let table = "{source: one.csv, key: id, sweep: hard, guards: {max-delete: 100%}}"
@@ -87,7 +89,8 @@ struct ProgressTests {
       let source = scratch.write("id,v\n" + (1...count).map { "\($0),\n" }.joined(), to: "in.csv")
       try Database(database).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT NOT NULL)")
       let load = try Command.run([
-        "load", database, "t", source, "--key", "id", "--null", "", "--on-error", "reject", "--max-rejects", "100%",
+        "load", database, "t", source, "--key", "id", "--null", "", "--on-error", "reject", "--max-rejects",
+        "100%",
         "--rejects", "table", "-q",
       ])
       #expect(load.exitCode == 2, "\(load.talk)")

@@ -26,7 +26,8 @@ struct VersionTests {
       linked: [("SQLite", "3.40.1")],
       opened: [
         .init(
-          name: "libcurl", version: nil, problem: "libcurl is not installed", need: "http:// and https:// sources",
+          name: "libcurl", version: nil, problem: "libcurl is not installed",
+          need: "http:// and https:// sources",
           installation: "apt-get install libcurl4")
       ], iconv: "glibc 2.36", missingEncodings: ["BIG5"]
     ).text

@@ -87,7 +87,8 @@ enum StatusText {
           + digest.escapedForTerminal
       }
     } else if feed.isBetweenTries {
-      line += "\n      its last try failed, exit code \(feed.exitCode) at \(feed.checkedAt.escapedForTerminal)"
+      line +=
+        "\n      its last try failed, exit code \(feed.exitCode) at \(feed.checkedAt.escapedForTerminal)"
       if let message = feed.message { line += ": \(message.escapedForTerminal)" }
       line += "; the run waits for another one, or has ended without it: upsurge mirror runs it again"
     } else if let maximumAge, let age = feed.age, age > maximumAge {

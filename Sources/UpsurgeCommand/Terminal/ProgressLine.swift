@@ -21,7 +21,8 @@ enum ProgressLine {
       if progress.bytes == 0 && progress.records == 0 {
         parts.append(Words.duration(progress.stageSeconds))
       } else {
-        parts += moving(progress, seconds: max(progress.stage == .migrating ? progress.stageSeconds : seconds, 0.001))
+        parts += moving(
+          progress, seconds: max(progress.stage == .migrating ? progress.stageSeconds : seconds, 0.001))
       }
     case .sorting, .sweeping, .indexing, .finishing:
       parts.append(Words.duration(progress.stageSeconds))
@@ -51,7 +52,9 @@ enum ProgressLine {
         "\(Words.count(progress.records))\(total.map { " of \(Words.count($0))" } ?? "") \(noun)")
       parts.append("\(Words.count(UInt64(Double(progress.records) / seconds))) \(noun)/s")
     }
-    if let share, share > 0, share < 1 { parts.append("ETA \(Words.duration(seconds * (1 - share) / share))") }
+    if let share, share > 0, share < 1 {
+      parts.append("ETA \(Words.duration(seconds * (1 - share) / share))")
+    }
     return parts
   }
 

@@ -127,7 +127,9 @@ final class Terminal: Sendable {
     guard showsProgress else { return }
     let seconds = watch.seconds
     state.withLock { state in
-      guard !state.isPaused, seconds >= progressDelay, seconds - state.drawnAt >= progressPause else { return }
+      guard !state.isPaused, seconds >= progressDelay, seconds - state.drawnAt >= progressPause else {
+        return
+      }
       if log == .json {
         state.drawnAt = seconds
         return Terminal.say(LogLine(progress, seconds: seconds))

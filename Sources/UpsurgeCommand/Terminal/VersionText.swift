@@ -65,7 +65,8 @@ struct VersionText {
     }
     if !missingEncodings.isEmpty {
       problems.append("iconv does not know \(missingEncodings.joined(separator: ", ")) here.")
-      problems.append("  fix: install the C library's gconv modules (Debian, Ubuntu: libc-gconv-modules-extra)")
+      problems.append(
+        "  fix: install the C library's gconv modules (Debian, Ubuntu: libc-gconv-modules-extra)")
     }
     if !problems.isEmpty { problems.insert("", at: 0) }
     return (["upsurge \(upsurgeVersion)"] + lines + problems).joined(separator: "\n")
