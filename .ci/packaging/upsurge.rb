@@ -20,11 +20,11 @@ class Upsurge < Formula
     system "swift", "build", "--disable-sandbox", "-c", "release", "--product", "upsurge"
     bin.install ".build/release/upsurge"
     if File.executable?(".ci/generate")
-      system "env", "UPSURGE=#{bin}/upsurge", ".ci/generate", "generated"
-      man1.install Dir["generated/man/*.1"]
-      bash_completion.install "generated/completions/bash" => "upsurge"
-      zsh_completion.install "generated/completions/zsh" => "_upsurge"
-      fish_completion.install "generated/completions/fish" => "upsurge.fish"
+      system "env", "UPSURGE_COMMAND=#{bin}/upsurge", ".ci/generate", "generated"
+      man1.install Dir["generated/man1/*.1"]
+      bash_completion.install "generated/bash/upsurge"
+      zsh_completion.install "generated/zsh/_upsurge"
+      fish_completion.install "generated/fish/upsurge.fish"
     end
   end
 
