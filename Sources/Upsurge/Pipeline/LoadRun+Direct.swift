@@ -136,6 +136,7 @@ extension LoadRun {
 
   /// Makes the image the database. From then on its rows stand, whatever comes.
   private func handOver(_ image: ImageFile, _ record: RunRecord, _ claim: JobClaim) throws(UpsurgeError) {
+    control.note(stage: .finishing)
     do throws(UpsurgeError) {
       try image.handOver(
         isSynced: true, busyTimeoutMilliseconds: job.options.transaction.busyTimeout,
@@ -212,7 +213,7 @@ extension LoadRun {
       // Whether keys are sorted is known with the first batch.
       if !direct.isSorting { _ = pool.hold(false) }
       progress.take(batch)
-      control.note(records: progress.ledger.read, rejects: 0)
+      control.note(records: progress.ledger.read, rejects: 0, stage: .packing)
       pool.giveBack(batch)
       start = MonotonicClock.seconds
     }

@@ -158,6 +158,8 @@ extension LoadRun {
   var storeContext: StoreContext {
     StoreContext(
       job: job, sourceNames: summary.withLock { $0.sources }, owner: owner, contexts: contexts, note: note,
+      willBuild: { [control] in control.note(stage: .indexing, work: $0) },
+      willFinish: { [control] in control.note(stage: .finishing) },
       isCancelled: { [control] in control.cancellationSignal != nil },
       holdsMemory: { [pool] in pool.hold($0) }, interrupter: checkpoint,
       deliveryHash: { [deliveryHash] in deliveryHash.withLock { $0?.value } },

@@ -61,7 +61,10 @@ extension CommandGuide {
     "status", abstract: "Say how mirrored tables stand: last good run, age, failures.",
     forms: ["[OPTIONS] DATABASE"],
     arguments: [Argument("DATABASE", "The SQLite database.")],
-    examples: ["upsurge status shop.db", "upsurge status shop.db --max-age 26h"],
+    examples: [
+      "upsurge status shop.db", "upsurge status shop.db --max-age 26h",
+      "upsurge status shop.db --max-age 26h --html status.html",
+    ],
     sections: [
       Section(
         "about", "For monitoring", about: "what the exit code says to monitoring",

@@ -124,6 +124,9 @@ extension OptionCatalogue {
       help: "The last good run may be at most this old: 90min, 26h, 2d."),
     OptionSpecification(.json, of: .status, .flag, help: "Print a JSON array."),
     OptionSpecification(
+      .html, of: .status, named: "FILE",
+      help: "Also write a page of the tables and their last runs to this file; it needs nothing else."),
+    OptionSpecification(
       .salt, of: .migration, named: "TEXT",
       help: "Make other UUIDs than those of other databases with the same tables and keys."),
     OptionSpecification(

@@ -31,7 +31,7 @@ struct BenchCommand: ParsableCommand {
 
   @Option(.json, of: .bench) var json: String?
 
-  @Option(.html) var html: String?
+  @Option(.html, of: .bench) var html: String?
 
   @Flag(.quiet, of: .bench) var isQuiet = false
 

@@ -46,7 +46,10 @@ struct InspectCommand: ParsableCommand {
     var code: Int32 = 0
     do throws(UpsurgeError) {
       let file = try summary.map { (path) throws(UpsurgeError) in try SummaryFile(opening: path) }
-      let database = try DatabaseDescription(path: source, isCheck: isCheck)
+      let control = RunControl()
+      let database = try Terminal().watching(control) { () throws(UpsurgeError) in
+        try DatabaseDescription(path: source, isCheck: isCheck, control: control)
+      }
       if summary != "-" { StandardOutput.print(DatabaseText.text(database), terminator: "") }
       if !StandardOutput.finish() { code = 73 }
       if !database.damages.isEmpty { code = 65 }
@@ -59,7 +62,10 @@ struct InspectCommand: ParsableCommand {
   }
 
   private func describe(_ job: InspectJob) throws(UpsurgeError) -> Int32 {
-    let found = try job.describe(table: table)
+    let control = RunControl()
+    let found = try Terminal().watching(control) { () throws(UpsurgeError) in
+      try job.describe(table: table, control: control)
+    }
     StandardOutput.print(found.summary.escapedForTerminal)
     for remark in found.remarks { StandardOutput.print("note: \(remark.escapedForTerminal)") }
     if found.isFromSample { StandardOutput.print("types from the first MiB; --infer full reads all of it") }
@@ -77,9 +83,12 @@ struct InspectCommand: ParsableCommand {
   }
 
   private func check(_ job: InspectJob) throws(UpsurgeError) -> Int32 {
-    let result = try job.check { reject in
-      StandardOutput.print(
-        "\(reject.position): \(reject.reason) [\(reject.code.rawValue)]".escapedForTerminal)
+    let control = RunControl()
+    let result = try Terminal().watching(control) { () throws(UpsurgeError) in
+      try job.check(control: control) { reject in
+        StandardOutput.print(
+          "\(reject.position): \(reject.reason) [\(reject.code.rawValue)]".escapedForTerminal)
+      }
     }
     for remark in result.remarks { StandardOutput.print(remark.escapedForTerminal) }
     for entry in result.warnings.entries {

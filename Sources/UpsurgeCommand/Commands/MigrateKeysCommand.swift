@@ -1,12 +1,6 @@
 import ArgumentParser
 import Upsurge
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// `upsurge migrate-keys`: integer keys become UUIDs.
 struct MigrateKeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(CommandGuide.migrateKeys)
@@ -32,9 +26,10 @@ struct MigrateKeysCommand: ParsableCommand {
     migration.salt = salt
     migration.busyTimeout = busyTimeout
     migration.isDryRun = dryRun
+    let control = RunControl()
     do throws(UpsurgeError) {
-      let summary = try migration.run { table in
-        if isatty(STDERR_FILENO) == 1 && !quiet { Terminal.say("\(table.escapedForTerminal) …\n") }
+      let summary = try Terminal(isQuiet: quiet).watching(control) { () throws(UpsurgeError) in
+        try migration.run(control: control)
       }
       if !quiet { Terminal.say(Self.text(summary, isDryRun: dryRun)) }
     } catch {

@@ -113,17 +113,16 @@ struct MirrorCommand: ParsableCommand {
     let control = RunControl()
     Signals.forward(to: control)
     var isReported = true
+    // Also while no table is read: tables of one transaction are swept and committed together.
+    let drawer = terminal.draw(control, needsTable: true)
     let summary = job.run(
-      control: control, note: terminal.note, tick: { terminal.show($0) },
-      tableDone: {
-        terminal.clearProgress()
-        terminal.show($0, in: job)
-      },
+      control: control, note: terminal.note,
+      tableDone: { table in terminal.withoutProgress { terminal.show(table, in: job) } },
       report: { summary in
         isReported = summaryFile?.write(summary.json) ?? true
         return isReported
       })
-    terminal.clearProgress()
+    drawer?.end()
     terminal.show(summary)
     if let metricsFile, !metricsFile.write(summary) { isReported = false }
     var code = summary.exitCode

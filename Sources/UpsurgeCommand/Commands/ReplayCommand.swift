@@ -60,9 +60,11 @@ struct ReplayCommand: ParsableCommand {
     let control = RunControl()
     Signals.forward(to: control)
     var isReported = true
+    let drawer = terminal.draw(control)
     let summary = job.run(
       control: control, note: terminal.note,
       report: { summary in
+        drawer?.end()
         terminal.show(summary)
         if explainsTime { terminal.showTime(summary) }
         isReported = summaryFile?.write(summary.json) ?? true

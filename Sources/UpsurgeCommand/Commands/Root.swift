@@ -29,6 +29,12 @@ package struct Root: ParsableCommand {
     var arguments = Array(CommandLine.arguments.dropFirst())
     // Before anything can go wrong with the rest of them.
     if Terminal.asksForJSON(arguments) { Terminal.beginJSON() }
+    if arguments.count == 2, arguments.contains("--version"),
+      arguments.contains("-v") || arguments.contains("--verbose")
+    {
+      StandardOutput.print(VersionText().text)
+      exit(withError: StandardOutput.finish() ? ExitCode.success : ExitCode(73))
+    }
     help(arguments)
     if arguments.starts(with: ["mirror", "init"]) {
       arguments.replaceSubrange(0..<2, with: [MirrorInitCommand.name])

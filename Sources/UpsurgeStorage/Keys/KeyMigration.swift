@@ -15,6 +15,16 @@ public struct KeyMigrationSummary: Sendable, Equatable {
   public var migratedBefore: [String] = []
 }
 
+/// How far a migration of keys is.
+package enum KeyMigrationStep: Sendable {
+  /// What is done from now on, for people.
+  case work(String)
+  /// Keys of the table at work, about: empty references are counted.
+  case total(UInt64)
+  /// Keys of it that are changed; told for every thousand.
+  case done(UInt64)
+}
+
 /// Changes integer primary keys into UUIDs, with all columns that refer to them by a foreign key, in one transaction.
 ///
 /// The UUID of a row is made of the MD5 hash of `TABLE:ID`, so that every copy of a database comes to the same ones; with a salt, of
@@ -26,6 +36,7 @@ package struct KeyMigration {
   let connection: Connection
   let map: KeyMap
   private let salt: String?
+  private let tick: (KeyMigrationStep) -> Void
 
   /// What a row without a key gets: a random UUID, in SQL that every SQLite knows.
   package static let newUUID =
@@ -35,9 +46,12 @@ package struct KeyMigration {
   private static let newTable = "upsurge_new_table"
 
   /// Within the transaction that changes the tables: what was read before may be true no more.
-  private init(_ tables: [String], salt: String?, on connection: Connection) throws(UpsurgeError) {
+  private init(
+    _ tables: [String], salt: String?, on connection: Connection, tick: @escaping (KeyMigrationStep) -> Void
+  ) throws(UpsurgeError) {
     self.connection = connection
     self.salt = salt
+    self.tick = tick
     map = try KeyMap(of: tables, on: connection)
   }
 
@@ -59,13 +73,21 @@ package struct KeyMigration {
   ///   - connection: without a transaction.
   ///   - isTrial: whether all is taken back in the end.
   ///   - note: is told of each table.
+  ///   - tick: is told how far it is.
   /// - Throws: `usage` for a table that is missing, or whose key is not one integer column; `guardRefused` where references are broken
   ///   before, or would be after, and where a run or a feed would bring integers; `database`. Nothing has changed then.
   package static func run(
     _ tables: [String], salt: String? = nil, isTrial: Bool = false, on connection: Connection,
-    note: (String) -> Void = { _ in }
+    note: (String) -> Void = { _ in }, tick: @escaping (KeyMigrationStep) -> Void = { _ in }
   ) throws(UpsurgeError) -> KeyMigrationSummary {
+    var keyCount: UInt64 = 0
+    let tickTold: (KeyMigrationStep) -> Void = { step in
+      if case .total = step { keyCount = 0 }
+      tick(step)
+    }
     try connection.addFunction(function, argumentCount: 2, isDeterministic: true) { values in
+      keyCount += 1
+      if keyCount % 1_024 == 0 { tick(.done(keyCount)) }
       guard case .integer(let key) = values[0], case .text(let table) = values[1] else { return values[0] }
       return .text(uuid(of: key, in: table, salt: salt))
     }
@@ -76,7 +98,8 @@ package struct KeyMigration {
     }
     try connection.beginWriting()
     do throws(UpsurgeError) {
-      let summary = try KeyMigration(tables, salt: salt, on: connection).remake(note: note)
+      let summary = try KeyMigration(tables, salt: salt, on: connection, tick: tickTold).remake(note: note)
+      tick(.work("committing"))
       try connection.execute(isTrial ? "ROLLBACK" : "COMMIT")
       return summary
     } catch {
@@ -88,6 +111,7 @@ package struct KeyMigration {
   private func remake(note: (String) -> Void) throws(UpsurgeError) -> KeyMigrationSummary {
     var summary = KeyMigrationSummary(migratedBefore: map.migratedBefore)
     if map.tables.isEmpty { return summary }
+    tick(.work("checking references"))
     try checkReferences(isDone: false)
     try refuseFeeds()
     try refuseRuns()
@@ -97,6 +121,7 @@ package struct KeyMigration {
       note(schema.name)
       summary.tables.append(try remake(schema, searchTables))
     }
+    tick(.work("checking references"))
     try checkReferences(isDone: true)
     return summary
   }
@@ -118,7 +143,8 @@ package struct KeyMigration {
     guard let text else { throw notUnderstood(schema) }
     try connection.execute(text)
     try checkNewTable(schema, mapped)
-    let rowCount = try copyRows(of: schema)
+    let rowCount = try copyRows(of: schema, keyColumnCount: mapped.count)
+    tick(.work("making the indexes of \(schema.name)"))
     let table = try SQLName.quote(schema.name)
     let isAnalyzed = try self.isAnalyzed(schema.name)
     let rowid = schema.rowidName ?? "rowid"
@@ -202,7 +228,13 @@ package struct KeyMigration {
     return changes
   }
 
-  private func copyRows(of schema: TableSchema) throws(UpsurgeError) -> Int64 {
+  private func copyRows(
+    of schema: TableSchema, keyColumnCount: Int
+  ) throws(UpsurgeError) -> Int64 {
+    let table = try SQLName.quote(schema.name)
+    let countBefore = try connection.integer("SELECT count(*) FROM \(table)") ?? 0
+    tick(.work("changing keys of \(schema.name)"))
+    tick(.total(UInt64(max(countBefore, 0)) * UInt64(keyColumnCount)))
     var names: [String] = []
     var values: [String] = []
     for column in schema.columns where column.generation == .none {
@@ -225,12 +257,10 @@ package struct KeyMigration {
     try connection.execute(
       """
       INSERT INTO \(try SQLName.quote(Self.newTable))(\(names.joined(separator: ", ")))
-      SELECT \(values.joined(separator: ", ")) FROM \(try SQLName.quote(schema.name)) \(rowid.map { "ORDER BY \($0)" } ?? "")
+      SELECT \(values.joined(separator: ", ")) FROM \(table) \(rowid.map { "ORDER BY \($0)" } ?? "")
       """)
     let count = try connection.integer("SELECT count(*) FROM \(try SQLName.quote(Self.newTable))") ?? 0
-    if count == (try connection.integer("SELECT count(*) FROM \(try SQLName.quote(schema.name))")) {
-      return count
-    }
+    if count == countBefore { return count }
     throw UpsurgeError(
       .guardRefused, "rows of \(schema.name.escapedForTerminal) would be lost by an ON CONFLICT clause of it",
       hint: "PRAGMA integrity_check shows rows that break a constraint; repair them first")

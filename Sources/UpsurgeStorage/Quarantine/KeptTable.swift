@@ -51,6 +51,11 @@ package enum KeptTable {
     return try KeptRecord.lastID(connection)
   }
 
+  /// How many records are kept; read from the index of their keys.
+  package static func count(_ connection: Connection) throws(UpsurgeError) -> UInt64 {
+    UInt64(max(try connection.integer("SELECT count(*) FROM main.upsurge_quarantine") ?? 0, 0))
+  }
+
   /// Whether any record is kept for a table.
   package static func holds(_ table: String, _ connection: Connection) throws(UpsurgeError) -> Bool {
     guard try exists(connection) else { return false }

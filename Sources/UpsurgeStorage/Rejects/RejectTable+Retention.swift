@@ -36,6 +36,28 @@ extension RejectTable {
     return try rowCount(name, of: table, on: connection)
   }
 
+  /// How many records of a table are kept for each reason, the most frequent first.
+  package static func countByCode(
+    of table: String, on connection: Connection
+  ) throws(UpsurgeError) -> [(reason: String, count: UInt64)] {
+    guard try exists(connection) else { return [] }
+    return try counts(
+      "SELECT code, count(*) FROM main.\(name) WHERE \"table\" = ?1 GROUP BY code ORDER BY 2 DESC, 1",
+      of: table, on: connection)
+  }
+
+  static func counts(
+    _ sql: String, of table: String, on connection: Connection
+  ) throws(UpsurgeError) -> [(reason: String, count: UInt64)] {
+    let statement = try connection.prepare(sql)
+    try statement.bind(table, at: 1)
+    var found: [(reason: String, count: UInt64)] = []
+    while try statement.step() {
+      found.append((statement.text(at: 0) ?? "", UInt64(clamping: statement.integer(at: 1))))
+    }
+    return found
+  }
+
   static func rowCount(
     _ name: String, of table: String, on connection: Connection
   ) throws(UpsurgeError) -> UInt64 {
@@ -54,6 +76,17 @@ extension KeptTable {
   ) throws(UpsurgeError) -> UInt64 {
     guard try exists(connection) else { return 0 }
     return try RejectTable.forgetOldest(name, of: table, order: "id DESC", keeping: count, on: connection)
+  }
+
+  /// How many records of a table wait for each missing column or row, the most frequent first.
+  package static func countByReason(
+    of table: String, on connection: Connection
+  ) throws(UpsurgeError) -> [(reason: String, count: UInt64)] {
+    guard try exists(connection) else { return [] }
+    let reason = try hasReason(connection) ? "coalesce(reason, columns)" : "columns"
+    return try RejectTable.counts(
+      "SELECT \(reason), count(*) FROM main.\(name) WHERE \"table\" = ?1 GROUP BY 1 ORDER BY 2 DESC, 1",
+      of: table, on: connection)
   }
 
   /// How many records of a table are kept.

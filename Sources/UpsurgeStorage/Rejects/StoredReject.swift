@@ -76,6 +76,11 @@ package struct StoredReject: Sendable {
     try connection.integer("SELECT max(id) FROM main.upsurge_rejects") ?? 0
   }
 
+  /// About how many there are: ids rise, and gaps are those that were stored since.
+  package static func count(_ connection: Connection) throws(UpsurgeError) -> UInt64 {
+    UInt64(max(try connection.integer("SELECT max(id) - min(id) + 1 FROM main.upsurge_rejects") ?? 0, 0))
+  }
+
   /// Takes a record out.
   package static func delete(_ id: Int64, _ connection: Connection) throws(UpsurgeError) {
     let statement = try connection.prepare("DELETE FROM main.upsurge_rejects WHERE id = ?1")

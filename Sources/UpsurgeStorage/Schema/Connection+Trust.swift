@@ -52,5 +52,6 @@ extension Connection {
   /// Modules that later versions of SQLite call innocuous themselves.
   private static let harmlessModules: Set<String> = ["fts3", "fts4", "fts5", "rtree", "rtree_i32", "geopoly"]
 
-  private static var version: String { String(cString: sqlite3_libversion()) }
+  /// Of the SQLite that is linked.
+  package static var version: String { String(cString: sqlite3_libversion()) }
 }

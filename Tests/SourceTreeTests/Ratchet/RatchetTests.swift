@@ -12,12 +12,14 @@ import Testing
   ]
 
   /// What looks like an option in a module and is none of the command's: options of the programs that a benchmark runs,
-  /// and variables in the style sheet of its page.
+  /// and variables in the style sheets of pages.
   static let others: [String: Set<String>] = [
     "UpsurgeBench": [
       "csv", "pk", "schema", "skip", "version",
-      "floor", "ink", "line", "paper", "pattern", "peer", "soft", "upsurge",
-    ]
+      "floor", "ink", "line", "pattern", "peer", "soft", "upsurge",
+    ],
+    "UpsurgeMirror": ["bad", "good", "inserted", "line", "rejected", "swept", "time", "updated"],
+    "UpsurgeRecords": ["bad", "good", "ink", "line", "paper", "soft", "track"],
   ]
 
   /// Words that pages say otherwise; CONTRIBUTING.md has what to write instead.

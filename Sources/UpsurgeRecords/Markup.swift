@@ -1,11 +1,11 @@
-import UpsurgeRecords
-
 /// Writes HTML that is XML as well: every element is closed, every text is escaped.
-struct Markup {
-  private(set) var text = ""
+package struct Markup {
+  package private(set) var text = ""
+
+  package init() {}
 
   /// An element; `body` writes what is in it.
-  mutating func element(
+  package mutating func element(
     _ name: String, _ attributes: [(String, String)] = [], _ body: (inout Markup) -> Void = { _ in }
   ) {
     text += "<\(name)"
@@ -17,22 +17,22 @@ struct Markup {
   }
 
   /// An element that holds a text.
-  mutating func element(_ name: String, _ attributes: [(String, String)] = [], text: String) {
+  package mutating func element(_ name: String, _ attributes: [(String, String)] = [], text: String) {
     element(name, attributes) { $0.add(text) }
   }
 
   /// Text that is to be read, not understood.
-  mutating func add(_ plain: String) { text += Markup.escaped(plain) }
+  package mutating func add(_ plain: String) { text += Markup.escaped(plain) }
 
   /// A style sheet or a doctype, which is our own.
-  mutating func addLiteral(_ markup: String) { text += markup }
+  package mutating func addLiteral(_ markup: String) { text += markup }
 
   private static func isVoid(_ name: String) -> Bool {
     ["meta", "rect", "line", "br", "circle"].contains(name)
   }
 
   /// The marks of markup as entities, and characters that XML cannot hold made visible.
-  static func escaped(_ plain: String) -> String {
+  package static func escaped(_ plain: String) -> String {
     var text = ""
     for scalar in plain.unicodeScalars {
       switch scalar {
