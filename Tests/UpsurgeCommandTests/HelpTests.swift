@@ -108,7 +108,7 @@ struct HelpTests {
 
   @Test("Each subcommand has a guide, and its arguments")
   func guides() {
-    let parsed = Root.configuration.subcommands.map(\._commandName).filter { $0 != "pages" }
+    let parsed = Root.configuration.subcommands.map { $0._commandName }.filter { $0 != "pages" }
     #expect(Set(parsed) == Set(CommandGuide.commands.map(\.parsedName)))
     #expect(parsed.count == CommandGuide.commands.count)
   }
