@@ -40,7 +40,9 @@ public struct InspectJob: Sendable {
   }
 
   /// Looks at the first MiB (all of it with `--infer full`).
-  /// - Parameter control: shows the progress to any thread.
+  /// - Parameters:
+  ///   - table: the name in the CREATE TABLE.
+  ///   - control: shows the progress to any thread.
   /// - Throws: `UpsurgeError` when the source cannot be read or its document is broken.
   public func describe(
     table: String = "records", control: RunControl = RunControl()
