@@ -64,7 +64,8 @@ struct WordingTests {
     for line in lines {
       // What stands before the column of the help: "-q, --quiet", "--key COLS", "--flatten [SEP]", "--dry-run[=diff]".
       let label = line.dropFirst(2).components(separatedBy: "  ")[0]
-      guard let dashes = label.range(of: "--") else { continue }
+      // A line of a text may begin with an option, too.
+      guard let dashes = label.range(of: "--"), label.split(separator: " ").count <= 4 else { continue }
       let option = String(label[dashes.lowerBound...].prefix { $0 != " " && $0 != "[" })
       if option.hasPrefix("--help") { continue }
       let takesValue = !label.hasSuffix(option)

@@ -31,7 +31,7 @@ extension CommandGuide {
           """)
     ],
     endings: [
-      Ending("0", "shown"), .usage, Ending("65", "bad input, or --check has found errors"), .unreadable,
+      Ending("0", "shown"), .usage, Ending("65", "bad input, or the check has found errors"), .unreadable,
       Ending("73", "cannot create output"), .busy, .others,
     ])
 
