@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import Upsurge
 
+@testable import UpsurgeCommand
+
 /// What the command line takes and refuses, and the words of the end of a run.
 @Suite("Wording")
 struct WordingTests {
@@ -60,7 +62,7 @@ struct WordingTests {
     ]
     let help = try Command.run([command, "--help-all"]).output
     let lines = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
-    #expect(lines.count > 5)
+    var met: Set<String> = []
     for line in lines {
       // What stands before the column of the help: "-q, --quiet", "--key COLS", "--flatten [SEP]", "--dry-run[=diff]".
       let label = line.dropFirst(2).components(separatedBy: "  ")[0]
@@ -68,12 +70,15 @@ struct WordingTests {
       guard let dashes = label.range(of: "--"), label.split(separator: " ").count <= 4 else { continue }
       let option = String(label[dashes.lowerBound...].prefix { $0 != " " && $0 != "[" })
       if option.hasPrefix("--help") { continue }
+      met.insert(option)
       let takesValue = !label.hasSuffix(option)
       let given = takesValue ? option + "=x" : option
       let outcome = try Command.run([command, scratch.file("none"), "t", scratch.file("none"), given, given])
       let isRefused = outcome.talk.contains("\(option) is given twice")
       #expect(isRefused == (takesValue && !repeatable.contains(option)), "\(line)")
     }
+    let known = OptionCatalogue.options(of: command).filter { !$0.isHidden }.map(\.option)
+    #expect(met.isSuperset(of: known), "\(Set(known).subtracting(met))")
   }
 
   // MARK: - Names

@@ -155,6 +155,7 @@ private final class Said: @unchecked Sendable {
     do throws(UpsurgeError) {
       let (writer, _) = try load(connection, "t", ["k", "n"], rows, settings: settings)
       #expect(writer.statistics.walBytesPeak > 1 << 20)
+      #expect(database.walByteCount > 1 << 20)
     } catch {
       // Where the log is emptied, a cancellation ends that, too.
       #expect(error.code == .interrupted, "\(error)")

@@ -27,7 +27,7 @@ package enum RunStage {
   /// Rebuilding FTS5 tables behind the rows.
   package static let fullText = "fts"
 
-  /// Those of the reading thread, in order; all others are the writing thread's.
+  /// The stages of the reading thread, in order; all others are the writing thread's.
   package static let reading = [read, decompress, parse, waitForWriter]
 
   /// What a stage does, for people.

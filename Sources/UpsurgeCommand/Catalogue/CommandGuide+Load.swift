@@ -1,5 +1,6 @@
 import UpsurgeRecords
 
+/// What `upsurge load` says of itself.
 extension CommandGuide {
   static let load = CommandGuide(
     "load", abstract: "Load records into one table.",

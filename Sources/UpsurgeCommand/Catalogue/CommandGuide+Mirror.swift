@@ -1,5 +1,6 @@
 import UpsurgeRecords
 
+/// What `upsurge mirror` and `upsurge mirror init` say of themselves.
 extension CommandGuide {
   static let mirror = CommandGuide(
     "mirror", abstract: "Keep tables in step with feeds, as a job file says.",

@@ -1,5 +1,6 @@
 import UpsurgeRecords
 
+/// What the commands say of themselves that neither load nor mirror nor replay.
 extension CommandGuide {
   static let inspect = CommandGuide(
     "inspect",

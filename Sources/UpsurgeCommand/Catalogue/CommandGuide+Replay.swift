@@ -1,3 +1,4 @@
+/// What `upsurge replay` says of itself.
 extension CommandGuide {
   static let replay = CommandGuide(
     "replay", abstract: "Try quarantined and rejected records again.",

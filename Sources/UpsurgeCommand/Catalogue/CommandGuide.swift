@@ -15,7 +15,7 @@ struct CommandGuide: Sendable {
 
   /// Something to know of the command, which `upsurge help COMMAND WORD` shows.
   ///
-  /// Its paragraphs have an empty line between them. Lines that begin with two spaces stay as they are; others are one paragraph.
+  /// Paragraphs of the text have an empty line between them. Lines that begin with two spaces stay as they are; others are one paragraph.
   struct Section: Sendable {
     /// What it is called in `upsurge help mirror guards`.
     let word: String
@@ -87,7 +87,7 @@ struct CommandGuide: Sendable {
   /// The name of its man page: `upsurge-mirror-init`.
   var pageName: String { command.replacing(" ", with: "-") }
 
-  /// Its options, in the order of the topics; hidden ones are not among them.
+  /// The command's options, in the order of the topics; hidden ones are not among them.
   var options: [OptionSpecification] {
     OptionCatalogue.all.filter { $0.topic.commands.contains(parsedName) && !$0.isHidden }
   }

@@ -6,12 +6,11 @@ extension OptionCatalogue {
   static let mirror: [OptionSpecification] = [
     OptionSpecification(
       .table, of: .mirror, .list(String.self), named: "TABLE",
-      help: "Only this table of the job. May be given again. Without a job file: the table."),
+      help: "Only this table of the job. Without a job file: the table."),
     OptionSpecification(
       .source, of: .mirror, .list(String.self), named: "SOURCE",
       help: """
-        Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or - for standard input. May be \
-        given again.
+        Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or - for standard input.
         """),
     OptionSpecification(
       .atomic, of: .mirror, .value(MirrorJob.Atomicity.self), named: "WHAT",

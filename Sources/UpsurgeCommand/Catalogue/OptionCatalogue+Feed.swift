@@ -70,8 +70,7 @@ extension OptionCatalogue {
     OptionSpecification(
       .suspicious, of: .guards, .list(UInt64.self),
       help: """
-        A number of records at which the source cuts its deliveries off. A delivery with exactly N is not swept. May be \
-        given again.
+        A number of records at which the source cuts its deliveries off. A delivery with exactly N is not swept.
         """),
     OptionSpecification(
       .lineEnd, of: .guards, .value(LineEndPolicy.self), named: "POLICY",

@@ -36,7 +36,7 @@ extension OptionCatalogue {
       .comment, of: .input, named: "TEXT", help: "Lines that start with this are comments."),
     OptionSpecification(
       .null, of: .input, .list(String.self), named: "TEXT",
-      help: "Unquoted fields with this text are NULL, as the empty field is. May be given again."),
+      help: "Unquoted fields with this text are NULL, as the empty field is."),
     OptionSpecification(
       .quotedEmpty, of: .input, .value(CSVDialect.QuotedEmpty.self), named: "null|text",
       help: """
@@ -63,10 +63,10 @@ extension OptionCatalogue {
       .columns, of: .input, .names,
       help: "Load only these fields: A,B,C by their names in the input."),
     OptionSpecification(
-      .rename, of: .input, .mapping, named: "OLD=NEW", help: "Another name for a field. May be given again."),
+      .rename, of: .input, .mapping, named: "OLD=NEW", help: "Another name for a field."),
     OptionSpecification(
       .type, of: .input, .mapping, named: "COL:TYPE",
-      help: "Declared type of a column in a new table, as in zip:TEXT. May be given again."),
+      help: "Declared type of a column in a new table, as in zip:TEXT."),
     OptionSpecification(
       .flatten, of: .input, .valueOrFlag("_"), named: "[SEP]",
       help: "Nested JSON objects become columns: a_b. Another separator than _ may be given."),

@@ -45,7 +45,7 @@ extension OptionCatalogue {
       .set, of: .key, .mapping, named: "COL=RULE",
       help: """
         Another rule for one column: replace, coalesce, keep, min, max, sum, or SQL. The SQL may use excluded.COL and \
-        the row's columns, as in 'hits=hits + excluded.hits'. May be given again.
+        the row's columns, as in 'hits=hits + excluded.hits'.
         """),
     OptionSpecification(
       .updateIf, of: .key, named: "SQL",
@@ -63,10 +63,10 @@ extension OptionCatalogue {
     OptionSpecification(.strict, of: .table, .flag, help: "Make the new table STRICT."),
     OptionSpecification(
       .notNull, of: .table, .list(String.self), named: "COL",
-      help: "The column is NOT NULL in a new table. May be given again."),
+      help: "The column is NOT NULL in a new table."),
     OptionSpecification(
       .default, of: .table, .mapping, named: "COL=VALUE",
-      help: "What records that lack the column get, in a new table. May be given again."),
+      help: "What records that lack the column get, in a new table."),
     OptionSpecification(
       .alter, of: .table, .flag,
       help: "Add columns that the table lacks: --contract evolve."),
@@ -78,7 +78,7 @@ extension OptionCatalogue {
         """),
     OptionSpecification(
       .index, of: .table, .indexes,
-      help: "An index that the table is to have: A,B. Made if it is missing. May be given again."),
+      help: "An index that the table is to have: A,B. Made if it is missing."),
     OptionSpecification(
       .indexes, of: .table, .value(Upkeep.self), named: "METHOD",
       help: "Secondary indexes: keep, defer (build at the end) or auto."),

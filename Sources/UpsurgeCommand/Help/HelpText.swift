@@ -55,7 +55,7 @@ struct HelpText {
     var lines = [guide.abstract, "", "\(bold("Usage:")) upsurge COMMAND ..."] + heading("Commands")
     for command in CommandGuide.commands { lines += columns.entry(command.name, command.abstract, column: 16) }
     lines += heading("Options")
-    lines += columns.entry("--version", "Show the version.", column: 16)
+    lines += columns.entry("--version", "Show the version. With -v also the libraries, and which are missing.", column: 16)
     lines += columns.entry("-h, --help", "Show this help, or that of a command.", column: 16)
     lines += columns.entry(
       "--generate-completion-script SHELL", "Print completions for bash, zsh or fish.", column: 16)

@@ -48,10 +48,8 @@ struct JobFileKeysPage {
     var lines = ["## \(topic.heading)", ""]
     if let group = first.group { lines += ["Keys of `\(group)`, a mapping of the table.", ""] }
     for option in members {
-      // Said again, a key of a mapping is an error; such an option takes a list.
-      let help = option.help.replacing(" May be given again.", with: "")
       let defaultValue = defaults[option.name].map { " Default: \($0)." } ?? ""
-      lines += MarkdownText.item(option.path, "\(help) Takes \(Self.value(of: option)).\(defaultValue)")
+      lines += MarkdownText.item(option.path, "\(option.help) Takes \(Self.value(of: option)).\(defaultValue)")
     }
     return lines + [""]
   }

@@ -61,7 +61,7 @@ struct ManPage {
   }
 
   private var rootOptions: [String] {
-    [".SH OPTIONS"] + entry("\\fB\\-\\-version\\fR", "Show the version.")
+    [".SH OPTIONS"] + entry("\\fB\\-\\-version\\fR", "Show the version. With -v also the libraries, and which are missing.")
       + entry("\\fB\\-h\\fR, \\fB\\-\\-help\\fR", "Show the commands, or explain one.")
       + entry(
         "\\fB\\-\\-generate\\-completion\\-script\\fR \\fISHELL\\fR", "Print completions for bash, zsh or fish.")

@@ -15,7 +15,8 @@ struct OptionText {
       words.allSatisfy { known.contains($0[...]) || known.contains("\($0):") } ? nil : "values: " + words.joined(separator: ", "),
       defaultValue.map { "default: \($0)" },
     ].compactMap { $0 }
-    let text = facts.isEmpty ? option.help : "\(option.help) (\(facts.joined(separator: "; ")))"
+    let whole = option.isRepeatable ? option.help + " May be given again." : option.help
+    let text = facts.isEmpty ? whole : "\(whole) (\(facts.joined(separator: "; ")))"
     return text.isEmpty ? "For measurements." : text
   }
 

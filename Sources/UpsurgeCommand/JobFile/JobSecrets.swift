@@ -21,7 +21,7 @@ struct JobSecrets {
   struct Found {
     /// Each value, with what stands for it in the text.
     var shown: [String: String] = [:]
-    /// Those that commands refer to, by the variables of their environment.
+    /// Values that commands refer to, by the variables of their environment.
     var environment: [String: String] = [:]
 
     /// The variable that holds a value.

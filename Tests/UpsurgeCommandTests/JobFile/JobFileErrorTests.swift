@@ -215,7 +215,7 @@ struct JobFileErrorTests {
     table("key: [a, '']", "4:14", "tables.t.key: an empty name"),
     table(
       "rename: [a=b]", "4:13", "tables.t.rename: is a list; it takes {OLD: NEW}",
-      "Another name for a field. May be given again."),
+      "Another name for a field."),
     table(
       "rename: {a: }", "4:14", "tables.t.rename.a: is nothing; it takes a text or a number",
       "write {OLD: NEW}; quote a text: 'null', ''"),
