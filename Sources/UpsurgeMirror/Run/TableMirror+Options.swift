@@ -105,12 +105,7 @@ extension TableMirror {
     var rules = SnapshotRules()
     rules.sweep = table.sweep
     rules.scope = table.scope
-    rules.maximumDeletes = table.guards.maximumDeletes
-    rules.leastRows = table.guards.leastRows
-    rules.leastRatio = table.guards.leastRatio
-    rules.allowsEmpty = table.guards.allowsEmpty
-    rules.expectedCount = table.guards.expectedCount
-    rules.suspiciousCounts = table.guards.suspiciousCounts
+    rules.guards = table.guards
     rules.lastCount = record?.recordCount
     rules.owner = table.ownedBy ?? ""
     rules.acceptedDigest = job.acceptedDelivery

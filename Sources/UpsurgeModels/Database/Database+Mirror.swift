@@ -25,16 +25,34 @@ public struct Sweep<Model: Table>: Sendable {
 
 /// What must hold before rows are removed because a snapshot does not have them.
 public struct SweepGuards: Sendable {
-  /// Of the rows that could go, so many may.
-  public var maximumDeletes = RowLimit.percent(10)
-  /// Whether a snapshot without rows is believed.
-  public var allowsEmpty = false
-  /// A snapshot has at least so many rows.
-  public var leastRows: UInt64 = 1
-  /// How many rows the snapshot has, where that is known.
-  public var expectedCount: UInt64?
+  /// These among all that there are; the others concern files and feeds.
+  package var all = DeliveryGuards()
 
   public init() {}
+
+  /// Of the rows that could go, so many may.
+  public var maximumDeletes: RowLimit {
+    get { all.maximumDeletes }
+    set { all.maximumDeletes = newValue }
+  }
+
+  /// Whether a snapshot without rows is believed.
+  public var allowsEmpty: Bool {
+    get { all.allowsEmpty }
+    set { all.allowsEmpty = newValue }
+  }
+
+  /// A snapshot has at least so many rows.
+  public var leastRows: UInt64 {
+    get { all.leastRows }
+    set { all.leastRows = newValue }
+  }
+
+  /// How many rows the snapshot has, where that is known.
+  public var expectedCount: UInt64? {
+    get { all.expectedCount }
+    set { all.expectedCount = newValue }
+  }
 }
 
 /// What a mirror has done.
@@ -120,10 +138,7 @@ extension BulkCall {
         hint: "leave out BulkOptions.commitEvery")
     }
     var snapshot = SnapshotRules()
-    snapshot.maximumDeletes = guards.maximumDeletes
-    snapshot.allowsEmpty = guards.allowsEmpty
-    snapshot.leastRows = guards.leastRows
-    snapshot.expectedCount = guards.expectedCount
+    snapshot.guards = guards.all
     snapshot.scope = try scope?(Row.TableModel.columns(of: .row)).truth.spelled()
     snapshot.sweep = sweep.rows
     try self.init(rules, options: options, snapshot: snapshot)

@@ -12,16 +12,10 @@ package struct SnapshotRules: Sendable {
   package var softRevival: String?
   /// SQL over the table: only rows for which it is true belong to the feed.
   package var scope: String?
-  /// Of the rows in scope before the run, so many may go.
-  package var maximumDeletes = RowLimit.percent(10)
-  package var leastRows: UInt64 = 1
-  package var leastRatio = 0.5
-  package var allowsEmpty = false
-  package var expectedCount: UInt64?
+  /// What must hold before one of them is removed.
+  package var guards = DeliveryGuards()
   /// Records of the last delivery that was whole.
   package var lastCount: UInt64?
-  /// Numbers of records at which a source cuts its deliveries off.
-  package var suspiciousCounts: [UInt64] = []
   /// The feed's name among those of the table; empty where it has none.
   package var owner = ""
   /// The digest of a delivery that was refused and is let through all the same.
@@ -83,27 +77,27 @@ extension SnapshotRules {
 
   private func completenessRefusal(_ facts: SnapshotFacts) -> SnapshotRefusal? {
     let count = facts.readCount
-    if let expectedCount, expectedCount != count {
+    if let expectedCount = guards.expectedCount, expectedCount != count {
       return refusal(
         "the delivery has \(count) records, and \(expectedCount) were expected",
         hint: "deliver it again, or correct \(saying: Wording("expect-count", call: "SweepGuards.expectedCount"))")
     }
     if count == 0 {
-      if allowsEmpty { return nil }
+      if guards.allowsEmpty { return nil }
       return refusal(
         "the delivery has no record", hint: "\(saying: Wording("allow-empty: true in the guards", call: "SweepGuards.allowsEmpty")), if that is the whole truth")
     }
-    if count < leastRows {
+    if count < guards.leastRows {
       return refusal(
-        "the delivery has \(count) records, less than the \(saying: Wording("min-rows", call: "leastRows")) of \(leastRows)",
+        "the delivery has \(count) records, less than the \(saying: Wording("min-rows", call: "leastRows")) of \(guards.leastRows)",
         hint: "deliver it again, or lower \(saying: Wording("min-rows", call: "SweepGuards.leastRows"))")
     }
-    if let lastCount, Double(count) < leastRatio * Double(lastCount) {
+    if let lastCount, Double(count) < guards.leastRatio * Double(lastCount) {
       return refusal(
         "the delivery has \(count) records, and the last one had \(lastCount): less than the min-ratio of "
-          + "\(leastRatio)", hint: "deliver it again, or lower min-ratio")
+          + "\(guards.leastRatio)", hint: "deliver it again, or lower min-ratio")
     }
-    if suspiciousCounts.contains(count) {
+    if guards.suspiciousCounts.contains(count) {
       return refusal(
         "the delivery has exactly \(count) records, which suspicious names: its source may cut it off there",
         hint: "ask the source for more; take \(count) out of suspicious, if that is the whole truth")
@@ -114,7 +108,7 @@ extension SnapshotRules {
   private func deletesRefusal(_ facts: SnapshotFacts, table: String) -> SnapshotRefusal? {
     if facts.unseenCount == 0 { return nil }
     let limit: String
-    switch maximumDeletes {
+    switch guards.maximumDeletes {
     case .count(let most):
       if facts.unseenCount <= most { return nil }
       limit = "\(most)"
@@ -147,14 +141,14 @@ extension SnapshotRules {
   /// The guards in the words of a job file: where they change, a refused delivery is judged again.
   var guardWords: String {
     let deletes =
-      switch maximumDeletes {
+      switch guards.maximumDeletes {
       case .count(let most): "\(most)"
       case .percent(let share): "\(share)%"
       }
-    var words = ["max-delete: \(deletes)", "min-rows: \(leastRows)", "min-ratio: \(leastRatio)"]
-    words.append("allow-empty: \(allowsEmpty)")
-    if let expectedCount { words.append("expect-count: \(expectedCount)") }
-    if !suspiciousCounts.isEmpty { words.append("suspicious: \(suspiciousCounts)") }
+    var words = ["max-delete: \(deletes)", "min-rows: \(guards.leastRows)", "min-ratio: \(guards.leastRatio)"]
+    words.append("allow-empty: \(guards.allowsEmpty)")
+    if let expectedCount = guards.expectedCount { words.append("expect-count: \(expectedCount)") }
+    if !guards.suspiciousCounts.isEmpty { words.append("suspicious: \(guards.suspiciousCounts)") }
     switch sweep {
     case .none: words.append("sweep: none")
     case .hard: words.append("sweep: hard")
