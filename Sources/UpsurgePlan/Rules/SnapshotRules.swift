@@ -55,7 +55,8 @@ package struct SnapshotFacts {
   var hasUnknownRows = false
 
   package init(
-    readCount: UInt64, unreadableCount: UInt64, rowsBefore: UInt64, unseenCount: UInt64, hasUnknownRows: Bool = false
+    readCount: UInt64, unreadableCount: UInt64, rowsBefore: UInt64, unseenCount: UInt64,
+    hasUnknownRows: Bool = false
   ) {
     self.readCount = readCount
     self.unreadableCount = unreadableCount

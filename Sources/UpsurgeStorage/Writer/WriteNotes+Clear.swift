@@ -1,7 +1,8 @@
 import UpsurgeSQLite
 
 extension WriteNotes {
-  /// Forgets what was counted. Stands here because each statement begins with it, and calls into another module are never inlined.
+  /// Forgets what was counted. Stands here because each statement begins with it, and a call into another module is
+  /// never inlined.
   @inline(__always)
   mutating func clear() {
     updates = 0
