@@ -2,7 +2,7 @@ import Upsurge
 import UpsurgeInput
 import UpsurgeParsing
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// The rows of a benchmark: as a file, in memory, and as the table that all must equal.
 struct BenchInput {

@@ -1,5 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension UpsertPlan {
   /// What rules come to for a table of a database; nothing is stored, and the database is not changed.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
 
 @testable import Upsurge
 

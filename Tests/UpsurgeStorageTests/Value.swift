@@ -1,7 +1,7 @@
 import CSQLite
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 /// A value as the tests write it; becomes a cell, an SQL literal, or what a query gave.
 enum Value: Equatable, Hashable, CustomStringConvertible, ExpressibleByIntegerLiteral,

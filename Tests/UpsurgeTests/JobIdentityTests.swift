@@ -1,6 +1,9 @@
 import TestSupport
 import Testing
 import UpsurgeInput
+import UpsurgePlan
+import UpsurgeSQLite
+import UpsurgeState
 import UpsurgeStorage
 
 @testable import Upsurge

@@ -1,5 +1,5 @@
 import UpsurgeInput
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What a delivery tells of its feed while it is read, and whether it is still the feed that it was.
 ///

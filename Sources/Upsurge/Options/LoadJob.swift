@@ -1,4 +1,5 @@
-import UpsurgeStorage
+import UpsurgeState
+
 
 /// One load of records into one table: what `upsurge load` does.
 ///

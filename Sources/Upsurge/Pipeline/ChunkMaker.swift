@@ -1,4 +1,5 @@
-import UpsurgeStorage
+import UpsurgeState
+
 
 /// Cuts the records of a delivery into chunks as their batches pass by.
 ///

@@ -1,5 +1,5 @@
 import Synchronization
-import UpsurgeStorage
+import UpsurgeState
 
 /// A load that has ended, and whose ledger nobody has seen yet: until somebody has, nobody starts the job again.
 package final class EndedLoad {

@@ -1,5 +1,7 @@
 import UpsurgeInput
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 import UpsurgeStorage
 
 /// The table of feeds: one row for each mirrored table; users may read it, and delete from it what is to begin anew.

@@ -1,7 +1,7 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension MirrorJob {
   /// Brings every table in step with its feed, as far as the feeds and their guards allow; blocks the calling thread.

@@ -1,7 +1,9 @@
 import Upsurge
 import UpsurgeInput
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 /// What the job asks of a table's loads.
 extension TableMirror {

@@ -1,7 +1,8 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Which deliveries of a feed are loaded, and what is noted of them.
 extension TableMirror {

@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeSQLite
 import UpsurgeStorage
 
 /// How a mirrored table stands: what its last runs have noted, for people and for monitoring.

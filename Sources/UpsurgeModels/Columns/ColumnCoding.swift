@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// How a value lies in the columns of a table: one column for most, several for a group of them.
 ///

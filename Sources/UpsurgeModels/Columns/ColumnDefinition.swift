@@ -1,5 +1,5 @@
 import Foundation
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What a column of a STRICT table holds (https://www.sqlite.org/stricttables.html).
 public enum StorageClass: String, Sendable, CaseIterable {

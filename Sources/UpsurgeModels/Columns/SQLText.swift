@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeSQLite
 import UpsurgeStorage
 
 /// A piece of SQL with values in it, which are bound and never spelled into the text.

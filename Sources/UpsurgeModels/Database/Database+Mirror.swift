@@ -1,6 +1,7 @@
 import Foundation
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What becomes of rows that a snapshot no longer has.
 public struct Sweep<Model: Table>: Sendable {

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Writes what a run does as plain SQL: no parameters, and nothing of ours that another program would lack.
 ///

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// A delivery that a guard has refused, as `upsurge_refusals` remembers it.
 package struct RefusedDelivery: Sendable, Equatable {

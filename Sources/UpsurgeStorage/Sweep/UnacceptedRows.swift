@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// The rows that deliveries of a feed have brought since one was accepted last; lives on the writer's thread.
 ///

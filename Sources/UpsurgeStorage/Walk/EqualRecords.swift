@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Tells the records of a plan that need not be stored, because their row says the same.
 final class EqualRecords {

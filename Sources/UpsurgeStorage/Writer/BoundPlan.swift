@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// A plan with what is compiled for it; another one takes its place when the input has other columns.
 struct BoundPlan {

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Records that may have to be stored once more, because references of their transaction are open.
 ///

@@ -1,4 +1,5 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
 
 extension TableWriter {
@@ -120,7 +121,7 @@ extension TableWriter {
         shape = self.shape(of: row, cellCount: cellCount, last: shape)
       }
       // Records are kept from the first one on that has no place.
-      if shape.form == .singleRow || !stages.permitsNow.contains(.manyRows) {
+      if shape.isSingleRow || !stages.permitsNow.contains(.manyRows) {
         try storeAlone(batch, record, shape)
         place += 1
         continue
@@ -247,9 +248,9 @@ extension TableWriter {
   }
 
   private func slotShape(of row: UnsafeMutablePointer<Cell>, cellCount: Int) -> SlotShape {
-    var shape = SlotShape(full: bound.plan.slots.count)
+    var shape = bound.fullShape.shape
     for (cellIndex, slot) in bound.shapedSlots where isAbsent(row, cellIndex, cellCount) {
-      shape.remove(slot)
+      shape.leaveOut(slot)
     }
     return shape
   }
@@ -259,7 +260,7 @@ extension TableWriter {
     _ row: UnsafeMutablePointer<Cell>, cellCount: Int, _ shape: ShapeStatements
   ) -> Bool {
     for (cellIndex, slot) in bound.shapedSlots
-    where isAbsent(row, cellIndex, cellCount) == shape.shape.contains(slot) {
+    where isAbsent(row, cellIndex, cellCount) == shape.shape.has(slot) {
       return false
     }
     return true

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 extension TableWriter {
   /// Takes a record that the parser could not read.

@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// A writer whose records are a part of a transaction that it shares with others (`SharedTransaction`).
 ///

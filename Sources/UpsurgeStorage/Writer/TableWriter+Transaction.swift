@@ -1,5 +1,7 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 extension TableWriter {
   /// Opens a transaction where none is open; takes the write lock at once.

@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Stores batches in one table, in transactions, and keeps the ledger; lives on the writer thread.
 ///

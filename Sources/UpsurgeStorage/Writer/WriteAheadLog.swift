@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Keeping the log within its limit.
 ///

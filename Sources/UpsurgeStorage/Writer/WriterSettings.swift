@@ -1,4 +1,6 @@
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// What happens at the first record that cannot be stored.
 public enum ErrorPolicy: String, Sendable, CaseIterable {

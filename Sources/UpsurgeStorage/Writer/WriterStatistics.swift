@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeState
 
 /// Where a writer's time went, and what it wrote.
 package struct WriterStatistics: Sendable {

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 @testable import Upsurge
 

@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Notes the state of each row that the feed delivers (see `RowClaims`).
 final class ClaimStage: WriterStage {

@@ -1,5 +1,7 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Records whose parents are not there (`WriterSettings.quarantinesOrphans`).
 extension QuarantineStage {

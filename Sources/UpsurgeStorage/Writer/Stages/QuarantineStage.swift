@@ -1,4 +1,7 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Keeps records for which the table has no place yet, and lets go of what later records make superfluous (see
 /// `Quarantine`). Always there: any table may have kept records of earlier runs.

@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Foreign keys that are looked at when the transaction ends (`--foreign-keys deferred`, or a key that is DEFERRABLE
 /// INITIALLY DEFERRED).

@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeState
 
 /// Sweeps: removes rows that a snapshot no longer has. It also notes which rows records were about where only their state
 /// is asked for (see `ClaimStage`).
