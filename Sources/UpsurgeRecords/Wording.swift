@@ -59,21 +59,28 @@ package struct Wording: Sendable, Hashable {
       })
   }
 
-  /// Whether it begins with a term, or has none before it.
-  package func begins(with term: Term) -> Bool {
-    for case .term(let first, _) in parts { return first == term }
-    return false
+  /// What it says between semicolons, one remedy in each.
+  package var clauses: [Wording] {
+    var clauses = [Wording()]
+    for part in parts {
+      guard case .text(let text) = part else {
+        clauses[clauses.count - 1].add(part)
+        continue
+      }
+      var rest = text[...]
+      while let end = rest.firstIndex(of: ";") {
+        clauses[clauses.count - 1].add(.text(String(rest[..<end])))
+        clauses.append(Wording())
+        rest = rest[rest.index(after: end)...].drop { $0 == " " }
+      }
+      clauses[clauses.count - 1].add(.text(String(rest)))
+    }
+    return clauses.filter { !$0.isEmpty }
   }
 
-  /// What follows the first semicolon of its texts.
-  package var afterSemicolon: Wording {
-    for (index, part) in parts.enumerated() {
-      guard case .text(let text) = part, let end = text.firstIndex(of: ";") else { continue }
-      var rest = Wording(String(text[text.index(after: end)...].drop { $0 == " " }))
-      for part in parts[(index + 1)...] { rest.add(part) }
-      return rest
-    }
-    return Wording()
+  /// Clauses as one wording, with semicolons between them.
+  package init(clauses: [Wording]) {
+    for (index, clause) in clauses.enumerated() { self += index == 0 ? clause : Wording("; ") + clause }
   }
 
   package var isEmpty: Bool { parts.isEmpty }

@@ -19,3 +19,15 @@ extension LoadOptions {
     package init() {}
   }
 }
+
+extension LoadOptions {
+  /// What a run has to do with the chunks of deliveries.
+  package enum ChunkUse: Sendable {
+    /// Nothing; what is known is forgotten.
+    case none
+    /// All is read, and remembered for the next run.
+    case remember
+    /// What the last delivery had is not read again.
+    case use
+  }
+}

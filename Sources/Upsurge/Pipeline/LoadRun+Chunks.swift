@@ -65,15 +65,3 @@ extension RejectsTarget {
     return false
   }
 }
-
-extension LoadOptions {
-  /// What a run has to do with the chunks of deliveries.
-  package enum ChunkUse: Sendable {
-    /// Nothing; what is known is forgotten.
-    case none
-    /// All is read, and remembered for the next run.
-    case remember
-    /// What the last delivery had is not read again.
-    case use
-  }
-}

@@ -74,22 +74,24 @@ extension LoadRun {
   private func wentBack<S: Store>(
     because error: UpsurgeError, _ input: LoadInput, _ store: S, _ claim: JobClaim
   ) throws(UpsurgeError) -> StartOver {
-    let standing = try store.standing(of: input.runJob, owner: owner)
+    let own = try store.standing(of: input.runJob, owner: owner)
+    // Before its first commit a resumed run stands where the earlier one ended.
+    let standing = own ?? input.beginning.resumption
     let committed = standing?.progress.ledger.read ?? 0
     var tries = 1
     if case .wentBack(let start, let before) = again, start.committedCount == committed { tries = before + 1 }
     claim.standing = standing
     let isComplete = standing?.state == .complete
-    let read = input.beginning.files.all.prefix { $0.identity != nil }
-    let canReadAgain = read.count > (standing?.position.sourceIndex ?? input.beginning.index)
+    let canReadAgain = input.beginning.files.canReadAgain(from: standing?.position.sourceIndex ?? input.beginning.index)
     guard tries <= Self.mostTries, canReadAgain || isComplete, control.cancellationSignal == nil else { throw error }
     note(
       RunNote(
         .warning,
         "\(error.message); resumes after the \(Words.count(committed, "record")) that \(committed == 1 ? "is" : "are") committed"))
-    guard let standing else { return .wentBack(.fresh, tries: tries) }
+    let replaced = own == nil ? input.beginning.replaced : []
+    guard let standing else { return .wentBack(.anew(replaced: replaced, doubt: nil), tries: tries) }
     if isComplete { return .wentBack(.report(standing), tries: tries) }
-    return .wentBack(.goOn(standing, replaced: []), tries: tries)
+    return .wentBack(.goOn(standing, replaced: replaced), tries: tries)
   }
 
   /// So often a run goes back to one place.

@@ -23,7 +23,7 @@ extension LoadRun {
   /// Says of a dry run, which tries everything, what the load itself would do because of an earlier run.
   func noteEarlier(_ runJob: RunJob, _ sources: [Source]) {
     guard access(job.database, F_OK) == 0 else { return }
-    let words: String
+    let words: Wording
     do throws(UpsurgeError) {
       let looking = try Connection.looking(at: job.database)
       switch try RunStart.decide(runJob, policy: job.options.transaction.resume, sources: sources, in: looking) {
@@ -35,13 +35,13 @@ extension LoadRun {
         guard let doubt else { return }
         let count = doubt.run.progress.ledger.read
         words =
-          "finds an earlier run that has committed \(count) records, and cannot go on there: \(doubt.change)"
+          "finds an earlier run that has committed \(count) records, and cannot go on there: \(saying: doubt.change)"
       }
     } catch {
       if error.code != .guardRefused { return }
-      words = "is refused: \(error.message)"
+      words = "is refused: \(saying: error.said)"
     }
-    note(RunNote(.warning, "a dry run tries the whole input; the load itself \(words)"))
+    note(RunNote(.warning, "a dry run tries the whole input; the load itself \(saying: words)"))
   }
 
   /// Refuses `--infer full` where an earlier run of the job, which looked at the first values only, has made the table:
@@ -53,7 +53,7 @@ extension LoadRun {
     let runs = (beginning.doubt.map { [$0.run] } ?? []) + beginning.replaced
     guard
       let run = runs.last(where: {
-        $0.position.madeTable && runJob.changedOptions(from: $0.job).contains(Wording.option(.infer))
+        $0.position.madeTable && runJob.changedOptions(from: $0.job).contains { $0.terms == [.infer] }
       })
     else { return }
     claim.standing = run
@@ -76,7 +76,7 @@ extension LoadRun {
     note(
       RunNote(
         .warning,
-        "an earlier run of this job ended early and cannot go on: \(doubt.change); starting over, which its key makes harmless"
+        "an earlier run of this job ended early and cannot go on: \(saying: doubt.change); starting over, which its key makes harmless"
       ))
   }
 
@@ -149,9 +149,12 @@ extension LoadRun {
       error.remedy =
         "\(saying: goingOnHint); or DROP TABLE \(job.table.escapedForTerminal) first, and load again with one of these: \(saying: remedy)"
     } else if !remedy.terms.isSubset(of: [.onError, .rejects, .memory, .maxRatio, .commitEvery]) {
-      // What goes on is said already.
-      let others = remedy.begins(with: .onError) ? remedy.afterSemicolon : remedy
-      error.remedy = "\(saying: goingOnHint); with other options it is another job, from the first record: \(saying: others)"
+      // What resumes the run is said already.
+      let others = Wording(clauses: remedy.clauses.filter { !$0.terms.contains(.onError) })
+      error.remedy =
+        others.isEmpty
+        ? goingOnHint
+        : "\(saying: goingOnHint); with other options it is another job, from the first record: \(saying: others)"
     } else if !remedy.terms.contains(.onError) {
       error.remedy = "\(saying: goingOnHint); \(saying: remedy)"
     } else {

@@ -1,15 +1,21 @@
 /// The files of a run, each with its identity as soon as it was opened; shared by its threads.
 final class RunFiles: Sendable {
-  private let files: Guarded<[RunFile]>
+  private struct State {
+    var files: [RunFile]
+    /// How many were opened, the first ones.
+    var openedCount = 0
+  }
+
+  private let state: Guarded<State>
 
   init(_ sources: [Source]) {
-    files = Guarded(sources.map { RunFile(name: $0.place, identity: nil) })
+    state = Guarded(State(files: sources.map { RunFile(name: $0.place, identity: nil) }))
   }
 
   /// Takes over what an earlier part of the run knew of the files that are done.
   func goOn(_ earlier: [FileIdentity?]) {
-    files.withLock { files in
-      for (index, identity) in zip(files.indices, earlier) { files[index].identity = identity }
+    state.withLock { state in
+      for (index, identity) in zip(state.files.indices, earlier) { state.files[index].identity = identity }
     }
   }
 
@@ -17,8 +23,18 @@ final class RunFiles: Sendable {
   func note(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let opened = source.opened
     let identity = opened.kind == .standardInput ? nil : try opened.identity()
-    files.withLock { $0[index].identity = identity }
+    state.withLock {
+      $0.files[index].identity = identity
+      $0.openedCount = max($0.openedCount, index + 1)
+    }
   }
 
-  var all: [RunFile] { files.withLock { $0 } }
+  var all: [RunFile] { state.withLock { $0.files } }
+
+  /// Whether everything that was opened can be read again from a file on.
+  func canReadAgain(from index: Int) -> Bool {
+    state.withLock { state in
+      index < state.openedCount && state.files[index..<state.openedCount].allSatisfy { $0.identity != nil }
+    }
+  }
 }

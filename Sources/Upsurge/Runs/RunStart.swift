@@ -19,7 +19,7 @@ enum RunStart: Sendable {
   /// An earlier run that has read the same input, and why it cannot go on.
   struct Doubt: Sendable {
     var run: RunRecord
-    var change: String
+    var change: Wording
   }
 
   /// - Parameter sources: the files that the job's sources stand for now.
@@ -61,7 +61,7 @@ enum RunStart: Sendable {
     for run in others.reversed() where policy != .never && run.state == .running {
       if try shelf.hasLostRows(of: run) { continue }
       let sources = run.job.sources.joined(separator: ", ").escapedForTerminal
-      let change = "it was given \(sources), which holds a file of this one"
+      let change = Wording("it was given \(sources), which holds a file of this one")
       if policy == .require { throw refusal(run, because: change, in: shelf.place) }
       return .anew(replaced: [], doubt: Doubt(run: run, change: change))
     }
@@ -93,7 +93,7 @@ enum RunStart: Sendable {
   ///   - database: its path.
   ///   - wouldRepeat: whether what the run has stored would be stored, or added, again.
   static func refusal(
-    _ run: RunRecord, because change: String, in database: String, wouldRepeat: Bool = false
+    _ run: RunRecord, because change: Wording, in database: String, wouldRepeat: Bool = false
   ) -> UpsurgeError {
     let count = run.progress.ledger.read
     let stream =
@@ -104,8 +104,7 @@ enum RunStart: Sendable {
     let was = run.job.command.map { " ( \($0.lineFromAnywhere.escapedForTerminal) )" } ?? ""
     return UpsurgeError(
       .guardRefused,
-      "an earlier run of this job ended behind \(count) committed record\(count == 1 ? "" : "s"), and this one "
-        + "cannot go on there: \(change)",
+      "an earlier run of this job ended after \(Words.count(count, "committed record")), and this one cannot resume there: \(saying: change)",
       position: run.position.position.record == nil ? nil : run.position.position,
       hint: run.isReadable
         ? "bring input and options back as they were\(was); "
@@ -127,12 +126,12 @@ enum RunStart: Sendable {
   /// What is not as it was; nil where the run can go on.
   private static func change(
     of run: RunRecord, job: RunJob, sources: [Source]
-  ) throws(UpsurgeError) -> String? {
+  ) throws(UpsurgeError) -> Wording? {
     // The ledger has the counts of the earlier rejects, wherever they stand.
-    let changed = job.changedOptions(from: run.job).filter { $0 != Wording.option(.rejects) }
-    if !changed.isEmpty {
-      let isOne = changed.count == 1 && changed[0].hasPrefix("--")
-      return "\(changed.joined(separator: ", ")) \(isOne ? "is not what it was" : "are not what they were")"
+    let changed = job.changedOptions(from: run.job).filter { $0.terms != [.rejects] }
+    if let first = changed.first {
+      let names = changed.dropFirst().reduce(first) { "\(saying: $0), \(saying: $1)" }
+      return "\(saying: names) \(changed.count == 1 && !first.terms.isEmpty ? "is not what it was" : "are not what they were")"
     }
     // The table of runs may have been edited.
     guard run.files.map({ SourceName.place(of: $0.name) }) == sources.map(\.place),

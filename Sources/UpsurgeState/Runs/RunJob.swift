@@ -21,6 +21,11 @@ package struct RunJob: Sendable, Equatable {
     }
 
     package init(_ term: Term, _ value: String) { self.init(Wording.option(term), value) }
+
+    /// The term that the name is in the command's spelling, or what else the name says.
+    package var label: Wording {
+      Term.allCases.first { Wording.option($0) == name }.map { "\($0)" } ?? Wording(name)
+    }
   }
 
   package init(table: String, sources: [String], options: [Option], command: RunCommand? = nil) {
@@ -33,16 +38,17 @@ package struct RunJob: Sendable, Equatable {
   /// Whether a source is standard input, of which nobody knows whether it is the same again.
   package var isStream: Bool { sources.contains("-") }
 
-  /// The names of the options in which two jobs differ, each once.
-  package func changedOptions(from other: RunJob) -> [String] {
-    var names: [String] = []
-    for option in options + other.options where !names.contains(option.name) {
+  /// The options in which two jobs differ, each once, as they are said.
+  package func changedOptions(from other: RunJob) -> [Wording] {
+    var names: Set<String> = []
+    var changed: [Wording] = []
+    for option in options + other.options where names.insert(option.name).inserted {
       let (mine, theirs) = (
         options.filter { $0.name == option.name }, other.options.filter { $0.name == option.name }
       )
-      if mine != theirs { names.append(option.name) }
+      if mine != theirs { changed.append(option.label) }
     }
-    return names
+    return changed
   }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Which folder of a module needs which other one: by the types that it names, and by what an extension brings to a type
-/// of another folder.
+/// Which folder of a module needs which other one: by the types and functions that it names, and by what an extension brings
+/// to a type of another folder or module.
 struct FolderArrows {
   /// A file that needs something of a folder above its own.
   struct Arrow: Hashable, CustomStringConvertible {
@@ -93,8 +93,16 @@ struct FolderArrows {
 
   private mutating func findTypes() {
     for file in files {
-      for line in file.lines where line.indent == 0 && !line.words.contains("private") {
-        if let name = line.name(after: Self.typeWords) { homes[name] = file.folder }
+      var isExtension = false
+      for line in file.lines where !line.words.contains("private") && !line.words.contains("fileprivate") {
+        if line.indent == 0 {
+          isExtension = line.words.contains("extension")
+          if let name = line.name(after: Self.typeWords) ?? line.name(after: ["func"]) { homes[name] = file.folder }
+        }
+        // A type within an extension is needed by the name of its own.
+        if line.indent == 2, isExtension, let name = line.name(after: Self.typeWords), homes[name] == nil {
+          homes[name] = file.folder
+        }
       }
     }
   }
@@ -107,7 +115,10 @@ struct FolderArrows {
       var home: String?
       var own: Set<Substring> = []
       for line in file.lines {
-        if line.indent == 0 { home = line.name(after: ["extension"]).flatMap { homes[$0] } }
+        if line.indent == 0 {
+          // Of a type of another module, everything is brought by the file itself.
+          home = line.name(after: ["extension"]).map { homes[$0] ?? "" }
+        }
         guard let name = line.name(after: Self.memberWords) else { continue }
         own.insert(name)
         if line.indent == 2, !line.words.contains("private"), let home, home != file.folder { brought[name] = file.folder }

@@ -69,12 +69,49 @@ struct StoreModelTests {
     #expect(second.ledger.inserted == 200 && memory.state.tables["t"]?.rows.count == 200)
   }
 
+  @Test("A resumed run that breaks before its first commit begins at its place again", arguments: [true, false])
+  func breaksWhileResuming(hasKey: Bool) throws {
+    let memory = MemoryStore()
+    let rows = (1...200).map { "\($0),x\($0)\n" }.joined()
+    let source = scratch.write("k,v\n" + rows, to: "feed.csv")
+    memory.fault = { $0 > 3 ? .before : nil }
+    var feed = StoreFeed.plain
+    if !hasKey { feed.options.rules.key = [] }
+    feed.recordsPerBatch = 20
+    let first = run(source, feed, into: memory)
+    #expect(first.error?.code == .connectionLost && first.progress.committedCount == 60)
+    let next = memory.commitCount + 1
+    memory.fault = { $0 == next ? .before : nil }
+    let second = run(source, feed, into: memory)
+    #expect(second.error == nil && second.progress.resumedCount == 60)
+    #expect(second.ledger.inserted == 200 && memory.state.tables["t"]?.rows.count == 200)
+  }
+
+  @Test("A lost connection ends a run that has begun to read what cannot be read again")
+  func pipeAfterFile() throws {
+    let memory = MemoryStore()
+    let file = scratch.write("k,v\n1,a\n2,b\n", to: "feed.csv")
+    let more = scratch.write("k,v\n" + (3...200).map { "\($0),x\n" }.joined(), to: "more.csv")
+    var feed = StoreFeed.plain
+    feed.options.transaction.isAtomic = true
+    memory.fault = { $0 == 1 ? .before : nil }
+    let summary = run([file, "exec:cat \(more)"], feed, into: memory)
+    #expect(summary.error?.code == .connectionLost && memory.state.tables["t"] == nil)
+    let again = run([file, "exec:cat \(more)"], feed, into: memory)
+    #expect(again.error == nil && again.ledger.inserted == 200)
+  }
+
   /// - Parameter store: where the records go; nil for SQLite.
   private func run(_ source: String, _ feed: StoreFeed, into store: MemoryStore? = nil) -> RunSummary {
+    run([source], feed, into: store)
+  }
+
+  private func run(_ sources: [String], _ feed: StoreFeed, into store: MemoryStore? = nil) -> RunSummary {
     var options = feed.options
     // There must be a table to be changed only.
-    if source.contains("feed0"), options.rules.mode == .update || options.rules.mode == .delete { options.rules.mode = nil }
-    let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: [source], options: options)
+    let isFirst = sources.contains { $0.contains("feed0") }
+    if isFirst, options.rules.mode == .update || options.rules.mode == .delete { options.rules.mode = nil }
+    let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: sources, options: options)
     let end = job.runToEnd(
       control: RunControl(), into: store.map { store -> StoreMaker in { _ in store } }, note: { _ in }, tick: { _ in })
     end.acknowledge()
