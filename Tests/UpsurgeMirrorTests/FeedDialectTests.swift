@@ -55,6 +55,28 @@ import Upsurge
     expectRefused(job, "the delimiter was semicolon, and is comma now")
   }
 
+  @Test("A change that was accepted and then failed is not taken for the feed", arguments: ["source", "key"])
+  func acceptedAndFailed(what: String) throws {
+    let job = job(scratch.write(Self.first, to: "feed.csv"))
+    #expect(job.run().exitCode == 0)
+    var mistyped = job
+    if what == "key" {
+      mistyped.tables[0].options.rules.key = ["idd"]
+    } else {
+      mistyped.tables[0].sources = [Source(scratch.file("fed.csv"))]
+    }
+    #expect(mistyped.run().exitCode == 4)
+    mistyped.acceptsChanges = true
+    for _ in 0..<2 {
+      let failed = mistyped.run()
+      #expect(failed.exitCode == (what == "key" ? 64 : 66), "\(failed.tables[0].failure?.description ?? "none")")
+    }
+    _ = scratch.write(Self.first + "4,d,w\n", to: "feed.csv")
+    let mended = job.run()
+    #expect(mended.exitCode == 0, "\(mended.tables[0].failure?.description ?? "none")")
+    #expect(try rows().count == 4)
+  }
+
   @Test("A night that only looks otherwise is read as before") func fits() throws {
     let job = job(scratch.write("id,note\n1,a\n2,b\n3,c\n", to: "feed.csv"))
     #expect(job.run().exitCode == 0)

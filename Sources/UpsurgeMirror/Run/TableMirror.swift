@@ -19,6 +19,8 @@ struct TableMirror {
   struct Turn {
     var summary: MirrorSummary.Table
     var record: FeedRecord?
+    /// What was known of the feed before this run.
+    var former: FeedRecord?
     /// Loads that are still to be noted.
     var deliveries: [Delivery] = []
 
@@ -31,6 +33,18 @@ struct TableMirror {
     init(_ table: MirrorTable) {
       summary = MirrorSummary.Table(name: table.name)
       summary.isDelta = table.kind == .delta
+    }
+
+    /// Takes back that the feed is another one, where the run has failed and nothing of that feed was stored: the table still
+    /// holds the former one.
+    mutating func keepFormerFeed() {
+      guard summary.error != nil, let former, record?.identity != former.identity,
+        deliveries.allSatisfy({ $0.load.summary.progress.committedCount == 0 })
+      else { return }
+      record?.identity = former.identity
+      record?.validators = former.validators
+      record?.files = former.files
+      record?.settings = former.settings
     }
 
     /// Whether it was told to end.
@@ -102,6 +116,7 @@ struct TableMirror {
       if let known, known.hasDelivered { try check(known.identity, identity) }
       try checkOwners()
       turn.record = known ?? newRecord
+      turn.former = known
       turn.record?.identity = identity
       if let known, known.identity.sources != identity.sources {
         // What the former source has said of its delivery means nothing to this one.
@@ -167,6 +182,7 @@ struct TableMirror {
     turn.summary.error = turn.summary.error ?? turn.leftover
     turn.summary.hide(table.mask)
     let isTriedAgain = judge(&turn.summary)
+    turn.keepFormerFeed()
     guard let record = turn.record, job.dryRun == nil else { return }
     if !keep(record, turn.summary, isTriedAgain: isTriedAgain, &afterwards) {
       // The marks of its loads stay: they say that the table is no longer what the feed's record knows.
