@@ -61,6 +61,9 @@ package final class PostgresConnection {
   /// As the server's protocol says it, 150020 for 15.20: what other programs say there is no promise.
   package var versionNumber: Int { Int(upsurge_pq_server_version(handle)) }
 
+  /// The host, or the folder of the socket.
+  package var host: String { upsurge_pq_host(handle).map { String(cString: $0) } ?? "" }
+
   package var database: String { upsurge_pq_database(handle).map { String(cString: $0) } ?? "" }
 
   /// A setting that the server reports by itself: `server_encoding`, `is_superuser`.

@@ -65,18 +65,19 @@ extension PostgresFailure {
   /// The same as the engine's error.
   /// - Parameter target: what the connection was to.
   package func asError(on target: PostgresTarget) -> UpsurgeError {
-    var said = Wording(target.masked(words(on: target)))
+    var said = Wording(words(on: target))
     if let detail { said += Wording(": " + target.masked(detail)) }
     if !sqlState.isEmpty { said += Wording(" [\(sqlState)]") }
     return UpsurgeError(code, said, column: column, hint: remedy)
   }
 
   private func words(on target: PostgresTarget) -> String {
+    let message = target.masked(message)
     switch kind {
-    case .unreachable, .refused, .notInstalled, .badTarget: "cannot connect to \(target.shown): \(message)"
-    case .connectionLost, .outcomeUnknown: "the connection to \(target.shown) has broken: \(message)"
-    case .interrupted: message
-    default: "\(target.shown): \(message)"
+    case .unreachable, .refused, .notInstalled, .badTarget: return "cannot connect to \(target.shown): \(message)"
+    case .connectionLost, .outcomeUnknown: return "the connection to \(target.shown) has broken: \(message)"
+    case .interrupted: return message
+    default: return "\(target.shown): \(message)"
     }
   }
 
