@@ -1,7 +1,7 @@
 /// Days and times in the spellings of ISO 8601 that feeds have: `2024-02-29`, `2024-02-29T12:30:05.25Z`, `12:30`.
 ///
-/// All that the server reads besides (`Feb 29 2024`, `yesterday`, `24:00`, spaces around) is left to it. Only a day in
-/// this spelling that no calendar has is refused here.
+/// All that the server reads besides (`Feb 29 2024`, `yesterday`, `24:00`, spaces around) is left to it. Refused here is a day in
+/// this spelling that no calendar has, and a text without a digit that is no word for a moment (`n/a`).
 struct MomentReader {
   private let text: UnsafeBufferPointer<UInt8>
   private var index = 0
@@ -12,35 +12,41 @@ struct MomentReader {
 
   init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
+  /// What a text is that is not read here.
+  private var unread: EncodingFault {
+    if text.contains(where: SpelledNumber.isDigit) { return .undecided }
+    let lower = String(decoding: text.lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    return Self.words.contains(where: lower.contains) ? .undecided : .syntax
+  }
+
+  private static let words = ["infinity", "epoch", "now", "today", "tomorrow", "yesterday", "allballs"]
+
   /// Days since 2000-01-01.
   mutating func date() -> (Int32, EncodingFault?) {
-    if text.isEmpty { return (0, .syntax) }
     let (days, fault) = day()
     if let fault { return (0, fault) }
-    return index == text.count ? (Int32(days), nil) : (0, .undecided)
+    return index == text.count ? (Int32(days), nil) : (0, unread)
   }
 
   /// Microseconds since midnight.
   /// - Parameter digits: of the seconds' fraction, that the column keeps; -1 for all six.
   mutating func time(digits: Int) -> (Int64, EncodingFault?) {
-    if text.isEmpty { return (0, .syntax) }
-    guard let microseconds = clock(digits: digits), index == text.count else { return (0, .undecided) }
+    guard let microseconds = clock(digits: digits), index == text.count else { return (0, unread) }
     return (microseconds, nil)
   }
 
   /// Microseconds since 2000-01-01, of UTC where the column has a zone. A column without one takes the clock as it stands.
   mutating func timestamp(hasZone: Bool, digits: Int) -> (Int64, EncodingFault?) {
-    if text.isEmpty { return (0, .syntax) }
     let (days, fault) = day()
     if let fault { return (0, fault) }
     var microseconds = days * Self.microsecondsADay
     if index == text.count { return (microseconds, nil) }
-    guard text[index] == UInt8(ascii: "T") || text[index] == UInt8(ascii: " ") else { return (0, .undecided) }
+    guard text[index] == UInt8(ascii: "T") || text[index] == UInt8(ascii: " ") else { return (0, unread) }
     index += 1
-    guard let clock = clock(digits: digits) else { return (0, .undecided) }
+    guard let clock = clock(digits: digits) else { return (0, unread) }
     microseconds += clock
     if index == text.count { return (microseconds, nil) }
-    guard let offset = zone(), index == text.count else { return (0, .undecided) }
+    guard let offset = zone(), index == text.count else { return (0, unread) }
     return (hasZone ? microseconds - offset : microseconds, nil)
   }
 
@@ -50,10 +56,10 @@ struct MomentReader {
   private mutating func day() -> (Int64, EncodingFault?) {
     guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2),
       index == text.count || !SpelledNumber.isDigit(text[index])
-    else { return (0, .undecided) }
+    else { return (0, unread) }
     // What follows may change the meaning of the year: `0044-03-15 BC`.
     let isPlain = index == text.count || text[index] == UInt8(ascii: "T") || index + 1 < text.count && SpelledNumber.isDigit(text[index + 1])
-    if !isPlain { return (0, .undecided) }
+    if !isPlain { return (0, unread) }
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     guard year > 0, (1...12).contains(month), day > 0, day <= Self.lengths[month - 1] + (month == 2 && isLeap ? 1 : 0) else {
       return (0, .badDate)

@@ -211,7 +211,7 @@ enum SpelledBytes {
       } else if index + 3 < text.count, (0x30...0x33).contains(text[index + 1]), (0x30...0x37).contains(text[index + 2]),
         (0x30...0x37).contains(text[index + 3])
       {
-        out.put((text[index + 1] - 0x30) << 6 | (text[index + 2] - 0x30) << 3 | text[index + 3] - 0x30)
+        out.put((text[index + 1] - 0x30) << 6 | (text[index + 2] - 0x30) << 3 | (text[index + 3] - 0x30))
         index += 4
       } else {
         return .syntax
