@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("The article has a row for each folder, in their order", arguments: ["UpsurgeStorage", "Upsurge", "UpsurgeModels"])
+  @Test("The article has a row for each folder, in their order", arguments: ["UpsurgeStorage", "Upsurge", "UpsurgePostgres", "UpsurgeModels"])
   func folders(module: String) throws {
     let order = try #require(FolderArrowsTests.order[module])
     let part = try Self.page().split(separator: "## The folders of \(module)\n").last.map(String.init) ?? ""

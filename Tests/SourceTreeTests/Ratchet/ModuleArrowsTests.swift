@@ -12,6 +12,7 @@ import Testing
     "UpsurgeStorage": ["CScan", "CSQLite", "UpsurgeRecords"],
     "UpsurgeBulk": ["UpsurgeRecords", "UpsurgeStorage"],
     "Upsurge": ["UpsurgeBulk", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
+    "UpsurgePostgres": ["CPostgres", "UpsurgeInput", "UpsurgeRecords"],
     "UpsurgeMirror": ["Upsurge", "UpsurgeInput", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeCommand": [
