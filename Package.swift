@@ -130,7 +130,7 @@ let package = Package(
       dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgeStorage", "TestSupport"]),
     .testTarget(
       name: "UpsurgePostgresTests",
-      dependencies: ["UpsurgePostgres", "UpsurgeRecords", "PostgresSupport", "TestSupport"]),
+      dependencies: ["CPostgres", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport", "TestSupport"]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(
       name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "TestSupport", "CSQLite"]),

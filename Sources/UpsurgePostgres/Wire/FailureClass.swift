@@ -22,6 +22,8 @@ package enum FailureClass: String, Sendable, CaseIterable {
   case refused
   /// libpq is not here.
   case notInstalled
+  /// The run is another process's by now.
+  case takenOver
   /// We were told to end.
   case interrupted
   /// The URL cannot be understood.

@@ -76,7 +76,7 @@ extension PostgresFailure {
     switch kind {
     case .unreachable, .refused, .notInstalled, .badTarget: return "cannot connect to \(target.shown): \(message)"
     case .connectionLost, .outcomeUnknown: return "the connection to \(target.shown) has broken: \(message)"
-    case .interrupted: return message
+    case .interrupted, .takenOver: return message
     default: return "\(target.shown): \(message)"
     }
   }
@@ -87,6 +87,7 @@ extension PostgresFailure {
     case .connectionLost, .outcomeUnknown: .connectionLost
     case .refused, .notInstalled: .unreadableInput
     case .interrupted: .interrupted
+    case .takenOver: .guardRefused
     case .badTarget: .usage
     case .record, .privilege, .schemaChanged, .resources, .other: .database
     }
