@@ -49,16 +49,7 @@ public final class PostgresServer: @unchecked Sendable {
     shell = Process()
     lifeline = Pipe()
     let output = Pipe()
-    let script = Self.script(programs: programs, port: port)
-    if getuid() == 0 {
-      // initdb refuses to run as root.
-      shell.executableURL = URL(fileURLWithPath: "/usr/sbin/runuser")
-      shell.arguments = ["-u", Self.systemUser, "--", "/bin/sh", "-c", script]
-    } else {
-      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-      shell.arguments = ["-c", script]
-    }
-    shell.currentDirectoryURL = URL(fileURLWithPath: "/")
+    Self.prepare(shell, script: Self.script(programs: programs, port: port))
     shell.standardInput = lifeline
     shell.standardOutput = output
     try shell.run()
@@ -87,6 +78,18 @@ public final class PostgresServer: @unchecked Sendable {
   /// A URL by the socket, without a password.
   public func socketURL(database: String = "postgres", user: String = PostgresServer.user) -> String {
     "postgresql:///\(database)?host=\(folder)&port=\(port)&user=\(user)"
+  }
+
+  /// Makes a process one that runs a script, as a user that servers agree to run as.
+  static func prepare(_ shell: Process, script: String) {
+    if getuid() == 0 {
+      shell.executableURL = URL(fileURLWithPath: "/usr/sbin/runuser")
+      shell.arguments = ["-u", systemUser, "--", "/bin/sh", "-c", script]
+    } else {
+      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+      shell.arguments = ["-c", script]
+    }
+    shell.currentDirectoryURL = URL(fileURLWithPath: "/")
   }
 
   /// The user that may own a database where we are root.
@@ -119,7 +122,7 @@ public final class PostgresServer: @unchecked Sendable {
   }
 
   /// A port of the loopback that nobody listens on.
-  private static func freePort() throws -> Int {
+  static func freePort() throws -> Int {
     #if canImport(Glibc)
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #else

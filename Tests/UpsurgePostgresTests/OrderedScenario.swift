@@ -26,7 +26,7 @@ struct OrderedScenario: CustomStringConvertible {
   /// The rules' SQL with all names qualified.
   var expressions: [String: String] = [:]
   var condition = "true"
-  /// Whether only the SQLSTATEs of rejects may differ.
+  /// Columns that an update does not write.
   var keyColumns: [String]
 
   var description: String { name }
@@ -39,6 +39,9 @@ struct OrderedScenario: CustomStringConvertible {
       return (isBad ? column.bad : column.good).randomElement(using: &generator)!
     }
   }
+
+  /// How many of its values no row may have.
+  func badCount(_ record: Record) -> Int { zip(columns, record).count { $0.bad.contains($1) } }
 
   // MARK: - One by one
 

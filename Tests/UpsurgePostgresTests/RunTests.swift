@@ -133,6 +133,34 @@ struct RunTests {
     #expect(transactions.connectionCount > 10 && transactions.foundCommitCount > 0 && transactions.foundCommitCount <= leftCount + count)
   }
 
+  @Test(
+    "Nothing is kept in a session: a pooler in transaction mode makes no difference",
+    .enabled(if: PgBouncer.isPresent, Comment(rawValue: PgBouncer.skipNote)))
+  func pooler() throws {
+    let direct = try Server.database()
+    let runs = PostgresRuns(schema: "public")
+    #expect(try runs.make(direct))
+    try direct.run("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    let pooler = try PgBouncer(before: try PostgresServer.shared())
+    let target = try #require(PostgresTarget(pooler.url(database: direct.database)))
+    // Others take the sessions in between.
+    let others = try (0..<3).map { _ in try PostgresConnection(to: target) }
+    let run = try runs.begin(Self.newRun(owner: "me"), direct)
+    let transactions = FencedTransactions(to: target, runs: runs, run: run, owner: "me", patience: Self.patience)
+    let table = try #require(try PostgresTable.read(name: "t", others[0]))
+    let plan = OrderedPlan(
+      table, key: table.primaryKey, columns: ["id", "v"], rules: OrderedRules(), capabilities: try Capabilities(of: others[1]))
+    for step in 0..<20 {
+      for other in others { try other.run("SET work_mem = '1MB'; SELECT 1") }
+      let outcomes = try transactions.perform("\(step)", to: Self.standing("me", step + 1)) { connection throws(PostgresFailure) in
+        var writer = OrderedWriter(connection, plan, slots: [0, 1])
+        return try writer.store(Batch.of((0..<100).map { [.integer(Int64(step * 50 + $0)), .text("v\($0 / 50)")] }))
+      }
+      #expect(outcomes.inserted == (step == 0 ? 100 : 50) && outcomes.updated == (step == 0 ? 0 : 50))
+    }
+    #expect(try direct.texts("SELECT count(*) FROM t") == [["1050"]])
+  }
+
   @Test("A deadlock is tried again")
   func deadlocks() throws {
     let url = try Server.freshURL()
