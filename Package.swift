@@ -2,9 +2,9 @@
 import CompilerPluginSupport
 import PackageDescription
 
-// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, Storage <- Upsurge <- UpsurgeMirror, UpsurgeBench
+// Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, SQLite <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
-// UpsurgeStorage <- UpsurgeBulk <- Upsurge; UpsurgeRecords, UpsurgeInput <- UpsurgePostgres;
+// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres;
 // UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
 let package = Package(
   name: "upsurge",
@@ -44,19 +44,32 @@ let package = Package(
     .target(name: "UpsurgeRecords"),
     .target(name: "UpsurgeParsing", dependencies: ["CScan", "UpsurgeRecords"]),
     .target(name: "UpsurgeInput", dependencies: ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"]),
-    .target(name: "UpsurgeStorage", dependencies: ["CScan", "CSQLite", "UpsurgeRecords"]),
-    .target(name: "UpsurgeBulk", dependencies: ["UpsurgeRecords", "UpsurgeStorage"]),
+    .target(name: "UpsurgeSQLite", dependencies: ["CSQLite", "UpsurgeRecords"]),
+    .target(name: "UpsurgePlan", dependencies: ["CScan", "CSQLite", "UpsurgeSQLite", "UpsurgeRecords"]),
+    .target(name: "UpsurgeState", dependencies: ["CSQLite", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
+    .target(
+      name: "UpsurgeStorage",
+      dependencies: ["CScan", "CSQLite", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
+    .target(
+      name: "UpsurgeBulk",
+      dependencies: ["UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(
       name: "Upsurge",
-      dependencies: ["UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeStorage", "UpsurgeBulk"]),
+      dependencies: [
+        "UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeSQLite", "UpsurgePlan", "UpsurgeState", "UpsurgeStorage",
+        "UpsurgeBulk",
+      ]),
     .target(
-      name: "UpsurgeMirror", dependencies: ["Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeRecords"]),
+      name: "UpsurgeMirror",
+      dependencies: [
+        "Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords",
+      ]),
     // PostgreSQL, as a store to come; nothing depends on it yet.
     .target(name: "UpsurgePostgres", dependencies: ["CPostgres", "UpsurgeInput", "UpsurgeRecords"]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",
-      dependencies: ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeRecords"]),
+      dependencies: ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeSQLite", "UpsurgeRecords"]),
     // Typed models; what `@Table` and its like write is made by a plugin of the compiler.
     .macro(
       name: "UpsurgeMacros",
@@ -66,7 +79,10 @@ let package = Package(
       ]),
     .target(
       name: "UpsurgeModels",
-      dependencies: ["UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeRecords", "CSQLite"]),
+      dependencies: [
+        "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords",
+        "CSQLite",
+      ]),
     .target(
       name: "UpsurgeGRDB",
       dependencies: [
@@ -123,11 +139,12 @@ let package = Package(
     .testTarget(name: "UpsurgeExamplesTests", dependencies: ["UpsurgeExamples", "TestSupport"]),
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
     .testTarget(
-      name: "UpsurgeStorageTests", dependencies: ["UpsurgeStorage", "TestSupport", "CScan", "CSQLite"]),
+      name: "UpsurgeStorageTests",
+      dependencies: ["UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "TestSupport", "CScan", "CSQLite"]),
     .testTarget(name: "UpsurgeBenchTests", dependencies: ["UpsurgeBench", "Upsurge", "TestSupport"]),
     .testTarget(
       name: "UpsurgeBulkTests",
-      dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgeStorage", "TestSupport"]),
+      dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgePlan", "UpsurgeSQLite", "TestSupport"]),
     .testTarget(
       name: "UpsurgePostgresTests",
       dependencies: ["CPostgres", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport", "TestSupport"]),

@@ -30,7 +30,8 @@
   X(curl_url_set)                                                                                             \
   X(curl_url_get)                                                                                             \
   X(curl_url_cleanup)                                                                                         \
-  X(curl_free)
+  X(curl_free)                                                                                                \
+  X(curl_version)
 
 /* Set once, before anyone calls them. */
 #define DECLARE(name) static __typeof__(&name) p_##name;
@@ -67,6 +68,8 @@ const char *upsurge_curl_load(void) {
   pthread_once(&once, load);
   return failure;
 }
+
+const char *upsurge_curl_version(void) { return p_curl_version(); }
 
 CURL *upsurge_curl_open(void) {
   CURL *handle = p_curl_easy_init();

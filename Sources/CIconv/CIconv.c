@@ -2,6 +2,22 @@
 
 #include <errno.h>
 #include <iconv.h>
+#include <stdio.h>
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
+
+const char *upsurge_iconv_kind(void) {
+  static char text[32];
+#if defined(__GLIBC__)
+  snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
+#elif defined(_LIBICONV_VERSION)
+  snprintf(text, sizeof text, "libiconv %d.%d", _LIBICONV_VERSION >> 8, _LIBICONV_VERSION & 255);
+#else
+  snprintf(text, sizeof text, "of the C library");
+#endif
+  return text;
+}
 
 void *upsurge_iconv_open(const char *encoding) {
   iconv_t converter = iconv_open("UTF-8", encoding);

@@ -9,7 +9,8 @@
   X(yaml_parser_set_input_string)                                                                             \
   X(yaml_parser_set_encoding)                                                                                 \
   X(yaml_parser_parse)                                                                                        \
-  X(yaml_event_delete)
+  X(yaml_event_delete)                                                                                        \
+  X(yaml_get_version_string)
 
 /* Set once, before anyone calls them. */
 #define DECLARE(name) static __typeof__(&name) p_##name;
@@ -41,6 +42,8 @@ const char *upsurge_yaml_load(void) {
   pthread_once(&once, load);
   return failure;
 }
+
+const char *upsurge_yaml_version(void) { return p_yaml_get_version_string(); }
 
 yaml_parser_t *upsurge_yaml_open(const unsigned char *text, size_t byte_count) {
   yaml_parser_t *parser = malloc(sizeof *parser);

@@ -11,7 +11,7 @@ public struct RunNote: Sendable {
     get { said.text }
     set { said = Wording(newValue) }
   }
-  /// The same for whoever shows it.
+  /// The text with its terms, which whoever shows it puts into its own words.
   package var said: Wording
   /// The table that it is about, of a job that has several.
   public var table: String?

@@ -2,7 +2,7 @@ import Upsurge
 import UpsurgeInput
 import UpsurgeParsing
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// The rows of a benchmark: as a file, in memory, and as the table that all must equal.
 struct BenchInput {
@@ -62,13 +62,13 @@ struct BenchInput {
     let summary = try BenchInput.load(
       path, into: folder.file(Self.referenceName), options: options, control: control)
     func setting(_ name: String, _ standard: Int) -> Int {
-      summary.settings.first { $0.name == name }.map { Int($0.value) } ?? standard
+      summary.metrics.settings.first { $0.name == name }.map { Int($0.value) } ?? standard
     }
     pageByteCount = setting("page_size", 16384)
     cacheByteCount = setting("cache_bytes", 16 << 20)
     checkpointByteCount = setting("checkpoint_bytes", 40 << 20)
     rowsPerTransaction = setting("commit_every", 100_000)
-    byteCount = summary.bytesRead
+    byteCount = summary.metrics.bytesRead
     let reference = try Connection(path: folder.file(Self.referenceName), createIfMissing: false)
     digest = try TableDigest(of: Self.table, on: reference)
     createSQL = try reference.text("SELECT sql FROM main.sqlite_schema WHERE name = '\(Self.table)'") ?? ""

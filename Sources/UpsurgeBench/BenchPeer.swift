@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Another program that loads CSV into SQLite.
 package enum BenchPeer: String, Sendable, CaseIterable {

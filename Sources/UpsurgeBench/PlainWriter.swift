@@ -1,6 +1,6 @@
 import CSQLite
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Stores rows as programs usually do it by hand: what a benchmark compares the engine with.
 ///

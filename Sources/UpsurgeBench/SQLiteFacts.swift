@@ -1,6 +1,6 @@
 import CSQLite
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// The SQLite library that is used, as far as its speed depends on it.
 package struct SQLiteFacts: Sendable {

@@ -1,6 +1,6 @@
 import CSQLite
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What tells two tables apart: rows, declared columns, and a digest of all values with their storage classes that does
 /// not depend on the order of the rows.

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 import UpsurgeStorage
 
 /// Upserts records that a program holds, many at once, and says what became of each: RETURNING in bulk.

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 import UpsurgeStorage
 
 /// Gathers what became of each record of a `BulkUpsert`.

@@ -1,5 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension UpsertPlan {
   /// What rules come to for a table of a database; nothing is stored, and the database is not changed.
@@ -34,6 +35,6 @@ extension UpsertPlan {
 
   /// The statements for a record that speaks of every column, with `?1`, `?2` … in the order of the columns.
   ///
-  /// Those that the engine runs count what becomes of each record besides, and hold many rows where that is safe.
+  /// The engine's own statements also count what becomes of each record, and hold many rows where that is safe.
   public func statements() throws(UpsurgeError) -> [String] { try shownStatements().map(\.sql) }
 }

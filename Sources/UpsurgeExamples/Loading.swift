@@ -78,11 +78,11 @@ private func resume() {
   options.rejects.target = .file("bad.ndjson")
   let job = LoadJob(database: "shop.db", table: "orders", sources: ["feed.csv.zst"], options: options)
   let summary = job.run()
-  print(summary.resumedCount, summary.ledger.read, summary.isResumable)
+  print(summary.progress.resumedCount, summary.ledger.read, summary.progress.isResumable)
 }
 
 private func showStages() {
   let summary = LoadJob(database: "app.db", table: "people", sources: ["people.csv.gz"]).run()
-  for stage in summary.stages { print(stage.name, stage.seconds) }
+  for stage in summary.metrics.stages { print(stage.name, stage.seconds) }
   print(summary.bottleneck ?? "nothing was measured")
 }

@@ -15,7 +15,7 @@ import UpsurgeRecords
 package struct BlobFolder: BlobFiles {
   /// With a final slash; empty for the working folder.
   private let folder: String
-  /// The same from the root, with a final slash.
+  /// The folder's path from the root, with a final slash.
   private let wholeFolder: String
 
   /// - Parameters:

@@ -11,14 +11,14 @@ struct EncodingJudge {
 
   /// How much likelier another encoding must be (in nats), beside what it must make up for as it is less common.
   private static let margin = 1.5
-  /// The same where there are hardly any bytes to judge by.
+  /// How much likelier (in nats) it must be where there are hardly any bytes to judge by.
   private static let sparseMargin = 4.0
   private static let sparseByteCount = 3
   /// Below that, on the average of its bytes, nobody can read a text.
   private static let senseless = -7.5
-  /// The same where another alphabet, or another half of Europe, is claimed for a text.
+  /// The least average where another alphabet, or another half of Europe, is claimed for a text.
   private static let implausible = -5.0
-  /// The same for a character of Chinese, Japanese or Korean, of which there are thousands.
+  /// The least average for a character of Chinese, Japanese or Korean, of which there are thousands.
   private static let implausibleWide = -8.5
   /// What is so far behind the likeliest is not offered.
   private static let offered = 25.0

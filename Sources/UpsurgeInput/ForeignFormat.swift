@@ -30,7 +30,7 @@ struct ForeignFormat: Sendable {
       position: Position(file: name, byte: 0), hint: parts.compactMap { $0 }.joined(separator: "; "))
   }
 
-  /// The same for what came out of a decompressor: a compressed archive, or a file that was compressed twice.
+  /// The error for what came out of a decompressor: a compressed archive, or a file that was compressed twice.
   func error(_ name: String, inside compression: Compression) -> UpsurgeError {
     let unpack = "\(compression.rawValue) -dc\(SourceName.asShellArgument(name)) > unpacked"
     let parts = [command.map { "\(unpack); " + SourceName.piped($0, "unpacked") }, advice]

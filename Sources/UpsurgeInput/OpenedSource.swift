@@ -108,7 +108,7 @@ package final class OpenedSource: ByteSource {
     try self.init(file: file, options: options)
   }
 
-  /// The same over a file that is open already.
+  /// Opens a source over a file that is open already.
   package init(file: FileSource, options: Options = Options()) throws(UpsurgeError) {
     precondition(options.sampleByteCount >= Compression.magicByteCount, "a sample must hold the magic bytes")
     let beginning = try Beginning(of: file, options: options)

@@ -144,7 +144,7 @@ extension ModelProperty {
       .first { $0.typeAnnotation != nil || $0.initializer != nil }?.typeAnnotation
   }
 
-  /// The same, with the model's name in the place of `Self`.
+  /// The property with the model's name in the place of `Self`.
   private func naming(_ namer: SelfNamer) -> ModelProperty {
     ModelProperty(
       name: name, columnName: columnName, type: namer.named(type), coding: namer.named(coding),

@@ -4,7 +4,7 @@ extension Batch {
   package struct Part: Sendable {
     /// Index of its first record.
     package var firstRecord: Int
-    /// As `Batch.restart`.
+    /// As `Batch.Origin.restart`.
     package var restart: Restart?
     package var warnings: WarningLog
   }
@@ -12,8 +12,8 @@ extension Batch {
   /// Whether another batch can be appended: it goes on in the input where this one ends, and there is room.
   package func takes(_ next: borrowing Batch) -> Bool {
     if parts.isEmpty { return fits(next) }
-    return fits(next) && next.columnCount == columnCount && next.sourceIndex == sourceIndex
-      && next.arenaSourceOffset == arenaSourceOffset + UInt64(parsedByteCount)
+    return fits(next) && next.columnCount == columnCount && next.origin.sourceIndex == origin.sourceIndex
+      && next.origin.sourceOffset == origin.sourceOffset + UInt64(parsedByteCount)
       && next.firstNumber > lastNumber
   }
 
@@ -39,11 +39,9 @@ extension Batch {
     precondition(takes(next), "the batches do not go together")
     if parts.isEmpty {
       begin(columnCount: next.columnCount)
-      sourceIndex = next.sourceIndex
-      arenaSourceOffset = next.arenaSourceOffset
-      restart = next.restart
+      origin = next.origin
     }
-    parts.append(Part(firstRecord: recordCount, restart: next.restart, warnings: next.warnings))
+    parts.append(Part(firstRecord: recordCount, restart: next.origin.restart, warnings: next.warnings))
     let (arenaShift, spillShift) = (UInt64(parsedByteCount), UInt64(spillByteCount))
     (arena + parsedByteCount).update(from: next.arena, count: next.parsedByteCount)
     (spill + spillByteCount).update(from: next.spill, count: next.spillByteCount)

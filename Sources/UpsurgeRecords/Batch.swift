@@ -10,7 +10,7 @@
 /// cells that point into it; the writer binds them in place. The arena's bytes are never changed after they
 /// are written, so a record's raw bytes can always be shown; what must be unescaped or decoded goes to the spill.
 /// That never needs more room than the arena, but for what is longer than its text (a file's bytes, surplus fields
-/// as JSON): for those the parser asks with `wantedSpillByteCount`.
+/// as JSON): for those the parser asks with `growth.wantedSpillByteCount`.
 ///
 /// Invariants: `parsedByteCount <= arenaByteCount <= arenaCapacity`, `parsedByteCount` is a record border,
 /// and every text cell lies within `arena[0..<parsedByteCount]` or `spill[0..<spillByteCount]`.
@@ -24,16 +24,10 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package var arenaByteCount = 0
   /// Bytes that the parser is done with.
   package var parsedByteCount = 0
-  /// Offset of `arena[0]` in the decoded stream.
-  package var arenaSourceOffset: UInt64 = 0
 
   /// Text that had to be unescaped; as large as the arena or larger (untouched pages cost nothing).
   package private(set) var spill: UnsafeMutablePointer<UInt8>
   package private(set) var spillCapacity: Int
-  /// Set by the parser when the first record needs a larger spill; the caller gives it and parses again.
-  package var wantedSpillByteCount = 0
-  /// The part of it that is for the record itself, not for those behind it.
-  package var wantedRecordByteCount = 0
   package var spillByteCount = 0
 
   /// Row-major cells; room for `cellCapacity`.
@@ -46,16 +40,12 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package private(set) var recordCapacity: Int
   package var recordCount = 0
 
-  /// Which source of the run the records come from.
-  package var sourceIndex = 0
-  /// Where reading can begin again in front of the batch; nil where the parser was inside something.
-  package var restart: Restart?
+  package var origin = Origin()
   /// Whether any cell is `.absent` (only JSON records leave columns out).
   package var hasAbsentCells = false
   /// Set by the parser when the next record needs a new batch (a column appeared).
   package var isClosed = false
-  /// What the pool has allowed the batch to be larger than standard, in bytes.
-  package var permittedByteCount = 0
+  package var growth = Growth()
   /// Records that could not be parsed, in input order; they are part of `read`.
   package var rejects: [Reject] = []
   private var rejectedByteCount = 0
@@ -68,9 +58,34 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// The batches that this one was put together from; empty for one that comes from a parser.
   package internal(set) var parts: [Part] = []
 
-  private let sizes: Sizes
-  /// Whether cells and positions lie in memory that was reserved.
-  private let isReserved: Bool
+  private let layout: Layout
+
+  /// Where the records come from.
+  package struct Origin: Sendable {
+    /// Which source of the run.
+    package var sourceIndex = 0
+    /// Offset of `arena[0]` in the decoded stream, in bytes.
+    package var sourceOffset: UInt64 = 0
+    /// Where reading can begin again in front of the batch; nil where the parser was inside something.
+    package var restart: Restart?
+  }
+
+  /// How much larger than its first sizes the batch is to be.
+  package struct Growth: Sendable {
+    /// Set by the parser when the first record needs a larger spill; the caller gives it and parses again.
+    package var wantedSpillByteCount = 0
+    /// The part of it that is for the record itself, not for those behind it.
+    package var wantedRecordByteCount = 0
+    /// What the pool has allowed the batch to be larger than standard.
+    package var permittedByteCount = 0
+  }
+
+  /// The memory that the batch has when it is empty.
+  private struct Layout {
+    let sizes: Sizes
+    /// Whether cells and positions lie in memory that was reserved.
+    let isReserved: Bool
+  }
 
   /// How large the parts of a batch are.
   package struct Sizes: Sendable {
@@ -91,8 +106,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   }
 
   package init(sizes: Sizes = .standard) {
-    self.sizes = sizes
-    isReserved = false
+    layout = Layout(sizes: sizes, isReserved: false)
     arenaCapacity = sizes.arenaByteCount
     arena = ArenaMemory.allocate(sizes.arenaByteCount)
     spill = ArenaMemory.allocate(sizes.arenaByteCount)
@@ -127,16 +141,17 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     cells = UnsafeMutableRawPointer(parts[2]).bindMemory(to: Cell.self, capacity: cellCapacity)
     recordCapacity = byteCount / MemoryLayout<RecordPosition>.stride
     records = UnsafeMutableRawPointer(parts[3]).bindMemory(to: RecordPosition.self, capacity: recordCapacity)
-    sizes = Sizes(arenaByteCount: byteCount, cellCount: cellCapacity, recordCount: recordCapacity)
-    isReserved = true
+    layout = Layout(
+      sizes: Sizes(arenaByteCount: byteCount, cellCount: cellCapacity, recordCount: recordCapacity),
+      isReserved: true)
   }
 
   deinit {
     ArenaMemory.deallocate(arena, arenaCapacity)
     ArenaMemory.deallocate(spill, spillCapacity)
-    if isReserved {
+    if layout.isReserved {
       for part in [UnsafeMutableRawPointer(cells), UnsafeMutableRawPointer(records)] {
-        ArenaMemory.deallocate(part.assumingMemoryBound(to: UInt8.self), sizes.arenaByteCount)
+        ArenaMemory.deallocate(part.assumingMemoryBound(to: UInt8.self), layout.sizes.arenaByteCount)
       }
     } else {
       cells.deallocate()
@@ -146,19 +161,20 @@ package struct Batch: ~Copyable, @unchecked Sendable {
 
   /// Makes the batch empty, with its first sizes, for the next records.
   package mutating func reset() {
+    let sizes = layout.sizes
     if arenaCapacity != sizes.arenaByteCount { replaceArena(capacity: sizes.arenaByteCount) }
     if spillCapacity != sizes.arenaByteCount { replaceSpill(capacity: sizes.arenaByteCount) }
     if cellCapacity > sizes.cellCount { replaceCells(capacity: sizes.cellCount) }
-    wantedSpillByteCount = 0
-    wantedRecordByteCount = 0
+    growth.wantedSpillByteCount = 0
+    growth.wantedRecordByteCount = 0
     arenaByteCount = 0
     parsedByteCount = 0
-    arenaSourceOffset = 0
+    origin.sourceOffset = 0
     spillByteCount = 0
     columnCount = 0
     recordCount = 0
-    sourceIndex = 0
-    if restart != nil { restart = nil }
+    origin.sourceIndex = 0
+    if origin.restart != nil { origin.restart = nil }
     hasAbsentCells = false
     isClosed = false
     if !rejects.isEmpty { rejects = [] }
@@ -171,11 +187,11 @@ package struct Batch: ~Copyable, @unchecked Sendable {
 
   /// Makes a reserved batch empty, and lets go of the memory that its parts have touched.
   package mutating func discard() {
-    precondition(isReserved, "only what is reserved can be touched anew")
+    precondition(layout.isReserved, "only what is reserved can be touched anew")
     reset()
-    for part in [arena, spill] { ArenaMemory.discard(part, sizes.arenaByteCount) }
-    ArenaMemory.discard(cells, sizes.arenaByteCount)
-    ArenaMemory.discard(records, sizes.arenaByteCount)
+    for part in [arena, spill] { ArenaMemory.discard(part, layout.sizes.arenaByteCount) }
+    ArenaMemory.discard(cells, layout.sizes.arenaByteCount)
+    ArenaMemory.discard(records, layout.sizes.arenaByteCount)
   }
 
   /// Bytes of text that the batch has room for.
@@ -212,11 +228,11 @@ package struct Batch: ~Copyable, @unchecked Sendable {
 
   /// Enlarges the spill as the parser has asked. Only before the first record.
   package mutating func growSpill() {
-    precondition(recordCount == 0 && wantedSpillByteCount > spillCapacity, "only an empty batch grows")
-    replaceSpill(capacity: wantedSpillByteCount)
+    precondition(recordCount == 0 && growth.wantedSpillByteCount > spillCapacity, "only an empty batch grows")
+    replaceSpill(capacity: growth.wantedSpillByteCount)
     spillByteCount = 0
-    wantedSpillByteCount = 0
-    wantedRecordByteCount = 0
+    growth.wantedSpillByteCount = 0
+    growth.wantedRecordByteCount = 0
   }
 
   /// Takes over the unparsed tail of the batch before it; grows just enough when the tail is larger than the arena.
@@ -227,7 +243,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
       previous.arena + previous.parsedByteCount, count: count, to: arena, fromCapacity: previous.arenaCapacity
     )
     arenaByteCount = count
-    arenaSourceOffset = previous.arenaSourceOffset + UInt64(previous.parsedByteCount)
+    origin.sourceOffset = previous.origin.sourceOffset + UInt64(previous.parsedByteCount)
     previous.arenaByteCount = previous.parsedByteCount
   }
 
@@ -277,7 +293,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     let position = records[record]
     return Position(
       file: file, record: position.number, line: position.line,
-      byte: arenaSourceOffset + UInt64(position.arenaOffset))
+      byte: origin.sourceOffset + UInt64(position.arenaOffset))
   }
 
   /// The bytes of a text or blob cell; valid until the batch is reset or grows.
@@ -288,7 +304,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   }
 
   private mutating func replaceCells(capacity: Int) {
-    precondition(!isReserved, "what is reserved never grows")
+    precondition(!layout.isReserved, "what is reserved never grows")
     cells.deallocate()
     cells = .allocate(capacity: capacity)
     cellCapacity = capacity

@@ -9,7 +9,7 @@ package struct ColumnTarget: Sendable, Equatable {
     /// The column tells the rows of a table that existed: as `reject`, and also of a number that is only written otherwise
     /// (`7.0`, `2.50`), because two keys would be one.
     case key
-    /// The same of a table made by this run.
+    /// The column tells the rows of a table that this run makes: otherwise as `key`.
     case newKey
   }
 

@@ -23,7 +23,7 @@ package enum ContentHash {
   package struct Pair: Sendable, Hashable {
     /// XXH64.
     package var first: UInt64
-    /// The same lanes, merged in another way.
+    /// XXH64's lanes, merged in another way.
     package var second: UInt64
 
     package init(first: UInt64, second: UInt64) { (self.first, self.second) = (first, second) }

@@ -43,7 +43,7 @@ package final class Monitor: @unchecked Sendable {
   /// Gives up the lock until `notifyAll()`, then takes it again; may return early.
   package func wait() { pthread_cond_wait(changed, mutex) }
 
-  /// The same, for at most so long from now.
+  /// Gives up the lock until `notifyAll()`, for at most so long from now, then takes it again; may return early.
   /// - Returns: false when the time is over.
   package func wait(milliseconds: Int) -> Bool {
     var deadline = timespec()

@@ -58,11 +58,11 @@ public struct Reject: Sendable, Equatable {
   public var column: String?
   /// One sentence for a person, with options as the command calls them.
   public var reason: String { said.text }
-  /// The same for whoever shows it.
+  /// The reason with its terms, which whoever shows it puts into its own words.
   package var said: Wording
   /// The option that would help, where one is, as the command calls it.
   public var hint: String? { remedy?.text }
-  /// The same for whoever shows it.
+  /// The hint with its terms, which whoever shows it puts into its own words.
   package var remedy: Wording?
   /// The record's bytes as they stood in the (decompressed) input, at most 64 KiB.
   public var raw: [UInt8]
@@ -93,7 +93,7 @@ public struct Reject: Sendable, Equatable {
     self.isRawCut = raw.count > Reject.rawByteLimit
   }
 
-  /// The same as an error, for `--on-error stop`.
+  /// The reject as an error, for `--on-error stop`.
   package var asError: UpsurgeError {
     let head = String(decoding: raw.prefix(120), as: UTF8.self)
     return UpsurgeError(

@@ -34,7 +34,7 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
     get { said.text }
     set { said = Wording(newValue) }
   }
-  /// The same for whoever shows it.
+  /// The message with its terms, which whoever shows it puts into its own words.
   package var said: Wording
   public var position: Position?
   /// The column concerned, by its name in the table or header.
@@ -46,7 +46,7 @@ public struct UpsurgeError: Error, Sendable, CustomStringConvertible {
     get { remedy?.text }
     set { remedy = newValue.map { Wording($0) } }
   }
-  /// The same for whoever shows it.
+  /// The hint with its terms, which whoever shows it puts into its own words.
   package var remedy: Wording?
   /// SQLite's extended result code, errno, or the decompressor's code.
   public var underlyingCode: Int32?

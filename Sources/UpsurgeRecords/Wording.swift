@@ -78,7 +78,7 @@ package struct Wording: Sendable, Hashable {
 
   package var isEmpty: Bool { parts.isEmpty }
 
-  /// The same with every text, and what is given to terms, changed.
+  /// The wording with every text, and what is given to terms, changed.
   package func map(_ change: (String) -> String) -> Wording {
     var result = Wording()
     for part in parts {

@@ -121,7 +121,7 @@ package struct BatchDriver {
       document.records.append(
         ParsedDocument.Record(
           fields: fields, number: position.number, line: position.line,
-          byte: batch.arenaSourceOffset + UInt64(position.arenaOffset), byteCount: Int(position.byteCount)))
+          byte: batch.origin.sourceOffset + UInt64(position.arenaOffset), byteCount: Int(position.byteCount)))
     }
     for reject in batch.rejects {
       document.rejections.append(

@@ -73,7 +73,7 @@ struct PipelineRaceTests {
     canceller.join()
     #expect(summary.ledger.isBalanced)
     #expect(summary.signal == 15 || summary.ledger.read == 20_000)
-    #expect(summary.committedCount <= 20_000)
+    #expect(summary.progress.committedCount <= 20_000)
   }
 
   @Test("The log is brought into the database beside the writer")

@@ -2,8 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 import UpsurgeBulk
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// RETURNING in bulk, judged by single statements of the same values.
 @Suite("Bulk upsert")

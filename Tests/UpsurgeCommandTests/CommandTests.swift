@@ -16,7 +16,7 @@ struct CommandTests {
   @Test("--version and --help answer on standard output")
   func help() throws {
     #expect(try Command.run(["--version"]).output == upsurgeVersion + "\n")
-    let help = try Command.run(["load", "--help"])
+    let help = try Command.run(["load", "--help-all"])
     #expect(help.exitCode == 0)
     for word in ["Examples:", "--key", "--on-error", "--memory", "--ragged", "Exit codes:"] {
       #expect(help.output.contains(word), "\(word)")

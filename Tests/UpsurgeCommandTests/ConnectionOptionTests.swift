@@ -71,7 +71,7 @@ struct ConnectionOptionTests {
     #expect(outcome.exitCode == 0)
     #expect(
       outcome.talk.contains(
-        "note: --triggers guarded changes nothing: no trigger of t asks upsurge_is_synchronizing() (x)"))
+        "warning: --triggers guarded changes nothing: no trigger of t asks upsurge_is_synchronizing() (x)"))
   }
 
   @Test(

@@ -43,7 +43,8 @@ struct FeedLoadTests {
     #expect(summary.exitCode == 0, "\(summary.error?.description ?? "")")
     #expect(summary.ledger == expected.ledger && summary.ledger.read == 60_000 && summary.ledger.updated > 0)
     #expect(try rows() == rows("file.db"))
-    #expect(summary.bytesRead == UInt64(body.count) && summary.sources == [server.url("/feed.csv.gz")])
+    #expect(
+      summary.metrics.bytesRead == UInt64(body.count) && summary.sources == [server.url("/feed.csv.gz")])
     let again = load([server.url("/feed.csv.gz")])
     let twice = load([scratch.file("feed.csv.gz")], into: "file.db")
     #expect(again.exitCode == 0 && again.ledger == twice.ledger)
@@ -137,7 +138,9 @@ struct FeedLoadTests {
     let late = load([server.url()]) { $0.transaction.commitEvery = .records(5_000) }
     #expect(late.exitCode == 3 && late.error?.code == .badInput)
     #expect(late.error?.message.contains("cut off at byte \(body.count - 10) of \(body.count)") == true)
-    #expect(late.committedCount >= 5_000 && late.committedCount < 90_000 && late.committedCount % 5_000 == 0)
+    #expect(
+      late.progress.committedCount >= 5_000 && late.progress.committedCount < 90_000
+        && late.progress.committedCount % 5_000 == 0)
     #expect(!late.goesOn)
     let whole = load([server.url()])
     #expect(whole.exitCode == 0 && whole.ledger.read == 90_000, "\(whole.error?.description ?? "")")

@@ -186,7 +186,7 @@ struct KeySpellingTests {
     try Database(path).rows("CREATE TABLE t(id INTEGER PRIMARY KEY, v INTEGER)")
     let source = scratch.write("id,v\n1,007\n2,9\n", to: "in.csv")
     let outcome = try Command.run(["load", path, "t", source, "-q"])
-    #expect(outcome.talk.contains("note: 1 value respelled by the column's type in column v, first at"))
+    #expect(outcome.talk.contains("warning: 1 value respelled by the column's type in column v, first at"))
     #expect(outcome.talk.split(separator: "\n").count == 1, "\(outcome.talk)")
     let other = scratch.write("id,v\n3,10\n", to: "other.csv")
     #expect(try Command.run(["load", path, "t", other, "-q"]).talk.isEmpty)
@@ -223,7 +223,7 @@ struct KeySpellingTests {
     let outcome = try Command.run(["load", path, "t", source, "--key", "id"])
     #expect(
       outcome.talk.contains(
-        "note: numbers will not be written as in the input: 3.10 in column a, 2.50 in column b c; "
+        "warning: numbers will not be written as in the input: 3.10 in column a, 2.50 in column b c; "
           + "--type a:TEXT --type 'b c:TEXT' keeps every digit"), "\(outcome.talk)")
     let again = try Command.run(["load", path, "t", source, "--key", "id"])
     #expect(!again.talk.contains("written as in the input"), "\(again.talk)")
@@ -247,7 +247,7 @@ struct KeySpellingTests {
     for quiet in [[], ["-q"]] {
       let table = quiet.isEmpty ? "t" : "q"
       let outcome = try Command.run(["load", path, table, source] + quiet)
-      let note = "note: 1 value respelled by the column's type in column v, first at \(source), line 2502"
+      let note = "warning: 1 value respelled by the column's type in column v, first at \(source), line 2502"
       #expect(outcome.exitCode == 0 && outcome.talk.contains(note), "\(outcome.talk)")
       #expect(outcome.talk.contains("; in a new table --type v:TEXT keeps every digit"), "\(outcome.talk)")
       #expect(try Database(path).rows("SELECT v FROM \(table) WHERE id = 2500") == [stored])

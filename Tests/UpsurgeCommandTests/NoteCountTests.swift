@@ -49,7 +49,7 @@ import Upsurge
     let notes = outcome.talk.split(separator: "\n").filter { $0.contains("respelled") }
     #expect(
       notes == [
-        "note: 1,000 values respelled by the column's type in 500 columns, first in column c1 at \(source), line 2, record 1, byte 2392"
+        "warning: 1,000 values respelled by the column's type in 500 columns, first in column c1 at \(source), line 2, record 1, byte 2392"
       ], "\(outcome.talk)")
   }
 }

@@ -111,7 +111,7 @@ struct OutputSharingTests {
     try Database(database).rows("DELETE FROM t")
 
     let stopped = start(5, rejects)
-    #expect(stopped.0.exitCode == 3 && stopped.0.committedCount == 16, "\(stopped)")
+    #expect(stopped.0.exitCode == 3 && stopped.0.progress.committedCount == 16, "\(stopped)")
     #expect(try text(rejects) == lines[...5].joined())
     // What a killed run had written behind its last commit.
     let torn = lines[6...7].joined() + lines[8].prefix(20)
@@ -146,7 +146,8 @@ struct OutputSharingTests {
       _ = scratch.write(String(lines[...5].joined().dropLast()), to: "bad.ndjson")
     }
     let (last, notes) = start(20, path)
-    #expect(last.exitCode == 2 && last.resumedCount == 16 && last.ledger == whole.0.ledger, "\(last)")
+    #expect(
+      last.exitCode == 2 && last.progress.resumedCount == 16 && last.ledger == whole.0.ledger, "\(last)")
     #expect(
       notes.contains { $0.contains("of --rejects is") } == ![.nothing, .replayed, .moved].contains(act),
       "\(notes)")

@@ -315,7 +315,7 @@ struct ResumeWordsTests {
   func dryRun() throws {
     let source = input()
     #expect(try load(source).exitCode == 3)
-    let words = "note: a dry run tries the whole input; the load itself "
+    let words = "warning: a dry run tries the whole input; the load itself "
     let dry = try load(source, ["--dry-run", "--on-error", "reject"])
     #expect(dry.talk.contains(words + "goes on behind the 6 records that an earlier run"), "\(dry.talk)")
     let changed = try load(source, ["--dry-run", "--on-error", "reject", "--rename", "b=c", "--alter"])

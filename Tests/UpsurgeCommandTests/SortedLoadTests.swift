@@ -86,7 +86,7 @@ struct SortedLoadTests {
       "PRAGMA journal_mode=WAL; CREATE TABLE t(k TEXT, a INTEGER, b, c, UNIQUE (\(options.rules.key.joined(separator: ", "))));"
         + "INSERT INTO t VALUES('key 3', 1, 5, 'old'), ('key 8', 2, 7, 'old'), ('x', 3, NULL, 'old')")
     let summary = LoadJob(database: path, table: "t", sources: sources, options: options).run()
-    let isSorted = summary.settings.contains { $0.name == "sorted_records" }
+    let isSorted = summary.metrics.settings.contains { $0.name == "sorted_records" }
     if summary.exitCode == 0 || summary.exitCode == 2 {
       #expect(isSorted == (name != "plain"), "seed \(seed), \(name)")
     }

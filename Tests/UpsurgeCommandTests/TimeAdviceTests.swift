@@ -198,18 +198,18 @@ struct TimeAdviceTests {
       options.indexes.wanted = [["b"]]
       let summary = LoadJob(database: database, table: "t", sources: [path], options: options).run()
       #expect(summary.exitCode == 0)
-      let reading = summary.stages.filter { RunStage.reading.contains($0.name) }
-      let writing = summary.stages.filter { !RunStage.reading.contains($0.name) }
+      let reading = summary.metrics.stages.filter { RunStage.reading.contains($0.name) }
+      let writing = summary.metrics.stages.filter { !RunStage.reading.contains($0.name) }
       #expect(reading.map(\.name) == RunStage.reading.filter { isCompressed || $0 != "decompress" })
       #expect(
         writing.map(\.name) == ["prepare", "wait_for_reader", "store", "commit", "checkpoint", "index"])
       for stages in [reading, writing] {
         #expect(stages.allSatisfy { $0.seconds >= 0 })
         // Two clocks are read one after the other.
-        #expect(stages.reduce(0) { $0 + $1.seconds } <= summary.seconds + 0.001)
+        #expect(stages.reduce(0) { $0 + $1.seconds } <= summary.metrics.seconds + 0.001)
       }
       let known = try #require(summary.bottleneck)
-      #expect(summary.stages.contains { $0.name == known })
+      #expect(summary.metrics.stages.contains { $0.name == known })
       let json = String(decoding: summary.json, as: UTF8.self)
       #expect(json.contains("\"bottleneck\":\"\(known)\""))
     }

@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import Upsurge
 
+@testable import UpsurgeCommand
+
 /// What the command line takes and refuses, and the words of the end of a run.
 @Suite("Wording")
 struct WordingTests {
@@ -58,19 +60,25 @@ struct WordingTests {
     let repeatable = [
       "--default", "--index", "--merge", "--not-null", "--null", "--rename", "--set", "--type",
     ]
-    let help = try Command.run([command, "--help"]).output
+    let help = try Command.run([command, "--help-all"]).output
     let lines = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
-    #expect(lines.count > 5)
+    var met: Set<String> = []
     for line in lines {
-      let words = line.split(separator: " ")
-      guard let option = words.first(where: { $0.hasPrefix("--") }).map(String.init), option != "--help"
-      else { continue }
-      let takesValue = line.contains("\(option) <")
+      // What stands before the column of the help: "-q, --quiet", "--key COLS", "--flatten [SEP]", "--dry-run[=diff]".
+      let label = line.dropFirst(2).components(separatedBy: "  ")[0]
+      // A line of a text may begin with an option, too.
+      guard let dashes = label.range(of: "--"), label.split(separator: " ").count <= 4 else { continue }
+      let option = String(label[dashes.lowerBound...].prefix { $0 != " " && $0 != "[" })
+      if option.hasPrefix("--help") { continue }
+      met.insert(option)
+      let takesValue = !label.hasSuffix(option)
       let given = takesValue ? option + "=x" : option
       let outcome = try Command.run([command, scratch.file("none"), "t", scratch.file("none"), given, given])
       let isRefused = outcome.talk.contains("\(option) is given twice")
       #expect(isRefused == (takesValue && !repeatable.contains(option)), "\(line)")
     }
+    let known = OptionCatalogue.options(of: command).filter { !$0.isHidden }.map(\.option)
+    #expect(met.isSuperset(of: known), "\(Set(known).subtracting(met))")
   }
 
   // MARK: - Names
@@ -135,9 +143,9 @@ struct WordingTests {
 
   @Test("The help says what --init takes, and that replay takes a file of rejects")
   func help() throws {
-    #expect(try Command.run(["load", "--help"]).output.contains("--init <file>"))
+    #expect(try Command.run(["help", "load", "table"]).output.contains("--init FILE"))
     let replay = try Command.run(["replay", "--help"]).output
-    #expect(replay.contains("<database> [<file>]") && replay.contains("upsurge replay shop.db bad.ndjson"))
+    #expect(replay.contains("DATABASE [FILE]") && replay.contains("upsurge replay shop.db bad.ndjson"))
   }
 
   // MARK: - The ledger

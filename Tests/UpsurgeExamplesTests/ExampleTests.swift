@@ -32,10 +32,10 @@ import Testing
     prepare
 
     """,
-    "rules": "1 done\n", "bulk": "inserted [UpsurgeStorage.SQLValue.integer(1)]\n1\n",
+    "rules": "1 done\n", "bulk": "inserted [UpsurgeSQLite.SQLValue.integer(1)]\n1\n",
     "returning": """
-    1 inserted [UpsurgeStorage.SQLValue.integer(1)]
-    2 inserted [UpsurgeStorage.SQLValue.integer(2)]
+    1 inserted [UpsurgeSQLite.SQLValue.integer(1)]
+    2 inserted [UpsurgeSQLite.SQLValue.integer(2)]
     2
 
     """,

@@ -9,7 +9,7 @@ import Upsurge
 @Suite("Refused deliveries that come again") struct AcceptDeliveryTests {
   let scratch = Scratch()
 
-  private func job(_ guards: MirrorGuards = MirrorGuards(), sweep: MirrorTable.Sweep = .hard) -> MirrorJob {
+  private func job(_ guards: MirrorGuards = MirrorGuards(), sweep: RowSweep = .hard) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
     table.options.rules.key = ["id"]
     table.options.rejects.onError = .reject
@@ -91,7 +91,7 @@ import Upsurge
       #expect(
         summary.exitCode == 4 && summary.ledger.swept == 0 && failure.message == refusal.reason,
         "\(number): \(failure)")
-      let digest = try #require(summary.tables[0].loads.last?.refusedDelivery, "\(refusal.name)")
+      let digest = try #require(summary.tables[0].loads.last?.acceptance.refusedDigest, "\(refusal.name)")
       #expect(digest.count == 16)
       #expect(
         failure.hint?.hasSuffix("; --accept-delivery \(digest) lets this one delivery through") == true,
@@ -106,7 +106,7 @@ import Upsurge
     #expect(
       accepted.exitCode == (refusal.extra.isEmpty ? 0 : 2), "\(accepted.tables[0].failure?.description ?? "")"
     )
-    #expect(accepted.tables[0].loads.last?.isAcceptedByDigest == true && accepted.ledger.swept == 10)
+    #expect(accepted.tables[0].loads.last?.acceptance.isByDigest == true && accepted.ledger.swept == 10)
     #expect(try count() == "\(refusal.ids.count)")
     // The flag in a crontab accepts nothing else.
     _ = scratch.write("id,v\n1,a\n2,a\n", to: "other.csv")
@@ -183,7 +183,7 @@ import Upsurge
       #expect(
         summary.exitCode == 4
           && summary.tables[0].failure?.message == "the delivery has 2 records, less than the min-rows of 5")
-      digest = summary.tables[0].loads.last?.refusedDelivery ?? ""
+      digest = summary.tables[0].loads.last?.acceptance.refusedDigest ?? ""
     }
     var swept = job
     swept.tables[0].sweep = .hard
@@ -239,8 +239,8 @@ import Upsurge
 
   @Test(
     "Rows that others have made stay theirs when a refused delivery has them, too, and dilute no share",
-    arguments: MirrorJob.Atomicity.allCases, [MirrorTable.Sweep.hard, .soft(column: "gone")])
-  func claimed(atomicity: MirrorJob.Atomicity, sweep: MirrorTable.Sweep) throws {
+    arguments: MirrorJob.Atomicity.allCases, [RowSweep.hard, .soft(column: "gone")])
+  func claimed(atomicity: MirrorJob.Atomicity, sweep: RowSweep) throws {
     var job = job()
     job.atomicity = atomicity
     job.tables[0].ownedBy = "crm"
@@ -330,7 +330,7 @@ import Upsurge
   @Test("The same where the member is missing, and where nothing is swept")
   func missingRowids() throws {
     try Database(scratch.file("a.db")).rows("CREATE TABLE feed(id INTEGER PRIMARY KEY, v)")
-    for sweep in [MirrorTable.Sweep.none, .hard] {
+    for sweep in [RowSweep.none, .hard] {
       var job = job(sweep: sweep)
       job.tables[0].sources = [Source(scratch.file("\(sweep).ndjson"))]
       job.acceptsChanges = true

@@ -12,7 +12,7 @@ struct ChunkedFeed {
   /// SQL that makes the table; empty where the first delivery does.
   let schema: String
   let key: [String]
-  let sweep: MirrorTable.Sweep
+  let sweep: RowSweep
   let scope: String?
   private let hasTextKey: Bool
   /// The records: key, second part of the key, value, text.

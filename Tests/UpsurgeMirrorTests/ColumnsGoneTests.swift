@@ -19,7 +19,7 @@ import Upsurge
     """
   private static let jsonSecond = #"{"id":1,"tree":"elm"}"# + "\n" + #"{"id":3,"tree":"cedar"}"# + "\n"
 
-  private func job(_ source: String, sweep: MirrorTable.Sweep = .none) -> MirrorJob {
+  private func job(_ source: String, sweep: RowSweep = .none) -> MirrorJob {
     var table = MirrorTable(name: "t", sources: [source])
     table.options.rules.key = ["id"]
     table.sweep = sweep
@@ -192,7 +192,8 @@ import Upsurge
   private func interrupt(_ job: MirrorJob) -> Bool {
     let control = RunControl()
     let summary = job.run(control: control, tick: { if $0.records > 2_000 { control.cancel() } })
-    return summary.exitCode == 130 && summary.tables[0].loads.first.map { $0.committedCount > 0 } == true
+    return summary.exitCode == 130
+      && summary.tables[0].loads.first.map { $0.progress.committedCount > 0 } == true
   }
 
   @Test("A run that goes on looks at all of the delivery") func resumed() throws {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
 
 @testable import Upsurge
 
@@ -22,7 +22,7 @@ import UpsurgeStorage
     (options.indexes.upkeep, options.indexes.fullTextUpkeep) = (.keep, .keep)
     var rules = SnapshotRules()
     rules.sweep = .hard
-    rules.maximumDeletes = .percent(100)
+    rules.guards.maximumDeletes = .percent(100)
     options.delivery.rules.snapshot = rules
     let group = LoadGroup(
       database: path, options: names.map { _ in options }, control: RunControl(), note: { _ in })

@@ -22,7 +22,7 @@ import Upsurge
   private var database: String { scratch.file("a.db") }
 
   private func job(
-    _ edits: LocalEdits?, database: String = "a.db", key: [String] = ["id"], sweep: MirrorTable.Sweep = .hard
+    _ edits: LocalEdits?, database: String = "a.db", key: [String] = ["id"], sweep: RowSweep = .hard
   ) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("feed.csv")])
     table.options.rules.key = key

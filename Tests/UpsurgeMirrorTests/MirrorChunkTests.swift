@@ -15,7 +15,7 @@ import Upsurge
     ?? SeededGenerator.some(of: 12)
 
   private static func skipped(_ summary: MirrorSummary) -> UInt64 {
-    summary.tables[0].loads.first?.settings.first { $0.name == "skipped_records" }?.value ?? 0
+    summary.tables[0].loads.first?.metrics.settings.first { $0.name == "skipped_records" }?.value ?? 0
   }
 
   private func copy(_ database: String, to other: String) throws {
@@ -453,7 +453,7 @@ import Upsurge
         summary.exitCode == 0
           && summary.tables.allSatisfy {
             $0.loads.allSatisfy { load in
-              !load.settings.contains { $0.name == "skipped_records" }
+              !load.metrics.settings.contains { $0.name == "skipped_records" }
             }
           })
     }

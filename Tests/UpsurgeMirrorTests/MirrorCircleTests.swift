@@ -47,7 +47,7 @@ import Upsurge
     }
   }
 
-  private func job(sweep: MirrorTable.Sweep, atomic: MirrorJob.Atomicity) -> MirrorJob {
+  private func job(sweep: RowSweep, atomic: MirrorJob.Atomicity) -> MirrorJob {
     var tables: [MirrorTable] = []
     for name in Self.names {
       var table = MirrorTable(name: name, sources: [scratch.file("\(name).ndjson")])

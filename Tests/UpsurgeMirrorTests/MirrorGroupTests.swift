@@ -15,7 +15,7 @@ import Upsurge
 @Suite("Mirrors of several tables at once") struct MirrorGroupTests {
   let scratch = Scratch()
 
-  private func table(_ name: String, sweep: MirrorTable.Sweep = .hard) -> MirrorTable {
+  private func table(_ name: String, sweep: RowSweep = .hard) -> MirrorTable {
     var table = MirrorTable(name: name, sources: [scratch.file("\(name).csv")])
     table.options.rules.key = ["id"]
     table.options.rejects.onError = .reject
@@ -82,7 +82,9 @@ import Upsurge
     let words = "nothing of the job is stored, as table b has failed (atomic: job)"
     #expect(broken.tables[0].failure?.message == words && broken.tables[2].failure?.message == words)
     #expect(
-      broken.tables.allSatisfy { $0.loads.allSatisfy { $0.committedCount == 0 && $0.ledger.swept == 0 } })
+      broken.tables.allSatisfy {
+        $0.loads.allSatisfy { $0.progress.committedCount == 0 && $0.ledger.swept == 0 }
+      })
     #expect(try Database(job.database).rows("SELECT * FROM upsurge_runs") == before)
     #expect(
       try Database(job.database).rows("SELECT failures, exit_code FROM upsurge_feeds") == [

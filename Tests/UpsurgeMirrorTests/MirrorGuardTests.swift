@@ -380,7 +380,7 @@ import Upsurge
     try database.rows("DROP TRIGGER no")
     let second = job.run()
     #expect(second.exitCode == 0, "\(second.tables[0].failure?.description ?? "")")
-    #expect(second.tables[0].loads.first?.resumedCount ?? 0 >= 300)
+    #expect(second.tables[0].loads.first?.progress.resumedCount ?? 0 >= 300)
     // The ledger is that of one run that nobody disturbed.
     #expect(second.ledger.read == 599 && second.ledger.updated == 599 && second.ledger.swept == 1)
     #expect(try database.rows("SELECT count(*), min(id) FROM feed") == ["599|1"])

@@ -42,7 +42,8 @@ import Upsurge
         let found = try Database(job.database).rows("SELECT ifnull(sum(n), 0) FROM log; DELETE FROM log")
         #expect(found == ["\(ledger.inserted + ledger.swept + ledger.updated)"], "night \(number)")
       }
-      skippedCount += summary.tables[0].loads[0].settings.first { $0.name == "skipped_records" }?.value ?? 0
+      skippedCount +=
+        summary.tables[0].loads[0].metrics.settings.first { $0.name == "skipped_records" }?.value ?? 0
       // The same again is not read.
       let again = job.run()
       #expect(again.exitCode == 0 && again.tables[0].loads.isEmpty && again.tables[0].unchangedSince != nil)

@@ -15,7 +15,7 @@ import Upsurge
 
   private func job(
     _ name: String, _ shape: OwnedTable.Shape = OwnedTable.shapes[0], database: String = "a.db",
-    sweep: MirrorTable.Sweep = .hard
+    sweep: RowSweep = .hard
   ) -> MirrorJob {
     var table = MirrorTable(name: "feed", sources: [scratch.file("\(name).csv")])
     table.options.rules.key = shape.key

@@ -11,13 +11,13 @@ struct BatchChannelTests {
     let channel = BatchChannel(capacity: 3)
     for index in 0..<3 {
       var batch = Batch(sizes: sizes)
-      batch.sourceIndex = index
+      batch.origin.sourceIndex = index
       let isTaken = channel.send(batch)
       #expect(isTaken)
     }
     channel.close()
     var seen: [Int] = []
-    while let batch = channel.receive() { seen.append(batch.sourceIndex) }
+    while let batch = channel.receive() { seen.append(batch.origin.sourceIndex) }
     #expect(seen == [0, 1, 2])
     let isTaken = channel.send(Batch(sizes: sizes))
     #expect(!isTaken)
@@ -30,14 +30,14 @@ struct BatchChannelTests {
     let sender = Task.detached {
       for index in 0..<1_000 {
         var batch = Batch(sizes: sizes)
-        batch.sourceIndex = index
+        batch.origin.sourceIndex = index
         channel.send(batch)
       }
       channel.close()
     }
     let receiver = Task.detached {
       var seen: [Int] = []
-      while let batch = channel.receive() { seen.append(batch.sourceIndex) }
+      while let batch = channel.receive() { seen.append(batch.origin.sourceIndex) }
       return seen
     }
     await sender.value

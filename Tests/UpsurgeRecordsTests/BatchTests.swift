@@ -11,13 +11,13 @@ struct BatchTests {
     for (index, byte) in "abcdefgh".utf8.enumerated() { first.arena[index] = byte }
     first.arenaByteCount = 8
     first.parsedByteCount = parsed
-    first.arenaSourceOffset = 100
+    first.origin.sourceOffset = 100
     var next = Batch(sizes: sizes)
     next.takeTail(of: &first)
     let bytes = UnsafeBufferPointer(start: next.arena, count: next.arenaByteCount)
     #expect(String(decoding: bytes, as: UTF8.self) == String("abcdefgh".dropFirst(parsed)))
     let (offset, room, left) = (
-      next.arenaSourceOffset, next.arenaCapacity - next.arenaByteCount, first.arenaByteCount
+      next.origin.sourceOffset, next.arenaCapacity - next.arenaByteCount, first.arenaByteCount
     )
     #expect(offset == UInt64(100 + parsed))
     #expect(room > 0, "there must be room to read on")

@@ -2,6 +2,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// Other programs change the table while records that were read for it are on their way.

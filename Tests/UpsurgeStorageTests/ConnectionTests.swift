@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 #if canImport(Glibc)
   import Glibc

@@ -2,7 +2,7 @@ import CSQLite
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 /// A database from elsewhere can be read and written, and nothing more.
 @Suite struct DefenceTests {

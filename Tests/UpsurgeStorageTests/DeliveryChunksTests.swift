@@ -1,7 +1,7 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeState
 
 @Suite("What the threads of a run tell each other of chunks") struct DeliveryChunksTests {
   private let chunk = SnapshotChunk(place: 1, byteCount: 10, head: 1, hash: nil, lineCount: 1, recordCount: 1)

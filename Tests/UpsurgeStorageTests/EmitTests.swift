@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// Literals, templates and packing; each judged by what SQLite makes of the text.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 /// The instrument itself: it fails what it is told to, and loses what was not synced, nothing else.
 @Suite struct FaultDiskTests {

@@ -1,7 +1,7 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 @Suite struct FunctionTests {
   @Test func uuidIsRandomOfVersionFour() throws {

@@ -1,6 +1,8 @@
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// Schemas whose own words (triggers, ON CONFLICT, CASCADE) work against the writer: what the ledger says must be so.

@@ -2,7 +2,8 @@ import TestSupport
 import Testing
 
 @testable import UpsurgeRecords
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
+@testable import UpsurgeState
 
 #if canImport(Glibc)
   import Glibc

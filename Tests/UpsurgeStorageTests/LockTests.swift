@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 #if canImport(Glibc)
   import Glibc

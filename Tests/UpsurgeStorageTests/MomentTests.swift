@@ -2,7 +2,8 @@ import Synchronization
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
+@testable import UpsurgeState
 
 /// What is read without the write lock, while another connection changes it.
 @Suite struct MomentTests {

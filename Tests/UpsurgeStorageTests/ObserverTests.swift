@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// Runs that are watched, written down as SQL, or only tried: random tables, rules and records, judged by the plain run.

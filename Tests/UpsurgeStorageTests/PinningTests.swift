@@ -1,7 +1,7 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgePlan
 
 /// One way a record can fail, with the statement form it must be found in.
 struct PinCase: CustomTestStringConvertible, Sendable {

@@ -1,7 +1,8 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 
 @Suite struct PlanTests {
   private func plan(

@@ -2,6 +2,9 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
+@testable import UpsurgeState
 @testable import UpsurgeStorage
 
 /// Keeping, superseding and finding records, without a writer around it.

@@ -2,7 +2,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgePlan
+@testable import UpsurgeState
 
 /// What a kept record carries as text comes back as it was.
 @Suite struct QuarantineTextTests {

@@ -2,7 +2,9 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
+@testable import UpsurgeState
 
 @Suite struct RowClaimsTests {
   /// SQLite makes a list that does not depend on the row anew with each look at one row.

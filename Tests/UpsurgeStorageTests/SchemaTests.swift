@@ -1,7 +1,7 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 @Suite struct SchemaTests {
   /// A table that conditions speak of, with a column that is named as a word for a value is.

@@ -2,6 +2,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// Records that are stored in the order of their key: nothing but the hidden rowid tells.

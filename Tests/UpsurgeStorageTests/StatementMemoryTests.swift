@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// What compiled statements take stays within the memory that is given to them, as SQLite measures it.

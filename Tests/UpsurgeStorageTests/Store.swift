@@ -1,6 +1,8 @@
 import Synchronization
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 #if canImport(Glibc)

@@ -2,17 +2,19 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// Rows that a snapshot no longer has.
 @Suite("Sweeps") struct SweepTests {
   private func settings(
-    _ sweep: SnapshotRules.Sweep = .hard, scope: String? = nil, most: RowLimit = .percent(100)
+    _ sweep: RowSweep = .hard, scope: String? = nil, most: RowLimit = .percent(100)
   ) -> WriterSettings {
     var rules = SnapshotRules()
     rules.sweep = sweep
     rules.scope = scope
-    rules.maximumDeletes = most
+    rules.guards.maximumDeletes = most
     var settings = WriterSettings()
     settings.delivery.snapshot = rules
     return settings
@@ -57,8 +59,8 @@ import UpsurgeRecords
       commitEvery: [3, 50, 100_000].randomElement(using: &random) ?? 3,
       sortByteCount: Bool.random(using: &random) ? 1 << 20 : 0)
     var given = settings()
-    given.delivery.snapshot?.allowsEmpty = true
-    given.delivery.snapshot?.leastRatio = 0
+    given.delivery.snapshot?.guards.allowsEmpty = true
+    given.delivery.snapshot?.guards.leastRatio = 0
     if Bool.random(using: &random) { given.delivery.snapshot?.bitsByteLimit = 1 << 14 }
     let swept = try TemporaryDatabase().open(table)
     _ = try load(swept, "t", ["k", "v"], first, key: key)
@@ -159,17 +161,17 @@ import UpsurgeRecords
 
   private static let guardCases: [GuardCase] = [
     ({ _ in }, 80, "20 of 100 rows of table t are not in the delivery, more than the max-delete of 10%"),
-    ({ $0.maximumDeletes = .count(19) }, 80, "more than the max-delete of 19"),
-    ({ $0.maximumDeletes = .percent(19.5) }, 80, "more than the max-delete of 19.5%"),
-    ({ $0.maximumDeletes = .percent(20) }, 80, nil), ({ $0.maximumDeletes = .count(20) }, 80, nil),
-    ({ $0.maximumDeletes = .percent(100) }, 0, "the delivery has no record"),
-    ({ $0.allowsEmpty = true }, 0, "100 of 100 rows"),
-    ({ ($0.allowsEmpty, $0.maximumDeletes) = (true, .percent(100)) }, 0, nil),
-    ({ $0.leastRows = 96 }, 95, "95 records, less than the min-rows of 96"),
+    ({ $0.guards.maximumDeletes = .count(19) }, 80, "more than the max-delete of 19"),
+    ({ $0.guards.maximumDeletes = .percent(19.5) }, 80, "more than the max-delete of 19.5%"),
+    ({ $0.guards.maximumDeletes = .percent(20) }, 80, nil), ({ $0.guards.maximumDeletes = .count(20) }, 80, nil),
+    ({ $0.guards.maximumDeletes = .percent(100) }, 0, "the delivery has no record"),
+    ({ $0.guards.allowsEmpty = true }, 0, "100 of 100 rows"),
+    ({ ($0.guards.allowsEmpty, $0.guards.maximumDeletes) = (true, .percent(100)) }, 0, nil),
+    ({ $0.guards.leastRows = 96 }, 95, "95 records, less than the min-rows of 96"),
     ({ $0.lastCount = 200 }, 95, "the last one had 200"), ({ $0.lastCount = 190 }, 95, nil),
-    ({ $0.expectedCount = 96 }, 95, "95 records, and 96 were expected"),
-    ({ $0.expectedCount = 95 }, 95, nil),
-    ({ $0.suspiciousCounts = [50, 95] }, 95, "exactly 95 records, which suspicious names"),
+    ({ $0.guards.expectedCount = 96 }, 95, "95 records, and 96 were expected"),
+    ({ $0.guards.expectedCount = 95 }, 95, nil),
+    ({ $0.guards.suspiciousCounts = [50, 95] }, 95, "exactly 95 records, which suspicious names"),
   ]
 
   @Test("A guard that speaks lets the records stand and every row stay", arguments: 0..<guardCases.count)

@@ -2,6 +2,8 @@ import CSQLite
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// SQLite's length limit, for tests of records that are too large.

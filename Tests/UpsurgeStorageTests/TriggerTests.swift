@@ -1,8 +1,6 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
-
 @Suite struct TriggerTests {
   @Test func countsOnlyWhatTheRecordsThemselvesDid() throws {
     let database = TemporaryDatabase()

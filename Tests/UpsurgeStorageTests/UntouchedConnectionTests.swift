@@ -1,7 +1,7 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 #if canImport(Glibc)
   import Glibc

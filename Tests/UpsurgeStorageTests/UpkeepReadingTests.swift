@@ -1,7 +1,9 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
+@testable import UpsurgeState
 
 /// What is read of indexes, FTS5 tables and triggers before anything is set aside.
 @Suite struct UpkeepReadingTests {

@@ -1,7 +1,8 @@
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 
 /// Written-out upserts whose outcome SQLite's own documents or other libraries' tests give.
 struct UpsertCase: CustomTestStringConvertible, Sendable {

@@ -1,7 +1,7 @@
 import CSQLite
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 /// A value as the tests write it; becomes a cell, an SQL literal, or what a query gave.
 enum Value: Equatable, Hashable, CustomStringConvertible, ExpressibleByIntegerLiteral,
@@ -49,7 +49,7 @@ struct BatchMaker {
   /// One batch that holds these rows; texts lie in the arena, every second one in the spill.
   mutating func batch(_ rows: [[Value]], rejecting rejected: Set<Int> = []) -> Batch {
     var batch = Batch(sizes: sizes)
-    batch.arenaSourceOffset = sourceOffset
+    batch.origin.sourceOffset = sourceOffset
     batch.begin(columnCount: columns.count)
     for (index, row) in rows.enumerated() {
       precondition(row.count == columns.count, "a row has another number of values")
@@ -61,7 +61,7 @@ struct BatchMaker {
               .ragged,
               at: Position(
                 file: "in.csv", record: number, line: number + 1,
-                byte: batch.arenaSourceOffset + UInt64(batch.arenaByteCount)),
+                byte: batch.origin.sourceOffset + UInt64(batch.arenaByteCount)),
               reason: "too few fields", raw: $0)
           })
         number += 1

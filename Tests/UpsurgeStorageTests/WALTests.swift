@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 #if canImport(Glibc)
@@ -155,6 +157,7 @@ private final class Said: @unchecked Sendable {
     do throws(UpsurgeError) {
       let (writer, _) = try load(connection, "t", ["k", "n"], rows, settings: settings)
       #expect(writer.statistics.walBytesPeak > 1 << 20)
+      #expect(database.walByteCount > 1 << 20)
     } catch {
       // Where the log is emptied, a cancellation ends that, too.
       #expect(error.code == .interrupted, "\(error)")

@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgeSQLite
+@testable import UpsurgeState
 @testable import UpsurgeStorage
 
 /// Records that wait in the quarantine for the rows they refer to, and what is stored of them in the end.

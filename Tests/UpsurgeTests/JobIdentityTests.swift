@@ -1,6 +1,9 @@
 import TestSupport
 import Testing
 import UpsurgeInput
+import UpsurgePlan
+import UpsurgeSQLite
+import UpsurgeState
 import UpsurgeStorage
 
 @testable import Upsurge
@@ -46,7 +49,7 @@ struct JobIdentityTests {
     #expect(symlink(scratch.file("."), scratch.file("linked")) == 0)
     #expect(load([source]).exitCode == 3)
     let second = load([scratch.file(".") + "/" + name]) { $0.rejects.onError = .reject }
-    #expect(second.resumedCount == 6, "\(name): \(String(describing: second.error))")
+    #expect(second.progress.resumedCount == 6, "\(name): \(String(describing: second.error))")
     #expect(try ids() == ["1", "2", "3", "4", "5", "6", "7", "9", "10"])
   }
 
@@ -69,7 +72,7 @@ struct JobIdentityTests {
       $0.rejects.onError = .reject
     }
     if isKeyed {
-      #expect(second.exitCode == 2 && second.resumedCount == 0)
+      #expect(second.exitCode == 2 && second.progress.resumedCount == 0)
       #expect(try Set(ids()).isSuperset(of: ["1", "2", "3", "4", "5", "6", "7", "9", "10"]))
     } else {
       #expect(second.exitCode == 4, "\(names)")
@@ -163,7 +166,7 @@ struct JobIdentityTests {
       change(&$0)
       $0.rejects.onError = .reject
     }
-    #expect(second.exitCode == 2 && second.resumedCount == 0, "\(String(describing: second.error))")
+    #expect(second.exitCode == 2 && second.progress.resumedCount == 0, "\(String(describing: second.error))")
     let expected = (kind == "one deleted" ? [] : ["1"]) + ["2", "3", "4", "5", "6", "7", "9", "10"]
     #expect(try ids() == expected)
   }

@@ -48,7 +48,7 @@ struct LoadTests {
     #expect(try rows("SELECT * FROM t ORDER BY id") == ["1|'a'", "2|'b'", "3|'x'", "4|'d'"])
     let third = load("id,n\n1,a\n2,b\n3,x\n4,d\n")
     #expect(third.ledger.unchanged == 4, "the primary key is the default key")
-    #expect(third.walBytesWritten == 0)
+    #expect(third.wal.bytesWritten == 0)
   }
 
   @Test("An unquoted empty field is NULL, a quoted one is not, and --null adds spellings")

@@ -67,7 +67,7 @@ struct NumberRerunTests {
     #expect(first.ledger.inserted == first.ledger.read && first.ledger.read > 20)
     let second = load(source, key: ["k"])
     #expect(second.ledger.unchanged == first.ledger.inserted)
-    #expect(second.walBytesWritten == 0)
+    #expect(second.wal.bytesWritten == 0)
   }
 
   @Test("Every key finds its row", arguments: keyTypes, ["csv", "ndjson"])
@@ -82,6 +82,6 @@ struct NumberRerunTests {
     let first = load(source, key: ["k"], types: ["k": type])
     let second = load(source, key: ["k"], types: ["k": type])
     #expect(second.ledger.unchanged == first.ledger.read, "texts that are the same key are one row")
-    #expect(second.walBytesWritten == 0)
+    #expect(second.wal.bytesWritten == 0)
   }
 }

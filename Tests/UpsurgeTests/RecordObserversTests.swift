@@ -1,5 +1,7 @@
 import Testing
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 import UpsurgeStorage
 
 @testable import Upsurge

@@ -70,7 +70,7 @@ struct RejectPlaceTests {
     let untried = replayed.tables.first?.untried.first { $0.code.rawValue == "unfinished" }
     #expect(untried?.count == UInt64(all.count - kept.count), "\(replayed)")
     let last = load(sources)
-    #expect(last.exitCode == 2 && last.resumedCount > 0 && last.ledger == whole.ledger, "\(last)")
+    #expect(last.exitCode == 2 && last.progress.resumedCount > 0 && last.ledger == whole.ledger, "\(last)")
     #expect(try lines(rejects) == all)
   }
 
@@ -131,7 +131,7 @@ struct RejectPlaceTests {
       default: $0.rejects.target = nil
       }
     }
-    #expect(last.exitCode == 2 && last.resumedCount > 0 && last.ledger == whole.ledger, "\(last)")
+    #expect(last.exitCode == 2 && last.progress.resumedCount > 0 && last.ledger == whole.ledger, "\(last)")
     #expect(try lines(rejects) == kept)
     if target == "another" { #expect(try lines(another) == [all[0]] + all.dropFirst(kept.count)) }
   }
@@ -190,7 +190,7 @@ struct RejectPlaceTests {
     #expect(load([source], limit: 3).exitCode == 3)
     let kept = try lines(rejects)
     let second = load([source], limit: 6) { $0.rejects.target = isTable ? .table : .file(another) }
-    #expect(second.exitCode == 3 && second.resumedCount > 0)
+    #expect(second.exitCode == 3 && second.progress.resumedCount > 0)
     // The first file is still what it was to other loads.
     let other = load([scratch.write("id,b\n1\n", to: "b.csv")])
     #expect(other.exitCode == 4, "\(String(describing: other.error))")
@@ -243,7 +243,7 @@ struct RejectPlaceTests {
     #expect(ReplayJob(database: database, file: rejects).run().ledger.rejected == 10)
     _ = scratch.write(asWritten, to: "bad.ndjson")
     let shown = load([source]) { $0.transaction.keepsHistory = true }
-    #expect(shown.exitCode == 2 && shown.resumedCount == 30, "\(shown)")
+    #expect(shown.exitCode == 2 && shown.progress.resumedCount == 30, "\(shown)")
     #expect(try lines(rejects) == all)
   }
 
@@ -278,7 +278,7 @@ struct RejectPlaceTests {
     #expect(try lines(rejects) == [])
     _ = scratch.write("#" + all[0].dropFirst().prefix(byteCount - 1), to: "bad.ndjson")
     let last = load([source])
-    #expect(last.exitCode == 2 && last.resumedCount == 12 && last.ledger == whole.ledger, "\(last)")
+    #expect(last.exitCode == 2 && last.progress.resumedCount == 12 && last.ledger == whole.ledger, "\(last)")
     #expect(try lines(rejects) == all)
   }
 
@@ -341,7 +341,9 @@ struct RejectPlaceTests {
     let text = "id,b\n" + (1...20).map { $0 <= 12 ? "\($0)\n" : "\($0),x\n" }.joined()
     let source = scratch.write(text, to: "a.csv")
     let stopped = load([source], limit: 10)
-    #expect(stopped.exitCode == 3 && stopped.committedCount == 8 && stopped.isResumable, "\(stopped)")
+    #expect(
+      stopped.exitCode == 3 && stopped.progress.committedCount == 8 && stopped.progress.isResumable,
+      "\(stopped)")
     #expect(try Database(database).rows("SELECT state FROM upsurge_runs") == ["'running'"])
     #expect(try lines(rejects).count == 9)
     _ = scratch.write(
@@ -350,7 +352,7 @@ struct RejectPlaceTests {
       }.joined(), to: "bad.ndjson")
     #expect(ReplayJob(database: database, file: rejects).run().ledger.inserted == 8)
     let last = load([source])
-    #expect(last.exitCode == 2 && last.resumedCount == 8, "\(String(describing: last.error))")
+    #expect(last.exitCode == 2 && last.progress.resumedCount == 8, "\(String(describing: last.error))")
     #expect(try Database(database).rows("SELECT count(*), count(DISTINCT id) FROM t") == ["16|16"])
     #expect(try records(rejects) == (9...12).map { "a.csv \($0)" })
     #expect(try Database(database).rows("SELECT name FROM sqlite_schema WHERE name = 'upsurge_runs'") == [])

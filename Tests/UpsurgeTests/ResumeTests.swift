@@ -47,7 +47,7 @@ struct ResumeTests {
     let source = input()
     let first = load(source)
     #expect(first.exitCode == 3)
-    #expect(first.committedCount == 6 && first.isResumable)
+    #expect(first.progress.committedCount == 6 && first.progress.isResumable)
     #expect(try isListed())
     let past = try PastRun.all(database: database)
     #expect(past.map(\.state) == [.stopped] && past[0].ledger.read == 6)
@@ -58,7 +58,7 @@ struct ResumeTests {
       $0.rejects.path = scratch.file("bad.ndjson")
     }
     #expect(second.exitCode == 2, "\(String(describing: second.error))")
-    #expect(second.resumedCount == 6)
+    #expect(second.progress.resumedCount == 6)
     #expect(second.ledger.read == 10 && second.ledger.inserted == 9 && second.ledger.rejected == 1)
     #expect(try ids() == ["1", "2", "3", "4", "5", "6", "7", "9", "10"])
     #expect(try !isListed())
@@ -71,7 +71,7 @@ struct ResumeTests {
     let first = load(source, { $0.transaction.keepsHistory = keepsHistory }, isSeen: false)
     #expect(first.exitCode == 0 && first.warnings.entries.map(\.code) == [.headerRenamed])
     let again = load(source, { $0.transaction.keepsHistory = keepsHistory })
-    #expect(again.exitCode == 0 && again.resumedCount == 3 && again.ledger == first.ledger)
+    #expect(again.exitCode == 0 && again.progress.resumedCount == 3 && again.ledger == first.ledger)
     #expect(again.warnings == first.warnings)
   }
 
@@ -81,7 +81,7 @@ struct ResumeTests {
     #expect(load(source).exitCode == 3)
     var times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
     utimensat(AT_FDCWD, source, &times, 0)
-    #expect(load(source) { $0.rejects.onError = .reject }.resumedCount == 6)
+    #expect(load(source) { $0.rejects.onError = .reject }.progress.resumedCount == 6)
     #expect(try ids().count == 9)
   }
 
@@ -127,13 +127,13 @@ struct ResumeTests {
         #expect(again.error?.hint?.contains(" --forget ") == true)
         #expect(try Database(database).rows("SELECT count(*) FROM t") == ["6"])
       } else {
-        #expect(again.resumedCount == 0)
+        #expect(again.progress.resumedCount == 0)
         #expect(
           again.exitCode == (change == "same size" ? 3 : 0), "\(change): \(String(describing: again.error))")
         #expect(again.ledger.unchanged >= 5)
       }
       let never = load([pattern], .never)
-      #expect(never.resumedCount == 0 && never.exitCode == (change == "same size" ? 3 : 0))
+      #expect(never.progress.resumedCount == 0 && never.exitCode == (change == "same size" ? 3 : 0))
     }
   }
 
@@ -157,7 +157,7 @@ struct ResumeTests {
       $0.rejects.onError = .reject
     }
     #expect(again.exitCode == 2, "\(String(describing: again.error))")
-    #expect(again.resumedCount == 0 && again.ledger.updated == 1)
+    #expect(again.progress.resumedCount == 0 && again.ledger.updated == 1)
     #expect(try Database(database).rows("SELECT b FROM t WHERE id = 7800") == ["'bbb'"])
     #expect(try !isListed())
   }
@@ -194,7 +194,8 @@ struct ResumeTests {
     #expect(access(database, F_OK) != 0)
     #expect(load(source).exitCode == 3)
     #expect(
-      load(source) { ($0.transaction.resume, $0.rejects.onError) = (.require, .reject) }.resumedCount == 6)
+      load(source) { ($0.transaction.resume, $0.rejects.onError) = (.require, .reject) }.progress.resumedCount
+        == 6)
     #expect(load(source) { $0.transaction.resume = .require }.exitCode == 4)
   }
 
@@ -206,7 +207,7 @@ struct ResumeTests {
     #expect(load(source).exitCode == 3)
     try Database(database).rows(sql)
     let again = load(source) { $0.rejects.onError = .reject }
-    #expect(again.resumedCount == 0 && again.ledger.inserted == 9)
+    #expect(again.progress.resumedCount == 0 && again.ledger.inserted == 9)
     #expect(try ids().count == 9)
   }
 
@@ -222,7 +223,7 @@ struct ResumeTests {
     #expect(second.exitCode == 2)
     #expect(second.ledger == first.ledger)
     #expect(second.rejectsByReason.map(\.code) == [.ragged])
-    #expect(second.bytesRead == 0)
+    #expect(second.metrics.bytesRead == 0)
     #expect(try ids().count == 9)
     #expect(try !isListed())
     // Now it is forgotten, and the same command is a new run.
@@ -255,7 +256,7 @@ struct ResumeTests {
     #expect(load(source) { $0.rules.key = ["id"] }.exitCode == 0)
     let again = load(source, { $0.rules.key = ["id"] }, isSeen: false)
     #expect(again.ledger.unchanged == 10)
-    #expect(again.walBytesWritten == 0)
+    #expect(again.wal.bytesWritten == 0)
     #expect(try !isListed())
   }
 
@@ -332,13 +333,13 @@ struct ResumeTests {
       options(&$0)
       $0.rejects.limit = .count(2)
     }
-    #expect(stopped.exitCode == 3 && stopped.committedCount > 0)
+    #expect(stopped.exitCode == 3 && stopped.progress.committedCount > 0)
     // What a killed run had written behind its last commit.
     let file = fopen(rejects, "a")
     fputs("{\"half a line", file)
     fclose(file)
     let resumed = load(input(rows), options)
-    #expect(resumed.exitCode == 2 && resumed.resumedCount > 0)
+    #expect(resumed.exitCode == 2 && resumed.progress.resumedCount > 0)
     #expect(resumed.ledger == whole.ledger)
     #expect(try readFile(rejects) == expected.0)
     #expect(try readFile(changes) == expected.1)

@@ -166,7 +166,8 @@ struct SlowFeedTests {
       let summary = LoadJob(database: path, table: "t", sources: example.sources, options: options).run(
         note: { notes.add($0.text) })
       #expect(summary.exitCode == 0, "\(summary.error?.description ?? "")")
-      #expect(summary.bytesRead == UInt64(example.bytes) && summary.ledger.inserted == UInt64(example.rows))
+      #expect(
+        summary.metrics.bytesRead == UInt64(example.bytes) && summary.ledger.inserted == UInt64(example.rows))
       let said = notes.all.filter {
         $0.hasPrefix("the input was read ahead, so that other programs can write")
       }

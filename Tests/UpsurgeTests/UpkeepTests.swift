@@ -117,7 +117,8 @@ struct UpkeepTests {
         if upkeep == .defer {
           #expect(summary.upkeep.map(\.upkeep) == Array(repeating: .defer, count: 5), "\(summary.upkeep)")
           #expect(
-            summary.stages.contains { $0.name == "index" } && summary.stages.contains { $0.name == "fts" })
+            summary.metrics.stages.contains { $0.name == "index" }
+              && summary.metrics.stages.contains { $0.name == "fts" })
         }
         pictures[pictures.count - 1].append(
           try picture(name))
@@ -139,7 +140,7 @@ struct UpkeepTests {
     let first = load(delivery(0..<40_000, seed: 1), into: "a.db")
     #expect(first.upkeep.allSatisfy { $0.upkeep == .defer }, "an empty table: \(first.upkeep)")
     let same = load(delivery(0..<40_000, seed: 1), into: "a.db")
-    #expect(same.ledger.unchanged == 40_000 && same.walBytesWritten == 0)
+    #expect(same.ledger.unchanged == 40_000 && same.wal.bytesWritten == 0)
     #expect(same.upkeep.allSatisfy { $0.upkeep == .keep }, "\(same.upkeep)")
     let changed = load(delivery(0..<40_000, seed: 2), into: "a.db")
     #expect(changed.error == nil && changed.ledger.updated > 39_000)
@@ -165,9 +166,10 @@ struct UpkeepTests {
     let summary = load(csv, into: "a.db") {
       ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (.defer, .defer)
     }
-    #expect(summary.ledger.unchanged == 2_000 && summary.committedCount == 2_000 && summary.exitCode == 0)
+    #expect(
+      summary.ledger.unchanged == 2_000 && summary.progress.committedCount == 2_000 && summary.exitCode == 0)
     let isSame = try readFile(scratch.file("a.db-wal")) == before
-    #expect(isSame, "\(summary.walBytesWritten) bytes")
+    #expect(isSame, "\(summary.wal.bytesWritten) bytes")
     #expect(
       try holder.rows("SELECT count(*) FROM sqlite_schema WHERE tbl_name = 't' AND type <> 'table'") == ["10"]
     )
@@ -182,7 +184,7 @@ struct UpkeepTests {
       ($0.indexes.upkeep, $0.indexes.fullTextUpkeep) = (.defer, .defer)
       $0.transaction.commitEvery = 100
     }
-    #expect(summary.exitCode == 65 && summary.committedCount == 0)
+    #expect(summary.exitCode == 65 && summary.progress.committedCount == 0)
     let isSame = try picture("a.db") == before
     #expect(isSame)
   }
@@ -209,7 +211,7 @@ struct UpkeepTests {
       $0.transaction.walLimit = .mebibytes(4)
       $0.transaction.commitEvery = 1_000
     }
-    #expect(summary.error == nil && summary.walBytesPeak > 4 << 20)
+    #expect(summary.error == nil && summary.wal.bytesPeak > 4 << 20)
     #expect(try Database(scratch.file("a.db")).rows("SELECT count(*) FROM t") == ["40000"])
   }
 
@@ -234,7 +236,7 @@ struct UpkeepTests {
     let again = load(delivery(0..<3_000, seed: 7), into: "a.db") {
       $0.indexes.wanted = [["a"], ["b", "title"]]
     }
-    #expect(again.ledger.unchanged == 3_000 && again.walBytesWritten == 0)
+    #expect(again.ledger.unchanged == 3_000 && again.wal.bytesWritten == 0)
   }
 
   @Test(
@@ -267,7 +269,7 @@ struct UpkeepTests {
       $0.indexes.wanted = [["a"], ["b", "a"]]
       $0.transaction.commitEvery = 500
     }
-    #expect(first.exitCode == 3 && first.committedCount == 3_000)
+    #expect(first.exitCode == 3 && first.progress.committedCount == 3_000)
     let database = Database(scratch.file("a.db"))
     let indexes = "SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name"
     #expect(try database.rows(indexes) == [])

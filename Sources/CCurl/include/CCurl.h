@@ -15,6 +15,9 @@
 /* Loads libcurl, once. Returns NULL, or why it cannot be used. May be called on any thread, before all others here. */
 const char *upsurge_curl_load(void);
 
+/* What libcurl calls itself and the libraries that it uses: `libcurl/7.88.1 OpenSSL/3.0.17 ...`. */
+const char *upsurge_curl_version(void);
+
 /* A handle for one request: HTTP/1.1 over http or https, no redirects, no signals, bodies as they are sent, and the
    length of a body left to the caller. NULL without memory. */
 CURL *upsurge_curl_open(void);

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* Whose iconv it is: `glibc 2.36`, `libiconv 1.17`. */
+const char *upsurge_iconv_kind(void);
+
 /* A converter to UTF-8 from the encoding that iconv knows by this name; NULL when it knows none. */
 void *upsurge_iconv_open(const char *encoding);
 void upsurge_iconv_close(void *converter);

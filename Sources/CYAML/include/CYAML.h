@@ -18,6 +18,9 @@
 /* Loads libyaml, once. Returns NULL, or why it cannot be used. May be called on any thread, before all others here. */
 const char *upsurge_yaml_load(void);
 
+/* The version of libyaml: `0.2.5`. */
+const char *upsurge_yaml_version(void);
+
 /* A parser of UTF-8, which must stay where it is until the parser is closed. NULL without memory. */
 yaml_parser_t *upsurge_yaml_open(const unsigned char *text, size_t byte_count);
 void upsurge_yaml_close(yaml_parser_t *parser);

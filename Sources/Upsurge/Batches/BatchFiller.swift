@@ -40,9 +40,9 @@ package struct BatchFiller {
   ) throws(UpsurgeError) {
     parser.cancellation = cancellation
     guard var batch = take() else { return }
-    batch.sourceIndex = sourceIndex
-    batch.arenaSourceOffset = startOffset
-    batch.restart = restart(of: parser, at: startOffset, anchor)
+    batch.origin.sourceIndex = sourceIndex
+    batch.origin.sourceOffset = startOffset
+    batch.origin.restart = restart(of: parser, at: startOffset, anchor)
     var intake = Intake(limit: batch.arenaCapacity)
     while true {
       fill(&batch, &intake, read: read)
@@ -58,7 +58,7 @@ package struct BatchFiller {
         pool.giveBack(batch)
         throw intake.error ?? UpsurgeError(.interrupted, "reading was interrupted")
       }
-      if batch.wantedSpillByteCount > 0 {
+      if batch.growth.wantedSpillByteCount > 0 {
         try makeRoomInSpill(of: &batch, parser: &parser)
         continue
       }
@@ -76,8 +76,8 @@ package struct BatchFiller {
       guard var next = take() else { return pool.giveBack(batch) }
       intake.limit = next.arenaCapacity
       pool.moveTail(of: &batch, to: &next)
-      next.sourceIndex = sourceIndex
-      next.restart = restart(of: parser, at: next.arenaSourceOffset, anchor)
+      next.origin.sourceIndex = sourceIndex
+      next.origin.restart = restart(of: parser, at: next.origin.sourceOffset, anchor)
       guard handOn(batch, emit: emit) else { return pool.giveBack(next) }
       batch = next
     }
@@ -113,9 +113,9 @@ package struct BatchFiller {
   private func makeRoomInSpill<Parser: RecordParser>(
     of batch: inout Batch, parser: inout Parser
   ) throws(UpsurgeError) {
-    if batch.wantedRecordByteCount <= recordByteLimit { return pool.growSpill(&batch) }
-    batch.wantedSpillByteCount = 0
-    batch.wantedRecordByteCount = 0
+    if batch.growth.wantedRecordByteCount <= recordByteLimit { return pool.growSpill(&batch) }
+    batch.growth.wantedSpillByteCount = 0
+    batch.growth.wantedRecordByteCount = 0
     try parser.rejectTooLarge(&batch, limit: recordByteLimit)
   }
 

@@ -30,9 +30,9 @@ package final class BatchPool: @unchecked Sendable {
 
   /// Empties a batch and puts it back.
   package func giveBack(_ batch: consuming sending Batch) {
-    let byteCount = batch.permittedByteCount
+    let byteCount = batch.growth.permittedByteCount
     batch.reset()
-    batch.permittedByteCount = 0
+    batch.growth.permittedByteCount = 0
     if byteCount > 0 { release(byteCount) }
     free.send(batch)
   }
@@ -64,7 +64,7 @@ package final class BatchPool: @unchecked Sendable {
 
   /// Enlarges a batch's spill as its parser has asked; waits for the bytes.
   package func growSpill(_ batch: inout Batch) {
-    acquire(batch.arenaCapacity + batch.wantedSpillByteCount, for: &batch)
+    acquire(batch.arenaCapacity + batch.growth.wantedSpillByteCount, for: &batch)
     batch.growSpill()
   }
 
@@ -72,7 +72,7 @@ package final class BatchPool: @unchecked Sendable {
   package func moveTail(of previous: inout Batch, to batch: inout Batch) {
     let byteCount = previous.arenaByteCount - previous.parsedByteCount
     if byteCount >= batch.arenaCapacity {
-      acquire(2 * byteCount, for: &batch, beside: previous.permittedByteCount)
+      acquire(2 * byteCount, for: &batch, beside: previous.growth.permittedByteCount)
     }
     batch.takeTail(of: &previous)
   }
@@ -91,12 +91,13 @@ package final class BatchPool: @unchecked Sendable {
 
   /// - Parameter held: bytes of other batches that the caller holds and that cannot come back while it waits.
   private func acquire(_ byteCount: Int, for batch: inout Batch, beside held: Int = 0) {
-    let more = byteCount - batch.permittedByteCount
+    let more = byteCount - batch.growth.permittedByteCount
     if more <= 0 { return }
     monitor.lock()
     while !isClosed
       && (isHeld
-        || permittedByteCount + more > allowance && permittedByteCount > batch.permittedByteCount + held)
+        || permittedByteCount + more > allowance
+          && permittedByteCount > batch.growth.permittedByteCount + held)
     {
       waiterCount += 1
       monitor.wait()
@@ -104,7 +105,7 @@ package final class BatchPool: @unchecked Sendable {
     }
     permittedByteCount += more
     monitor.unlock()
-    batch.permittedByteCount = byteCount
+    batch.growth.permittedByteCount = byteCount
   }
 
   private func release(_ byteCount: Int) {

@@ -1,5 +1,5 @@
 import UpsurgeInput
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What a delivery tells of its feed while it is read, and whether it is still the feed that it was.
 ///
@@ -91,7 +91,7 @@ package final class DeliveredFeed: Sendable {
 
   /// Sees which columns the records of a batch have.
   func observe(_ batch: borrowing Batch) {
-    let source = batch.sourceIndex
+    let source = batch.origin.sourceIndex
     state.withLock { state in
       for column in batch.newColumns {
         state.unseen.append(state.columns.count)

@@ -24,14 +24,19 @@ extension DatabaseDescription {
   /// - Parameters:
   ///   - path: of the SQLite database.
   ///   - isCheck: reads everything: counts all rows and runs `PRAGMA integrity_check`.
+  ///   - control: shows the progress to any thread.
   /// - Throws: `unreadableInput`, `databaseBusy`, `database`.
-  public init(path: String, isCheck: Bool = false) throws(UpsurgeError) {
+  public init(
+    path: String, isCheck: Bool = false, control: RunControl = RunControl()
+  ) throws(UpsurgeError) {
     self = try Connection.visiting(path) { (connection) throws(UpsurgeError) in
-      try DatabaseDescription(connection, path: path, isCheck: isCheck)
+      try DatabaseDescription(connection, path: path, isCheck: isCheck, control)
     }
   }
 
-  private init(_ connection: Connection, path: String, isCheck: Bool) throws(UpsurgeError) {
+  private init(
+    _ connection: Connection, path: String, isCheck: Bool, _ control: RunControl
+  ) throws(UpsurgeError) {
     // One transaction, so that all of it is of one moment.
     try connection.execute("BEGIN")
     self.path = path
@@ -53,6 +58,7 @@ extension DatabaseDescription {
         var table = Table(name: entry.name, isVirtual: entry.kind == .virtual)
         table.triggers = own
         table.applicationFunctions = functions
+        if isCounted { control.note(stage: .inspecting, work: "counting rows of \(entry.name)") }
         do throws(UpsurgeError) {
           try table.read(connection, sql: entry.sql, isCounted: isCounted)
         } catch {
@@ -62,7 +68,10 @@ extension DatabaseDescription {
         tables.append(table)
       }
     }
-    if isCheck { try readDamages(connection) }
+    if isCheck {
+      control.note(stage: .inspecting, work: "looking for damage")
+      try readDamages(connection)
+    }
   }
 
   private mutating func readDamages(_ connection: Connection) throws(UpsurgeError) {

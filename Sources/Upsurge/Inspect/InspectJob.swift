@@ -1,7 +1,7 @@
 /// A look at a source without storing anything: what `upsurge inspect` does.
 public struct InspectJob: Sendable {
   public var source: Source
-  /// The same options as those of a load; what concerns the database is not used, except the key.
+  /// The options of a load; those that concern the database are not used, except the key.
   public var options: LoadOptions
 
   public init(source: Source, options: LoadOptions = LoadOptions()) {
@@ -9,7 +9,7 @@ public struct InspectJob: Sendable {
     self.options = options
   }
 
-  /// The same of a source as `Source.init(_:)` reads it.
+  /// A look at a source that is a text, as `Source.init(_:)` reads it.
   @_disfavoredOverload
   public init(source: String, options: LoadOptions = LoadOptions()) {
     self.init(source: Source(source), options: options)
@@ -40,10 +40,15 @@ public struct InspectJob: Sendable {
   }
 
   /// Looks at the first MiB (all of it with `--infer full`).
+  /// - Parameters:
+  ///   - table: the name in the CREATE TABLE.
+  ///   - control: shows the progress to any thread.
   /// - Throws: `UpsurgeError` when the source cannot be read or its document is broken.
-  public func describe(table: String = "records") throws(UpsurgeError) -> Description {
+  public func describe(
+    table: String = "records", control: RunControl = RunControl()
+  ) throws(UpsurgeError) -> Description {
     try options.validate()
-    let prepared = try PreparedSource.prepare(source, options: options)
+    let prepared = try open(control)
     let isFromSample = options.table.inference != .full && !prepared.opened.isSampleWhole
     let columns = try prepared.inferColumnsOfNewTable(options: options)
     let definition =
@@ -70,11 +75,15 @@ public struct InspectJob: Sendable {
   }
 
   /// Reads everything, stores nothing.
-  /// - Parameter onReject: is told each record that cannot be parsed, with its position.
+  /// - Parameters:
+  ///   - control: shows the progress to any thread.
+  ///   - onReject: is told each record that cannot be parsed, with its position.
   /// - Throws: `UpsurgeError` when the source cannot be read on.
-  public func check(onReject: (Reject) -> Void) throws(UpsurgeError) -> Check {
+  public func check(
+    control: RunControl = RunControl(), onReject: (Reject) -> Void
+  ) throws(UpsurgeError) -> Check {
     try options.validate()
-    let prepared = try PreparedSource.prepare(source, options: options)
+    let prepared = try open(control)
     if case .json(.json) = prepared.shape, options.input.jsonPath.isEmpty, options.input.jsonMap == nil {
       return try validate(prepared)
     }
@@ -88,6 +97,7 @@ public struct InspectJob: Sendable {
       check.rejectCount += UInt64(batch.rejects.count)
       batch.rejects.forEach(onReject)
       check.warnings.merge(batch.warnings)
+      control.note(records: check.recordCount, rejects: check.rejectCount, stage: .inspecting)
       pool.giveBack(batch)
       return true
     }
@@ -101,6 +111,15 @@ public struct InspectJob: Sendable {
       try filler.run(&parser, startOffset: prepared.opened.startOffset, isWhole: true, read: read, emit: take)
     }
     return check
+  }
+
+  /// Opens the source, whose bytes `control` shows from then on.
+  private func open(_ control: RunControl) throws(UpsurgeError) -> PreparedSource {
+    let counter = ByteCounter()
+    control.note(stage: .inspecting)
+    control.follow(counter)
+    if let total = source.byteCount { control.note(totalBytes: total) }
+    return try PreparedSource.prepare(source, options: options, counter: counter)
   }
 
   /// Strict RFC 8259 over the whole document, whatever value it holds.

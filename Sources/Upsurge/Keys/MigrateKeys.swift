@@ -24,13 +24,29 @@ public struct MigrateKeys: Sendable {
   }
 
   /// Runs it; blocks the calling thread.
-  /// - Parameter note: is told the name of each table as it is begun.
+  /// - Parameters:
+  ///   - control: shows the progress to any thread.
+  ///   - note: is told the name of each table as it is begun.
   /// - Throws: `usage` for a table that is missing, or whose key is not one integer column; `guardRefused` where references are broken, a
   ///   feed mirrors the table, or a load into it is at work or ended early; `unreadableInput`, `databaseBusy`, `database`. Nothing has changed then.
-  public func run(note: (String) -> Void = { _ in }) throws(UpsurgeError) -> KeyMigrationSummary {
+  public func run(
+    control: RunControl = RunControl(), note: (String) -> Void = { _ in }
+  ) throws(UpsurgeError) -> KeyMigrationSummary {
     let connection = try Connection(
       path: database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
-    return try KeyMigration.run(tables, salt: salt, isTrial: isDryRun, on: connection, note: note)
+    control.note(stage: .migrating)
+    return try KeyMigration.run(
+      tables, salt: salt, isTrial: isDryRun, on: connection, note: note,
+      tick: { step in
+        switch step {
+        case .work(let words):
+          control.note(records: 0, rejects: 0)
+          control.note(totalRecords: 0)
+          control.note(stage: .migrating, work: words)
+        case .total(let count): control.note(totalRecords: count)
+        case .done(let count): control.note(records: count, rejects: 0, stage: .migrating)
+        }
+      })
   }
 
   /// The UUID that the row of a table with this key gets: its MD5 hash of `TABLE:ID`, or `TABLE:ID:SALT`, in lower case.

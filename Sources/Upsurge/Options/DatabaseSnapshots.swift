@@ -1,6 +1,6 @@
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Databases from which several sources of a job read: each is read in one read transaction, so that what it gives is one
 /// state of the database. The transaction ends when the last table that reads it is done.

@@ -1,9 +1,10 @@
-import UpsurgeStorage
+import UpsurgeState
+
 
 /// One load of records into one table: what `upsurge load` does.
 ///
 ///     var options = LoadOptions()
-///     options.key = ["id"]
+///     options.rules.key = ["id"]
 ///     let job = LoadJob(database: "app.db", table: "people", sources: ["people.csv.zst"], options: options)
 ///     let summary = job.run()
 ///     print(summary.ledger.inserted, summary.exitCode)
@@ -27,7 +28,7 @@ public struct LoadJob: Sendable {
     self.options = options
   }
 
-  /// The same of sources as `Source.init(_:)` reads them.
+  /// A job whose sources are texts, as `Source.init(_:)` reads them.
   @_disfavoredOverload
   public init(database: String, table: String, sources: [String], options: LoadOptions = LoadOptions()) {
     self.init(database: database, table: table, sources: sources.map { Source($0) }, options: options)

@@ -1,4 +1,5 @@
-import UpsurgeStorage
+import UpsurgeState
+
 
 /// Cuts the records of a delivery into chunks as their batches pass by.
 ///
@@ -38,7 +39,7 @@ struct ChunkMaker {
   mutating func add(
     _ batch: borrowing Batch, isPlain isPlainBatch: Bool, to done: inout [DeliveryChunks.Made]
   ) {
-    let base = batch.arenaSourceOffset
+    let base = batch.origin.sourceOffset
     if isOpen && (base != nextByte || !isPlainBatch) { isPlain = false }
     var from = 0
     for record in 0..<batch.recordCount {

@@ -16,7 +16,7 @@ extension Connection {
     if takeSwitchToWAL() { note(RunNote(.info, "\(database) is now in WAL mode")) }
   }
 
-  /// The same for a connection that is opened again where its file has gone since: as a rule another run, which came to
+  /// Configures a connection, and opens it again where its file has gone since. As a rule another run, which came to
   /// nothing, has taken its new file away. It is as if this one had begun a moment later.
   static func configure(
     _ connection: inout Connection, for options: LoadOptions, holds: Bool = false,

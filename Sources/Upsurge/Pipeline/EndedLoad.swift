@@ -1,5 +1,5 @@
 import Synchronization
-import UpsurgeStorage
+import UpsurgeState
 
 /// A load that has ended, and whose ledger nobody has seen yet: until somebody has, nobody starts the job again.
 package final class EndedLoad {
@@ -24,7 +24,9 @@ package final class EndedLoad {
   package func takeOver(_ first: RunSummary) {
     var whole = first
     (whole.guardRefusal, whole.error, whole.signal) = (summary.guardRefusal, summary.error, summary.signal)
-    (whole.refusedDelivery, whole.isAcceptedByDigest) = (summary.refusedDelivery, summary.isAcceptedByDigest)
+    (whole.acceptance.refusedDigest, whole.acceptance.isByDigest) = (
+      summary.acceptance.refusedDigest, summary.acceptance.isByDigest
+    )
     whole.ledger.swept += summary.ledger.swept
     // What the first part has repaired the second one finds in order, and what both keep is the same.
     whole.localEdits.repaired += summary.localEdits.repaired

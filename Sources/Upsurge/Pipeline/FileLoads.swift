@@ -80,7 +80,7 @@ package final class FileLoads: Sendable {
       throw error
     }
     let peak = peakMemoryByteCount()
-    for load in loads { load.summary.withLock { $0.peakMemoryBytes = peak } }
+    for load in loads { load.summary.withLock { $0.metrics.peakMemoryBytes = peak } }
     return zip(claims, group.parts).map { claim, part in End(claim: claim, ending: part.ending) }
   }
 
@@ -139,7 +139,7 @@ package final class FileLoads: Sendable {
     var part = try writers.begin(loads[0], index: 0, behind: nil)
     do throws(UpsurgeError) {
       while var batch = try lead.nextBatch(for: part.writing) {
-        while index < batch.sourceIndex {
+        while index < batch.origin.sourceIndex {
           try end(part, in: group)
           index += 1
           part = try writers.begin(loads[index], index: index, behind: part)
@@ -148,7 +148,7 @@ package final class FileLoads: Sendable {
           lead.pool.giveBack(batch)
           throw Self.unfit("a file has columns that the table lacks")
         }
-        batch.sourceIndex = 0
+        batch.origin.sourceIndex = 0
         try lead.write(batch, with: part.writing)
       }
       reader.stop()
@@ -181,7 +181,7 @@ package final class FileLoads: Sendable {
     try part.writing.transfer.prepareSharedCommit()
     part.run.summary.withLock {
       $0.note(part.writer)
-      $0.seconds = part.run.watch.seconds
+      $0.metrics.seconds = part.run.watch.seconds
     }
   }
 }

@@ -24,9 +24,11 @@ extension LoadGroup {
         // What is written from here on would be committed by itself: that runs are complete, for one.
         if connection.hasLostShared { throw connection.lostShared() }
         for part in parts { part.writer.moveToCurrentThread() }
+        control.note(stage: .finishing, work: "storing and removing rows of all tables")
         try storeWaiting(tables.flatMap { $0 }, &outcome)
         for circle in tables.reversed() { try sweep(circle) }
         if connection.hasLostShared { throw connection.lostShared() }
+        control.note(stage: .finishing, work: "writing to disk")
         for part in parts { try part.writing.transfer.prepareSharedCommit() }
         try commit(hasStored: !outcome.replayed.isEmpty)
       } else {

@@ -22,7 +22,7 @@ extension LoadJob {
     return end.summary
   }
 
-  /// The same, for who shows the ledger later.
+  /// Runs the load, for a caller that shows the ledger later.
   /// - Parameter group: loads with which this one shares a transaction; it has ended only with them.
   package func runToEnd(
     control: RunControl, in group: LoadGroup? = nil, note: @escaping @Sendable (RunNote) -> Void,

@@ -16,7 +16,7 @@ extension LoadJob {
     try options.validate()
   }
 
-  /// The same for the sources as they were given; those that are not there are the run's to complain of.
+  /// Checks that no output is one of the sources as they were given; those that are not there are the run's to complain of.
   package func checkOutputs() throws(UpsurgeError) {
     try checkOutputs(sources: (try? SourceList.expand(sources)) ?? [])
   }

@@ -49,6 +49,7 @@ extension LoadRun {
   /// Tells the progress line how much there is to read, where every source is a file, or the only one says how long it
   /// is.
   func noteTotal(of sources: [Source], first: PreparedSource) {
+    control.follow(first.opened.counter)
     guard first.opened.fileByteCount != nil else {
       if let total = first.opened.expectedByteCount, sources.count == 1 {
         return control.note(totalBytes: total)

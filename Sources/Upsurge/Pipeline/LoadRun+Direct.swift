@@ -129,13 +129,14 @@ extension LoadRun {
     packed.warnings = progress.warnings
     let (waitSeconds, handOverSeconds) = (packed.waitSeconds, watch.seconds - packSeconds)
     summary.withLock {
-      $0.stages += [(RunStage.pack, packSeconds - waitSeconds), (RunStage.handOver, handOverSeconds)]
+      $0.metrics.stages += [(RunStage.pack, packSeconds - waitSeconds), (RunStage.handOver, handOverSeconds)]
     }
     return nil
   }
 
   /// Makes the image the database. From then on its rows stand, whatever comes.
   private func handOver(_ image: ImageFile, _ record: RunRecord, _ claim: JobClaim) throws(UpsurgeError) {
+    control.note(stage: .finishing)
     do throws(UpsurgeError) {
       try image.handOver(
         isSynced: true, busyTimeoutMilliseconds: job.options.transaction.busyTimeout,
@@ -212,7 +213,7 @@ extension LoadRun {
       // Whether keys are sorted is known with the first batch.
       if !direct.isSorting { _ = pool.hold(false) }
       progress.take(batch)
-      control.note(records: progress.ledger.read, rejects: 0)
+      control.note(records: progress.ledger.read, rejects: 0, stage: .packing)
       pool.giveBack(batch)
       start = MonotonicClock.seconds
     }

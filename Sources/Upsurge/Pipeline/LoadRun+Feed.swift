@@ -1,5 +1,4 @@
 import UpsurgeInput
-import UpsurgeStorage
 
 /// Whether a delivery is still of the feed that it was.
 extension LoadRun {

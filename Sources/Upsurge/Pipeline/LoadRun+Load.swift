@@ -36,11 +36,11 @@ extension LoadRun {
       end = try load(input, into: store, behind: &packed, claim)
     } catch {
       reader?.stop()
-      if !existed && summary.withLock({ $0.committedCount == 0 }) { connection.discardNewFile() }
+      if !existed && summary.withLock({ $0.progress.committedCount == 0 }) { connection.discardNewFile() }
       throw error
     }
     if case .startOver = end { reader?.stop() }
-    let isUnused = summary.withLock { $0.committedCount == 0 } && control.cancellationSignal != nil
+    let isUnused = summary.withLock { $0.progress.committedCount == 0 } && control.cancellationSignal != nil
     if !existed && isUnused { connection.discardNewFile() }
     return end
   }
@@ -158,6 +158,8 @@ extension LoadRun {
   var storeContext: StoreContext {
     StoreContext(
       job: job, sourceNames: summary.withLock { $0.sources }, owner: owner, contexts: contexts, note: note,
+      willBuild: { [control] in control.note(stage: .indexing, work: $0) },
+      willFinish: { [control] in control.note(stage: .finishing) },
       isCancelled: { [control] in control.cancellationSignal != nil },
       holdsMemory: { [pool] in pool.hold($0) }, interrupter: checkpoint,
       deliveryHash: { [deliveryHash] in deliveryHash.withLock { $0?.value } },

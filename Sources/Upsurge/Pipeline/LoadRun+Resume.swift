@@ -90,7 +90,7 @@ extension LoadRun {
           .info,
           "goes on where a run that began \(run.startedAt) has ended: \(count) records are committed\(place)"
             .escapedForTerminal))
-      summary.withLock { $0.resumedCount = count }
+      summary.withLock { $0.progress.resumedCount = count }
       return
     }
     let transaction = job.options.transaction
@@ -127,9 +127,9 @@ extension LoadRun {
   func tell(_ standing: RunRecord?, isRefused: Bool) {
     guard let run = standing else { return }
     summary.withLock {
-      if $0.hasBegunToWrite { return }
+      if $0.progress.hasBegunToWrite { return }
       $0.tell(run)
-      $0.isResumable = !isRefused
+      $0.progress.isResumable = !isRefused
     }
   }
 
@@ -137,7 +137,8 @@ extension LoadRun {
   /// one go on, so the fix is what does.
   func goingOn(_ error: UpsurgeError) -> UpsurgeError {
     let hasCommitted = summary.withLock {
-      $0.remedy == .rejecting && $0.isResumable && $0.committedCount > 0 && !$0.isDryRun
+      $0.progress.remedy == .rejecting && $0.progress.isResumable && $0.progress.committedCount > 0
+        && !$0.isDryRun
     }
     guard hasCommitted, let remedy = error.remedy, !remedy.terms.isEmpty else { return error }
     let goingOnHint: Wording =
@@ -174,7 +175,7 @@ extension LoadRun {
     RejectFile.confirm(filesOf: run)
     summary.withLock {
       $0.tell(run)
-      $0.hasBegunToWrite = true
+      $0.progress.hasBegunToWrite = true
     }
   }
 }
@@ -182,15 +183,15 @@ extension LoadRun {
 extension RunSummary {
   /// Takes over what a run has committed.
   fileprivate mutating func tell(_ run: RunRecord) {
-    let progress = run.progress
-    ledger = progress.ledger
-    resumedCount = progress.ledger.read
-    committedCount = progress.ledger.read
-    committedThrough = run.position.position.record == nil ? nil : run.position.position
-    rejectsByReason = Self.sorted(progress.rejectsByReason)
-    warnings = progress.warnings
-    supersededCount = progress.supersededCount
-    guardRefusal = progress.guardRefusal?.error
-    localEdits = progress.localEdits
+    let known = run.progress
+    ledger = known.ledger
+    progress.resumedCount = known.ledger.read
+    progress.committedCount = known.ledger.read
+    progress.committedThrough = run.position.position.record == nil ? nil : run.position.position
+    rejectsByReason = Self.sorted(known.rejectsByReason)
+    warnings = known.warnings
+    supersededCount = known.supersededCount
+    guardRefusal = known.guardRefusal?.error
+    localEdits = known.localEdits
   }
 }

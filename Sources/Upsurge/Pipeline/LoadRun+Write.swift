@@ -21,8 +21,8 @@ extension LoadRun {
       tell(claim.standing, isRefused: error.code == .guardRefused || error.code == .usage)
     }
     summary.withLock {
-      $0.seconds = watch.seconds
-      $0.peakMemoryBytes = peakMemoryByteCount()
+      $0.metrics.seconds = watch.seconds
+      $0.metrics.peakMemoryBytes = peakMemoryByteCount()
       $0.signal = control.cancellationSignal
       if $0.signal != nil, $0.error?.code == .interrupted { $0.error = nil }
     }

@@ -76,7 +76,9 @@ final class LoadRun: Sendable {
     self.init(
       job, run.control, run.group, run.tell, said: run.said, watch: run.watch, again: again,
       pool: BatchPool(job), owner: run.owner, makeStore: run.makeStore)
-    if case .packedInVain(let seconds) = again { summary.withLock { $0.stages.append((RunStage.pack, seconds)) } }
+    if case .packedInVain(let seconds) = again {
+      summary.withLock { $0.metrics.stages.append((RunStage.pack, seconds)) }
+    }
   }
 
   private init(
@@ -103,8 +105,8 @@ final class LoadRun: Sendable {
     note = { if said.take($0) { tell($0) } }
     var summary = RunSummary(
       database: job.database, table: job.table, sources: job.maskedSources.map(\.name))
-    summary.command = job.command
-    summary.beginsAnew = job.options.transaction.resume == .never
+    summary.progress.command = job.command
+    summary.progress.beginsAnew = job.options.transaction.resume == .never
     self.summary = Guarded(summary)
   }
 

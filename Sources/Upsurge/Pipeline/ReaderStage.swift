@@ -23,7 +23,7 @@ struct ReaderStage {
   private var remaining: UInt64
   private var bytesRead: UInt64 = 0
   private var bytesDecoded: UInt64 = 0
-  /// The same, as they were when the last source was read that is a load of its own.
+  /// Seconds and bytes as they were when the last source was read that is a load of its own.
   private var told = (
     read: 0.0, decode: 0.0, parse: 0.0, wait: 0.0, bytes: UInt64(0), decodedBytes: UInt64(0)
   )
@@ -108,12 +108,14 @@ struct ReaderStage {
 
   private func noteTimes(in owner: LoadRun) {
     owner.summary.withLock {
-      $0.stages.append((RunStage.read, readSeconds - told.read))
-      if decodeSeconds > told.decode { $0.stages.append((RunStage.decompress, decodeSeconds - told.decode)) }
-      $0.stages.append((RunStage.parse, parseSeconds - told.parse))
-      $0.stages.append((RunStage.waitForWriter, waitSeconds - told.wait))
-      $0.bytesRead = bytesRead - told.bytes
-      $0.bytesDecoded = bytesDecoded - told.decodedBytes
+      $0.metrics.stages.append((RunStage.read, readSeconds - told.read))
+      if decodeSeconds > told.decode {
+        $0.metrics.stages.append((RunStage.decompress, decodeSeconds - told.decode))
+      }
+      $0.metrics.stages.append((RunStage.parse, parseSeconds - told.parse))
+      $0.metrics.stages.append((RunStage.waitForWriter, waitSeconds - told.wait))
+      $0.metrics.bytesRead = bytesRead - told.bytes
+      $0.metrics.bytesDecoded = bytesDecoded - told.decodedBytes
     }
   }
 
@@ -163,7 +165,7 @@ struct ReaderStage {
     bytesDecoded += opened.decodedByteCount
     let isFeed = opened.kind.isFeed
     reading.owner.summary.withLock {
-      $0.time.note(opened.compression, isPipe: !opened.isSeekable, isFeed: isFeed)
+      $0.metrics.time.note(opened.compression, isPipe: !opened.isSeekable, isFeed: isFeed)
     }
   }
 }

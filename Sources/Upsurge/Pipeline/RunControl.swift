@@ -10,6 +10,13 @@ public final class RunControl: Sendable {
   /// The table at work, of a job that has several.
   private let table = Guarded<String?>(nil)
   private let stage = Atomic<UInt8>(Stage.fetching.rawValue)
+  /// When the stage began, as the bits of a time in seconds.
+  private let stageStart = Atomic<UInt64>(MonotonicClock.seconds.bitPattern)
+  /// What exactly the stage is at, for people.
+  private let work = Guarded<String?>(nil)
+  private let totalRecords = Atomic<UInt64>(0)
+  /// Counts the bytes of what is looked at before any record is stored.
+  private let counter = Guarded<ByteCounter?>(nil)
 
   /// Is told of each new stage of a table, on the thread that begins it.
   private let observer: (@Sendable (_ table: String, Stage) -> Void)?
@@ -56,6 +63,18 @@ public final class RunControl: Sendable {
     case sweeping
     /// All records are read, and the keys of a new table are put in order.
     case sorting
+    /// Records become pages of a new database.
+    case packing
+    /// Indexes or full-text tables are made.
+    case indexing
+    /// What is stored is brought to the disk.
+    case finishing
+    /// Records that were rejected or kept are tried again.
+    case replaying
+    /// Keys become UUIDs.
+    case migrating
+    /// All of the input is looked at, and nothing is stored.
+    case inspecting
   }
 
   /// How far the run is.
@@ -70,32 +89,63 @@ public final class RunControl: Sendable {
     /// Bytes of all files; nil when a source's length is not known.
     public var totalBytes: UInt64?
     public var rejects: UInt64
+    /// Records that there are in all; nil where nobody knows yet.
+    public var totalRecords: UInt64? = nil
+    /// What exactly the stage is at, such as the name of an index; nil where the stage says all.
+    public var work: String? = nil
+    /// How long the stage has lasted.
+    public var stageSeconds = 0.0
   }
 
   public var progress: Progress {
     let total = totalBytes.load(ordering: .relaxed)
+    let stage = Stage(rawValue: stage.load(ordering: .relaxed)) ?? .fetching
+    var byteCount = bytes.load(ordering: .relaxed)
+    if stage == .fetching || stage == .inspecting {
+      byteCount = max(byteCount, counter.withLock { $0?.count } ?? 0)
+    }
+    let recordTotal = totalRecords.load(ordering: .relaxed)
+    let start = Double(bitPattern: stageStart.load(ordering: .relaxed))
     return Progress(
-      table: table.withLock { $0 }, stage: Stage(rawValue: stage.load(ordering: .relaxed)) ?? .fetching,
-      records: records.load(ordering: .relaxed), bytes: bytes.load(ordering: .relaxed),
-      totalBytes: total == 0 ? nil : total, rejects: rejects.load(ordering: .relaxed))
+      table: table.withLock { $0 }, stage: stage, records: records.load(ordering: .relaxed), bytes: byteCount,
+      totalBytes: total == 0 ? nil : total, rejects: rejects.load(ordering: .relaxed),
+      totalRecords: recordTotal == 0 ? nil : recordTotal, work: work.withLock { $0 },
+      stageSeconds: max(MonotonicClock.seconds - start, 0))
   }
 
   package func note(table name: String?) {
     table.withLock { $0 = name }
-    stage.store(Stage.fetching.rawValue, ordering: .relaxed)
+    counter.withLock { $0 = nil }
+    begin(.fetching, nil)
     if let name { observer?(name, .fetching) }
   }
 
-  package func note(stage: Stage) {
-    let before = self.stage.exchange(stage.rawValue, ordering: .relaxed)
+  /// Says what is done from now on.
+  /// - Parameter work: what exactly, for people: `building the index by_name`.
+  package func note(stage: Stage, work: String? = nil) {
+    let before = self.stage.load(ordering: .relaxed)
+    if before == stage.rawValue && work == nil { return }
+    begin(stage, work)
     guard before != stage.rawValue, let observer, let name = table.withLock({ $0 }) else { return }
     observer(name, stage)
   }
 
+  private func begin(_ stage: Stage, _ work: String?) {
+    self.work.withLock { $0 = work }
+    stageStart.store(MonotonicClock.seconds.bitPattern, ordering: .relaxed)
+    self.stage.store(stage.rawValue, ordering: .relaxed)
+  }
+
+  /// Reads the bytes from this counter until the first record is stored.
+  package func follow(_ counter: ByteCounter) { self.counter.withLock { $0 = counter } }
+
   package func note(bytes count: UInt64) { bytes.store(count, ordering: .relaxed) }
   package func note(totalBytes count: UInt64) { totalBytes.store(count, ordering: .relaxed) }
-  package func note(records count: UInt64, rejects rejectCount: UInt64) {
-    if count > 0 { note(stage: .applying) }
+  package func note(totalRecords count: UInt64) { totalRecords.store(count, ordering: .relaxed) }
+
+  /// - Parameter stage: what is done with records.
+  package func note(records count: UInt64, rejects rejectCount: UInt64, stage: Stage = .applying) {
+    if count > 0 { note(stage: stage) }
     records.store(count, ordering: .relaxed)
     rejects.store(rejectCount, ordering: .relaxed)
   }

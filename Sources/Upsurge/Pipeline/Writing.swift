@@ -207,18 +207,19 @@ final class Writing<Transfer: StoreTransfer> {
   /// Puts what is known of the records into the summary.
   func record(in summary: Guarded<RunSummary>) {
     summary.withLock { summary in
-      summary.hasBegunToWrite = true
+      summary.progress.hasBegunToWrite = true
       summary.isDryRun = options.output.dryRun != nil
       summary.ledger = transfer.ledger
-      summary.committedCount = transfer.committedLedger.read
-      summary.committedThrough = transfer.lastCommitted
+      summary.progress.committedCount = transfer.committedLedger.read
+      summary.progress.committedThrough = transfer.lastCommitted
       summary.rejectsByReason = RunSummary.sorted(transfer.rejectsByReason)
       // What shares a transaction is stored as a whole or not at all.
-      summary.isResumable = !isSuspended && transfer.isResumable
-      summary.remedy = remedy
-      let packing = summary.stages.firstIndex { $0.name == RunStage.pack } ?? summary.stages.endIndex
-      summary.stages.insert((RunStage.prepare, prepareSeconds), at: packing)
-      summary.stages.append((RunStage.waitForReader, waitSeconds))
+      summary.progress.isResumable = !isSuspended && transfer.isResumable
+      summary.progress.remedy = remedy
+      let packing =
+        summary.metrics.stages.firstIndex { $0.name == RunStage.pack } ?? summary.metrics.stages.endIndex
+      summary.metrics.stages.insert((RunStage.prepare, prepareSeconds), at: packing)
+      summary.metrics.stages.append((RunStage.waitForReader, waitSeconds))
       transfer.record(in: &summary)
     }
   }

@@ -69,7 +69,8 @@ public final class RecordOutput {
     try append(fields: record.lazy.map { ($0.key, $0.value) })
   }
 
-  /// The same of fields that are only known when the program runs.
+  /// Writes a record whose fields are only known when the program runs.
+  /// - Throws: `CancellationError` when nobody reads any more.
   public func append(fields: some Sequence<(String, SQLValue)>) throws {
     text.beginObject()
     for (name, value) in fields {

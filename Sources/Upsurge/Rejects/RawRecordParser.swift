@@ -97,7 +97,7 @@ struct RawRecordParser: ~Copyable {
     let start = UInt64(batch.records[0].arenaOffset)
     batch.records[0].number = record.position.record ?? 0
     batch.records[0].line = record.position.line ?? 0
-    batch.arenaSourceOffset = (record.position.byte ?? 0) &- start
+    batch.origin.sourceOffset = (record.position.byte ?? 0) &- start
     return .record
   }
 
@@ -112,7 +112,7 @@ struct RawRecordParser: ~Copyable {
     try Self.fill(&batch, raw)
     while true {
       if csv != nil { try csv?.parse(&batch, isFinal: true) } else { try json?.parse(&batch, isFinal: true) }
-      guard batch.wantedSpillByteCount > 0, batch.recordCount == 0 else { return }
+      guard batch.growth.wantedSpillByteCount > 0, batch.recordCount == 0 else { return }
       batch.growSpill()
     }
   }
@@ -249,7 +249,7 @@ struct RawRecordParser: ~Copyable {
 }
 
 extension Reject {
-  /// The same record, rejected for another reason.
+  /// The reject of this record for another reason.
   func again(_ code: Code, _ reason: String, column: String? = nil) -> Reject {
     var reject = self
     reject.code = code

@@ -38,6 +38,7 @@ struct ReplayRun {
     {
       return note(RunNote(.info, "no record is kept in \(job.database)"))
     }
+    control.note(stage: .replaying)
     if let file = job.file { try RejectFileReader.check(file) }
     try connection.configure(
       durability: options.durability, pageCacheByteCount: options.memory.byteCount / 4)
@@ -49,10 +50,12 @@ struct ReplayRun {
       try keeper.takeOver()
       goOn(after: keeper.progress)
       ending = { () throws(UpsurgeError) in try keeper.acknowledge() }
+      try noteTotal(on: connection)
       try replayKept(on: connection, keeper: keeper)
       try replayRejects(on: connection, keeper: keeper)
     }
     // Another program that reads may keep the log; the rows are committed all the same.
+    control.note(stage: .finishing)
     if connection.hasCommitted { try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
   }
 
@@ -85,7 +88,15 @@ struct ReplayRun {
 
   func noteProgress() {
     let ledger = summary.ledger
-    control.note(records: ledger.read, rejects: ledger.rejected)
+    control.note(records: ledger.read, rejects: ledger.rejected, stage: .replaying)
+  }
+
+  /// Says how many records there are in all, where the database keeps them.
+  private func noteTotal(on connection: Connection) throws(UpsurgeError) {
+    var total = summary.resumedCount
+    if try KeptTable.exists(connection) { total += try KeptTable.count(connection) }
+    if try RejectTable.exists(connection) { total += try StoredReject.count(connection) }
+    control.note(totalRecords: total)
   }
 
   /// Replays the next page.

@@ -8,12 +8,12 @@ struct LoadInput {
   /// Spent in reading sources ahead.
   var aheadSeconds = 0.0
 
-  /// Their names in positions.
+  /// The names of the sources in positions.
   var names: [String] { sources.map(\.name) }
 
   /// The first source that is read, and those after it.
   var remainingSources: ArraySlice<Source> { sources[beginning.index...] }
 
-  /// Those after the first one.
+  /// The sources that are read after the first one.
   var otherSources: ArraySlice<Source> { remainingSources.dropFirst() }
 }

@@ -36,6 +36,8 @@ public struct PastRun: Sendable {
   public var isResumable: Bool
   /// The command line that has asked for the run, for a shell in any folder; nil where a program has.
   public var command: String?
+  /// Why a guard has swept nothing; nil where none spoke.
+  package var guardWords: String?
   /// Whether that command line says what becomes of bad records.
   package var saysOnError: Bool
 
@@ -82,6 +84,7 @@ public struct PastRun: Sendable {
     exitCode = run.exitCode
     isResumable = state == .stopped && run.isReadable
     command = run.job.command?.lineFromAnywhere
+    guardWords = run.progress.guardRefusal?.error.message
     saysOnError = run.job.command?.gives(Wording.option(.onError)) ?? false
   }
 }

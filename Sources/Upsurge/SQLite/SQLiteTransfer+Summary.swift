@@ -6,7 +6,7 @@ extension SQLiteTransfer {
     var warnings = writer.inputWarnings
     warnings.merge(writer.warnings)
     summary.warnings.merge(warnings)
-    summary.repetition = table.repetition(options: options)
+    summary.progress.repetition = table.repetition(options: options)
     // What is committed is; only a line of the report depends on this.
     summary.keepsRecords = (try? writer.keepsRecords()) ?? true
     recordCost(in: &summary)
@@ -15,12 +15,12 @@ extension SQLiteTransfer {
   /// What it took.
   private func recordCost(in summary: inout RunSummary) {
     let statistics = writer.statistics
-    summary.walBytesWritten = UInt64(statistics.walBytesWritten)
-    summary.walBytesPeak = UInt64(statistics.walBytesPeak)
-    summary.logPin = statistics.logPin
+    summary.wal.bytesWritten = UInt64(statistics.walBytesWritten)
+    summary.wal.bytesPeak = UInt64(statistics.walBytesPeak)
+    summary.wal.pin = statistics.logPin
     summary.upkeep = upkeep.decisions
-    summary.settings = sizes
-    summary.stages += [
+    summary.metrics.settings = sizes
+    summary.metrics.stages += [
       (RunStage.store, statistics.storeSeconds - statistics.sortSeconds),
       (RunStage.commit, statistics.commitSeconds), (RunStage.checkpoint, statistics.checkpointSeconds),
     ]
@@ -28,12 +28,12 @@ extension SQLiteTransfer {
       (RunStage.sort, statistics.sortSeconds), (RunStage.giveWay, statistics.pauseSeconds),
       (RunStage.index, upkeep.indexSeconds), (RunStage.fullText, upkeep.fullTextSeconds),
     ]
-    summary.stages += rare.filter { $0.1 > 0 }
+    summary.metrics.stages += rare.filter { $0.1 > 0 }
     // Two numbers of the file's first page.
     let pages = (try? connection.integer("PRAGMA main.page_count")) ?? nil
-    summary.time.note(
+    summary.metrics.time.note(
       statistics, options: options, databaseByteCount: Int(pages ?? 0) * writer.pageByteCount)
-    summary.time.triggerCount = triggerCount
+    summary.metrics.time.triggerCount = triggerCount
   }
 
   /// Sizes that were chosen, and how many records took a way of their own.
@@ -59,7 +59,7 @@ extension RunSummary {
   /// Takes over whether the delivery was accepted.
   mutating func note(_ writer: TableWriter) {
     guardRefusal = writer.guardRefusal?.error
-    refusedDelivery = writer.acceptance.refusedDigest
-    isAcceptedByDigest = writer.acceptance.isByDigest
+    acceptance.refusedDigest = writer.acceptance.refusedDigest
+    acceptance.isByDigest = writer.acceptance.isByDigest
   }
 }

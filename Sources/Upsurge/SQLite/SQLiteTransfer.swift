@@ -8,6 +8,8 @@ final class SQLiteTransfer: StoreTransfer {
   /// What keeps the record of the run; nil where none is kept.
   let keeper: RunKeeper?
   private let note: @Sendable (RunNote) -> Void
+  private let willBuild: @Sendable (String) -> Void
+  private let willFinish: @Sendable () -> Void
   let options: LoadOptions
   let cacheByteCount: Int
   let triggerCount: Int
@@ -27,6 +29,7 @@ final class SQLiteTransfer: StoreTransfer {
     self.upkeep = upkeep
     self.keeper = keeper
     note = context.note
+    (willBuild, willFinish) = (context.willBuild, context.willFinish)
     options = context.options
     cacheByteCount = connection.pageCacheByteCount
     if let before {
@@ -108,12 +111,16 @@ final class SQLiteTransfer: StoreTransfer {
   /// Builds what was set aside, and commits the rest.
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     try bringBack(isInterrupted: isInterrupted)
+    willFinish()
     try writer.finish(isInterrupted: isInterrupted)
     supersededCount = writer.supersededCount
   }
 
   private func bringBack(isInterrupted: Bool) throws(UpsurgeError) {
-    try upkeep.finish(writer, isInterrupted: isInterrupted) { note(RunNote(.info, $0)) }
+    try upkeep.finish(writer, isInterrupted: isInterrupted) { words in
+      note(RunNote(.info, words))
+      willBuild(words)
+    }
   }
 
   func rollback() { writer.rollback() }

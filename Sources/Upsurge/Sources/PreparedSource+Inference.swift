@@ -19,7 +19,7 @@ extension PreparedSource {
     return try inferFromRecords(options: options).found
   }
 
-  /// The same, where nothing else says what the columns are.
+  /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
   func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
     if let declared { return try selected(declared, options: options) }

@@ -36,7 +36,7 @@ package struct PreparedSource {
     return try prepare(file, options: options)
   }
 
-  /// The same of a file that is open.
+  /// Finds out what a file holds that is open.
   static func prepare(_ file: FileSource, options: LoadOptions) throws(UpsurgeError) -> PreparedSource {
     var opening = OpenedSource.Options()
     opening.compression = options.input.compression

@@ -8,6 +8,10 @@ struct StoreContext {
   /// How the records of each source are read, for those that are rejected.
   let contexts: RejectContexts
   let note: @Sendable (RunNote) -> Void
+  /// Is told in words what is built from now on: an index, a full-text table.
+  let willBuild: @Sendable (String) -> Void
+  /// Is told that the last commit is made, and all of it brought to the disk.
+  let willFinish: @Sendable () -> Void
   /// Whether the run was told to end.
   let isCancelled: @Sendable () -> Bool
   /// Asks for the memory that batches do not need (true), or gives it back; the answer says whether it can be had.

@@ -1,4 +1,4 @@
-/// The stages of a run, as `RunSummary.stages` calls them.
+/// The stages of a run, as `RunSummary.Metrics.stages` calls them.
 package enum RunStage {
   // The reading thread.
   /// Reading the file as it lies there, or waiting for a pipe.
@@ -27,7 +27,7 @@ package enum RunStage {
   /// Rebuilding FTS5 tables behind the rows.
   package static let fullText = "fts"
 
-  /// Those of the reading thread, in order; all others are the writing thread's.
+  /// The stages of the reading thread, in order; all others are the writing thread's.
   package static let reading = [read, decompress, parse, waitForWriter]
 
   /// What a stage does, for people.

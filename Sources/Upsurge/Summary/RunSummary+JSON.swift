@@ -7,7 +7,7 @@ extension RunSummary {
     return out.bytes
   }
 
-  /// The same as part of another one.
+  /// Writes the summary as one JSON object that is part of another text.
   package func write(to out: inout JSONText) {
     out.beginObject()
     out.key("database")
@@ -29,25 +29,25 @@ extension RunSummary {
 
   private func writeMeasures(to out: inout JSONText) {
     out.key("seconds")
-    out.number(seconds)
+    out.number(metrics.seconds)
     out.key("bytes_read")
-    out.number(bytesRead)
+    out.number(metrics.bytesRead)
     out.key("bytes_decoded")
-    out.number(bytesDecoded)
+    out.number(metrics.bytesDecoded)
     out.key("rows_per_second")
     out.number(rowsPerSecond.rounded())
-    out.member(stages: stages)
+    out.member(stages: metrics.stages)
     if let bottleneck { out.member("bottleneck", bottleneck) }
     out.key("wal_bytes_written")
-    out.number(walBytesWritten)
+    out.number(wal.bytesWritten)
     out.key("wal_bytes_peak")
-    out.number(walBytesPeak)
-    if let pin = logPin { write(pin, to: &out) }
+    out.number(wal.bytesPeak)
+    if let pin = wal.pin { write(pin, to: &out) }
     out.key("peak_memory_bytes")
-    out.number(peakMemoryBytes)
+    out.number(metrics.peakMemoryBytes)
     out.key("settings")
     out.beginObject()
-    for setting in settings {
+    for setting in metrics.settings {
       out.key(setting.name)
       out.number(setting.value)
     }
@@ -106,12 +106,12 @@ extension RunSummary {
       out.string(explanation)
     }
     out.key("committed_records")
-    out.number(committedCount)
-    if resumedCount > 0 {
+    out.number(progress.committedCount)
+    if progress.resumedCount > 0 {
       out.key("resumed_records")
-      out.number(resumedCount)
+      out.number(progress.resumedCount)
     }
-    if isResumable && (error != nil || signal != nil) {
+    if progress.isResumable && (error != nil || signal != nil) {
       out.key("resumable")
       out.bool(true)
     }
@@ -119,18 +119,18 @@ extension RunSummary {
       out.key("resume_command")
       out.string(resumingCommand.line)
     }
-    if let committedThrough {
+    if let committedThrough = progress.committedThrough {
       out.key("committed_through")
       out.beginObject()
       out.members(of: committedThrough)
       out.endObject()
     }
     if let guardRefusal { out.failure("guard", guardRefusal) }
-    if let refusedDelivery {
+    if let refusedDelivery = acceptance.refusedDigest {
       out.key("refused_delivery")
       out.string(refusedDelivery)
     }
-    if isAcceptedByDigest {
+    if acceptance.isByDigest {
       out.key("accepted_by_digest")
       out.bool(true)
     }

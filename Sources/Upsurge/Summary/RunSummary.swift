@@ -6,19 +6,6 @@ public struct RunSummary: Sendable {
   public var table: String
   public var sources: [String]
   public var ledger = Ledger()
-  /// Seconds of the whole run.
-  public var seconds = 0.0
-  /// Bytes read of the sources as they lie there, compressed or not.
-  public var bytesRead: UInt64 = 0
-  /// Bytes after decompression and transcoding.
-  public var bytesDecoded: UInt64 = 0
-  /// Seconds by stage; stages of the two threads overlap.
-  public var stages: [(name: String, seconds: Double)] = []
-  /// What else tells where the time went.
-  package var time: TimeFacts {
-    get { rareTime?.value ?? TimeFacts() }
-    set { rareTime = Rare(newValue) }
-  }
   /// Rejected records by code, most frequent first.
   public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
   /// Records of earlier runs that waited in the quarantine and whose place a record of this run took.
@@ -30,18 +17,10 @@ public struct RunSummary: Sendable {
   public var createdTable: String?
   /// What was decided for the table's secondary indexes and FTS5 tables, and why.
   public var upkeep: [UpkeepDecision] = []
-  /// Bytes written to the write-ahead log, and the most it held at a time.
-  public var walBytesWritten: UInt64 = 0
-  public var walBytesPeak: UInt64 = 0
-  /// Somebody kept the log from being emptied, past `--wal-limit` or at the end of the run.
-  public var logPin: LogPin? {
-    get { rareLogPin?.value }
-    set { rareLogPin = newValue.map(Rare.init) }
-  }
-  /// The most memory the process has had resident, in bytes.
-  public var peakMemoryBytes: UInt64 = 0
-  /// Sizes that the engine chose: bytes, except `rows_per_statement`.
-  public var settings: [(name: String, value: UInt64)] = []
+  /// How long the run took, and what it needed for that.
+  public var metrics = Metrics()
+  /// What was written to the write-ahead log.
+  public var wal = WriteAheadLog()
   /// Why the run ended early, if it did.
   public var error: UpsurgeError? {
     get { rareError?.value }
@@ -52,10 +31,8 @@ public struct RunSummary: Sendable {
     get { rareRefusal?.value }
     set { rareRefusal = newValue.map(Rare.init) }
   }
-  /// What `--accept-delivery` takes to let this delivery through, where a guard has refused it.
-  public var refusedDelivery: String?
-  /// Whether the delivery was let through by its digest, whatever its guards say.
-  public var isAcceptedByDigest = false
+  /// Whether the delivery was accepted by its digest, or can be.
+  public var acceptance = Acceptance()
   /// What was done with rows that were edited here, where a mirror looks for that.
   public var localEdits = LocalEditCounts()
   /// What the server has answered, where the first source that holds something is a URL.
@@ -65,58 +42,22 @@ public struct RunSummary: Sendable {
   }
   /// The signal that ended the run, if one did.
   public var signal: Int32?
-  /// Where the last commit ended.
-  public var committedThrough: Position?
-  /// Records that had been committed when the run ended.
-  public var committedCount: UInt64 = 0
-  /// Records that an earlier part of the run had committed, which are part of the ledger.
-  public var resumedCount: UInt64 = 0
-  /// Whether the same command goes on from the last commit.
-  public var isResumable = false
+  /// What is committed, and whether the run can be resumed from there.
+  public var progress = Progress()
   /// Whether records wait in the quarantine for the table at the end of the run.
   public var keepsRecords = false
-  /// What running it again would do with the records that are committed, where it would do something; nil where
-  /// nothing is done twice.
-  public var repetition: Repetition?
-
-  /// How a record that comes again tells twice.
-  public enum Repetition: String, Sendable {
-    /// No key would refuse it: it is stored twice.
-    case store
-    /// A rule adds it to the row once more.
-    case add
-  }
-
   /// What `--explain` has to say; nothing else was done then.
   public var explanation: String?
   /// Whether everything was rolled back in the end, as `--dry-run` asks.
   public var isDryRun = false
 
-  /// What the same command lacks to get past the place where the run has stopped.
-  package enum Remedy: Sendable {
-    /// `--on-error reject`, and a place for the rejects.
-    case rejecting
-    /// A larger `--max-rejects`.
-    case moreRejects
-  }
-
-  package var remedy: Remedy?
-  /// Whether the run was to load everything, whatever there was, as `--resume never` asks.
-  package var beginsAnew = false
-  /// The command line that goes on with the run, where it can.
-  package var command: RunCommand?
-  /// Whether the run got as far as its records.
-  package var hasBegunToWrite = false
-
   // A mirror of a folder keeps thousands of summaries, most of which have none of these.
-  private var rareTime: Rare<TimeFacts>?
-  private var rareLogPin: Rare<LogPin>?
   private var rareError: Rare<UpsurgeError>?
   private var rareRefusal: Rare<UpsurgeError>?
   private var rareResponse: Rare<HTTPResponse>?
 
   /// A value that is large and rare, so that it has a place of its own.
-  private final class Rare<Value: Sendable>: Sendable {
+  final class Rare<Value: Sendable>: Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
   }
@@ -129,13 +70,14 @@ public struct RunSummary: Sendable {
 
   /// Of the records that this process has read.
   public var rowsPerSecond: Double {
-    seconds > 0 && ledger.read >= resumedCount ? Double(ledger.read - resumedCount) / seconds : 0
+    metrics.seconds > 0 && ledger.read >= progress.resumedCount
+      ? Double(ledger.read - progress.resumedCount) / metrics.seconds : 0
   }
 
   /// The first that applies of the documented exit codes.
   public var exitCode: Int32 {
     if let signal { return 128 + signal }
-    if let error { return error.exitCode(hasCommittedWork: committedCount > 0) }
+    if let error { return error.exitCode(hasCommittedWork: progress.committedCount > 0) }
     if guardRefusal != nil { return 4 }
     return ledger.rejected + ledger.quarantined > 0 ? 2 : 0
   }
@@ -147,19 +89,19 @@ extension RunSummary {
 
   /// Forgets how the time was spent, and what was chosen by the engine.
   package mutating func removeDetails() {
-    (stages, settings, dialects, upkeep) = ([], [], [], [])
-    rareTime = nil
+    metrics.removeDetails()
+    (dialects, upkeep) = ([], [])
   }
 
   /// Whether the run has ended early and can go on.
   package var goesOn: Bool {
-    (signal != nil || error != nil) && isResumable && committedCount > 0 && !isDryRun
+    (signal != nil || error != nil) && progress.isResumable && progress.committedCount > 0 && !isDryRun
   }
 
   /// The command line that goes on; nil where it is not known, or needs something that only a person can say.
   package var resumingCommand: RunCommand? {
-    guard goesOn, let command else { return nil }
-    switch remedy {
+    guard goesOn, let command = progress.command else { return nil }
+    switch progress.remedy {
     case .moreRejects: return nil
     case .rejecting:
       if command.gives(Wording.option(.onError)) { return nil }

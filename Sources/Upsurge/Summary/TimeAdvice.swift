@@ -16,7 +16,7 @@ package struct TimeAdvice: Sendable {
 
   /// A name of `RunStage`; nil where nothing was measured.
   package let bottleneck: String?
-  /// Its part of the wall clock, from 0 to 1.
+  /// The bottleneck's part of the wall clock, from 0 to 1.
   package let share: Double
   package private(set) var lines: [Line] = []
   /// The stage whose advice is being found.

@@ -78,14 +78,16 @@ package struct TimeFacts: Sendable {
 extension RunSummary {
   /// All that is known of the run's time.
   package var timeFacts: TimeFacts {
-    var facts = time
-    facts.seconds = seconds
-    facts.stages = stages
-    facts.recordCount = ledger.read >= resumedCount ? ledger.read - resumedCount : 0
+    var facts = metrics.time
+    facts.seconds = metrics.seconds
+    facts.stages = metrics.stages
+    facts.recordCount = ledger.read >= progress.resumedCount ? ledger.read - progress.resumedCount : 0
     facts.rejectCount = ledger.rejected
-    facts.bytesDecoded = bytesDecoded
+    facts.bytesDecoded = metrics.bytesDecoded
     facts.kept = upkeep.filter { $0.upkeep == .keep }
-    if let page = settings.first(where: { $0.name == "page_size" }) { facts.pageByteCount = Int(page.value) }
+    if let page = metrics.settings.first(where: { $0.name == "page_size" }) {
+      facts.pageByteCount = Int(page.value)
+    }
     return facts
   }
 

@@ -11,7 +11,7 @@ struct PreparedTable {
 
   /// Fields of the first source that a delete does not need and the table lacks.
   private(set) var unneededFields: [String] = []
-  /// The same for the summary.
+  /// Warnings of the summary about `unneededFields`.
   private(set) var leftOut = WarningLog()
 
   /// Columns that were added for a plan that is only shown.

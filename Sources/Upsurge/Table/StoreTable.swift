@@ -4,7 +4,7 @@ protocol StoreTable {
   var facts: TableFacts { get }
   /// The run's first columns, in slot order.
   var columns: ColumnRegistry { get }
-  /// Those of them that the table has; the others come with their first batch.
+  /// The columns of `columns` that the table has; the others come with their first batch.
   var knownColumns: [ColumnTarget] { get }
   /// The columns of the primary key; empty where there is none.
   var primaryKeyColumns: [String] { get }

@@ -10,7 +10,9 @@ extension Option where Value: ExpressibleByArgument {
   /// - Parameter topic: which of the options of this name; nil is the first one of the catalogue.
   init(wrappedValue: Value, _ term: Term, of topic: OptionTopic? = nil) {
     let specification = OptionCatalogue.specification(term, of: topic)
-    self.init(wrappedValue: wrappedValue, name: specification.names, help: specification.argumentHelp)
+    self.init(
+      wrappedValue: wrappedValue, name: specification.names, help: specification.argumentHelp,
+      completion: specification.completion)
   }
 }
 
@@ -18,7 +20,8 @@ extension Option {
   /// - Parameter topic: which of the options of this name; nil is the first one of the catalogue.
   init<Word: ExpressibleByArgument>(_ term: Term, of topic: OptionTopic? = nil) where Value == Word? {
     let specification = OptionCatalogue.specification(term, of: topic)
-    self.init(name: specification.names, help: specification.argumentHelp)
+    self.init(
+      name: specification.names, help: specification.argumentHelp, completion: specification.completion)
   }
 
   /// An option that may be given again.
@@ -29,7 +32,7 @@ extension Option {
     let specification = OptionCatalogue.specification(term, of: topic)
     self.init(
       wrappedValue: wrappedValue, name: specification.names, parsing: .singleValue,
-      help: specification.argumentHelp)
+      help: specification.argumentHelp, completion: specification.completion)
   }
 }
 
@@ -47,6 +50,16 @@ extension OptionSpecification {
   }
 
   fileprivate var argumentHelp: ArgumentHelp {
-    ArgumentHelp(help, valueName: valueName, visibility: isHidden ? .hidden : .default)
+    ArgumentHelp(
+      help, valueName: valueName.isEmpty ? nil : valueName, visibility: isHidden ? .hidden : .default)
+  }
+
+  /// What a shell offers for a value; nil is the words of its type.
+  fileprivate var completion: CompletionKind? {
+    switch valueName {
+    case "FILE", "FILE|table": .file()
+    case "DIR": .directory
+    default: nil
+    }
   }
 }

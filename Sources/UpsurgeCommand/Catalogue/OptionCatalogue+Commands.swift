@@ -5,66 +5,65 @@ extension OptionCatalogue {
   /// What only `upsurge mirror` takes, beside what is said of a table.
   static let mirror: [OptionSpecification] = [
     OptionSpecification(
-      .table, of: .mirror, .list(String.self),
-      help: "Only this table of the job; may be given again. Without a job file: the table."),
+      .table, of: .mirror, .list(String.self), named: "TABLE",
+      help: "Only this table of the job. Without a job file: the table."),
     OptionSpecification(
-      .source, of: .mirror, .list(String.self),
+      .source, of: .mirror, .list(String.self), named: "SOURCE",
       help: """
-        Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or - for standard input; may be \
-        given again.
+        Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or - for standard input.
         """),
     OptionSpecification(
-      .atomic, of: .mirror, .value(MirrorJob.Atomicity.self),
+      .atomic, of: .mirror, .value(MirrorJob.Atomicity.self), named: "WHAT",
       help: "Without a job file: what becomes visible at once."),
     OptionSpecification(.schema, of: .mirror, .flag, help: "Print the JSON Schema of job files."),
     OptionSpecification(
       .checkJob, of: .mirror, .flag,
-      help: "Read the job and say in words what it does; touch nothing."),
+      help: "Read the job file and say in words what it does. Touch nothing."),
     OptionSpecification(
       .check, of: .mirror, .flag,
       help: """
-        Look at the database's schema for what the job's feeds cannot follow, and say what helps; nothing is changed, \
-        and of feeds no more is read than the header of one that is a file. --check-job looks at the job file alone.
+        Reports schema problems that would make this job fail, and how to fix them. Changes nothing. Of a feed it reads \
+        at most the header of a file.
         """),
     OptionSpecification(
-      .dryRun, of: .mirror, .value(DryRun.self),
-      help: "Do everything and take it back; diff lists each row that would change."),
+      .dryRun, of: .mirror, .value(DryRun.self), named: "[=diff]",
+      help: "Do everything and roll it back. --dry-run=diff also lists each row that would change."),
     OptionSpecification(
       .verify, of: .mirror, .flag,
-      help: "Read and compare every delivery, also one that is the same as the last."),
+      help: "Read and compare every delivery, even if it is the same as the last."),
     OptionSpecification(
       .acceptChange, of: .mirror, .flag,
       help: """
-        Go on although a feed has another source, key, scope or kind than the last time, lacks columns, or is written \
-        in another way.
+        Accept a feed that has another source, key, scope or kind than last time, lacks columns, or is written in \
+        another way.
         """),
     OptionSpecification(
-      .acceptDelivery, of: .mirror, named: "digest",
-      help: "Let the refused delivery with this digest through, once; the refusal prints the digest."),
+      .acceptDelivery, of: .mirror, named: "DIGEST",
+      help: "Accept the refused delivery with this digest, once. The refusal prints the digest."),
     OptionSpecification(
-      .metrics, of: .mirror,
+      .metrics, of: .mirror, named: "FILE",
       help: "Write the figures of the run to this file in Prometheus' text format."),
     OptionSpecification(
-      .forget, of: .forgetting, named: "table",
+      .forget, of: .forgetting, named: "TABLE",
       help: """
-        Delete the rows that the feed of this table has delivered (those that upsurge_rows names, with row-state, \
-        owned-by or local-edits; else those of its scope, else all), its records that wait for the rows they refer to, \
-        and what is known of it; needs --yes, and says how many rows stay. --dry-run only counts.
+        Delete the rows that the feed of this table has delivered, its waiting records, and what is known of it. With \
+        row-state, owned-by or local-edits those are the rows in upsurge_rows. Without, those of its scope, or all. \
+        Needs --yes, and says how many rows stay. --dry-run only counts.
         """),
     OptionSpecification(.yes, of: .forgetting, .flag, help: "With --forget: delete the rows."),
     OptionSpecification(
       .systemd, of: .schedulers, .flag,
-      help: "Print a systemd service and timer that run this job every day; nothing is written."),
+      help: "Print a systemd service and timer that run this job every day. Nothing is written."),
     OptionSpecification(
       .cron, of: .schedulers, .flag,
-      help: "Print a line for crontab that runs this job every day; nothing is written."),
+      help: "Print a line for crontab that runs this job every day. Nothing is written."),
     OptionSpecification(
-      .at, of: .schedulers, .value(TimeOfDay.self),
-      help: "With --systemd or --cron: when, in the machine's time: 03:15."),
+      .at, of: .schedulers, .value(TimeOfDay.self), named: "HH:MM",
+      help: "With --systemd or --cron: when, in the machine's time, as in 03:15."),
     OptionSpecification(
-      .log, of: .log, .value(LogFormat.self),
+      .log, of: .log, .value(LogFormat.self), named: "FORMAT",
       help: """
-        text, or json: one object a line on standard error, with time, level (debug, info, warning, error), event \
+        text, or json: one object a line on standard error. It has time, level (debug, info, warning, error), event \
         (note, progress, table, error, end), table, message and counts.
         """),
   ]
@@ -72,67 +71,72 @@ extension OptionCatalogue {
   /// What other commands take, each of them.
   static let others: [OptionSpecification] = [
     OptionSpecification(
-      .table, of: .draft,
-      help: "The table; if not given, one of the database that has the source's columns, or the file's name."),
+      .table, of: .draft, named: "TABLE",
+      help: "The table. Without it, one of the database that has the source's columns, or the file's name."),
     OptionSpecification(
       .key, of: .draft, .names,
-      help: "Columns that say which row a record is about: A,B; if not given, a key of the table."),
+      help: "Columns that say which row a record is about: A,B. Without it, a key of the table."),
     OptionSpecification(.key, of: .inspect, .names, help: "Columns of the new table's key: A,B."),
-    OptionSpecification(.table, of: .inspect, help: "Name of the table in the CREATE TABLE."),
+    OptionSpecification(
+      .table, of: .inspect, named: "TABLE", help: "Name of the table in the CREATE TABLE."),
     OptionSpecification(.strict, of: .inspect, .flag, help: "Show a STRICT table."),
     OptionSpecification(.check, of: .inspect, .flag, help: "Read it all, store nothing, show every error."),
     OptionSpecification(
-      .summary, of: .inspect,
-      help: "Of a database: write what it holds to this file as JSON; - for standard output."),
+      .summary, of: .inspect, named: "FILE",
+      help: "Of a database: write what it holds to this file as JSON. - is standard output."),
     OptionSpecification(
-      .durability, of: .replay, .value(ReplayDurability.self),
+      .durability, of: .replay, .value(ReplayDurability.self), named: "LEVEL",
       help: "How much of a power cut is survived."),
-    OptionSpecification(.commitEvery, of: .replay, .value(Int.self), help: "Rows in a transaction."),
+    OptionSpecification(
+      .commitEvery, of: .replay, .value(Int.self), named: "ROWS", help: "Rows in a transaction."),
     OptionSpecification(
       .walLimit, of: .replay, .value(ByteSize.self),
-      help: "How large the write-ahead log may get; at least 4MiB."),
+      help: "How large the write-ahead log may get. At least 4MiB."),
     OptionSpecification(
       .memory, of: .replay, .value(ByteSize.self),
       help: """
-        Bounds the memory, at least 16MiB; a kept record of more than an eighth of it is not tried, and stays.
+        Bound of the memory, at least 16MiB. A kept record of more than an eighth of it is not tried, and stays.
         """),
     OptionSpecification(
-      .blobFolder, of: .replay, named: "dir",
-      help: "The folder in which records name files (--blob file); without it, such records are not tried."),
+      .blobFolder, of: .replay, named: "DIR",
+      help: "The folder in which records name files (--blob file). Without it, such records are not tried."),
     OptionSpecification(
       .trustRules, of: .replay, .flag,
       help: """
         Run the SQL of kept rules even where it reads other tables or calls functions that do more than compute.
         """),
     OptionSpecification(
-      .busyTimeout, of: .replay, .value(Int32.self),
+      .busyTimeout, of: .replay, .value(Int32.self), named: "MS",
       help: "Milliseconds to wait for a lock."),
     OptionSpecification(
       .explainTime, of: .replay, .flag,
       help: "Say at the end where the time went, stage by stage."),
     OptionSpecification(.json, of: .runs, .flag, help: "Print JSON instead of a list."),
     OptionSpecification(
-      .forget, of: .runs, .value(Int64.self),
-      help: "Forget this run: what it has committed stays, and nothing goes on there."),
+      .forget, of: .runs, .value(Int64.self), named: "RUN",
+      help: "Forget this run. What it has committed stays, and it can no longer resume."),
     OptionSpecification(
-      .busyTimeout, of: .runs, .value(Int32.self),
+      .busyTimeout, of: .runs, .value(Int32.self), named: "MS",
       help: "Milliseconds to wait for a lock."),
     OptionSpecification(
-      .maxAge, of: .status, .value(TimeLength.self), named: "time",
+      .maxAge, of: .status, .value(TimeLength.self),
       help: "The last good run may be at most this old: 90min, 26h, 2d."),
     OptionSpecification(.json, of: .status, .flag, help: "Print a JSON array."),
     OptionSpecification(
-      .salt, of: .migration,
+      .html, of: .status, named: "FILE",
+      help: "Also write a page of the tables and their last runs to this file; it needs nothing else."),
+    OptionSpecification(
+      .salt, of: .migration, named: "TEXT",
       help: "Make other UUIDs than those of other databases with the same tables and keys."),
     OptionSpecification(
       .dryRun, of: .migration, .flag,
-      help: "Try all of it, say what would change, and take it back."),
+      help: "Try all of it, say what would change, and roll it back."),
     OptionSpecification(
-      .busyTimeout, of: .migration, .value(Int32.self),
+      .busyTimeout, of: .migration, .value(Int32.self), named: "MS",
       help: "Milliseconds to wait for a lock."),
     OptionSpecification(.quiet, of: .migration, .flag, letter: "q", help: "Say nothing but errors."),
     OptionSpecification(
-      .file, of: .bench,
+      .file, of: .bench, named: "FILE",
       help: "Measure with this file, read as `upsurge load` reads it, instead of rows that are made."),
     OptionSpecification(
       .key, of: .bench, .names,
@@ -144,24 +148,25 @@ extension OptionCatalogue {
       .rounds, of: .bench, .value(Int.self),
       help: "How often everything is measured (5, or as often as about two minutes allow)."),
     OptionSpecification(
-      .compare, of: .bench, named: "program,...",
+      .compare, of: .bench, named: "PROGRAM,...",
       help: "Other programs on the PATH: sqlite3, sqlite-utils, duckdb."),
     OptionSpecification(
       .memory, of: .bench, .value(ByteSize.self),
-      help: "Bound of the memory of upsurge load; a quarter of it, at most 64 MiB, is everybody's page cache."
+      help: "Bound of the memory of upsurge load. A quarter of it, at most 64 MiB, is everybody's page cache."
     ),
     OptionSpecification(
-      .scratch, of: .bench,
-      help: "Where the databases are made, in a folder of their own that is removed; default $TMPDIR."),
+      .scratch, of: .bench, named: "DIR",
+      help: "Where the databases are made, in a new folder that is removed at the end. Default: $TMPDIR."),
     OptionSpecification(
-      .json, of: .bench,
-      help: "Write the figures to this file as JSON; - for standard output, instead of the table."),
-    OptionSpecification(.html, of: .bench, help: "Write a page with charts to this file."),
+      .json, of: .bench, named: "FILE",
+      help: "Write the figures to this file as JSON. - is standard output, instead of the table."),
+    OptionSpecification(
+      .html, of: .bench, named: "FILE", help: "Write a page with charts to this file."),
     OptionSpecification(
       .quiet, of: .bench, .flag, letter: "q",
       help: "Say nothing but errors while it runs."),
     OptionSpecification(
-      .progress, of: .bench, .value(ProgressPolicy.self),
+      .progress, of: .bench, .value(ProgressPolicy.self), named: "WHEN",
       help: "auto (a line that is drawn anew on a terminal, else one a round), always or never."),
   ]
 }

@@ -4,99 +4,98 @@ extension OptionCatalogue {
   /// How input is read; shared by the commands that read some.
   static let input: [OptionSpecification] = [
     OptionSpecification(
-      .format, of: .input, .value(RecordFormat.self),
-      help: "csv, tsv, ndjson or json; found from the content if not given."),
+      .format, of: .input, .value(RecordFormat.self), named: "FORMAT",
+      help: "csv, tsv, ndjson or json. Without it, found from the content."),
     OptionSpecification(
-      .compression, of: .input, .value(Compression.self),
+      .compression, of: .input, .value(Compression.self), named: "METHOD",
       help: "auto, none, zstd or gzip."),
     OptionSpecification(
-      .delimiter, of: .input,
-      help: "Field delimiter: a text, or comma, tab, semicolon, pipe, space; may be several characters."),
-    OptionSpecification(.quote, of: .input, help: "Quote character, or none."),
-    OptionSpecification(.escape, of: .input, help: "Escape character, such as a backslash."),
+      .delimiter, of: .input, named: "TEXT",
+      help: "Text between fields: one or more characters, or comma, tab, semicolon, pipe, space."),
+    OptionSpecification(.quote, of: .input, named: "CHAR", help: "Quote character, or none."),
+    OptionSpecification(.escape, of: .input, named: "CHAR", help: "Escape character, such as a backslash."),
     OptionSpecification(
       .noHeader, of: .input, .flag,
-      help: "The first line (or JSON array) is data; columns are named c1, c2, ..."),
+      help: "The first line (or JSON array) is data. Columns are named c1, c2, ..."),
     OptionSpecification(
       .headerLines, of: .input, .value(Int.self),
-      help: "Number of header lines; names of several lines are joined."),
+      help: "Number of header lines. The names of several lines are joined."),
     OptionSpecification(
       .names, of: .input, .names,
-      help: """
-        Names of all fields, A,B,C, instead of those in the header (or where there is none); for JSON arrays, too.
-        """),
+      help: "Names of all fields, A,B,C, instead of those in the header. Also for JSON arrays."),
     OptionSpecification(
-      .dialect, of: .input, .value(DialectPreset.self),
+      .dialect, of: .input, .value(DialectPreset.self), named: "PROGRAM",
       help: """
-        How a program writes: mysql (SELECT … INTO OUTFILE, mysql --batch), postgres (COPY), excel or unix. Other \
-        options given beside it win.
+        The program that wrote the file: mysql (SELECT … INTO OUTFILE, mysql --batch), postgres (COPY), excel or unix. \
+        Other options win over it.
         """),
     OptionSpecification(
       .skipLines, of: .input, .value(Int.self),
-      help: "Lines to leave out before the header."),
-    OptionSpecification(.comment, of: .input, help: "Lines that start with this are comments."),
+      help: "Leave out N lines before the header."),
     OptionSpecification(
-      .null, of: .input, .list(String.self),
-      help: "Unquoted fields that mean NULL besides the empty one; may be given again."),
+      .comment, of: .input, named: "TEXT", help: "Lines that start with this are comments."),
     OptionSpecification(
-      .quotedEmpty, of: .input, .value(CSVDialect.QuotedEmpty.self),
+      .null, of: .input, .list(String.self), named: "TEXT",
+      help: "Unquoted fields with this text are NULL, as the empty field is."),
+    OptionSpecification(
+      .quotedEmpty, of: .input, .value(CSVDialect.QuotedEmpty.self), named: "null|text",
       help: """
-        What "" is: null, or text (the empty one); if not given, NULL in columns of numbers and the empty text \
-        elsewhere.
+        What "" is: null, or text (the empty one). Without it, NULL in columns of numbers and the empty text elsewhere.
         """),
     OptionSpecification(
-      .encoding, of: .input,
+      .encoding, of: .input, named: "NAME",
       help: """
-        utf-8, utf-16, latin-1, windows-1252, or another one that iconv -l lists: windows-1251, shift_jis, cp850.
+        utf-8, utf-16, latin-1, windows-1252, or any that iconv -l lists, such as windows-1251, shift_jis, cp850.
         """),
     OptionSpecification(
-      .ragged, of: .input, .value(CSVDialect.RaggedPolicy.self),
+      .ragged, of: .input, .value(CSVDialect.RaggedPolicy.self), named: "POLICY",
       help: """
-        Records with too few or too many fields: reject, pad (missing are NULL; empty surplus ones are dropped), or \
-        extra (surplus fields kept as JSON in the column "extra").
+        Records with too few or too many fields: reject, pad or extra. pad stores NULL for missing fields and drops \
+        empty surplus ones. extra keeps surplus fields as JSON in the column "extra".
         """),
     OptionSpecification(
-      .quotes, of: .input, .value(CSVDialect.Quotes.self),
+      .quotes, of: .input, .value(CSVDialect.Quotes.self), named: "POLICY",
       help: """
-        Records whose quotes make no sense: strict rejects them; lenient takes quotes inside a field as data, where \
+        Records whose quotes make no sense: strict rejects them. lenient takes quotes inside a field as data, where \
         that gives the right number of fields in one line.
         """),
     OptionSpecification(
       .columns, of: .input, .names,
       help: "Load only these fields: A,B,C by their names in the input."),
-    OptionSpecification(.rename, of: .input, .mapping, help: "OLD=NEW: another name for a field."),
     OptionSpecification(
-      .type, of: .input, .mapping,
-      help: "COL:TYPE: declared type of a column in a new table."),
+      .rename, of: .input, .mapping, named: "OLD=NEW", help: "Another name for a field."),
     OptionSpecification(
-      .flatten, of: .input, .valueOrFlag("_"), named: "sep",
+      .type, of: .input, .mapping, named: "COL:TYPE",
+      help: "Declared type of a column in a new table, as in zip:TEXT."),
+    OptionSpecification(
+      .flatten, of: .input, .valueOrFlag("_"), named: "[SEP]",
       help: "Nested JSON objects become columns: a_b. Another separator than _ may be given."),
     OptionSpecification(
-      .jsonPath, of: .input,
+      .jsonPath, of: .input, named: "PATH",
       help:
-        "Keys that lead to the array of records in a JSON document: data.items; $ for the document itself."),
+        "Keys that lead to the array of records in a JSON document: data.items. $ is the document itself."),
     OptionSpecification(
-      .jsonMap, of: .input, named: "column",
+      .jsonMap, of: .input, named: "COL",
       help: """
-        The document, or what --json-path leads to, is an object each of whose values is a record; its key goes into \
-        this column.
+        The document, or what --json-path leads to, is an object whose values are the records. The key of each goes \
+        into the column COL.
         """),
     OptionSpecification(
-      .duplicateKeys, of: .input, .value(JSONDialect.DuplicateKeys.self),
+      .duplicateKeys, of: .input, .value(JSONDialect.DuplicateKeys.self), named: "POLICY",
       help: "A key twice in one JSON object: last-wins or reject."),
     OptionSpecification(
-      .jsonNaN, of: .input, .value(JSONDialect.NonFinite.self),
+      .jsonNaN, of: .input, .value(JSONDialect.NonFinite.self), named: "POLICY",
       help: "NaN and Infinity as JSON values: null, or reject the record."),
     OptionSpecification(
-      .infer, of: .input, .value(LoadOptions.Inference.self),
-      help: "Where the types of a new table come from: sample (first MiB), full (reads all), none (TEXT)."),
+      .infer, of: .input, .value(LoadOptions.Inference.self), named: "METHOD",
+      help: "Where the types of a new table come from: sample (first MiB), full (all records), none (TEXT)."),
     OptionSpecification(
-      .maxRatio, of: .input,
+      .maxRatio, of: .input, named: "N|none",
       help: """
-        End a compressed input that becomes more than N times as large, behind its first 64 MiB; none for no bound.
+        Abort if a compressed input expands more than N times (checked after 64 MiB). none: no bound.
         """),
     OptionSpecification(
       .memory, of: .input, .value(ByteSize.self),
-      help: "Bound of all memory taken after start-up; at least 16MiB."),
+      help: "Bound of all memory taken after start-up. At least 16MiB."),
   ]
 }

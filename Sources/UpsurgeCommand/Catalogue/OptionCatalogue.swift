@@ -11,7 +11,7 @@ enum OptionCatalogue {
     + load + mirror
     + others
 
-  /// Those that are keys of a table in a job file.
+  /// Options that are keys of a table in a job file.
   static let keys = all.filter(\.isKey)
 
   private static let byTerm = Dictionary(grouping: all, by: \.term)

@@ -48,8 +48,8 @@ struct OptionSpecification: Sendable {
   let topic: OptionTopic
   let form: Form
   let place: Place
-  /// What `--help` calls its value; its own name where nothing else is said.
-  let valueName: String?
+  /// What stands for its value in help, in capitals: `COLS`, `FILE`; `[SEP]` may be left out. Empty for a flag.
+  let valueName: String
   /// A letter that means the same.
   let letter: Character?
   /// Whether only `--help-hidden` shows it.
@@ -57,7 +57,9 @@ struct OptionSpecification: Sendable {
   /// What `--help` says, and the schema of job files.
   let help: String
 
-  /// - Parameter place: where a job file has it; nil is the place of its topic.
+  /// - Parameters:
+  ///   - valueName: nil is what the form or type says.
+  ///   - place: where a job file has it; nil is the place of its topic.
   init(
     _ term: Term, of topic: OptionTopic, _ form: Form = .value(String.self), named valueName: String? = nil,
     letter: Character? = nil, in place: Place? = nil, isHidden: Bool = false, help: String
@@ -66,7 +68,7 @@ struct OptionSpecification: Sendable {
     self.topic = topic
     self.form = form
     self.place = place ?? topic.place
-    self.valueName = valueName
+    self.valueName = valueName ?? form.valueName
     self.letter = letter
     self.isHidden = isHidden
     self.help = help
@@ -77,6 +79,11 @@ struct OptionSpecification: Sendable {
 
   /// As it is typed.
   var option: String { "--\(name)" }
+
+  /// With what stands for its value: `--key COLS`, `--flatten [SEP]`, `--dry-run[=diff]`.
+  var usage: String {
+    valueName.isEmpty ? option : valueName.hasPrefix("[=") ? option + valueName : "\(option) \(valueName)"
+  }
 
   /// Whether it may be given again, each time with another value.
   var isRepeatable: Bool {
@@ -121,4 +128,18 @@ extension OptionSpecification {
 
   /// The key with its group, as messages and settings name it: `guards.max-delete`.
   var path: String { group.map { "\($0).\(key)" } ?? key }
+}
+
+extension OptionSpecification.Form {
+  /// What stands for a value where the option gives no name to it.
+  fileprivate var valueName: String {
+    switch self {
+    case .flag: ""
+    case .names, .indexes: "COLS"
+    case .mapping, .condition: "COL=VALUE"
+    case .value(let type), .list(let type), .choice(let type, _):
+      if type == ByteSize.self { "SIZE" } else if type == TimeLength.self { "DURATION" } else { "N" }
+    case .valueOrFlag: "[TEXT]"
+    }
+  }
 }

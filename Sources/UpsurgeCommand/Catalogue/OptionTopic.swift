@@ -29,6 +29,59 @@ enum OptionTopic: CaseIterable {
     }
   }
 
+  /// The heading where all options of a command are shown.
+  var heading: String {
+    switch self {
+    case .load: "This run"
+    case .mirror: "The job"
+    default: title ?? "Options"
+    }
+  }
+
+  /// What it is called in `upsurge help mirror guards`.
+  var word: String {
+    switch self {
+    case .feed: "feed"
+    case .guards: "guards"
+    case .folders: "folders"
+    case .unattended: "unattended"
+    case .input: "input"
+    case .key: "key"
+    case .table: "table"
+    case .rejects: "bad-records"
+    case .transactions: "transactions"
+    case .preview: "preview"
+    case .output, .log: "output"
+    case .forgetting: "forgetting"
+    case .schedulers: "schedulers"
+    case .load: "run"
+    case .mirror: "job"
+    case .draft, .inspect, .replay, .runs, .status, .migration, .bench: "options"
+    }
+  }
+
+  /// What it is about, in a line of the list of topics.
+  var about: String {
+    switch self {
+    case .feed: "what a delivery holds, which rows are swept, edits made locally"
+    case .guards: "what must hold before a row is swept"
+    case .folders: "in which order files are taken, and what happens to them"
+    case .unattended: "retries, deadline, and how much history is kept"
+    case .input: "format, dialect, encoding, columns, types, JSON"
+    case .key: "which row a record is about, and how that row changes"
+    case .table: "new tables and columns, indexes, triggers, foreign keys"
+    case .rejects: "stop or go on, and where rejected records are kept"
+    case .transactions: "commits, durability, locks, the write-ahead log"
+    case .preview: "what would happen, or what did: plan, dry run, changes, time"
+    case .output, .log: "summary, progress, log"
+    case .forgetting: "how to take back what a feed has delivered"
+    case .schedulers: "units for systemd, a line for crontab"
+    case .load: "resume, atomic, stop early, pack a new database"
+    case .mirror: "which tables, dry run, checks, changes that are accepted"
+    case .draft, .inspect, .replay, .runs, .status, .migration, .bench: "its options"
+    }
+  }
+
   /// The subcommands that have its options.
   var commands: Set<String> {
     switch self {

@@ -10,33 +10,9 @@ import UpsurgeBench
 
 /// `upsurge bench`: what this machine can do.
 struct BenchCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "bench",
-    abstract: "Measure this machine: the floor, the classic patterns, other programs, and upsurge load.",
-    discussion: """
-      Stores the same rows in several ways, in turn, and shows medians: plain INSERTs from memory (the floor); upserts \
-      with a new statement for each row, with one cached statement, and with multi-row VALUES (without --key these are \
-      plain INSERTs, too, and so the floor); other programs; and \
-      `upsurge load`, which reads and parses the file as well. All have WAL mode, synchronous=NORMAL, the same page \
-      size, cache, transactions and checkpoints where they can be set, and end behind the last checkpoint. A time \
-      counts only when the table is the one of upsurge load, by row count, columns and a digest of all values.
+  static let configuration = CommandConfiguration(CommandGuide.bench)
 
-      Suites: new (default) stores into a new table, changed upserts rows that are there and have all changed, \
-      unchanged upserts them as they are. Without --file it makes 500,000 rows of 6 columns, and takes about two minutes at most.
-
-      Examples:
-        upsurge bench
-        upsurge bench changed --rows 1000000 --rounds 7
-        upsurge bench --file orders.csv --key id
-        upsurge bench --compare sqlite3,sqlite-utils,duckdb --html report.html
-        upsurge bench --scratch /mnt/data --memory 512MiB --json bench.json
-
-      Exit codes: 0 measured; 2 a contender failed or stored other rows (which is said); 64 usage; 65 bad input; \
-      66 input not readable; 73 cannot create output or scratch folder; 129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 \
-      anything else. The scratch folder is removed at the end, also after a signal.
-      """)
-
-  @Argument(help: "new, changed or unchanged.")
+  @Argument(help: CommandGuide.bench["SUITE"])
   var suite: BenchJob.Suite = .new
 
   @Option(.file) var file: String?
@@ -55,11 +31,13 @@ struct BenchCommand: ParsableCommand {
 
   @Option(.json, of: .bench) var json: String?
 
-  @Option(.html) var html: String?
+  @Option(.html, of: .bench) var html: String?
 
   @Flag(.quiet, of: .bench) var isQuiet = false
 
   @Option(.progress, of: .bench) var progress: ProgressPolicy = .auto
+
+  @OptionGroup var help: HelpFlag
 
   func run() throws {
     var job = BenchJob()

@@ -3,28 +3,9 @@ import Upsurge
 
 /// `upsurge inspect`: what a source looks like, or all that is wrong with it.
 struct InspectCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "inspect",
-    abstract: "Show a source's dialect, types and the table that load would make; or what a database holds.",
-    discussion: """
-      Takes the same input options as load. With --check everything is read, nothing is stored, and every record \
-      that cannot be parsed is shown with its position; the exit code is 65 if there is one.
+  static let configuration = CommandConfiguration(CommandGuide.inspect)
 
-      Of an SQLite database, which is only read, it shows tables, columns, keys as --key takes them, indexes, \
-      foreign keys, triggers, FTS5 tables and views. Rows are counted in databases up to 256 MiB; with --check \
-      always, and the database is checked for damage. A transaction that a killed program has left open is rolled \
-      back, as by whatever opens the database next. --summary FILE writes the same as JSON.
-
-      Examples:
-        upsurge inspect people.csv
-        upsurge inspect people.csv.zst --key id --infer full
-        upsurge inspect feed.ndjson --check
-        upsurge inspect --format json --check api.json
-        upsurge inspect shop.db
-      """)
-
-  @Argument(
-    help: "A file, - for standard input, a URL, 'exec:COMMAND', sqlite:PATH#TABLE, or an SQLite database.")
+  @Argument(help: CommandGuide.inspect["SOURCE"], completion: .file())
   var source: String
 
   @OptionGroup(.input) var input: InputOptions
@@ -38,6 +19,8 @@ struct InspectCommand: ParsableCommand {
   @Flag(.check, of: .inspect) var isCheck = false
 
   @Option(.summary, of: .inspect) var summary: String?
+
+  @OptionGroup var help: HelpFlag
 
   func run() throws {
     if DatabaseDescription.isDatabase(source) { return try describeDatabase() }
@@ -63,7 +46,10 @@ struct InspectCommand: ParsableCommand {
     var code: Int32 = 0
     do throws(UpsurgeError) {
       let file = try summary.map { (path) throws(UpsurgeError) in try SummaryFile(opening: path) }
-      let database = try DatabaseDescription(path: source, isCheck: isCheck)
+      let control = RunControl()
+      let database = try Terminal().watching(control) { () throws(UpsurgeError) in
+        try DatabaseDescription(path: source, isCheck: isCheck, control: control)
+      }
       if summary != "-" { StandardOutput.print(DatabaseText.text(database), terminator: "") }
       if !StandardOutput.finish() { code = 73 }
       if !database.damages.isEmpty { code = 65 }
@@ -76,7 +62,10 @@ struct InspectCommand: ParsableCommand {
   }
 
   private func describe(_ job: InspectJob) throws(UpsurgeError) -> Int32 {
-    let found = try job.describe(table: table)
+    let control = RunControl()
+    let found = try Terminal().watching(control) { () throws(UpsurgeError) in
+      try job.describe(table: table, control: control)
+    }
     StandardOutput.print(found.summary.escapedForTerminal)
     for remark in found.remarks { StandardOutput.print("note: \(remark.escapedForTerminal)") }
     if found.isFromSample { StandardOutput.print("types from the first MiB; --infer full reads all of it") }
@@ -94,14 +83,18 @@ struct InspectCommand: ParsableCommand {
   }
 
   private func check(_ job: InspectJob) throws(UpsurgeError) -> Int32 {
-    let result = try job.check { reject in
-      StandardOutput.print(
-        "\(reject.position): \(reject.reason) [\(reject.code.rawValue)]".escapedForTerminal)
+    let control = RunControl()
+    let result = try Terminal().watching(control) { () throws(UpsurgeError) in
+      try job.check(control: control) { reject in
+        StandardOutput.print(
+          "\(reject.position): \(reject.reason) [\(reject.code.rawValue)]".escapedForTerminal)
+      }
     }
     for remark in result.remarks { StandardOutput.print(remark.escapedForTerminal) }
     for entry in result.warnings.entries {
       StandardOutput.print(
-        "note: \(Words.count(entry.count)) \(entry.code.rawValue), first at \(entry.first)".escapedForTerminal
+        "\(LedgerText.mark(of: entry.code)): \(Words.count(entry.count)) \(entry.code.rawValue), first at \(entry.first)"
+          .escapedForTerminal
       )
     }
     if result.recordCount > 0 || result.remarks.isEmpty {

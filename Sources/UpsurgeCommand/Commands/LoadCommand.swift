@@ -9,59 +9,15 @@ import Upsurge
 
 /// `upsurge load`: records of files into one table.
 struct LoadCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "load",
-    abstract: "Load records into one table.",
-    discussion: """
-      Reads CSV, TSV, NDJSON and JSON, plain or compressed (zstd, gzip); format, compression, dialect, encoding \
-      and types are found from the content and shown. A table that does not exist is created. With a key, rows \
-      that exist are updated and rows that already say so are not touched.
+  static let configuration = CommandConfiguration(CommandGuide.load)
 
-      Examples:
-        upsurge load shop.db orders orders.csv.zst --key id
-        upsurge load shop.db orders 'orders-*.csv' --key region,id
-        upsurge load shop.db zips zips.csv --type zip:TEXT --strict
-        zcat feed.ndjson.gz | upsurge load app.db events - --key id
-        upsurge load app.db feed https://example.org/feed.csv.gz --key id
-        upsurge load app.db feed 'exec:pg_dump -t feed | my-filter' --key id
-        upsurge load app.db orders sqlite:shop.db#orders --key id
-        upsurge load app.db feed 'sqlite:shop.db?query=SELECT id, total FROM orders WHERE open' --key id
-        upsurge load app.db items api.json --json-path data.items --flatten
-        upsurge load app.db feed dirty.csv --on-error reject --rejects bad.ndjson
-        upsurge load app.db feed dirty.csv --on-error reject --rejects table
-        upsurge load app.db users feed.ndjson --key id --merge coalesce --merge newer:updated_at
-        upsurge load app.db users feed.csv --key 'lower(email)' --set 'visits=visits + excluded.visits'
-        upsurge load app.db users changes.csv --key id --delete-when op=D
-        upsurge load app.db users feed.csv --key id --dry-run=diff
-        upsurge load app.db users feed.csv --key id --explain
-        upsurge load app.db users feed.csv --key id --atomic
-        upsurge load app.db users feed.csv --key id --explain-time
-
-      A URL is fetched by libcurl: redirects, retries, the rest behind a break, ~/.netrc and the proxies of the \
-      environment; a body that is cut ends the load as a cut file does. Passwords in it are neither shown nor stored. \
-      The output of exec:COMMAND is whole if COMMAND ends with status 0. Rows of another SQLite database are read in one \
-      read transaction, and every value stays what it is.
-
-      A load that was killed or stopped part way goes on from its last commit when the same command is given again; \
-      `upsurge runs DB` lists such runs.
-
-      Exit codes: 0 complete; 2 complete with rejects; 3 stopped part way, some work is committed; 4 refused by \
-      a guard; 64 usage; 65 bad input; 66 input not readable; 73 cannot create output; 75 database busy; \
-      129, 130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
-      """)
-
-  @Argument(help: "The SQLite database; made if it is not there.")
+  @Argument(help: CommandGuide.load["DATABASE"], completion: .file())
   var database: String
 
-  @Argument(help: "The table; made if it is not there.")
+  @Argument(help: CommandGuide.load["TABLE"])
   var table: String
 
-  @Argument(
-    help: """
-      Files, globs, http:// and https:// URLs, 'exec:COMMAND' for what a command writes, sqlite:PATH#TABLE or \
-      'sqlite:PATH?query=SELECT …' for rows of another database, or - for standard input (the \
-      default).
-      """)
+  @Argument(help: CommandGuide.load["SOURCE"], completion: .file())
   var sources: [String] = ["-"]
 
   @OptionGroup(.input) var input: InputOptions
@@ -90,6 +46,8 @@ struct LoadCommand: ParsableCommand {
   @Option(.rowsPerStatement) var rowsPerStatement: Int?
 
   @OptionGroup(.output) var output: OutputOptions
+
+  @OptionGroup var help: HelpFlag
 
   func run() throws {
     var options = LoadOptions()

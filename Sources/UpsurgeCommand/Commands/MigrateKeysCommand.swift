@@ -1,37 +1,14 @@
 import ArgumentParser
 import Upsurge
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// `upsurge migrate-keys`: integer keys become UUIDs.
 struct MigrateKeysCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "migrate-keys",
-    abstract: "Change integer primary keys into UUIDs, with all that refers to them.",
-    discussion: """
-      Rows of several devices can share a table only where their keys cannot be the same by chance. Each row's UUID is \
-      the MD5 hash of TABLE:ID, so that every copy of a database comes to the same ones; with --salt, of TABLE:ID:SALT. \
-      Columns of any table that refer to these keys by a declared foreign key follow, others stay as they are; indexes, triggers and full-text tables are made again. \
-      It is one transaction: where anything fails, or a reference would be broken, nothing changes. A table whose key is no \
-      integer any more stays as it is. Make a copy first: there is no way back.
+  static let configuration = CommandConfiguration(CommandGuide.migrateKeys)
 
-      Examples:
-        sqlite3 app.db "VACUUM INTO 'before.db'"
-        upsurge migrate-keys app.db lists reminders --dry-run
-        upsurge migrate-keys app.db lists reminders
-
-      Exit codes: 0; 4 references are broken, or a feed or a load that has not ended would bring integers again; 64 usage; 66 no such database; 75 database busy; \
-      1 anything else.
-      """)
-
-  @Argument(help: "The SQLite database.")
+  @Argument(help: CommandGuide.migrateKeys["DATABASE"], completion: .file())
   var database: String
 
-  @Argument(help: "Tables whose keys become UUIDs; name all that belong together.")
+  @Argument(help: CommandGuide.migrateKeys["TABLE"])
   var tables: [String]
 
   @Option(.salt) var salt: String?
@@ -42,14 +19,17 @@ struct MigrateKeysCommand: ParsableCommand {
 
   @Flag(.quiet, of: .migration) var quiet = false
 
+  @OptionGroup var help: HelpFlag
+
   func run() throws {
     var migration = MigrateKeys(database: database, tables: tables)
     migration.salt = salt
     migration.busyTimeout = busyTimeout
     migration.isDryRun = dryRun
+    let control = RunControl()
     do throws(UpsurgeError) {
-      let summary = try migration.run { table in
-        if isatty(STDERR_FILENO) == 1 && !quiet { Terminal.say("\(table.escapedForTerminal) …\n") }
+      let summary = try Terminal(isQuiet: quiet).watching(control) { () throws(UpsurgeError) in
+        try migration.run(control: control)
       }
       if !quiet { Terminal.say(Self.text(summary, isDryRun: dryRun)) }
     } catch {

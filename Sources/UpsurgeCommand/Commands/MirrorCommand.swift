@@ -4,77 +4,12 @@ import UpsurgeMirror
 
 /// `upsurge mirror`: tables that are kept in step with feeds.
 struct MirrorCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "mirror",
-    abstract: "Keep tables in step with feeds, as a job file says.",
-    usage: """
-      upsurge mirror <database> <job> [--table <table> ...] [--dry-run[=diff]] [--verify]
-      upsurge mirror <database> --table <table> --source <source> ... [options of the table]
-      upsurge mirror <database> <job> --systemd|--cron [--at <time>]
-      upsurge mirror <database> --forget <table> [--yes|--dry-run]
-      upsurge mirror init <database> <source> [--table <table>] [--key <columns>]
-      upsurge mirror --schema
-      """,
-    discussion: """
-      Each run brings every table in step with its feed. Rows that already say so are not touched; a delivery that is \
-      the same as the last one is not read. Of a snapshot, rows that it no longer has are swept where `sweep` says so, \
-      unless the delivery is cut, empty, much smaller than the last one, or would take away more than `max-delete` \
-      (10%): then the records stand, no row goes, and the exit code is 4. A run that was killed goes on, or begins \
-      anew, when it is started again. The files of a folder, and of a delta, are taken once each.
+  static let configuration = CommandConfiguration(CommandGuide.mirror)
 
-      A delivery that lacks a column which the last accepted one had, or that is written in another way (delimiter, encoding, \
-      header), is refused: --accept-change takes it, and `columns-gone: keep` or `null` answers for every night.
-
-      With `owned-by: NAME` only rows that this feed once delivered are swept: rows made locally, and those of other feeds \
-      into the same table, stay. `row-state: true` notes in `upsurge_rows`, for queries to join, which source and run had each \
-      row last. `local-edits: repair` brings rows that were edited or deleted in the database back to what the feed says; \
-      `local-edits: keep` lets such edits win.
-
-      Tables that refer to each other are stored in one transaction, those to which others refer first, and swept in the \
-      opposite order; circles are no matter. A record whose parent is not there waits in the quarantine, and is stored by \
-      the run that finds the parent. With `atomic: job` all tables are one transaction: readers see all of the old or all of \
-      the new, and a table that fails takes the others back. `atomic: bounded` stores each table by itself.
-
-      A job file is YAML (or JSON): `defaults`, `atomic: table|job|bounded` and `tables`, a mapping of each table's name \
-      to its settings. A setting is an option below, or of `upsurge load`, without its dashes: `merge: newer:changed`. \
-      --schema prints the JSON Schema of all of them.
-
-        defaults: { rejects: table }
-        tables:
-          members:
-            source: feed.csv
-            key: [Symbol]
-            kind: snapshot
-            sweep: hard
-            scope: tenant = 7
-            guards: { max-delete: 10%, min-ratio: 0.5 }
-
-      Relative paths start at the folder of the job file. Secrets stay out of it: ${env:NAME} and ${file:PATH} in \
-      `source` and `headers` are put in when it is read, and told nowhere (the path of a file is stored); $${ is the text ${.
-
-      Examples:
-        upsurge mirror init shop.db feed.csv --key id > job.yaml
-        upsurge mirror shop.db job.yaml --check-job
-        upsurge mirror shop.db job.yaml --check
-        upsurge mirror shop.db job.yaml --dry-run=diff
-        upsurge mirror shop.db job.yaml --summary - --metrics /var/lib/node_exporter/shop.prom
-        upsurge mirror shop.db --table members --source feed.csv --key id --sweep hard
-        upsurge mirror shop.db job.yaml --deadline 2h
-        upsurge mirror shop.db job.yaml --log json 2>> /var/log/shop.ndjson
-        upsurge mirror shop.db job.yaml --systemd --at 04:30
-        upsurge mirror shop.db --forget members --dry-run
-        upsurge status shop.db --max-age 26h
-
-      Exit codes: 0 every table is in step; 2 the same, with rejected or quarantined records, or --check has warnings; \
-      4 a guard refused, which the message says; 3 stopped part way, by --deadline for one, some of the job is \
-      committed; 64 usage; 65 bad input; 66 input not readable; 73 cannot create output; 75 database busy; 129, \
-      130 and 143 ended by SIGHUP, SIGINT, SIGTERM; 1 anything else.
-      """)
-
-  @Argument(help: "The SQLite database.")
+  @Argument(help: CommandGuide.mirror["DATABASE"], completion: .file())
   var database: String?
 
-  @Argument(help: "The job file.")
+  @Argument(help: CommandGuide.mirror["JOB"], completion: .file())
   var job: String?
 
   @Option(.table) var tableWords: [String] = []
@@ -112,6 +47,8 @@ struct MirrorCommand: ParsableCommand {
   @OptionGroup(.output) var output: OutputOptions
 
   @OptionGroup(.log) var logging: LogOptions
+
+  @OptionGroup var help: HelpFlag
 
   func run() throws {
     let terminal = Terminal(output: output, log: logging.log)
@@ -176,17 +113,16 @@ struct MirrorCommand: ParsableCommand {
     let control = RunControl()
     Signals.forward(to: control)
     var isReported = true
+    // Also while no table is read: tables of one transaction are swept and committed together.
+    let drawer = terminal.draw(control, needsTable: true)
     let summary = job.run(
-      control: control, note: terminal.note, tick: { terminal.show($0) },
-      tableDone: {
-        terminal.clearProgress()
-        terminal.show($0, in: job)
-      },
+      control: control, note: terminal.note,
+      tableDone: { table in terminal.withoutProgress { terminal.show(table, in: job) } },
       report: { summary in
         isReported = summaryFile?.write(summary.json) ?? true
         return isReported
       })
-    terminal.clearProgress()
+    drawer?.end()
     terminal.show(summary)
     if let metricsFile, !metricsFile.write(summary) { isReported = false }
     var code = summary.exitCode

@@ -4,30 +4,21 @@ import Upsurge
 /// `upsurge mirror init`: a first job file, to be read and changed.
 struct MirrorInitCommand: ParsableCommand {
   /// What the argument parser calls it: to that parser `init` would be the name of a database.
-  static let name = "mirror-init"
+  static let name = CommandGuide.mirrorInit.parsedName
 
-  static let configuration = CommandConfiguration(
-    commandName: name,
-    abstract: "Write a commented job file for a source and a database to standard output.",
-    usage: "upsurge mirror init <database> <source> [--table <table>] [--key <columns>]",
-    discussion: """
-      Looks at the source as `upsurge inspect` does, and at the tables and keys of the database, where it is there. \
-      Nothing is changed.
+  static let configuration = CommandConfiguration(CommandGuide.mirrorInit, shouldDisplay: false)
 
-      Example:
-        upsurge mirror init shop.db feed.csv --key id > job.yaml
-      """,
-    shouldDisplay: false)
-
-  @Argument(help: "The SQLite database; need not be there.")
+  @Argument(help: CommandGuide.mirrorInit["DATABASE"], completion: .file())
   var database: String
 
-  @Argument(help: "A file, glob, folder, URL, exec:COMMAND or sqlite:PATH#TABLE.")
+  @Argument(help: CommandGuide.mirrorInit["SOURCE"], completion: .file())
   var source: String
 
   @Option(.table, of: .draft) var table: String?
 
   @Option(.key, of: .draft) var key: String?
+
+  @OptionGroup var help: HelpFlag
 
   func run() throws {
     let names = try key.map { try NameList.parse($0, option: "--key") }

@@ -12,24 +12,12 @@ import Upsurge
 package struct Root: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "upsurge",
-    abstract: "Gets records into SQLite fast, and keeps them right.",
-    discussion: """
-      Examples:
-        upsurge load app.db people people.csv
-        upsurge load app.db people people.csv.zst --key id
-        zcat feed.ndjson.gz | upsurge load app.db events - --key id
-        upsurge mirror app.db job.yaml
-        upsurge inspect people.csv
-        upsurge mirror init app.db feed.csv --key id
-        upsurge runs app.db
-        upsurge replay app.db
-        upsurge migrate-keys app.db lists reminders --dry-run
-        upsurge bench
-      """,
+    abstract: CommandGuide.root.abstract,
     version: upsurgeVersion,
     subcommands: [
       LoadCommand.self, MirrorCommand.self, MirrorInitCommand.self, InspectCommand.self, RunsCommand.self,
       ReplayCommand.self, StatusCommand.self, MigrateKeysCommand.self, BenchCommand.self,
+      PagesCommand.self,
     ])
 
   package init() {}
@@ -41,6 +29,13 @@ package struct Root: ParsableCommand {
     var arguments = Array(CommandLine.arguments.dropFirst())
     // Before anything can go wrong with the rest of them.
     if Terminal.asksForJSON(arguments) { Terminal.beginJSON() }
+    if arguments.count == 2, arguments.contains("--version"),
+      arguments.contains("-v") || arguments.contains("--verbose")
+    {
+      StandardOutput.print(VersionText().text)
+      exit(withError: StandardOutput.finish() ? ExitCode.success : ExitCode(73))
+    }
+    help(arguments)
     if arguments.starts(with: ["mirror", "init"]) {
       arguments.replaceSubrange(0..<2, with: [MirrorInitCommand.name])
     }
@@ -64,6 +59,27 @@ package struct Root: ParsableCommand {
     } catch {
       end(with: error)
     }
+  }
+
+  /// Shows help and ends, where it is asked for.
+  private static func help(_ arguments: [String]) {
+    do throws(HelpRequest.Unknown) {
+      guard let request = try HelpRequest(arguments) else { return }
+      let columns = TextColumns(width: TerminalStyle.width)
+      StandardOutput.print(
+        request.text(
+          defaults: defaults(of: request.guide), columns: columns,
+          isColoured: TerminalStyle.isColoured(STDOUT_FILENO)), terminator: "")
+      exit(withError: StandardOutput.finish() ? nil : ExitCode(73))
+    } catch {
+      fail(error.message, command: error.command)
+    }
+  }
+
+  /// What holds where an option of a command is not given, by the option's name.
+  static func defaults(of guide: CommandGuide) -> [String: String] {
+    let command = configuration.subcommands.first { $0._commandName == guide.parsedName }
+    return command.map { OptionText.defaults(in: $0.helpMessage(includeHidden: true, columns: 5_000)) } ?? [:]
   }
 
   /// Ends as the argument parser would, with what the command line says shown as text.

@@ -9,23 +9,9 @@ import Upsurge
 
 /// `upsurge runs`: what a database knows of past runs.
 struct RunsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "runs",
-    abstract: "List runs that did not end, and those kept by --history.",
-    discussion: """
-      A load commits its position with its rows. One that was killed or stopped stays listed here, and the same \
-      command, which is shown, goes on behind its last committed record; it disappears when its ledger has been shown. A load with \
-      --history stays.
+  static let configuration = CommandConfiguration(CommandGuide.runs)
 
-      Examples:
-        upsurge runs shop.db
-        upsurge runs shop.db --json | jq '.[] | select(.state == "stopped")'
-        upsurge runs shop.db --forget 3
-
-      Exit codes: 0; 4 the run to forget is at work; 64 usage; 66 no such database, or it cannot be read; 75 database busy; 1 anything else.
-      """)
-
-  @Argument(help: "The SQLite database.")
+  @Argument(help: CommandGuide.runs["DATABASE"], completion: .file())
   var database: String
 
   @Flag(.json) var json = false
@@ -33,6 +19,8 @@ struct RunsCommand: ParsableCommand {
   @Option(.forget, of: .runs) var forget: Int64?
 
   @Option(.busyTimeout, of: .runs) var busyTimeout: Int32 = 5_000
+
+  @OptionGroup var help: HelpFlag
 
   func run() throws {
     do throws(UpsurgeError) {

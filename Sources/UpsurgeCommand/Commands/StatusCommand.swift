@@ -4,34 +4,29 @@ import UpsurgeMirror
 
 /// `upsurge status`: how mirrored tables stand.
 struct StatusCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "status",
-    abstract: "Say how mirrored tables stand: last good run, age, failures.",
-    discussion: """
-      Changes nothing. For monitoring, the exit code says whether every table is in step with its feed. A table whose last \
-      try has failed is not, also while its run waits for another one.
+  static let configuration = CommandConfiguration(CommandGuide.status)
 
-      Examples:
-        upsurge status app.db
-        upsurge status app.db --max-age 26h
-        upsurge status app.db --json | jq '.[] | select(.good | not)'
-
-      Exit codes: 0 every last run went well, no longer ago than --max-age; 1 one did not, or the database mirrors \
-      nothing; 64 usage; 66 no such database, or it cannot be read; 75 database busy. Who may not \
-      write the database or its folder leaves no file there.
-      """)
-
-  @Argument(help: "The SQLite database.")
+  @Argument(help: CommandGuide.status["DATABASE"], completion: .file())
   var database: String
 
   @Option(.maxAge) var maxAge: TimeLength?
 
   @Flag(.json, of: .status) var isJSON = false
 
+  @Option(.html, of: .status) var html: String?
+
+  @OptionGroup var help: HelpFlag
+
   func run() throws {
+    if html == "-" { throw ValidationError("--html takes a file: standard output is for the list") }
     let feeds: [FeedStatus]
+    let page: (file: PageFile, html: String)?
     do throws(UpsurgeError) {
       feeds = try FeedStatus.all(database: database)
+      page = try html.map { (path) throws(UpsurgeError) in
+        let report = try MirrorReport(database: database, feeds: feeds, maximumAge: maxAge?.seconds)
+        return (try PageFile(path, option: "--html", noun: "page"), report.html)
+      }
     } catch {
       Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
       throw ExitCode(error.exitCode(hasCommittedWork: false))
@@ -48,7 +43,8 @@ struct StatusCommand: ParsableCommand {
         "upsurge: \(Terminal.visible(database)) mirrors nothing yet\n  fix: upsurge mirror \(database.quotedForShell) JOB.yaml\n"
       )
     }
-    guard StandardOutput.finish() else { throw ExitCode(73) }
+    let isWritten = page.map { $0.file.write(Array($0.html.utf8)) } ?? true
+    guard StandardOutput.finish(), isWritten else { throw ExitCode(73) }
     if feeds.isEmpty || !feeds.allSatisfy({ $0.isGood(maximumAge: limit) }) { throw ExitCode(1) }
   }
 }
@@ -61,7 +57,7 @@ enum StatusText {
     line += feed.table.escapedForTerminal
     if let owner = feed.ownedBy { line += " (\(owner.escapedForTerminal))" }
     if let goodAt = feed.goodAt, let age = feed.age {
-      line += ": \(isGood ? "" : "last ")in step \(Self.age(age)) ago (\(goodAt.escapedForTerminal))"
+      line += ": \(isGood ? "" : "last ")in step \(AgeText.text(age)) ago (\(goodAt.escapedForTerminal))"
     } else {
       line += ": never in step yet"
     }
@@ -77,20 +73,13 @@ enum StatusText {
           + digest.escapedForTerminal
       }
     } else if feed.isBetweenTries {
-      line += "\n      its last try failed, exit code \(feed.exitCode) at \(feed.checkedAt.escapedForTerminal)"
+      line +=
+        "\n      its last try failed, exit code \(feed.exitCode) at \(feed.checkedAt.escapedForTerminal)"
       if let message = feed.message { line += ": \(message.escapedForTerminal)" }
       line += "; the run waits for another one, or has ended without it: upsurge mirror runs it again"
     } else if let maximumAge, let age = feed.age, age > maximumAge {
-      line += "\n      that is longer ago than \(Self.age(maximumAge))"
+      line += "\n      that is longer ago than \(AgeText.text(maximumAge))"
     }
     return line
-  }
-
-  /// `3 min`, `26 h`, `4 d`: the largest unit of which there are at least two.
-  static func age(_ seconds: Double) -> String {
-    for (name, factor) in [("d", 86_400.0), ("h", 3_600), ("min", 60)] where seconds >= 2 * factor {
-      return "\(Int(seconds / factor)) \(name)"
-    }
-    return "\(Int(seconds)) s"
   }
 }

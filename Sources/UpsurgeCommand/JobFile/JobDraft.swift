@@ -121,7 +121,7 @@ extension JobDraft {
     var lines = [
       "# A job of `upsurge mirror`, written by `upsurge mirror init`: read it, change it, keep it.",
       "#   upsurge mirror \(Self.shown(database.quotedForShell)) job.yaml --check-job    says in words what it does",
-      "#   upsurge mirror --schema                all keys; upsurge load --help says what most of them mean",
+      "#   upsurge mirror --schema                all keys; upsurge mirror --help-all says what they mean",
       "# Relative paths start at the folder of this file.", "",
       "# What becomes visible at once: table (each delivery of a table), job (all tables), bounded (transactions).",
       "atomic: table", "", "# For every table that does not say something else.", "defaults:",

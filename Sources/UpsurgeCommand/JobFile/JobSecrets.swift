@@ -21,7 +21,7 @@ struct JobSecrets {
   struct Found {
     /// Each value, with what stands for it in the text.
     var shown: [String: String] = [:]
-    /// Those that commands refer to, by the variables of their environment.
+    /// Values that commands refer to, by the variables of their environment.
     var environment: [String: String] = [:]
 
     /// The variable that holds a value.
@@ -92,7 +92,7 @@ struct JobSecrets {
     }
   }
 
-  /// The same for a text that is shown nowhere.
+  /// Replaces references as ``expand(_:path:place:noting:)`` does, in a text that is shown nowhere.
   func expand(_ text: String, path: String, place: JobPlace) throws(UpsurgeError) -> String {
     var found = Found()
     return try expand(text, path: path, place: place, noting: &found)

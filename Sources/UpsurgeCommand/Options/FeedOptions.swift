@@ -6,7 +6,7 @@ import UpsurgeMirror
 struct FeedOptions: ParsableArguments {
   @Option(.kind) var kind: MirrorTable.Kind = .snapshot
 
-  @Option(.sweep) var sweep: MirrorTable.Sweep = .none
+  @Option(.sweep) var sweep: RowSweep = .none
 
   @Option(.scope) var scope: String?
 

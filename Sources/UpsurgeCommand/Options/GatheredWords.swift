@@ -15,10 +15,11 @@ enum GatheredWords {
   /// What the argument parser is given. After `--` all words stay as they are.
   static func gather(_ arguments: [String]) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
-    let known = OptionCatalogue.options(of: arguments.first).filter {
-      $0.isRepeatable && $0.type == String.self
+    var words = Array(arguments[..<end])
+    if !RepeatedOption.again(in: arguments[..<end]).isEmpty {
+      let known = OptionCatalogue.options(of: arguments.first).filter { $0.isRepeatable && $0.type == String.self }
+      words = gatherValues(arguments[..<end], of: Set(known.map(\.option)))
     }
-    var words = gatherValues(arguments[..<end], of: Set(known.map(\.option)))
     if words.first == "load" { words = gatherSources(words) }
     return words + arguments[end...]
   }

@@ -12,14 +12,17 @@ enum RepeatedOption {
   static func first(in arguments: [String]) -> String? {
     let words = arguments.prefix { $0 != "--" }
     if words.contains("--help") || words.contains("-h") { return nil }
+    let again = again(in: words)
+    if again.isEmpty { return nil }
     let known = OptionCatalogue.options(of: words.first)
     let repeatable = flags.union(known.filter { $0.isFlag || $0.isRepeatable }.map(\.option))
+    return again.first { !repeatable.contains($0) }
+  }
+
+  /// Options that stand there before, in the order of the words; empty for most command lines, which need no catalogue then.
+  static func again(in words: ArraySlice<String>) -> [String] {
     var seen: Set<String> = []
-    for word in words where word.hasPrefix("--") {
-      let option = String(word.prefix { $0 != "=" })
-      if !repeatable.contains(option), !seen.insert(option).inserted { return option }
-    }
-    return nil
+    return words.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }.filter { !seen.insert($0).inserted }
   }
 
   static func message(_ option: String) -> String {

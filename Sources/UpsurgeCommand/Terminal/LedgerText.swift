@@ -13,7 +13,7 @@ enum LedgerText {
     }
     lines.append(
       "\(summary.table.escapedForTerminal) in \(summary.database.escapedForTerminal): \(Words.count(ledger.read, "record")) read in "
-        + "\(Words.seconds(summary.seconds)) (\(Words.count(UInt64(summary.rowsPerSecond))) rows/s)"
+        + "\(Words.seconds(summary.metrics.seconds)) (\(Words.count(UInt64(summary.rowsPerSecond))) rows/s)"
         + earlier(summary))
     let shown = ledger.entries.dropFirst().filter { word, count in
       count > 0 || ["inserted", "updated", "unchanged", "rejected"].contains(word)
@@ -44,16 +44,26 @@ enum LedgerText {
       let alike = told.filter { $0.code == entry.code }
       if alike.count <= shownColumnLimit {
         lines.append(
-          "note: \(words(for: entry.code, entry.count))\(place(entry)), first at \(entry.first)"
+          "\(mark(of: entry.code)): \(words(for: entry.code, entry.count))\(place(entry)), first at \(entry.first)"
             + (isNew ? remedy(entry) : ""))
       } else if coalesced.insert(entry.code).inserted {
         let count = alike.reduce(0) { $0 + $1.count }
         lines.append(
-          "note: \(words(for: entry.code, count)) in \(Words.count(UInt64(alike.count), "column")), first\(place(entry)) at "
+          "\(mark(of: entry.code)): \(words(for: entry.code, count)) in \(Words.count(UInt64(alike.count), "column")), first\(place(entry)) at "
             + "\(entry.first)")
       }
     }
     return lines
+  }
+
+  /// `warning` where the database may not hold what the input means, `note` for what was asked for or changes no value.
+  static func mark(of code: WarningLog.Code) -> String {
+    switch code {
+    case .blankLine, .comment, .byteOrderMark, .repeatedHeader, .trailingComment, .padded, .surplusEmpty, .headerRenamed,
+      .columnAdded, .columnSkipped:
+      "note"
+    default: "warning"
+    }
   }
 
   /// What would have kept a value as it was written.
@@ -86,7 +96,7 @@ enum LedgerText {
   /// Where quarantined records are, and what became of those of earlier runs.
   private static func quarantine(_ summary: RunSummary) -> [String] {
     var lines: [String] = []
-    if summary.committedCount > 0 && summary.ledger.quarantined > 0 && summary.keepsRecords {
+    if summary.progress.committedCount > 0 && summary.ledger.quarantined > 0 && summary.keepsRecords {
       lines.append(
         "  quarantined records are kept in the table upsurge_quarantine; once table \(summary.table) has a place for"
           + " them, or the rows they refer to are there, `upsurge replay \(summary.database.quotedForShell)` stores them"
@@ -102,14 +112,14 @@ enum LedgerText {
 
   /// How much of the ledger an earlier part of the run has brought.
   private static func earlier(_ summary: RunSummary) -> String {
-    if summary.resumedCount == 0 { return "" }
-    let isAll = summary.resumedCount == summary.ledger.read
-    return "; \(isAll ? "all" : Words.count(summary.resumedCount)) of them were committed before"
+    if summary.progress.resumedCount == 0 { return "" }
+    let isAll = summary.progress.resumedCount == summary.ledger.read
+    return "; \(isAll ? "all" : Words.count(summary.progress.resumedCount)) of them were committed before"
   }
 
   /// Why the write-ahead log grew past its limit, or is still there.
   private static func log(_ summary: RunSummary) -> [String] {
-    guard let pin = summary.logPin else { return [] }
+    guard let pin = summary.wal.pin else { return [] }
     let seconds = Words.seconds(pin.seconds)
     var text =
       "  the write-ahead log grew to \(Words.bytes(Double(pin.peakByteCount))): \(pin.holder) read from it for"
@@ -126,25 +136,26 @@ enum LedgerText {
     let start = summary.signal != nil ? "interrupted" : "stopped"
     if summary.isDryRun { return "\(start) before the end of the input" }
     // The message counts all rejects, the ledger those that were not rolled back.
-    let rest = summary.remedy == .moreRejects ? "; what was rolled back is neither counted nor kept" : ""
-    guard summary.committedCount > 0 else {
+    let rest =
+      summary.progress.remedy == .moreRejects ? "; what was rolled back is neither counted nor kept" : ""
+    guard summary.progress.committedCount > 0 else {
       return "\(start): nothing of this run is in the database\(rest)"
     }
-    let place = summary.committedThrough.map { ", the last one at \($0)" } ?? ""
-    let verb = summary.committedCount == 1 ? "is" : "are"
-    let count = "\(Words.count(summary.committedCount, "record")) \(verb)"
-    if !summary.hasBegunToWrite && !summary.isResumable {
+    let place = summary.progress.committedThrough.map { ", the last one at \($0)" } ?? ""
+    let verb = summary.progress.committedCount == 1 ? "is" : "are"
+    let count = "\(Words.count(summary.progress.committedCount, "record")) \(verb)"
+    if !summary.progress.hasBegunToWrite && !summary.progress.isResumable {
       return "refused: \(count) in the database from an earlier run of this job\(place)"
     }
     let end = "\(start): \(count) committed\(place)\(rest)"
-    return summary.isResumable ? end + "\n  " + goingOn(summary) : end
+    return summary.progress.isResumable ? end + "\n  " + goingOn(summary) : end
   }
 
   /// How the run goes on.
   private static func goingOn(_ summary: RunSummary) -> String {
     var command = "the same command"
-    if summary.beginsAnew { command += " without --resume never" }
-    switch summary.remedy {
+    if summary.progress.beginsAnew { command += " without --resume never" }
+    switch summary.progress.remedy {
     case .rejecting: command += " with --on-error reject --rejects FILE"
     case .moreRejects: command += " with a larger --max-rejects"
     case nil: if summary.signal == nil { command = "once that is mended, " + command }
@@ -154,15 +165,16 @@ enum LedgerText {
 
   /// What is to be known before the run is started again.
   private static func repetition(_ summary: RunSummary) -> [String] {
-    guard summary.signal != nil || summary.error != nil, summary.committedCount > 0, !summary.isDryRun,
-      !summary.isResumable,
-      let repetition = summary.repetition
+    guard summary.signal != nil || summary.error != nil, summary.progress.committedCount > 0,
+      !summary.isDryRun,
+      !summary.progress.isResumable,
+      let repetition = summary.progress.repetition
     else { return [] }
     // What was only rejected, or changed nothing, is not in the table.
     let ledger = summary.ledger
-    let stored = min(ledger.inserted + ledger.updated, summary.committedCount)
+    let stored = min(ledger.inserted + ledger.updated, summary.progress.committedCount)
     if stored == 0 { return [] }
-    let which = stored == summary.committedCount ? (stored == 1 ? "this " : "these ") : ""
+    let which = stored == summary.progress.committedCount ? (stored == 1 ? "this " : "these ") : ""
     return [
       "  running it again would \(repetition.rawValue) \(which)\(stored == 1 && !which.isEmpty ? "record" : Words.count(stored, "record")) twice; "
         + "--atomic makes a run all or nothing"

@@ -47,6 +47,10 @@ enum StandardOutput {
   }
 
   private static func write(_ state: inout (text: [UInt8], failure: Int32?)) {
+    // What is printed would stand behind a progress line on the same terminal.
+    if !state.text.isEmpty, Signals.isProgressDrawn.load(ordering: .relaxed), isatty(STDOUT_FILENO) == 1 {
+      Terminal.say("\r\u{1B}[K")
+    }
     if state.failure == nil, !Terminal.write(state.text, to: STDOUT_FILENO) { state.failure = errno }
     state.text.removeAll(keepingCapacity: true)
   }

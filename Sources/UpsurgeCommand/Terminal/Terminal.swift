@@ -18,21 +18,36 @@ final class Terminal: Sendable {
   private let log: LogFormat
   /// Seconds between two lines of progress.
   private let progressPause: Double
+  /// Seconds until the first one: what is soon over is over without.
+  private let progressDelay: Double
   /// Whether everything that is said is JSON, also what is said where no terminal is at hand.
   private static let saysJSON = Atomic<Bool>(false)
+  private static let isColoured = TerminalStyle.isColoured(STDERR_FILENO)
   private let watch = Stopwatch()
   /// How often each kind of note was told.
   private let noteCounts = Guarded<NoteCounts>(NoteCounts())
-  /// Whether a progress line stands on the screen, and when the last one was drawn.
-  private let state = Guarded<(isDrawn: Bool, drawnAt: Double)>((false, -1))
+  /// Whether a progress line stands on the screen, when the last one was drawn, and whether none is to be drawn now.
+  private let state = Guarded<LineState>(LineState())
+  private struct LineState {
+    var isDrawn = false
+    var drawnAt = -1.0
+    var isPaused = false
+  }
 
-  init(output: OutputOptions, log: LogFormat = .text) {
-    isQuiet = output.isQuiet
-    isVerbose = output.isVerbose
+  convenience init(output: OutputOptions, log: LogFormat = .text) {
+    self.init(isQuiet: output.isQuiet, isVerbose: output.isVerbose, progress: output.progress, log: log)
+  }
+
+  init(
+    isQuiet: Bool = false, isVerbose: Bool = false, progress: ProgressPolicy = .auto, log: LogFormat = .text
+  ) {
+    self.isQuiet = isQuiet
+    self.isVerbose = isVerbose
     self.log = log
     let isWatched = log == .json || isatty(STDERR_FILENO) == 1
-    showsProgress = !output.isQuiet && (output.progress == .always || output.progress == .auto && isWatched)
-    progressPause = log == .text ? 0.2 : output.progress == .always ? 1 : 10
+    showsProgress = !isQuiet && (progress == .always || progress == .auto && isWatched)
+    progressPause = log == .text ? 0.2 : progress == .always ? 1 : 10
+    progressDelay = log == .text && progress == .auto ? 0.5 : 0
     if log == .json { Terminal.beginJSON() }
   }
 
@@ -57,7 +72,7 @@ final class Terminal: Sendable {
   /// Writes to standard error as it is; where JSON is asked for, as an error's line.
   static func say(_ text: String) {
     guard saysJSON.load(ordering: .relaxed) else {
-      _ = write(Array(text.utf8), to: STDERR_FILENO)
+      _ = write(Array((isColoured ? TerminalStyle.painted(text) : text).utf8), to: STDERR_FILENO)
       return
     }
     let words = text.hasPrefix("upsurge: ") ? text.dropFirst("upsurge: ".utf8.count) : text[...]
@@ -96,8 +111,11 @@ final class Terminal: Sendable {
 
   private func show(_ note: RunNote) {
     if log == .json { return Terminal.say(LogLine(note)) }
-    clearProgress()
-    Terminal.say((note.level == .warning ? "note: " : "") + Terminal.visible(note.text) + "\n")
+    // No other thread draws the line between the two.
+    state.withLock { state in
+      clear(&state)
+      Terminal.say((note.level == .warning ? "warning: " : "") + Terminal.visible(note.text) + "\n")
+    }
   }
 
   /// Says in one line of each kind of note how many more there were.
@@ -110,23 +128,50 @@ final class Terminal: Sendable {
     guard showsProgress else { return }
     let seconds = watch.seconds
     state.withLock { state in
-      guard seconds - state.drawnAt >= progressPause else { return }
+      guard !state.isPaused, seconds >= progressDelay, seconds - state.drawnAt >= progressPause else {
+        return
+      }
       if log == .json {
         state.drawnAt = seconds
         return Terminal.say(LogLine(progress, seconds: seconds))
       }
-      state = (true, seconds)
+      (state.isDrawn, state.drawnAt) = (true, seconds)
       Signals.isProgressDrawn.store(true, ordering: .relaxed)
-      Terminal.say("\r\u{1B}[K" + ProgressLine.text(progress, seconds: seconds))
+      Terminal.say("\r\u{1B}[K" + ProgressLine.fitted(ProgressLine.text(progress, seconds: seconds)))
     }
   }
 
-  func clearProgress() {
+  func clearProgress() { state.withLock { clear(&$0) } }
+
+  private func clear(_ state: inout LineState) {
+    if state.isDrawn { Terminal.say("\r\u{1B}[K") }
+    state.isDrawn = false
+    Signals.isProgressDrawn.store(false, ordering: .relaxed)
+  }
+
+  /// Does what may take long, and draws meanwhile how far it is.
+  func watching<Result>(
+    _ control: RunControl, _ work: () throws(UpsurgeError) -> Result
+  ) throws(UpsurgeError) -> Result {
+    let drawer = draw(control)
+    defer { drawer?.end() }
+    return try work()
+  }
+
+  /// Draws how far a run is until `end` is called; nil where nobody is shown it.
+  /// - Parameter needsTable: whether it begins only with the first table of a job.
+  func draw(_ control: RunControl, needsTable: Bool = false) -> ProgressDrawer? {
+    showsProgress ? ProgressDrawer(control, on: self, needsTable: needsTable) : nil
+  }
+
+  /// Says something of several lines, between which nobody draws.
+  func withoutProgress(_ talk: () -> Void) {
     state.withLock { state in
-      if state.isDrawn { Terminal.say("\r\u{1B}[K") }
-      state.isDrawn = false
-      Signals.isProgressDrawn.store(false, ordering: .relaxed)
+      clear(&state)
+      state.isPaused = true
     }
+    talk()
+    state.withLock { $0.isPaused = false }
   }
 
   /// The ledger, the warnings, and why the run ended if it ended early.
@@ -138,9 +183,9 @@ final class Terminal: Sendable {
     guard !isQuiet else {
       return showRespelled(summary.warnings, inNewTable: summary.createdTable != nil)
     }
-    if summary.error?.code == .usage && summary.committedCount == 0 {
+    if summary.error?.code == .usage && summary.progress.committedCount == 0 {
       // A ledger of zeros says nothing.
-      return summary.hasBegunToWrite
+      return summary.progress.hasBegunToWrite
         ? Terminal.say("  stopped: nothing of this run is in the database\n") : ()
     }
     Terminal.say(Terminal.visible(LedgerText.text(summary)))
@@ -213,34 +258,6 @@ extension Terminal {
       return isQuiet && [0, 2].contains(summary.exitCode) ? () : Terminal.say(LogLine(summary))
     }
     if let error = summary.error { show(error) }
-  }
-}
-
-/// The line that is drawn while a run goes on.
-enum ProgressLine {
-  /// `[####] 42 %  12.0 MiB  1,200,000 rows  600,000 rows/s  ETA 0:03`; without a total there is no share and no ETA.
-  /// At the end stands what goes on behind the last record.
-  static func text(_ progress: RunControl.Progress, seconds: Double) -> String {
-    let elapsed = max(seconds, 0.001)
-    var parts: [String] = []
-    if let total = progress.totalBytes, total > 0 {
-      let share = min(Double(progress.bytes) / Double(total), 1)
-      let filled = Int(share * 20)
-      parts.append(
-        "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 20 - filled) + "]")
-      parts.append("\(Int(share * 100)) %")
-    }
-    parts.append(Words.bytes(Double(progress.bytes)))
-    parts.append("\(Words.count(progress.records)) rows")
-    parts.append("\(Words.count(UInt64(Double(progress.records) / elapsed))) rows/s")
-    if let total = progress.totalBytes, progress.bytes > 0, progress.bytes < total {
-      let rest = elapsed * Double(total - progress.bytes) / Double(progress.bytes)
-      parts.append("ETA \(Words.duration(rest))")
-    }
-    if progress.stage == .sorting { parts.append("sorting keys") }
-    if progress.stage == .sweeping { parts.append("removing rows") }
-    if progress.rejects > 0 { parts.append("\(Words.count(progress.rejects)) rejected") }
-    return parts.joined(separator: "  ")
   }
 }
 

@@ -24,7 +24,7 @@ extension RowLimit: ExpressibleByArgument {
   }
 }
 
-extension MirrorTable.Sweep: ExpressibleByArgument {
+extension RowSweep: ExpressibleByArgument {
   public static var allValueStrings: [String] { ["none", "hard", "soft:COL"] }
 
   public init?(argument: String) {

@@ -127,7 +127,7 @@ final class CommandChild: @unchecked Sendable {
     if status == nil { kill(-process, SIGKILL) }
   }
 
-  /// The same where no thread attends to it.
+  /// Kills the program where no thread attends to it, and waits for its end.
   func killAtOnce() {
     kill(-process, SIGKILL)
     var status: Int32 = 0

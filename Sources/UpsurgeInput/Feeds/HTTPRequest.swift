@@ -79,7 +79,7 @@ package struct HTTPRequest: Sendable {
 package struct HTTPQuestion: Sendable {
   /// By name; the values are never shown.
   package var headers: [String: String] = [:]
-  /// Those of the last answer: the same content need not be sent again.
+  /// The validators of the last answer: the same content need not be sent again.
   package var validators = HTTPValidators()
   package var mask = SecretMask()
   /// Variables that a command gets beside the environment of this process: the secrets that it refers to.

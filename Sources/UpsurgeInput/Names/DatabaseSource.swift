@@ -39,7 +39,7 @@ package struct DatabaseSource: Sendable, Hashable {
     if path.isEmpty { return nil }
   }
 
-  /// The same with another path.
+  /// The name of the source, with another path.
   package func name(path: String) -> String {
     switch rows {
     case .table(let table): "\(Source.Opening.databaseMark)\(path)#\(table)"

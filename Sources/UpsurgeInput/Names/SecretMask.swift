@@ -72,7 +72,7 @@ package struct SecretMask: Sendable {
     words.isEmpty ? text : String(decoding: masked(Array(text.utf8)), as: UTF8.self)
   }
 
-  /// The same of bytes; what was put in is not searched again.
+  /// Bytes without the secrets; what was put in is not searched again.
   func masked(_ bytes: [UInt8]) -> [UInt8] {
     if words.isEmpty { return bytes }
     var out: [UInt8] = []

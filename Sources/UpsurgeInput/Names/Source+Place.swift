@@ -18,7 +18,7 @@ extension Source {
     }
   }
 
-  /// The same with its path in a folder, where that is a relative one.
+  /// The source with its path in a folder, where that is a relative one.
   /// - Parameter folder: with a slash at its end; empty for the working folder.
   package func starting(in folder: String) -> Source {
     switch opening {

@@ -76,7 +76,7 @@ enum URLText {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The same for each URL inside a text, where it ends at a space or a quote.
+  /// A text in which each URL is redacted; a URL ends at a space or a quote.
   static func redacted(within text: String) -> String {
     let bytes = Array(text.utf8)
     var out: [UInt8] = []

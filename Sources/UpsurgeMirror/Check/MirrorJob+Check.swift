@@ -1,7 +1,7 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension MirrorJob {
   /// Looks at the schema of the database for what the job's feeds cannot follow; changes nothing, and reads no feed but the

@@ -1,6 +1,6 @@
 import Upsurge
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Rows that were edited here and are to be kept (`local-edits: keep`), and that the job itself would delete or change:
 /// by a foreign key, with the rows of another table.

@@ -1,6 +1,7 @@
 import Upsurge
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What a table's schema has that its feed cannot follow.
 struct SchemaCheck {

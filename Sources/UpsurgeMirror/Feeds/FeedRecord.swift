@@ -1,7 +1,7 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What is known of a table's feed from run to run.
 struct FeedRecord: Sendable, Equatable {

@@ -1,5 +1,7 @@
 import UpsurgeInput
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 import UpsurgeStorage
 
 /// The table of feeds: one row for each mirrored table; users may read it, and delete from it what is to begin anew.
@@ -149,7 +151,7 @@ enum FeedTable {
     }
   }
 
-  /// The same feed, before it had a name: what it has noted of rows is the named one's, whether or not that has
+  /// Forgets the feed as it was before it had a name. What it has noted of rows is the named one's, whether or not that has
   /// delivered anything yet.
   private static func forgetUnnamed(_ record: FeedRecord, on connection: Connection) throws(UpsurgeError) {
     guard let unnamed = try read(record.table, ownedBy: "", on: connection),

@@ -1,7 +1,7 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension TakenFiles {
   /// Forgets files that were taken and have left their folder, and keeps the newest so many of them; part of the transaction

@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// The table of files that were taken once and for all: those of drop folders and of deltas.
 enum TakenFiles {

@@ -1,6 +1,8 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 import UpsurgeStorage
 
 /// Takes back what a feed has delivered into a table, and what is known of the feed: what `upsurge mirror DB --forget

@@ -42,7 +42,7 @@ package enum JobWording {
 }
 
 extension UpsurgeError {
-  /// The same in the words of a job file.
+  /// The error in the words of a job file.
   var ofJob: UpsurgeError {
     var error = self
     error.said = Wording(JobWording.ofJob(said))

@@ -24,7 +24,7 @@ public struct MirrorTable: Sendable {
   /// What http and https sources are asked with, by the header's name; may hold secrets, so never shown.
   public var headers: [String: String] = [:]
   public var kind = Kind.snapshot
-  public var sweep = Sweep.none
+  public var sweep = RowSweep.none
   /// SQL over the table: only rows for which it is true belong to the feed.
   public var scope: String?
   /// Whether `upsurge_rows` says of each row that the feed has delivered when that was, and from where.
@@ -49,7 +49,7 @@ public struct MirrorTable: Sendable {
     self.options = options
   }
 
-  /// The same of sources as `Source.init(_:)` reads them.
+  /// A table whose sources are texts, as `Source.init(_:)` reads them.
   @_disfavoredOverload
   public init(name: String, sources: [String], options: LoadOptions = LoadOptions()) {
     self.init(name: name, sources: sources.map { Source($0) }, options: options)
@@ -70,16 +70,5 @@ public struct MirrorTable: Sendable {
     case keep
     /// Its rows get NULL there.
     case null
-  }
-
-  /// What becomes of rows that a snapshot no longer has.
-  public enum Sweep: Sendable, Equatable {
-    /// They stay.
-    case none
-    /// They are deleted.
-    case hard
-    /// This column gets the time of the run where it is declared as text or has no type, else 1; it is NULL, or 0, in
-    /// rows that are there.
-    case soft(column: String)
   }
 }

@@ -1,6 +1,7 @@
 import Upsurge
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 /// What is left to do when the ledgers of a run were seen.
 struct Afterwards {

@@ -1,6 +1,6 @@
 import Upsurge
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Brings the tables of a group in step with their feeds, in one transaction.
 struct GroupMirror {

@@ -1,7 +1,7 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension MirrorJob {
   /// Brings every table in step with its feed, as far as the feeds and their guards allow; blocks the calling thread.
@@ -87,7 +87,7 @@ extension MirrorJob {
 
   private func warnIfNothingWasAccepted(_ summary: MirrorSummary, _ note: (RunNote) -> Void) {
     guard let digest = acceptedDelivery,
-      !summary.tables.contains(where: { $0.loads.contains(where: \.isAcceptedByDigest) })
+      !summary.tables.contains(where: { $0.loads.contains(where: \.acceptance.isByDigest) })
     else { return }
     note(
       RunNote(

@@ -1,5 +1,5 @@
 extension MirrorSummary.Table {
-  /// The same in the words of a job file.
+  /// The outcome of the table in the words of a job file.
   var ofJob: MirrorSummary.Table {
     var table = self
     table.error = error?.ofJob

@@ -110,7 +110,7 @@ public struct MirrorSummary: Sendable {
 
 extension RunSummary {
   /// Whether something of the load is in the database.
-  var hasCommitted: Bool { !isDryRun && (committedCount > 0 || ledger.swept > 0) }
+  var hasCommitted: Bool { !isDryRun && (progress.committedCount > 0 || ledger.swept > 0) }
 }
 
 extension MirrorSummary {
@@ -171,8 +171,8 @@ extension MirrorSummary.Table {
       loads[index].sources = loads[index].sources.map(mask.masked)
       loads[index].dialects = loads[index].dialects.map(mask.masked)
       loads[index].warnings.renameFiles(mask.masked)
-      if let file = loads[index].committedThrough?.file {
-        loads[index].committedThrough?.file = mask.masked(file)
+      if let file = loads[index].progress.committedThrough?.file {
+        loads[index].progress.committedThrough?.file = mask.masked(file)
       }
     }
   }

@@ -1,7 +1,8 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Forgets what a table of a job need not keep any longer: files that were taken, rejected and quarantined records.
 ///

@@ -1,6 +1,6 @@
 import Upsurge
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Tables of a job that become visible at once, in the order of their foreign keys.
 struct TableGroup {

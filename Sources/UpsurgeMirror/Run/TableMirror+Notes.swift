@@ -1,7 +1,7 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeState
 
 /// What is noted of a table's runs, for the next one and for whoever watches.
 extension TableMirror {

@@ -1,7 +1,9 @@
 import Upsurge
 import UpsurgeInput
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 /// What the job asks of a table's loads.
 extension TableMirror {
@@ -28,7 +30,7 @@ extension TableMirror {
   /// Whether a delivery whose columns were judged at its end is to be read once more.
   private func prepareRereading(_ load: inout LoadJob, behind end: EndedLoad) -> Bool {
     guard end.summary.signal == nil, end.summary.error?.code == .guardRefused, let feed = end.feed,
-      end.summary.repetition == nil || end.summary.committedCount == 0,
+      end.summary.progress.repetition == nil || end.summary.progress.committedCount == 0,
       !load.sources.contains(where: \.isReadOnce)
     else { return false }
     switch feed.reread {
@@ -103,18 +105,9 @@ extension TableMirror {
   /// What a snapshot means for rows that it does not have, and what its guards let through.
   private func snapshotRules(_ record: FeedRecord?) -> SnapshotRules {
     var rules = SnapshotRules()
-    switch table.sweep {
-    case .none: rules.sweep = .none
-    case .hard: rules.sweep = .hard
-    case .soft(let column): rules.sweep = .soft(column: column)
-    }
+    rules.sweep = table.sweep
     rules.scope = table.scope
-    rules.maximumDeletes = table.guards.maximumDeletes
-    rules.leastRows = table.guards.leastRows
-    rules.leastRatio = table.guards.leastRatio
-    rules.allowsEmpty = table.guards.allowsEmpty
-    rules.expectedCount = table.guards.expectedCount
-    rules.suspiciousCounts = table.guards.suspiciousCounts
+    rules.guards = table.guards
     rules.lastCount = record?.recordCount
     rules.owner = table.ownedBy ?? ""
     rules.acceptedDigest = job.acceptedDelivery

@@ -1,7 +1,6 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
 
 #if canImport(Glibc)
   import Glibc

@@ -1,7 +1,8 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Which deliveries of a feed are loaded, and what is noted of them.
 extension TableMirror {
@@ -32,7 +33,7 @@ extension TableMirror {
     files = looking?.files() ?? files
     turn.deliveries.append(Delivery(load: end, sources: sources, files: files))
     let load = end.summary
-    guard group == nil, load.resumedCount > 0, load.isWhole, load.guardRefusal != nil else { return }
+    guard group == nil, load.progress.resumedCount > 0, load.isWhole, load.guardRefusal != nil else { return }
     // It went on behind a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
     // the records.
     if var record = turn.record {

@@ -1,7 +1,7 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Small files of a drop folder that wait to be stored in one transaction.
 struct FileGroup {

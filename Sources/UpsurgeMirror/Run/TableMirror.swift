@@ -1,7 +1,8 @@
 import Upsurge
 import UpsurgeInput
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Brings one table in step with its feed.
 struct TableMirror {

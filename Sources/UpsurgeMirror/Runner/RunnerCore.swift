@@ -188,9 +188,11 @@ final class RunnerCore: @unchecked Sendable {
       // One that is told to end does nothing else any more.
       if shownState == .stopping { return }
       switch stage {
-      case .fetching: show(.fetching(table: table))
-      case .applying, .sorting: show(.applying(table: table))
+      case .fetching, .inspecting: show(.fetching(table: table))
+      case .applying, .packing, .sorting: show(.applying(table: table))
       case .sweeping: show(.sweeping(table: table))
+      // The end of what it was doing.
+      case .indexing, .finishing, .replaying, .migrating: break
       }
     }
   }

@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeSQLite
 import UpsurgeStorage
 
 /// How a mirrored table stands: what its last runs have noted, for people and for monitoring.
@@ -10,8 +11,9 @@ public struct FeedStatus: Sendable {
   public var ownedBy: String?
   /// When the table was last found in step with its feed, or brought there: UTC, ISO 8601; nil where it never was.
   public var goodAt: String?
-  /// The same in seconds since 1970, and how long ago that is.
+  /// `goodAt` in seconds since 1970.
   public var goodTime: Double?
+  /// Seconds since `goodTime`.
   public var age: Double?
   /// When a delivery has come into the table last.
   public var deliveredAt: String?

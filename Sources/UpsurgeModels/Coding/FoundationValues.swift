@@ -1,6 +1,6 @@
 import Foundation
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeState
 
 extension Data: ColumnValue {
   public static var storage: StorageClass { .blob }

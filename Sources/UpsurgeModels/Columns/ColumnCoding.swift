@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// How a value lies in the columns of a table: one column for most, several for a group of them.
 ///
@@ -14,7 +14,7 @@ public protocol ColumnCoding: SendableMetatype {
   associatedtype Value
   /// The columns in SQL: a ``SQLExpression`` for a single one, a structure of them for a group.
   associatedtype Columns: Sendable = SQLExpression<Value>
-  /// The same for optional values.
+  /// The columns of optional values in SQL.
   associatedtype OptionalColumns: Sendable = SQLExpression<Value?>
 
   /// How many columns a value takes.
@@ -26,7 +26,7 @@ public protocol ColumnCoding: SendableMetatype {
   static func define(_ column: ColumnDefinition, in columns: inout [ColumnDefinition])
   /// The columns of a table as an expression.
   static func columns(_ name: String, of source: ColumnSource) -> Columns
-  /// The same of optional values.
+  /// The columns of a table as an expression of optional values.
   static func optionalColumns(_ name: String, of source: ColumnSource) -> OptionalColumns
   /// Appends the value's columns to a row, `columnCount` of them.
   static func encode(_ value: Value, into row: inout RowEncoder)

@@ -1,5 +1,5 @@
 import Foundation
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What a column of a STRICT table holds (https://www.sqlite.org/stricttables.html).
 public enum StorageClass: String, Sendable, CaseIterable {
@@ -71,7 +71,7 @@ package struct ColumnStorage: Sendable, Equatable {
     return marks(as: coding)
   }
 
-  /// The same as values of a type; of one that wraps another, as that has them.
+  /// What says that a row is gone or there, as values of a type; of one that wraps another, as that has them.
   private static func marks(of type: Any.Type, at time: Date) -> (gone: Any, there: Any?)? {
     func wrapped<Value: RawRepresentable>(_ type: Value.Type) -> (gone: Any, there: Any?)? {
       func value(_ rawValue: Any?) -> Value? { (rawValue as? Value.RawValue).flatMap(Value.init) }

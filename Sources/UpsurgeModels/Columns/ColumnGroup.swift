@@ -1,4 +1,5 @@
-import UpsurgeStorage
+import UpsurgeSQLite
+
 
 /// A value that is several columns of its table; `@Selection` writes what it asks for.
 public protocol ColumnGroup: ColumnCoding

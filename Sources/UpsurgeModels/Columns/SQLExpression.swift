@@ -65,7 +65,7 @@ public struct SQLExpression<Value>: Sendable {
     return SQLExpression(SQLText(encoding: value, with: coding.encode), coding: coding)
   }
 
-  /// The same, one value of many rows.
+  /// This expression as one value of many rows.
   var ofManyRows: SQLExpression { SQLExpression(sql.ofManyRows, coding: coding) }
 
   /// A value as this column stores it.

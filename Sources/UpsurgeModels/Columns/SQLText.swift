@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeSQLite
 import UpsurgeStorage
 
 /// A piece of SQL with values in it, which are bound and never spelled into the text.
@@ -72,7 +73,7 @@ public struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
     }
   }
 
-  /// The same, one value of many rows.
+  /// This SQL as one value of many rows.
   var ofManyRows: SQLText {
     var text = self
     text.isAggregate = true

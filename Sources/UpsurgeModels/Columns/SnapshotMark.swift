@@ -1,4 +1,5 @@
-import UpsurgeStorage
+import UpsurgeSQLite
+
 
 /// A column of the model that says which rows are gone.
 struct SnapshotMark: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 // The values that SQLite itself knows, and those that fit one of them without loss.
 

@@ -1,3 +1,4 @@
+import UpsurgePlan
 import UpsurgeRecords
 import UpsurgeStorage
 

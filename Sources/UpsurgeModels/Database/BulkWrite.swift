@@ -1,5 +1,7 @@
 import UpsurgeBulk
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 import UpsurgeStorage
 
 /// What one call that stores many rows says of them.

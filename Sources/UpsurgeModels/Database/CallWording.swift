@@ -3,7 +3,7 @@ import UpsurgeRecords
 // What the engine says names terms. What a program is told names its calls.
 
 extension UpsurgeError {
-  /// The same in the words of the calls.
+  /// The error in the words of the calls.
   var ofCall: UpsurgeError {
     var error = self
     error.said = Wording(said.ofCall)
@@ -18,7 +18,7 @@ extension UpsurgeError {
 }
 
 extension Reject {
-  /// The same in the words of the calls.
+  /// The reject in the words of the calls.
   var ofCall: Reject {
     var reject = self
     reject.said = Wording(said.ofCall)

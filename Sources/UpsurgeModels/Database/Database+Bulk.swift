@@ -1,5 +1,5 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
 
 /// A property of a model's columns, as `\.name`.
 public typealias ColumnPath<Row: TableRow> = PartialKeyPath<Row.TableModel.TableColumns>

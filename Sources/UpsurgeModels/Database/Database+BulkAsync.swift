@@ -1,9 +1,9 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
 
 /// The calls for rows that come one after the other.
 extension Database {
-  /// The same of rows that come one after the other; no more are asked for than can be stored.
+  /// Upserts rows that come one after the other; no more are asked for than can be stored.
   ///
   /// They are stored by batches of 256 KiB at most, or at the end: rows that come slowly wait for others, and while they come
   /// other writes wait. An error of storing is told when the next row comes. What gives the rows must not use the

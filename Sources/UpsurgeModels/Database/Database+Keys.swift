@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeState
 
 extension Database {
   /// Changes integer primary keys of these models' tables into UUIDs, and all columns that refer to them by a foreign key: in a migration in front of

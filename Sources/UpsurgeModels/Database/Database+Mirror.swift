@@ -1,19 +1,22 @@
 import Foundation
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What becomes of rows that a snapshot no longer has.
-public enum Sweep<Model: Table>: Sendable {
+public struct Sweep<Model: Table>: Sendable {
+  package let rows: RowSweep
+
   /// They stay.
-  case none
+  public static var none: Sweep { Sweep(rows: .none) }
   /// They are deleted.
-  case hard
+  public static var hard: Sweep { Sweep(rows: .hard) }
   /// They are marked in the column of this name: by the time of the call in one of dates, `true` in one of truths, as the model stores them; by
   /// the time as text in any other text column, 1 in one of numbers. The column is one of the table; where the model has it, too, each row of
   /// the snapshot says itself that it is not marked, and one that says otherwise is rejected. NULL, 0, an empty text and the text "0" say
   /// of a row that it is there, anything else that it is gone. The mark of a row that comes back is taken back when it is stored: a UNIQUE
   /// index on rows that are there refuses it as long as another row has its value, also one that the sweep would mark.
-  case soft(column: String)
+  public static func soft(column: String) -> Sweep { Sweep(rows: .soft(column: column)) }
 
   /// They are marked in a column.
   public static func soft<Value>(_ column: KeyPath<Model.TableColumns, SQLExpression<Value>>) -> Sweep {
@@ -23,16 +26,34 @@ public enum Sweep<Model: Table>: Sendable {
 
 /// What must hold before rows are removed because a snapshot does not have them.
 public struct SweepGuards: Sendable {
-  /// Of the rows that could go, so many may.
-  public var maximumDeletes = RowLimit.percent(10)
-  /// Whether a snapshot without rows is believed.
-  public var allowsEmpty = false
-  /// A snapshot has at least so many rows.
-  public var leastRows: UInt64 = 1
-  /// How many rows the snapshot has, where that is known.
-  public var expectedCount: UInt64?
+  /// These among all that there are; the others concern files and feeds.
+  package var all = DeliveryGuards()
 
   public init() {}
+
+  /// Of the rows that could go, so many may.
+  public var maximumDeletes: RowLimit {
+    get { all.maximumDeletes }
+    set { all.maximumDeletes = newValue }
+  }
+
+  /// Whether a snapshot without rows is believed.
+  public var allowsEmpty: Bool {
+    get { all.allowsEmpty }
+    set { all.allowsEmpty = newValue }
+  }
+
+  /// A snapshot has at least so many rows.
+  public var leastRows: UInt64 {
+    get { all.leastRows }
+    set { all.leastRows = newValue }
+  }
+
+  /// How many rows the snapshot has, where that is known.
+  public var expectedCount: UInt64? {
+    get { all.expectedCount }
+    set { all.expectedCount = newValue }
+  }
 }
 
 /// What a mirror has done.
@@ -118,16 +139,9 @@ extension BulkCall {
         hint: "leave out BulkOptions.commitEvery")
     }
     var snapshot = SnapshotRules()
-    snapshot.maximumDeletes = guards.maximumDeletes
-    snapshot.allowsEmpty = guards.allowsEmpty
-    snapshot.leastRows = guards.leastRows
-    snapshot.expectedCount = guards.expectedCount
+    snapshot.guards = guards.all
     snapshot.scope = try scope?(Row.TableModel.columns(of: .row)).truth.spelled()
-    switch sweep {
-    case .none: snapshot.sweep = .none
-    case .hard: snapshot.sweep = .hard
-    case .soft(let name): snapshot.sweep = .soft(column: name)
-    }
+    snapshot.sweep = sweep.rows
     try self.init(rules, options: options, snapshot: snapshot)
     var check = SnapshotCheck()
     let columns = Row.TableModel.columnDefinitions
@@ -136,7 +150,7 @@ extension BulkCall {
     check.keys = columns.enumerated()
       .filter { $1.isPrimaryKey && self.rules.target.needs($1.name, isRowid: isRowid) }
       .map { ($0.offset, $0.element.name) }
-    if case .soft(let name) = sweep {
+    if case .soft(let name) = sweep.rows {
       if name.isEmpty {
         throw UpsurgeError(
           .usage, "sweeping: .soft leads to no column of \(Row.TableModel.self)",

@@ -1,5 +1,5 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
 
 /// The calls that say what became of each row, in the order of the rows.
 extension Database {

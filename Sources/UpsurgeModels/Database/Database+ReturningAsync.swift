@@ -1,5 +1,5 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
 
 /// The calls that say what became of each of rows that come one after the other.
 extension Database {

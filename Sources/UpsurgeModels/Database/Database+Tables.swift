@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension Database {
   /// In what the table of a model is different from what the model says; empty where rows go from one to the other. Columns that

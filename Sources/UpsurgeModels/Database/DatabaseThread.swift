@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// A thread with a connection of its own; what it is given to do is done one after the other.
 final class DatabaseThread: Sendable {

@@ -1,6 +1,6 @@
 import UpsurgeBulk
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
 
 /// What became of one of the rows of a call.
 public struct Returned<Value: Sendable>: Sendable {

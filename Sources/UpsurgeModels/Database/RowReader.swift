@@ -1,6 +1,6 @@
 import CSQLite
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension Statement {
   /// Whether it tells of what might write: EXPLAIN, or a PRAGMA, as that of the journal's mode.

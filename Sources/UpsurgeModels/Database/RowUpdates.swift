@@ -1,4 +1,5 @@
-import UpsurgeStorage
+import UpsurgeSQLite
+
 
 /// What a row that exists becomes when a record is merged into it: a closure sets the columns that change.
 ///

@@ -1,5 +1,4 @@
 import UpsurgeRecords
-import UpsurgeStorage
 
 /// What the rows of a snapshot must say, beside what any row must.
 struct SnapshotCheck: Sendable {

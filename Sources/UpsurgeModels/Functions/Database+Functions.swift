@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension Database {
   /// Adds an SQL function of typed arguments, for every statement of this database from then on.

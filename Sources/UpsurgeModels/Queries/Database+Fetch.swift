@@ -91,7 +91,7 @@ extension Database {
 }
 
 extension UpsurgeError {
-  /// The same with what helps where SQLite does not take a query over a model.
+  /// The error with what helps where SQLite does not take a query over a model.
   func ofQuery<Model: Table>(_ model: Model.Type) -> UpsurgeError {
     guard code == .database, hint == nil else { return self }
     var error = self

@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// The models of a query, read as they are asked for.
 public struct FetchedRows<Model: Table>: AsyncSequence, Sendable {

@@ -56,7 +56,7 @@ public struct Query<Model: Table>: Sendable {
     sql(selecting: SQLText.joined(Model.columnNames.map(Query.column), separator: ", "))
   }
 
-  /// The same with all that an expression over the rows may name.
+  /// The SELECT of the model's columns, and of all else that an expression over the rows may name.
   private var rankedSQL: SQLText {
     let rank = Model.self is any SearchTable.Type ? ["\(Query.column("rank"))" as SQLText] : []
     return sql(selecting: SQLText.joined(Model.columnNames.map(Query.column) + rank, separator: ", "))

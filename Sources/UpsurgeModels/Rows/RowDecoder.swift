@@ -1,6 +1,6 @@
 import CSQLite
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Gives the columns of a row one after the other; valid while the row is the current one.
 public struct RowDecoder {

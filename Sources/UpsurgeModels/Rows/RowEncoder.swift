@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Takes the columns of one model after the other, and writes them straight into a batch.
 ///

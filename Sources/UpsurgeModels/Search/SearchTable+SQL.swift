@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 extension SearchTable {
   /// Rows that match a pattern, best ones anywhere: order them by `rank`.

@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// Something in which a table is not what its model says, so that a row of one cannot be a row of the other.
 public struct SchemaDifference: Sendable, Equatable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 /// What can be stored as a row of a table: a model, or its draft.
 public protocol TableRow: Sendable {

@@ -1,5 +1,7 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 extension TableSchema {
   /// Makes sure that what a call stores of a model's rows is what the table keeps.

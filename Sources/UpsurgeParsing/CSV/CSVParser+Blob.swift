@@ -64,7 +64,7 @@ extension CSVParser {
 
   /// What the records behind this one leave of the spill.
   private func room(in batch: borrowing Batch, _ scanner: RecordScanner) -> Int {
-    batch.spillCapacity - scanner.spillByteCount - (scanner.end - scanner.nextStart)
+    batch.spillCapacity - scanner.spillByteCount - (scanner.end - scanner.record.nextStart)
   }
 
   private mutating func reject(

@@ -19,15 +19,15 @@ extension CSVParser {
 
   /// Whether the record that was just read is a footer.
   func footerMatch(_ scanner: RecordScanner, in batch: borrowing Batch) -> FooterMatch {
-    guard scanner.fieldCount <= slotOfField.count, recordCount > 0 else { return .no }
+    guard scanner.record.fieldCount <= slotOfField.count, recordCount > 0 else { return .no }
     let start = batch.parsedByteCount
     let bytes = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.end - start)
-    guard let first = footer(UnsafeBufferPointer(rebasing: bytes[..<(scanner.recordEnd - start)])),
+    guard let first = footer(UnsafeBufferPointer(rebasing: bytes[..<(scanner.record.end - start)])),
       bytes.count <= Self.byteLimit
     else { return .no }
     if !scanner.isFinal { return .unknown }
     var rest = FieldReader(bytes: bytes, dialect: dialect)
-    rest.offset = scanner.nextStart - start
+    rest.offset = scanner.record.nextStart - start
     while !rest.isAtEnd {
       let first = rest.offset
       rest.skipLine()
@@ -73,17 +73,19 @@ extension CSVParser {
   /// Whether the record that was just read, with all its fields, may be a footer by how it begins.
   @inline(never)
   mutating func beginsFooter(_ scanner: RecordScanner, at start: Int) -> Bool {
-    let (bytes, stop) = (scanner.bytes, scanner.recordEnd)
+    let (bytes, stop) = (scanner.bytes, scanner.record.end)
     if bytes[start] == UInt8(ascii: "#") { hasHashRecord = true }
     var (at, delimiterCount) = (start, 0)
-    while at < stop && (bytes[at] == scanner.delimiter || bytes[at] == FieldReader.blank) {
-      let isDelimiter = bytes[at] == scanner.delimiter
-      at += isDelimiter ? scanner.delimiterByteCount : 1
+    while at < stop && (bytes[at] == scanner.marks.delimiter || bytes[at] == FieldReader.blank) {
+      let isDelimiter = bytes[at] == scanner.marks.delimiter
+      at += isDelimiter ? scanner.marks.delimiterByteCount : 1
       delimiterCount += isDelimiter ? 1 : 0
     }
     if delimiterCount > 1 && delimiterCount == slotOfField.count - 1 { return true }
-    if at < stop && UInt16(bytes[at]) == scanner.quote { at += 1 }
-    if at >= stop { return slotOfField.count > 1 || stop > start && UInt16(bytes[start]) != scanner.quote }
+    if at < stop && UInt16(bytes[at]) == scanner.marks.quote { at += 1 }
+    if at >= stop {
+      return slotOfField.count > 1 || stop > start && UInt16(bytes[start]) != scanner.marks.quote
+    }
     if slotOfField.count == 1 && FooterWords.isBlank(bytes[at]) { return true }
     if slotOfField.count == 1, bytes[at] == UInt8(ascii: "(") || bytes[at] &- UInt8(ascii: "0") <= 9 {
       return mayCountRows(bytes, from: at, to: stop)
@@ -105,7 +107,8 @@ extension CSVParser {
 
   /// Whether the record is the mark `\.` with which COPY ends its text.
   func isEndMark(_ scanner: RecordScanner, at start: Int) -> Bool {
-    dialect.escaping == .letters && scanner.recordEnd - start == 2 && scanner.bytes[start] == UInt8(ascii: "\\")
+    dialect.escaping == .letters && scanner.record.end - start == 2
+      && scanner.bytes[start] == UInt8(ascii: "\\")
       && scanner.bytes[start + 1] == UInt8(ascii: ".")
   }
 

@@ -12,12 +12,12 @@ struct RecordProblem {
 extension CSVParser {
   /// What is wrong with a record whose quotes are right; nil: nothing.
   func problem(of scanner: RecordScanner, in batch: borrowing Batch) -> RecordProblem? {
-    if scanner.invalidField >= 0 { return invalidText(inField: scanner.invalidField) }
-    if scanner.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
+    if scanner.record.invalidField >= 0 { return invalidText(inField: scanner.record.invalidField) }
+    if scanner.record.fieldCount != slotOfField.count, var problem = raggedness(of: scanner) {
       if let hint = lineHint(of: scanner, in: batch) { problem.hint = hint }
       return problem
     }
-    for index in 0..<scanner.noteCount where scanner.notes[index].note == .spellingChanges {
+    for index in 0..<scanner.record.noteCount where scanner.notes[index].note == .spellingChanges {
       let field = Int(scanner.notes[index].field)
       if let slot = slotOfField[field], columns[slot].spellingPolicy != .warn {
         return wouldChange(inSlot: slot)
@@ -30,7 +30,7 @@ extension CSVParser {
   private func commentHint(_ scanner: RecordScanner, in batch: borrowing Batch) -> Wording? {
     if !hasHashRecord || scanner.bytes[batch.parsedByteCount] != UInt8(ascii: "#") { return "\(.comment, "'#'") leaves out lines that begin with #" }
     let start = batch.parsedByteCount
-    guard start + 1 < scanner.recordEnd, scanner.bytes[start + 1] == FieldReader.blank else { return nil }
+    guard start + 1 < scanner.record.end, scanner.bytes[start + 1] == FieldReader.blank else { return nil }
     return "\(.comment, "'# '") leaves out lines that begin with # and a blank"
   }
 
@@ -40,19 +40,26 @@ extension CSVParser {
     let start = batch.parsedByteCount
     if dialect.commentPrefix == nil {
       var at = start
-      while at < scanner.recordEnd && FieldReader.isPadding(scanner.bytes[at], dialect) { at += 1 }
-      if at < scanner.recordEnd, scanner.bytes[at] == UInt8(ascii: "#"), let hint = commentHint(scanner, in: batch) { return hint }
+      while at < scanner.record.end && FieldReader.isPadding(scanner.bytes[at], dialect) { at += 1 }
+      if at < scanner.record.end, scanner.bytes[at] == UInt8(ascii: "#"),
+        let hint = commentHint(scanner, in: batch)
+      {
+        return hint
+      }
       let slashes = UInt8(ascii: "/")
-      if at + 1 < scanner.recordEnd, scanner.bytes[at] == slashes, scanner.bytes[at + 1] == slashes {
+      if at + 1 < scanner.record.end, scanner.bytes[at] == slashes, scanner.bytes[at + 1] == slashes {
         return "\(.comment, "'//'") leaves out lines that begin with //"
       }
     }
     if hasShiftedQuotes(scanner, at: start) {
       return "mend the quotes, which stand inside of fields; \(.onError, "reject") sets the record aside until then"
     }
-    let isWord = (scanner.bytes[start] | 0x20) &- UInt8(ascii: "a") < 26 || scanner.bytes[start] &- UInt8(ascii: "0") < 10
-    if scanner.fieldCount == 1, slotOfField.count > (isWord || scanner.bytes[start] >= 0x80 ? 2 : 1) {
-      return "\(.onError, "reject") sets the line aside if it is no record; \(.ragged, "pad") stores it as one, with NULL in all "
+    let isWord =
+      (scanner.bytes[start] | 0x20) &- UInt8(ascii: "a") < 26
+      || scanner.bytes[start] &- UInt8(ascii: "0") < 10
+    if scanner.record.fieldCount == 1, slotOfField.count > (isWord || scanner.bytes[start] >= 0x80 ? 2 : 1) {
+      return
+        "\(.onError, "reject") sets the line aside if it is no record; \(.ragged, "pad") stores it as one, with NULL in all "
         + "other fields"
     }
     return nil
@@ -61,7 +68,7 @@ extension CSVParser {
   /// Whether a quote stands inside a field that does not begin with one.
   private func hasShiftedQuotes(_ scanner: RecordScanner, at start: Int) -> Bool {
     guard let quote = dialect.quote else { return false }
-    let bytes = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.recordEnd - start)
+    let bytes = UnsafeBufferPointer(start: scanner.bytes + start, count: scanner.record.end - start)
     guard bytes.contains(quote) else { return false }
     var reader = FieldReader(bytes: bytes, dialect: dialect)
     while true {
@@ -107,21 +114,21 @@ extension CSVParser {
   /// What the ragged policy says of a record with too few or too many fields; nil: it can be stored.
   private func raggedness(of scanner: RecordScanner) -> RecordProblem? {
     let expected = slotOfField.count
-    let found = scanner.fieldCount
+    let found = scanner.record.fieldCount
     let counts = "expected \(expected) field\(expected == 1 ? "" : "s"), found \(found)"
     if found < expected {
       guard dialect.ragged == .reject else { return nil }
       return RecordProblem(
         code: .ragged, column: columnName(ofField: found - 1),
         reason: "\(counts): the record ends with \(fieldLabel(found - 1))",
-        hint: "\(.ragged, "pad") fills the missing fields with NULL")
+        hint: "\(.ragged, "pad") fills the missing fields with NULL; \(.onError, "reject") sets the record aside")
     }
     if dialect.ragged == .extra && extraSlot != nil { return nil }
-    if dialect.ragged != .reject && !scanner.hasSurplusContent { return nil }
+    if dialect.ragged != .reject && !scanner.record.hasSurplusContent { return nil }
     let hint: Wording =
-      dialect.ragged == .reject && !scanner.hasSurplusContent
-      ? "\(.ragged, "pad") drops surplus fields that are empty"
-      : "\(.ragged, "extra") keeps surplus fields in a column of their own"
+      dialect.ragged == .reject && !scanner.record.hasSurplusContent
+      ? "\(.ragged, "pad") drops surplus fields that are empty; \(.onError, "reject") sets the record aside"
+      : "\(.ragged, "extra") keeps surplus fields in a column of their own; \(.onError, "reject") sets the record aside"
     return RecordProblem(
       code: .ragged, column: columnName(ofField: expected - 1),
       reason: "\(counts): the record goes on behind \(fieldLabel(expected - 1)), the last one", hint: hint)
@@ -134,9 +141,9 @@ extension CSVParser {
 
   /// Rejects the whole record that the scanner has just read.
   mutating func reject(_ problem: RecordProblem, _ batch: inout Batch, _ scanner: RecordScanner) {
-    append(problem, to: &batch, rawEnd: scanner.recordEnd)
-    nextLine += scanner.lineCount(from: batch.parsedByteCount, to: scanner.nextStart)
-    batch.parsedByteCount = scanner.nextStart
+    append(problem, to: &batch, rawEnd: scanner.record.end)
+    nextLine += scanner.lineCount(from: batch.parsedByteCount, to: scanner.record.nextStart)
+    batch.parsedByteCount = scanner.record.nextStart
   }
 
   /// Rejects the first physical line of a record whose quotes make no sense.
@@ -144,8 +151,8 @@ extension CSVParser {
     _ line: (end: Int, next: Int), for outcome: RecordScanner.Outcome, _ batch: inout Batch,
     _ scanner: inout RecordScanner
   ) {
-    let column = columnName(ofField: scanner.fieldCount)
-    let label = fieldLabel(scanner.fieldCount)
+    let column = columnName(ofField: scanner.record.fieldCount)
+    let label = fieldLabel(scanner.record.fieldCount)
     let mark = dialect.quote.map { CSVDialect.name(of: [$0]) } ?? ""
     let problem =
       outcome == .badQuote

@@ -29,13 +29,13 @@ extension CSVParser {
     }
     if isEndMark(scanner, at: batch.parsedByteCount) {
       nextLine += 1
-      batch.parsedByteCount = scanner.nextStart
+      batch.parsedByteCount = scanner.record.nextStart
       scanner.spillByteCount = batch.spillByteCount
       return .settled
     }
     var footer = FooterMatch.no
-    if scanner.invalidField < 0,
-      scanner.fieldCount < slotOfField.count || beginsFooter(scanner, at: batch.parsedByteCount)
+    if scanner.record.invalidField < 0,
+      scanner.record.fieldCount < slotOfField.count || beginsFooter(scanner, at: batch.parsedByteCount)
     {
       footer = footerMatch(scanner, in: batch)
     }
@@ -46,7 +46,7 @@ extension CSVParser {
       return .settled
     }
 
-    let fieldCount = scanner.fieldCount
+    let fieldCount = scanner.record.fieldCount
     for field in min(fieldCount, slotOfField.count)..<slotOfField.count {
       if let slot = slotOfField[field] { scanner.cells[slot] = .null }
     }
@@ -73,8 +73,8 @@ extension CSVParser {
     guard let prefix = dialect.commentPrefix, !prefix.isEmpty else { return false }
     let start = batch.parsedByteCount
     // A record with all its fields may have line ends in them; of another one the first line is what is known.
-    let isWhole = outcome == .record && scanner.fieldCount == slotOfField.count
-    let whole = (end: scanner.recordEnd, next: scanner.nextStart)
+    let isWhole = outcome == .record && scanner.record.fieldCount == slotOfField.count
+    let whole = (end: scanner.record.end, next: scanner.record.nextStart)
     guard let line = isWhole ? whole : scanner.firstLine(from: start),
       scanner.holds(prefix[0], from: start, to: line.end)
     else { return false }
@@ -99,20 +99,20 @@ extension CSVParser {
     let start = batch.parsedByteCount
     recordCount += 1
     let position = recordPosition(in: batch)
-    if scanner.fieldCount < slotOfField.count { tally.count(.padded, at: position) }
-    if scanner.fieldCount > slotOfField.count && dialect.ragged == .pad {
+    if scanner.record.fieldCount < slotOfField.count { tally.count(.padded, at: position) }
+    if scanner.record.fieldCount > slotOfField.count && dialect.ragged == .pad {
       tally.count(.surplusEmpty, at: position)
     }
-    for index in 0..<scanner.noteCount {
+    for index in 0..<scanner.record.noteCount {
       let note = scanner.notes[index]
       if let slot = slotOfField[Int(note.field)] { tally.count(note.note, inSlot: slot, at: position) }
     }
     batch.records[batch.recordCount] = RecordPosition(
-      arenaOffset: start, byteCount: scanner.recordEnd - start, line: nextLine, number: recordCount)
+      arenaOffset: start, byteCount: scanner.record.end - start, line: nextLine, number: recordCount)
     batch.recordCount += 1
     batch.spillByteCount = scanner.spillByteCount
-    nextLine += scanner.lineCount(from: start, to: scanner.nextStart)
-    batch.parsedByteCount = scanner.nextStart
+    nextLine += scanner.lineCount(from: start, to: scanner.record.nextStart)
+    batch.parsedByteCount = scanner.record.nextStart
   }
 
   /// Puts the surplus fields as a JSON array of strings into the spill.
@@ -120,12 +120,12 @@ extension CSVParser {
     in extraSlot: Int, _ batch: inout Batch, _ scanner: inout RecordScanner
   ) -> Settlement {
     let raw = UnsafeBufferPointer(
-      start: scanner.bytes + scanner.firstSurplusOffset,
-      count: scanner.recordEnd - scanner.firstSurplusOffset)
+      start: scanner.bytes + scanner.record.firstSurplusOffset,
+      count: scanner.record.end - scanner.record.firstSurplusOffset)
     let text = SurplusFields(raw, dialect: dialect)
     // JSON may be longer than what it was made from, and the records behind it need their room as well.
     let needed = scanner.spillByteCount + text.byteCount
-    if needed + (scanner.end - scanner.nextStart) > batch.spillCapacity {
+    if needed + (scanner.end - scanner.record.nextStart) > batch.spillCapacity {
       askForSpill(needed, &batch, scanner)
       return .incomplete
     }
@@ -142,8 +142,8 @@ extension CSVParser {
     if batch.recordCount > 0 {
       batch.isClosed = true
     } else {
-      batch.wantedSpillByteCount = byteCount + (scanner.end - scanner.nextStart)
-      batch.wantedRecordByteCount = byteCount
+      batch.growth.wantedSpillByteCount = byteCount + (scanner.end - scanner.record.nextStart)
+      batch.growth.wantedRecordByteCount = byteCount
     }
   }
 

@@ -131,7 +131,7 @@ extension CSVParser {
     let outcome = scanner.scanRecord(at: start)
     scanner.expectedFieldCount = slotOfField.count
 
-    var next = scanner.nextStart
+    var next = scanner.record.nextStart
     switch outcome {
     case .incomplete: return .incomplete
     case .record: break
@@ -148,7 +148,7 @@ extension CSVParser {
 
   /// The position of something that is no record.
   func position(ofByte offset: Int, in batch: borrowing Batch) -> Position {
-    Position(file: file, line: nextLine, byte: batch.arenaSourceOffset + UInt64(offset))
+    Position(file: file, line: nextLine, byte: batch.origin.sourceOffset + UInt64(offset))
   }
 }
 

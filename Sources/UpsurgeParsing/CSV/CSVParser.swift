@@ -98,7 +98,7 @@ package struct CSVParser: RecordParser {
 
   /// Whether the next record was found to be cut before, and still is.
   private mutating func isStillCut(_ batch: borrowing Batch, isFinal: Bool) -> Bool {
-    let sourceOffset = batch.arenaSourceOffset + UInt64(batch.parsedByteCount)
+    let sourceOffset = batch.origin.sourceOffset + UInt64(batch.parsedByteCount)
     guard !isFinal, var search = endSearch, search.sourceOffset == sourceOffset else {
       endSearch = nil
       return false
@@ -113,11 +113,11 @@ package struct CSVParser: RecordParser {
   /// Notes that the next record is cut, where it may become much larger.
   private mutating func noteCut(_ batch: borrowing Batch) {
     // A comment is known as one by then.
-    guard batch.isEmpty, batch.wantedSpillByteCount == 0, linesToSkip == 0, !isAtStreamStart,
+    guard batch.isEmpty, batch.growth.wantedSpillByteCount == 0, linesToSkip == 0, !isAtStreamStart,
       batch.arenaByteCount - batch.parsedByteCount > dialect.commentPrefix?.count ?? 0
     else { return }
     endSearch = RecordEndSearch(
-      sourceOffset: batch.arenaSourceOffset + UInt64(batch.parsedByteCount), dialect: dialect)
+      sourceOffset: batch.origin.sourceOffset + UInt64(batch.parsedByteCount), dialect: dialect)
   }
 
   private func makeScanner(of batch: borrowing Batch, isFinal: Bool) -> RecordScanner {
@@ -137,15 +137,18 @@ package struct CSVParser: RecordParser {
     return RecordScanner(
       bytes: UnsafePointer(batch.arena), end: batch.arenaByteCount, isFinal: isFinal,
       cancellation: cancellation.map { Unmanaged.passUnretained($0) }, isValidUTF8: isValid,
-      isSimple: isValid && dialect.bareEmpty == .null && dialect.delimiter.count == 1 && scratch.nullSpellingByteCount == 0,
-      delimiter: delimiter, delimiterByteCount: dialect.delimiter.count,
-      delimiterBytes: UnsafePointer(scratch.delimiter),
-      quote: dialect.quote.map(UInt16.init) ?? 0x100,
-      escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100, escapeRule: FieldText.EscapeRule(dialect),
-      padding: padding.map(UInt16.init) ?? 0x100,
-      firstSpecial: firstSpecial, specialSpan: max(special[0], special[1]) - firstSpecial,
-      needles: upsurge_needles(byte: (delimiter, quote, escape, 0x0A, 0x0D)), simdLevel: simdLevel,
-      positions: scratch.positions, indexedStart: start, indexedEnd: start,
+      isSimple: isValid && dialect.bareEmpty == .null && dialect.delimiter.count == 1
+        && scratch.nullSpellingByteCount == 0,
+      marks: RecordScanner.Marks(
+        delimiter: delimiter, delimiterByteCount: dialect.delimiter.count,
+        delimiterBytes: UnsafePointer(scratch.delimiter),
+        quote: dialect.quote.map(UInt16.init) ?? 0x100,
+        escape: dialect.distinctEscape.map(UInt16.init) ?? 0x100, escapeRule: FieldText.EscapeRule(dialect),
+        padding: padding.map(UInt16.init) ?? 0x100,
+        firstSpecial: firstSpecial, specialSpan: max(special[0], special[1]) - firstSpecial),
+      index: RecordScanner.Index(
+        needles: upsurge_needles(byte: (delimiter, quote, escape, 0x0A, 0x0D)), simdLevel: simdLevel,
+        positions: scratch.positions, start: start, end: start),
       plans: UnsafePointer(scratch.plans), expectedFieldCount: slotOfField.count,
       nullSpellings: UnsafePointer(scratch.nullSpellings),
       nullSpellingByteCount: scratch.nullSpellingByteCount, keepsQuotedEmpty: dialect.quotedEmpty == .text,
@@ -189,18 +192,21 @@ package struct CSVParser: RecordParser {
       scanner.cells = cells + number * columnCount
       let spillMark = batch.spillByteCount
       let outcome = scanner.scanRecord(at: start)
-      if outcome == .record && scanner.fieldCount == expectedFieldCount && scanner.noteCount == 0
-        && scanner.invalidField < 0 && isPlain
+      if outcome == .record && scanner.record.fieldCount == expectedFieldCount
+        && scanner.record.noteCount == 0
+        && scanner.record.invalidField < 0 && isPlain
         && !(footerStarts[Int(first)] && beginsFooter(scanner, at: start))
-        && (commentStart > 0xFF || !scanner.holds(UInt8(commentStart), from: start, to: scanner.nextStart))
+        && (commentStart > 0xFF
+          || !scanner.holds(UInt8(commentStart), from: start, to: scanner.record.nextStart))
       {
         recordCount += 1
         records[number] = RecordPosition(
-          arenaOffset: start, byteCount: scanner.recordEnd - start, line: nextLine, number: recordCount)
-        nextLine += scanner.isMultiline ? scanner.lineCount(from: start, to: scanner.nextStart) : 1
+          arenaOffset: start, byteCount: scanner.record.end - start, line: nextLine, number: recordCount)
+        nextLine +=
+          scanner.record.isMultiline ? scanner.lineCount(from: start, to: scanner.record.nextStart) : 1
         batch.recordCount = number + 1
         batch.spillByteCount = scanner.spillByteCount
-        batch.parsedByteCount = scanner.nextStart
+        batch.parsedByteCount = scanner.record.nextStart
         continue
       }
       switch settle(outcome, &batch, &scanner) {

@@ -33,7 +33,7 @@ package enum CSVSniffer {
     }
   }
 
-  /// The same for an array.
+  /// Finds the dialect of a sample that is an array.
   package static func sniff(
     sample: [UInt8], isWhole: Bool, given: CSVOverrides = CSVOverrides()
   ) -> CSVSniffResult {

@@ -54,7 +54,7 @@ struct FieldReader {
     return unquotedField()
   }
 
-  /// The same, but a quoted field whose quotes make no sense is read as if its quote were data.
+  /// Reads the field at `offset`; a quoted one whose quotes make no sense is read as if its quote were data.
   mutating func nextFieldLeniently() -> Field {
     let start = offset
     let field = nextField()

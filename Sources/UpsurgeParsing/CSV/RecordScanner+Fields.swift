@@ -12,9 +12,11 @@ extension RecordScanner {
   /// and all.
   @inline(__always)
   mutating func takeField(from start: Int, to stop: Int, isQuoted: Bool, hasEscapes: Bool) {
-    let field = fieldCount
-    fieldCount = field &+ 1
-    if field >= expectedFieldCount || !isValidUTF8 || hasEscapes || nullSpellingByteCount > 0 || keepsBareEmpty {
+    let field = record.fieldCount
+    record.fieldCount = field &+ 1
+    if field >= expectedFieldCount || !isValidUTF8 || hasEscapes || nullSpellingByteCount > 0
+      || keepsBareEmpty
+    {
       return takeRareField(field, from: start, to: stop, isQuoted: isQuoted, hasEscapes: hasEscapes)
     }
     let plan = plans[field]
@@ -28,8 +30,8 @@ extension RecordScanner {
     take(bytes + offset, byteCount: byteCount, of: field, plan, offset: offset, isInSpill: false)
   }
 
-  /// The same of a field that has escapes, may be a spelling of NULL, or that no column takes; and where the text may not be
-  /// UTF-8.
+  /// Makes the cell of a field that has escapes, may be a spelling of NULL, or goes to no column; also where the text may
+  /// not be UTF-8.
   @inline(never)
   private mutating func takeRareField(
     _ field: Int, from start: Int, to stop: Int, isQuoted: Bool, hasEscapes: Bool
@@ -51,8 +53,8 @@ extension RecordScanner {
     }
     if hasEscapes {
       let unescapedByteCount = FieldText.unescape(
-        bytes + offset, count: byteCount, quote: isQuoted ? quote : 0x100, escape: escape,
-        rule: escapeRule, into: spill + spillByteCount)
+        bytes + offset, count: byteCount, quote: isQuoted ? marks.quote : 0x100, escape: marks.escape,
+        rule: marks.escapeRule, into: spill + spillByteCount)
       offset = spillByteCount
       byteCount = unescapedByteCount
       spillByteCount += unescapedByteCount
@@ -73,7 +75,7 @@ extension RecordScanner {
     }
   }
 
-  /// The same in a column of numbers.
+  /// Makes the cell of what a field says in a column of numbers.
   @inline(__always)
   mutating func takeNumber(
     _ text: UnsafePointer<UInt8>, byteCount: Int, of field: Int, _ plan: FieldPlan, offset: Int, isInSpill: Bool
@@ -105,21 +107,23 @@ extension RecordScanner {
       guard changesKey(text, count: byteCount, isReal: plan.isReal, cell: cell) else { return }
       note = plan.isKey ? .spellingChanges : .writtenOtherwise
     }
-    notes[noteCount] = PendingNote(field: Int32(truncatingIfNeeded: field), note: note)
-    noteCount += 1
+    notes[record.noteCount] = PendingNote(field: Int32(truncatingIfNeeded: field), note: note)
+    record.noteCount += 1
   }
 
   @inline(never)
   private mutating func noteSurplus(_ field: Int, from start: Int, byteCount: Int, isQuoted: Bool) {
-    if field == expectedFieldCount { firstSurplusOffset = start }
-    if byteCount > (isQuoted ? 2 : 0) { hasSurplusContent = true }
+    if field == expectedFieldCount { record.firstSurplusOffset = start }
+    if byteCount > (isQuoted ? 2 : 0) { record.hasSurplusContent = true }
     if !isValidUTF8 { checkText(field, from: start, to: start + byteCount) }
   }
 
   @inline(never)
   private mutating func checkText(_ field: Int, from start: Int, to stop: Int) {
-    if invalidField >= 0 { return }
-    if upsurge_validate_utf8(bytes + start, stop - start).valid_count < stop - start { invalidField = field }
+    if record.invalidField >= 0 { return }
+    if upsurge_validate_utf8(bytes + start, stop - start).valid_count < stop - start {
+      record.invalidField = field
+    }
   }
 
   @inline(never)

@@ -5,11 +5,11 @@ extension RecordScanner {
   /// The position of the next interesting byte, or `end`.
   @inline(__always)
   mutating func nextPosition() -> Int {
-    if nextIndex == positionCount {
+    if index.next == index.count {
       guard indexNextChunk() else { return end }
     }
-    let position = Int(positions[nextIndex])
-    nextIndex += 1
+    let position = Int(index.positions[index.next])
+    index.next += 1
     return position
   }
 
@@ -17,43 +17,44 @@ extension RecordScanner {
   @inline(__always)
   mutating func skipPositions(before offset: Int) {
     while true {
-      if nextIndex == positionCount {
+      if index.next == index.count {
         guard indexNextChunk() else { return }
       }
-      if Int(positions[nextIndex]) >= offset { return }
-      nextIndex += 1
+      if Int(index.positions[index.next]) >= offset { return }
+      index.next += 1
     }
   }
 
   /// Makes the index stand at `offset`, before or behind where it stands.
   mutating func seek(to offset: Int) {
-    guard offset >= indexedStart && offset <= indexedEnd else {
+    guard offset >= index.start && offset <= index.end else {
       reindex(from: offset)
       return
     }
-    while nextIndex > 0 && Int(positions[nextIndex - 1]) >= offset { nextIndex -= 1 }
-    while nextIndex < positionCount && Int(positions[nextIndex]) < offset { nextIndex += 1 }
+    while index.next > 0 && Int(index.positions[index.next - 1]) >= offset { index.next -= 1 }
+    while index.next < index.count && Int(index.positions[index.next]) < offset { index.next += 1 }
   }
 
   /// Drops the index and begins another one at `offset`.
   mutating func reindex(from offset: Int) {
-    (positionCount, nextIndex) = (0, 0)
-    (indexedStart, indexedEnd) = (offset, offset)
+    (index.count, index.next) = (0, 0)
+    (index.start, index.end) = (offset, offset)
   }
 
   /// Indexes chunks until one has an interesting byte; false at the end of the input.
   @inline(never)
   private mutating func indexNextChunk() -> Bool {
-    while indexedEnd < end {
+    while index.end < end {
       if let cancellation, cancellation._withUnsafeGuaranteedRef({ $0.isRequested }) { return giveUp() }
-      let byteCount = min(CSVScratch.chunkByteCount, end - indexedEnd)
-      indexedStart = indexedEnd
-      positionCount = upsurge_structural(
-        simdLevel, bytes + indexedStart, byteCount, needles, UInt32(truncatingIfNeeded: indexedStart),
-        positions)
-      nextIndex = 0
-      indexedEnd += byteCount
-      if positionCount > 0 { return true }
+      let byteCount = min(CSVScratch.chunkByteCount, end - index.end)
+      index.start = index.end
+      index.count = upsurge_structural(
+        index.simdLevel, bytes + index.start, byteCount, index.needles,
+        UInt32(truncatingIfNeeded: index.start),
+        index.positions)
+      index.next = 0
+      index.end += byteCount
+      if index.count > 0 { return true }
     }
     return false
   }
@@ -61,8 +62,8 @@ extension RecordScanner {
   /// Ends the scan as if more bytes were needed.
   private mutating func giveUp() -> Bool {
     isFinal = false
-    (positionCount, nextIndex) = (0, 0)
-    (indexedStart, indexedEnd) = (end, end)
+    (index.count, index.next) = (0, 0)
+    (index.start, index.end) = (end, end)
     return false
   }
 

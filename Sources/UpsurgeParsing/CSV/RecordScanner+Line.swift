@@ -34,8 +34,10 @@ extension RecordScanner {
   /// Whether a field that begins with a quote has another one, but none that could end it: `"big" one`.
   func isBare(_ start: Int) -> Bool {
     var (at, quoteCount) = (start + 1, 1)
-    while at < end && !(bytes[at] == delimiter && at + delimiterByteCount <= end && holdsDelimiter(at: at)) {
-      if UInt16(bytes[at]) == quote {
+    while at < end
+      && !(bytes[at] == marks.delimiter && at + marks.delimiterByteCount <= end && holdsDelimiter(at: at))
+    {
+      if UInt16(bytes[at]) == marks.quote {
         if mayClose(at) { return false }
         quoteCount += 1
       }
@@ -51,12 +53,12 @@ extension RecordScanner {
     while let found = first(prefix, from: at, to: line.end) {
       var stop = found
       while stop > line.start && isBlank(bytes[stop - 1]) { stop -= 1 }
-      let beforeMark = stop - delimiterByteCount
+      let beforeMark = stop - marks.delimiterByteCount
       if beforeMark > line.start && holdsDelimiter(at: beforeMark) {
         // `1,Ann,# a note` has its fields in front of the comment; `1,#fff` has not.
         if scan(line, to: beforeMark, .none) { return true }
       } else if stop > line.start,
-        UInt16(bytes[stop - 1]) == quote || stop < found && isApart(found + prefix.count, line)
+        UInt16(bytes[stop - 1]) == marks.quote || stop < found && isApart(found + prefix.count, line)
       {
         // `12 Main St #4` is a field, and no comment.
         if scan(line, to: stop, .none) { return true }
@@ -72,8 +74,8 @@ extension RecordScanner {
     let before = self
     (end, isFinal, self.lenience, spillByteCount) = (stop, true, lenience, line.spillStart)
     reindex(from: line.start)
-    let isWhole = scanRecord(at: line.start) == .record && fieldCount == expectedFieldCount
-    if isWhole { (recordEnd, nextStart) = (line.end, line.next) } else { self = before }
+    let isWhole = scanRecord(at: line.start) == .record && record.fieldCount == expectedFieldCount
+    if isWhole { (record.end, record.nextStart) = (line.end, line.next) } else { self = before }
     (end, isFinal, self.lenience) = (before.end, before.isFinal, .none)
     reindex(from: line.next)
     return isWhole
@@ -93,18 +95,18 @@ extension RecordScanner {
     return nil
   }
 
-  private func isBlank(_ byte: UInt8) -> Bool { FieldReader.isBlank(byte) && byte != delimiter }
+  private func isBlank(_ byte: UInt8) -> Bool { FieldReader.isBlank(byte) && byte != marks.delimiter }
 
   /// Whether the quote at `at` can end a field: blanks, and then a delimiter, a line end or the end, follow it.
   func mayClose(_ at: Int) -> Bool {
     var next = at + 1
-    while next < end && UInt16(bytes[next]) == padding { next += 1 }
+    while next < end && UInt16(bytes[next]) == marks.padding { next += 1 }
     if next == end || bytes[next] == 0x0A || bytes[next] == 0x0D { return true }
-    return next + delimiterByteCount <= end && holdsDelimiter(at: next)
+    return next + marks.delimiterByteCount <= end && holdsDelimiter(at: next)
   }
 
   private func holdsDelimiter(at: Int) -> Bool {
-    (0..<delimiterByteCount).allSatisfy { bytes[at + $0] == delimiterBytes[$0] }
+    (0..<marks.delimiterByteCount).allSatisfy { bytes[at + $0] == marks.delimiterBytes[$0] }
   }
 
   /// Whether the byte stands between `start` and `stop`.

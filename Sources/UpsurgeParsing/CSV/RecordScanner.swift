@@ -32,10 +32,54 @@ struct RecordScanner {
     case none
     /// Those that neither a delimiter nor a line end follows.
     case lone
-    /// The same; and the second one of a pair ends the field where it can.
+    /// Those of `lone`; and the second one of a pair ends the field where it can.
     case pairs
     /// Those of fields that have several, and none that could end the field.
     case bare
+  }
+
+  /// The bytes that mean something in the dialect; 0x100 stands for a mark that it lacks.
+  struct Marks {
+    /// The delimiter's first byte.
+    let delimiter: UInt8
+    let delimiterByteCount: Int
+    let delimiterBytes: UnsafePointer<UInt8>
+    let quote: UInt16
+    let escape: UInt16
+    let escapeRule: FieldText.EscapeRule
+    /// A blank, which belongs to no field between a delimiter and a quote; 0x100 where it is the delimiter, or nothing quotes.
+    let padding: UInt16
+    /// No field that starts with another byte than `firstSpecial &+ 0...specialSpan` is quoted or padded.
+    let firstSpecial: UInt8
+    let specialSpan: UInt8
+  }
+
+  /// The offsets of all marks in `start..<end` of the arena, one chunk of it.
+  struct Index {
+    let needles: upsurge_needles
+    let simdLevel: Int32
+    let positions: UnsafeMutablePointer<UInt32>
+    var count = 0
+    /// Which of `positions` is the next one.
+    var next = 0
+    var start: Int
+    var end: Int
+  }
+
+  /// What is known of the record that is being read.
+  struct Record {
+    var fieldCount = 0
+    var noteCount = 0
+    /// The first field that is not UTF-8, or -1.
+    var invalidField = -1
+    var firstSurplusOffset = 0
+    var hasSurplusContent = false
+    /// Whether a line end stands inside the record.
+    var isMultiline = false
+    /// One past the record's last byte, without its line end.
+    var end = 0
+    /// Where the next record starts; while it is read, the next field.
+    var nextStart = 0
   }
 
   // The input.
@@ -52,27 +96,8 @@ struct RecordScanner {
   /// Whether an unquoted field needs no more than to be cut out: UTF-8, one delimiter byte, no NULL spellings.
   let isSimple: Bool
 
-  // The marks; 0x100 stands for a mark that the dialect lacks.
-  let delimiter: UInt8
-  let delimiterByteCount: Int
-  let delimiterBytes: UnsafePointer<UInt8>
-  let quote: UInt16
-  let escape: UInt16
-  let escapeRule: FieldText.EscapeRule
-  /// A blank, which belongs to no field between a delimiter and a quote; 0x100 where it is the delimiter, or nothing quotes.
-  let padding: UInt16
-  /// No field that starts with another byte than `firstSpecial &+ 0...specialSpan` is quoted or padded.
-  let firstSpecial: UInt8
-  let specialSpan: UInt8
-
-  // The index of `indexedStart..<indexedEnd`.
-  let needles: upsurge_needles
-  let simdLevel: Int32
-  let positions: UnsafeMutablePointer<UInt32>
-  var positionCount = 0
-  var nextIndex = 0
-  var indexedStart = 0
-  var indexedEnd = 0
+  let marks: Marks
+  var index: Index
 
   // What to make.
   let plans: UnsafePointer<FieldPlan>
@@ -90,43 +115,33 @@ struct RecordScanner {
   var spillByteCount: Int
   let notes: UnsafeMutablePointer<PendingNote>
 
-  // What is known of the record that is being read.
-  var fieldCount = 0
-  var noteCount = 0
-  /// The first field that is not UTF-8, or -1.
-  var invalidField = -1
-  var firstSurplusOffset = 0
-  var hasSurplusContent = false
-  /// Whether a line end stands inside the record.
-  var isMultiline = false
-  /// One past the record's last byte, without its line end.
-  var recordEnd = 0
-  /// Where the next record starts.
-  var nextStart = 0
+  var record = Record()
 
   /// Reads the record that starts at `start`; the index must stand there (see `seek`).
   @inline(__always)
   mutating func scanRecord(at start: Int) -> Outcome {
-    fieldCount = 0
-    noteCount = 0
-    invalidField = -1
-    hasSurplusContent = false
-    isMultiline = false
+    record.fieldCount = 0
+    record.noteCount = 0
+    record.invalidField = -1
+    record.hasSurplusContent = false
+    record.isMultiline = false
     var fieldStart = start
     while true {
       if isSimple { fieldStart = takeSimpleFields(from: fieldStart) }
-      if fieldStart < end && UInt16(bytes[fieldStart]) == padding {
+      if fieldStart < end && UInt16(bytes[fieldStart]) == marks.padding {
         guard let start = quoteBehindPadding(fieldStart) else { return .incomplete }
         fieldStart = start
       }
       let fieldEnd: FieldEnd
-      if fieldStart < end && UInt16(bytes[fieldStart]) == quote && !(lenience == .bare && isBare(fieldStart)) {
+      if fieldStart < end && UInt16(bytes[fieldStart]) == marks.quote
+        && !(lenience == .bare && isBare(fieldStart))
+      {
         fieldEnd = scanQuotedField(at: fieldStart)
       } else {
         fieldEnd = scanUnquotedField(at: fieldStart)
       }
       switch fieldEnd {
-      case .delimiter: fieldStart = nextStart
+      case .delimiter: fieldStart = record.nextStart
       case .record: return .record
       case .incomplete: return .incomplete
       case .badQuote: return .badQuote
@@ -140,16 +155,16 @@ struct RecordScanner {
   @inline(__always)
   private mutating func takeSimpleFields(from start: Int) -> Int {
     let bytes = self.bytes
-    let positions = self.positions
-    let positionCount = self.positionCount
-    let delimiter = self.delimiter
-    let firstSpecial = self.firstSpecial
-    let specialSpan = self.specialSpan
+    let positions = self.index.positions
+    let positionCount = self.index.count
+    let delimiter = marks.delimiter
+    let firstSpecial = marks.firstSpecial
+    let specialSpan = marks.specialSpan
     let plans = self.plans
     let cells = self.cells
     let expectedFieldCount = self.expectedFieldCount
-    var index = nextIndex
-    var field = fieldCount
+    var index = self.index.next
+    var field = record.fieldCount
     var fieldStart = start
     while index < positionCount && field < expectedFieldCount {
       let at = Int(truncatingIfNeeded: positions[index])
@@ -170,8 +185,8 @@ struct RecordScanner {
       field &+= 1
       fieldStart = at &+ 1
     }
-    nextIndex = index
-    fieldCount = field
+    self.index.next = index
+    record.fieldCount = field
     return fieldStart
   }
 
@@ -179,9 +194,9 @@ struct RecordScanner {
   @inline(never)
   private func quoteBehindPadding(_ start: Int) -> Int? {
     var at = start
-    while at < end && UInt16(bytes[at]) == padding { at += 1 }
+    while at < end && UInt16(bytes[at]) == marks.padding { at += 1 }
     if at == end && !isFinal { return nil }
-    return at < end && UInt16(bytes[at]) == quote ? at : start
+    return at < end && UInt16(bytes[at]) == marks.quote ? at : start
   }
 
   @inline(__always)
@@ -191,21 +206,21 @@ struct RecordScanner {
       let at = nextPosition()
       if at == end {
         guard isFinal else { return .incomplete }
-        recordEnd = end
-        nextStart = end
+        record.end = end
+        record.nextStart = end
         takeField(from: start, to: end, isQuoted: false, hasEscapes: hasEscapes)
         return .record
       }
       let byte = bytes[at]
-      if byte == delimiter {
-        if delimiterByteCount == 1 {
-          nextStart = at + 1
+      if byte == marks.delimiter {
+        if marks.delimiterByteCount == 1 {
+          record.nextStart = at + 1
         } else {
           let match = matchDelimiter(at: at)
           if match == .unknown { return .incomplete }
           if match == .no { continue }
-          nextStart = at + delimiterByteCount
-          skipPositions(before: nextStart)
+          record.nextStart = at + marks.delimiterByteCount
+          skipPositions(before: record.nextStart)
         }
         takeField(from: start, to: at, isQuoted: false, hasEscapes: hasEscapes)
         return .delimiter
@@ -215,7 +230,7 @@ struct RecordScanner {
         takeField(from: start, to: at, isQuoted: false, hasEscapes: hasEscapes)
         return .record
       }
-      if UInt16(byte) == escape {
+      if UInt16(byte) == marks.escape {
         hasEscapes = true
         skipEscaped(at: at)
       }
@@ -230,8 +245,8 @@ struct RecordScanner {
       let at = nextPosition()
       if at == end { return isFinal ? .unclosedQuote : .incomplete }
       let byte = bytes[at]
-      if UInt16(byte) == quote {
-        if at + 1 < end && UInt16(bytes[at + 1]) == quote {
+      if UInt16(byte) == marks.quote {
+        if at + 1 < end && UInt16(bytes[at + 1]) == marks.quote {
           hasEscapes = true
           _ = nextPosition()
           if lenience != .pairs || !mayClose(at + 1) { continue }
@@ -243,8 +258,8 @@ struct RecordScanner {
         }
         return closeQuotedField(from: start, quoteAt: at, hasEscapes: hasEscapes)
       }
-      if byte == 0x0A || byte == 0x0D { isMultiline = true }
-      if UInt16(byte) == escape {
+      if byte == 0x0A || byte == 0x0D { record.isMultiline = true }
+      if UInt16(byte) == marks.escape {
         hasEscapes = true
         skipEscaped(at: at)
       }
@@ -257,20 +272,20 @@ struct RecordScanner {
     let after = at + 1
     if after == end {
       guard isFinal else { return .incomplete }
-      recordEnd = end
-      nextStart = end
+      record.end = end
+      record.nextStart = end
       takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
       return .record
     }
     let byte = bytes[after]
-    if byte == delimiter {
-      switch delimiterByteCount == 1 ? .yes : matchDelimiter(at: after) {
+    if byte == marks.delimiter {
+      switch marks.delimiterByteCount == 1 ? .yes : matchDelimiter(at: after) {
       case .unknown: return .incomplete
       case .no: return .badQuote
       case .yes: break
       }
-      nextStart = after + delimiterByteCount
-      skipPositions(before: nextStart)
+      record.nextStart = after + marks.delimiterByteCount
+      skipPositions(before: record.nextStart)
       takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
       return .delimiter
     }
@@ -280,27 +295,28 @@ struct RecordScanner {
       takeField(from: start, to: after, isQuoted: true, hasEscapes: hasEscapes)
       return .record
     }
-    return UInt16(byte) == padding ? closePaddedField(from: start, quoteAt: at, hasEscapes: hasEscapes) : .badQuote
+    return UInt16(byte) == marks.padding
+      ? closePaddedField(from: start, quoteAt: at, hasEscapes: hasEscapes) : .badQuote
   }
 
-  /// The same where blanks stand behind the quote.
+  /// Decides what a quote means behind which blanks stand, by what follows those.
   @inline(never)
   private mutating func closePaddedField(from start: Int, quoteAt at: Int, hasEscapes: Bool) -> FieldEnd {
     let after = at + 1
     var stop = after
-    while stop < end && UInt16(bytes[stop]) == padding { stop += 1 }
+    while stop < end && UInt16(bytes[stop]) == marks.padding { stop += 1 }
     let result: FieldEnd
     if stop == end {
       guard isFinal else { return .incomplete }
-      (recordEnd, nextStart, result) = (end, end, .record)
-    } else if bytes[stop] == delimiter {
-      switch delimiterByteCount == 1 ? .yes : matchDelimiter(at: stop) {
+      (record.end, record.nextStart, result) = (end, end, .record)
+    } else if bytes[stop] == marks.delimiter {
+      switch marks.delimiterByteCount == 1 ? .yes : matchDelimiter(at: stop) {
       case .unknown: return .incomplete
       case .no: return .badQuote
       case .yes: break
       }
-      nextStart = stop + delimiterByteCount
-      skipPositions(before: nextStart)
+      record.nextStart = stop + marks.delimiterByteCount
+      skipPositions(before: record.nextStart)
       result = .delimiter
     } else if bytes[stop] == 0x0A || bytes[stop] == 0x0D {
       _ = nextPosition()
@@ -317,13 +333,13 @@ struct RecordScanner {
   /// - Returns: false when a CR is the last byte so far, because an LF may belong to it.
   @inline(__always)
   private mutating func endRecord(at: Int) -> Bool {
-    recordEnd = at
-    nextStart = at + 1
+    record.end = at
+    record.nextStart = at + 1
     if bytes[at] == 0x0D {
-      if nextStart == end { return isFinal }
-      if bytes[nextStart] == 0x0A {
+      if record.nextStart == end { return isFinal }
+      if bytes[record.nextStart] == 0x0A {
         _ = nextPosition()
-        nextStart += 1
+        record.nextStart += 1
       }
     }
     return true
@@ -331,14 +347,14 @@ struct RecordScanner {
 
   /// Makes the byte after an escape character data.
   private mutating func skipEscaped(at: Int) {
-    if at + 1 < end && (bytes[at + 1] == 0x0A || bytes[at + 1] == 0x0D) { isMultiline = true }
+    if at + 1 < end && (bytes[at + 1] == 0x0A || bytes[at + 1] == 0x0D) { record.isMultiline = true }
     skipPositions(before: at + 2)
   }
 
   private func matchDelimiter(at: Int) -> Match {
-    for index in 1..<delimiterByteCount {
+    for index in 1..<marks.delimiterByteCount {
       if at + index == end { return isFinal ? .no : .unknown }
-      if bytes[at + index] != delimiterBytes[index] { return .no }
+      if bytes[at + index] != marks.delimiterBytes[index] { return .no }
     }
     return .yes
   }

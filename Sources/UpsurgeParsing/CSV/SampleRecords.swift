@@ -225,7 +225,7 @@ extension SampleRecords {
       || fieldCount == 1
   }
 
-  /// The same of some of the records.
+  /// The most common number of fields above one in some of the records, or one where none has more.
   func shape(of records: some Collection<Record>) -> Shape {
     var counts: [Int: Int] = [:]
     var firstRecord: [Int: Int] = [:]

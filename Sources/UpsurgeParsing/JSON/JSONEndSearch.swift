@@ -48,6 +48,6 @@ extension JSONParser {
   }
 
   private func sourceOffset(of place: UnsafePointer<UInt8>, _ batch: borrowing Batch) -> UInt64 {
-    batch.arenaSourceOffset + UInt64(place - UnsafePointer(batch.arena))
+    batch.origin.sourceOffset + UInt64(place - UnsafePointer(batch.arena))
   }
 }

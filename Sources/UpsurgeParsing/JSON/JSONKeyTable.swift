@@ -115,7 +115,7 @@ final class JSONKeyTable: @unchecked Sendable {
     return Self.name(UnsafeBufferPointer(start: UnsafePointer(entry.bytes), count: entry.byte_count))
   }
 
-  /// The same of a key that need not be in the table; `bytes` end with its closing quote.
+  /// A key as text, its escapes resolved; it need not be in the table. `bytes` end with its closing quote.
   static func name(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     guard let start = bytes.baseAddress else { return "" }
     let text = [UInt8](unsafeUninitializedCapacity: bytes.count - 1) { buffer, count in

@@ -20,9 +20,9 @@ extension JSONParser {
   /// The names that array records have from now on.
   private mutating func take(header names: [String]) {
     shape = .arrays
-    header = names
-    headerSlots = names.map { columnNames.slot(of: $0) }
-    for (index, slot) in headerSlots.enumerated() where slot == Int(JSONKeyTable.skipped) {
+    header.names = names
+    header.slots = names.map { columnNames.slot(of: $0) }
+    for (index, slot) in header.slots.enumerated() where slot == Int(JSONKeyTable.skipped) {
       leftOut.note(names[index])
     }
   }
@@ -56,7 +56,7 @@ extension JSONParser {
       return nil
     }
     // A value that makes the record a reject is found again.
-    fault = nil
+    record.fault = nil
     return count
   }
 
@@ -77,7 +77,7 @@ extension JSONParser {
     guard skipNested(start, frame, depth: frame.depth, &nested), let next = nested.next,
       endsLine(next, frame)
     else {
-      guard let fault, fault.kind != .cancelled, dialect.format == .ndjson else { return nil }
+      guard let fault = record.fault, fault.kind != .cancelled, dialect.format == .ndjson else { return nil }
       let reason = fault.reason(end: frame.end, unit: "record", offset: fault.at - start)
       throw headerError("the array of column names cannot be read: \(reason)", position)
     }
@@ -127,7 +127,7 @@ extension JSONParser {
     var look = nextLook(behind: start, end)
     var p: UnsafePointer<UInt8> = upsurge_json_skip_space(start + 1, end)
     if p < end && p.pointee == UInt8(ascii: "]") {
-      noteSoft(.ragged(found: 0, expected: header.count), at: start)
+      noteSoft(.ragged(found: 0, expected: header.names.count), at: start)
       return p + 1
     }
     while true {
@@ -144,7 +144,7 @@ extension JSONParser {
       {
         guard skipNested(p, frame, depth: frame.depth + 1, &token) else { return nil }
       }
-      if index < headerSlots.count { storeElement(token, index, &frame) }
+      if index < header.slots.count { storeElement(token, index, &frame) }
       index += 1
       p = upsurge_json_skip_space(token.next, end)
       if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
@@ -152,31 +152,31 @@ extension JSONParser {
       if p.pointee != UInt8(ascii: ",") { return fail(UPSURGE_JSON_NO_COMMA_IN_ARRAY, at: p) }
       p = upsurge_json_skip_space(p + 1, end)
     }
-    if index != headerSlots.count {
+    if index != header.slots.count {
       // A row of another length says nothing certain about its columns: this is the fault to report.
-      fault = JSONFault(kind: .ragged(found: index, expected: headerSlots.count), at: start)
+      record.fault = JSONFault(kind: .ragged(found: index, expected: header.slots.count), at: start)
     }
     return p + 1
   }
 
   private mutating func storeElement(_ token: upsurge_json_token, _ index: Int, _ frame: inout JSONFrame) {
-    var slot = headerSlots[index]
+    var slot = header.slots[index]
     if slot == Int(JSONKeyTable.skipped) { return }
     if slot < 0 {
-      slot = columnNames.slot(of: header[index])
-      headerSlots[index] = slot
+      slot = columnNames.slot(of: header.names[index])
+      header.slots[index] = slot
     }
     if slot >= 0 && slot < frame.columnCount {
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else {
-      wait(token, name: header[index], key: index, frame)
+      wait(token, name: header.names[index], key: index, frame)
     }
   }
 
   /// At the end of the source: a header without records makes columns as well.
   mutating func addHeaderColumns(_ batch: inout Batch) throws(UpsurgeError) {
     if shape != .arrays || recordNumber > 0 || batch.recordCount > 0 { return }
-    for (index, name) in header.enumerated() { newNames.add(name, key: index, affinity: .none) }
+    for (index, name) in header.names.enumerated() { record.newNames.add(name, key: index, affinity: .none) }
     try addPendingColumns(at: Position(file: file, line: line))
     begin(&batch)
   }

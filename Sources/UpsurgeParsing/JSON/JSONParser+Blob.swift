@@ -23,7 +23,7 @@ extension JSONParser {
   func readBase64Wrapper(
     _ brace: UnsafePointer<UInt8>, _ frame: JSONFrame, _ token: inout upsurge_json_token
   ) -> Bool {
-    if frame.depth + openKeys.count + 2 > dialect.maximumDepth { return false }
+    if frame.depth + record.openKeys.count + 2 > dialect.maximumDepth { return false }
     var p: UnsafePointer<UInt8> = upsurge_json_skip_space(brace + 1, frame.end)
     // Most objects are none: their second byte tells.
     guard frame.end - p > 1, p[1] == UInt8(ascii: "$") || p[1] == UInt8(ascii: "e") else { return false }
@@ -99,17 +99,17 @@ extension JSONParser {
     let output = frame.spill + frame.spillByteCount
     // What follows in the arena needs its own room in the spill, at most as much as its text.
     let room = frame.spillCapacity - frame.spillByteCount - (frame.limit - place)
-    let outcome = files.read(path, byteLimit: blobs.byteLimit - blobByteCount) { size in
+    let outcome = files.read(path, byteLimit: blobs.byteLimit - record.blobByteCount) { size in
       size <= room ? UnsafeMutableRawBufferPointer(start: output, count: size) : nil
     }
     switch outcome {
     case .bytes(let byteCount):
       cell.pointee = .blob(offset: frame.spillByteCount, byteCount: byteCount)
       frame.spillByteCount += byteCount
-      blobByteCount += byteCount
+      record.blobByteCount += byteCount
     case .noRoom(let byteCount):
-      missingSpillByteCount += byteCount
-      blobByteCount += byteCount
+      record.missingSpillByteCount += byteCount
+      record.blobByteCount += byteCount
     case .refused(let reason):
       noteSoft(
         .badBlob("the file \(path.escapedForTerminal) \(reason)"), at: place, column: columns[slot].name)
@@ -121,8 +121,9 @@ extension JSONParser {
     if batch.recordCount > 0 {
       batch.isClosed = true
     } else {
-      batch.wantedSpillByteCount = frame.spillByteCount + missingSpillByteCount + (frame.limit - start)
-      batch.wantedRecordByteCount = frame.spillByteCount + missingSpillByteCount
+      batch.growth.wantedSpillByteCount =
+        frame.spillByteCount + record.missingSpillByteCount + (frame.limit - start)
+      batch.growth.wantedRecordByteCount = frame.spillByteCount + record.missingSpillByteCount
     }
   }
 }

@@ -14,7 +14,7 @@ extension JSONParser {
     if !keys.isFull { return keys.make(bytes, in: parent) }
     if dialect.flattenSeparator != nil {
       // Whether a key is needed is known only at the ends of the paths that begin with it.
-      fault = JSONFault(kind: .tooManyKeys, at: place)
+      record.fault = JSONFault(kind: .tooManyKeys, at: place)
       return nil
     }
     guard let start = bytes.baseAddress else { return JSONKeyTable.scratch }
@@ -34,7 +34,7 @@ extension JSONParser {
     return JSONKeyTable.scratch
   }
 
-  private var hasRoomForColumn: Bool { columns.count + newNames.count < columnNames.limit }
+  private var hasRoomForColumn: Bool { columns.count + record.newNames.count < columnNames.limit }
 
   private mutating func noteNoRoom(at place: UnsafePointer<UInt8>) {
     // A table that takes no columns at all is the better reason.
@@ -45,7 +45,7 @@ extension JSONParser {
   /// A value whose key has no column yet: finds the column by name, or lets it wait for the record's end.
   mutating func storeUnresolved(_ token: upsurge_json_token, key: Int, _ frame: inout JSONFrame) {
     if keys.entries[key].slot <= JSONKeyTable.loneSurrogate { return noteBadKey(key, at: token.start) }
-    if let place = newNames.place(ofKey: key) { return wait(token, place: place, key: key, frame) }
+    if let place = record.newNames.place(ofKey: key) { return wait(token, place: place, key: key, frame) }
     let byteCount = Int(keys.entries[key].path_byte_count)
     if byteCount > columnNames.longestByteCount {
       return storeUnknown(token, key: key, byteCount: byteCount, frame)
@@ -57,7 +57,7 @@ extension JSONParser {
       keys.entries[key].affinity = isDecoded(slot) ? Self.decodedAffinity : columns[slot].affinity.rawValue
       // Once, also where a run is resumed after the record that was first.
       if name.isEmpty, leftOut.counted.insert(name).inserted {
-        pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name)
+        record.pendingWarnings.note(.emptyKey, .emptyKey, at: slot, column: columns[slot].name)
       }
       store(token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else if slot == Int(JSONKeyTable.skipped) {
@@ -82,7 +82,7 @@ extension JSONParser {
       }
     } else if byteCount > Self.nameByteLimit {
       noteSoft(.nameTooLong(byteCount: byteCount), at: token.start)
-    } else if let fault, !fault.isOfValue, byteCount > Self.shownPathByteLimit {
+    } else if let fault = record.fault, !fault.isOfValue, byteCount > Self.shownPathByteLimit {
       // The record is a reject, and makes no columns.
       return
     } else {
@@ -99,26 +99,28 @@ extension JSONParser {
   /// A value without a column waits for the record's end; what would make the record a reject is noted now, so
   /// that a reject makes no columns.
   mutating func wait(_ token: upsurge_json_token, name: String, key: Int, _ frame: JSONFrame) {
-    if let place = newNames.place(of: name, for: key) { return wait(token, place: place, key: key, frame) }
-    if columnNames.byteCount + newNames.byteCount + name.utf8.count > Self.nameByteLimit {
+    if let place = record.newNames.place(of: name, for: key) {
+      return wait(token, place: place, key: key, frame)
+    }
+    if columnNames.byteCount + record.newNames.byteCount + name.utf8.count > Self.nameByteLimit {
       return noteSoft(.nameTooLong(byteCount: name.utf8.count), at: token.start)
     }
     if !hasRoomForColumn { return noteNoRoom(at: token.start) }
     if !isText(token, frame) { return noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start) }
-    newNames.add(name, key: key, affinity: affinity(for: token))
+    record.newNames.add(name, key: key, affinity: affinity(for: token))
   }
 
-  /// The same for a name that the record has asked for before.
+  /// Lets a value wait whose name the record has asked for before.
   mutating func wait(_ token: upsurge_json_token, place: Int, key: Int, _ frame: JSONFrame) {
-    let isAsked = newNames[place].isAsked
+    let isAsked = record.newNames[place].isAsked
     if !isAsked && !hasRoomForColumn { return noteNoRoom(at: token.start) }
     if isAsked && dialect.duplicateKeys == .reject {
-      let kind: JSONFault.Kind = isKeyRepeated ? .duplicateKey : .columnCollision
-      noteSoft(kind, at: token.start, column: newNames[place].text)
+      let kind: JSONFault.Kind = record.isKeyRepeated ? .duplicateKey : .columnCollision
+      noteSoft(kind, at: token.start, column: record.newNames[place].text)
     } else if !isText(token, frame) {
       noteSoft(.kernel(UPSURGE_JSON_LONE_SURROGATE), at: token.start)
     } else if !isAsked {
-      newNames.askAgain(place, key: key, affinity: affinity(for: token))
+      record.newNames.askAgain(place, key: key, affinity: affinity(for: token))
     }
   }
 
@@ -152,7 +154,7 @@ extension JSONParser {
   /// Makes the columns that a good record asked for.
   /// - Throws: `guardRefused` when the policy says that the columns are frozen, `usage` for the column of a sweep.
   mutating func addPendingColumns(at position: Position) throws(UpsurgeError) {
-    for new in newNames.asked {
+    for new in record.newNames.asked {
       let name = new.text
       if columnNames.slot(of: name) != Int(JSONKeyTable.unresolved) { continue }
       let column = columnNames.column(of: name)
@@ -176,7 +178,7 @@ extension JSONParser {
       columns.append(target)
       unannounced.append(target)
     }
-    newNames.removeAll()
+    record.newNames.removeAll()
   }
 
   private func refusal(of name: String, at position: Position) -> UpsurgeError {

@@ -187,13 +187,13 @@ extension JSONParser {
     case .needsNewBatch, .cancelled: return .pauses
     case .header(let p): next = p
     case .stored(let p):
-      if let mapName { widenToMember(mapName, &batch) }
+      if let mapName = record.mapName { widenToMember(mapName, &batch) }
       next = p
     case .rejected(let p):
-      reject(mapName?.start ?? start, p, &batch)
+      reject(record.mapName?.start ?? start, p, &batch)
       next = p
     case .failed:
-      guard let fault else { return .pauses }
+      guard let fault = record.fault else { return .pauses }
       if fault.kind == .kernel(UPSURGE_JSON_CUT) && !isFinal {
         noteCut(start, end: end, batch)
         return .pauses
@@ -206,7 +206,7 @@ extension JSONParser {
         noteCut(start, end: end, batch)
         return .pauses
       }
-      reject(mapName?.start ?? start, p, &batch)
+      reject(record.mapName?.start ?? start, p, &batch)
       next = p
     }
     document.isAtHeader = false

@@ -84,7 +84,7 @@ extension JSONParser {
       position: Position(
         file: file, record: document.recordDepth == nil ? nil : recordNumber + 1,
         line: line(of: place, batch),
-        byte: batch.arenaSourceOffset + UInt64(place - base)),
+        byte: batch.origin.sourceOffset + UInt64(place - base)),
       snippet: rest == 0 ? nil : text.escapedForTerminal, hint: hint)
   }
 }

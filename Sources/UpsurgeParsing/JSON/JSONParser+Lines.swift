@@ -40,7 +40,7 @@ extension JSONParser {
         end = UnsafePointer(found.assumingMemoryBound(to: UInt8.self))
         hasLineEnd = true
       } else if !isFinal {
-        lineProgress.searched = (batch.arenaSourceOffset + UInt64(batch.parsedByteCount), rest)
+        lineProgress.searched = (batch.origin.sourceOffset + UInt64(batch.parsedByteCount), rest)
         return
       }
       let next = hasLineEnd ? end + 1 : end
@@ -57,7 +57,7 @@ extension JSONParser {
   @inline(__always)
   private func searchedByteCount(of batch: borrowing Batch) -> Int {
     guard batch.recordCount == 0, let line = lineProgress.searched,
-      line.sourceOffset == batch.arenaSourceOffset + UInt64(batch.parsedByteCount)
+      line.sourceOffset == batch.origin.sourceOffset + UInt64(batch.parsedByteCount)
     else { return 0 }
     return min(line.byteCount, batch.arenaByteCount - batch.parsedByteCount)
   }

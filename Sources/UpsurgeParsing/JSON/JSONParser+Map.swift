@@ -44,8 +44,8 @@ extension JSONParser {
       if !isFinal { return .pauses }
       throw syntaxError(JSONFault(kind: .kernel(UPSURGE_JSON_CUT), at: p), end: end, batch)
     }
-    mapName = MapName(token: token, start: place)
-    defer { mapName = nil }
+    record.mapName = MapName(token: token, start: place)
+    defer { record.mapName = nil }
     return try readElement(p, end: end, &batch, isFinal: isFinal)
   }
 
@@ -54,14 +54,14 @@ extension JSONParser {
   mutating func storeMapName(
     _ name: MapName, _ frame: inout JSONFrame, _ batch: borrowing Batch
   ) throws(UpsurgeError) {
-    guard fault == nil, let column = dialect.mapColumn else { return }
+    guard record.fault == nil, let column = dialect.mapColumn else { return }
     let slot = columnNames.slot(of: column)
     if slot == Int(JSONKeyTable.skipped) { return }
     if slot >= 0 && slot < frame.columnCount {
       if frame.row[slot].kind != .absent { throw taken(column, by: name, batch) }
       store(name.token, slot: slot, affinity: columns[slot].affinity, &frame)
     } else {
-      if let place = newNames.place(of: column, for: Self.mapKey), newNames[place].isAsked {
+      if let place = record.newNames.place(of: column, for: Self.mapKey), record.newNames[place].isAsked {
         throw taken(column, by: name, batch)
       }
       wait(name.token, name: column, key: Self.mapKey, frame)

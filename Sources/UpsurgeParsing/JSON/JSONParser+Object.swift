@@ -39,7 +39,7 @@ extension JSONParser {
     var previous: Int32 = -1  // -1 before the first key of an object
     var p = start + 1
     var look = nextLook(behind: start, end)
-    if !openKeys.isEmpty { openKeys.removeAll(keepingCapacity: true) }
+    if !record.openKeys.isEmpty { record.openKeys.removeAll(keepingCapacity: true) }
     while true {
       p = upsurge_json_skip_space(p, end)
       if p >= look {
@@ -71,8 +71,8 @@ extension JSONParser {
         if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
         if p.pointee != UInt8(ascii: ":") { return fail(UPSURGE_JSON_NO_COLON, at: p) }
         p = upsurge_json_skip_space(p + 1, end)
-        isKeyRepeated = entries[key].last_reading == frame.reading
-        if isFlattening && isKeyRepeated {
+        record.isKeyRepeated = entries[key].last_reading == frame.reading
+        if isFlattening && record.isKeyRepeated {
           let isObject = p < end && p.pointee == UInt8(ascii: "{") && !isEmptyObject(p, end)
           forgetSubtree(key, isObject: isObject, frame, at: p)
         }
@@ -90,18 +90,20 @@ extension JSONParser {
           && !(Int(token.kind) == UPSURGE_JSON_OBJECT && readBase64Wrapper(p, frame, &token))
         {
           if isFlattening && Int(token.kind) == UPSURGE_JSON_OBJECT && !isEmptyObject(p, end) {
-            if frame.depth + openKeys.count + 2 > dialect.maximumDepth {
+            if frame.depth + record.openKeys.count + 2 > dialect.maximumDepth {
               return fail(UPSURGE_JSON_TOO_DEEP, at: p)
             }
             if entries[key].slot <= JSONKeyTable.loneSurrogate { noteBadKey(key, at: p) }
             entries[key].first_touched = -1
-            openKeys.append(Int32(truncatingIfNeeded: key))
+            record.openKeys.append(Int32(truncatingIfNeeded: key))
             parent = key
             previous = -1
             p += 1
             continue
           }
-          guard skipNested(p, frame, depth: frame.depth + openKeys.count + 1, &token) else { return nil }
+          guard skipNested(p, frame, depth: frame.depth + record.openKeys.count + 1, &token) else {
+            return nil
+          }
         }
         p = token.next
         let slot = entries[key].slot
@@ -118,9 +120,9 @@ extension JSONParser {
       if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
       while p.pointee == UInt8(ascii: "}") {
         p += 1
-        if openKeys.isEmpty { return p }
-        previous = openKeys.removeLast()
-        parent = Int(openKeys.last ?? 0)
+        if record.openKeys.isEmpty { return p }
+        previous = record.openKeys.removeLast()
+        parent = Int(record.openKeys.last ?? 0)
         p = upsurge_json_skip_space(p, end)
         if p >= end { return fail(UPSURGE_JSON_CUT, at: end) }
       }
@@ -139,11 +141,11 @@ extension JSONParser {
     if !usesKernelForMembers { return false }
     var members = upsurge_json_members(
       base: frame.base, end: frame.end, limit: frame.limit, pause: pause, keys: keys.entries, row: frame.row,
-      spill: frame.spill, spill_byte_count: frame.spillByteCount, filled_count: filledCount,
+      spill: frame.spill, spill_byte_count: frame.spillByteCount, filled_count: record.filledCount,
       reading: frame.reading, previous: previous, is_behind_value: false)
     p = upsurge_json_read_members(&members, p, Int32(truncatingIfNeeded: parent), isFlattening)
     previous = members.previous
-    filledCount = members.filled_count
+    record.filledCount = members.filled_count
     frame.spillByteCount = members.spill_byte_count
     return members.is_behind_value
   }
@@ -212,18 +214,18 @@ extension JSONParser {
   @inline(never)
   mutating func isCancelled(at place: UnsafePointer<UInt8>) -> Bool {
     guard let cancellation, cancellation.isRequested else { return false }
-    fault = JSONFault(kind: .cancelled, at: place)
+    record.fault = JSONFault(kind: .cancelled, at: place)
     return true
   }
 
   /// Notes a fault of the kernels; nil, so that readers can return it.
   mutating func fail(_ code: Int, at place: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
-    fault = JSONFault(kind: .kernel(code), at: place)
+    record.fault = JSONFault(kind: .kernel(code), at: place)
     return nil
   }
 
   /// Notes a fault behind which the record can still be read to its end; the first one stays.
   mutating func noteSoft(_ kind: JSONFault.Kind, at place: UnsafePointer<UInt8>, column: String? = nil) {
-    if fault == nil { fault = JSONFault(kind: kind, at: place, column: column) }
+    if record.fault == nil { record.fault = JSONFault(kind: kind, at: place, column: column) }
   }
 }

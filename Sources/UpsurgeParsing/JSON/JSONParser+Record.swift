@@ -31,40 +31,40 @@ extension JSONParser {
   ) throws(UpsurgeError) -> Outcome {
     keys.trim()
     while true {
-      readingNumber += 1
+      record.readingNumber += 1
       let row = batch.cells + batch.recordCount * batch.columnCount
       row.update(repeating: .absent, count: batch.columnCount)
       var frame = JSONFrame(
         base: UnsafePointer(batch.arena), end: end, limit: UnsafePointer(batch.arena) + batch.arenaByteCount,
         row: row, columnCount: batch.columnCount, spill: batch.spill, spillByteCount: batch.spillByteCount,
-        spillCapacity: batch.spillCapacity, reading: readingNumber,
+        spillCapacity: batch.spillCapacity, reading: record.readingNumber,
         depth: dialect.format == .json ? Int(document.machine.depth) : 0)
-      if fault != nil { fault = nil }
-      filledCount = 0
-      blobByteCount = 0
-      missingSpillByteCount = 0
-      isKeyRepeated = false
-      if !newNames.isEmpty { newNames.removeAll() }
-      if !pendingWarnings.isEmpty { pendingWarnings.removeAll() }
+      if record.fault != nil { record.fault = nil }
+      record.filledCount = 0
+      record.blobByteCount = 0
+      record.missingSpillByteCount = 0
+      record.isKeyRepeated = false
+      if !record.newNames.isEmpty { record.newNames.removeAll() }
+      if !record.pendingWarnings.isEmpty { record.pendingWarnings.removeAll() }
       if shape == .unknown && start.pointee == UInt8(ascii: "[") {
         if try !hasGivenNames(start, &frame) {
-          let header = try readHeader(start, &frame, at: position(of: start, batch))
-          batch.elementNames = self.header
-          return header.map { .header($0) } ?? unread
+          let next = try readHeader(start, &frame, at: position(of: start, batch))
+          batch.elementNames = header.names
+          return next.map { .header($0) } ?? unread
         }
-        if fault != nil { return unread }
-        batch.elementNames = header
+        if record.fault != nil { return unread }
+        batch.elementNames = header.names
       }
       guard let next = readByShape(start, &frame) else { return unread }
-      if let mapName { try storeMapName(mapName, &frame, batch) }
+      if let mapName = record.mapName { try storeMapName(mapName, &frame, batch) }
       if !endsLine(next, frame) { return .failed }
-      if fault != nil { return .rejected(next) }
+      if record.fault != nil { return .rejected(next) }
       if shape == .unknown { shape = .objects }
-      if missingSpillByteCount > 0 {
+      if record.missingSpillByteCount > 0 {
         askForSpill(start, frame, &batch)
         return .needsNewBatch
       }
-      if newNames.count == 0 {
+      if record.newNames.count == 0 {
         accept(start, next, frame, &batch)
         return .stored(next)
       }
@@ -78,7 +78,7 @@ extension JSONParser {
   }
 
   /// The outcome of a record that was not read to its end.
-  private var unread: Outcome { fault?.kind == .cancelled ? .cancelled : .failed }
+  private var unread: Outcome { record.fault?.kind == .cancelled ? .cancelled : .failed }
 
   /// Objects and arrays as the first record decided; anything else is a soft fault behind the value.
   private mutating func readByShape(
@@ -94,7 +94,7 @@ extension JSONParser {
     if first == UInt8(ascii: "[") && shape == .arrays { return readArray(start, &frame) }
     var token = upsurge_json_token()
     guard skipNested(start, frame, depth: frame.depth, &token) else { return nil }
-    fault = JSONFault(kind: .notAnObject(mismatch(first)), at: start)
+    record.fault = JSONFault(kind: .notAnObject(mismatch(first)), at: start)
     return token.next
   }
 
@@ -103,7 +103,7 @@ extension JSONParser {
     if dialect.format == .json { return true }
     let rest: UnsafePointer<UInt8> = upsurge_json_skip_space(next, frame.end)
     if rest >= frame.end || startsNextValue(rest, frame) { return true }
-    fault = JSONFault(kind: .kernel(UPSURGE_JSON_TRAILING), at: rest)
+    record.fault = JSONFault(kind: .kernel(UPSURGE_JSON_TRAILING), at: rest)
     return false
   }
 
@@ -131,11 +131,11 @@ extension JSONParser {
       number: recordNumber)
     batch.recordCount += 1
     batch.spillByteCount = frame.spillByteCount
-    if filledCount < frame.columnCount { batch.hasAbsentCells = true }
-    if pendingWarnings.isEmpty && leftOut.isEmpty { return }
+    if record.filledCount < frame.columnCount { batch.hasAbsentCells = true }
+    if record.pendingWarnings.isEmpty && leftOut.isEmpty { return }
     let place = batch.position(of: batch.recordCount - 1, file: file)
     countLeftOutKeys(at: place)
-    pendingWarnings.forEach { code, column, count in
+    record.pendingWarnings.forEach { code, column, count in
       newWarnings.add(code, column: column, count: count, at: place)
     }
   }
@@ -144,7 +144,7 @@ extension JSONParser {
   mutating func reject(
     _ start: UnsafePointer<UInt8>, _ next: UnsafePointer<UInt8>, _ batch: inout Batch
   ) {
-    guard let fault else { return }
+    guard let fault = record.fault else { return }
     let place = position(of: start, batch)
     recordNumber += 1
     countLeftOutKeys(at: place)
@@ -159,7 +159,7 @@ extension JSONParser {
   func position(of start: UnsafePointer<UInt8>, _ batch: borrowing Batch) -> Position {
     Position(
       file: file, record: recordNumber + 1, line: line(of: start, batch),
-      byte: batch.arenaSourceOffset + UInt64(start - UnsafePointer(batch.arena)))
+      byte: batch.origin.sourceOffset + UInt64(start - UnsafePointer(batch.arena)))
   }
 
   /// The line on which a byte at or behind `batch.parsedByteCount` stands.

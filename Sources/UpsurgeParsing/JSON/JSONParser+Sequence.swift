@@ -70,7 +70,7 @@ extension JSONParser {
   mutating func skipRepeatedHeader(
     _ start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch, isFinal: Bool
   ) -> Progress? {
-    let names = header.map { Array($0.utf8) }
+    let names = header.names.map { Array($0.utf8) }
     var token = upsurge_json_token()
     var index = 0
     guard start.pointee == UInt8(ascii: "[") else { return nil }

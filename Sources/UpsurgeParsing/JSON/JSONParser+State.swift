@@ -32,7 +32,7 @@ extension JSONParser {
       out.key("shape")
       out.string(shape == .objects ? "objects" : "arrays")
     }
-    if shape == .arrays { out.strings(header, key: "header") }
+    if shape == .arrays { out.strings(header.names, key: "header") }
     if !leftOut.counted.isEmpty { out.strings(leftOut.counted.sorted(), key: "left_out") }
     if dialect.format == .json {
       out.key("document")
@@ -59,8 +59,8 @@ extension JSONParser {
     case .text("arrays"):
       guard let names = details["header"]?.texts, !names.isEmpty else { throw state.error(file: file) }
       shape = .arrays
-      header = names
-      headerSlots = names.map { columnNames.slot(of: $0) }
+      header.names = names
+      header.slots = names.map { columnNames.slot(of: $0) }
     default: throw state.error(file: file)
     }
     if let keys = details["left_out"] {

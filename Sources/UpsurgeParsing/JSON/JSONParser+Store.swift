@@ -8,7 +8,7 @@ extension JSONParser {
   ) {
     let cell = frame.row + slot
     if cell.pointee.kind.rawValue == Cell.Kind.absent.rawValue {
-      filledCount += 1
+      record.filledCount += 1
     } else if !replaceDuplicate(slot, at: token.start) {
       return
     }
@@ -94,21 +94,21 @@ extension JSONParser {
   }
 
   private mutating func warn(_ code: WarningLog.Code, _ kind: JSONPendingWarnings.Kind, _ slot: Int) {
-    if pendingWarnings.noteAgain(kind, at: slot) { return }
-    pendingWarnings.note(code, kind, at: slot, column: columns[slot].name)
+    if record.pendingWarnings.noteAgain(kind, at: slot) { return }
+    record.pendingWarnings.note(code, kind, at: slot, column: columns[slot].name)
   }
 
   /// A second value for a cell.
   /// - Returns: Whether it takes the first one's place.
   private mutating func replaceDuplicate(_ slot: Int, at place: UnsafePointer<UInt8>) -> Bool {
     if dialect.duplicateKeys == .reject {
-      noteSoft(isKeyRepeated ? .duplicateKey : .columnCollision, at: place, column: columns[slot].name)
+      noteSoft(record.isKeyRepeated ? .duplicateKey : .columnCollision, at: place, column: columns[slot].name)
       return false
     }
     // Of the value that is not stored after all; that values were lost stays noted.
-    pendingWarnings.forgetValue(slot)
+    record.pendingWarnings.forgetValue(slot)
     mendValueFault(slot)
-    if isKeyRepeated {
+    if record.isKeyRepeated {
       warn(.duplicateKey, .duplicateKey, slot)
     } else {
       warn(.columnCollision, .columnCollision, slot)
@@ -116,7 +116,7 @@ extension JSONParser {
     return true
   }
 
-  /// The same key again, while flattening: what came of its first value in this record is taken back. Only the record
+  /// Takes back what came of the first value of a key that comes again, while flattening. Only the record
   /// itself decides, never what earlier records held, so that its outcome is the same wherever reading begins.
   /// - Parameter isObject: whether the new value is taken apart, too.
   mutating func forgetSubtree(
@@ -124,11 +124,11 @@ extension JSONParser {
   ) {
     guard clear(key, keepsPending: !isObject, frame) else { return }
     if dialect.duplicateKeys == .reject {
-      if fault == nil { noteSoft(.duplicateKey, at: place, column: columnName(ofKey: key)) }
+      if record.fault == nil { noteSoft(.duplicateKey, at: place, column: columnName(ofKey: key)) }
       return
     }
-    if pendingWarnings.noteAgain(.duplicateObject, at: key) { return }
-    pendingWarnings.note(.duplicateKey, .duplicateObject, at: key, column: columnName(ofKey: key))
+    if record.pendingWarnings.noteAgain(.duplicateObject, at: key) { return }
+    record.pendingWarnings.note(.duplicateKey, .duplicateObject, at: key, column: columnName(ofKey: key))
   }
 
   /// The name of a key's column as the table has it, or would have it.
@@ -146,14 +146,14 @@ extension JSONParser {
     let slot = Int(keys.entries[key].slot)
     if slot >= 0 && slot < frame.columnCount && frame.row[slot].kind != .absent {
       frame.row[slot] = .absent
-      filledCount -= 1
-      pendingWarnings.forgetValue(slot)
+      record.filledCount -= 1
+      record.pendingWarnings.forgetValue(slot)
       if dialect.duplicateKeys == .lastWins { mendValueFault(slot) }
       isTouched = true
     }
-    if !newNames.isEmpty && newNames.isAsked(byKey: key) {
+    if !record.newNames.isEmpty && record.newNames.isAsked(byKey: key) {
       isTouched = true
-      if !keepsPending { newNames.takeBack(byKey: key) }
+      if !keepsPending { record.newNames.takeBack(byKey: key) }
     }
     var child = Int(keys.entries[key].first_touched)
     keys.entries[key].first_touched = -1
@@ -167,6 +167,6 @@ extension JSONParser {
 
   /// A fault of a value that is replaced is none.
   private mutating func mendValueFault(_ slot: Int) {
-    if let found = fault, found.isOfValue, found.column == columns[slot].name { fault = nil }
+    if let found = record.fault, found.isOfValue, found.column == columns[slot].name { record.fault = nil }
   }
 }

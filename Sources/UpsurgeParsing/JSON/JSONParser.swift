@@ -15,6 +15,37 @@ package struct JSONParser: RecordParser, Sendable {
   /// What the records of the source are; the first one decides.
   enum Shape { case unknown, objects, arrays }
 
+  /// What the elements of array records are.
+  struct Header {
+    /// Their column names; empty where records are objects.
+    var names: [String] = []
+    /// Their slots in the same order, or marks of `JSONKeyTable`.
+    var slots: [Int] = []
+  }
+
+  /// The record in work.
+  struct Record {
+    /// Its name, where it is the value of a map.
+    var mapName: MapName?
+    /// A number that no other reading of a record has; the same record may be read twice.
+    var readingNumber: UInt64 = 0
+    var fault: JSONFault?
+    /// Columns that wait for the record's end.
+    var newNames = JSONNewNames()
+    /// Warnings that count only when the record is stored.
+    var pendingWarnings = JSONPendingWarnings()
+    /// Cells of the record that were filled.
+    var filledCount = 0
+    /// Bytes of the files that the record names.
+    var blobByteCount = 0
+    /// Those of them for which there was no room.
+    var missingSpillByteCount = 0
+    /// Whether the key in work stood in its object before.
+    var isKeyRepeated = false
+    /// The objects that are open when flattening.
+    var openKeys: [Int32] = []
+  }
+
   package let dialect: JSONDialect
   package let file: String
   /// How strings of BLOB columns are decoded; nil: they are stored as text.
@@ -32,31 +63,9 @@ package struct JSONParser: RecordParser, Sendable {
   /// Line of `batch.parsedByteCount`, from 1.
   var line: UInt64 = 1
 
-  // The shape of array records.
   var shape = Shape.unknown
-  /// Column names of array records.
-  var header: [String] = []
-  /// Slots of array records in header order, or marks of `JSONKeyTable`.
-  var headerSlots: [Int] = []
-
-  // The record in work.
-  /// Its name, where it is the value of a map.
-  var mapName: MapName?
-  var readingNumber: UInt64 = 0
-  var fault: JSONFault?
-  /// Columns that wait for the record's end.
-  var newNames = JSONNewNames()
-  /// Warnings that count only when the record is stored.
-  var pendingWarnings = JSONPendingWarnings()
-  /// Cells of the record that were filled.
-  var filledCount = 0
-  /// Bytes of the files that the record names, and those of them for which there was no room.
-  var blobByteCount = 0
-  var missingSpillByteCount = 0
-  /// Whether the key in work stood in its object before.
-  var isKeyRepeated = false
-  /// The objects that are open when flattening.
-  var openKeys: [Int32] = []
+  var header = Header()
+  var record = Record()
   var leftOut = JSONLeftOutKeys()
   var newWarnings = WarningLog()
 
@@ -120,7 +129,7 @@ package struct JSONParser: RecordParser, Sendable {
   /// Gives the batch the columns of now and announces the new ones.
   mutating func begin(_ batch: inout Batch) {
     batch.begin(columnCount: columns.count)
-    if !header.isEmpty { batch.elementNames = header }
+    if !header.names.isEmpty { batch.elementNames = header.names }
     if unannounced.isEmpty { return }
     batch.newColumns += unannounced
     unannounced = []

@@ -22,7 +22,7 @@ package func convertText(
   return .none
 }
 
-/// The same for a column of numbers.
+/// Makes a cell of a text for a column of numbers, as ``convertText`` does for any column.
 @inline(__always)
 func convertNumeric(
   _ start: UnsafePointer<UInt8>, count: Int, offset: Int, isInSpill: Bool, isReal: Bool,

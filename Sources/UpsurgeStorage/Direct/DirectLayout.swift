@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// How the records of one input become the pages of a new table and its indexes, without SQLite.
 ///

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeState
 
 /// What became of records that were packed, and where the input stands behind them: what a run that goes on must know.
 package struct DirectProgress {

@@ -1,3 +1,4 @@
+import UpsurgePlan
 import UpsurgeRecords
 
 /// Packs records into the pages of a new table and its indexes; used by one thread.
@@ -154,7 +155,7 @@ package struct DirectTable: ~Copyable {
     guard case .text = cell.kind else { return false }
     let start = source.start(cell).assumingMemoryBound(to: UInt8.self)
     let text = UnsafeBufferPointer(start: start, count: Int(cell.byteCount))
-    guard let value = DecimalText.real(text, isPlain: true) else { return false }
+    guard let value = DecimalText.exactReal(text) else { return false }
     cell = Cell(kind: .real, isInSpill: false, byteCount: 0, payload: value.bitPattern)
     return true
   }

@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeSQLite
 
 #if canImport(Glibc)
   import Glibc

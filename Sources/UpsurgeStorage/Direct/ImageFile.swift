@@ -1,5 +1,7 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 #if canImport(Glibc)
   import Glibc
@@ -17,7 +19,7 @@ import UpsurgeRecords
 package final class ImageFile {
   /// The database as the user named it.
   package let database: String
-  /// The same as the system takes it.
+  /// Its path as the system takes it, ended by a zero.
   private let databaseBytes: ContiguousArray<CChar>
   /// The file's own name.
   package let path: String

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Writes values as SQL literals that mean exactly the same value to any SQLite.
 ///

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Writes what a run does as plain SQL: no parameters, and nothing of ours that another program would lack.
 ///
@@ -189,7 +191,7 @@ package final class StatementEmitter: RecordObserver {
   }
 
   private func tooLarge(_ batch: borrowing Batch, _ record: Int, byteCount: Int) -> Reject {
-    let source = batch.sourceIndex < sourceNames.count ? sourceNames[batch.sourceIndex] : "-"
+    let source = batch.origin.sourceIndex < sourceNames.count ? sourceNames[batch.origin.sourceIndex] : "-"
     let limit = StatementPacker.sqliteByteLimit
     return Reject(
       .tooLarge, at: batch.position(of: record, file: source),

@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// A statement with parameters, cut up so that literals can be put in their places.
 ///

@@ -1,3 +1,4 @@
+import UpsurgePlan
 import UpsurgeRecords
 
 /// The plan's statements as another program could run them: without the terms that count (see `WriteNotes`).

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// The key of a plan as its index sorts it, for records that are to be stored in its order.
 ///

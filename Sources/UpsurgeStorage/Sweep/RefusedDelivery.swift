@@ -1,17 +1,19 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// A delivery that a guard has refused, as `upsurge_refusals` remembers it.
-struct RefusedDelivery: Sendable, Equatable {
+package struct RefusedDelivery: Sendable, Equatable {
   /// What tells its bytes from those of others; nil where they were never seen as a whole.
   var contentHash: UInt64?
   /// What accepts it: 16 hexadecimal digits, made anew for each refusal, so that no other delivery has the same.
-  var digest: String
+  package var digest: String
   /// The guards that have judged it, in the words of a job file.
   var guards: String
   /// What the guard said.
-  var reason: String
+  package var reason: String
   /// When it was refused first: UTC, ISO 8601.
-  var refusedAt = ""
+  package var refusedAt = ""
   /// Whether `upsurge_unaccepted` holds the rows that it has brought.
   var areRowsKnown: Bool
 }
@@ -48,7 +50,7 @@ package enum RefusalTable {
 
   /// Those of a feed, the newest first.
   /// - Parameter owner: the feed's name; empty for one that has none.
-  static func all(
+  package static func all(
     of table: String, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) -> [RefusedDelivery] {
     guard try exists(connection) else { return [] }

@@ -1,5 +1,7 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Looks rows up as the last commit has left them; lives on the writer's thread.
 final class RowsBefore {
@@ -58,14 +60,5 @@ final class RowsBefore {
     defer { statement.reset() }
     statement.bind(rowOf: handle, count: identityCount)
     return try statement.step() && statement.integer(at: 0) != 0
-  }
-}
-
-extension Statement {
-  /// Binds the first columns of the row on which another statement stands, in their order.
-  func bind(rowOf handle: OpaquePointer, count: Int) {
-    for index in 0..<Int32(count) {
-      sqlite3_bind_value(self.handle, index + 1, sqlite3_column_value(handle, index))
-    }
   }
 }

@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// What the rows that records of snapshots were about (`SeenRows`) may take of the memory, for all tables of a transaction
 /// together, and the temporary database for those that find no room.

@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// The rows of a table that records of a snapshot were about, so that the others can be swept.
 ///

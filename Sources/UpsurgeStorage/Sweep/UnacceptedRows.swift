@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// The rows that deliveries of a feed have brought since one was accepted last; lives on the writer's thread.
 ///
@@ -103,7 +106,7 @@ final class UnacceptedRows {
   // MARK: - As they come
 
   /// Notes each row from now on.
-  func noteEach(sweep: SnapshotRules.Sweep) {
+  func noteEach(sweep: RowSweep) {
     notesEach = true
     if !schema.isWithoutRowid {
       // What enters the scope, or is there again, was not left by an accepted delivery either.

@@ -1,4 +1,7 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Sets indexes and FTS5 tables aside during a run, and builds them after it; lives on the writer's thread.
 ///

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Follows references from the rows of refused records to the records that have no parent once those rows are gone, and
 /// so on, in the database of the notes.

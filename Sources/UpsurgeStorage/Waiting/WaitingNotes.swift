@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// What became of each record, in a temporary database.
 final class WaitingNotes {

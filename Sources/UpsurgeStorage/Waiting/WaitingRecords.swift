@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Stores records that wait in the quarantine for the rows that they refer to: as many of them as find their parents in
 /// the end, also where they refer to each other in circles.

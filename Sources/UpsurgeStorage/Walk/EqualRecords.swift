@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Tells the records of a plan that need not be stored, because their row says the same.
 final class EqualRecords {
@@ -40,7 +42,7 @@ final class EqualRecords {
     return try leaveOut(batch, all: records, &pending, into: rest, isClean: isClean)
   }
 
-  /// The same for any number of records that are stored together.
+  /// Leaves out records whose row says the same, of any number that are stored together.
   func leaveOut(
     _ batch: borrowing Batch, all records: Range<Int>, into rest: UnsafeMutablePointer<UInt32>,
     isClean: (Int) -> Bool

@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Finds the rowid of a record's row by its key.
 struct KeyLookUp {

@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 #if canImport(Glibc)
   import Glibc
@@ -93,11 +95,11 @@ final class RowWalk {
       pause -= 1
       return 0
     }
-    defer { rows.reset() }
+    defer { sqlite3_reset(rows.handle) }
     var (steps, misses, equals, placings) = (0, 0, 0, 0)
     if let position { try rows.bind(position, at: 1) } else { try place(&window, batch, &placings) }
     while position != nil, !window.isDone {
-      guard try rows.step() else {
+      guard try rows.stepInWalk() else {
         position = nil
         break
       }
@@ -129,7 +131,7 @@ final class RowWalk {
     position = nil
     if placings == RowWalk.placingLimit { return }
     placings += 1
-    rows.reset()
+    sqlite3_reset(rows.handle)
     let distance = max(window.remaining / RowWalk.lookUpLimit, 1)
     var record = window.expected
     while record < window.end {

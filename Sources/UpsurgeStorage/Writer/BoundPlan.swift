@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// A plan with what is compiled for it; another one takes its place when the input has other columns.
 struct BoundPlan {
@@ -22,7 +24,7 @@ struct BoundPlan {
     self.init(plan, cache, full)
   }
 
-  /// The same with the statements of another writer of the plan, which has ended.
+  /// Binds the plan to the statements of another writer of it, which has ended.
   init(_ plan: UpsertPlan, takingOver other: BoundPlan) {
     self.init(plan, other.statements, other.fullShape)
   }

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Brings the log into the database beside the writer, through a connection of its own.
 ///

@@ -1,4 +1,5 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
 
 /// The one statement for records of all shapes, and which of their cells it takes.

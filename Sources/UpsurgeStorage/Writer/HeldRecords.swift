@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Records that may have to be stored once more, because references of their transaction are open.
 ///
@@ -88,7 +89,8 @@ final class HeldRecords {
     try keep(UnsafeRawBufferPointer(start: batch.arena + arena.start, count: arena.count))
     try keep(UnsafeRawBufferPointer(start: batch.spill + spill.start, count: spill.count))
     let numbers = [
-      sliceCount, batch.sourceIndex, Int(batch.arenaSourceOffset), records.count, width, columnSets.count - 1,
+      sliceCount, batch.origin.sourceIndex, Int(batch.origin.sourceOffset), records.count, width,
+      columnSets.count - 1,
       arena.start << 32 | arena.count, spill.start << 32 | spill.count, batch.hasAbsentCells ? 1 : 0,
       Int(first),
     ]
@@ -158,12 +160,12 @@ final class HeldRecords {
         arenaByteCount: max(arenaCount, 1), cellCount: max(recordCount * width, 1),
         recordCount: max(recordCount, 1)))
     if spillCount > batch.spillCapacity {
-      batch.wantedSpillByteCount = spillCount
+      batch.growth.wantedSpillByteCount = spillCount
       batch.growSpill()
     }
     batch.begin(columnCount: width)
-    batch.sourceIndex = number(1)
-    batch.arenaSourceOffset = UInt64(number(2)) + UInt64(arenaStart)
+    batch.origin.sourceIndex = number(1)
+    batch.origin.sourceOffset = UInt64(number(2)) + UInt64(arenaStart)
     batch.hasAbsentCells = number(8) != 0
     let pieces = try store.prepare("SELECT bytes FROM piece WHERE id >= \(number(9)) ORDER BY id")
     try give(pieces, to: batch.records, count: recordCount * MemoryLayout<RecordPosition>.stride)

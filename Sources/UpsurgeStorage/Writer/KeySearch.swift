@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Finds the rows of keys that were remembered.
 final class KeySearch {

@@ -1,4 +1,5 @@
 import CSQLite
+import UpsurgeSQLite
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// The foreign keys of one row: what they say, and which have no parent.
 ///

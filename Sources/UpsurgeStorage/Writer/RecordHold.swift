@@ -35,7 +35,7 @@ struct RecordHold {
     case first
     /// They are stored once more, without culprits.
     case trial
-    /// The same for the last time: rejects are given away.
+    /// They are stored for the last time: rejects are given away.
     case last
   }
   var pass = Pass.first

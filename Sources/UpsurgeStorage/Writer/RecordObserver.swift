@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Sees what becomes of each record, in input order; records then go one by one.
 ///

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Follows references from the rows of culprits to the rows that are without a parent once those are gone, and so on.
 ///

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Which records have set the references of rows, while any reference of the transaction is open; and which of those
 /// records are not to be stored.

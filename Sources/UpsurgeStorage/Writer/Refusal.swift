@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 extension Reject.Code {
   /// An expression of the schema (generated column, index, CHECK) failed on the record.

@@ -1,4 +1,5 @@
 import CSQLite
+import UpsurgePlan
 
 /// The statements for records of one shape.
 final class ShapeStatements {
@@ -27,6 +28,8 @@ final class ShapeStatements {
 
   let shape: SlotShape
   let form: StatementForm
+  /// Whether its records go alone.
+  let isSingleRow: Bool
   /// The cells to bind, in parameter order.
   let cellIndexes: UnsafeMutableBufferPointer<Int32>
   /// Rows of each statement, falling, the last is 1.
@@ -43,6 +46,7 @@ final class ShapeStatements {
   init(shape: SlotShape, cellIndexes: [Int32], form: StatementForm, rowCounts: [Int]) {
     self.shape = shape
     self.form = form
+    isSingleRow = form == .singleRow
     self.cellIndexes = .allocate(capacity: cellIndexes.count)
     _ = self.cellIndexes.initialize(from: cellIndexes)
     self.rowCounts = rowCounts

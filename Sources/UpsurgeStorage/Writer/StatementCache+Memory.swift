@@ -85,6 +85,6 @@ extension StatementCache {
     pickable.removeLast()
     if gone.isBound { bound.removeAll { $0 === gone } }
     byteCount -= gone.byteCount
-    shapes[gone.shape] = nil
+    shapes[gone.shape.words] = nil
   }
 }

@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// The compiled statements of one plan, by the shape of the records and the number of rows.
 ///
@@ -20,8 +22,10 @@ final class StatementCache {
   let needsSavepoint: Bool
   /// See `UpsertPlan.hasUnguardedKeys`.
   let hasUnguardedKeys: Bool
-  var shapes: [SlotShape: ShapeStatements] = [:]
-  /// The same, to pick one of them.
+  let facts: PlanFacts
+  /// By `SlotShape.words`, whose hash is that of this module.
+  var shapes: [[UInt64]: ShapeStatements] = [:]
+  /// The statements in `shapes` as a list, to pick one of them.
   var pickable: [ShapeStatements] = []
   /// What the statements of all shapes take, as SQLite measures it.
   var byteCount = 0
@@ -35,7 +39,7 @@ final class StatementCache {
   /// Shapes that got statements, those that have gone included.
   private var madeShapeCount = 0
   /// How often shapes without statements were met lately.
-  private var sightings: [SlotShape: Int] = [:]
+  private var sightings: [[UInt64]: Int] = [:]
   var bound: [ShapeStatements] = []
   /// Statements that are never let go: those the writer holds on to.
   var pinned: ShapeStatements?
@@ -63,12 +67,13 @@ final class StatementCache {
     looksBeforeInsert = plan.looksBeforeInsert
     needsSavepoint = plan.needsSavepoint
     hasUnguardedKeys = plan.hasUnguardedKeys
+    facts = PlanFacts(plan)
   }
 
   /// The statements for a shape; made when it is new.
   func statements(for shape: SlotShape) -> ShapeStatements {
     clock += 1
-    if let known = shapes[shape] {
+    if let known = shapes[shape.words] {
       known.lastUse = clock
       return known
     }
@@ -77,22 +82,22 @@ final class StatementCache {
       shape: shape, cellIndexes: present.map { Int32($0.cellIndex) }, form: form(shape, present.count),
       rowCounts: rowCounts(columnCount: present.count))
     made.lastUse = clock
-    shapes[shape] = made
+    shapes[shape.words] = made
     pickable.append(made)
     madeShapeCount += 1
     return made
   }
 
-  /// The same for a shape that is known, or has been met often enough to be worth its statements.
+  /// The statements for a shape that is known, or has been met often enough to be worth them; nil for others.
   func usualStatements(for shape: SlotShape) -> ShapeStatements? {
-    if madeShapeCount < readyShapeCount || shapes[shape] != nil { return statements(for: shape) }
-    let count = sightings[shape, default: 0] + 1
+    if madeShapeCount < readyShapeCount || shapes[shape.words] != nil { return statements(for: shape) }
+    let count = sightings[shape.words, default: 0] + 1
     if count > flaggedRecordsPerShape {
-      sightings[shape] = nil
+      sightings[shape.words] = nil
       return statements(for: shape)
     }
     if sightings.count >= StatementCache.sightedShapeLimit { sightings.removeAll(keepingCapacity: true) }
-    sightings[shape] = count
+    sightings[shape.words] = count
     return nil
   }
 

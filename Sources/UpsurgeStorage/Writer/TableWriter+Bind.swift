@@ -1,4 +1,5 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
 
 extension TableWriter {
@@ -49,7 +50,7 @@ extension TableWriter {
       tally.ledger.ignored += UInt64(rowCount - changes)
       return
     }
-    let stale = bound.plan.hasCondition ? connection.notes.pointee.differences - updates : 0
+    let stale = bound.statements.facts.hasCondition ? connection.notes.pointee.differences - updates : 0
     tally.ledger.stale += UInt64(stale)
     tally.ledger.unchanged += UInt64(rowCount - changes - stale)
   }
@@ -63,17 +64,17 @@ extension TableWriter {
   func outcomeOfInsert(hasChanged: Bool) -> Outcome {
     let notes = connection.notes.pointee
     // SQLite counts no changes of views and not always of virtual tables.
-    if plan.schema.kind != .table { return .inserted }
+    if !statements.facts.isTable { return .inserted }
     if hasChanged { return notes.updates > 0 ? .updated : .inserted }
     if plan.mode != .upsert || notes.updates > 0 { return .ignored }
     if notes.differences > 0 { return .stale }
-    return !plan.mayIgnore || notes.conflicts > 0 ? .unchanged : .ignored
+    return !statements.facts.mayIgnore || notes.conflicts > 0 ? .unchanged : .ignored
   }
 
   /// What became of the record whose UPDATE or DELETE succeeded; nil when there was no row.
   func outcomeOfLookUp(hasChanged: Bool, isDelete: Bool) -> Outcome? {
     let notes = connection.notes.pointee
-    if hasChanged || (plan.schema.kind != .table && notes.updates > 0) {
+    if hasChanged || (!statements.facts.isTable && notes.updates > 0) {
       return isDelete ? .deleted : .updated
     }
     if notes.conflicts == 0 { return nil }

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 extension TableWriter {
   /// Adds the columns that the table lacks, inside the transaction.

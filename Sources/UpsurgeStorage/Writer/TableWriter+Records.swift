@@ -1,4 +1,5 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
 
 extension TableWriter {
@@ -28,7 +29,7 @@ extension TableWriter {
         record = end
       } else {
         try take(batch.rejects[rejectIndex], in: batch)
-        transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.sourceIndex)
+        transaction.note(batch.rejects[rejectIndex], sourceIndex: batch.origin.sourceIndex)
         rejectIndex += 1
       }
       if isCommitDue {
@@ -120,7 +121,7 @@ extension TableWriter {
         shape = self.shape(of: row, cellCount: cellCount, last: shape)
       }
       // Records are kept from the first one on that has no place.
-      if shape.form == .singleRow || !stages.permitsNow.contains(.manyRows) {
+      if shape.isSingleRow || !stages.permitsNow.contains(.manyRows) {
         try storeAlone(batch, record, shape)
         place += 1
         continue
@@ -238,7 +239,7 @@ extension TableWriter {
     return bound.statements.statements(for: slotShape(of: row, cellCount: cellCount))
   }
 
-  /// The same; nil where the record's shape has no statements and is not worth them.
+  /// The statements for a record; nil where its shape has none and is not worth them.
   private func usualShape(
     of row: UnsafeMutablePointer<Cell>, cellCount: Int, last: ShapeStatements
   ) -> ShapeStatements? {
@@ -247,9 +248,9 @@ extension TableWriter {
   }
 
   private func slotShape(of row: UnsafeMutablePointer<Cell>, cellCount: Int) -> SlotShape {
-    var shape = SlotShape(full: bound.plan.slots.count)
+    var shape = bound.fullShape.shape
     for (cellIndex, slot) in bound.shapedSlots where isAbsent(row, cellIndex, cellCount) {
-      shape.remove(slot)
+      shape.leaveOut(slot)
     }
     return shape
   }
@@ -259,7 +260,7 @@ extension TableWriter {
     _ row: UnsafeMutablePointer<Cell>, cellCount: Int, _ shape: ShapeStatements
   ) -> Bool {
     for (cellIndex, slot) in bound.shapedSlots
-    where isAbsent(row, cellIndex, cellCount) == shape.shape.contains(slot) {
+    where isAbsent(row, cellIndex, cellCount) == shape.shape.has(slot) {
       return false
     }
     return true

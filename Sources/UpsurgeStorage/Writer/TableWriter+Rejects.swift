@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 extension TableWriter {
   /// Takes a record that the parser could not read.
@@ -15,7 +16,7 @@ extension TableWriter {
     for stage in stages.list where stage.takes(reject) { return }
     for stage in stages.list { stage.willReject(reject, by: origin) }
     var reject = reject
-    reject.sourceIndex = batch.sourceIndex
+    reject.sourceIndex = batch.origin.sourceIndex
     if settings.onError == .stop {
       tally.fatalReject = reject
       throw reject.asError
@@ -50,7 +51,7 @@ extension TableWriter {
   ) -> Reject {
     let (code, column, reason, hint) = refusal.explained(plan, isDelete: isDelete)
     return Reject(
-      code, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: column,
+      code, at: batch.position(of: record, file: sourceName(batch.origin.sourceIndex)), column: column,
       reason: reason, hint: hint, raw: batch.rawBytes(of: record))
   }
 
@@ -64,7 +65,7 @@ extension TableWriter {
       slot.map { plan.schema.columns[$0.columnIndex].name }
       ?? plan.key?.parts.map { $0.column ?? $0.expression ?? "" }.joined(separator: ", ")
     return Reject(
-      .nullKey, at: batch.position(of: record, file: sourceName(batch.sourceIndex)), column: column,
+      .nullKey, at: batch.position(of: record, file: sourceName(batch.origin.sourceIndex)), column: column,
       reason: "the key column \(column?.escapedForTerminal ?? "") is NULL, so the record matches no row",
       raw: batch.rawBytes(of: record))
   }
@@ -72,7 +73,7 @@ extension TableWriter {
   /// The error for a record whose failure took the whole transaction with it (a trigger's RAISE(ROLLBACK)).
   func lostTransaction(_ error: UpsurgeError, _ batch: borrowing Batch, _ record: Int) -> UpsurgeError {
     var error = error
-    error.position = batch.position(of: record, file: sourceName(batch.sourceIndex))
+    error.position = batch.position(of: record, file: sourceName(batch.origin.sourceIndex))
     if ResultCode.primary(error.underlyingCode ?? 0) == SQLITE_CONSTRAINT {
       error.code = .badInput
       error.said = "a trigger rolled the whole transaction back: \(saying: error.said)"

@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeSQLite
 
 extension TableWriter {
   /// Makes sure, in a transaction that has just begun, that the table still has the columns that the records were read

@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// A writer whose records are a part of a transaction that it shares with others (`SharedTransaction`).
 ///
@@ -13,7 +16,7 @@ extension TableWriter {
   package func suspend(keepsStatements: Bool = false) throws(UpsurgeError) {
     try settle()
     // Where nothing is swept, the guards speak at once.
-    if (settings.delivery.snapshot?.sweep ?? .none) == SnapshotRules.Sweep.none { try sweep() }
+    if (settings.delivery.snapshot?.sweep ?? .none) == RowSweep.none { try sweep() }
     try stages.sweep?.willSuspend()
     try stages.chunks?.willSuspend()
     statistics.pagesWritten = log.pagesWritten

@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 #if canImport(Glibc)
   import Glibc
@@ -49,7 +51,7 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
   ) throws(UpsurgeError) -> Attempt {
     let isDelete = isTombstone || plan.mode == .delete
-    if isDelete || plan.looksUp {
+    if isDelete || statements.facts.looksUp {
       let role: ShapeStatements.Role = isDelete ? .delete : .update(0)
       return try attemptByKey(role, batch, record, shape) ?? .done(.ignored)
     }
@@ -103,7 +105,7 @@ extension TableWriter {
   private func attemptByKey(
     _ role: ShapeStatements.Role, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> Attempt? {
-    let isView = plan.schema.kind == .view
+    let isView = statements.facts.isView
     if isView, try !exists(batch, record, shape, byTarget: role.target) { return nil }
     let handle = try statements.handle(shape, role)
     let code = step(handle, batch, record, shape)
@@ -132,7 +134,7 @@ extension TableWriter {
   private func isMissingInView(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> Bool {
-    if plan.schema.kind != .view { return false }
+    if !statements.facts.isView { return false }
     let row = batch.cells + record * batch.columnCount
     var isMissing = false
     for (index, key) in plan.targets.enumerated() {
@@ -193,7 +195,7 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, isTombstone: Bool
   ) throws(UpsurgeError) -> Bool {
     if !isTombstone && !statements.hasUnguardedKeys { return false }
-    let mustFind = isTombstone || plan.looksUp
+    let mustFind = isTombstone || statements.facts.looksUp
     guard mustFind || plan.rules.nullKeys == .reject else { return false }
     let row = batch.cells + record * batch.columnCount
     let cellCount = batch.columnCount
@@ -213,7 +215,8 @@ extension TableWriter {
       guard let column = part.column, let index = plan.schema.columnIndex(column) else { return false }
       if index == plan.schema.rowidAlias && !mustFind { return false }
       let standard = plan.schema.columns[index].defaultExpression
-      let fillsNull = plan.schema.columns[index].notNullConflict == .replace && standard != nil && !mustFind
+      var fillsNull = false
+      if case .replace? = plan.schema.columns[index].notNullConflict { fillsNull = standard != nil && !mustFind }
       guard let slot = plan.slots.first(where: { $0.columnIndex == index }) else { return standard == nil }
       switch slot.cellIndex < cellCount ? row[slot.cellIndex].kind : .absent {
       case .null: return !fillsNull
@@ -241,23 +244,5 @@ extension SQLValue {
       }
     }
     self.init(statement, column: column)
-  }
-
-  /// A column of the row that a statement stands on.
-  package init(_ statement: OpaquePointer, column: Int32) {
-    // The type first: asking for the bytes of a number makes a text of it.
-    switch sqlite3_column_type(statement, column) {
-    case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
-    case SQLITE_FLOAT: self = .real(sqlite3_column_double(statement, column))
-    case SQLITE_TEXT:
-      let start = sqlite3_column_text(statement, column)
-      let count = Int(sqlite3_column_bytes(statement, column))
-      self = .text(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
-    case SQLITE_BLOB:
-      let start = sqlite3_column_blob(statement, column)
-      let count = Int(sqlite3_column_bytes(statement, column))
-      self = .blob(Array(UnsafeRawBufferPointer(start: start, count: count)))
-    default: self = .null
-    }
   }
 }

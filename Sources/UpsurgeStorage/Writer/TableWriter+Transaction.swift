@@ -1,5 +1,7 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 extension TableWriter {
   /// Opens a transaction where none is open; takes the write lock at once.
@@ -33,7 +35,7 @@ extension TableWriter {
     try commitStored()
   }
 
-  /// The same without what is gathered.
+  /// Commits what is stored; what is gathered is not.
   func commitStored() throws(UpsurgeError) {
     if connection.durability == .off { return }
     if settings.isDryRun { return try passCommit() }

@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Stores batches in one table, in transactions, and keeps the ledger; lives on the writer thread.
 ///
@@ -214,7 +217,7 @@ package final class TableWriter {
   package var pageByteCount: Int { log.pageByteCount }
 
   private func firstPosition(_ batch: borrowing Batch) -> Position {
-    let file = sourceName(batch.sourceIndex)
+    let file = sourceName(batch.origin.sourceIndex)
     return batch.recordCount > 0 ? batch.position(of: 0, file: file) : Position(file: file)
   }
 }

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeState
 
 #if canImport(Glibc)
   import Glibc

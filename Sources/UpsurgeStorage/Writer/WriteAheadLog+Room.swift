@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeState
 
 /// Ending while there is still room.
 ///

@@ -1,5 +1,6 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Keeping the log within its limit.
 ///
@@ -22,7 +23,7 @@ final class WriteAheadLog {
   private(set) var pageByteCount = 4096
   /// What SQLite's counter of written pages said before the first record.
   private var pagesBefore = 0
-  /// The same of pages that the cache did not hold.
+  /// Page-cache misses before the first record.
   private var pageMissesBefore = 0
   /// Transactions are looked at after so many records.
   private(set) var recordsBetweenLooks = 256

@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeState
 
 /// Where the records come from, how far they are stored, and who keeps that.
 struct WriterInput {

@@ -1,4 +1,6 @@
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// What happens at the first record that cannot be stored.
 public enum ErrorPolicy: String, Sendable, CaseIterable {
@@ -64,7 +66,7 @@ package struct WriterSettings: Sendable {
     log.checkpointByteCount = min(log.checkpointByteCount, walLimit / 4)
   }
 
-  /// The same without bounds that do not count.
+  /// The settings without bounds that do not count.
   var settled: WriterSettings {
     guard commitsOnce else { return self }
     var settings = self

@@ -1,4 +1,6 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// What a feature adds to a `TableWriter`; made only where settings, plan or table ask for it.
 ///

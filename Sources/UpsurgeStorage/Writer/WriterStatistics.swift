@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeState
 
 /// Where a writer's time went, and what it wrote.
 package struct WriterStatistics: Sendable {
@@ -21,7 +22,7 @@ package struct WriterStatistics: Sendable {
   package var pagesWritten = 0
   /// Pages that storing rows had to read because the page cache did not hold them.
   package var pagesRead = 0
-  /// The same in bytes, frame headers included.
+  /// Bytes written to the WAL, frame headers included.
   package var walBytesWritten = 0
   /// The largest the WAL has been after a commit.
   package var walBytesPeak = 0

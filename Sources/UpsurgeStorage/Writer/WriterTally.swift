@@ -1,4 +1,5 @@
 import UpsurgeRecords
+import UpsurgeState
 
 /// What has become of the records so far.
 struct WriterTally {

@@ -1,7 +1,8 @@
 import Upsurge
 import UpsurgeParsing
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeState
 
 #if canImport(Glibc)
   import Glibc

@@ -3,8 +3,10 @@ import Oracles
 import Upsurge
 import UpsurgeInput
 import UpsurgeParsing
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Small texts of people, of schemas, and of the engine's own tables: read or refused, and what is read can be
 /// written and read again.

@@ -55,7 +55,8 @@ struct FaultTests {
     isInDoubt: Bool = false, _ place: String
   ) throws {
     let committed =
-      summary.error == nil ? Int(summary.committedCount) : max(earlier, Int(summary.committedCount))
+      summary.error == nil
+      ? Int(summary.progress.committedCount) : max(earlier, Int(summary.progress.committedCount))
     var difference = try oracle.found().difference(from: oracle.state(after: committed))
     if difference != nil, isInDoubt {
       // Either, and the rejects are those of the later, for the run that goes on to look through.
@@ -74,13 +75,13 @@ struct FaultTests {
       return
     }
     #expect(failure != nil, "\(place): failed of itself: \(error)")
-    let hasCommittedWork = summary.committedCount > 0
+    let hasCommittedWork = summary.progress.committedCount > 0
     #expect(summary.exitCode == (hasCommittedWork ? 3 : error.exitCode(hasCommittedWork: false)), "\(place)")
     #expect(summary.exitCode != 0 && summary.exitCode != 2, "\(place)")
     #expect(error.message.contains("a.db"), "\(place): \(error)")
     #expect(error.hint != nil, "\(place): \(error)")
     // One that goes on and fails before it can write only says what stood.
-    if earlier < FaultCase.recordCount && Int(summary.committedCount) == FaultCase.recordCount {
+    if earlier < FaultCase.recordCount && Int(summary.progress.committedCount) == FaultCase.recordCount {
       #expect(error.message.contains("all rows are committed"), "\(place): \(error)")
     }
   }
@@ -98,7 +99,7 @@ struct FaultTests {
       $0?.error?.message.contains("whether the last transaction is committed") == true
     }
     try check(
-      summary, oracle, failure: failure, isGrave: isGrave, earlier: Int(last?.committedCount ?? 0),
+      summary, oracle, failure: failure, isGrave: isGrave, earlier: Int(last?.progress.committedCount ?? 0),
       isInDoubt: isInDoubt, place)
     return summary
   }

@@ -56,12 +56,12 @@ struct FullDiskTests {
       error.message.contains("free, and the next transaction may need") || error.message.contains("no room"),
       "\(error)")
     #expect(error.hint?.contains("make room") == true, "\(error)")
-    #expect(summary.committedCount > 0 && summary.committedCount < Self.count)
-    try expectPrefix(path, summary.committedCount)
+    #expect(summary.progress.committedCount > 0 && summary.progress.committedCount < Self.count)
+    try expectPrefix(path, summary.progress.committedCount)
     #expect(disk.grow(to: "64m"))
     let again = job.run()
     #expect(again.exitCode == 0, "\(again.error.map(String.init(describing:)) ?? "")")
-    #expect(again.resumedCount == summary.committedCount)
+    #expect(again.progress.resumedCount == summary.progress.committedCount)
     try expectPrefix(path, UInt64(Self.count))
   }
 
@@ -102,7 +102,7 @@ struct FullDiskTests {
     #expect(error.message.contains("No space left on device"), "\(error)")
     #expect(
       try Database(path).rows("SELECT count(*) FROM t")
-        == ["\(summary.committedCount - summary.committedCount / 3)"])
+        == ["\(summary.progress.committedCount - summary.progress.committedCount / 3)"])
     #expect(disk.grow(to: "64m"))
     let again = job.run()
     #expect(again.exitCode == 2, "\(again.error.map(String.init(describing:)) ?? "")")
@@ -127,13 +127,13 @@ struct FullDiskTests {
         let summary = try oracle.run(on: disk, anew: true)
         let place = "\(fault.name), \(capacity) bytes: \(summary.error.map(String.init(describing:)) ?? "")"
         let difference = try oracle.found().difference(
-          from: oracle.state(after: Int(summary.committedCount)))
+          from: oracle.state(after: Int(summary.progress.committedCount)))
         #expect(difference == nil, "\(place): \(difference ?? "")")
         #expect((disk.failure == nil) == (summary.error == nil), "\(place)")
         if let error = summary.error {
-          #expect(summary.exitCode == (summary.committedCount > 0 ? 3 : 1), "\(place)")
+          #expect(summary.exitCode == (summary.progress.committedCount > 0 ? 3 : 1), "\(place)")
           #expect(error.message.contains("no room left"), "\(place)")
-          if summary.committedCount == FaultCase.recordCount {
+          if summary.progress.committedCount == FaultCase.recordCount {
             wholeCount += 1
             #expect(error.message.contains("all rows are committed"), "\(place)")
           }

@@ -38,7 +38,7 @@ struct PowerLossTests {
         codes[summary.exitCode, default: 0] += 1
         #expect(disk.isDark == (disk.failure != nil), "\(place)")
         #expect(disk.restorePower(seed: seed), "\(place)")
-        let reported = Int(summary.committedCount)
+        let reported = Int(summary.progress.committedCount)
         // The file of rejects lies on another disk and may be ahead; what goes on cuts it back.
         let table = try oracle.found().table
         let found = try Self.borders(fault).filter { try oracle.state(after: $0).table == table }
@@ -67,11 +67,11 @@ struct PowerLossTests {
     #expect(summary.ledger.isBalanced, "\(place)")
     guard let error = summary.error else {
       // Only its mark was still to be removed.
-      #expect(summary.exitCode == 2 && summary.committedCount == FaultCase.recordCount, "\(place)")
+      #expect(summary.exitCode == 2 && summary.progress.committedCount == FaultCase.recordCount, "\(place)")
       return
     }
     #expect(isDark, "\(place): failed of itself: \(error)")
-    #expect(summary.exitCode == (summary.committedCount > 0 ? 3 : 1), "\(place): \(error)")
+    #expect(summary.exitCode == (summary.progress.committedCount > 0 ? 3 : 1), "\(place): \(error)")
     #expect(error.message.contains("a.db") && error.hint != nil, "\(place): \(error)")
   }
 

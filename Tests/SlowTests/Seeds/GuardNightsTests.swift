@@ -11,7 +11,7 @@ import Upsurge
   /// Kinds of feeds, each seed another one.
   struct Kind {
     var atomicity = MirrorJob.Atomicity.table
-    var sweep = MirrorTable.Sweep.hard
+    var sweep = RowSweep.hard
     var creation: String?
     var hasScope = false
     var owner: String?
@@ -174,7 +174,7 @@ import Upsurge
           #expect(left.isEmpty, "\(words)")
         } else {
           model.refused[delivery.text] = guardWords
-          let digest = try #require(summary.tables[0].loads.last?.refusedDelivery, "\(words)")
+          let digest = try #require(summary.tables[0].loads.last?.acceptance.refusedDigest, "\(words)")
           #expect(failure?.hint?.contains("--accept-delivery \(digest)") == true, "\(words)")
           if let last = digests[delivery.text] { #expect(last == digest, "\(words)") }
           digests[delivery.text] = digest

@@ -9,9 +9,14 @@ extension HintTable {
   static let csvScenarios: [HintScenario] = [
     HintScenario(
       name: "csv: a record that is cut is filled up",
-      hints: ["--ragged pad fills the missing fields with NULL"],
+      hints: ["--ragged pad fills the missing fields with NULL; --on-error reject sets the record aside"],
       files: ["f.csv": "id,a,b\n1,x,y\n2,x\n"], first: load, firstExit: 65, steps: [.add("--ragged pad")],
       rows: ["1|'x'|'y'", "2|'x'|NULL"]),
+    HintScenario(
+      name: "csv: a record that is cut is set aside",
+      hints: ["--ragged pad fills the missing fields with NULL; --on-error reject sets the record aside"],
+      files: ["f.csv": "id,a,b\n1,x,y\n2,x\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],
+      exits: [2], rows: ["1|'x'|'y'"]),
     HintScenario(
       name: "csv: a line that is no record is set aside",
       hints: [
@@ -39,14 +44,24 @@ extension HintTable {
       steps: [.add("--on-error reject")], exits: [2], rows: ["1|'x'|'y'", "3|'x'|'z'"]),
     HintScenario(
       name: "csv: surplus fields that are empty are dropped",
-      hints: ["--ragged pad drops surplus fields that are empty"],
+      hints: ["--ragged pad drops surplus fields that are empty; --on-error reject sets the record aside"],
       files: ["f.csv": "id,a\n1,x\n2,y,,\n"], first: load, firstExit: 65, steps: [.add("--ragged pad")],
       rows: ["1|'x'", "2|'y'"]),
     HintScenario(
+      name: "csv: a record with surplus fields that are empty is set aside",
+      hints: ["--ragged pad drops surplus fields that are empty; --on-error reject sets the record aside"],
+      files: ["f.csv": "id,a\n1,x\n2,y,,\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],
+      exits: [2], rows: ["1|'x'"]),
+    HintScenario(
       name: "csv: surplus fields get a column",
-      hints: ["--ragged extra keeps surplus fields in a column of their own"],
+      hints: ["--ragged extra keeps surplus fields in a column of their own; --on-error reject sets the record aside"],
       files: ["f.csv": "id,a\n1,x\n2,y,z\n"], first: load, firstExit: 65, steps: [.add("--ragged extra")],
       rows: ["1|'x'|NULL", "2|'y'|'[\"z\"]'"]),
+    HintScenario(
+      name: "csv: a record with surplus fields is set aside",
+      hints: ["--ragged extra keeps surplus fields in a column of their own; --on-error reject sets the record aside"],
+      files: ["f.csv": "id,a\n1,x\n2,y,z\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],
+      exits: [2], rows: ["1|'x'"]),
     HintScenario(
       name: "csv: surplus fields get a column, and the file has one of that name",
       hints: ["give the field another name: --rename …"],

@@ -6,10 +6,10 @@ import Testing
   static let order: [String: [String]] = [
     "UpsurgeParsing": [".", "Numbers", "Blob", "JSON", "CSV", "Inference"],
     "UpsurgeInput": ["Names", "Feeds", "."],
-    "UpsurgeStorage": [
-      "SQL", "Connection", "Schema", "Rules", "Plan", "Sorting", "RowState", "Sweep", "Walk", "Quarantine", "Runs", "Rejects",
-      "Keys", "Indexes", "Chunks", "Writer", "Waiting", "Upkeep", "Direct", "Emit",
-    ],
+    "UpsurgeSQLite": ["SQL", "Connection", "Schema"],
+    "UpsurgePlan": ["Rules", "Plan"],
+    "UpsurgeState": ["RowState", "Quarantine", "Runs", "Rejects", "Keys", "Indexes", "Chunks"],
+    "UpsurgeStorage": ["Sorting", "Sweep", "Walk", "Writer", "Waiting", "Upkeep", "Direct", "Emit"],
     "Upsurge": [
       ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Table", "Rejects", "Runs", "Preview", "Feed", "Store",
       "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Keys",
@@ -18,7 +18,7 @@ import Testing
     "UpsurgeBench": ["."],
     "UpsurgeModels": ["Rows", "Columns", "Coding", "Tables", "Database", "Queries", "Search", "Functions", "."],
     "UpsurgeMirror": ["Job", "Feeds", "Check", "Run", "Status", "Forget", "Runner"],
-    "UpsurgeCommand": ["Words", "Catalogue", "Terminal", "Options", "JobFile", "Schedule", "Commands"],
+    "UpsurgeCommand": ["Words", "Catalogue", "Terminal", "Options", "JobFile", "Schedule", "Help", "Commands"],
   ]
 
   @Test("No file needs a folder above its own", arguments: order.keys.sorted())

@@ -9,17 +9,28 @@ import Testing
     "UpsurgeRecords": [],
     "UpsurgeParsing": ["CScan", "UpsurgeRecords"],
     "UpsurgeInput": ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"],
-    "UpsurgeStorage": ["CScan", "CSQLite", "UpsurgeRecords"],
-    "UpsurgeBulk": ["UpsurgeRecords", "UpsurgeStorage"],
-    "Upsurge": ["UpsurgeBulk", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
+    "UpsurgeSQLite": ["CSQLite", "UpsurgeRecords"],
+    "UpsurgePlan": ["CScan", "CSQLite", "UpsurgeRecords", "UpsurgeSQLite"],
+    "UpsurgeState": ["CSQLite", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite"],
+    "UpsurgeStorage": ["CScan", "CSQLite", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState"],
+    "UpsurgeBulk": ["UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage"],
+    "Upsurge": [
+      "UpsurgeBulk", "UpsurgeInput", "UpsurgeParsing", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState",
+      "UpsurgeStorage",
+    ],
+    "UpsurgeMirror": [
+      "Upsurge", "UpsurgeInput", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
+    ],
+    "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeSQLite"],
     "UpsurgePostgres": ["CPostgres", "UpsurgeInput", "UpsurgeRecords"],
-    "UpsurgeMirror": ["Upsurge", "UpsurgeInput", "UpsurgeRecords", "UpsurgeStorage"],
-    "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeStorage"],
     "UpsurgeCommand": [
       "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords",
     ],
     "UpsurgeMain": ["UpsurgeCommand"],
-    "UpsurgeModels": ["CSQLite", "Foundation", "UpsurgeBulk", "UpsurgeMacros", "UpsurgeRecords", "UpsurgeStorage"],
+    "UpsurgeModels": [
+      "CSQLite", "Foundation", "UpsurgeBulk", "UpsurgeMacros", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState",
+      "UpsurgeStorage",
+    ],
     "UpsurgeGRDB": ["Foundation", "GRDB", "UpsurgeModels"],
   ]
   private static let system: Set<String> = ["Glibc", "Darwin", "Synchronization", "Dispatch"]

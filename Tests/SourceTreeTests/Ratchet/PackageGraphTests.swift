@@ -28,7 +28,8 @@ import Testing
     let below = PackageGraph(Array(try Self.manifest().utf8)).allDependencies(of: "UpsurgeGRDB")
     #expect(
       below.subtracting(Self.permitted) == [
-        "UpsurgeModels", "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeRecords",
+        "UpsurgeModels", "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords",
       ])
   }
 
@@ -36,11 +37,11 @@ import Testing
     "A manifest whose models need another library is found",
     arguments: [
       (
-        ".target(name: \"UpsurgeBulk\", dependencies: [", "\"Upsurge\", ",
+        ".target(\n      name: \"UpsurgeBulk\",\n      dependencies: [", "\"Upsurge\", ",
         ["CCurl", "CIconv", "CZlib", "CZstd"]
       ),
       (".target(name: \"UpsurgeRecords\"", ", dependencies: [\"CYAML\"]", ["CYAML"]),
-      (".target(name: \"UpsurgeStorage\", dependencies: [", "\"CZlib\", ", ["CZlib"]),
+      (".target(name: \"UpsurgeState\", dependencies: [", "\"CZlib\", ", ["CZlib"]),
     ])
   func found(place: String, more: String, expected: [String]) throws {
     let manifest = try Self.manifest()

@@ -26,8 +26,8 @@ import Testing
   private static func files() throws -> [(path: String, text: String)] {
     let root = SourceTree.root.path + "/"
     let modules = [
-      "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeRecords",
-      "UpsurgeStorage",
+      "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgePlan", "UpsurgePostgres",
+      "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
     ]
     return try modules.flatMap { try SourceTree.files(of: $0) }.compactMap { file in
       let path = String(file.path.dropFirst(root.count))

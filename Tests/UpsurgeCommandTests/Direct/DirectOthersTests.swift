@@ -169,9 +169,9 @@ struct DirectOthersTests {
     #expect(summary.signal == 15 || summary.ledger.read == 100_000)
     #expect(summary.signal == 15, "nobody saw a record go by")
     if summary.ledger.read < 100_000 {
-      #expect(summary.isResumable && summary.committedCount == summary.ledger.read)
+      #expect(summary.progress.isResumable && summary.progress.committedCount == summary.ledger.read)
       let rest = LoadJob(database: path, table: "t", sources: [source]).run()
-      #expect(rest.exitCode == 0 && rest.resumedCount == summary.committedCount, "\(rest)")
+      #expect(rest.exitCode == 0 && rest.progress.resumedCount == summary.progress.committedCount, "\(rest)")
     }
     #expect(
       try Database(path).rows("SELECT count(*), count(DISTINCT id) FROM t") == ["100000|100000"])

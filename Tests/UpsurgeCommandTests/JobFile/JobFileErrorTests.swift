@@ -124,7 +124,7 @@ struct JobFileErrorTests {
     Wrong(
       "defaults: {memory: lots}\ntables: {t: {source: a, memory: 64MiB}}\n", "1:20",
       "defaults.memory: lots cannot be understood",
-      "Bound of all memory taken after start-up; at least 16MiB."),
+      "Bound of all memory taken after start-up. At least 16MiB."),
   ]
 
   static let keys = [
@@ -170,7 +170,7 @@ struct JobFileErrorTests {
       "did you mean csv?"),
     table(
       "format: [csv]", "4:13", "tables.t.format: is a list; it takes a text or a number",
-      "csv, tsv, ndjson or json; found from the content if not given."),
+      "csv, tsv, ndjson or json. Without it, found from the content."),
     table(
       "format:", "4:5", "tables.t.format: has no value; it takes a text or a number",
       "leave the key out, or quote a text: 'null', ''"),
@@ -215,7 +215,7 @@ struct JobFileErrorTests {
     table("key: [a, '']", "4:14", "tables.t.key: an empty name"),
     table(
       "rename: [a=b]", "4:13", "tables.t.rename: is a list; it takes {OLD: NEW}",
-      "OLD=NEW: another name for a field."),
+      "Another name for a field."),
     table(
       "rename: {a: }", "4:14", "tables.t.rename.a: is nothing; it takes a text or a number",
       "write {OLD: NEW}; quote a text: 'null', ''"),

@@ -349,7 +349,9 @@ struct JobFileTests {
 
   @Test(
     "The jobs in the documentation are read",
-    arguments: ["README.md", "Sources/UpsurgeMirror/UpsurgeMirror.docc/JobFiles.md"])
+    arguments: [
+      "Sources/UpsurgeCommand/UpsurgeCommand.docc/Mirrors.md", "Sources/UpsurgeMirror/UpsurgeMirror.docc/JobFiles.md",
+    ])
   func documentation(file: String) throws {
     var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     parts.removeLast(4)
@@ -359,7 +361,7 @@ struct JobFileTests {
     }
     #expect(!blocks.isEmpty)
     for block in blocks { #expect(try read(block).tables.first?.sweep == .hard, "\(block)") }
-    let help = MirrorCommand.configuration.discussion
+    let help = CommandGuide.mirror.sections.map(\.text).joined(separator: "\n\n")
     let sample = help.components(separatedBy: "\n\n").filter { $0.hasPrefix("  defaults:") }
     #expect(sample.count == 1)
     #expect(try read(sample.joined()).tables.first?.guards.leastRatio == 0.5)

@@ -86,7 +86,7 @@ struct MirrorCommandTests {
         "--table memebrs is not in the job; did you mean members?"
       ),
       (["DB", "JOB", "--key", "a", "--key", "b"], "--key is given twice"),
-      (["init", "DB"], "Missing expected argument '<source>'"),
+      (["init", "DB"], "Missing expected argument '<SOURCE>'"),
       (["init", "DB", "-"], "give a file"),
       (["init", "DB", "exec: "], "the source exec: has no command"),
       (["DB", "BAD", "--check-job"], "tables.t: the key kye is not known"),
@@ -111,8 +111,9 @@ struct MirrorCommandTests {
     let help = try Command.run(["mirror", "--help"])
     #expect(
       help.exitCode == 0 && help.output.contains("--max-delete") && help.output.contains("--accept-change"))
+    #expect(try Command.run(["mirror", "--help-all"]).output.contains("--keep-quarantine"))
     let draft = try Command.run(["mirror", "init", "--help"])
-    #expect(draft.exitCode == 0 && draft.output.contains("upsurge mirror init <database> <source>"))
+    #expect(draft.exitCode == 0 && draft.output.contains("upsurge mirror init DATABASE SOURCE"))
     #expect(try Command.run(["--help"]).output.contains("mirror"))
     #expect(!(try Command.run(["--help"]).output.contains("mirror-init")))
   }

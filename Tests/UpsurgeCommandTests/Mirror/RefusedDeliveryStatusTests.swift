@@ -29,7 +29,7 @@ import UpsurgeMirror
     #expect(job.run().exitCode == 0)
     func refused() throws -> String {
       let summary = job.run()
-      let digest = try #require(summary.tables[0].loads.last?.refusedDelivery)
+      let digest = try #require(summary.tables[0].loads.last?.acceptance.refusedDigest)
       let feed = try #require(try FeedStatus.all(database: job.database).first)
       #expect(feed.refusedDelivery == digest)
       #expect(StatusText.text(feed, maximumAge: nil).hasSuffix("--accept-delivery \(digest)"))

@@ -1,5 +1,7 @@
 import TestSupport
 import Testing
+import UpsurgeSQLite
+import UpsurgeState
 import UpsurgeStorage
 
 @testable import UpsurgeMirror

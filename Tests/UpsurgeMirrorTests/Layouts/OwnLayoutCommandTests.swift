@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 import Upsurge
-import UpsurgeStorage
+import UpsurgePlan
+import UpsurgeSQLite
+import UpsurgeState
 
 @testable import UpsurgeMirror
 

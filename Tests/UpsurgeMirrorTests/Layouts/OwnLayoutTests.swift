@@ -1,6 +1,8 @@
 import TestSupport
 import Testing
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 import UpsurgeStorage
 
 @testable import UpsurgeMirror

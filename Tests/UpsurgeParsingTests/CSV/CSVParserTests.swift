@@ -131,7 +131,7 @@ import UpsurgeRecords
       expected 2 fields, found 1: the record ends with column c1 [ragged] (column c1)
         at test.csv, line 1, record 1, byte 0
         here: 1
-        fix: --ragged pad fills the missing fields with NULL
+        fix: --ragged pad fills the missing fields with NULL; --on-error reject sets the record aside
       """
     ),
     (
@@ -140,7 +140,7 @@ import UpsurgeRecords
       expected 2 fields, found 3: the record goes on behind column c2, the last one [ragged] (column c2)
         at test.csv, line 1, record 1, byte 0
         here: 1,2,3
-        fix: --ragged extra keeps surplus fields in a column of their own
+        fix: --ragged extra keeps surplus fields in a column of their own; --on-error reject sets the record aside
       """
     ),
     (

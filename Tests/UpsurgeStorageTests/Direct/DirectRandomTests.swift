@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgeSQLite
 
 /// Tables, page sizes and records at random: what is packed, and what SQLite stores behind it, is what SQLite alone
 /// makes of the same records.

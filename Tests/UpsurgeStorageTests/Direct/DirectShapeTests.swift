@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 #if canImport(Glibc)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// Tables packed by us are what SQLite makes of the same records.

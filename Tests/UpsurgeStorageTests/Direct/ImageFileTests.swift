@@ -2,6 +2,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgeSQLite
+@testable import UpsurgeState
 @testable import UpsurgeStorage
 
 #if canImport(Glibc)

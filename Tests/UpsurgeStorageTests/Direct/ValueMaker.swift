@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import UpsurgeStorage
-
 /// Values at random, of all sizes.
 enum ValueMaker {
   static func any(_ random: inout SeededGenerator, longest: Int) -> Value {

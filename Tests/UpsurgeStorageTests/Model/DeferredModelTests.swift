@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import UpsurgeRecords
 
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 @testable import UpsurgeStorage
 
 /// Deferred foreign keys against an oracle: single-row statements, once more from the transaction's start without the

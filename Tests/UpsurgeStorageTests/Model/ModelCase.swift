@@ -1,8 +1,6 @@
 import TestSupport
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
-
 /// A table, rules and records, all of them from one seed.
 struct ModelCase {
   struct Record {

@@ -1,7 +1,7 @@
 import TestSupport
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgePlan
 
 /// Rules for a table, with the keys that they mean.
 struct ModelRules {

@@ -1,7 +1,8 @@
 import CSQLite
 import UpsurgeRecords
 
-@testable import UpsurgeStorage
+@testable import UpsurgePlan
+@testable import UpsurgeSQLite
 
 /// The oracle: records one by one, each by a plain SELECT and then an UPDATE, an INSERT or a DELETE in a savepoint.
 /// Knows nothing of ON CONFLICT, statement forms, shapes, batches, or how the engine reads a schema.

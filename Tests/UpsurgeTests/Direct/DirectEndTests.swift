@@ -133,7 +133,7 @@ struct DirectEndTests {
       return summary
     }
     for summary in summaries {
-      #expect(summary.exitCode == 65 && summary.committedCount == 0, "\(summary)")
+      #expect(summary.exitCode == 65 && summary.progress.committedCount == 0, "\(summary)")
       #expect(summary.error?.description == summaries[0].error?.description)
       #expect(summary.ledger == summaries[0].ledger)
     }
@@ -146,13 +146,13 @@ struct DirectEndTests {
     let source = scratch.write("id,b\n" + lines.joined(), to: "a.csv")
     var job = job(source, .always)
     let summary = job.run()
-    #expect(summary.exitCode == 3 && summary.isResumable, "\(summary)")
-    #expect(summary.committedCount >= 50 && summary.committedCount <= 75)
-    #expect(try Database(path).rows("SELECT count(*) FROM t") == ["\(summary.committedCount)"])
+    #expect(summary.exitCode == 3 && summary.progress.isResumable, "\(summary)")
+    #expect(summary.progress.committedCount >= 50 && summary.progress.committedCount <= 75)
+    #expect(try Database(path).rows("SELECT count(*) FROM t") == ["\(summary.progress.committedCount)"])
     #expect(summary.error?.position?.record == 76)
     job.options.rejects.onError = .reject
     let rest = job.run()
-    #expect(rest.exitCode == 2 && rest.resumedCount == summary.committedCount, "\(rest)")
+    #expect(rest.exitCode == 2 && rest.progress.resumedCount == summary.progress.committedCount, "\(rest)")
     #expect(rest.ledger.inserted == 99 && rest.ledger.rejected == 1)
     #expect(try Database(path).rows(Self.count) == ["99|99"])
   }
@@ -173,10 +173,10 @@ struct DirectEndTests {
     #expect(summary.error?.description == ordinary.error?.description)
     #expect(access(image, F_OK) != 0)
     if leastRowCount == 10 {
-      #expect(summary.exitCode == 3 && summary.committedCount > 1_000, "\(summary)")
+      #expect(summary.exitCode == 3 && summary.progress.committedCount > 1_000, "\(summary)")
       #expect(
         try Database(path).rows("SELECT count(*), max(id) + 1 FROM t")
-          == ["\(summary.committedCount)|\(summary.committedCount)"])
+          == ["\(summary.progress.committedCount)|\(summary.progress.committedCount)"])
     } else {
       #expect(summary.exitCode == 65 && access(path, F_OK) != 0, "\(summary)")
     }
@@ -261,15 +261,15 @@ struct DirectEndTests {
     options.tuning.directLimits.leastRowCount = 1_000
     let job = LoadJob(database: path, table: "t", sources: [wide(100_000)], options: options)
     let summary = job.run()
-    #expect(summary.exitCode == 3 && summary.isResumable, "\(summary)")
+    #expect(summary.exitCode == 3 && summary.progress.isResumable, "\(summary)")
     #expect(summary.error?.hint?.contains("make room") == true, "\(summary)")
-    let count = summary.committedCount
+    let count = summary.progress.committedCount
     #expect(count >= 1_000)
     #expect(try Database(path).rows(Self.count) == ["\(count)|\(count)"])
     #expect(access(path + "-upsurge", F_OK) != 0)
     #expect(disk.grow(to: "64m"))
     let rest = job.run()
-    #expect(rest.exitCode == 0 && rest.resumedCount == count, "\(rest)")
+    #expect(rest.exitCode == 0 && rest.progress.resumedCount == count, "\(rest)")
     #expect(try Database(path).rows(Self.count) == ["100000|100000"])
   }
 }

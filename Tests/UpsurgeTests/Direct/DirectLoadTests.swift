@@ -71,7 +71,7 @@ struct DirectLoadTests {
       ledger: summary.ledger, rejects: text.split(separator: "\n").map(String.init),
       warnings: summary.warnings, notes: notes.all, summary: try timeless(summary),
       exitCode: summary.exitCode,
-      isPacked: summary.stages.contains { $0.name == RunStage.handOver })
+      isPacked: summary.metrics.stages.contains { $0.name == RunStage.handOver })
   }
 
   /// The summary without what depends on the time and on the way of writing.

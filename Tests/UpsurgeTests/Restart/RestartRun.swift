@@ -75,7 +75,7 @@ struct RestartRun {
 
 extension RestartRun.Part {
   init(_ batch: borrowing Batch, names: [String], file: String) {
-    restart = batch.restart
+    restart = batch.origin.restart
     rejects = batch.rejects
     warnings = batch.warnings
     newColumns = batch.newColumns

@@ -112,7 +112,7 @@ struct RestartTests {
         },
         emit: { batch in
           for record in 0..<batch.recordCount { numbers.append(batch.records[record].number) }
-          restarts.append(batch.restart)
+          restarts.append(batch.origin.restart)
           pool.giveBack(batch)
           return true
         })

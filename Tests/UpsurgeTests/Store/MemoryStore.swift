@@ -1,5 +1,7 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 @testable import Upsurge
 

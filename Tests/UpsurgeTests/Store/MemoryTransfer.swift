@@ -1,5 +1,7 @@
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
+import UpsurgeState
 
 @testable import Upsurge
 
@@ -56,7 +58,7 @@ final class MemoryTransfer: StoreTransfer {
         record += 1
       } else {
         try take(batch.rejects[reject])
-        last = InputPlace.Record(batch.rejects[reject], sourceIndex: batch.sourceIndex)
+        last = InputPlace.Record(batch.rejects[reject], sourceIndex: batch.origin.sourceIndex)
         reject += 1
       }
     }
@@ -146,8 +148,9 @@ final class MemoryTransfer: StoreTransfer {
   }
 
   private func refused(_ code: Reject.Code, _ batch: borrowing Batch, _ record: Int) -> Fate {
-    let position = batch.position(of: record, file: context.sourceNames[batch.sourceIndex])
-    return .refused(Reject(code, at: position, reason: "in memory" as Wording, raw: batch.rawBytes(of: record)))
+    let position = batch.position(of: record, file: context.sourceNames[batch.origin.sourceIndex])
+    return .refused(
+      Reject(code, at: position, reason: "in memory" as Wording, raw: batch.rawBytes(of: record)))
   }
 
   private func isTombstone(_ values: [(name: String, value: SQLValue)]) -> Bool {

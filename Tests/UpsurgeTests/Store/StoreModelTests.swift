@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
+import UpsurgePlan
 import UpsurgeRecords
-import UpsurgeStorage
+import UpsurgeSQLite
 
 @testable import Upsurge
 
@@ -61,10 +62,10 @@ struct StoreModelTests {
     feed.recordsPerBatch = 20
     let first = run(source, feed, into: memory)
     #expect(first.error?.code == .connectionLost)
-    #expect(first.exitCode == 3 && first.committedCount == 60)
+    #expect(first.exitCode == 3 && first.progress.committedCount == 60)
     memory.fault = { _ in nil }
     let second = run(source, feed, into: memory)
-    #expect(second.error == nil && second.resumedCount == 60)
+    #expect(second.error == nil && second.progress.resumedCount == 60)
     #expect(second.ledger.inserted == 200 && memory.state.tables["t"]?.rows.count == 200)
   }
 

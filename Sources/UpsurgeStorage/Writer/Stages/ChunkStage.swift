@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Records that were not read, because the last delivery had them, too (see `DeliveryChunks`).
 ///

@@ -1,5 +1,8 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Notes the state of each row that the feed delivers (see `RowClaims`).
 final class ClaimStage: WriterStage {
@@ -116,7 +119,7 @@ final class ClaimStage: WriterStage {
       standing = try self.standing { $0.bind(rowOf: handle, count: count) }
     }
     try claims.note(
-      rowOf: handle, source: writer.sourceName(batch.sourceIndex), standing,
+      rowOf: handle, source: writer.sourceName(batch.origin.sourceIndex), standing,
       bringsBack: isWhole && !unwritten.contains(record))
   }
 
@@ -209,7 +212,7 @@ final class ClaimStage: WriterStage {
       try claims.forgetDeleted(key)
       return false
     }
-    return try claims.noteDeleted(key, source: writer.sourceName(batch.sourceIndex))
+    return try claims.noteDeleted(key, source: writer.sourceName(batch.origin.sourceIndex))
   }
 
   /// The key of a record as its row would be noted; nil where it has none.

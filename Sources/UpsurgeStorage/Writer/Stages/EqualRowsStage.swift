@@ -35,7 +35,7 @@ final class EqualRowsStage: WriterStage {
     return (RecordOrder(equalRecords.rest), count)
   }
 
-  /// The same for any number of records that are stored together.
+  /// Leaves out records whose row says the same, of any number that are stored together, and counts them.
   /// - Parameter rest: the indexes of the others, in the order of the input.
   /// - Returns: how many those are; nil where all are to be stored, and `rest` is as it was.
   func leaveOut(

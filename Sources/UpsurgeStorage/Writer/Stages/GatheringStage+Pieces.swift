@@ -184,7 +184,7 @@ extension GatheringStage {
     refusals.sort()
     var next = rejects.lowerBound
     for index in 0..<refusals.count {
-      let refused = refusals.reject(index, of: batch, file: writer.sourceName(batch.sourceIndex))
+      let refused = refusals.reject(index, of: batch, file: writer.sourceName(batch.origin.sourceIndex))
       let number = refused.position.record ?? 0
       while next < rejects.upperBound, batch.rejects[next].position.record ?? 0 < number {
         try writer.take(batch.rejects[next], in: batch)
@@ -200,7 +200,9 @@ extension GatheringStage {
     if !records.isEmpty { writer.transaction.note(batch, from: records.lowerBound, to: records.upperBound) }
     guard let lastReject = rejects.last else { return }
     let last = writer.transaction.last
-    for index in rejects { writer.transaction.note(batch.rejects[index], sourceIndex: batch.sourceIndex) }
+    for index in rejects {
+      writer.transaction.note(batch.rejects[index], sourceIndex: batch.origin.sourceIndex)
+    }
     let number = records.isEmpty ? 0 : batch.records[records.upperBound - 1].number
     if number > batch.rejects[lastReject].position.record ?? 0 { writer.transaction.last = last }
   }

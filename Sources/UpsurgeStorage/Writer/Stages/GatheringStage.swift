@@ -29,7 +29,7 @@ final class GatheringStage: WriterStage {
   /// - Returns: false for a batch that is to be stored as it is.
   func gather(_ batch: borrowing Batch) throws(UpsurgeError) -> Bool {
     guard let key = gathering.key else { return false }
-    if batch.permittedByteCount > 0 {
+    if batch.growth.permittedByteCount > 0 {
       // Large records need the memory.
       try storeWaiting()
       releaseGathering()

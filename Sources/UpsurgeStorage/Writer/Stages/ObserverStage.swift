@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Shows an observer what becomes of each record and its row; records then go one by one.
 final class ObserverStage: WriterStage {
@@ -56,7 +58,7 @@ final class ObserverStage: WriterStage {
       after = try writer.rowOfRecord(batch, record, shape, columns: columns)
     default: break
     }
-    let position = batch.position(of: record, file: writer.sourceName(batch.sourceIndex))
+    let position = batch.position(of: record, file: writer.sourceName(batch.origin.sourceIndex))
     try observer.observe(outcome, at: position, before: outcome == .inserted ? nil : was, after: after)
   }
 
@@ -130,7 +132,7 @@ final class ObserverStage: WriterStage {
   private func insertedRow(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> [SQLValue]? {
-    if plan.schema.kind != .table { return try writer.rowOfRecord(batch, record, shape, columns: columns) }
+    if !writer.statements.facts.isTable { return try writer.rowOfRecord(batch, record, shape, columns: columns) }
     if plan.schema.isWithoutRowid {
       return try writer.row(
         try writer.statements.handle(shape, .findByPrimaryKey(columns)), batch, record, shape)

@@ -1,5 +1,7 @@
 import CSQLite
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Records whose parents are not there (`WriterSettings.quarantinesOrphans`).
 extension QuarantineStage {
@@ -17,7 +19,8 @@ extension QuarantineStage {
     return nil
   }
 
-  /// The same of one foreign key, by its index.
+  /// What a record refers to by one foreign key that is not there, in words.
+  /// - Parameter key: index of the foreign key.
   private func missingParent(
     of record: Int, in batch: borrowing Batch, key: Int
   ) throws(UpsurgeError) -> String? {

@@ -1,4 +1,7 @@
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
+import UpsurgeState
 
 /// Keeps records for which the table has no place yet, and lets go of what later records make superfluous (see
 /// `Quarantine`). Always there: any table may have kept records of earlier runs.
@@ -82,7 +85,7 @@ final class QuarantineStage: WriterStage {
   /// Leaves what is kept as it is for records that are taken back.
   func willRepeat(_ batch: borrowing Batch) {
     if settlements.isEmpty { return }
-    let file = writer.sourceName(batch.sourceIndex)
+    let file = writer.sourceName(batch.origin.sourceIndex)
     for record in 0..<batch.recordCount { settlements[batch.position(of: record, file: file)] = nil }
   }
 
@@ -128,7 +131,7 @@ final class QuarantineStage: WriterStage {
     if writer.stages.permits.contains(.storingForGood) {
       try keeping.apply(settlement)
     } else {
-      settlements[batch.position(of: record, file: writer.sourceName(batch.sourceIndex))] = settlement
+      settlements[batch.position(of: record, file: writer.sourceName(batch.origin.sourceIndex))] = settlement
     }
   }
 
@@ -155,7 +158,7 @@ extension TableWriter {
     _ batch: borrowing Batch, _ record: Int, waitingFor parent: String? = nil
   ) throws(UpsurgeError) {
     count(.quarantined)
-    let file = sourceName(batch.sourceIndex)
+    let file = sourceName(batch.origin.sourceIndex)
     try stages.quarantine?.keep(batch, record, file: file, waitingFor: parent)
     let position = batch.position(of: record, file: file)
     for stage in stages.list { try stage.didRefuse(.quarantined, at: position) }

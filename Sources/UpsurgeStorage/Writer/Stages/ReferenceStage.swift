@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Foreign keys that are looked at when the transaction ends (`--foreign-keys deferred`, or a key that is DEFERRABLE
 /// INITIALLY DEFERRED).
@@ -254,7 +256,7 @@ final class ReferenceStage: WriterStage {
     let parents = key.referredColumns.joined(separator: ", ")
     let columns = key.columns.joined(separator: ", ")
     return Reject(
-      .foreignKey, at: batch.position(of: record, file: writer.sourceName(batch.sourceIndex)),
+      .foreignKey, at: batch.position(of: record, file: writer.sourceName(batch.origin.sourceIndex)),
       column: columns,
       reason: "the record refers by (\(columns)) to \(key.parentTable) (\(parents)), which has no such row"
         .escapedForTerminal,

@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeSQLite
 
 /// Which rows the records of a snapshot were about (see `SeenRows`).
 extension SweepStage {

@@ -1,3 +1,4 @@
+import UpsurgePlan
 import UpsurgeRecords
 
 extension TableWriter {
@@ -92,7 +93,7 @@ extension SweepStage {
     return try rows.noteAll(where: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
   }
 
-  /// The same of a delivery that the guards let through, and whose rows could not be swept.
+  /// Keeps the rows of a delivery from counting that the guards let through, and whose rows could not be swept.
   func keepUnswept(_ rules: SnapshotRules) throws(UpsurgeError) {
     if settings.isDryRun { return }
     if try keepUnaccepted(rules) { return }

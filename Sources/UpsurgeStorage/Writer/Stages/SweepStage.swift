@@ -1,5 +1,7 @@
 import CSQLite
+import UpsurgePlan
 import UpsurgeRecords
+import UpsurgeState
 
 /// Sweeps: removes rows that a snapshot no longer has. It also notes which rows records were about where only their state
 /// is asked for (see `ClaimStage`).
@@ -9,7 +11,7 @@ final class SweepStage: WriterStage {
   let rules: SnapshotRules?
   /// The rows that records were about, where others may be swept.
   var seen: SeenRows?
-  /// The same of the delivery in front of this one, whose sweep this one takes over.
+  /// The rows that records of the delivery in front of this one were about, whose sweep this one takes over.
   private(set) var seenBefore: SeenRows?
   /// Whether a delivery of the table has ended in the transaction of this one, and was swept for itself.
   var followsDelivery = false
