@@ -27,6 +27,10 @@ protocol PartStore {
 /// So rows, counts and rejects are those of storing the records one by one. Of a constraint that fails often, all bad records are
 /// found at once by its own expression: `ConstraintFilter`.
 struct Halving {
+  /// Begins a part. What is only checked at the end of the transaction would fail in its COMMIT, where no record can be found any
+  /// more; and a later record might mend what an earlier one has broken.
+  static let head = "SAVEPOINT upsurge_part; SET CONSTRAINTS ALL IMMEDIATE"
+
   private let connection: PostgresConnection
   /// The number in the batch of the record at each place.
   private let records: [Int32]

@@ -132,15 +132,3 @@ extension RecordShape {
     return terms.joined(separator: " AND ")
   }
 }
-
-/// The smallest and the largest of the key's first part, as literals.
-struct KeyBounds: Sendable, Equatable {
-  var least: String
-  var most: String
-
-  /// Holds for all rows that records can be about.
-  func sql(of key: PostgresIndex, row: String) -> String {
-    guard let first = key.parts.first?.column else { return "true" }
-    return "\(row).\(first.quotedForPostgres) BETWEEN \(least) AND \(most)"
-  }
-}

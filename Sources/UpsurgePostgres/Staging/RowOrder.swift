@@ -17,9 +17,11 @@ struct RowOrder {
   var isDistinct: Bool { parts.count <= 1 }
 
   /// Rows as they arrived, cut at these places.
-  init(count: Int, cuts: [Int] = []) {
-    rows = (0..<Int32(truncatingIfNeeded: count)).map { $0 }
-    let edges = [0] + cuts + [count]
+  init(count: Int, cuts: [Int] = []) { self.init((0..<Int32(truncatingIfNeeded: count)).map { $0 }, cuts: cuts) }
+
+  private init(_ list: [Int32], cuts: [Int]) {
+    rows = list
+    let edges = [0] + cuts + [list.count]
     parts = zip(edges, edges.dropFirst()).compactMap { $0 < $1 ? $0..<$1 : nil }
   }
 
@@ -62,6 +64,22 @@ struct RowOrder {
     }
   }
 
+  /// The same parts, each in the order of arrival.
+  var byArrival: RowOrder {
+    var other = self
+    other.isSorted = false
+    for part in parts { other.rows[part].sort() }
+    return other
+  }
+
+  /// The same rows as they arrived, cut where a key comes again.
+  func arrived(_ rows: borrowing EncodedRows) -> RowOrder {
+    if !isSorted { return self }
+    if isDistinct { return byArrival }
+    var segments = KeySegments()
+    return .segments(rows, self.rows.sorted(), rows.shape.keyFields ?? [], &segments)
+  }
+
   private struct Entry {
     var prefix: UInt64
     var row: Int32
@@ -91,30 +109,31 @@ struct RowOrder {
     return entries
   }
 
-  /// Cuts rows, as they arrived, where a key comes again; the bytes of keys say so.
-  static func segments(_ rows: borrowing EncodedRows, _ fields: [Int], _ segments: inout KeySegments) -> RowOrder {
+  /// Cuts rows where a key comes again; the bytes of keys say so.
+  static func segments(
+    _ rows: borrowing EncodedRows, _ list: [Int32], _ fields: [Int], _ segments: inout KeySegments
+  ) -> RowOrder {
     segments.reset()
-    let bytes = rows.view.bytes
-    var compound = RowBuffer(capacity: 64)
-    guard fields.count > 1 else {
-      for index in 0..<rows.count {
-        let key = EncodedRow(rows.row(index)).field(fields[0])
+    if fields.count == 1 {
+      let bytes = rows.view.bytes
+      for index in list {
+        let key = EncodedRow(rows.row(Int(index))).field(fields[0])
         let start = key?.baseAddress.map { $0 - bytes.baseAddress! } ?? 0
         segments.add(start..<start + (key?.count ?? 0), of: bytes)
       }
-      return RowOrder(count: rows.count, cuts: segments.cuts)
-    }
-    var ranges: [Range<Int>] = []
-    for index in 0..<rows.count {
-      let start = compound.count
-      for field in fields {
-        let key = EncodedRow(rows.row(index)).field(field)
-        compound.append(Int32(truncatingIfNeeded: key?.count ?? -1))
-        if let key { compound.append(key.assumingMemoryBound(to: UInt8.self)) }
+    } else {
+      // The parts of a key may lie apart.
+      var keys = RowBuffer()
+      for index in list {
+        let start = keys.count
+        for field in fields {
+          let key = EncodedRow(rows.row(Int(index))).field(field)
+          keys.append(Int32(truncatingIfNeeded: key?.count ?? -1))
+          if let key { keys.append(key.assumingMemoryBound(to: UInt8.self)) }
+        }
+        segments.add(start..<keys.count, of: keys.bytes)
       }
-      ranges.append(start..<compound.count)
     }
-    for range in ranges { segments.add(range, of: compound.bytes) }
-    return RowOrder(count: rows.count, cuts: segments.cuts)
+    return RowOrder(list, cuts: segments.cuts)
   }
 }

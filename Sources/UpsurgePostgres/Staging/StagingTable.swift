@@ -5,6 +5,8 @@
 struct StagingTable {
   /// Its name is no one else's within a transaction.
   static let name = "upsurge_staging"
+  /// With more parts than that, an index pays.
+  static let indexedPartCount = 8
 
   private let connection: PostgresConnection
   private let shape: RecordShape
@@ -68,7 +70,7 @@ struct StagingTable {
   func bounds() throws(PostgresFailure) -> KeyBounds? {
     guard let sql = shape.boundsSQL(), let row = try connection.run(sql).last?.first else { return nil }
     guard let least = row.text(0), let most = row.text(1) else { return nil }
-    return KeyBounds(least: least, most: most)
+    return KeyBounds(least: [least], most: [most])
   }
 
   /// Where keys come again that only the server can compare.
@@ -91,6 +93,15 @@ struct StagingTable {
   /// Makes parts of it quick to find; for when there are many.
   func index() throws(PostgresFailure) {
     try connection.run("CREATE INDEX ON \(RecordShape.staging) (upsurge_ord)")
+  }
+
+  /// Runs a query that gives places.
+  func places(
+    from first: Int, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> [Int] {
+    outcomes.statementCount += 1
+    let result = try connection.run(query(RecordShape.staging, first..<Int(Int32.max)), [])
+    return result.rows.compactMap { $0.integer(0).map { Int($0) } }
   }
 
   /// Takes records out.
