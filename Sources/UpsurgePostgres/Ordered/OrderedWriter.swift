@@ -88,8 +88,8 @@ private struct OrderedPart: PartStore {
   func leaveOut(_ ords: [Int]) throws(PostgresFailure) { try staging.remove(ords) }
 
   func places(
-    from first: Int, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+    in part: Range<Int>, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int] {
-    try staging.places(from: first, query, &outcomes)
+    try staging.places(in: part, query, &outcomes)
   }
 }

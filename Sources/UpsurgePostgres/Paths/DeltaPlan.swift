@@ -53,6 +53,13 @@ struct DeltaPlan {
       + " WHERE s.upsurge_fresh AND \(shape.slice(part)) ORDER BY s.upsurge_ord"
   }
 
+  /// Both at once; it gives one row: updated, inserted.
+  func writing(_ part: Range<Int>, _ bounds: KeyBounds?) -> String {
+    let update = update(part, bounds).map { "u AS (\($0) RETURNING 1), " } ?? ""
+    return "WITH \(update)i AS (\(insertion(part)) RETURNING 1)"
+      + " SELECT \(update.isEmpty ? "0" : "(SELECT count(*) FROM u)"), (SELECT count(*) FROM i)"
+  }
+
   /// The places that are to be written.
   func places(_ part: Range<Int>) -> String {
     "SELECT s.upsurge_ord FROM \(Self.table) AS s WHERE \(shape.slice(part))"

@@ -144,13 +144,13 @@ private struct DeltaPart: PartStore {
   let writes: Bool
 
   func store(_ part: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
-    let update = writes ? plan.update(part, bounds) : nil
-    let work = writes ? [update, plan.insertion(part)].compactMap { $0 } : [plan.addition(part, bounds)]
-    outcomes.statementCount += work.count
+    outcomes.statementCount += 1
     do throws(PostgresFailure) {
-      let counts = try connection.run(([Halving.head] + work + ["RELEASE upsurge_part"]).joined(separator: "; ")).map(\.affectedCount)
-      guard writes else { return }
-      let (updated, inserted) = (update == nil ? 0 : counts[2], counts[update == nil ? 2 : 3])
+      let work = writes ? plan.writing(part, bounds) : plan.addition(part, bounds)
+      let results = try connection.run("\(Halving.head); \(work); RELEASE upsurge_part")
+      // Of the savepoint, of SET, and then of what it is about.
+      guard writes, let row = results[2].first else { return }
+      let (updated, inserted) = (Int(row.integer(0) ?? 0), Int(row.integer(1) ?? 0))
       if updated + inserted != count { throw DeltaRun.disturbed }
       outcomes.updated += updated
       outcomes.inserted += inserted
@@ -165,8 +165,8 @@ private struct DeltaPart: PartStore {
   }
 
   func places(
-    from first: Int, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+    in part: Range<Int>, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int] {
-    try staging.places(from: first, query, &outcomes)
+    try staging.places(in: part, query, &outcomes)
   }
 }

@@ -144,12 +144,12 @@ private struct UnnestPart: PartStore {
   mutating func leaveOut(_ ords: [Int]) { isOut.formUnion(ords) }
 
   func places(
-    from first: Int, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+    in range: Range<Int>, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int] {
     var places: [Int] = []
-    for part in parts where part.upperBound > first {
+    for part in parts where part.overlaps(range) {
       outcomes.statementCount += 1
-      let part = max(part.lowerBound, first)..<part.upperBound
+      let part = part.clamped(to: range)
       let result = try connection.run(query(arrays.source, part), parameters(part))
       places += result.rows.compactMap { $0.integer(0).map { Int($0) } }
     }

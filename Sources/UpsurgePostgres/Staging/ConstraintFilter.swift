@@ -25,6 +25,9 @@ struct ConstraintFilter {
     self.shape = shape
   }
 
+  /// Other records are to be stored, of which nothing is known yet.
+  mutating func begin() { asked = [] }
+
   private static func name(_ failure: PostgresFailure) -> String? {
     switch failure.sqlState {
     case "23514", "23503": failure.constraint
@@ -43,7 +46,7 @@ struct ConstraintFilter {
 
   /// The places of the records that the constraint refuses; nil where it cannot be said so.
   mutating func find<Store: PartStore>(
-    _ failure: PostgresFailure, from first: Int, in store: inout Store, _ outcomes: inout BatchOutcomes
+    _ failure: PostgresFailure, _ part: Range<Int>, in store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int]? {
     guard let name = Self.name(failure) else { return nil }
     asked.insert(name)
@@ -53,7 +56,7 @@ struct ConstraintFilter {
     try connection.run("SAVEPOINT upsurge_filter")
     do {
       let places = try store.places(
-        from: first,
+        in: part,
         { source, part in
           // A row that says the same is not written, so nothing is checked.
           guard let key = shape.key else {

@@ -7,10 +7,10 @@ protocol PartStore {
   /// Takes records out that were found to be bad in another way.
   mutating func leaveOut(_ ords: [Int]) throws(PostgresFailure)
 
-  /// Runs a query that gives places, over all records from one place on.
+  /// Runs a query that gives places of a range.
   /// - Parameter query: the statement for a source of records and a range.
   mutating func places(
-    from first: Int, _ query: (_ source: String, _ part: Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+    in part: Range<Int>, _ query: (_ source: String, _ part: Range<Int>) -> String, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int]
 }
 
@@ -31,12 +31,16 @@ struct Halving {
   /// more; and a later record might mend what an earlier one has broken.
   static let head = "SAVEPOINT upsurge_part; SET CONSTRAINTS ALL IMMEDIATE"
 
+  private static let detailedCount = 16
+
   private let connection: PostgresConnection
   /// The number in the batch of the record at each place.
   private let records: [Int32]
   /// Places that are to be left out: rejected, or not to be written.
   private var isOut: [Bool]
   private var filter: ConstraintFilter?
+  /// Where the part ends that was asked for: what is beyond it is not to be written yet.
+  private var end = 0
 
   init(_ connection: PostgresConnection, records: [Int32], filter: ConstraintFilter?) {
     self.connection = connection
@@ -62,14 +66,9 @@ struct Halving {
   mutating func apply<Store: PartStore>(
     _ part: Range<Int>, with store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
+    end = part.upperBound
+    filter?.begin()
     _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
-  }
-
-  /// The same of a part that has failed already, and was taken back.
-  mutating func split<Store: PartStore>(
-    _ part: Range<Int>, after failure: PostgresFailure, with store: inout Store, _ outcomes: inout BatchOutcomes
-  ) throws(PostgresFailure) {
-    _ = try handle(failure, part, with: &store, &outcomes)
   }
 
   /// - Returns: whether all of it was stored.
@@ -97,17 +96,31 @@ struct Halving {
       _ = filter?.hasOften(failure)
       return false
     }
-    if filter?.hasOften(failure) == true, let places = try filter?.find(failure, from: part.lowerBound, in: &store, &outcomes) {
+    if filter?.hasOften(failure) == true, let places = try filter?.find(failure, part.lowerBound..<end, in: &store, &outcomes) {
       let bad = places.filter { !isOut[$0] }
       if !bad.isEmpty {
-        try store.leaveOut(bad)
-        outcomes.statementCount += 1
-        reject(bad, failure.ofAnotherRecord, &outcomes)
+        try take(bad, failure, from: &store, &outcomes)
         _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
         return false
       }
     }
     return try halve(part, with: &store, &outcomes)
+  }
+
+  /// Rejects what a filter has found. A few are tried, as the server then says what of each is wrong.
+  private mutating func take<Store: PartStore>(
+    _ places: [Int], _ failure: PostgresFailure, from store: inout Store, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    if places.count <= Self.detailedCount {
+      for place in places {
+        _ = try apply(place..<place + 1, isKnownBad: false, with: &store, &outcomes)
+        isOut[place] = true
+      }
+    } else {
+      reject(places, failure.ofAnotherRecord, &outcomes)
+    }
+    outcomes.statementCount += 1
+    try store.leaveOut(places)
   }
 
   private mutating func halve<Store: PartStore>(

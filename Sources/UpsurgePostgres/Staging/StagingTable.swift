@@ -97,10 +97,10 @@ struct StagingTable {
 
   /// Runs a query that gives places.
   func places(
-    from first: Int, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+    in part: Range<Int>, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int] {
     outcomes.statementCount += 1
-    let result = try connection.run(query(RecordShape.staging, first..<Int(Int32.max)), [])
+    let result = try connection.run(query(RecordShape.staging, part), [])
     return result.rows.compactMap { $0.integer(0).map { Int($0) } }
   }
 
