@@ -17,7 +17,7 @@ package struct OrderedWriter: ~Copyable {
   /// - Throws: what is not the fault of a record; the transaction has failed then.
   package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> Outcomes {
     let store = store
-    return try rows.store(batch, sorts: false) { rows, order, outcomes throws(PostgresFailure) in
+    return try rows.store(batch, in: .segments) { rows, order, outcomes throws(PostgresFailure) in
       try store.store(rows, order, &outcomes)
     }
   }

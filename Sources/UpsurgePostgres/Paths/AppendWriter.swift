@@ -23,7 +23,7 @@ package struct AppendWriter: ~Copyable {
     let rest = rest
     var append = append
     defer { self.append = append }
-    return try rows.store(batch, sorts: true) { rows, order, outcomes throws(PostgresFailure) in
+    return try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
       if try append.appendFree(rows, order, &outcomes) { return }
       try rest.store(rows, order, &outcomes)
     }

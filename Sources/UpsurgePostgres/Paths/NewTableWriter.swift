@@ -46,7 +46,7 @@ package struct NewTableWriter: ~Copyable {
   /// - Throws: what is not the fault of a record; the transaction has failed then.
   package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
     let (append, rest, isKeyed) = (append, rest, isKeyed)
-    return try rows.store(batch, sorts: isKeyed) { rows, order, outcomes throws(PostgresFailure) in
+    return try rows.store(batch, in: isKeyed ? .rounds : .none) { rows, order, outcomes throws(PostgresFailure) in
       if !isKeyed {
         let arrived = RowOrder(count: rows.count)
         if try append.append(rows, arrived, &outcomes) { return }

@@ -27,7 +27,7 @@ package struct PathWriter: ~Copyable {
   /// - Throws: what is not the fault of a record; the transaction has failed then.
   package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
     var steps = steps
-    let outcomes = try rows.store(batch, sorts: true) { rows, order, outcomes throws(PostgresFailure) in
+    let outcomes = try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
       steps.paths = []
       try steps.store(rows, order, &outcomes)
     }

@@ -17,7 +17,7 @@ package struct UnnestWriter: ~Copyable {
   /// - Throws: what is not the fault of a record; the transaction has failed then.
   package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
     let store = store
-    return try rows.store(batch, sorts: true) { rows, order, outcomes throws(PostgresFailure) in
+    return try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
       try store.store(rows, order, &outcomes)
     }
   }

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Compares sorted rows with those of the table, which come back in the order of their keys.
 ///
 ///     COPY (SELECT id, a FROM t WHERE id BETWEEN 1 AND 9 ORDER BY id LIMIT …) TO STDOUT (FORMAT binary)
@@ -119,13 +113,5 @@ private struct Walk {
   mutating func end() {
     findings.rest += (place..<places.upperBound).map { Int32(truncatingIfNeeded: $0) }
     place = places.upperBound
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  @inline(__always)
-  fileprivate func isSame(as other: UnsafeRawBufferPointer) -> Bool {
-    guard count == other.count, let base = baseAddress, let otherBase = other.baseAddress else { return false }
-    return memcmp(base, otherBase, count) == 0
   }
 }

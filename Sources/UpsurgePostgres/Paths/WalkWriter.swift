@@ -26,7 +26,7 @@ package struct WalkWriter: ~Copyable {
     var walk = walk
     let delta = delta
     defer { self.walk = walk }
-    return try rows.store(batch, sorts: true) { rows, order, outcomes throws(PostgresFailure) in
+    return try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
       let rest = try walk.differing(rows, order, &outcomes)
       try delta.store(rows, rest ?? order, &outcomes)
     }

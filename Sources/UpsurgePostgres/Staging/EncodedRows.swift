@@ -1,5 +1,11 @@
 import UpsurgeRecords
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The records of a batch in COPY's binary format, each as a row of the table. They are encoded once, whatever is done with them
 /// afterwards: sorted, compared with rows of the server, copied into the table or a staging table, made arrays.
 ///
@@ -140,5 +146,15 @@ struct EncodedRow {
       place += 4 + max(0, length(at: place))
     }
     return place == bytes.count
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether it holds the same bytes.
+  @inline(__always)
+  func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+    if count != other.count { return false }
+    guard count > 0, let base = baseAddress, let otherBase = other.baseAddress else { return true }
+    return memcmp(base, otherBase, count) == 0
   }
 }

@@ -39,7 +39,7 @@ package struct KeySegments {
     while slots[slot] >= 0 {
       let other = places[Int(slots[slot])]
       if other.hash == hash, other.count == key.count,
-        part.elementsEqual(UnsafeRawBufferPointer(rebasing: bytes[other.start..<other.start + other.count]))
+        part.isSame(as: UnsafeRawBufferPointer(rebasing: bytes[other.start..<other.start + other.count]))
       {
         if Int(slots[slot]) >= first {
           cuts.append(number)
@@ -74,19 +74,27 @@ package struct KeySegments {
     return cuts
   }
 
-  /// FNV-1a over eight bytes at a time, mixed.
+  /// Eight bytes at a time, each mixed by a step of MurmurHash3's end: numbers are sent with their most significant byte first, so
+  /// that all differences are in the upper bits, and the table looks at the lower ones.
   private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    var hash = UInt64(truncatingIfNeeded: bytes.count)
     var index = 0
     while index + 8 <= bytes.count {
-      hash = (hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) &* 0x9E37_79B9_7F4A_7C15
-      hash ^= hash >> 29
+      hash = mixed(hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
       index += 8
     }
+    var rest: UInt64 = 0
     while index < bytes.count {
-      hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3
+      rest = rest << 8 | UInt64(bytes[index])
       index += 1
     }
-    return hash ^ (hash >> 32)
+    return mixed(hash ^ rest)
+  }
+
+  @inline(__always)
+  private static func mixed(_ value: UInt64) -> UInt64 {
+    let first = (value ^ value >> 33) &* 0xFF51_AFD7_ED55_8CCD
+    let second = (first ^ first >> 33) &* 0xC4CE_B9FE_1A85_EC53
+    return second ^ second >> 33
   }
 }
