@@ -48,7 +48,7 @@ struct OrderedStore {
     }
     if order.parts.count > StagingTable.indexedPartCount { try staging.index() }
     var part = OrderedPart(
-      connection: connection, plan: plan, staging: staging, parts: order.parts, bounds: try staging.bounds())
+      connection: connection, plan: plan, staging: staging, parts: order.parts, rowCount: order.rows.count, bounds: try staging.bounds())
     var halving = Halving(
       connection, records: order.rows.map { rows.records[Int($0)] }, filter: ConstraintFilter(connection, plan.shape))
     try halving.apply(order.rows.indices, with: &part, &outcomes)
@@ -63,6 +63,7 @@ private struct OrderedPart: PartStore {
   let staging: StagingTable
   /// Where no key comes twice.
   let parts: [Range<Int>]
+  let rowCount: Int
   let bounds: KeyBounds?
 
   func store(_ range: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
@@ -70,7 +71,7 @@ private struct OrderedPart: PartStore {
     var head = Halving.head + "; "
     for part in parts where part.overlaps(range) {
       outcomes.statementCount += 1
-      let result = try connection.run(head + plan.statement(part.clamped(to: range), bounds: bounds)).last
+      let result = try connection.run(head + plan.statement(part.clamped(to: range).unbounded(of: rowCount), bounds: bounds)).last
       head = ""
       if let row = result?.first {
         counts.inserted += Int(row.integer(0) ?? 0)

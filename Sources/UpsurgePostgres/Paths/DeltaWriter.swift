@@ -55,7 +55,7 @@ struct DeltaStore {
     if bounds == nil { bounds = try staging.bounds() }
     let plan = DeltaPlan(rows.shape)
     var run = DeltaRun(
-      connection: connection, plan: plan, staging: staging, bounds: bounds,
+      connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: order.rows.count,
       halving: Halving(
         connection, records: order.rows.map { rows.records[Int($0)] }, filter: ConstraintFilter(connection, rows.shape)))
     let before = outcomes
@@ -73,20 +73,23 @@ private struct DeltaRun {
   let plan: DeltaPlan
   let staging: StagingTable
   let bounds: KeyBounds?
+  let rowCount: Int
   var halving: Halving
   private var hasTable = false
   private var hasIndex = false
 
-  init(connection: PostgresConnection, plan: DeltaPlan, staging: StagingTable, bounds: KeyBounds?, halving: Halving) {
-    (self.connection, self.plan, self.staging, self.bounds, self.halving) = (connection, plan, staging, bounds, halving)
+  init(connection: PostgresConnection, plan: DeltaPlan, staging: StagingTable, bounds: KeyBounds?, rowCount: Int, halving: Halving) {
+    (self.connection, self.plan, self.staging, self.bounds) = (connection, plan, staging, bounds)
+    (self.rowCount, self.halving) = (rowCount, halving)
   }
 
   /// Stores a round, or finds the records of it that cannot be.
   mutating func apply(_ round: Range<Int>, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
     if halving.count(of: round) == 0 { return }
-    let update = plan.update(round, bounds)
+    let part = round.unbounded(of: rowCount)
+    let update = plan.update(part, bounds)
     let statements = [
-      Halving.head, hasTable ? plan.addition(round, bounds) : plan.creation(round, bounds), update, plan.insertion(round), "RELEASE upsurge_part",
+      Halving.head, hasTable ? plan.addition(part, bounds) : plan.creation(part, bounds), update, plan.insertion(part), "RELEASE upsurge_part",
     ].compactMap { $0 }
     outcomes.statementCount += update == nil ? 2 : 3
     do throws(PostgresFailure) {
@@ -119,13 +122,13 @@ private struct DeltaRun {
       try connection.run(plan.emptyCreation)
       hasTable = true
     }
-    var join = DeltaPart(connection: connection, plan: plan, staging: staging, bounds: bounds, writes: false)
+    var join = DeltaPart(connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: rowCount, writes: false)
     try halving.apply(round, with: &join, &outcomes)
     outcomes.statementCount += 1
     let places = try connection.run(plan.places(round), []).rows.compactMap { row in row.integer(0).map { Int($0) } }
     halving.keep(only: places, in: round)
     try connection.run("CREATE INDEX IF NOT EXISTS upsurge_delta_ord ON \(DeltaPlan.table) (upsurge_ord)")
-    var writing = DeltaPart(connection: connection, plan: plan, staging: staging, bounds: bounds, writes: true)
+    var writing = DeltaPart(connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: rowCount, writes: true)
     try halving.apply(round, with: &writing, &outcomes)
   }
 
@@ -141,11 +144,13 @@ private struct DeltaPart: PartStore {
   let plan: DeltaPlan
   let staging: StagingTable
   let bounds: KeyBounds?
+  let rowCount: Int
   let writes: Bool
 
   func store(_ part: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
     outcomes.statementCount += 1
     do throws(PostgresFailure) {
+      let part = part.unbounded(of: rowCount)
       let work = writes ? plan.writing(part, bounds) : plan.addition(part, bounds)
       let results = try connection.run("\(Halving.head); \(work); RELEASE upsurge_part")
       // Of the savepoint, of SET, and then of what it is about.

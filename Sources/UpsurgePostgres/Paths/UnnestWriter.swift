@@ -127,7 +127,7 @@ private struct UnnestPart: PartStore {
     for part in parts where part.overlaps(range) {
       let part = part.clamped(to: range)
       outcomes.statementCount += 1
-      let sql = plan.statement(part, from: arrays.source, bounds: bounds)
+      let sql = plan.statement(RecordShape.everything, from: arrays.source, bounds: bounds)
       if let row = try connection.run(sql, parameters(part)).first {
         counts.inserted += Int(row.integer(0) ?? 0)
         counts.updated += Int(row.integer(1) ?? 0)
@@ -150,7 +150,7 @@ private struct UnnestPart: PartStore {
     for part in parts where part.overlaps(range) {
       outcomes.statementCount += 1
       let part = part.clamped(to: range)
-      let result = try connection.run(query(arrays.source, part), parameters(part))
+      let result = try connection.run(query(arrays.source, RecordShape.everything), parameters(part))
       places += result.rows.compactMap { $0.integer(0).map { Int($0) } }
     }
     return places

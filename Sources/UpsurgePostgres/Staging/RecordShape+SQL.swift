@@ -27,7 +27,17 @@ extension RecordShape {
       """
   }
 
-  func slice(_ part: Range<Int>) -> String { "s.upsurge_ord >= \(part.lowerBound) AND s.upsurge_ord < \(part.upperBound)" }
+  /// All records of a source.
+  static let everything = 0..<Int(Int32.max)
+
+  /// Says no more than it must: two bounds are taken for one row in 200, and the join is planned as if for so few.
+  func slice(_ part: Range<Int>) -> String {
+    let bounds = [
+      part.lowerBound > 0 ? "s.upsurge_ord >= \(part.lowerBound)" : nil,
+      part.upperBound < Self.everything.upperBound ? "s.upsurge_ord < \(part.upperBound)" : nil,
+    ].compactMap { $0 }
+    return bounds.isEmpty ? "true" : bounds.joined(separator: " AND ")
+  }
 
   /// The beginning of an INSERT.
   var insertHead: String {
@@ -131,4 +141,9 @@ extension RecordShape {
     if key.predicate != nil { terms.append("s.upsurge_meant") }
     return terms.joined(separator: " AND ")
   }
+}
+
+extension Range<Int> {
+  /// The same part of so many records, without an upper bound where it reaches to the last one.
+  func unbounded(of count: Int) -> Range<Int> { upperBound >= count ? lowerBound..<RecordShape.everything.upperBound : self }
 }
