@@ -4,7 +4,7 @@ import PackageDescription
 
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, SQLite <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
-// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge;
+// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres;
 // UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
 let package = Package(
   name: "upsurge",
@@ -35,6 +35,8 @@ let package = Package(
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     // The header of libyaml (apt: libyaml-dev); the library is loaded when a job file is read.
     .target(name: "CYAML", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // The header of libpq (apt: libpq-dev); the library is loaded when a server is named.
+    .target(name: "CPostgres", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     // A part of the C library on Linux.
     .target(name: "CIconv", linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
 
@@ -62,6 +64,8 @@ let package = Package(
       dependencies: [
         "Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords",
       ]),
+    // PostgreSQL, as a store to come; nothing depends on it yet.
+    .target(name: "UpsurgePostgres", dependencies: ["CPostgres", "UpsurgeInput", "UpsurgeRecords"]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",
@@ -100,6 +104,8 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport",
       resources: [.copy("Fixtures")]),
+    // A PostgreSQL of the tests' own.
+    .target(name: "PostgresSupport", path: "Tests/PostgresSupport"),
     // The slow, obvious parsers and the drivers that compare the fast ones with them.
     .target(
       name: "Oracles", dependencies: ["UpsurgeParsing", "UpsurgeRecords"], path: "Tests/Oracles"),
@@ -139,6 +145,9 @@ let package = Package(
     .testTarget(
       name: "UpsurgeBulkTests",
       dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgePlan", "UpsurgeSQLite", "TestSupport"]),
+    .testTarget(
+      name: "UpsurgePostgresTests",
+      dependencies: ["CPostgres", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport", "TestSupport"]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(
       name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "TestSupport", "CSQLite"]),
@@ -166,7 +175,9 @@ let package = Package(
 if let part = Context.environment["UPSURGE_PART"] {
   let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
-  let commandTargets = ["CYAML", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "FuzzTargets", "Oracles"]
+  let commandTargets = [
+    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres", "PostgresSupport", "FuzzTargets", "Oracles",
+  ]
   let dropped: (Target) -> Bool =
     switch part {
     case "command": { (modelTargets + modelTests).contains($0.name) }

@@ -20,6 +20,9 @@ package enum SourceName {
     }
   }
 
+  /// The same of a URL of another kind than those that are sources: of a server with databases.
+  package static func redactedURL(_ url: String) -> String { URLText.redacted(url).escapedForTerminal }
+
   /// The name as an argument that can be pasted into a shell; empty for what is no file.
   static func asShellArgument(_ name: String) -> String {
     if Source(name).filePath == nil { return "" }

@@ -146,12 +146,21 @@ extension HintTable {
         "… may not be fetched: the server answered …",
         "install it: apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Fedora)",
         "install it: apt-get install libyaml-0-2 (Debian, Ubuntu), dnf install libyaml (Fedora)",
+        "install it: apt-get install libpq5 (Debian, Ubuntu), dnf install libpq (Fedora)",
         "ask for the address by itself, until data comes",
         "open it in a browser: it says why the data did not come, and often asks for a login",
         "read it: as a rule it is an error document that says why the data did not come",
         "git annex get fetches the file itself",
         "git lfs pull fetches the file itself",
         "run the command that makes the data by itself, until it succeeds",
+      ]
+    ),
+    (
+      "Users, databases and limits of a server are its owner's; UpsurgePostgresTests have what is said then.",
+      [
+        "check user and password: the URL, PGPASSWORD, ~/.pgpass or a service file gives them, as with psql",
+        "createdb makes a database; psql -l lists those of the server",
+        "the server's statement_timeout has ended it; ALTER ROLE … SET statement_timeout changes that",
       ]
     ),
     (

@@ -20,7 +20,7 @@ import Testing
 
   @Test(
     "The article has a row for each folder, in their order",
-    arguments: ["UpsurgeSQLite", "UpsurgePlan", "UpsurgeState", "UpsurgeStorage", "Upsurge", "UpsurgeModels"])
+    arguments: ["UpsurgeSQLite", "UpsurgePlan", "UpsurgeState", "UpsurgeStorage", "Upsurge", "UpsurgePostgres", "UpsurgeModels"])
   func folders(module: String) throws {
     let order = try #require(FolderArrowsTests.order[module])
     let part = try Self.page().split(separator: "## The folders of \(module)\n").last.map(String.init) ?? ""

@@ -22,6 +22,7 @@ import Testing
       "Upsurge", "UpsurgeInput", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
     ],
     "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeSQLite"],
+    "UpsurgePostgres": ["CPostgres", "UpsurgeInput", "UpsurgeRecords"],
     "UpsurgeCommand": [
       "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords",
     ],

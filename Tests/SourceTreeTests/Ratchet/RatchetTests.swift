@@ -7,7 +7,7 @@ import Testing
   /// Literals that name an option of the command, in each module that the command is built on.
   static let optionLiterals: [String: Int] = [
     "Upsurge": 0, "UpsurgeBench": 0, "UpsurgeBulk": 0, "UpsurgeInput": 3, "UpsurgeMirror": 0, "UpsurgeParsing": 0,
-    "UpsurgePlan": 0, "UpsurgeRecords": 0, "UpsurgeSQLite": 0, "UpsurgeState": 0, "UpsurgeStorage": 0,
+    "UpsurgePlan": 0, "UpsurgePostgres": 0, "UpsurgeRecords": 0, "UpsurgeSQLite": 0, "UpsurgeState": 0, "UpsurgeStorage": 0,
   ]
 
   /// What looks like an option in a module and is none of the command's: options of the programs that a benchmark runs,

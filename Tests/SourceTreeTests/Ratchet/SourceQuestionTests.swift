@@ -26,7 +26,7 @@ import Testing
   private static func files() throws -> [(path: String, text: String)] {
     let root = SourceTree.root.path + "/"
     let modules = [
-      "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgePlan",
+      "Upsurge", "UpsurgeBench", "UpsurgeBulk", "UpsurgeCommand", "UpsurgeInput", "UpsurgeMirror", "UpsurgePlan", "UpsurgePostgres",
       "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
     ]
     return try modules.flatMap { try SourceTree.files(of: $0) }.compactMap { file in

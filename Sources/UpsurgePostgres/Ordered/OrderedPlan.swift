@@ -1,0 +1,103 @@
+/// The statements of the ordered path: records are stored by one INSERT … ON CONFLICT a segment, in their order.
+///
+///     WITH w AS (INSERT INTO t … SELECT … LEFT JOIN t … ORDER BY upsurge_ord ON CONFLICT … DO UPDATE … RETURNING …) SELECT counts
+///
+/// It is right for every table that has the key, whatever else is there: second unique keys, triggers, workers of Citus. A join
+/// in front leaves out records whose row says the same: ON CONFLICT would lock those rows, write that down, and take numbers
+/// from sequences. Within a statement a key may come once, so the records are cut into segments where one comes again. Records
+/// with a NULL in the key are not given to it.
+package struct OrderedPlan: Sendable, Equatable {
+  package var shape: RecordShape
+  private let insertedTest: InsertedTest
+
+  /// How a new row is told from one that was there.
+  enum InsertedTest: Sendable {
+    /// From version 18 on.
+    case old
+    case xmax
+    /// By the join in front: partitions of another layout have no system columns. Others must not write meanwhile, so it needs
+    /// a snapshot.
+    case joined
+  }
+
+  /// - Parameters:
+  ///   - key: which row a record is about; nil inserts.
+  ///   - columns: names that the table has.
+  package init(
+    _ table: PostgresTable, key: PostgresIndex?, columns names: [String], rules: OrderedRules, capabilities: Capabilities
+  ) {
+    self.init(RecordShape(table, key: key, columns: names, rules: rules), capabilities)
+  }
+
+  package init(_ shape: RecordShape, _ capabilities: Capabilities) {
+    self.shape = shape
+    insertedTest =
+      capabilities.hasReturningOld
+      ? .old : shape.table.hasUnevenPartitions || shape.table.hasForeignPartitions || !capabilities.hasXmax ? .joined : .xmax
+  }
+
+  package var table: PostgresTable { shape.table }
+  package var key: PostgresIndex? { shape.key }
+  package var columns: [PostgresColumn] { shape.columns }
+  private var rules: OrderedRules { shape.rules }
+
+  /// Whether the transaction must be one of a snapshot (REPEATABLE READ) for the counts to be right.
+  package var needsSnapshot: Bool { insertedTest == .joined && key != nil }
+
+  // MARK: - The statement
+
+  /// Stores the records from one `ord` up to another.
+  ///
+  /// It gives one row: inserted, updated, and how many were not to be changed by the rules' condition.
+  func statement(_ part: Range<Int>, from source: String = RecordShape.staging, bounds: KeyBounds? = nil) -> String {
+    guard let key else {
+      return counting(
+        "\(shape.insertHead)SELECT \(shape.rawValues("s")) FROM \(source) AS s WHERE \(shape.slice(part))"
+          + " ORDER BY s.upsurge_ord RETURNING true AS fresh")
+    }
+    let found = shape.found(key, in: part, from: source, bounds: bounds)
+    let isNew = RecordShape.isNew
+    let kept = rules.condition == nil || rules.conflict != .update ? nil
+      : "SELECT count(*) \(found) AND NOT (\(isNew)) AND (\(shape.scoped(rules.condition ?? "", row: "o", record: "s"))) IS NOT TRUE"
+    if insertedTest == .joined {
+      return """
+        WITH m AS MATERIALIZED (SELECT s.*, \(isNew) AS upsurge_fresh \(found)\(shape.filter)),
+        w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING 1)
+        SELECT count(*) FILTER (WHERE upsurge_fresh), (SELECT count(*) FROM w) - count(*) FILTER (WHERE upsurge_fresh), \(kept.map { "(\($0))" } ?? "0")
+        FROM m
+        """
+    }
+    let test = insertedTest == .old ? "old.\(returnedKey(key)) IS NULL" : "(upsurge_row.xmax = 0)"
+    return counting(
+      "\(shape.insertHead)SELECT \(shape.values("s")) \(found)\(shape.filter) ORDER BY s.upsurge_ord \(onConflict(key)) RETURNING \(test) AS fresh",
+      kept: kept)
+  }
+
+  private func counting(_ insert: String, kept: String? = nil) -> String {
+    """
+    WITH w AS (\(insert))
+    SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh), \(kept.map { "(\($0))" } ?? "0") FROM w
+    """
+  }
+
+  /// A column that a row of the table always has.
+  private func returnedKey(_ key: PostgresIndex) -> String {
+    (table.primaryKey?.parts.first?.column ?? key.parts.first?.column ?? columns.first { $0.isNotNull }?.name ?? "tableoid").quotedForPostgres
+  }
+
+  private func onConflict(_ key: PostgresIndex) -> String {
+    let target = key.parts.map(\.definition).joined(separator: ", ")
+    let predicate = key.predicate.map { " WHERE \($0)" } ?? ""
+    switch rules.conflict {
+    case .fail: return ""
+    case .ignore: return "ON CONFLICT (\(target))\(predicate) DO NOTHING"
+    case .update:
+      let changed = shape.changedColumns
+      // Something must be said to change; the filter lets no row come so far.
+      if changed.isEmpty { return "ON CONFLICT (\(target))\(predicate) DO NOTHING" }
+      let sets = changed.map { "\($0.name.quotedForPostgres) = \(shape.newValue($0, row: "upsurge_row", record: "excluded"))" }
+      return "ON CONFLICT (\(target))\(predicate) DO UPDATE SET \(sets.joined(separator: ", "))"
+        + " WHERE \(shape.differs(row: "upsurge_row", record: "excluded"))"
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/// A table that a run makes. It has a name of the engine's own until its key holds, so that nobody sees half of its rows, or rows twice.
+///
+///     CREATE TABLE "upsurge_new_t" (…)                          before the first batch
+///     COPY "upsurge_new_t" …                                    each batch
+///     ALTER TABLE … ADD PRIMARY KEY …; ALTER TABLE … RENAME     at the end
+package struct NewTable: Sendable, Equatable {
+  package struct Column: Sendable, Equatable {
+    package var name: String
+    /// Type, collation and constraints, as CREATE TABLE takes them.
+    package var definition: String
+
+    package init(_ name: String, _ definition: String) { (self.name, self.definition) = (name, definition) }
+  }
+
+  package struct Index: Sendable, Equatable {
+    package var columns: [String]
+    package var isUnique: Bool
+
+    package init(_ columns: [String], isUnique: Bool = false) { (self.columns, self.isUnique) = (columns, isUnique) }
+  }
+
+  package var schema: String
+  package var name: String
+  package var columns: [Column]
+  /// The columns of its primary key; empty for none.
+  package var key: [String]
+  package var indexes: [Index]
+
+  package init(schema: String, name: String, columns: [Column], key: [String], indexes: [Index] = []) {
+    (self.schema, self.name, self.columns, self.key, self.indexes) = (schema, name, columns, key, indexes)
+  }
+
+  /// The name until it is complete; the same for each run that makes this table.
+  package var ownName: String {
+    let name = "upsurge_new_" + name
+    if name.utf8.count <= 63 { return name }
+    // Longer names would be cut, and two of them might become one.
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+    return "upsurge_new_" + String(hash, radix: 16)
+  }
+
+  var ownQuotedName: String { "\(schema.quotedForPostgres).\(ownName.quotedForPostgres)" }
+
+  var creation: String {
+    "CREATE TABLE \(ownQuotedName) (\(columns.map { "\($0.name.quotedForPostgres) \($0.definition)" }.joined(separator: ", ")))"
+  }
+
+  /// - Parameter hasOwnName: whether the name that PostgreSQL would give to the key is free.
+  func keyAddition(hasOwnName: Bool) -> String? {
+    if key.isEmpty { return nil }
+    let constraint = hasOwnName ? "CONSTRAINT \(keyName.quotedForPostgres) " : ""
+    return "ALTER TABLE \(ownQuotedName) ADD \(constraint)PRIMARY KEY (\(Self.list(key)))"
+  }
+
+  /// Indexes are named by the server, and only when the table has its name.
+  var indexCreations: [String] {
+    indexes.map { "CREATE \($0.isUnique ? "UNIQUE " : "")INDEX ON \(schema.quotedForPostgres).\(name.quotedForPostgres) (\(Self.list($0.columns)))" }
+  }
+
+  var renaming: String { "ALTER TABLE \(ownQuotedName) RENAME TO \(name.quotedForPostgres)" }
+
+  var keyName: String { name + "_pkey" }
+
+  private static func list(_ names: [String]) -> String { names.map(\.quotedForPostgres).joined(separator: ", ") }
+
+  /// What its key will be.
+  func futureKey(of table: PostgresTable) -> PostgresIndex? {
+    if key.isEmpty { return nil }
+    let parts = key.map { name in
+      PostgresIndex.Part(column: name, definition: name.quotedForPostgres, collation: table.column(name)?.collation)
+    }
+    return PostgresIndex(
+      name: keyName, parts: parts, isPrimary: true, isValid: true, isImmediate: true, predicate: nil, treatsNullsAsEqual: false)
+  }
+}

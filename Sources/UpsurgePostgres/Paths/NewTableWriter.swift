@@ -1,0 +1,83 @@
+import UpsurgeRecords
+
+/// Stores batches in a table that is new: they are copied into it without a key, which is added at the end.
+///
+/// Where the key does not hold then, a key has come twice. The table is emptied and gets its key, and the run begins again: its
+/// batches go to the delta path from now on.
+package struct NewTableWriter: ~Copyable {
+  package enum Ending: Sendable, Equatable {
+    /// The table has its name, its key and its indexes.
+    case complete
+    /// It is empty, and all records are to be stored again.
+    case keyComesTwice
+  }
+
+  package let newTable: NewTable
+  private let connection: PostgresConnection
+  private let append: AppendStore
+  private let rest: StagedStore
+  private let isKeyed: Bool
+  private var rows: BatchRows
+
+  /// Makes the table, or takes up one that a run before has made; part of the transaction that is open.
+  /// - Parameters:
+  ///   - columns: those that the records have.
+  ///   - slots: the slot of each of them.
+  package init(
+    _ connection: PostgresConnection, _ newTable: NewTable, columns: [String], rules: OrderedRules, _ capabilities: Capabilities, slots: [Int]
+  ) throws(PostgresFailure) {
+    self.newTable = newTable
+    self.connection = connection
+    var found = try PostgresTable.read(schema: newTable.schema, name: newTable.ownName, connection)
+    if found == nil {
+      try connection.run(newTable.creation)
+      found = try PostgresTable.read(schema: newTable.schema, name: newTable.ownName, connection)
+    }
+    guard let table = found else { throw PostgresFailure(.schemaChanged, "the table \(newTable.ownName) has gone", sqlState: "42P01") }
+    isKeyed = table.primaryKey != nil
+    append = AppendStore(connection, overridesIdentity: rules.overridesIdentity)
+    // Records with a NULL in the key are found by the key that will be.
+    let shape = RecordShape(table, key: table.primaryKey ?? newTable.futureKey(of: table), columns: columns, rules: rules)
+    rest = isKeyed ? StagedStore(connection, shape, capabilities)
+      : StagedStore(connection, RecordShape(table, key: nil, columns: columns, rules: rules), capabilities)
+    rows = BatchRows(shape, slots: slots)
+  }
+
+  /// - Throws: what is not the fault of a record; the transaction has failed then.
+  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
+    let (append, rest, isKeyed) = (append, rest, isKeyed)
+    return try rows.store(batch, in: isKeyed ? .rounds : .none) { rows, order, outcomes throws(PostgresFailure) in
+      if !isKeyed {
+        let arrived = RowOrder(count: rows.count)
+        if try append.append(rows, arrived, &outcomes) { return }
+        return try rest.store(rows, arrived, &outcomes)
+      }
+      try rest.store(rows, order, &outcomes)
+    }
+  }
+
+  /// Gives the table its key, its name and its indexes; part of the transaction that is open, which notes the run's end or its new
+  /// beginning.
+  package func finish() throws(PostgresFailure) -> Ending {
+    let key = newTable.keyAddition(hasOwnName: try isKeyNameFree)
+    try connection.run("SAVEPOINT upsurge_key")
+    do throws(PostgresFailure) {
+      let steps = [isKeyed ? nil : key, newTable.renaming].compactMap { $0 } + newTable.indexCreations
+      try connection.run(steps.joined(separator: "; "))
+      try connection.run("RELEASE upsurge_key")
+      return .complete
+    } catch {
+      guard error.sqlState == "23505", !isKeyed, let key else { throw error }
+      try connection.run("ROLLBACK TO upsurge_key; RELEASE upsurge_key; TRUNCATE \(newTable.ownQuotedName); \(key)")
+      return .keyComesTwice
+    }
+  }
+
+  private var isKeyNameFree: Bool {
+    get throws(PostgresFailure) {
+      if newTable.keyName.utf8.count > 63 { return false }
+      let name = "\(newTable.schema.quotedForPostgres).\(newTable.keyName.quotedForPostgres)"
+      return try connection.run("SELECT to_regclass($1) IS NULL", [.text(name)]).first?.flag(0) ?? false
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// Stores rows by a table's base path, whichever it is.
+struct StagedStore {
+  private enum Kind {
+    case delta(DeltaStore)
+    case ordered(OrderedStore)
+    case unnest(UnnestStore)
+  }
+
+  private let kind: Kind
+
+  init(_ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities) {
+    kind =
+      switch PathChoice(shape, capabilities).base.path {
+      case .delta: .delta(DeltaStore(connection, shape))
+      case .unnest: .unnest(UnnestStore(connection, shape, capabilities))
+      default: .ordered(OrderedStore(connection, OrderedPlan(shape, capabilities)))
+      }
+  }
+
+  /// - Throws: a failure of the class `record` leaves nothing behind.
+  func store(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    switch kind {
+    case .delta(let store): try store.store(rows, order, &outcomes)
+    case .ordered(let store): try store.store(rows, order, &outcomes)
+    case .unnest(let store): try store.store(rows, order, &outcomes)
+    }
+  }
+}

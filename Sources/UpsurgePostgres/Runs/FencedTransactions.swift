@@ -1,0 +1,128 @@
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The transactions of one run, each of which stands alone: it locks the run's row, looks whose it is and where it stands, stores
+/// records, and writes down the new position with them.
+///
+///     perform("100", to: "200") { connection in … }
+///
+/// A transaction that met a deadlock is tried again. A connection that broke is made again, and the position says whether a
+/// COMMIT that nobody answered stands. So each part is stored once, whatever breaks.
+package final class FencedTransactions {
+  /// How often and how long it is tried.
+  package struct Patience: Sendable {
+    /// Seconds for what others hold up: `--busy-timeout`.
+    package var busySeconds = 10.0
+    /// Seconds before each attempt to connect again.
+    package var connectSeconds: [Double] = [1, 2, 4, 8, 20, 60]
+
+    package init() {}
+  }
+
+  private let target: PostgresTarget
+  private let runs: PostgresRuns
+  private let run: Int64
+  private let owner: String
+  private let settings: TransactionSettings
+  private let patience: Patience
+  private let cancellation: ReadCancellation?
+  private var connection: PostgresConnection?
+  /// How often a connection was made.
+  package private(set) var connectionCount = 0
+  /// How often a COMMIT that nobody had answered was found to stand.
+  package private(set) var foundCommitCount = 0
+  /// Commits; tests put connections in it that break.
+  var commit: (PostgresConnection) throws(PostgresFailure) -> Bool = { connection throws(PostgresFailure) in try connection.commit() }
+
+  /// - Parameter owner: what the run's row calls this process.
+  package init(
+    to target: PostgresTarget, runs: PostgresRuns, run: Int64, owner: String, settings: TransactionSettings = TransactionSettings(),
+    patience: Patience = Patience(), cancellation: ReadCancellation? = nil
+  ) {
+    (self.target, self.runs, self.run, self.owner) = (target, runs, run, owner)
+    (self.settings, self.patience, self.cancellation) = (settings, patience, cancellation)
+  }
+
+  /// Stores a part of the run.
+  /// - Parameters:
+  ///   - before: the position that the part begins at.
+  ///   - after: that behind it, which must be another one.
+  ///   - body: stores the records. It may be called again, when nothing of its call before stands.
+  /// - Returns: what the call gave whose transaction stands.
+  /// - Throws: `takenOver`; what no second attempt mends.
+  package func perform<Result>(
+    _ before: String, to after: PostgresRuns.Standing, _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+  ) throws(PostgresFailure) -> Result {
+    precondition(before != after.position, "a part that moves nothing cannot be told from none")
+    var pending: Result?
+    var (waits, attempts) = (0, 0)
+    let begun = SocketWait.now
+    while true {
+      do throws(PostgresFailure) {
+        let connection = try connect()
+        try connection.run(settings.beginSQL)
+        guard let standing = try runs.lock(run, connection), standing.owner == owner else { throw takenOver }
+        if standing.position == after.position, let pending {
+          foundCommitCount += 1
+          connection.rollback()
+          return pending
+        }
+        if standing.position != before { throw takenOver }
+        let result = try body(connection)
+        guard try runs.advance(run, to: after, connection) else { throw takenOver }
+        pending = result
+        if try commit(connection) { return result }
+        pending = nil
+        throw PostgresFailure(.other, "the server has rolled the transaction back")
+      } catch {
+        if error.kind == .outcomeUnknown { connection = nil } else if error.kind != .connectionLost { pending = nil }
+        try recover(from: error, since: begun, &waits, &attempts)
+      }
+    }
+  }
+
+  /// Gets ready for another attempt, or throws.
+  private func recover(
+    from failure: PostgresFailure, since begun: Double, _ waits: inout Int, _ attempts: inout Int
+  ) throws(PostgresFailure) {
+    switch failure.kind {
+    case .retryTransaction:
+      connection?.rollback()
+      if SocketWait.now - begun > patience.busySeconds { throw failure }
+      // Two that met once must not meet again.
+      try pause(0.05 * Double(1 << min(waits, 6)) * Double.random(in: 0.5...1.5))
+      waits += 1
+    case .connectionLost, .outcomeUnknown, .unreachable:
+      connection = nil
+      if attempts == patience.connectSeconds.count { throw failure }
+      try pause(patience.connectSeconds[attempts])
+      attempts += 1
+    default:
+      connection?.rollback()
+      throw failure
+    }
+  }
+
+  private func connect() throws(PostgresFailure) -> PostgresConnection {
+    if let connection, connection.isOpen { return connection }
+    let made = try PostgresConnection(to: target, cancellation: cancellation)
+    connectionCount += 1
+    connection = made
+    return made
+  }
+
+  private var takenOver: PostgresFailure { PostgresFailure(.takenOver, "another process has taken up the run, or it was forgotten") }
+
+  private func pause(_ seconds: Double) throws(PostgresFailure) {
+    let end = SocketWait.now + seconds
+    while SocketWait.now < end {
+      if cancellation?.isRequested == true { throw PostgresFailure(.interrupted, "interrupted while it waited for the server") }
+      usleep(UInt32(max(1, min(100_000, (end - SocketWait.now) * 1e6))))
+    }
+  }
+}

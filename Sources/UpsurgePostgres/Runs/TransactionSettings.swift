@@ -1,0 +1,24 @@
+/// What is set for one transaction, and ends with it: poolers give the next one to another session.
+package struct TransactionSettings: Sendable, Equatable {
+  /// Milliseconds that a lock is waited for; 0 is without bound.
+  package var lockTimeout = 10_000
+  /// Of sorts and hash joins; the server's own 4 MB spill to its disk with a batch of 100,000 records.
+  package var workMemory = "64MB"
+  /// REPEATABLE READ, where counts come from a join in front of the statement.
+  package var needsSnapshot = false
+  /// Whether the commit waits for the server's disk; false loses the last commits when the server loses its power, and no more.
+  package var isDurable = true
+
+  package init() {}
+
+  /// Begins it.
+  package var beginSQL: String {
+    """
+    BEGIN ISOLATION LEVEL \(needsSnapshot ? "REPEATABLE READ" : "READ COMMITTED");
+    SET LOCAL work_mem = '\(workMemory)'; SET LOCAL lock_timeout = \(lockTimeout); SET LOCAL statement_timeout = 0;
+    SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC';
+    SET LOCAL intervalstyle = 'postgres'; SET LOCAL extra_float_digits = 1; SET LOCAL standard_conforming_strings = on;
+    SET LOCAL bytea_output = 'hex'\(isDurable ? "" : "; SET LOCAL synchronous_commit = off")
+    """
+  }
+}

@@ -1,0 +1,167 @@
+/// A table as the catalogue has it: all that decides which rows it takes, and by which statements.
+package struct PostgresTable: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
+    case table
+    /// Its rows are in partitions, of which some may be tables of other servers.
+    case partitioned
+    /// A table of another server.
+    case foreign
+    case view
+    case materializedView
+    /// Its rows are on the workers of Citus.
+    case distributed
+  }
+
+  package var oid: UInt32
+  package var schema: String
+  package var name: String
+  package var kind: Kind
+  package var columns: [PostgresColumn]
+  package var uniqueIndexes: [PostgresIndex]
+  package var constraints: [PostgresConstraint]
+  package var triggers: [PostgresTrigger]
+  /// Names of rewrite rules, which change what an INSERT means.
+  package var rules: [String]
+  /// Whether policies decide which rows this user sees.
+  package var hasRowSecurity: Bool
+  package var isTemporary: Bool
+  package var isUnlogged: Bool
+  /// Whether some rows are in tables of other servers, whose commits are not one.
+  package var hasForeignPartitions: Bool
+  /// Whether a partition has its columns in another order, so that system columns cannot be asked for.
+  package var hasUnevenPartitions: Bool
+  /// Rows as the last ANALYZE has counted them; nil before the first.
+  package var rowEstimate: Double?
+  /// What the user may do.
+  package var rights: Rights
+
+  package struct Rights: Sendable, Equatable {
+    package var selects: Bool
+    package var inserts: Bool
+    package var updates: Bool
+    package var deletes: Bool
+  }
+
+  /// `"schema"."name"`, as statements name it.
+  package var quotedName: String { "\(schema.quotedForPostgres).\(name.quotedForPostgres)" }
+
+  package func column(_ name: String) -> PostgresColumn? { columns.first { $0.name == name } }
+
+  package var primaryKey: PostgresIndex? { uniqueIndexes.first(where: \.isPrimary) }
+
+  /// Whether something runs for each row that may change or refuse it.
+  package var hasRowTriggers: Bool { triggers.contains { $0.isForEachRow && $0.isEnabled } }
+}
+
+/// A column of a table.
+package struct PostgresColumn: Sendable, Equatable {
+  package enum Generation: Sendable, Equatable {
+    /// GENERATED ALWAYS AS IDENTITY: a value is only taken with OVERRIDING SYSTEM VALUE.
+    case identityAlways
+    case identityByDefault
+    /// GENERATED ALWAYS AS (expression): never written.
+    case expression
+  }
+
+  /// Its number in the table, from 1; dropped columns leave gaps.
+  package var number: Int
+  package var name: String
+  /// The OID of its type, which may be a domain.
+  package var type: UInt32
+  /// As SQL names it: `numeric(10,2)`.
+  package var typeName: String
+  /// The type that its bytes are of: that below all domains.
+  package var baseType: UInt32
+  /// The length, or precision and scale, of the base type; -1 for none.
+  package var modifier: Int32
+  package var isDomain: Bool
+  package var isNotNull: Bool
+  package var generation: Generation?
+  /// The expression of its DEFAULT.
+  package var defaultExpression: String?
+  /// The sequence that fills it, where one does.
+  package var sequence: String?
+  /// nil where the type has none.
+  package var collation: PostgresCollation?
+  /// Whether `=` and an order are defined: json, xml and point have none.
+  package var hasEquality: Bool
+
+  /// Whether a statement may name it as one that it writes.
+  package var isWritable: Bool { generation != .expression }
+}
+
+/// What decides which texts are equal, and their order.
+package struct PostgresCollation: Sendable, Equatable {
+  package var name: String
+  /// Equal texts are equal bytes.
+  package var isDeterministic: Bool
+  /// The order is that of the bytes.
+  package var isBytewise: Bool
+}
+
+/// A unique index.
+package struct PostgresIndex: Sendable, Equatable {
+  /// A part of the key.
+  package struct Part: Sendable, Equatable {
+    /// The column; nil for an expression.
+    package var column: String?
+    /// As SQL has it: `"id"`, `lower(b)`.
+    package var definition: String
+    /// That of the index, which may be another than that of the column.
+    package var collation: PostgresCollation?
+  }
+
+  package var name: String
+  package var parts: [Part]
+  package var isPrimary: Bool
+  /// Whether it holds for all rows: one whose building has failed does not.
+  package var isValid: Bool
+  /// Whether it is checked at once; a DEFERRABLE one is no target of ON CONFLICT.
+  package var isImmediate: Bool
+  /// The WHERE of a partial index.
+  package var predicate: String?
+  /// Whether two NULLs are the same key.
+  package var treatsNullsAsEqual: Bool
+
+  /// The columns, where all parts are columns.
+  package var columns: [String]? {
+    let names = parts.compactMap(\.column)
+    return names.count == parts.count ? names : nil
+  }
+
+  /// Whether ON CONFLICT can be about it.
+  package var isConflictTarget: Bool { isValid && isImmediate }
+}
+
+/// A CHECK, a foreign key or an exclusion; unique ones are indexes.
+package struct PostgresConstraint: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
+    /// With the expression, which finds rows that would fail.
+    case check(expression: String)
+    case foreignKey(table: String, isOwnTable: Bool)
+    case exclusion
+  }
+
+  package var name: String
+  package var kind: Kind
+  /// As ALTER TABLE ADD CONSTRAINT takes it.
+  package var definition: String
+  /// Whether it may be checked at the end of the transaction.
+  package var isDeferrable: Bool
+}
+
+package struct PostgresTrigger: Sendable, Equatable {
+  package var name: String
+  package var isForEachRow: Bool
+  /// Whether it runs before the row is stored, and may change it or leave it out.
+  package var isBefore: Bool
+  package var isInsteadOf: Bool
+  package var isEnabled: Bool
+}
+
+extension String {
+  /// A name as SQL takes it, whatever it holds: `"a ""b"""`.
+  package var quotedForPostgres: String {
+    "\"" + replacing("\"", with: "\"\"") + "\""
+  }
+}

@@ -1,0 +1,160 @@
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The records of a batch in COPY's binary format, each as a row of the table. They are encoded once, whatever is done with them
+/// afterwards: sorted, compared with rows of the server, copied into the table or a staging table, made arrays.
+///
+///     buffer   | row 0 | row 1 | ...        a row: Int16 fields | Int32 length, bytes | ...
+///     starts   0       ^       ^            one more than rows
+///     records  the number in the batch of each row: those that cannot be encoded are left out
+struct EncodedRows: ~Copyable {
+  private(set) var shape: RecordShape
+  private let slots: [Int]
+  private var buffer = RowBuffer()
+  private var starts: [Int] = [0]
+  private(set) var records: [Int32] = []
+
+  /// - Parameter slots: the slot of each of the shape's columns in the records.
+  init(_ shape: RecordShape, slots: [Int]) {
+    precondition(slots.count == shape.columns.count, "each column has a slot")
+    self.shape = shape
+    self.slots = slots
+  }
+
+  var count: Int { records.count }
+
+  /// A row; valid until the next ones are encoded.
+  @inline(__always)
+  func row(_ index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: buffer.bytes[starts[index]..<starts[index + 1]])
+  }
+
+  /// The same for closures, which cannot hold these rows.
+  var view: View { View(bytes: buffer.bytes, starts: starts) }
+
+  struct View {
+    let bytes: UnsafeRawBufferPointer
+    fileprivate let starts: [Int]
+
+    @inline(__always)
+    func row(_ index: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[starts[index]..<starts[index + 1]]) }
+  }
+
+  /// Bytes of some rows that follow one another.
+  func byteCount(_ rows: Range<Int>) -> Int { starts[rows.upperBound] - starts[rows.lowerBound] }
+
+  /// Sends JSON as text from now on.
+  /// - Returns: false where all of it is text already.
+  mutating func castJSON() -> Bool { shape.castJSON() }
+
+  /// Encodes the records of a batch.
+  /// - Returns: those that cannot be, in their order.
+  mutating func fill(_ batch: borrowing Batch) -> [BatchOutcomes.Rejected] {
+    while true {
+      buffer.count = 0
+      starts.removeAll(keepingCapacity: true)
+      records.removeAll(keepingCapacity: true)
+      starts.append(0)
+      if let rejected = encode(batch) { return rejected }
+    }
+  }
+
+  /// - Returns: nil where a column turned out to be one that only the server can read; it is text from now on.
+  private mutating func encode(_ batch: borrowing Batch) -> [BatchOutcomes.Rejected]? {
+    let encoder = RowEncoder(zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
+    let parts = keyParts
+    var rejected: [BatchOutcomes.Rejected] = []
+    for record in 0..<batch.recordCount {
+      // Records with a NULL in the key stand for no row.
+      if let column = nullKey(record, parts, batch) {
+        rejected.append(BatchOutcomes.Rejected(record: record, cause: .nullKey(column: column)))
+        continue
+      }
+      var one = record..<record + 1
+      if let fault = encoder.encode(&one, of: batch, into: &buffer) {
+        let name = shape.columns[fault.field].name
+        if fault.fault == .undecided {
+          shape.textColumns.insert(name)
+          return nil
+        }
+        rejected.append(BatchOutcomes.Rejected(record: record, cause: .fault(fault.fault, column: name)))
+        continue
+      }
+      starts.append(buffer.count)
+      records.append(Int32(truncatingIfNeeded: record))
+    }
+    return rejected
+  }
+
+  private typealias KeyPart = (name: String, slot: Int)
+
+  private var keyParts: [KeyPart] {
+    guard let key = shape.key, !key.treatsNullsAsEqual else { return [] }
+    return key.parts.compactMap { part in
+      shape.columns.firstIndex { $0.name == part.column }.map { (name: shape.columns[$0].name, slot: slots[$0]) }
+    }
+  }
+
+  @inline(__always)
+  private func nullKey(_ record: Int, _ parts: [KeyPart], _ batch: borrowing Batch) -> String? {
+    for part in parts {
+      let kind = part.slot < batch.columnCount ? batch.cells[record * batch.columnCount + part.slot].kind : .null
+      if kind == .null || kind == .absent { return part.name }
+    }
+    return nil
+  }
+}
+
+/// Reads the fields of a row in COPY's binary format.
+struct EncodedRow {
+  private let bytes: UnsafeRawBufferPointer
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  /// A field's bytes; nil for NULL. The row is known to have it.
+  @inline(__always)
+  func field(_ index: Int) -> UnsafeRawBufferPointer? {
+    let place = place(of: index)
+    let length = length(at: place)
+    return length < 0 ? nil : UnsafeRawBufferPointer(rebasing: bytes[place + 4..<place + 4 + length])
+  }
+
+  /// Where a field's length is.
+  @inline(__always)
+  func place(of index: Int) -> Int {
+    var place = 2
+    for _ in 0..<index { place += 4 + max(0, length(at: place)) }
+    return place
+  }
+
+  @inline(__always)
+  func length(at place: Int) -> Int {
+    Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: Int32.self)))
+  }
+
+  /// Whether its fields lie within its bytes, and are as many as expected: rows that came from a server are not trusted.
+  func isSound(fieldCount: Int) -> Bool {
+    guard bytes.count >= 2, Int(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self))) == fieldCount else { return false }
+    var place = 2
+    for _ in 0..<fieldCount {
+      guard place + 4 <= bytes.count else { return false }
+      place += 4 + max(0, length(at: place))
+    }
+    return place == bytes.count
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether it holds the same bytes.
+  @inline(__always)
+  func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+    if count != other.count { return false }
+    guard count > 0, let base = baseAddress, let otherBase = other.baseAddress else { return true }
+    return memcmp(base, otherBase, count) == 0
+  }
+}

@@ -1,0 +1,32 @@
+/// What is to happen to the rows of records, without knowing the table.
+package struct OrderedRules: Sendable, Equatable {
+  /// What a column becomes whose row exists.
+  package enum Change: Sendable, Equatable {
+    /// What the record says.
+    case replace
+    /// What SQL says, where a name is the row's and `excluded.NAME` the record's, as in SQLite.
+    case expression(String)
+  }
+
+  package enum Conflict: Sendable, Equatable {
+    case update
+    /// The row stays.
+    case ignore
+    /// A row of the same key is an error.
+    case fail
+  }
+
+  package var conflict: Conflict
+  /// Columns that have a change of their own; all others are replaced.
+  package var changes: [String: Change]
+  /// SQL that must hold for a row to be changed, in the same scope.
+  package var condition: String?
+  /// Whether records give values to a column that is GENERATED ALWAYS AS IDENTITY.
+  package var overridesIdentity = false
+
+  package init(_ conflict: Conflict = .update, changes: [String: Change] = [:], condition: String? = nil) {
+    self.conflict = conflict
+    self.changes = changes
+    self.condition = condition
+  }
+}

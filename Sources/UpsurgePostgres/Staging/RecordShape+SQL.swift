@@ -1,0 +1,149 @@
+/// The parts that statements are made of. `s` is a record, `o` the row that it is about.
+extension RecordShape {
+  /// The name of the staging table, in statements.
+  static let staging = "pg_temp.\(StagingTable.name)"
+
+  /// The smallest and the largest of the key's first part, as literals: the table is only looked at between them. nil where
+  /// the type has no order that min() knows.
+  func boundsSQL(from source: String = staging) -> String? {
+    guard let first = key?.parts.first?.column, let column = table.column(first), columns.contains(column) else { return nil }
+    switch binary(column).form {
+    case .int2, .int4, .int8, .numeric, .text, .bpchar, .date, .time, .timestamp, .timestamptz: break
+    default: return nil
+    }
+    let name = first.quotedForPostgres
+    return "SELECT quote_literal(min(\(name))), quote_literal(max(\(name))) FROM \(source) AS s"
+  }
+
+  /// Pairs of `ord`: a record, and the one before it with the same key.
+  func repetitionsSQL(from source: String = staging) -> String? {
+    guard let key else { return nil }
+    let parts = key.parts.map(\.definition).joined(separator: ", ")
+    return """
+      SELECT upsurge_ord, before
+      FROM (SELECT upsurge_ord, lag(upsurge_ord) OVER (PARTITION BY \(parts) ORDER BY upsurge_ord) AS before
+        FROM (SELECT upsurge_ord, \(zip(columns, names).map { "\(value(of: $0, "s")) AS \($1)" }.joined(separator: ", "))
+        FROM \(source) AS s) AS s) AS pairs WHERE before IS NOT NULL ORDER BY upsurge_ord
+      """
+  }
+
+  /// All records of a source.
+  static let everything = 0..<Int(Int32.max)
+
+  /// Says no more than it must: two bounds are taken for one row in 200, and the join is planned as if for so few.
+  func slice(_ part: Range<Int>) -> String {
+    let bounds = [
+      part.lowerBound > 0 ? "s.upsurge_ord >= \(part.lowerBound)" : nil,
+      part.upperBound < Self.everything.upperBound ? "s.upsurge_ord < \(part.upperBound)" : nil,
+    ].compactMap { $0 }
+    return bounds.isEmpty ? "true" : bounds.joined(separator: " AND ")
+  }
+
+  /// The beginning of an INSERT.
+  var insertHead: String {
+    "INSERT INTO \(table.quotedName) AS upsurge_row (\(names.joined(separator: ", "))) \(overriding)"
+  }
+
+  /// A column that is GENERATED ALWAYS AS IDENTITY takes a value only so; each record fails without (428C9).
+  private var overriding: String {
+    rules.overridesIdentity && columns.contains { $0.generation == .identityAlways } ? "OVERRIDING SYSTEM VALUE " : ""
+  }
+
+  /// The records beside their rows.
+  func found(_ key: PostgresIndex, in part: Range<Int>, from source: String = staging, bounds: KeyBounds?) -> String {
+    "FROM \(typed(key, from: source)) AS s LEFT JOIN \(existing(key)) AS o ON \(join(key, bounds: bounds)) WHERE \(slice(part))"
+  }
+
+  static let isNew = "o.upsurge_found IS NULL"
+
+  /// Which of `found` are to be written.
+  var filter: String {
+    switch rules.conflict {
+    case .update: " AND (\(Self.isNew) OR \(differs(row: "o", record: "s")))"
+    case .ignore: " AND \(Self.isNew)"
+    case .fail: ""
+    }
+  }
+
+  // MARK: - Values
+
+  /// The value of a record's column as one of the table's type.
+  func value(of column: PostgresColumn, _ scope: String) -> String {
+    let name = "\(scope).\(column.name.quotedForPostgres)"
+    return column.isDomain || binary(column).form == .castText ? "\(name)::\(column.typeName)" : name
+  }
+
+  /// The values of raw records.
+  func rawValues(_ scope: String) -> String { columns.map { value(of: $0, scope) }.joined(separator: ", ") }
+
+  /// The values of records that have the table's types already.
+  func values(_ scope: String) -> String { names.map { "\(scope).\($0)" }.joined(separator: ", ") }
+
+  func newValue(_ column: PostgresColumn, row: String, record: String) -> String {
+    switch rules.changes[column.name] ?? .replace {
+    case .replace: "\(record).\(column.name.quotedForPostgres)"
+    case .expression(let sql): scoped(sql, row: row, record: record)
+    }
+  }
+
+  /// Whether a row is to be changed: something would be another value, and the condition holds.
+  func differs(row: String, record: String) -> String {
+    let changed = changedColumns
+    guard !changed.isEmpty else { return "false" }
+    let old = changed.map { comparable($0, "\(row).\($0.name.quotedForPostgres)") }
+    let new = changed.map { comparable($0, newValue($0, row: row, record: record)) }
+    let isOther = "(\(old.joined(separator: ", "))) IS DISTINCT FROM (\(new.joined(separator: ", ")))"
+    return rules.condition.map { "\(isOther) AND (\(scoped($0, row: row, record: record)))" } ?? isOther
+  }
+
+  /// Types without an equality are compared as texts.
+  private func comparable(_ column: PostgresColumn, _ value: String) -> String {
+    column.hasEquality ? value : "(\(value))::text"
+  }
+
+  /// Somebody's SQL, in which a name is a column of the row and `excluded` the record.
+  func scoped(_ sql: String, row: String, record: String) -> String {
+    let own = table.columns.map(\.name.quotedForPostgres)
+    let rows = "(SELECT \(own.map { "\(row).\($0)" }.joined(separator: ", "))) AS \(table.name.quotedForPostgres)(\(own.joined(separator: ", ")))"
+    // A scope within the other one: a name is looked for in the inner one first, so it is never ambiguous.
+    let inner = "(SELECT \(sql) FROM \(rows))"
+    if record == "excluded" { return inner }
+    let list = names.map { "\(record).\($0)" }.joined(separator: ", ")
+    return "(SELECT \(inner) FROM (SELECT \(list)) AS excluded(\(names.joined(separator: ", "))))"
+  }
+
+  // MARK: - Sides of the join
+
+  /// The records, with their values as the table's types and the parts of the key that are expressions.
+  func typed(_ key: PostgresIndex, from source: String) -> String {
+    let list = columns.map { "\(value(of: $0, "r")) AS \($0.name.quotedForPostgres)" }
+    let inner = "(SELECT r.upsurge_ord, \(list.joined(separator: ", ")) FROM \(source) AS r)"
+    let extra = expressions(key) + (key.predicate.map { ["(\($0)) AS upsurge_meant"] } ?? [])
+    return extra.isEmpty ? inner : "(SELECT *, \(extra.joined(separator: ", ")) FROM \(inner) AS \(table.name.quotedForPostgres))"
+  }
+
+  /// The rows of the table that the key is about.
+  private func existing(_ key: PostgresIndex) -> String {
+    let extra = ["true AS upsurge_found"] + expressions(key)
+    return "(SELECT *, \(extra.joined(separator: ", ")) FROM \(table.quotedName)\(key.predicate.map { " WHERE \($0)" } ?? ""))"
+  }
+
+  private func expressions(_ key: PostgresIndex) -> [String] {
+    key.parts.enumerated().compactMap { index, part in part.column == nil ? "\(part.definition) AS upsurge_part_\(index)" : nil }
+  }
+
+  private func join(_ key: PostgresIndex, bounds: KeyBounds?) -> String {
+    var terms = key.parts.enumerated().map { index, part in
+      let name = part.column?.quotedForPostgres ?? "upsurge_part_\(index)"
+      return "o.\(name) = s.\(name)"
+    }
+    if let bounds { terms.append(bounds.sql(of: key, row: "o")) }
+    if key.predicate != nil { terms.append("s.upsurge_meant") }
+    return terms.joined(separator: " AND ")
+  }
+}
+
+extension Range<Int> {
+  /// The same part of so many records, without an upper bound where it reaches to the last one.
+  func unbounded(of count: Int) -> Range<Int> { upperBound >= count ? lowerBound..<RecordShape.everything.upperBound : self }
+}

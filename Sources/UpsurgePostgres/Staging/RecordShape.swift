@@ -1,0 +1,82 @@
+/// What the records of a batch are to a table: which columns they have, which row each one is about, and what becomes of that row.
+///
+/// Statements take the records from a source, `s`, with the number of each in `upsurge_ord`: the staging table, or arrays that
+/// are parameters.
+package struct RecordShape: Sendable, Equatable {
+  package let table: PostgresTable
+  package let key: PostgresIndex?
+  /// The table's columns that the records have, in the order of the source.
+  package let columns: [PostgresColumn]
+  package let rules: OrderedRules
+  /// Columns that are written as text, and cast by the statement.
+  package var textColumns: Set<String> = []
+
+  /// - Parameters:
+  ///   - key: which row a record is about; nil inserts.
+  ///   - columns: names that the table has.
+  package init(_ table: PostgresTable, key: PostgresIndex?, columns names: [String], rules: OrderedRules) {
+    self.table = table
+    self.key = key
+    self.rules = rules
+    columns = names.map { name in
+      guard let column = table.column(name) else { preconditionFailure("the table has no column of that name") }
+      return column
+    }
+  }
+
+  /// How the columns are written.
+  package var binaryColumns: [BinaryColumn] { columns.map(binary) }
+
+  func binary(_ column: PostgresColumn) -> BinaryColumn {
+    textColumns.contains(column.name) ? BinaryColumn(.castText) : BinaryColumn(column)
+  }
+
+  var names: [String] { columns.map(\.name.quotedForPostgres) }
+
+  /// Sends JSON as text from now on. The server reads it in a COPY too, where one that is bad fails with all others; a statement
+  /// can be halved.
+  /// - Returns: false where all of it is text already.
+  mutating func castJSON() -> Bool {
+    let texts = columns.filter { [.json, .jsonb].contains(BinaryColumn($0).form) }.map(\.name)
+    if textColumns.isSuperset(of: texts) { return false }
+    textColumns.formUnion(texts)
+    return true
+  }
+
+  // MARK: - The key
+
+  /// The fields of the key's columns; nil where a part is an expression, or no column of the records.
+  var keyFields: [Int]? {
+    let fields = key?.parts.compactMap { part in columns.firstIndex { $0.name == part.column } }
+    return fields?.count == key?.parts.count ? fields : nil
+  }
+
+  /// Whether the client can see by the bytes that a key comes again.
+  package var hasComparableKey: Bool {
+    guard let key, key.predicate == nil, let fields = keyFields else { return false }
+    return zip(key.parts, fields).allSatisfy { part, field in
+      !columns[field].isDomain && binary(columns[field]).hasUniqueBytes && part.collation?.isDeterministic ?? true
+    }
+  }
+
+  /// Whether the client knows the order in which the server sorts keys.
+  package var hasSortableKey: Bool {
+    guard hasComparableKey, let key, !key.treatsNullsAsEqual, let fields = keyFields else { return false }
+    return zip(key.parts, fields).allSatisfy { part, field in
+      binary(columns[field]).form != .text
+        || part.collation?.isBytewise == true && columns[field].collation?.isBytewise == true
+    }
+  }
+
+  /// The columns that an update writes: not those of the key.
+  var changedColumns: [PostgresColumn] {
+    let parts = Set(key?.parts.compactMap(\.column) ?? [])
+    return columns.filter { !parts.contains($0.name) }
+  }
+
+  /// Whether the order in which rows are stored shows: a sequence, or another default, fills a column.
+  var hasCountingDefaults: Bool {
+    let own = Set(columns.map(\.name))
+    return table.columns.contains { !own.contains($0.name) && ($0.sequence != nil || $0.defaultExpression != nil) && $0.isWritable }
+  }
+}

@@ -1,0 +1,116 @@
+/// A temporary table that holds the records of a batch, and goes away with the transaction or before.
+///
+///     CREATE TEMPORARY TABLE upsurge_staging ON COMMIT DROP AS SELECT 0::int4 AS upsurge_ord, … FROM t WITH NO DATA
+///     COPY upsurge_staging (upsurge_ord, …) FROM STDIN (FORMAT binary)
+struct StagingTable {
+  /// Its name is no one else's within a transaction.
+  static let name = "upsurge_staging"
+  /// With more parts than that, an index pays.
+  static let indexedPartCount = 8
+
+  private let connection: PostgresConnection
+  private let shape: RecordShape
+
+  private static let pieceByteCount = 256 << 10
+
+  init(_ connection: PostgresConnection, _ shape: RecordShape) {
+    self.connection = connection
+    self.shape = shape
+  }
+
+  /// Its columns have the collations of the table's own, so that they can be compared.
+  private var creation: String {
+    let list = zip(shape.columns, shape.binaryColumns).map { column, binary in
+      "\(column.name.quotedForPostgres)::\(binary.stagingType) AS \(column.name.quotedForPostgres)"
+    }
+    return "CREATE TEMPORARY TABLE \(Self.name) ON COMMIT DROP AS SELECT \((["0::int4 AS upsurge_ord"] + list).joined(separator: ", "))"
+      + " FROM \(shape.table.quotedName) WITH NO DATA"
+  }
+
+  private var copy: String {
+    "COPY \(RecordShape.staging) (\((["upsurge_ord"] + shape.names).joined(separator: ", "))) FROM STDIN (FORMAT binary)"
+  }
+
+  /// Makes the table, and fills it.
+  /// - Throws: a failure of the class `record` leaves nothing behind: JSON is read by the server here.
+  func fill(_ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
+    outcomes.statementCount += 1
+    _ = try connection.beginCopy("SAVEPOINT upsurge_copy; \(creation); \(copy)")
+    do {
+      try send(rows, order)
+      _ = try connection.endCopy()
+    } catch {
+      if error.kind == .record { try connection.run("ROLLBACK TO upsurge_copy; RELEASE upsurge_copy") }
+      throw error
+    }
+    try connection.run("RELEASE upsurge_copy")
+  }
+
+  private func send(_ rows: borrowing EncodedRows, _ order: RowOrder) throws(PostgresFailure) {
+    var piece = RowBuffer(capacity: Self.pieceByteCount * 2)
+    piece.appendCopyHeader()
+    let fieldCount = Int16(truncatingIfNeeded: shape.columns.count + 1)
+    for ord in order.rows.indices {
+      let row = rows.row(Int(order.rows[ord]))
+      piece.reserve(row.count + 8)
+      piece.put(fieldCount)
+      piece.put(Int32(4))
+      piece.put(Int32(truncatingIfNeeded: ord))
+      piece.append(UnsafeBufferPointer(rebasing: row.assumingMemoryBound(to: UInt8.self)[2...]))
+      if piece.count >= Self.pieceByteCount {
+        try connection.put(piece.bytes)
+        piece.count = 0
+      }
+    }
+    piece.appendCopyTrailer()
+    try connection.put(piece.bytes)
+  }
+
+  /// The bounds of the keys; nil where they have none that can be said.
+  func bounds() throws(PostgresFailure) -> KeyBounds? {
+    guard let sql = shape.boundsSQL(), let row = try connection.run(sql).last?.first else { return nil }
+    guard let least = row.text(0), let most = row.text(1) else { return nil }
+    return KeyBounds(least: [least], most: [most])
+  }
+
+  /// Where keys come again that only the server can compare.
+  func cuts(rowCount: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) -> [Int] {
+    guard let sql = shape.repetitionsSQL() else { return [] }
+    outcomes.statementCount += 1
+    // A value that its type does not take fails here already; halving finds it, as long as the parts are small.
+    try connection.run("SAVEPOINT upsurge_keys")
+    do {
+      let rows = try connection.run(sql, []).rows
+      try connection.run("RELEASE upsurge_keys")
+      return KeySegments.cuts(of: rows.map { (Int($0.integer(0) ?? 0), Int($0.integer(1) ?? 0)) })
+    } catch {
+      guard error.kind == .record else { throw error }
+      try connection.run("ROLLBACK TO upsurge_keys; RELEASE upsurge_keys")
+      return Array(1..<max(rowCount, 1))
+    }
+  }
+
+  /// Makes parts of it quick to find; for when there are many.
+  func index() throws(PostgresFailure) {
+    try connection.run("CREATE INDEX ON \(RecordShape.staging) (upsurge_ord)")
+  }
+
+  /// Runs a query that gives places.
+  func places(
+    in part: Range<Int>, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> [Int] {
+    outcomes.statementCount += 1
+    let result = try connection.run(query(RecordShape.staging, part), [])
+    return result.rows.compactMap { $0.integer(0).map { Int($0) } }
+  }
+
+  /// Takes records out.
+  func remove(_ ords: [Int], from table: String = RecordShape.staging) throws(PostgresFailure) {
+    let list = ords.map(String.init).joined(separator: ",")
+    try connection.run("DELETE FROM \(table) WHERE upsurge_ord = ANY ('{\(list)}'::int4[])")
+  }
+
+  func drop() throws(PostgresFailure) {
+    try connection.run("DROP TABLE \(RecordShape.staging)")
+  }
+}

@@ -1,0 +1,106 @@
+import CPostgres
+import UpsurgeRecords
+
+/// What a server, or the way to it, has said against a statement.
+package struct PostgresFailure: Error, Sendable, Equatable {
+  /// Five letters; empty where nobody said any (a socket that was closed).
+  package var sqlState = ""
+  /// What can be done about it.
+  package var kind: FailureClass
+  /// One sentence; never a password.
+  package var message: String
+  package var detail: String?
+  package var advice: String?
+  package var schema: String?
+  package var table: String?
+  package var column: String?
+  package var dataType: String?
+  package var constraint: String?
+  /// Where in the function or COPY it happened: `COPY s, line 3, column n`.
+  package var context: String?
+  /// The letter of the statement that it is about, from 1.
+  package var statementPosition: Int?
+
+  package init(_ kind: FailureClass, _ message: String, sqlState: String = "") {
+    self.kind = kind
+    self.message = message
+    self.sqlState = sqlState
+  }
+
+  /// - Parameter result: one with the status PGRES_FATAL_ERROR.
+  init(_ result: OpaquePointer) {
+    func field(_ letter: UnicodeScalar) -> String? {
+      upsurge_pq_result_field(result, Int32(letter.value)).map { String(cString: $0) }
+    }
+    sqlState = field("C") ?? ""
+    kind = sqlState.isEmpty ? .other : FailureClass(sqlState: sqlState)
+    message = field("M") ?? Self.line(of: String(cString: upsurge_pq_result_message(result)))
+    detail = field("D")
+    advice = field("H")
+    schema = field("s")
+    table = field("t")
+    column = field("c")
+    dataType = field("d")
+    constraint = field("n")
+    context = field("W")
+    statementPosition = field("P").flatMap { Int($0) }
+  }
+
+  /// The same of a COMMIT: a connection that was lost in it leaves open whether it stands.
+  package var duringCommit: PostgresFailure {
+    var failure = self
+    if kind == .connectionLost { failure.kind = .outcomeUnknown }
+    return failure
+  }
+
+  /// Lines of libpq as one sentence without a full stop.
+  static func line(of text: String) -> String {
+    var lines = text.split(separator: "\n").map { line in String(line.drop { $0 == "\t" || $0 == " " }) }
+    if let last = lines.last, last.hasSuffix(".") { lines[lines.count - 1].removeLast() }
+    return lines.joined(separator: " ")
+  }
+}
+
+extension PostgresFailure {
+  /// The same as the engine's error.
+  /// - Parameter target: what the connection was to.
+  package func asError(on target: PostgresTarget) -> UpsurgeError {
+    var said = Wording(words(on: target))
+    if let detail { said += Wording(": " + target.masked(detail)) }
+    if !sqlState.isEmpty { said += Wording(" [\(sqlState)]") }
+    return UpsurgeError(code, said, column: column, hint: remedy)
+  }
+
+  private func words(on target: PostgresTarget) -> String {
+    let message = target.masked(message)
+    switch kind {
+    case .unreachable, .refused, .notInstalled, .badTarget: return "cannot connect to \(target.shown): \(message)"
+    case .connectionLost, .outcomeUnknown: return "the connection to \(target.shown) has broken: \(message)"
+    case .interrupted, .takenOver: return message
+    default: return "\(target.shown): \(message)"
+    }
+  }
+
+  private var code: UpsurgeError.Code {
+    switch kind {
+    case .retryTransaction, .timedOut, .unreachable: .databaseBusy
+    case .connectionLost, .outcomeUnknown: .connectionLost
+    case .refused, .notInstalled: .unreadableInput
+    case .interrupted: .interrupted
+    case .takenOver: .guardRefused
+    case .badTarget: .usage
+    case .record, .privilege, .schemaChanged, .resources, .other: .database
+    }
+  }
+
+  private var remedy: Wording? {
+    switch kind {
+    case .notInstalled: "install it: apt-get install libpq5 (Debian, Ubuntu), dnf install libpq (Fedora)"
+    case .refused where sqlState.hasPrefix("28"):
+      "check user and password: the URL, PGPASSWORD, ~/.pgpass or a service file gives them, as with psql"
+    case .refused where sqlState == "3D000": "createdb makes a database; psql -l lists those of the server"
+    case .timedOut: "the server's statement_timeout has ended it; ALTER ROLE … SET statement_timeout changes that"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// A value that goes beside a statement, for its `$1`.
+package enum PostgresParameter: Sendable, Equatable {
+  case null
+  /// In the type's own text; the server finds the type out.
+  case text(String)
+  case integer(Int64)
+  case flag(Bool)
+  /// In the binary form of the type with this OID.
+  case binary(type: UInt32, [UInt8])
+
+  /// The OID of its type; 0 leaves it to the server.
+  var type: UInt32 {
+    switch self {
+    case .null, .text: 0
+    case .integer: PostgresType.int8
+    case .flag: PostgresType.bool
+    case .binary(let type, _): type
+    }
+  }
+
+  var isBinary: Bool {
+    if case .binary = self { return true }
+    return false
+  }
+
+  /// Its bytes, with a NUL behind a text; nil for NULL.
+  var bytes: [UInt8]? {
+    switch self {
+    case .null: nil
+    case .text(let text): Array(text.utf8) + [0]
+    case .integer(let value): Array(String(value).utf8) + [0]
+    case .flag(let value): [UInt8(ascii: value ? "t" : "f"), 0]
+    case .binary(_, let bytes): bytes
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A private PostgreSQL of this test process: a database of its own, on a free port of the loopback and a socket in a folder of
+/// its own. It ends with the process, however that ends: a shell between them waits for the end of its input.
+///
+/// Who comes by the socket is trusted; who comes by TCP needs the password.
+public final class PostgresServer: @unchecked Sendable {
+  // Sendable because nothing changes after it has started.
+
+  /// Where the programs of the newest version are; nil where there are none.
+  private static let programs: String? = {
+    let root = "/usr/lib/postgresql"
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    let folders = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "\(root)/\($0)/bin" }
+    return (folders + ["/opt/homebrew/opt/postgresql@15/bin", "/usr/bin"]).first {
+      FileManager.default.isExecutableFile(atPath: $0 + "/initdb") && FileManager.default.isExecutableFile(atPath: $0 + "/postgres")
+    }
+  }()
+
+  public static var isPresent: Bool { programs != nil }
+  public static let skipNote = "PostgreSQL's server is not installed (apt-get install postgresql-15)"
+
+  public static let user = "upsurge"
+  public static let password = "open:sesame@/%1"
+
+  private static let started: Result<PostgresServer, any Error> = Result { try PostgresServer() }
+
+  /// The server that all tests of the process share.
+  public static func shared() throws -> PostgresServer { try started.get() }
+
+  /// The folder of its data and of its socket.
+  public let folder: String
+  public let port: Int
+  private let shell: Process
+  /// The shell ends when this is closed.
+  private let lifeline: Pipe
+
+  public struct Failure: Error, CustomStringConvertible {
+    public let description: String
+  }
+
+  private init() throws {
+    guard let programs = Self.programs else { throw Failure(description: Self.skipNote) }
+    port = try Self.freePort()
+    shell = Process()
+    lifeline = Pipe()
+    let output = Pipe()
+    Self.prepare(shell, script: Self.script(programs: programs, port: port))
+    shell.standardInput = lifeline
+    shell.standardOutput = output
+    try shell.run()
+    var said = ""
+    while !said.hasSuffix("\n") {
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { break }
+      said += String(decoding: data, as: UTF8.self)
+    }
+    guard said.hasPrefix("ready "), let folder = said.dropFirst(6).split(separator: "\n").first else {
+      throw Failure(description: "PostgreSQL did not start: \(said)")
+    }
+    self.folder = String(folder)
+  }
+
+  /// A URL by TCP, with the password.
+  /// - Parameter parameters: `sslmode=disable`, with `&` between them.
+  public func url(
+    database: String = "postgres", user: String = PostgresServer.user, password: String = PostgresServer.password,
+    parameters: String = ""
+  ) -> String {
+    let secret = password.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    return "postgres://\(user):\(secret)@127.0.0.1:\(port)/\(database)" + (parameters.isEmpty ? "" : "?" + parameters)
+  }
+
+  /// A URL by the socket, without a password.
+  public func socketURL(database: String = "postgres", user: String = PostgresServer.user) -> String {
+    "postgresql:///\(database)?host=\(folder)&port=\(port)&user=\(user)"
+  }
+
+  /// Makes a process one that runs a script, as a user that servers agree to run as.
+  static func prepare(_ shell: Process, script: String) {
+    if getuid() == 0 {
+      shell.executableURL = URL(fileURLWithPath: "/usr/sbin/runuser")
+      shell.arguments = ["-u", systemUser, "--", "/bin/sh", "-c", script]
+    } else {
+      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+      shell.arguments = ["-c", script]
+    }
+    shell.currentDirectoryURL = URL(fileURLWithPath: "/")
+  }
+
+  /// The user that may own a database where we are root.
+  private static var systemUser: String { getpwnam("postgres") == nil ? "nobody" : "postgres" }
+
+  private static func script(programs: String, port: Int) -> String {
+    """
+    set -e
+    cd /
+    folder=$(mktemp -d /tmp/upsurge-postgres-XXXXXX)
+    chmod 755 "$folder"
+    trap 'if [ -n "$server" ]; then kill -QUIT $server; wait $server; fi >/dev/null 2>&1; rm -rf "$folder"' EXIT
+    trap '' INT HUP TERM
+    printf '%s' '\(password)' >"$folder/password"
+    "\(programs)/initdb" -D "$folder/data" -N -E UTF8 --locale=C.UTF-8 -U \(user) --pwfile="$folder/password" \
+      --auth-local=trust --auth-host=scram-sha-256 >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+    "\(programs)/postgres" -D "$folder/data" -p \(port) -h 127.0.0.1 -k "$folder" -c fsync=off -c max_connections=200 \
+      -c shared_buffers=32MB -c log_statement=none </dev/null >>"$folder/log" 2>&1 &
+    server=$!
+    count=0
+    until "\(programs)/pg_isready" -q -h "$folder" -p \(port); do
+      count=$((count + 1))
+      if [ $count -gt 600 ] || ! kill -0 $server; then cat "$folder/log"; exit 1; fi
+      sleep 0.05
+    done
+    echo "ready $folder"
+    exec >/dev/null
+    cat >/dev/null || true
+    """
+  }
+
+  /// A port of the loopback that nobody listens on.
+  static func freePort() throws -> Int {
+    #if canImport(Glibc)
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
+      }
+    }
+    if code != 0 { throw Failure(description: "no free port") }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
