@@ -121,7 +121,7 @@ struct ResumeTests {
       let again = load([pattern])
       if !isKeyed {
         #expect(again.exitCode == 4, "\(change)")
-        #expect(again.error?.description.contains("behind 6 committed records") == true)
+        #expect(again.error?.description.contains("after 6 committed records") == true)
         // That would store the rows again.
         #expect(again.error?.hint?.contains("--resume never") == false)
         #expect(again.error?.hint?.contains(" --forget ") == true)

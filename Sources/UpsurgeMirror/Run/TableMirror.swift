@@ -38,7 +38,7 @@ struct TableMirror {
     /// Takes back that the feed is another one, where the run has failed and nothing of that feed was stored: the table still
     /// holds the former one.
     mutating func keepFormerFeed() {
-      guard summary.error != nil, let former, record?.identity != former.identity,
+      guard failure != nil, let former, record?.identity != former.identity,
         deliveries.allSatisfy({ $0.load.summary.progress.committedCount == 0 })
       else { return }
       record?.identity = former.identity

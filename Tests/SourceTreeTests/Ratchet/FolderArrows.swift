@@ -21,9 +21,12 @@ struct FolderArrows {
   private struct Line {
     var indent: Int
     var words: [Substring]
+    /// Whether it has a colon, as an extension has that makes its type conform to a protocol.
+    var statesConformance: Bool
 
     init(_ text: Substring) {
       indent = text.utf8.prefix { $0 == UInt8(ascii: " ") }.count
+      statesConformance = text.contains(":")
       words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
     }
 
@@ -97,10 +100,11 @@ struct FolderArrows {
       for line in file.lines where !line.words.contains("private") && !line.words.contains("fileprivate") {
         if line.indent == 0 {
           isExtension = line.words.contains("extension")
-          if let name = line.name(after: Self.typeWords) ?? line.name(after: ["func"]) { homes[name] = file.folder }
+          if let name = line.name(after: Self.typeWords) { homes[name] = file.folder }
+          if let name = line.name(after: ["func"]), Self.isTelling(name) { homes[name] = file.folder }
         }
         // A type within an extension is needed by the name of its own.
-        if line.indent == 2, isExtension, let name = line.name(after: Self.typeWords), homes[name] == nil {
+        if line.indent == 2, isExtension, let name = line.name(after: Self.typeWords), Self.isTelling(name), homes[name] == nil {
           homes[name] = file.folder
         }
       }
@@ -116,8 +120,8 @@ struct FolderArrows {
       var own: Set<Substring> = []
       for line in file.lines {
         if line.indent == 0 {
-          // Of a type of another module, everything is brought by the file itself.
-          home = line.name(after: ["extension"]).map { homes[$0] ?? "" }
+          // Of a type of another module, everything is brought by the file itself, but for what a protocol asks for.
+          home = line.name(after: ["extension"]).flatMap { homes[$0] ?? (line.statesConformance ? nil : "") }
         }
         guard let name = line.name(after: Self.memberWords) else { continue }
         own.insert(name)
@@ -125,7 +129,9 @@ struct FolderArrows {
       }
       for name in own { declared[name, default: 0] += 1 }
     }
-    // A short name may be one of another module.
-    for (name, folder) in brought where declared[name] == 1 && name.contains(where: \.isUppercase) { homes[name] = folder }
+    for (name, folder) in brought where declared[name] == 1 && Self.isTelling(name) { homes[name] = folder }
   }
+
+  /// Whether it is of several words; a short name may be one of another module.
+  private static func isTelling(_ name: Substring) -> Bool { name.dropFirst().contains(where: \.isUppercase) }
 }
