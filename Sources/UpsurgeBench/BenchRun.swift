@@ -202,7 +202,7 @@ struct BenchRun {
 
   private func notes(_ machine: MachineFacts) -> [Wording] {
     var notes: [Wording] = [
-      "all begin with a new database file, and end behind the last checkpoint; each table was compared with that of "
+      "all begin with a new database file, and end after the last checkpoint; each table was compared with that of "
         + "upsurge load by row count, columns and digest before its time counted"
     ]
     #if DEBUG

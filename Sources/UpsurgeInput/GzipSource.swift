@@ -150,7 +150,7 @@ extension GzipSource {
     return UpsurgeError(
       .badInput,
       "\(shown) is corrupt: \(reason) in the gzip stream, near byte \(input.offset) of the file and "
-        + "behind byte \(decodedOffset) of its content",
+        + "after byte \(decodedOffset) of its content",
       position: position, hint: SourceName.fetchAgain(name, check: "gzip -t"), underlyingCode: status)
   }
 

@@ -23,7 +23,7 @@ extension OpenedSource {
   /// - Throws: `badInput`, also when the stream ends before; `unreadableInput` for what cannot be read twice.
   package func seek(to byte: UInt64, from anchor: SourceAnchor) throws(UpsurgeError) {
     guard byte >= startOffset, byte >= anchor.decodedOffset else {
-      throw .isAnotherFile(name, "has no byte \(byte) behind byte \(anchor.fileOffset) of the file")
+      throw .isAnotherFile(name, "has no byte \(byte) after byte \(anchor.fileOffset) of the file")
     }
     guard encoding == .utf8 else {
       try file.seek(to: 0)

@@ -49,7 +49,7 @@ public struct IconvName: Hashable, Sendable {
 }
 
 extension TextEncoding: CaseIterable {
-  /// Those that are read without iconv.
+  /// The encodings that are read without iconv.
   public static let allCases: [TextEncoding] = [.auto, .utf8, .utf16, .utf16le, .utf16be, .latin1, .windows1252]
 }
 

@@ -145,7 +145,7 @@ extension ZstdSource {
     return UpsurgeError(
       .badInput,
       "\(shown) is corrupt: \(reason) in the zstd stream, near byte \(input.offset) of the file and "
-        + "behind byte \(decodedOffset + UInt64(decodedByteCount)) of its content",
+        + "after byte \(decodedOffset + UInt64(decodedByteCount)) of its content",
       position: position(decodedByteCount), hint: SourceName.fetchAgain(name, check: "zstd -t"),
       underlyingCode: Int32(truncatingIfNeeded: 0 &- result))
   }

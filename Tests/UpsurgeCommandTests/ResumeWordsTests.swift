@@ -317,11 +317,11 @@ struct ResumeWordsTests {
     #expect(try load(source).exitCode == 3)
     let words = "warning: a dry run tries the whole input; the load itself "
     let dry = try load(source, ["--dry-run", "--on-error", "reject"])
-    #expect(dry.talk.contains(words + "goes on behind the 6 records that an earlier run"), "\(dry.talk)")
+    #expect(dry.talk.contains(words + "resumes after the 6 records that an earlier run"), "\(dry.talk)")
     let changed = try load(source, ["--dry-run", "--on-error", "reject", "--rename", "b=c", "--alter"])
     #expect(
       changed.talk.contains(
-        words + "finds an earlier run that has committed 6 records, and cannot go on there: "),
+        words + "finds an earlier run that has committed 6 records, and cannot resume there: "),
       "\(changed.talk)")
     #expect(try ids().count == 6)
   }

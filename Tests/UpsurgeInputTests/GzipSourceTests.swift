@@ -98,7 +98,7 @@ struct GzipSourceTests {
     #expect(
       delivery.error?.description
         == "feed.gz is corrupt: \(reason) in the gzip stream, near byte \(compressed.count - fromEnd + 4) of the file "
-        + "and behind byte 300000 of its content\n  at feed.gz, byte 300000\n"
+        + "and after byte 300000 of its content\n  at feed.gz, byte 300000\n"
         + "  fix: get it again; gzip -t feed.gz checks it")
   }
 

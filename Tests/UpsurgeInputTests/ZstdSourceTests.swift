@@ -143,7 +143,7 @@ struct ZstdSourceTests {
     #expect(
       error.description
         == "feed.zst is corrupt: Restored data doesn't match checksum in the zstd stream, near byte "
-        + "\(first.count + second.count - 4) of the file and behind byte \(delivery.bytes.count) of its content\n"
+        + "\(first.count + second.count - 4) of the file and after byte \(delivery.bytes.count) of its content\n"
         + "  at feed.zst, byte \(delivery.bytes.count)\n  fix: get it again; zstd -t feed.zst checks it")
     #expect(error.underlyingCode == 22)
     expectSame(delivery.bytes, (good + good).prefix(delivery.bytes.count))

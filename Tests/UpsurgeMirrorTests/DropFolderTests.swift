@@ -219,7 +219,7 @@ import Upsurge
     #expect(said.count == (order == .name ? 1 : 0), "\(said)")
     if order == .time { return }
     #expect(said.first?.contains("/01-02.csv comes late: ") == true, "\(said)")
-    #expect(said.first?.contains("/01-03.csv, whose name comes behind its own, was taken before") == true)
+    #expect(said.first?.contains("/01-03.csv, whose name comes after its own, was taken before") == true)
     #expect(warnings() == [])
     // As the warning says.
     #expect(utimes(newest, nil) == 0)

@@ -117,7 +117,7 @@ struct OrderedScenario: CustomStringConvertible {
     let plan = OrderedPlan(
       table, key: key, columns: columns.map(\.name), rules: rules, capabilities: try Capabilities(of: connection))
     var writer = OrderedWriter(connection, plan, slots: Array(columns.indices))
-    var (result, states) = (Result(), [String]())
+    var stored = StoredRecords()
     var first = 0
     while first < records.count {
       let part = records[first..<min(first + batchSize, records.count)]
@@ -125,20 +125,32 @@ struct OrderedScenario: CustomStringConvertible {
       try connection.run(plan.needsSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : "BEGIN")
       let outcomes = try writer.store(batch)
       try #require(try connection.commit())
-      result.inserted += outcomes.inserted
-      result.updated += outcomes.updated
-      result.unchanged += outcomes.unchanged
-      result.kept += outcomes.kept
-      for rejected in outcomes.rejected {
-        result.rejected.append(first + rejected.record)
-        switch rejected.cause {
-        case .nullKey(let column): states.append("null \(column)")
-        case .fault(let fault, _): states.append(fault.sqlState ?? "")
-        case .failure(let failure): states.append(failure.sqlState)
-        }
-      }
+      stored.add(outcomes, first: first)
       first += batchSize
     }
-    return (result, states)
+    return (stored.result, stored.states)
+  }
+}
+
+/// What became of records that were stored in batches.
+struct StoredRecords {
+  private(set) var result = OrderedScenario.Result()
+  /// Why each rejected record was: the server's SQLSTATE, or the column whose key is NULL.
+  private(set) var states: [String] = []
+
+  /// - Parameter first: the number of the batch's first record.
+  mutating func add(_ outcomes: BatchOutcomes, first: Int) {
+    result.inserted += outcomes.inserted
+    result.updated += outcomes.updated
+    result.unchanged += outcomes.unchanged
+    result.kept += outcomes.kept
+    for rejected in outcomes.rejected {
+      result.rejected.append(first + rejected.record)
+      switch rejected.cause {
+      case .nullKey(let column): states.append("null \(column)")
+      case .fault(let fault, _): states.append(fault.sqlState ?? "")
+      case .failure(let failure): states.append(failure.sqlState)
+      }
+    }
   }
 }

@@ -47,6 +47,10 @@ struct ResumeTests {
     let source = input()
     let first = load(source)
     #expect(first.exitCode == 3)
+    // What resumes is said once, and not again as what would not.
+    let fix = first.error?.hint ?? ""
+    #expect(fix.contains("--on-error reject") && fix.ranges(of: "--on-error").count == 1, "\(fix)")
+    #expect(fix.contains("--ragged pad"), "\(fix)")
     #expect(first.progress.committedCount == 6 && first.progress.isResumable)
     #expect(try isListed())
     let past = try PastRun.all(database: database)
@@ -183,6 +187,10 @@ struct ResumeTests {
     }
     #expect(refused.exitCode == 4)
     #expect(refused.error?.message.contains("--rename, --contract are not what they were") == true)
+    // As terms, so that a job file's reader sees its keys.
+    #expect(refused.error?.said.terms.isSuperset(of: [.rename, .contract]) == true)
+    let one = load(source) { $0.table.contract = .evolve }
+    #expect(one.error?.message.hasSuffix("--contract is not what it was") == true, "\(one.error?.message ?? "none")")
     #expect(try ids().count == 6)
   }
 

@@ -55,7 +55,7 @@ final class OutputFile {
   var isFile: Bool { sink == nil }
 
   /// Leaves what an earlier part of the run has committed: so many bytes, where a line ends. What is not as it was left
-  /// stays as it is, and the rest goes behind it.
+  /// stays as it is, and the rest follows it.
   func goOn(at length: UInt64, note: (RunNote) -> Void) throws(UpsurgeError) {
     if sink != nil { return }
     var status = stat()
@@ -75,7 +75,7 @@ final class OutputFile {
     let words =
       isGone
       ? "is gone or empty: from here on a new one is written"
-      : "is not as the earlier part of this run has left it: what is there stays, and the rest goes behind it"
+      : "is not as the earlier part of this run has left it: what is there stays, and the rest follows it"
     note(RunNote(.warning, "the file \(path.escapedForTerminal) of \(saying: option) \(words)"))
   }
 

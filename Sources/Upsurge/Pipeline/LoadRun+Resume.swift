@@ -28,14 +28,14 @@ extension LoadRun {
       let looking = try Connection.looking(at: job.database)
       switch try RunStart.decide(runJob, policy: job.options.transaction.resume, sources: sources, in: looking) {
       case .goOn(let run, _):
-        words = "goes on behind the \(run.progress.ledger.read) records that an earlier run has committed"
+        words = "resumes after the \(run.progress.ledger.read) records that an earlier run has committed"
       case .report(let run):
         words = "reads nothing, and shows the ledger of the run that began \(run.startedAt)"
       case .anew(_, let doubt):
         guard let doubt else { return }
         let count = doubt.run.progress.ledger.read
         words =
-          "finds an earlier run that has committed \(count) records, and cannot go on there: \(saying: doubt.change)"
+          "finds an earlier run that has committed \(count) records, and cannot resume there: \(saying: doubt.change)"
       }
     } catch {
       if error.code != .guardRefused { return }
@@ -76,7 +76,7 @@ extension LoadRun {
     note(
       RunNote(
         .warning,
-        "an earlier run of this job ended early and cannot go on: \(saying: doubt.change); starting over, which its key makes harmless"
+        "an earlier run of this job ended early and cannot resume: \(saying: doubt.change); starting over, which its key makes harmless"
       ))
   }
 

@@ -185,7 +185,7 @@ extension TimeAdvice {
       if first.isAgainstRequest {
         add(nil, text)
       } else {
-        add(option, text + "; built behind the rows instead, they cost a sort of the whole table")
+        add(option, text + "; built after the rows instead, they cost a sort of the whole table")
       }
     }
   }

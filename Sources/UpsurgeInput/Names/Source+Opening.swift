@@ -98,7 +98,7 @@ extension Source.Opening {
 }
 
 extension Source.Opening: CustomStringConvertible, CustomReflectable {
-  /// Its kind.
+  /// What kind of source is opened, and nothing that may be secret.
   package var description: String { "\(kind)" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -63,7 +63,7 @@ public struct Source: Sendable, Hashable {
   /// As it was written, without its secrets.
   package var label: String { written ?? name }
 
-  /// Its label with the mark of its kind, which may be a part of the secret: `https://${env:URL}`.
+  /// The source's label with the mark of its kind, which may be a part of the secret: `https://${env:URL}`.
   var markedLabel: String { opening.ofKind(label) }
 
   /// Whether other words stand in the place of secrets.

@@ -20,7 +20,8 @@ package enum SourceName {
     }
   }
 
-  /// The same of a URL of another kind than those that are sources: of a server with databases.
+  /// A URL that is no source, such as that of a database server, as it may be shown and stored: without its credentials, nor the
+  /// values of parameters that are called like secrets.
   package static func redactedURL(_ url: String) -> String { URLText.redacted(url).escapedForTerminal }
 
   /// The name as an argument that can be pasted into a shell; empty for what is no file.

@@ -20,7 +20,7 @@ struct KnownFiles {
     contents.insert(Content(file))
   }
 
-  /// Those of a name, the path from the root without links.
+  /// The files of one name, which is the path from the root without links.
   func named(_ name: String) -> [DeliveredFile] { byName[name] ?? [] }
 
   /// Whether one of them has the content of this one.

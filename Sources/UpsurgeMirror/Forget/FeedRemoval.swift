@@ -158,7 +158,7 @@ public struct FeedRemoval: Sendable {
   /// Which rows of the table go, as SQL: a table, and WHERE with its condition where not all do.
   private struct Rows {
     let gone: String
-    /// Those that are the feed's as far as the job says.
+    /// The rows that are the feed's as far as the job says.
     let inScope: String
 
     init(of schema: TableSchema, _ claim: Claim, on connection: Connection) throws(UpsurgeError) {

@@ -64,11 +64,11 @@ public struct MirrorTable: Sendable {
 
   /// What becomes of a delivery that lacks columns which the last accepted one had.
   public enum ColumnsGone: String, Sendable, CaseIterable {
-    /// It is refused until the change is accepted.
+    /// The delivery is refused until the change is accepted.
     case refuse
-    /// Its rows keep the values that they have there.
+    /// The delivery is taken, and rows keep their values in these columns.
     case keep
-    /// Its rows get NULL there.
+    /// The delivery is taken, and its rows get NULL in these columns.
     case null
   }
 }

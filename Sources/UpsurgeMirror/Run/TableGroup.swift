@@ -4,7 +4,7 @@ import UpsurgeSQLite
 
 /// Tables of a job that become visible at once, in the order of their foreign keys.
 struct TableGroup {
-  /// Those to which others refer first; the tables of one list refer to each other in a circle.
+  /// Lists of tables, those that others refer to first. The tables of one list refer to each other in a circle.
   var circles: [[MirrorTable]]
   /// Whether one of them refers to any table, or another one to it.
   var hasReferences: Bool

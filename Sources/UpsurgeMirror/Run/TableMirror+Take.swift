@@ -151,7 +151,7 @@ extension TableMirror {
     note(
       RunNote(
         .warning,
-        "\(SourceName.shown(path)) comes late: \(shown), whose name comes behind its own, was taken before; the table "
+        "\(SourceName.shown(path)) comes late: \(shown), whose name comes after its own, was taken before; the table "
           + "is set back to what the late one says. To have \(shown) again, put it into the folder with a new time (touch), "
           + "or deliver a newer file; where names do not tell the order, folder: { order: time } goes by the time of change"
       ))
@@ -170,7 +170,7 @@ extension TableMirror {
       hint: "put \(last) back into the folder, or deliver a newer file")
   }
 
-  /// Its sources, as they may be shown and stored.
+  /// The table's sources, as they may be shown and stored.
   private var shownSources: String {
     table.sources.map(\.shown).joined(separator: ", ")
   }

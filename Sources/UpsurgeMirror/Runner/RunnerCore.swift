@@ -18,10 +18,10 @@ final class RunnerCore: @unchecked Sendable {
   private var control: RunControl?
   private var shownState = MirrorRunner.State.idle
   private var summary: MirrorSummary?
-  /// Those who have asked for the next run, and those for whom the one at work is.
+  /// Callers that have asked for the next run, and callers that the current run is for.
   private var waiting: [Answer] = []
   private var served: [Answer] = []
-  /// Those who wait until no run is at work.
+  /// Callers that wait until no run is at work.
   private var ends: [CheckedContinuation<Void, Never>] = []
   private var listeners: [Int: AsyncStream<MirrorRunner.Event>.Continuation] = [:]
   private var listenerCount = 0

@@ -54,7 +54,7 @@ enum WaitingDatabase {
     {
       throw UpsurgeError(
         .usage, "the body of a returning loop uses the database that stores its rows, which waits for it",
-        hint: "gather what is needed, and use the database behind the loop")
+        hint: "gather what is needed, and use the database after the loop")
     }
   }
 

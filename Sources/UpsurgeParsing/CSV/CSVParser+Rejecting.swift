@@ -131,7 +131,7 @@ extension CSVParser {
       : "\(.ragged, "extra") keeps surplus fields in a column of their own; \(.onError, "reject") sets the record aside"
     return RecordProblem(
       code: .ragged, column: columnName(ofField: expected - 1),
-      reason: "\(counts): the record goes on behind \(fieldLabel(expected - 1)), the last one", hint: hint)
+      reason: "\(counts): the record goes on after \(fieldLabel(expected - 1)), the last one", hint: hint)
   }
 
   /// `column city`, or `field 3` where it goes to no column.

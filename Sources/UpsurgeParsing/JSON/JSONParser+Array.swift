@@ -192,6 +192,6 @@ extension JSONParser {
   private func headerError(_ message: String, _ position: Position) -> UpsurgeError {
     UpsurgeError(
       .badInput, message, position: position,
-      hint: "records are objects, or arrays behind an array of column names")
+      hint: "records are objects, or arrays after an array of column names")
   }
 }

@@ -20,6 +20,6 @@ extension TableSchema {
     UpsurgeError(
       .database,
       "another program has changed the columns of table \(name.escapedForTerminal) since records were read for it",
-      hint: "run it again: records are read for the table as it is then, behind the last commit")
+      hint: "run it again: records are read for the table as it is then, after the last commit")
   }
 }

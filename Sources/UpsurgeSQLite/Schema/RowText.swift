@@ -38,7 +38,7 @@ package final class RowText {
     if let mark = tokens.firstIndex(where: { $0.isMark(";") }), mark < tokens.count - 1 {
       throw UpsurgeError(
         .usage, "a query is one SELECT, and this is more", snippet: sql.escapedForTerminal,
-        hint: "leave out what stands behind the ;")
+        hint: "leave out what comes after the ;")
     }
     try self.init(compiling: sql, columnsBehind: 0, on: connection, valueByteLimit: valueByteLimit)
   }

@@ -78,7 +78,7 @@ extension HintTable {
       first: ["load", "d.db", "t", "sqlite:s.db?query=SELECT id, a, a FROM s"],
       steps: [.run(["load", "d.db", "t", "sqlite:s.db?query=SELECT id, a, a AS b FROM s"])], query: "SELECT id, b FROM t", rows: stored),
     HintScenario(
-      name: "database: a query with more behind it", hints: ["leave out what stands behind the ;"],
+      name: "database: a query with more after it", hints: ["leave out what comes after the ;"],
       prepare: "cp d.db s.db", setup: "CREATE TABLE s(id, a); INSERT INTO s VALUES (1,'x'),(2,'y')",
       first: ["load", "d.db", "t", "sqlite:s.db?query=SELECT id, a FROM s; SELECT 1"],
       steps: [.run(["load", "d.db", "t", "sqlite:s.db?query=SELECT id, a FROM s"])], rows: stored),

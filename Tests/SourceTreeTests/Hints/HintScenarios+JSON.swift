@@ -55,7 +55,7 @@ extension HintTable {
       "json: nothing at all", ["a JSON document without records is []"], "", ["--format", "json"],
       setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a)", steps: [.write("f.json", "[]"), .again], rows: []),
     json(
-      "json: an array that is no record", ["records are objects, or arrays behind an array of column names"],
+      "json: an array that is no record", ["records are objects, or arrays after an array of column names"],
       "[[1,\"x\"],[2,\"y\"]]", steps: [.write("f.json", "[[\"id\",\"a\"],[1,\"x\"],[2,\"y\"]]"), .again]),
     json(
       "json: a key without a column", ["--alter adds the column; --columns A,B leaves it out"],

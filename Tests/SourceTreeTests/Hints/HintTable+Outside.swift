@@ -73,7 +73,7 @@ extension HintTable {
         "another program must not touch the file; run again",
         "another program must not touch it; run again",
         "run again; --durability off is for new files only",
-        "run it again: records are read for the table as it is then, behind the last commit",
+        "run it again: records are read for the table as it is then, after the last commit",
         "run again",
         "start the replay again",
         "wait until it has ended, then run again",

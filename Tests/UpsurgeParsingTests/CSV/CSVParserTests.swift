@@ -137,7 +137,7 @@ import UpsurgeRecords
     (
       "1,2,3\n", CSVDialect(ragged: .pad, headerLineCount: 0),
       """
-      expected 2 fields, found 3: the record goes on behind column c2, the last one [ragged] (column c2)
+      expected 2 fields, found 3: the record goes on after column c2, the last one [ragged] (column c2)
         at test.csv, line 1, record 1, byte 0
         here: 1,2,3
         fix: --ragged extra keeps surplus fields in a column of their own; --on-error reject sets the record aside

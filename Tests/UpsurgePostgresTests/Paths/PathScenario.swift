@@ -88,27 +88,16 @@ extension OrderedScenario {
     let shape = try shape(connection)
     guard path.fits(shape, capabilities) else { return nil }
     var store = PathStore(path, connection, shape, capabilities)
-    var (result, states) = (Result(), [String]())
+    var stored = StoredRecords()
     for first in stride(from: 0, to: records.count, by: batchSize) {
       let part = records[first..<min(first + batchSize, records.count)]
       let batch = Batch.of(part.map { $0.map { $0.map { .text($0) } ?? .null } })
       try connection.run(store.needsSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : "BEGIN")
       let outcomes = try store.store(batch)
       try #require(try connection.commit())
-      result.inserted += outcomes.inserted
-      result.updated += outcomes.updated
-      result.unchanged += outcomes.unchanged
-      result.kept += outcomes.kept
-      for rejected in outcomes.rejected {
-        result.rejected.append(first + rejected.record)
-        switch rejected.cause {
-        case .nullKey(let column): states.append("null \(column)")
-        case .fault(let fault, _): states.append(fault.sqlState ?? "")
-        case .failure(let failure): states.append(failure.sqlState)
-        }
-      }
+      stored.add(outcomes, first: first)
     }
-    return (result, states)
+    return (stored.result, stored.states)
   }
 
   /// Tables that only the other paths have something to say about.
