@@ -65,7 +65,7 @@ let package = Package(
         "Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords",
       ]),
     // PostgreSQL, as a store to come; nothing depends on it yet.
-    .target(name: "UpsurgePostgres", dependencies: ["CPostgres", "UpsurgeInput", "UpsurgeRecords"]),
+    .target(name: "UpsurgePostgres", dependencies: ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",

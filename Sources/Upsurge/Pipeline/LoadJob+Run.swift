@@ -28,7 +28,7 @@ extension LoadJob {
     control: RunControl, in group: LoadGroup? = nil, note: @escaping @Sendable (RunNote) -> Void,
     tick: (RunControl.Progress) -> Void
   ) -> EndedLoad {
-    runToEnd(control: control, in: group, into: nil, note: note, tick: tick)
+    runToEnd(control: control, in: group, into: StoreRegistry.maker(of: database), note: note, tick: tick)
   }
 
   /// - Parameter makeStore: makes the store that the records go into; nil where that is SQLite.

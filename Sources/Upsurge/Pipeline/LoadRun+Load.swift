@@ -143,6 +143,10 @@ extension LoadRun {
       }
       if let reader { try run(writing, reader, rest: rest) }
     } catch {
+      if transfer.mustBeginAgain {
+        note(RunNote(.info, "a key comes twice: all of it is stored again, from the first record"))
+        return .startOver(.keyComesTwice)
+      }
       // Nothing was committed: it is a run in one transaction.
       if transfer.chunks?.isVoid == true, error.code != .interrupted {
         note(

@@ -81,9 +81,9 @@ extension LoadRun {
     var opening = Opening()
     if !options.output.isTrial && claim.lock == nil {
       claim.lock = try JobLock.take(
-        runJob, files: sources.map(\.place), database: SourceName.place(of: job.database))
+        runJob, files: sources.map(\.place), database: job.databasePlace)
     }
-    if let makeStore { opening.store = try makeStore(job) }
+    if let makeStore { opening.store = try makeStore(job, readCancellation) }
     if let start = again?.start {
       // On the connection of an earlier try --init would find what it has made already.
       opening.start = start

@@ -79,7 +79,7 @@ extension RejectContext {
 }
 
 /// The contexts of a run's sources: noted by the reading thread, asked for by the writing thread.
-final class RejectContexts: Sendable {
+package final class RejectContexts: Sendable {
   private struct Entry {
     var context: RejectContext
     /// The context as JSON, made with the first reject.

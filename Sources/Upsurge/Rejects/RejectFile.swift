@@ -13,7 +13,7 @@
 ///
 /// It agrees with the ledger: the records of a transaction that is rolled back leave it again. Those of a trial stay,
 /// though all of it is rolled back: they are what it is for.
-final class RejectFile: RejectSink {
+package final class RejectFile: RejectSink {
   private let path: String
   private let place: String
   private let file: OutputFile
@@ -27,7 +27,7 @@ final class RejectFile: RejectSink {
   /// The context of the last line, and of the last one that is there to stay.
   private var context: String?
   private var keptContext: String?
-  private(set) var recordCount: UInt64 = 0
+  package private(set) var recordCount: UInt64 = 0
   /// Whether the first line still has to be made one.
   private var isUnconfirmed = false
 
@@ -37,7 +37,7 @@ final class RejectFile: RejectSink {
   ///   - sourceNames: the run's sources.
   ///   - continuing: leaves what this earlier part of the run has written, for `goOn`.
   /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes or replays.
-  init(
+  package init(
     path: String, isTrial: Bool, contexts: RejectContexts, sourceNames: [String],
     continuing run: RunRecord? = nil
   ) throws(UpsurgeError) {
@@ -52,7 +52,7 @@ final class RejectFile: RejectSink {
 
   /// Goes on behind the rejects of records that an earlier part of the run has committed, wherever they end by now:
   /// since then they may have been mended, replayed or moved elsewhere.
-  func goOn(after run: RunRecord, note: (RunNote) -> Void) throws(UpsurgeError) {
+  package func goOn(after run: RunRecord, note: (RunNote) -> Void) throws(UpsurgeError) {
     guard file.isFile, let length = run.position.rejectsLength(in: place) else { return }
     let kept = try KeptRejects(path, of: run)
     try file.cut(to: kept.byteCount)
@@ -93,7 +93,7 @@ final class RejectFile: RejectSink {
   }
 
   /// Appends one record; written out at 64 KiB, by `flush` and by `didCommit`.
-  func write(_ reject: Reject) throws(UpsurgeError) {
+  package func write(_ reject: Reject) throws(UpsurgeError) {
     if let own = contexts.text(of: reject.position.file), own != context {
       text.literal(own)
       text.newline()
@@ -112,18 +112,18 @@ final class RejectFile: RejectSink {
     recordCount += 1
   }
 
-  func didBegin() throws(UpsurgeError) {
+  package func didBegin() throws(UpsurgeError) {
     if isOwn { return }
     if file.isFile { try file.cut(to: 0) }
     isOwn = true
   }
 
   /// - Throws: `cannotCreate` when the disk refuses.
-  func flush() throws(UpsurgeError) { try file.flush() }
+  package func flush() throws(UpsurgeError) { try file.flush() }
 
-  func willCommit() throws(UpsurgeError) { try file.sync() }
+  package func willCommit() throws(UpsurgeError) { try file.sync() }
 
-  func didCommit() throws(UpsurgeError) {
+  package func didCommit() throws(UpsurgeError) {
     try file.keep()
     keptContext = context
     if !isUnconfirmed { return }
@@ -132,9 +132,9 @@ final class RejectFile: RejectSink {
   }
 
   /// The length that the next commit stands for.
-  var length: UInt64? { file.length }
+  package var length: UInt64? { file.length }
 
-  func didRollBack() {
+  package func didRollBack() {
     if isTrial { return }
     file.discard()
     context = keptContext

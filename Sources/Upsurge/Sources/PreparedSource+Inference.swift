@@ -21,7 +21,7 @@ extension PreparedSource {
 
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
-  func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+  package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
     if let declared { return try selected(declared, options: options) }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }

@@ -12,7 +12,7 @@ extension PreparedSource {
   ///   - state: where an earlier run's parser was; nil at the start of the source.
   /// - Throws: `guardRefused` when the table lacks a column and may not get it, or the state cannot be understood;
   ///   `usage` for unknown names.
-  func makeParser(
+  package func makeParser(
     columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions, resuming state: ParserState? = nil
   ) throws(UpsurgeError) -> SourceParser {
     switch try makeParserAtStart(columns: &columns, table: table, options: options) {

@@ -12,7 +12,7 @@
 /// A store whose connection has broken throws `connectionLost`, whether it broke with records that were not committed or
 /// in the commit itself, so that nobody knows whether that stands: the run looks up what does (`Store.standing`), and goes
 /// on from there.
-protocol StoreTransfer: AnyObject {
+package protocol StoreTransfer: AnyObject {
   // MARK: What became of the records
 
   /// Outcomes of all records so far, those not yet committed included.
@@ -72,6 +72,10 @@ protocol StoreTransfer: AnyObject {
   /// Forgets everything since the last commit, and ends.
   func rollback()
 
+  /// Whether all records are to be stored again, from the first one, with the key made before them: in a table that was to get
+  /// its key after its rows, one has come twice. True only after `finish` has thrown.
+  var mustBeginAgain: Bool { get }
+
   /// Seconds that it took to make the table ready, which are no part of preparing the run.
   var setUpSeconds: Double { get }
 
@@ -94,15 +98,16 @@ protocol StoreTransfer: AnyObject {
 }
 
 extension StoreTransfer {
-  var isGathering: Bool { false }
-  func storeGathered() throws(UpsurgeError) {}
-  func reconsider() throws(UpsurgeError) {}
-  var setUpSeconds: Double { 0 }
-  var chunks: DeliveryChunks? { nil }
-  var skippedRecordCount: UInt64 { 0 }
-  func countSkipped() {}
+  package var isGathering: Bool { false }
+  package func storeGathered() throws(UpsurgeError) {}
+  package func reconsider() throws(UpsurgeError) {}
+  package var mustBeginAgain: Bool { false }
+  package var setUpSeconds: Double { 0 }
+  package var chunks: DeliveryChunks? { nil }
+  package var skippedRecordCount: UInt64 { 0 }
+  package func countSkipped() {}
 
   /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:
   /// `5 ragged, 1 unique`.
-  var rejectWords: String { rejectsByReason.words(with: fatalReject) }
+  package var rejectWords: String { rejectsByReason.words(with: fatalReject) }
 }

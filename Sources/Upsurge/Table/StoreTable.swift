@@ -1,5 +1,5 @@
 /// A table of a store that is ready to take the records of a run.
-protocol StoreTable {
+package protocol StoreTable {
   /// What the reading thread must know to find a column for each field.
   var facts: TableFacts { get }
   /// The run's first columns, in slot order.

@@ -76,6 +76,7 @@ package struct PathChoice: Sendable, Equatable {
     if table.kind == .distributed { return "the table is distributed" }
     if table.kind != .table && table.kind != .partitioned { return "it is no table of this server" }
     if table.hasForeignPartitions { return "some rows are on other servers" }
+    if shape.rules.action != .store { return "only rows that are there change" }
     if !shape.rules.changes.isEmpty || shape.rules.condition != nil { return "SQL decides what becomes of a row" }
     if shape.rules.conflict == .fail { return "a row of the same key is an error" }
     if key.predicate != nil { return "the key is one of some rows" }
@@ -108,6 +109,7 @@ package struct PathChoice: Sendable, Equatable {
 
   private static func objection(toAppend shape: RecordShape) -> String? {
     let table = shape.table
+    if shape.rules.action != .store { return "only rows that are there change" }
     if table.kind != .table && table.kind != .partitioned && table.kind != .distributed { return "it is no table of this server" }
     if table.hasForeignPartitions { return "some rows are on other servers" }
     if table.hasRowTriggers { return "a trigger runs for each row" }
@@ -124,6 +126,7 @@ package struct PathChoice: Sendable, Equatable {
   private static func objection(toWalk shape: RecordShape) -> String? {
     let table = shape.table
     if shape.key == nil { return "there is no key" }
+    if shape.rules.action != .store { return "only rows that are there change" }
     if !table.rights.selects { return "the table may not be read" }
     if table.kind != .table && table.kind != .partitioned && table.kind != .distributed { return "it is no table of this server" }
     if table.hasForeignPartitions { return "some rows are on other servers" }
@@ -142,6 +145,7 @@ package struct PathChoice: Sendable, Equatable {
 
   /// Whether the records lack a column that every row must have: only an UPDATE of its own can do without.
   private static func lacksNeeded(_ shape: RecordShape) -> Bool {
+    if shape.rules.action != .store { return false }
     let own = Set(shape.columns.map(\.name))
     return shape.table.columns.contains {
       !own.contains($0.name) && $0.isNotNull && $0.defaultExpression == nil && $0.generation == nil && $0.sequence == nil

@@ -104,34 +104,6 @@ final class RecordGuards {
   }
 }
 
-/// Tells the records that are deletes.
-struct TombstoneTest {
-  private let cellIndex: Int
-  private let text: [UInt8]
-  private let integer: Int64?
-  private let real: Double?
-
-  init?(_ plan: UpsertPlan) {
-    guard let cell = plan.tombstoneCell, let value = plan.rules.tombstone?.value else { return nil }
-    cellIndex = cell
-    text = Array(value.utf8)
-    // JSON's true and false are stored as 1 and 0.
-    integer = value == "true" ? 1 : value == "false" ? 0 : Int64(value)
-    real = Double(value)
-  }
-
-  func holds(_ record: UnsafeMutablePointer<Cell>, cellCount: Int, batch: borrowing Batch) -> Bool {
-    let cell = cellIndex < cellCount ? record[cellIndex] : .absent
-    switch cell.kind {
-    case .absent: return false
-    case .null: return text.isEmpty
-    case .integer: return Int64(bitPattern: cell.payload) == integer
-    case .real: return Double(bitPattern: cell.payload) == real
-    case .text, .blob: return batch.bytes(of: cell).elementsEqual(text)
-    }
-  }
-}
-
 /// Every kind of cell.
 private let everything = mask(.absent, .null, .integer, .real, .text, .blob)
 

@@ -113,7 +113,7 @@ struct StoreModelTests {
     if isFirst, options.rules.mode == .update || options.rules.mode == .delete { options.rules.mode = nil }
     let job = LoadJob(database: scratch.file("a.db"), table: "t", sources: sources, options: options)
     let end = job.runToEnd(
-      control: RunControl(), into: store.map { store -> StoreMaker in { _ in store } }, note: { _ in }, tick: { _ in })
+      control: RunControl(), into: store.map { store -> StoreMaker in { _, _ in store } }, note: { _ in }, tick: { _ in })
     end.acknowledge()
     let summary = end.summary
     #expect(summary.ledger.isBalanced)
