@@ -17,7 +17,8 @@ public final class PostgresServer: @unchecked Sendable {
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
     let folders = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "\(root)/\($0)/bin" }
     return (folders + ["/opt/homebrew/opt/postgresql@15/bin", "/usr/bin"]).first {
-      FileManager.default.isExecutableFile(atPath: $0 + "/initdb") && FileManager.default.isExecutableFile(atPath: $0 + "/postgres")
+      FileManager.default.isExecutableFile(atPath: $0 + "/initdb")
+        && FileManager.default.isExecutableFile(atPath: $0 + "/postgres")
     }
   }()
 
@@ -68,11 +69,13 @@ public final class PostgresServer: @unchecked Sendable {
   /// A URL by TCP, with the password.
   /// - Parameter parameters: `sslmode=disable`, with `&` between them.
   public func url(
-    database: String = "postgres", user: String = PostgresServer.user, password: String = PostgresServer.password,
+    database: String = "postgres", user: String = PostgresServer.user,
+    password: String = PostgresServer.password,
     parameters: String = ""
   ) -> String {
     let secret = password.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    return "postgres://\(user):\(secret)@127.0.0.1:\(port)/\(database)" + (parameters.isEmpty ? "" : "?" + parameters)
+    return "postgres://\(user):\(secret)@127.0.0.1:\(port)/\(database)"
+      + (parameters.isEmpty ? "" : "?" + parameters)
   }
 
   /// A URL by the socket, without a password.
@@ -140,5 +143,45 @@ public final class PostgresServer: @unchecked Sendable {
     }
     if code != 0 { throw Failure(description: "no free port") }
     return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
+
+extension PostgresServer {
+  /// The URL of a database that is made for one test.
+  public func freshDatabase() throws -> String {
+    let name = "fresh_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+    try psql("CREATE DATABASE \(name)", in: socketURL())
+    return socketURL(database: name)
+  }
+
+  /// The rows of a SELECT, as the tests write those of SQLite: `1|'text'|NULL`.
+  public func rows(_ sql: String, in url: String) throws -> [String] {
+    let table = "SELECT * FROM (\(sql)) AS r"
+    let wrapped = """
+      SELECT string_agg(CASE WHEN jsonb_typeof(f.value) = 'null' THEN 'NULL' WHEN jsonb_typeof(f.value) = 'string'
+        THEN '''' || (f.value #>> '{}') || '''' ELSE f.value #>> '{}' END, '|' ORDER BY f.place)
+      FROM (SELECT row_number() OVER () AS number, r.* FROM (\(table)) AS r) AS n,
+        LATERAL (SELECT place, value FROM json_each(row_to_json(n)) WITH ORDINALITY AS e(key, raw, place), LATERAL (SELECT raw::jsonb AS value) AS v
+          WHERE place > 1) AS f
+      GROUP BY n.number
+      """
+    return try psql(wrapped, in: url).split(separator: "\u{1E}").map(String.init)
+  }
+
+  /// Runs SQL by the server's own program.
+  @discardableResult
+  public func psql(_ sql: String, in url: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-R", "\u{1E}", "-d", url, "-c", sql]
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    if process.terminationStatus != 0 { throw Failure(description: said) }
+    return text.hasSuffix("\n") ? String(text.dropLast()) : text
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CScan
 import Upsurge
+import UpsurgePostgres
 
 #if canImport(Glibc)
   import Glibc
@@ -26,6 +27,7 @@ package struct Root: ParsableCommand {
   package static func main() {
     StandardStreams.fill()
     upsurge_return_freed_memory()
+    PostgresStores.register()
     var arguments = Array(CommandLine.arguments.dropFirst())
     // Before anything can go wrong with the rest of them.
     if Terminal.asksForJSON(arguments) { Terminal.beginJSON() }

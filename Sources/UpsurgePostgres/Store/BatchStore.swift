@@ -83,10 +83,14 @@ final class BatchStore {
     if isSame, additions.isEmpty, let plan { return plan }
     var found = try read(connection)
     if found == nil, let making = table.making {
-      try connection.run(making.creation + (making.isKeyedFirst ? "; \(making.keyAddition(hasOwnName: false) ?? "SELECT")" : ""))
+      try connection.run(
+        making.creation
+          + (making.isKeyedFirst ? "; \(making.keyAddition(hasOwnName: false) ?? "SELECT")" : ""))
       found = try read(connection)
     }
-    guard var table = found else { throw PostgresFailure(.schemaChanged, "the table \(self.table.name.shown) has gone", sqlState: "42P01") }
+    guard var table = found else {
+      throw PostgresFailure(.schemaChanged, "the table \(self.table.name.shown) has gone", sqlState: "42P01")
+    }
     let missing = additions.filter { table.columnLike($0.name) == nil }
     if !missing.isEmpty {
       let list = missing.map { "ADD COLUMN \($0.name.quotedForPostgres) \(ServerType.name(of: $0.affinity))" }
@@ -120,7 +124,8 @@ final class BatchStore {
     let own = shape.columns.map { column in slots[names.firstIndex(of: column.name) ?? 0] }
     let writer = Writer()
     if let making = table.making, !making.isKeyedFirst {
-      writer.new = try NewTableWriter(connection, making, columns: shape.columns.map(\.name), rules: shape.rules, capabilities, slots: own)
+      writer.new = try NewTableWriter(
+        connection, making, columns: shape.columns.map(\.name), rules: shape.rules, capabilities, slots: own)
     } else {
       let path = PathWriter(connection, shape, capabilities, slots: own)
       needsSnapshot = needsSnapshot || path.needsSnapshot
@@ -135,7 +140,9 @@ final class BatchStore {
     guard let names = plan.key?.columns, plan.key?.predicate == nil else { return nil }
     var slots: [Int] = []
     for name in names {
-      guard let slot = columns.firstIndex(where: { plan.column(of: $0)?.name == name }), let column = plan.found.column(name) else { return nil }
+      guard let slot = columns.firstIndex(where: { plan.column(of: $0)?.name == name }),
+        let column = plan.found.column(name)
+      else { return nil }
       switch BinaryColumn(column).form {
       case .int2, .int4, .int8: break
       case .text where column.collation?.isDeterministic ?? true: break
@@ -160,14 +167,21 @@ final class BatchStore {
 extension BatchStore.Outcome {
   /// Counts what became of records of one kind.
   fileprivate mutating func add(_ outcomes: BatchOutcomes, mode: WriteMode) {
-    let counts = [outcomes.inserted, outcomes.updated, outcomes.deleted, outcomes.kept, outcomes.missing, outcomes.unchanged]
+    let counts = [
+      outcomes.inserted, outcomes.updated, outcomes.deleted, outcomes.kept, outcomes.missing,
+      outcomes.unchanged,
+    ]
     ledger.read += UInt64(counts.reduce(0, +))
     ledger.inserted += UInt64(outcomes.inserted)
     ledger.updated += UInt64(outcomes.updated)
     ledger.deleted += UInt64(outcomes.deleted)
     ledger.stale += UInt64(outcomes.kept)
     ledger.ignored += UInt64(outcomes.missing)
-    if mode == .ignore { ledger.ignored += UInt64(outcomes.unchanged) } else { ledger.unchanged += UInt64(outcomes.unchanged) }
+    if mode == .ignore {
+      ledger.ignored += UInt64(outcomes.unchanged)
+    } else {
+      ledger.unchanged += UInt64(outcomes.unchanged)
+    }
     rejected += outcomes.rejected
   }
 }

@@ -26,7 +26,9 @@ final class GatheredBatch {
   /// Takes a batch.
   /// - Returns: false where it does not go together with those that are here, or is too large.
   func take(_ batch: borrowing Batch) -> Bool {
-    guard hasRoom, room.takes(batch), isEmpty || room.usedByteCount + batch.usedByteCount <= byteLimit else { return false }
+    guard hasRoom, room.takes(batch), isEmpty || room.usedByteCount + batch.usedByteCount <= byteLimit else {
+      return false
+    }
     room.append(batch)
     return true
   }

@@ -22,12 +22,14 @@ struct KeySearch {
     case .index(let name):
       guard let index = table.uniqueIndexes.first(where: { $0.name == name }) else {
         throw UpsurgeError(
-          .usage, "table \(shown) has no UNIQUE index \(name.escapedForTerminal)", hint: "its keys: \(keyList)")
+          .usage, "table \(shown) has no UNIQUE index \(name.escapedForTerminal)",
+          hint: "its keys: \(keyList)")
       }
       return (.index(try usable(index)), nil)
     case .any, .firstOf:
       throw UpsurgeError(
-        .usage, "several keys at once are not for PostgreSQL: ON CONFLICT takes one", hint: "\(.key, "COLS") names one key: \(keyList)")
+        .usage, "several keys at once are not for PostgreSQL: ON CONFLICT takes one",
+        hint: "\(.key, "COLS") names one key: \(keyList)")
     }
   }
 
@@ -36,7 +38,8 @@ struct KeySearch {
   ) throws(UpsurgeError) -> (key: TargetKey, making: String?) {
     let wanted = Set(names.map(normal))
     let fitting = table.uniqueIndexes.filter { index in
-      Set(index.parts.map { normal($0.column ?? $0.definition) }) == wanted && index.parts.count == names.count
+      Set(index.parts.map { normal($0.column ?? $0.definition) }) == wanted
+        && index.parts.count == names.count
     }
     let found: PostgresIndex? =
       switch predicate {
@@ -56,7 +59,8 @@ struct KeySearch {
     if options.indexes.createsKey { return (.future(try existing(names)), try creation(names, predicate)) }
     _ = try existing(names)
     throw UpsurgeError(
-      .usage, "table \(shown) has no PRIMARY KEY or UNIQUE index on (\(names.joined(separator: ", ").escapedForTerminal))",
+      .usage,
+      "table \(shown) has no PRIMARY KEY or UNIQUE index on (\(names.joined(separator: ", ").escapedForTerminal))",
       hint: "\(.createKey) makes one; its keys: \(keyList)")
   }
 
@@ -85,17 +89,21 @@ struct KeySearch {
     let name = index.name.escapedForTerminal
     if !index.isValid {
       throw UpsurgeError(
-        .usage, "the index \(name) of table \(shown) is not valid: its building has failed", hint: "REINDEX INDEX \(name) builds it again")
+        .usage, "the index \(name) of table \(shown) is not valid: its building has failed",
+        hint: "REINDEX INDEX \(name) builds it again")
     }
     throw UpsurgeError(
-      .usage, "the key \(name) of table \(shown) is DEFERRABLE, and ON CONFLICT takes only keys that are checked at once",
+      .usage,
+      "the key \(name) of table \(shown) is DEFERRABLE, and ON CONFLICT takes only keys that are checked at once",
       hint: "make it NOT DEFERRABLE, or name another key: \(keyList)")
   }
 
   /// - Throws: `usage` for options that need a key.
   private func checkNoKey() throws(UpsurgeError) {
     let needed: Wording? =
-      if let mode = options.rules.mode, mode != .insert { "\(.mode, mode.rawValue)" } else { options.optionsOfKeys.first }
+      if let mode = options.rules.mode, mode != .insert { "\(.mode, mode.rawValue)" } else {
+        options.optionsOfKeys.first
+      }
     guard let needed else { return }
     throw UpsurgeError(
       .usage, "\(saying: needed) needs a key, and table \(shown) has no PRIMARY KEY in the input",

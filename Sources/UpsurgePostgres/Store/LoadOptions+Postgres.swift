@@ -5,7 +5,10 @@ extension LoadOptions {
   /// - Throws: `usage` for an option that cannot apply to PostgreSQL, or does not yet, by its name.
   func checkForPostgres() throws(UpsurgeError) {
     let notHere: [(isGiven: Bool, option: Wording, reason: String)] = [
-      (table.initPath != nil || table.initSQL != nil, "\(.initScript)", "it is SQL for a connection of SQLite"),
+      (
+        table.initPath != nil || table.initSQL != nil, "\(.initScript)",
+        "it is SQL for a connection of SQLite"
+      ),
       (table.isStrict, "\(.strict)", "every table of PostgreSQL is strict"),
       (table.triggers != .run, "\(.triggers)", "only SQLite's can be held back by a load"),
       (table.foreignKeys != .auto, "\(.foreignKeys)", "the server checks its foreign keys itself"),
@@ -20,7 +23,8 @@ extension LoadOptions {
     ]
     for entry in notHere where entry.isGiven {
       throw UpsurgeError(
-        .usage, "\(saying: entry.option) does not apply to PostgreSQL: \(entry.reason)", hint: "leave out \(saying: entry.option)")
+        .usage, "\(saying: entry.option) does not apply to PostgreSQL: \(entry.reason)",
+        hint: "leave out \(saying: entry.option)")
     }
   }
 }

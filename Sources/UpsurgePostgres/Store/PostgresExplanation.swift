@@ -12,7 +12,8 @@ struct PostgresExplanation {
 
   var text: String {
     var explanation = Explanation()
-    explanation.lines.append(Line("server", server, because: capabilities.version.prefix { $0 != "(" && $0 != "," }.description))
+    explanation.lines.append(
+      Line("server", server, because: capabilities.version.prefix { $0 != "(" && $0 != "," }.description))
     if let making = table.making {
       explanation.lines.append(Line("table", table.name.shown, because: "it is not there, and is made"))
       explanation.statements.append(("new table", making.statements.joined(separator: ";\n")))
@@ -20,9 +21,16 @@ struct PostgresExplanation {
       explanation.lines.append(Line("table", table.name.shown, because: "it is there"))
     }
     explanation.lines.append(
-      Line("mode", table.mode.rawValue, because: table.given.mode != nil ? "it was asked for" : table.key.isNone ? "there is no key" : "there is a key"))
+      Line(
+        "mode", table.mode.rawValue,
+        because: table.given.mode != nil
+          ? "it was asked for" : table.key.isNone ? "there is no key" : "there is a key"))
     explanation.lines.append(Line("key", table.key.words, because: keyReason))
-    if let found = table.found { addPaths(of: found, to: &explanation) } else { addNewTable(to: &explanation) }
+    if let found = table.found {
+      addPaths(of: found, to: &explanation)
+    } else {
+      addNewTable(to: &explanation)
+    }
     for sql in table.preparations { explanation.statements.append(("new key", sql)) }
     return explanation.text
   }
@@ -46,14 +54,26 @@ struct PostgresExplanation {
     let choice = PathChoice(shape, capabilities)
     explanation.lines.append(Line("path", choice.base.path.rawValue, because: choice.base.reason))
     explanation.lines.append(
-      Line("append", choice.appendObjection == nil ? "yes" : "no", because: choice.appendObjection ?? "where the table has no row in a batch's key range"))
+      Line(
+        "append", choice.appendObjection == nil ? "yes" : "no",
+        because: choice.appendObjection ?? "where the table has no row in a batch's key range"))
     explanation.lines.append(
-      Line("walk", choice.walkObjection == nil ? "yes" : "no", because: choice.walkObjection ?? "where most rows of a batch's key range are in the batch"))
-    explanation.statements.append((choice.base.path.rawValue, choice.base.path == .delta ? DeltaPlan(shape).shownSQL : OrderedPlan(shape, capabilities).shownSQL))
+      Line(
+        "walk", choice.walkObjection == nil ? "yes" : "no",
+        because: choice.walkObjection ?? "where most rows of a batch's key range are in the batch"))
+    explanation.statements.append(
+      (
+        choice.base.path.rawValue,
+        choice.base.path == .delta ? DeltaPlan(shape).shownSQL : OrderedPlan(shape, capabilities).shownSQL
+      ))
   }
 
   private func addNewTable(to explanation: inout Explanation) {
     explanation.lines.append(
-      Line("path", "new table", because: "rows are copied into a table of the engine's own name, which gets its key and its name at the end"))
+      Line(
+        "path", "new table",
+        because:
+          "rows are copied into a table of the engine's own name, which gets its key and its name at the end")
+    )
   }
 }

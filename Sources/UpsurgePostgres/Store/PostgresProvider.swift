@@ -27,7 +27,9 @@ struct PostgresProvider: StoreProvider {
 
   func forget(_ run: Int64, in database: String) throws(UpsurgeError) -> Bool {
     let session = try ServerSession(database)
-    let tables = try session.asking { (connection) throws(PostgresFailure) in try PostgresRuns.found(connection) }
+    let tables = try session.asking { (connection) throws(PostgresFailure) in
+      try PostgresRuns.found(connection)
+    }
     for runs in tables {
       let rows = try session.asking { (connection) throws(PostgresFailure) in try runs.all(connection) }
       guard let row = rows.first(where: { $0.run == run }) else { continue }
@@ -62,9 +64,12 @@ extension RunRecord {
   init(_ row: PostgresRuns.Row) throws(UpsurgeError) {
     let state = State(rawValue: row.state) ?? .done
     self.init(
-      id: row.run, state: state, job: try RunText.job(row.job, table: row.table), files: try RunText.files(row.files),
-      owner: row.owner, startedAt: row.startedAt, updatedAt: row.updatedAt, position: try RunText.position(row.position),
-      progress: try RunText.progress(row.progress), exitCode: row.exitCode.map { Int32(truncatingIfNeeded: $0) },
+      id: row.run, state: state, job: try RunText.job(row.job, table: row.table),
+      files: try RunText.files(row.files),
+      owner: row.owner, startedAt: row.startedAt, updatedAt: row.updatedAt,
+      position: try RunText.position(row.position),
+      progress: try RunText.progress(row.progress),
+      exitCode: row.exitCode.map { Int32(truncatingIfNeeded: $0) },
       livePID: state == .running ? RunOwner.livePID(row.owner) : nil)
   }
 }

@@ -17,8 +17,10 @@ extension PostgresStore {
     let isTrial = options.output.dryRun != nil
     var preparations: [String] = []
     if var making = table.making {
-      making.isKeyedFirst = !making.key.isEmpty && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
-        || !beginning.files.canReadAgain(from: beginning.index))
+      making.isKeyedFirst =
+        !making.key.isEmpty
+        && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
+          || !beginning.files.canReadAgain(from: beginning.index))
       table.making = making
       if beginning.resumption == nil {
         try checkMakers(of: making)
@@ -49,25 +51,35 @@ extension PostgresStore {
         hint: "upsurge runs \(place.quotedForShell) lists what has not ended")
     }
     return PartTransactions(
-      self, runs, run: run, owner: newRun.owner, position: position, making: table.making, settings, session.cancellation)
+      self, runs, run: run, owner: newRun.owner, position: position, making: table.making, settings,
+      session.cancellation)
   }
 
   /// Makes the run's row, or makes that of the earlier part this process's.
   /// - Returns: its number and its place; nil where another process was faster.
   private func write(
-    _ earlier: RunRecord?, _ newRun: PostgresRuns.NewRun, _ runs: PostgresRuns, _ connection: PostgresConnection
+    _ earlier: RunRecord?, _ newRun: PostgresRuns.NewRun, _ runs: PostgresRuns,
+    _ connection: PostgresConnection
   ) throws(PostgresFailure) -> (Int64?, String) {
     guard let earlier else { return (try runs.begin(newRun, connection), newRun.position) }
-    if earlier.owner != newRun.owner, try !runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection) { return (nil, "") }
+    if earlier.owner != newRun.owner,
+      try !runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection)
+    {
+      return (nil, "")
+    }
     return (earlier.id, try runs.lock(earlier.id, connection)?.position ?? "")
   }
 
-  private func newRun(_ input: LoadInput, _ table: TargetTable, _ context: StoreContext) -> PostgresRuns.NewRun {
+  private func newRun(_ input: LoadInput, _ table: TargetTable, _ context: StoreContext)
+    -> PostgresRuns.NewRun
+  {
     var position = RunPosition()
     position.madeTable = table.making != nil
     return PostgresRuns.NewRun(
-      table: input.runJob.table, job: RunText.encode(input.runJob), files: RunText.encode(input.beginning.files.all),
-      owner: context.owner.text, startedAt: Self.now, position: RunText.encode(position), progress: RunText.encode(RunProgress()))
+      table: input.runJob.table, job: RunText.encode(input.runJob),
+      files: RunText.encode(input.beginning.files.all),
+      owner: context.owner.text, startedAt: Self.now, position: RunText.encode(position),
+      progress: RunText.encode(RunProgress()))
   }
 
   private func settings(for table: TargetTable) -> TransactionSettings {
@@ -78,7 +90,8 @@ extension PostgresStore {
     if let found = table.found {
       let plan = RecordPlan(table, found: found)
       let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
-      settings.needsSnapshot = PathChoice(shape, capabilities).base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
+      settings.needsSnapshot =
+        PathChoice(shape, capabilities).base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
     }
     return settings
   }
@@ -91,7 +104,8 @@ extension PostgresStore {
     }
     if isOurs { return }
     throw UpsurgeError(
-      .guardRefused, "the schema \(runs.schema.escapedForTerminal) has a table \(PostgresRuns.name) that upsurge did not make",
+      .guardRefused,
+      "the schema \(runs.schema.escapedForTerminal) has a table \(PostgresRuns.name) that upsurge did not make",
       hint: "give that table another name: runs are kept in one of this name")
   }
 
@@ -105,7 +119,9 @@ extension PostgresStore {
       if record.livePID == nil && record.progress.ledger.read == 0 { gone.append((row.run, row.owner)) }
     }
     for run in gone {
-      try session.asking { (connection) throws(PostgresFailure) in _ = try runs.forget(run.id, owner: run.owner, connection) }
+      try session.asking { (connection) throws(PostgresFailure) in
+        _ = try runs.forget(run.id, owner: run.owner, connection)
+      }
     }
   }
 
@@ -124,8 +140,10 @@ extension PostgresStore {
     } catch {
       guard error.sqlState == "23505" else { throw error.asError(on: session.target) }
       throw UpsurgeError(
-        .usage, "\(.createKey) cannot make the key: table \(table.name.shown.escapedForTerminal) has rows that share a value of "
-          + "(\(table.key.words.escapedForTerminal))", hint: "remove the double rows first, or name columns that tell them apart")
+        .usage,
+        "\(.createKey) cannot make the key: table \(table.name.shown.escapedForTerminal) has rows that share a value of "
+          + "(\(table.key.words.escapedForTerminal))",
+        hint: "remove the double rows first, or name columns that tell them apart")
     }
   }
 

@@ -24,7 +24,8 @@ final class PostgresStore: Store {
     let byteLimit = capabilities.nameByteLimit
     for part in [name.schema, name.name].compactMap({ $0 }) where part.utf8.count > byteLimit {
       throw UpsurgeError(
-        .usage, "the name \(part.escapedForTerminal) has \(part.utf8.count) bytes, and the server cuts names after \(byteLimit)",
+        .usage,
+        "the name \(part.escapedForTerminal) has \(part.utf8.count) bytes, and the server cuts names after \(byteLimit)",
         hint: "give the table a shorter name")
     }
   }
@@ -47,7 +48,9 @@ final class PostgresStore: Store {
       guard try place(of: TableName(row.table)) == wanted else { continue }
       let record = try RunRecord(row)
       // What has committed nothing leaves nothing to resume.
-      if record.livePID != nil || record.state == .complete || record.progress.ledger.read > 0 { open.append(record) }
+      if record.livePID != nil || record.state == .complete || record.progress.ledger.read > 0 {
+        open.append(record)
+      }
     }
     return open
   }
@@ -75,7 +78,9 @@ final class PostgresStore: Store {
         names = [NewTable(schema: place.schema ?? "", name: place.name, columns: [], key: []).ownName]
       }
       for name in names {
-        guard let table = try PostgresTable.read(schema: place.schema, name: name, connection) else { return true }
+        guard let table = try PostgresTable.read(schema: place.schema, name: name, connection) else {
+          return true
+        }
         guard table.kind == .table || table.kind == .partitioned else { return false }
         let rows = try connection.run("SELECT EXISTS (SELECT FROM \(table.quotedName))", [])
         return rows.first?.flag(0) != true
@@ -116,14 +121,16 @@ final class PostgresStore: Store {
       try PostgresTable.read(schema: place.schema, name: place.name, connection)
     }
     let preparation = TablePreparation(
-      place: place, source: input.beginning.source, isOnlySource: input.otherSources.isEmpty, options: options, session: session)
+      place: place, source: input.beginning.source, isOnlySource: input.otherSources.isEmpty,
+      options: options, session: session)
     if let found {
       try check(found)
       return try preparation.existing(found)
     }
     guard options.table.createsTable else {
       throw UpsurgeError(
-        .guardRefused, "there is no table \(place.shown.escapedForTerminal), and \(.create, "never") says not to make it",
+        .guardRefused,
+        "there is no table \(place.shown.escapedForTerminal), and \(.create, "never") says not to make it",
         hint: "leave out \(.create, "never"), or make the table first")
     }
     try options.checkMode(withoutTable: place.shown)
@@ -136,7 +143,9 @@ final class PostgresStore: Store {
     let shown = TableName(schema: table.schema, name: table.name).shown.escapedForTerminal
     switch table.kind {
     case .materializedView:
-      throw UpsurgeError(.usage, "\(shown) is a materialized view, which only REFRESH fills", hint: "load the tables that it is made of")
+      throw UpsurgeError(
+        .usage, "\(shown) is a materialized view, which only REFRESH fills",
+        hint: "load the tables that it is made of")
     case .view where !table.triggers.contains(where: \.isInsteadOf):
       throw UpsurgeError(
         .usage, "\(shown) is a view without INSTEAD OF triggers; what is stored through it cannot be counted",
@@ -144,7 +153,8 @@ final class PostgresStore: Store {
     case .foreign:
       if !options.rules.key.isEmpty {
         throw UpsurgeError(
-          .usage, "\(shown) is a table of another server, which has no key here", hint: "load the table on its own server")
+          .usage, "\(shown) is a table of another server, which has no key here",
+          hint: "load the table on its own server")
       }
     default: break
     }

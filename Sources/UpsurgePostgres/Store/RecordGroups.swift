@@ -13,7 +13,9 @@ struct RecordGroups {
     /// A bit for each slot that the records lack.
     var lacking: [UInt64] = []
 
-    func lacks(_ slot: Int) -> Bool { slot >> 6 < lacking.count && lacking[slot >> 6] & 1 << UInt64(slot & 63) != 0 }
+    func lacks(_ slot: Int) -> Bool {
+      slot >> 6 < lacking.count && lacking[slot >> 6] & 1 << UInt64(slot & 63) != 0
+    }
   }
 
   struct Group {
@@ -31,13 +33,21 @@ struct RecordGroups {
   init(_ batch: borrowing Batch, from first: Int, tombstone: TombstoneTest?, keySlots: [Int]?) {
     if first >= batch.recordCount { return }
     if tombstone == nil && !batch.hasAbsentCells {
-      groups = [Group(kind: Kind(), records: first == 0 ? nil : (first..<batch.recordCount).map { Int32(truncatingIfNeeded: $0) })]
+      groups = [
+        Group(
+          kind: Kind(),
+          records: first == 0 ? nil : (first..<batch.recordCount).map { Int32(truncatingIfNeeded: $0) })
+      ]
       return
     }
     for record in first..<batch.recordCount {
       let kind = Self.kind(record, batch, tombstone)
       let index = Int32(truncatingIfNeeded: record)
-      if groups.last?.kind == kind { groups[groups.count - 1].records?.append(index) } else { groups.append(Group(kind: kind, records: [index])) }
+      if groups.last?.kind == kind {
+        groups[groups.count - 1].records?.append(index)
+      } else {
+        groups.append(Group(kind: kind, records: [index]))
+      }
     }
     if groups.count > 2, let keySlots, Self.areDistinct(batch, from: first, keySlots) { gather() }
   }
@@ -60,10 +70,14 @@ struct RecordGroups {
   private static func kind(_ record: Int, _ batch: borrowing Batch, _ tombstone: TombstoneTest?) -> Kind {
     var kind = Kind()
     let row = record * batch.columnCount
-    if let tombstone { kind.isDelete = tombstone.holds(batch.cells + row, cellCount: batch.columnCount, batch: batch) }
+    if let tombstone {
+      kind.isDelete = tombstone.holds(batch.cells + row, cellCount: batch.columnCount, batch: batch)
+    }
     if !batch.hasAbsentCells { return kind }
     var lacking = [UInt64](repeating: 0, count: (batch.columnCount + 63) >> 6)
-    for slot in 0..<batch.columnCount where batch.cells[row + slot].kind == .absent { lacking[slot >> 6] |= 1 << UInt64(slot & 63) }
+    for slot in 0..<batch.columnCount where batch.cells[row + slot].kind == .absent {
+      lacking[slot >> 6] |= 1 << UInt64(slot & 63)
+    }
     if lacking.contains(where: { $0 != 0 }) { kind.lacking = lacking }
     return kind
   }

@@ -15,7 +15,8 @@ struct RecordPlan {
     case .none: key = nil
     case .index(let index): key = found.uniqueIndexes.first { $0.name == index.name } ?? index
     case .future(let columns):
-      key = found.uniqueIndexes.first { index in index.columns.map { Set($0) } == Set(columns) }
+      key =
+        found.uniqueIndexes.first { index in index.columns.map { Set($0) } == Set(columns) }
         ?? table.making?.futureKey(of: found)
     }
   }
@@ -36,7 +37,8 @@ struct RecordPlan {
   /// A delete is about its key, and the column that says whether it is too old.
   private func isAskedByDeletes(_ name: String) -> Bool {
     let newer = table.given.merge.newer?.column
-    return key?.parts.contains { $0.column == name || $0.column == nil && $0.definition.contains(name) } ?? false
+    return key?.parts.contains { $0.column == name || $0.column == nil && $0.definition.contains(name) }
+      ?? false
       || newer.map { SQLName.isSame($0, name) } ?? false
   }
 
@@ -44,7 +46,8 @@ struct RecordPlan {
 
   private func rules(of names: [String], isDelete: Bool) -> OrderedRules {
     var rules = OrderedRules(
-      table.mode == .insert ? .fail : table.mode == .ignore ? .ignore : .update, changes: isDelete ? [:] : changes(of: names),
+      table.mode == .insert ? .fail : table.mode == .ignore ? .ignore : .update,
+      changes: isDelete ? [:] : changes(of: names),
       condition: condition(names, isDelete: isDelete))
     rules.action = isDelete ? .delete : table.mode == .update ? .update : .store
     return rules

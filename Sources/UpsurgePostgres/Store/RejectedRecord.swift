@@ -10,16 +10,22 @@ extension BatchOutcomes.Rejected {
     case .nullKey(let column):
       return Reject(
         .nullKey, at: position, column: column,
-        reason: "the key column \(column.escapedForTerminal) is NULL, so the record matches no row" as Wording, raw: raw)
+        reason: "the key column \(column.escapedForTerminal) is NULL, so the record matches no row"
+          as Wording, raw: raw)
     case .fault(let fault, let column):
-      let type = table.found?.column(column)?.typeName ?? table.making?.columns.first { $0.name == column }?.definition ?? "its type"
+      let type =
+        table.found?.column(column)?.typeName ?? table.making?.columns.first { $0.name == column }?.definition
+        ?? "its type"
       let state = fault.sqlState.map { " [\($0)]" } ?? ""
       return Reject(
         fault == .nul || fault == .badText ? .invalidUTF8 : .typeMismatch, at: position, column: column,
-        reason: Wording("the value of column \(column.escapedForTerminal) \(fault.words(typeName: type))\(state)"), raw: raw)
+        reason: Wording(
+          "the value of column \(column.escapedForTerminal) \(fault.words(typeName: type))\(state)"), raw: raw
+      )
     case .failure(let failure):
       return Reject(
-        Self.code(of: failure), at: position, column: failure.column, reason: Wording(Self.reason(failure, server)), raw: raw)
+        Self.code(of: failure), at: position, column: failure.column,
+        reason: Wording(Self.reason(failure, server)), raw: raw)
     }
   }
 

@@ -72,14 +72,16 @@ final class PartTransactions: RunTransactions {
   ///   - run: its number in the table of runs, which says that it is this process's.
   ///   - position: where it stands there.
   init(
-    _ store: PostgresStore, _ runs: PostgresRuns, run: Int64, owner: String, position: String, making: NewTable?,
+    _ store: PostgresStore, _ runs: PostgresRuns, run: Int64, owner: String, position: String,
+    making: NewTable?,
     _ settings: TransactionSettings, _ cancellation: ReadCancellation?
   ) {
     (self.runs, self.run, self.owner, self.position, self.making) = (runs, run, owner, position, making)
     var patience = FencedTransactions.Patience()
     patience.busySeconds = Double(store.job.options.transaction.busyTimeout) / 1_000
     fenced = FencedTransactions(
-      to: store.session.target, runs: runs, run: run, owner: owner, settings: settings, patience: patience, cancellation: cancellation)
+      to: store.session.target, runs: runs, run: run, owner: owner, settings: settings, patience: patience,
+      cancellation: cancellation)
     super.init(store)
   }
 
@@ -149,7 +151,8 @@ final class WholeTransaction: RunTransactions {
 
   /// - Parameter runs: where the run is written down with its rows; nil for a trial.
   init(
-    _ store: PostgresStore, _ runs: PostgresRuns?, _ newRun: PostgresRuns.NewRun, preparations: [String], _ settings: TransactionSettings
+    _ store: PostgresStore, _ runs: PostgresRuns?, _ newRun: PostgresRuns.NewRun, preparations: [String],
+    _ settings: TransactionSettings
   ) {
     (self.runs, self.newRun, self.preparations, self.settings) = (runs, newRun, preparations, settings)
     super.init(store)
@@ -190,9 +193,12 @@ final class WholeTransaction: RunTransactions {
         return ending
       }
       let standing = PostgresRuns.Standing(
-        owner: newRun.owner, position: RunText.encode(state.position), progress: RunText.encode(state.progress))
+        owner: newRun.owner, position: RunText.encode(state.position),
+        progress: RunText.encode(state.progress))
       _ = try runs.advance(run, to: standing, isComplete: true, connection)
-      if try !connection.commit() { throw PostgresFailure(.other, "the server has rolled the transaction back") }
+      if try !connection.commit() {
+        throw PostgresFailure(.other, "the server has rolled the transaction back")
+      }
       isComplete = true
       return ending
     }

@@ -31,7 +31,9 @@ struct TargetTable: StoreTable {
     return rules
   }
 
-  func mayInsertAnew(options: LoadOptions) -> Bool { key.isNone || mode == .insert && primaryKeyColumns.isEmpty }
+  func mayInsertAnew(options: LoadOptions) -> Bool {
+    key.isNone || mode == .insert && primaryKeyColumns.isEmpty
+  }
 
   func repetition(options: LoadOptions) -> RunSummary.Repetition? {
     if mayInsertAnew(options: options) { return .store }
@@ -79,7 +81,8 @@ enum TargetKey: Equatable {
     switch self {
     case .none: "none"
     case .index(let index):
-      index.parts.map { $0.column ?? $0.definition }.joined(separator: ", ") + (index.predicate.map { " WHERE \($0)" } ?? "")
+      index.parts.map { $0.column ?? $0.definition }.joined(separator: ", ")
+        + (index.predicate.map { " WHERE \($0)" } ?? "")
     case .future(let columns): columns.joined(separator: ", ")
     }
   }
@@ -106,6 +109,7 @@ extension PostgresColumn {
       default: .text
       }
     return ColumnTarget(
-      name: name, affinity: affinity, spellingPolicy: isKey ? .key : .warn, isBlob: BinaryColumn(self).form == .bytea)
+      name: name, affinity: affinity, spellingPolicy: isKey ? .key : .warn,
+      isBlob: BinaryColumn(self).form == .bytea)
   }
 }
