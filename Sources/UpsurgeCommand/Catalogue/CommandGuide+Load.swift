@@ -6,7 +6,7 @@ extension CommandGuide {
     "load", abstract: "Load records into one table.",
     forms: ["[OPTIONS] DATABASE TABLE [SOURCE ...]"],
     arguments: [
-      Argument("DATABASE", "The SQLite database. Made if it is not there."),
+      Argument("DATABASE", "The SQLite database. Made if it is not there. Or a server: postgres://USER@HOST/DATABASE."),
       Argument("TABLE", "The table. Made if it is not there."),
       Argument(
         "SOURCE",
@@ -22,8 +22,9 @@ extension CommandGuide {
       "upsurge load shop.db orders orders.csv --key id",
       "upsurge load shop.db orders orders.csv --key id --dry-run",
       "upsurge load shop.db people dirty.csv --on-error reject --rejects bad.ndjson",
+      "upsurge load postgres://db.example.org/shop orders orders.csv --key id",
     ],
-    sections: [about, sources, resuming, moreExamples],
+    sections: [about, sources, servers, resuming, moreExamples],
     endings: [
       Ending("0", "complete"), Ending("2", "complete, with rejected records"),
       Ending("3", "stopped part way, some work is committed"), Ending("4", "refused by a guard"),
@@ -50,6 +51,14 @@ extension CommandGuide {
       The output of exec:COMMAND is whole if COMMAND ends with status 0.
 
       Rows of another SQLite database are read in one read transaction. Every value stays what it is.
+      """)
+
+  private static let servers = Section(
+    "servers", "PostgreSQL", about: "postgres:// as the database",
+    text: """
+      DATABASE may be the URL of a PostgreSQL server, as psql takes it: postgres://USER@HOST:PORT/DATABASE. What it leaves \
+      out comes from the PG… variables, a service file and ~/.pgpass. TABLE may name a schema: sales.orders. Options \
+      that do not apply are refused by name. libpq is loaded when a server is named.
       """)
 
   private static let resuming = Section(

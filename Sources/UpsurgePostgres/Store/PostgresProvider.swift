@@ -1,4 +1,6 @@
+import CPostgres
 import Upsurge
+import UpsurgeInput
 import UpsurgeRecords
 import UpsurgeState
 
@@ -6,6 +8,13 @@ import UpsurgeState
 public enum PostgresStores {
   /// Adds the store; once is enough. libpq is loaded when a server is named, not before.
   public static func register() { StoreRegistry.register(PostgresProvider()) }
+
+  /// The library that speaks to servers; loads it.
+  package static var library: InputLibraries.LoadedLibrary {
+    if let problem = upsurge_pq_load() { return .missing(String(cString: problem)) }
+    let number = Int(upsurge_pq_library_version())
+    return .there(version: "\(number / 10_000).\(number % 10_000)")
+  }
 }
 
 struct PostgresProvider: StoreProvider {
