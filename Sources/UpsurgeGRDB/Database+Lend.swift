@@ -12,7 +12,7 @@
       }
     }
 
-    /// Lends the connection to the engine, in a savepoint, or in a transaction where none is open; tells the observers of
+    /// Lends the connection to the engine, in a savepoint, or in a transaction where none is open. Reports to the observers
     /// what has changed.
     /// - Parameters:
     ///   - table: the table that is written.
