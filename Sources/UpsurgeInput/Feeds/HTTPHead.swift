@@ -55,7 +55,7 @@ struct HTTPHead: Sendable {
     fields.contains { $0.name == "transfer-encoding" && $0.value.lowercased().contains("chunked") }
   }
 
-  /// How long the body says it is; a chunked one tells it at its end.
+  /// How long the body says it is; a chunked one says it at its end.
   enum BodyLength: Equatable {
     case unknown
     case bytes(UInt64)
