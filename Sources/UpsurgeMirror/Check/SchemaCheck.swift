@@ -39,7 +39,7 @@ struct SchemaCheck {
 
   // MARK: - Keys
 
-  /// The key that decides which row a record is about; nil where there is none, or where several do.
+  /// The key that decides which row a record is about; nil without one, or where several do.
   func key(in schema: TableSchema) -> TableSchema.Key? {
     switch table.options.rules.target {
     case .primaryKey: schema.keys.first { $0.kind == .primaryKey }

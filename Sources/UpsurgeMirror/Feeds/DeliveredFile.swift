@@ -7,7 +7,7 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// What tells the content of a file from any other: its size and a hash of all its bytes. The times and the number of the
+/// What distinguishes the content of a file from any other: its size and a hash of all its bytes. The times and the number of the
 /// file only save the hashing.
 struct DeliveredFile: Sendable, Equatable {
   /// The path from the root without links.

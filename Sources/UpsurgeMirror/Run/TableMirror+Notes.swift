@@ -63,7 +63,7 @@ extension TableMirror {
     try FeedTable.write(record, on: connection())
   }
 
-  /// Counts the last try as a run that did not go well: it was noted as one behind which another follows, and none does.
+  /// Counts the last try as a run that did not go well: it was noted as one that another follows, and none does.
   func countFailure() {
     guard job.dryRun == nil, job.databaseIsThere else { return }
     do throws(UpsurgeError) {

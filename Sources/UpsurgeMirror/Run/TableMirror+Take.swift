@@ -51,8 +51,7 @@ extension TableMirror {
     summary.hadRejects = record.hasRejects
   }
 
-  /// Takes each file that was not taken before, in order, up to the first that fails: those behind it must not overtake
-  /// it.
+  /// Takes each file that was not taken before, in order, up to the first that fails: later ones must not overtake it.
   func takeAll(
     _ turn: inout Turn, _ afterwards: inout Afterwards, _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) {
@@ -143,7 +142,7 @@ extension TableMirror {
     UpsurgeError(.interrupted, "interrupted in front of \(SourceName.shown(path))")
   }
 
-  /// Says of a snapshot that comes behind a newer one, by their names, that it sets the table back.
+  /// Says of a snapshot that comes after a newer one, by their names, that it sets the table back.
   private func warnIfLate(_ path: String, _ file: DeliveredFile, last: DeliveredFile?) {
     guard table.kind == .snapshot, table.folder.order == .name, let last else { return }
     guard file.folder == last.folder, file.name.utf8.lexicographicallyPrecedes(last.name.utf8) else { return }
@@ -263,7 +262,7 @@ extension TableMirror {
       hint: "write it under a name that ends with .tmp, and rename it")
   }
 
-  /// Whether a file was taken before. Changes that come again would set rows back; a snapshot that comes again behind
+  /// Whether a file was taken before. Changes that come again would set rows back; a snapshot that comes again after
   /// another one is the truth again.
   private func isTaken(_ file: DeliveredFile, _ taken: KnownFiles, last: DeliveredFile?) -> Bool {
     if table.kind == .delta { return taken.holdsContent(of: file) }

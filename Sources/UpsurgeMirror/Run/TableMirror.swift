@@ -10,7 +10,7 @@ struct TableMirror {
   let table: MirrorTable
   let control: RunControl
   let note: @Sendable (RunNote) -> Void
-  /// Is given what became of the table in front of that being noted; whether the table is tried again.
+  /// Is given what became of the table before that is noted; whether the table is tried again.
   var judge: (inout MirrorSummary.Table) -> Bool = { _ in false }
   /// The loads with which those of the table share a transaction; nil where each has its own.
   var group: LoadGroup?
@@ -275,7 +275,7 @@ struct TableMirror {
     )
   }
 
-  /// What the files of a delivery are; nil where one is none that can be read twice.
+  /// What the files of a delivery are; nil where one cannot be read twice.
   func look(
     at sources: [Source], known: [DeliveredFile]
   ) throws(UpsurgeError) -> [DeliveredFile]? {
