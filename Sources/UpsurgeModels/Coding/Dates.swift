@@ -113,7 +113,7 @@ enum CalendarTime {
   }
 
   /// Reads a date, or a date and a time.
-  /// - Returns: nil for what is none.
+  /// - Returns: nil for anything else.
   static func milliseconds(_ text: [UInt8]) -> Int64? {
     var reader = Reader(text: text[...])
     let isNegative = reader.skip("-")

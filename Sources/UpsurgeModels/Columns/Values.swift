@@ -45,7 +45,7 @@ extension UInt: ColumnValue {}
 
 extension Double: ColumnValue {
   public static var storage: StorageClass { .real }
-  /// A row with a number that is none (NaN), which SQLite has NULL for, is rejected.
+  /// A row with a number that is not one (NaN), which SQLite has NULL for, is rejected.
   public static func encode(_ value: Double, into row: inout RowEncoder) {
     if value.isNaN { row.refuse("a number that is none (NaN) cannot be stored: SQLite has NULL for it") }
     row.append(value)

@@ -11,7 +11,7 @@ public struct SearchPattern: Sendable, Hashable, ExpressibleByStringLiteral {
   public static func allWords(_ text: String) -> SearchPattern { joined(text, " ") }
   /// Rows that have a word of a text.
   public static func anyWord(_ text: String) -> SearchPattern { joined(text, " OR ") }
-  /// Rows that have a text's words one behind the other.
+  /// Rows that have a text's words one after the other.
   public static func phrase(_ text: String) -> SearchPattern { SearchPattern(quoted(text)) }
   /// Rows that have every word of a text, the last of which may go on: what is being typed.
   public static func prefix(_ text: String) -> SearchPattern {
