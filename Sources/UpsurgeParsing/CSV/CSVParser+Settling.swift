@@ -136,7 +136,7 @@ extension CSVParser {
     return .settled
   }
 
-  /// Closes the batch in front of a record whose text does not fit the spill, or asks for room where it is the
+  /// Closes the batch before a record whose text does not fit the spill, or asks for room where it is the
   /// first: the caller gives it, because only it knows how much memory there is.
   func askForSpill(_ byteCount: Int, _ batch: inout Batch, _ scanner: RecordScanner) {
     if batch.recordCount > 0 {

@@ -1,6 +1,6 @@
 import UpsurgeRecords
 
-/// Records that are larger than memory allows: the first line of one is a reject, and parsing goes on behind it.
+/// Records that are larger than memory allows: the first line of one is a reject, and parsing goes on after it.
 extension CSVParser {
   /// A record whose first line is being dropped.
   struct DroppedRecord {

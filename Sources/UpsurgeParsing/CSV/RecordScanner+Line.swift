@@ -25,7 +25,7 @@ extension RecordScanner {
   ///     "the "Ritz""     the "Ritz"
   ///     "6"" pipe,x      (no quote closes the field)
   ///
-  /// - Returns: whether that gives the fields that a record should have. Then the scanner stands behind the line, as if
+  /// - Returns: whether that gives the fields that a record should have. Then the scanner stands after the line, as if
   ///   it had read a record.
   mutating func scanLeniently(_ line: Line) -> Bool {
     scan(line, to: line.end, .lone) || scan(line, to: line.end, .pairs) || scan(line, to: line.end, .bare)

@@ -191,7 +191,7 @@ extension Sniffing {
     return ["the second record looks like a part of the header; \(.headerLines, "2") joins the two, and \(.skipLines, "1") leaves the first one out"]
   }
 
-  /// An unquoted field; nil where there is none.
+  /// An unquoted field; nil without one.
   private func value(
     of record: SampleRecords.Record, _ column: Int, in table: SampleRecords
   ) -> UnsafeBufferPointer<UInt8>? {
