@@ -29,7 +29,7 @@ public struct UpsertPlan: Sendable, Equatable {
 
   package let schema: TableSchema
   public let mode: WriteMode
-  /// The conflict targets in the order in which they decide; empty where there is none.
+  /// The conflict targets in the order in which they decide; empty without one.
   package let targets: [TableSchema.Key]
   /// The slots that are stored, in record order.
   package let slots: [Slot]
