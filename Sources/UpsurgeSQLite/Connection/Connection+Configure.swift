@@ -15,7 +15,7 @@ extension Connection {
   /// Prepares the connection for writing: WAL, our own checkpoints, caches, foreign keys on.
   ///
   /// Writes nothing to a database that is in WAL mode already. An existing database with a rollback journal
-  /// is switched to WAL, which `didSwitchToWAL` tells, and switched back when the connection closes and has committed
+  /// is switched to WAL, which `didSwitchToWAL` says, and switched back when the connection closes and has committed
   /// nothing. In a trial the journal stays as it is.
   /// - Parameters:
   ///   - pageCacheByteCount: upper bound of SQLite's page cache.

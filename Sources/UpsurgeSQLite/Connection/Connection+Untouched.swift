@@ -84,7 +84,7 @@ extension Connection {
     }
   }
 
-  /// Leaves the log to who opens the database next, without the frames behind it that were rolled back.
+  /// Leaves the log to who opens the database next, without the later frames that were rolled back.
   private func leaveFoundLog() {
     leaveLog()
     // Only what stands behind the last commit, in a log that nobody else has gone on with.

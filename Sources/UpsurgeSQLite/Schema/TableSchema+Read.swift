@@ -3,7 +3,7 @@ import UpsurgeRecords
 
 extension TableSchema {
   /// Reads what the database says of a table or view.
-  /// - Returns: nil when there is none of that name.
+  /// - Returns: nil without one of that name.
   package static func read(_ connection: Connection, table: String) throws(UpsurgeError) -> TableSchema? {
     try connection.reading { () throws(UpsurgeError) in
       if table.utf8.contains(0) { return nil }
