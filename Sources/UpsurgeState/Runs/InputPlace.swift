@@ -2,10 +2,10 @@ import UpsurgeRecords
 
 /// Where in the input a writer is, as far as a run that goes on must know it; the same for every store.
 ///
-///     goOn        behind what an earlier part of the run has committed
+///     goOn        after what an earlier part of the run has committed
 ///     begin       a batch
 ///     firstNew    its first record that is not committed yet
-///     prove       how far it is stored, in front of a commit
+///     prove       how far it is stored, before a commit
 ///     position    what the commit writes down
 package struct InputPlace {
   package init() {}
@@ -74,7 +74,7 @@ package struct InputPlace {
     committed = CommittedRecords(sourceIndex: position.sourceIndex, number: number, endByte: end)
   }
 
-  /// At most so many bytes in front of the last record's end are hashed.
+  /// At most so many bytes before the last record's end are hashed.
   static let hashedByteCount = 16 << 10
 
   package mutating func begin(_ batch: borrowing Batch) {
@@ -106,7 +106,7 @@ package struct InputPlace {
   }
 
   /// Goes to the last part of a batch that can be begun with and begins before its record of this number.
-  /// - Returns: whether there is one; else the place stays in front of the batch.
+  /// - Returns: whether there is one; else the place stays before the batch.
   private mutating func enterPart(
     of batch: borrowing Batch, recordCount: Int, leavingOut leftOut: WarningLog.Code?
   ) -> Bool {
@@ -120,7 +120,7 @@ package struct InputPlace {
     return true
   }
 
-  /// Where a run goes on behind its last record; at the start where there is none.
+  /// Where a run goes on after its last record; at the start without one.
   package func position(of last: Record?, sourceNames: [String]) -> RunPosition {
     var position = RunPosition()
     guard let last else { return position }
@@ -134,7 +134,7 @@ package struct InputPlace {
     return position
   }
 
-  /// Whether all records of a batch are behind those that an earlier part of the run has committed, and it is known
+  /// Whether all records of a batch come after those that an earlier part of the run has committed, and it is known
   /// that these end where they did.
   package func isBehindCommitted(_ batch: borrowing Batch) -> Bool {
     guard let committed else { return true }
