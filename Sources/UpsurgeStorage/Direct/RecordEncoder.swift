@@ -37,7 +37,7 @@ struct RecordEncoder: ~Copyable {
   var cell: UnsafeMutableRawPointer
   var cellByteCount = 0
 
-  /// What may be written behind a value that is copied in steps of 16 bytes.
+  /// What may be written after a value that is copied in steps of 16 bytes.
   private static let slack = 64
 
   /// - Parameter hasRowid: whether the rowid stands in the cell, as in a table's leaf.
@@ -181,7 +181,7 @@ struct BatchBytes {
     return true
   }
 
-  /// Copies a text or BLOB; up to 31 bytes behind it may be written.
+  /// Copies a text or BLOB; up to 31 bytes after it may be written.
   @inline(__always)
   private func copy(_ value: Cell, _ count: Int, to target: UnsafeMutableRawPointer) {
     let offset = Int(truncatingIfNeeded: value.payload)

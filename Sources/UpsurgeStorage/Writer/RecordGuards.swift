@@ -104,7 +104,7 @@ final class RecordGuards {
   }
 }
 
-/// Tells the records that are deletes.
+/// Finds the records that are deletes.
 struct TombstoneTest {
   private let cellIndex: Int
   private let text: [UInt8]

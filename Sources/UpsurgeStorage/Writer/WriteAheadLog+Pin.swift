@@ -8,10 +8,10 @@ import UpsurgeState
   import Darwin
 #endif
 
-/// A reader whose snapshot is older than the log's end pins the log: nothing behind it can be brought into the
+/// A reader whose snapshot is older than the log's end pins the log: nothing after it can be brought into the
 /// database, and the log grows with every commit. SQLite has no way to end a reader, so the run says what happens,
-/// and goes on ever more slowly: past the limit each commit waits, two seconds for each time that the log holds the
-/// limit over again, at most five, and looks meanwhile whether the reader has ended. No lock is held in these pauses.
+/// and goes on ever more slowly. Past the limit each commit waits: two seconds for each time that the log holds the
+/// limit over again, at most five. Meanwhile it looks whether the reader has ended. No lock is held in these pauses.
 extension WriteAheadLog {
   /// Waits for the reader that has brought the log past its limit.
   func waitForReader(_ bytes: Int) throws(UpsurgeError) {

@@ -86,8 +86,8 @@ final class ChunkStage: WriterStage {
   }
 
   /// The keys of the new chunks.
-  /// - Returns: nil where one is about a row that was there before, and is none of the gone ones, and where nobody can
-  ///   tell.
+  /// - Returns: nil where one is about a row that was there before, and is not one of the gone ones, and where nobody can
+  ///   say.
   private func newKeys(
     gone: HashSet, count: Int
   ) throws(UpsurgeError) -> HashSet? {

@@ -14,7 +14,7 @@ extension TableWriter {
     /// Whether earlier deliveries have left rows that count for no guard.
     var holdsRows: Bool { rows?.holdsAny == true }
 
-    /// SQL that is true of the rows that count, to be put behind a condition.
+    /// SQL that is true of the rows that count, to be put after a condition.
     var term: String { holdsRows ? rows.map { " AND \($0.acceptedTerm)" } ?? "" : "" }
   }
 }
