@@ -13,7 +13,7 @@ struct InitScript {
     self.parts = parts
   }
 
-  /// Tells other SQL from this; nil where there is none.
+  /// Distinguishes other SQL from this; nil without any.
   var hash: String? {
     if parts.isEmpty { return nil }
     var bytes: [UInt8] = []

@@ -46,7 +46,7 @@ extension LoadRun {
     if !warnings.isEmpty { summary.withLock { $0.warnings.merge(warnings) } }
   }
 
-  /// Tells the progress line how much there is to read, where every source is a file, or the only one says how long it
+  /// Shows the progress line how much there is to read, where every source is a file, or the only one says how long it
   /// is.
   func noteTotal(of sources: [Source], first: PreparedSource) {
     control.follow(first.opened.counter)

@@ -123,7 +123,7 @@ extension LoadRun {
     return keeper
   }
 
-  /// Tells what an earlier part of the run has committed, where this process has failed before it wrote anything.
+  /// Says what an earlier part of the run has committed, where this process has failed before it wrote anything.
   func tell(_ standing: RunRecord?, isRefused: Bool) {
     guard let run = standing else { return }
     summary.withLock {
@@ -163,7 +163,7 @@ extension LoadRun {
     return error
   }
 
-  /// Tells the ledger of a run that is complete, and reads nothing.
+  /// Reports the ledger of a run that is complete, and reads nothing.
   func report(_ run: RunRecord) {
     // A run that has lost the connection behind its last commit has said what it did.
     var isOwn = false

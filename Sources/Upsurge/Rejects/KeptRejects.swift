@@ -1,7 +1,7 @@
 /// What of a file of rejects a run that goes on leaves in it.
 ///
-/// The records tell it: a line about a record that is not committed goes, with all behind it, as the run reads that
-/// record again. So the place is found also where lines were mended, replayed or deleted since.
+/// The records show it: a line about a record that is not committed goes, with all after it, as the run reads that
+/// record again. So the place is found also where lines were repaired, replayed or deleted since.
 struct KeptRejects {
   /// Bytes from the start that stay.
   private(set) var byteCount: UInt64 = 0
@@ -12,7 +12,7 @@ struct KeptRejects {
 
   /// Whether the file's first byte says that nothing is committed.
   private(set) var isUnconfirmed = false
-  /// Whether nothing is behind them.
+  /// Whether nothing comes after them.
   private(set) var isWhole = true
 
   /// - Throws: `cannotCreate` for what is no file of rejects.

@@ -101,7 +101,7 @@ struct RawRecordParser: ~Copyable {
     return .record
   }
 
-  /// Whether a reject stands in front of all records of the batch.
+  /// Whether a reject stands before all records of the batch.
   private func isFirst(_ reject: Reject) -> Bool {
     (reject.position.record ?? 0) < batch.records[0].number
   }

@@ -8,8 +8,8 @@
 extension FileReplay {
   /// Finishes what an earlier replay of a file that is locked had as good as done.
   /// - Parameter shown: the path as it was given.
-  /// - Returns: the mark behind which this replay goes on, or, where it is whole, whose ledger nobody has seen.
-  /// - Throws: `guardRefused` where nobody can tell which records are stored.
+  /// - Returns: the mark after which this replay goes on, or, where it is whole, whose ledger nobody has seen.
+  /// - Throws: `guardRefused` where nobody can say which records are stored.
   static func settle(
     _ path: String, shown: String, _ connection: Connection
   ) throws(UpsurgeError) -> ReplayMark? {

@@ -42,7 +42,7 @@ extension OpenedSource {
 
 /// What a run begins with.
 struct Beginning {
-  /// The first source that holds something, or the one that is gone on with.
+  /// The first source that holds something, or the one that is resumed.
   let source: PreparedSource
   let index: Int
   let files: RunFiles

@@ -9,7 +9,7 @@ package struct TimeAdvice: Sendable {
   package struct Line: Sendable, Equatable {
     /// The stage that is meant, a name of `RunStage`; nil for all of them.
     package var stage: String?
-    /// The option that would help, as it would be given; nil where there is none.
+    /// The option that would help, as it would be given; nil without one.
     package var option: Wording?
     package var text: Wording
   }
