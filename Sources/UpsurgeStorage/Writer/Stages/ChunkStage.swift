@@ -8,7 +8,7 @@ import UpsurgeState
 ///
 ///     gone    keys of known chunks that the delivery does not have; their rows are swept, but for those that new
 ///             records are about
-///     made    keys of new chunks; one that is none of the gone ones must be new to the table, or a record that was not
+///     made    keys of new chunks; one that is not among the gone ones must be new to the table, or a record that was not
 ///             read is about the same row
 final class ChunkStage: WriterStage {
   unowned let writer: TableWriter
