@@ -24,7 +24,7 @@ extension LoadRun {
       note(
         RunNote(
           .warning,
-          "\(source.opened.name): the server tells neither how long it is nor where it ends, so that a broken connection "
+          "\(source.opened.name): the server sends neither its length nor a mark at its end, so a broken connection "
             + "may look like its end"))
     }
     let words = source.summary

@@ -103,7 +103,7 @@ extension LoadRun {
         RunNote(
           .info,
           "\(words.escapedForTerminal) cannot be read twice, so this run cannot be resumed if it is killed; "
-            + "store it in a file first, or use \(.atomic), which leaves nothing behind"))
+            + "store it in a file first, or use \(.atomic), which stores all or nothing"))
     }
   }
 
