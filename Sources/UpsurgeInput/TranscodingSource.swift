@@ -87,6 +87,6 @@ extension Transcoder.Fault {
     }
     return UpsurgeError(
       .badInput, "\(SourceName.shown(name)) \(what)", position: Position(file: name, byte: decodedOffset),
-      hint: "mend the text there, or name its true encoding with \(.encoding)")
+      hint: "correct the text there, or name its true encoding with \(.encoding)")
   }
 }

@@ -1,4 +1,4 @@
-/// A record that cannot be stored, with all that is needed to find and mend it.
+/// A record that cannot be stored, with all that is needed to find and correct it.
 public struct Reject: Sendable, Equatable {
   /// Why, as a word that programs can test. New codes may be added.
   public struct Code: RawRepresentable, Sendable, Hashable {

@@ -29,7 +29,7 @@ struct InitScript {
   private static func read(_ path: String) throws(UpsurgeError) -> String {
     if Source(path).isFeed {
       throw UpsurgeError(
-        .usage, "\(.initScript) takes a file, and \(SourceName.shown(path)) is none",
+        .usage, "\(.initScript) takes a file, which \(SourceName.shown(path)) is not",
         hint: "store the script in a file first")
     }
     let source = try FileSource(name: path)

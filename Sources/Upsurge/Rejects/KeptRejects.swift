@@ -15,7 +15,7 @@ struct KeptRejects {
   /// Whether nothing comes after them.
   private(set) var isWhole = true
 
-  /// - Throws: `cannotCreate` for what is no file of rejects.
+  /// - Throws: `cannotCreate` for what is not a file of rejected records.
   init(_ path: String, of run: RunRecord) throws(UpsurgeError) {
     var place = CommittedPlace(run)
     let reader = try RejectFileReader(path: path, locks: false)
@@ -38,7 +38,7 @@ struct KeptRejects {
         if piece.bytes.last != 0x0A && RejectContext.mayBegin(line) { return }
         throw UpsurgeError(
           .cannotCreate,
-          "\(path.escapedForTerminal) is no file of rejects any more, so \(.rejects) cannot go on in it",
+          "\(path.escapedForTerminal) is no longer a file of rejected records, so \(.rejects) cannot add to it",
           hint: "move it away, or give another path to \(.rejects)")
       }
       // A line without its end was being written when the run was killed.

@@ -50,7 +50,7 @@ struct FileReplay {
 
   private static let pageByteLimit = 1 << 20
 
-  /// - Throws: `unreadableInput`, `badInput` for what is no file of rejects, `databaseBusy`, `guardRefused`,
+  /// - Throws: `unreadableInput`, `badInput` for what is not a file of rejected records, `databaseBusy`, `guardRefused`,
   ///   `cannotCreate`.
   init(
     _ path: String, connection: Connection, run: ReplayRun
@@ -106,7 +106,7 @@ struct FileReplay {
     else {
       rewrite.remove()
       throw UpsurgeError(
-        .badInput, "\(shown) is no file of rejects: its first line does not say how the records were read",
+        .badInput, "\(shown) is not a file of rejected records: its first line does not say how the records were read",
         hint: "give a file that upsurge load \(.rejects) wrote, with its first line")
     }
     do throws(UpsurgeError) {

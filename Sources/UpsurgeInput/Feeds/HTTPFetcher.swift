@@ -311,7 +311,7 @@ final class HTTPFetcher {
       }
       throw .badAnswer(
         name, "the server contradicts itself about its length (Content-Length)",
-        hint: "curl -v shows the whole answer; its owner can mend that")
+        hint: "curl -v shows the whole answer; its owner can fix that")
     }
     throw .refused(name, head, of: request)
   }

@@ -89,7 +89,7 @@ struct SchemaCheck {
         "\(feeds) bring rows of one \(key) AUTOINCREMENT: each counts from 1, and where two use "
           + "a number, the later row takes the place of the earlier one",
         fix:
-          "a key that tells the sources apart, such as PRIMARY KEY (source, id), or UUIDs; or a table for each source"
+          "a key that no two sources share, such as PRIMARY KEY (source, id), or UUIDs; or a table for each source"
       )
     ]
   }

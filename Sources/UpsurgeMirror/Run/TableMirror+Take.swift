@@ -139,7 +139,7 @@ extension TableMirror {
   }
 
   func interruption(before path: String) -> UpsurgeError {
-    UpsurgeError(.interrupted, "interrupted in front of \(SourceName.shown(path))")
+    UpsurgeError(.interrupted, "interrupted before \(SourceName.shown(path))")
   }
 
   /// Says of a snapshot that comes after a newer one, by their names, that it sets the table back.
@@ -152,7 +152,7 @@ extension TableMirror {
         .warning,
         "\(SourceName.shown(path)) comes late: \(shown), whose name comes after its own, was taken before; the table "
           + "is set back to what the late one says. To have \(shown) again, put it into the folder with a new time (touch), "
-          + "or deliver a newer file; where names do not tell the order, folder: { order: time } goes by the time of change"
+          + "or deliver a newer file; if names do not give the order, folder: { order: time } goes by the time of change"
       ))
   }
 
@@ -162,7 +162,7 @@ extension TableMirror {
       "table \(table.name.escapedForTerminal) holds records of \(record.disturbedBy ?? ""), which was refused or not whole, "
       + "and is no longer in the folder"
     guard table.kind == .snapshot, let last = record.files.first.map({ SourceName.shown($0.name) }) else {
-      return UpsurgeError(.guardRefused, start, hint: "put that file back, mended, or deliver the next one")
+      return UpsurgeError(.guardRefused, start, hint: "put that file back, corrected, or deliver the next one")
     }
     return UpsurgeError(
       .guardRefused, "\(start), nor is \(last), which would be taken again",

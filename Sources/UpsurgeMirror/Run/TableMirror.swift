@@ -149,7 +149,7 @@ struct TableMirror {
     note(
       RunNote(
         .warning,
-        "table \(table.name.escapedForTerminal): what ${…} stands for in its source is not what it was, so all of it is read; "
+        "table \(table.name.escapedForTerminal): the value of ${…} in its source has changed, so all of it is read; "
           + "if that is another feed and no new password, "
           + (table.sweep == .none
             ? "rows of the former one stay beside its own"
@@ -265,7 +265,7 @@ struct TableMirror {
     if changes.isEmpty || job.acceptsChanges { return }
     throw UpsurgeError(
       .guardRefused,
-      "the feed of table \(table.name.escapedForTerminal) is not what it was: "
+      "the feed of table \(table.name.escapedForTerminal) has changed: "
         + "\(changes.joined(separator: ", ").escapedForTerminal)",
       hint: table.sweep == .none
         ? "\(.acceptChange) goes on with it as it is now"

@@ -27,7 +27,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
     }
     if let count = options.commitEvery, count < 1 {
       throw UpsurgeError(
-        .usage, "a commit after \(count) rows is none",
+        .usage, "a commit after \(count) rows cannot be",
         hint: "BulkOptions.commitEvery is 1 or more; nil commits once, in the end")
     }
     self.rules.nullKeys = options.nullKeys

@@ -26,7 +26,7 @@ extension Sniffing {
       let field = reader.nextField()
       if field.stop > field.start && bytes[field.start] == Self.marks[0] {
         return [
-          "the quotes do not fit together, so they are read as data; \(.quote, "'\"'") \(.quotes, "lenient") reads them as quotes "
+          "the quotes do not match up, so they are read as data; \(.quote, "'\"'") \(.quotes, "lenient") reads them as quotes "
             + "wherever they fit"
         ]
       }

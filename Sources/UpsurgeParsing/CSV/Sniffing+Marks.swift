@@ -57,7 +57,7 @@ extension Sniffing {
     }
     guard let second = others.max(by: { $0.score < $1.score }) else { return oneColumnDoubt(of: best, among: candidates) }
     let name = CSVDialect.name(of: second.dialect.delimiter)
-    return "the delimiter is not sure: \(CSVDialect.name(of: best.dialect.delimiter)) fits best, and \(name) nearly as "
+    return "the delimiter is uncertain: \(CSVDialect.name(of: best.dialect.delimiter)) fits best, and \(name) nearly as "
       + "well; \(.delimiter, name) reads it so"
   }
 

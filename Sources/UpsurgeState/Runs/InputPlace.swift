@@ -175,7 +175,7 @@ package struct InputPlace {
     let name = sourceIndex.map { $0 < sourceNames.count ? sourceNames[$0] : "-" } ?? "the input"
     return UpsurgeError(
       .guardRefused,
-      "\(name.escapedForTerminal) has changed in front of line \(line): the records that an earlier run has committed do "
+      "\(name.escapedForTerminal) has changed before line \(line): the records that an earlier run has committed do "
         + "not end there any more, and this one cannot go on",
       hint:
         "bring it back as it was; or delete what that run has stored, and then \(.resume, "never") loads everything"

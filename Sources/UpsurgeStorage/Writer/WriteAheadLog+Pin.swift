@@ -58,8 +58,8 @@ extension WriteAheadLog {
     let holder = writer.statistics.logPin?.holder ?? ""
     writer.settings.warn(
       "\(holder) has held a snapshot for \(Int(seconds.rounded())) s or more, so the write-ahead log cannot be emptied: it"
-        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(writer.settings.log.limitByteCount >> 20) MiB;"
-        + " each commit now waits for the reader, the longer the larger the log is")
+        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(writer.settings.log.limitByteCount >> 20) MiB."
+        + " Each commit now waits for the reader, the longer the larger the log is")
   }
 
   private func beginPin(_ bytes: Int, seconds: Double) {

@@ -122,7 +122,7 @@ extension HintTable {
       "What the server must mend is its owner's; the tests of feeds cover what upsurge does then.",
       [
         "curl -sIL shows each step; name the last URL that is right",
-        "curl -v shows the whole answer; its owner can mend that",
+        "curl -v shows the whole answer; its owner can fix that",
         "exec:'curl -fsS --compressed URL' undoes that",
         "name that URL itself if it is to be trusted",
         "name the URL that is right",
@@ -184,7 +184,7 @@ extension HintTable {
         "zstd -D DICTIONARY -dc",
         "…; head -c … keeps the part before, if that is all there should be",
         "deliver it again, with a line end after the last value",
-        "mend the text there, or name its true encoding with --encoding",
+        "correct the text there, or name its true encoding with --encoding",
       ]
     ),
     (
