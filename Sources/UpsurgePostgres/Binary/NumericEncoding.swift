@@ -9,7 +9,7 @@ enum NumericEncoding {
 
   /// - Parameters:
   ///   - precision: digits in all; -1 for a type without.
-  ///   - scale: digits behind the point, or in front of it where it is negative.
+  ///   - scale: digits after the point, or before it where it is negative.
   static func encode(
     _ text: UnsafeBufferPointer<UInt8>, precision: Int, scale: Int, into out: inout RowBuffer
   ) -> EncodingFault? {
@@ -42,7 +42,7 @@ enum NumericEncoding {
 
   /// A number that is read: 0.DIGITS times 10 to the power of `point`.
   private struct Decimal {
-    /// Values from 0 to 9, with room for one in front of them.
+    /// Values from 0 to 9, with room for one before them.
     let digits: UnsafeMutableBufferPointer<UInt8>
     var start = 1
     var end = 1
@@ -104,7 +104,7 @@ enum NumericEncoding {
       if isZero { (isNegative, point) = (false, 0) }
     }
 
-    /// Keeps so many digits behind the point.
+    /// Keeps so many digits after the point.
     mutating func round(scale: Int) {
       self.scale = max(scale, 0)
       if isZero { return }

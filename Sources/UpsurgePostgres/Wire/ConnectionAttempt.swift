@@ -124,7 +124,7 @@ struct HostList {
 
   private var count: Int { max(hosts.count, addresses.count) }
 
-  /// The hosts behind the one that is being connected to; nil where there are none.
+  /// The hosts after the one that is being connected to; nil without any.
   func rest(behind handle: OpaquePointer) -> HostList? {
     let (host, port) = Self.place(of: handle)
     let at = (0..<count).first { index in
