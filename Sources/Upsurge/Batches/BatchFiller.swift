@@ -49,7 +49,7 @@ package struct BatchFiller {
       do throws(UpsurgeError) {
         try parser.parse(&batch, isFinal: intake.isAtEnd && isWhole() && intake.error == nil)
       } catch {
-        // Whoever stopped in front of the fault does not hear of it.
+        // Whoever stopped before the fault does not hear of it.
         if !handOn(batch, emit: emit) { return }
         throw intake.error ?? error
       }

@@ -165,7 +165,7 @@ extension LoadRun {
 
   /// Reports the ledger of a run that is complete, and reads nothing.
   func report(_ run: RunRecord) {
-    // A run that has lost the connection behind its last commit has said what it did.
+    // A run that has lost the connection after its last commit has said what it did.
     var isOwn = false
     if case .wentBack = again { isOwn = true }
     if !isOwn {

@@ -17,7 +17,7 @@ struct HTTPHead: Sendable {
   /// Takes one line, its end included. A status line begins a new head: after `100 Continue` another one comes.
   /// - Returns: false for what is too large.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
-    // Fields behind a chunked body say nothing that is of use here.
+    // Fields after a chunked body say nothing that is of use here.
     if isComplete { return true }
     byteCount += line.count
     if byteCount > Self.byteLimit { return false }

@@ -90,7 +90,7 @@ struct HeldFile {
       unlink(place)
       return true
     }
-    // A file system without links cannot refuse a name that is taken, so it is looked for in front of that.
+    // A file system without links cannot refuse a name that is taken, so it is looked for before that.
     return errno != EEXIST && access(path, F_OK) != 0 && rename(place, path) == 0
   }
 }

@@ -97,7 +97,7 @@ struct GroupMirror {
     for mirror in mirrors where control.cancellationSignal == nil {
       control.note(table: mirror.table.name)
       all.append(mirror.mayWait ? readAhead(mirror, into: feeds, &afterwards, tick) : TableAhead())
-      // The tables behind it are not read.
+      // The tables after it are not read.
       if job.atomicity == .job, all.last?.error != nil { break }
     }
     return all

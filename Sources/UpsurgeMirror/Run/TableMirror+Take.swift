@@ -34,7 +34,7 @@ extension TableMirror {
     turn.deliveries.append(Delivery(load: end, sources: sources, files: files))
     let load = end.summary
     guard group == nil, load.progress.resumedCount > 0, load.isWhole, load.guardRefusal != nil else { return }
-    // It went on behind a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
+    // It went on after a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
     // the records.
     if var record = turn.record {
       try noteDisturbance(by: shownSources, &record)
@@ -213,7 +213,7 @@ extension TableMirror {
     }
     turn.summary.add(load)
     let isNoted = !delivery.isTakenOnce || job.dryRun == nil
-    // Until it is noted as the last delivery, what that was before tells nothing of the table.
+    // Until it is noted as the last delivery, what that was before says nothing of the table.
     if load.hasCommitted {
       turn.record?.disturbedBy =
         delivery.isTakenOnce ? delivery.sources.first?.shown : shownSources

@@ -84,7 +84,7 @@ public final class Database: BulkTarget {
     try await writer.perform(addition)
     if !isInMemory {
       try await reader.perform { (connection) throws(UpsurgeError) in
-        // What is temporary is none of the database.
+        // What is temporary is no part of the database.
         try connection.execute("PRAGMA query_only=OFF")
         defer { try? connection.execute("PRAGMA query_only=ON") }
         try addition(connection)

@@ -26,7 +26,7 @@ public struct SearchPattern: Sendable, Hashable, ExpressibleByStringLiteral {
   }
 
   private static func quoted(_ text: String) -> String {
-    // By scalars: a quote with a mark behind it is one character.
+    // By scalars: a quote with a mark after it is one character.
     var quoted = String.UnicodeScalarView("\"".unicodeScalars)
     for scalar in text.unicodeScalars where scalar != "\0" {
       quoted.append(scalar)

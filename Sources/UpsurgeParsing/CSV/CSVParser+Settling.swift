@@ -123,7 +123,7 @@ extension CSVParser {
       start: scanner.bytes + scanner.record.firstSurplusOffset,
       count: scanner.record.end - scanner.record.firstSurplusOffset)
     let text = SurplusFields(raw, dialect: dialect)
-    // JSON may be longer than what it was made from, and the records behind it need their room as well.
+    // JSON may be longer than what it was made from, and later records need their room as well.
     let needed = scanner.spillByteCount + text.byteCount
     if needed + (scanner.end - scanner.record.nextStart) > batch.spillCapacity {
       askForSpill(needed, &batch, scanner)

@@ -33,7 +33,7 @@ extension CSVParser {
     if lineEnd == nil {
       dropped = record
     } else {
-      // It goes on behind its first line, for nobody knows how long.
+      // It goes on after its first line, for nobody knows how long.
       let memory = Self.memory(for: 2 * bytes.count)
       batch.take(
         reject(

@@ -171,7 +171,7 @@ enum FieldText {
     while at < count {
       var byte = text[at]
       let isEscape = UInt16(byte) == escape
-      // An escape character with nothing behind it is data, and so is a quote that is not doubled.
+      // An escape character with nothing after it is data, and so is a quote that is not doubled.
       if at + 1 < count && (isEscape || UInt16(byte) == quote && text[at + 1] == byte) {
         at += 1
         let next = text[at]

@@ -55,7 +55,7 @@ extension RecordScanner {
       while stop > line.start && isBlank(bytes[stop - 1]) { stop -= 1 }
       let beforeMark = stop - marks.delimiterByteCount
       if beforeMark > line.start && holdsDelimiter(at: beforeMark) {
-        // `1,Ann,# a note` has its fields in front of the comment; `1,#fff` has not.
+        // `1,Ann,# a note` has its fields before the comment; `1,#fff` has not.
         if scan(line, to: beforeMark, .none) { return true }
       } else if stop > line.start,
         UInt16(bytes[stop - 1]) == marks.quote || stop < found && isApart(found + prefix.count, line)

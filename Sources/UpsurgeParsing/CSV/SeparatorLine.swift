@@ -27,7 +27,7 @@ struct SeparatorLine {
     }
     let rest = line.dropFirst(word.count)
     guard let mark = rest.first, !Self.isWordByte(mark) else { return nil }
-    // Behind the mark are only the delimiters that a spreadsheet pads lines with.
+    // After the mark are only the delimiters that a spreadsheet pads lines with.
     guard rest.dropFirst().allSatisfy({ $0 == mark || $0 == 0x20 || $0 == UInt8(ascii: ",") }) else { return nil }
     delimiter = mark
     var next = end + 1

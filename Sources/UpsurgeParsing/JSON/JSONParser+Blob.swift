@@ -25,7 +25,7 @@ extension JSONParser {
   ) -> Bool {
     if frame.depth + record.openKeys.count + 2 > dialect.maximumDepth { return false }
     var p: UnsafePointer<UInt8> = upsurge_json_skip_space(brace + 1, frame.end)
-    // Most objects are none: their second byte tells.
+    // Most objects are no such wrapper: their second byte shows it.
     guard frame.end - p > 1, p[1] == UInt8(ascii: "$") || p[1] == UInt8(ascii: "e") else { return false }
     let isFlagFirst = skip("\"$base64\"", &p, frame)
     if !isFlagFirst && !isHere("\"encoded\"", p, frame) { return false }

@@ -134,7 +134,7 @@ package enum JSONSniffer {
   /// The text begins with a square bracket.
   private static func formatOfArray(_ start: UnsafePointer<UInt8>, _ sample: Sample) -> JSONFormat? {
     let end = sample.end
-    // More behind an array of numbers may still be a CSV field that looks like JSON.
+    // More after an array of numbers may still be a CSV field that looks like JSON.
     let otherwise: JSONFormat? = isSurelyJSON(start, end) ? .json : nil
     switch readValue(start, end) {
     case .cut: return .json

@@ -138,7 +138,7 @@ enum NumericEncoding {
     }
 
     func put(into out: inout RowBuffer) {
-      // The first group has as many digits as are left of the point, or of a group's border behind it.
+      // The first group has as many digits as are left of the point, or of a group's border after it.
       let weight = isZero ? 0 : (point - 1 >= 0 ? (point - 1) / 4 : (point - 4) / 4)
       let first = isZero ? 0 : point - weight * 4
       let count = isZero ? 0 : (end - start - first + 3) / 4 + 1

@@ -44,7 +44,7 @@ struct ConnectionAttempt {
   }
 
   private func start(_ hosts: HostList?) throws(PostgresFailure) -> OpaquePointer {
-    // What comes behind `dbname` overrides what the URL says. No `options`: poolers refuse it.
+    // What comes after `dbname` overrides what the URL says. No `options`: poolers refuse it.
     var settings = [
       ("fallback_application_name", applicationName), ("dbname", target.url), ("client_encoding", "UTF8"),
     ]

@@ -89,7 +89,7 @@ extension Connection {
     if try text("PRAGMA journal_mode") == "wal" { return }
     let before = foundFile ? OpenFile(handle, SQLITE_FCNTL_FILE_POINTER)?.header() : nil
     let after = try lockWait.inShortWaits { () throws(UpsurgeError) in
-      // To the end: the file's header is committed behind the row that tells the mode.
+      // To the end: the file's header is committed after the row that says the mode.
       let statement = try prepare("PRAGMA journal_mode=WAL")
       var after = ""
       while try statement.step() { after = statement.text(at: 0) ?? "" }

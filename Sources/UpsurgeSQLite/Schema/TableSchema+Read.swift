@@ -44,7 +44,7 @@ extension TableSchema {
     _ connection: Connection, table: String
   ) throws(UpsurgeError) -> TableSchema? {
     // Where a TEMP table hides a table of the file, SQLite means the TEMP one; so do we. Of a table that is in neither
-    // it means that of a file which is attached; for us there is none then. Below, where a schema is not named, SQLite
+    // it means that of a file which is attached; for us that is no table then. Below, where a schema is not named, SQLite
     // looks into temp and main first, and there the table is.
     let statement = try connection.prepare(
       """

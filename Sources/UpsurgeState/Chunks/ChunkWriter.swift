@@ -193,7 +193,7 @@ package final class ChunkWriter {
       switch entry {
       case .known(let place): lower = known[place].place
       case .made(let count):
-        // Those behind the last known one stay where they are.
+        // Those after the last known one stay where they are.
         if index + 1 < entries.count, case .known(let next) = entries[index + 1] {
           let step = (known[next].place - lower) / Int64(count + 1)
           if step < 1 { return false }

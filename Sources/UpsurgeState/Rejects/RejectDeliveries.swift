@@ -34,7 +34,7 @@ package final class RejectDeliveries {
     if hasBegun { return }
     hasBegun = true
     guard let resumedStart else { return }
-    // Without the last letter, which stands behind the fraction of a second in the table.
+    // Without the last letter, which follows the fraction of a second in the table.
     let statement = try connection.prepare(
       """
       SELECT delivery FROM main.upsurge_rejects WHERE "table" = ?1 AND delivery IS NOT NULL AND last_at >= ?2

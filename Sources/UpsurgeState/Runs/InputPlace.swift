@@ -110,7 +110,7 @@ package struct InputPlace {
   private mutating func enterPart(
     of batch: borrowing Batch, recordCount: Int, leavingOut leftOut: WarningLog.Code?
   ) -> Bool {
-    // In front of the first record only the first part is sure to begin before what is committed.
+    // Before the first record only the first part is sure to begin before what is committed.
     let begun = batch.parts.prefix { $0.firstRecord < recordCount }
     let parts = recordCount == 0 ? batch.parts.prefix(1) : begun
     guard let index = parts.lastIndex(where: { $0.restart != nil }) else { return false }

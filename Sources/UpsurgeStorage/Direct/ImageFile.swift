@@ -58,7 +58,7 @@ package final class ImageFile {
         close(descriptor)
         throw cannotCreate(path, database, code)
       }
-      // Somebody may have taken it for stale before it was locked; behind the lock nobody does.
+      // Somebody may have taken it for stale before it was locked; once it is locked nobody does.
       if code == 0 && leads(path, to: descriptor) {
         for side in sideSuffixes { unlink(path + side) }
         return ImageFile(database: database, path: path, descriptor: descriptor)

@@ -186,7 +186,7 @@ struct BatchBytes {
   private func copy(_ value: Cell, _ count: Int, to target: UnsafeMutableRawPointer) {
     let offset = Int(truncatingIfNeeded: value.payload)
     let start = (value.isInSpill ? spill : arena) + offset
-    // Short texts in one step, where the memory goes on behind them.
+    // Short texts in one step, where the memory goes on after them.
     if count <= 32 && offset &+ 32 <= (value.isInSpill ? spillCapacity : arenaCapacity) {
       target.storeBytes(of: start.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
       if count > 16 {

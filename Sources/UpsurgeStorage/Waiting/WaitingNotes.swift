@@ -118,7 +118,7 @@ final class WaitingObserver: RecordObserver {
   init(_ notes: WaitingNotes, table: Int) { (self.notes, self.table) = (notes, table) }
 
   func begin(_ plan: UpsertPlan, columns: [Int]) {
-    // The rowid comes behind all columns.
+    // The rowid comes after all columns.
     places =
       plan.schema.isWithoutRowid
       ? plan.identityColumns.compactMap { columns.firstIndex(of: $0) } : [columns.count]

@@ -26,7 +26,7 @@ extension WriteAheadLog {
       if rest <= 0 { return }
       usleep(UInt32(min(pause, rest) * 1_000_000) + 1)
       pause = min(pause * 2, 0.1)
-      // A passive one, which waits for nobody, tells whether it is worth more.
+      // A passive one, which waits for nobody, shows whether it is worth more.
       if try checkpoint(SQLITE_CHECKPOINT_PASSIVE), try empty(bytes) { return }
     }
   }

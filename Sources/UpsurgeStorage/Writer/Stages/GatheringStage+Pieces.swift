@@ -88,7 +88,7 @@ extension GatheringStage {
       throw UpsurgeError(.interrupted, "interrupted")
     }
     writer.statistics.sortSeconds += MonotonicClock.seconds - start
-    // Where the first bad record ends the run, what is behind it in the input need not be stored.
+    // Where the first bad record ends the run, later records of the input need not be stored.
     var last = settings.onError == .stop ? firstBad : .max
     var count = Self.leaveOut(behind: last, batch, order, 0..<remaining)
     var place = 0

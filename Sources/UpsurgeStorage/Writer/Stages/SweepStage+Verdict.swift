@@ -88,7 +88,7 @@ extension SweepStage {
     if followsDelivery && seenBefore == nil { return false }
     var conditions: [String] = []
     if let seen { conditions.append("NOT (\(try seen.unseenTerm()))") }
-    // Those of the delivery in front of this one were accepted with it.
+    // Those of the delivery before this one were accepted with it.
     if let seenBefore { conditions.append(try seenBefore.unseenTerm()) }
     return try rows.noteAll(where: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
   }
