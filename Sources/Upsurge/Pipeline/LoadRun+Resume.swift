@@ -103,7 +103,7 @@ extension LoadRun {
         RunNote(
           .info,
           "\(words.escapedForTerminal) cannot be read twice, so this run cannot be resumed if it is killed; "
-            + "store it in a file first, or use \(.atomic), which leaves nothing behind"))
+            + "store it in a file first, or use \(.atomic), which stores all or nothing"))
     }
   }
 
@@ -123,7 +123,7 @@ extension LoadRun {
     return keeper
   }
 
-  /// Tells what an earlier part of the run has committed, where this process has failed before it wrote anything.
+  /// Says what an earlier part of the run has committed, where this process has failed before it wrote anything.
   func tell(_ standing: RunRecord?, isRefused: Bool) {
     guard let run = standing else { return }
     summary.withLock {
@@ -163,9 +163,9 @@ extension LoadRun {
     return error
   }
 
-  /// Tells the ledger of a run that is complete, and reads nothing.
+  /// Reports the ledger of a run that is complete, and reads nothing.
   func report(_ run: RunRecord) {
-    // A run that has lost the connection behind its last commit has said what it did.
+    // A run that has lost the connection after its last commit has said what it did.
     var isOwn = false
     if case .wentBack = again { isOwn = true }
     if !isOwn {

@@ -29,7 +29,7 @@ final class LoadRun: Sendable {
   let watch: Stopwatch
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
-  /// What the delivery tells of its feed; nil where it is of none.
+  /// What the delivery says of its feed; nil where it belongs to none.
   let delivered: DeliveredFeed?
   /// The hash of a snapshot's bytes as far as they were read; nil where only a part of them is.
   let deliveryHash = Guarded<ContentHash.Stream?>(nil)

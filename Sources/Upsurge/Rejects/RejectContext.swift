@@ -108,7 +108,7 @@ package final class RejectContexts: Sendable {
     }
   }
 
-  /// What tells whether records of two deliveries with the same bytes are the same record: how they are read, and from
+  /// What shows whether records of two deliveries with the same bytes are the same record: how they are read, and from
   /// where; 0 for a source that nobody noted.
   func identity(of name: String) -> UInt64 {
     entries.withLock {

@@ -5,11 +5,11 @@
 #endif
 
 /// A file of rejected records, one JSON object a line (see `RejectLine`), below lines that say how they were read (see
-/// `RejectContext`): one above the first reject, and another one wherever the next reject is of a source that is read
-/// in another way. A run without a reject leaves the file empty.
+/// `RejectContext`). One of those stands above the first reject, and another one wherever the next reject is of a source
+/// that is read in another way. A run without a reject leaves the file empty.
 ///
-/// As long as nothing of the run is committed, the first byte is `#` instead of `{`: a file that a killed run has left so
-/// tells of records that are in no table, and the run itself will read them again.
+/// As long as nothing of the run is committed, the first byte is `#` instead of `{`. A file that a killed run has left so
+/// holds records that are in no table, and the run itself will read them again.
 ///
 /// It agrees with the ledger: the records of a transaction that is rolled back leave it again. Those of a trial stay,
 /// though all of it is rolled back: they are what it is for.
@@ -50,8 +50,8 @@ package final class RejectFile: RejectSink {
     repeatsSources = Set(sourceNames.map(SourceName.place)).count < sourceNames.count
   }
 
-  /// Goes on behind the rejects of records that an earlier part of the run has committed, wherever they end by now:
-  /// since then they may have been mended, replayed or moved elsewhere.
+  /// Goes on after the rejects of records that an earlier part of the run has committed, wherever they end by now:
+  /// since then they may have been repaired, replayed or moved elsewhere.
   package func goOn(after run: RunRecord, note: (RunNote) -> Void) throws(UpsurgeError) {
     guard file.isFile, let length = run.position.rejectsLength(in: place) else { return }
     let kept = try KeptRejects(path, of: run)
@@ -78,7 +78,7 @@ package final class RejectFile: RejectSink {
     return true
   }
 
-  /// Makes the first bytes of all files what they are where something is committed, after a kill just behind the last
+  /// Makes the first bytes of all files what they are where something is committed, after a kill just after the last
   /// commit.
   static func confirm(filesOf run: RunRecord) {
     for path in run.position.rejectPlaces where isRegularFile(path) {

@@ -6,7 +6,7 @@ package protocol RejectSink: TransactionObserver {
   /// Writes out what is buffered.
   func flush() throws(UpsurgeError)
 
-  /// The length of the file that the next commit stands for; nil where there is none.
+  /// The length of the file that the next commit stands for; nil without one.
   var length: UInt64? { get }
 
   /// How many records were given to a file: no row of the database says that they are kept.

@@ -5,7 +5,7 @@ public struct PastRun: Sendable {
   public enum State: String, Sendable {
     /// A process is at work on it.
     case running
-    /// It ended early: the same command goes on behind `ledger.read` records, where `isResumable` says so.
+    /// It ended early: the same command goes on after `ledger.read` records, where `isResumable` says so.
     case stopped
     /// All is committed, but nobody may have seen the ledger: the same command shows it.
     case unseen

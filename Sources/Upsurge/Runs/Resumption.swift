@@ -42,7 +42,7 @@ extension OpenedSource {
 
 /// What a run begins with.
 package struct Beginning {
-  /// The first source that holds something, or the one that is gone on with.
+  /// The first source that holds something, or the one that is resumed.
   package let source: PreparedSource
   package let index: Int
   package let files: RunFiles

@@ -19,7 +19,7 @@ package final class RunFiles: Sendable {
     }
   }
 
-  /// Notes what tells the file from others; standard input is never taken for the same.
+  /// Notes what distinguishes the file from others; standard input is never taken for the same.
   func note(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let opened = source.opened
     let identity = opened.kind == .standardInput ? nil : try opened.identity()

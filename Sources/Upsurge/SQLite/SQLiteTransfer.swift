@@ -19,7 +19,7 @@ final class SQLiteTransfer: StoreTransfer {
   /// Of a load in a group: the last record that was in the quarantine before.
   var lastKept: Int64 = 0
 
-  /// - Parameter before: the load in front of this one, which has ended in the same transaction.
+  /// - Parameter before: the load before this one, which has ended in the same transaction.
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, _ context: StoreContext,
     keeper: RunKeeper?, resumed: RunRecord?, chunks: DeliveryChunks? = nil, behind before: SQLiteTransfer? = nil
@@ -135,7 +135,7 @@ final class SQLiteTransfer: StoreTransfer {
 
   // MARK: Loads of one transaction
 
-  /// Ends behind the last record; the transaction goes on.
+  /// Ends after the last record; the transaction goes on.
   /// - Parameter keepsStatements: for a load of the same table that follows.
   func suspend(keepsStatements: Bool) throws(UpsurgeError) {
     try bringBack(isInterrupted: false)
@@ -147,7 +147,7 @@ final class SQLiteTransfer: StoreTransfer {
     if options.output.dryRun == nil { try writer.prepareSharedCommit() }
   }
 
-  /// Ends behind the commit of all.
+  /// Ends after the commit of all.
   func finishShared(isLast: Bool) throws(UpsurgeError) {
     supersededCount = writer.supersededCount
     if options.output.dryRun != nil { return try writer.noteSharedTrial() }

@@ -2,7 +2,7 @@ extension PreparedSource {
   /// Opens rows of another database, as records that keep their types: a thread reads them in one read transaction and
   /// writes them as NDJSON into a pipe.
   /// - Parameter name: as it may be shown.
-  /// - Throws: `unreadableInput` where there is no such database or table, `usage` for a query that is none and for
+  /// - Throws: `unreadableInput` where there is no such database or table, `usage` for what is not a query and for
   ///   options that fit no rows.
   static func prepare(
     _ source: DatabaseSource, name: String, options: LoadOptions, counter: ByteCounter, cancellation: ReadCancellation?
@@ -97,7 +97,7 @@ extension PreparedSource {
         ? nil : "it has: \(known.map(\.escapedForTerminal).joined(separator: ", "))")
   }
 
-  /// A failure of the source is none of the database that is written.
+  /// A failure of the source is not one of the database that is written.
   /// - Parameter isReading: whether rows were read; before that, an error is one of the query.
   private static func failure(
     _ error: UpsurgeError, of source: DatabaseSource, name: String, isReading: Bool = false

@@ -29,7 +29,7 @@ package protocol Store: RunShelf {
   func explain(_ table: Table, for input: LoadInput) throws(UpsurgeError) -> String
 
   /// Begins to take records.
-  /// - Parameter beginning: how the run begins, which is behind what was stored in another way.
+  /// - Parameter beginning: how the run begins, which comes after what was stored in another way.
   func begin(
     _ table: Table, for input: LoadInput, from beginning: Beginning, _ context: StoreContext
   ) throws(UpsurgeError) -> Transfer

@@ -18,7 +18,7 @@ package struct StoreContext {
   package let holdsMemory: @Sendable (Bool) -> Bool
   /// Holds what ends an act that takes long, as long as there is one.
   package let interrupter: Guarded<Interrupter?>
-  /// What tells the delivery's bytes from those of others, once all were read; nil where nobody knows.
+  /// What distinguishes the delivery's bytes from those of others, once all were read; nil where nobody knows.
   package let deliveryHash: @Sendable () -> UInt64?
   /// What may be kept of the rows that a snapshot's records were about.
   package let seenMemory: SeenMemory

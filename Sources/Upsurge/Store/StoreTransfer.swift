@@ -1,7 +1,7 @@
 /// Takes the records of one load into a table of a store, in transactions; belongs to the writing thread.
 ///
 ///     write, write, ...       batches as the reader hands them on; what is stored is committed where the options say so
-///     settle                  behind the last one: what became of each record is known then
+///     settle                  after the last one: what became of each record is known then
 ///     sweep                   rows that a snapshot no longer has go, unless its guards refuse
 ///     finish  or  rollback    everything is committed, or nothing since the last commit
 ///
@@ -9,8 +9,8 @@
 /// the sink that it was given, in the order of the input. For every choice of the store, rows, ledger and rejects are those
 /// of storing the records one by one.
 ///
-/// A store whose connection has broken throws `connectionLost`, whether it broke with records that were not committed or
-/// in the commit itself, so that nobody knows whether that stands: the run looks up what does (`Store.standing`), and goes
+/// A store whose connection has broken throws `connectionLost`. It may have broken with records that were not committed, or
+/// in the commit itself, so that nobody knows whether that stands. The run looks up what does (`Store.standing`), and goes
 /// on from there.
 package protocol StoreTransfer: AnyObject {
   // MARK: What became of the records
@@ -54,7 +54,7 @@ package protocol StoreTransfer: AnyObject {
   /// Commits while there is nothing to store, unless the end of the transaction decides what is in it.
   func commitWhileIdle() throws(UpsurgeError)
 
-  /// Decides anew what is known only behind the first records; called after each batch.
+  /// Decides anew what is known only after the first records; called after each batch.
   func reconsider() throws(UpsurgeError)
 
   // MARK: The end

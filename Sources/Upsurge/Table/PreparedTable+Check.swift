@@ -6,7 +6,7 @@ extension PreparedTable {
       throw UpsurgeError(
         .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
         hint:
-          "load the table behind it, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
+          "load the table that it reads, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
     }
   }
 
@@ -70,6 +70,6 @@ extension PreparedTable {
     throw UpsurgeError(
       .usage,
       "view \(view) has no INSTEAD OF \(missing.joined(separator: " or ")) trigger, which \(saying: why) needs",
-      hint: "load the table behind it, or give the view such a trigger (\(.initScript) takes TEMP ones)")
+      hint: "load the table that it reads, or give the view such a trigger (\(.initScript) takes TEMP ones)")
   }
 }

@@ -144,7 +144,7 @@ struct PreparedTable {
   }
 
   /// The columns of the first source, or under `--infer full` of all of them.
-  /// - Throws: `usage` where one behind the first can be read only once.
+  /// - Throws: `usage` where one after the first can be read only once.
   private static func infer(
     _ source: PreparedSource, others: ArraySlice<Source>, options: LoadOptions
   ) throws(UpsurgeError) -> [InferredColumn] {

@@ -6,7 +6,7 @@ package protocol StoreTable {
   var columns: ColumnRegistry { get }
   /// The columns of `columns` that the table has; the others come with their first batch.
   var knownColumns: [ColumnTarget] { get }
-  /// The columns of the primary key; empty where there is none.
+  /// The columns of the primary key; empty without one.
   var primaryKeyColumns: [String] { get }
   /// The columns by which records tell their rows.
   var keyColumns: [String] { get }

@@ -25,7 +25,7 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     if DatabaseDescription.isDatabase(source) { return try describeDatabase() }
     if summary != nil {
-      throw ValidationError("--summary is for databases, and \(SourceName.shown(source)) is none")
+      throw ValidationError("--summary is for databases, and \(SourceName.shown(source)) is not one")
     }
     var options = LoadOptions()
     try input.apply(to: &options)

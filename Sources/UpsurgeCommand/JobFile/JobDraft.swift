@@ -90,7 +90,7 @@ struct JobDraft {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// The name of the file without what stands behind its first dot: `feed` of `data/feed.csv.zst`.
+  /// The name of the file up to its first dot: `feed` of `data/feed.csv.zst`.
   private static func name(of source: String) -> String {
     let kind = Source(source).kind
     if kind == .database, let cut = source.lastIndex(of: "#") {

@@ -23,7 +23,7 @@ struct JobPaths {
 }
 
 extension Source {
-  /// The scheme of what looks like a URL, and is none that is read.
+  /// The scheme of what looks like a URL, and is not one that is read.
   var foreignScheme: String? {
     guard let path = filePath, let cut = path.firstIndex(of: ":"), cut != path.startIndex,
       path[cut...].hasPrefix("://")

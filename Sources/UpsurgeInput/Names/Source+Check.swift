@@ -1,7 +1,7 @@
 import UpsurgeRecords
 
 extension Source {
-  /// - Throws: `usage` for a command that is none, and for no rows of a database.
+  /// - Throws: `usage` for what is not a command, and for no rows of a database.
   func checkFeed() throws(UpsurgeError) {
     switch opening {
     case .database: _ = try database()
@@ -25,7 +25,7 @@ extension Source {
       hint: "give \(mark)PATH#TABLE, or '\(mark)PATH?query=SELECT …'")
   }
 
-  /// What stands in front of `://`, where all that stands there may be a scheme.
+  /// What precedes `://`, where all of it may be a scheme.
   var scheme: String? {
     let bytes = Array(opening.text.utf8)
     guard let mark = URLText.range(of: "://", in: bytes[...]), mark.lowerBound > 0,

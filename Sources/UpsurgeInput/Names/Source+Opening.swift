@@ -26,7 +26,7 @@ extension Source {
     case standardInput(String)
     /// `http://…` or `https://…`.
     case url(String)
-    /// What stands behind `exec:`.
+    /// What follows `exec:`.
     case command(String)
     /// What begins with `sqlite:`, and the rows that it names; nil where it names none.
     case database(String, DatabaseSource?)
@@ -36,13 +36,13 @@ extension Source {
 }
 
 extension Source.Opening {
-  /// What stands in front of a command whose output is read.
+  /// The prefix of a command whose output is read.
   static let commandMark = "exec:"
 
-  /// What stands in front of the path of a database whose rows are read.
+  /// The prefix of the path of a database whose rows are read.
   static let databaseMark = "sqlite:"
 
-  /// What stands in front of the name of a source that the program itself is.
+  /// The prefix of the name of a source that the program itself is.
   static let programMark = "program:"
 
   init(_ text: String) {

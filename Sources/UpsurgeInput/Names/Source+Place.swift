@@ -5,8 +5,8 @@
 #endif
 
 extension Source {
-  /// What tells it from other sources, however it was spelled: in records of runs, locks and feeds. The path from the root
-  /// without links; of a glob, and of what is not there, that of the folder with the rest behind it. `-` for standard input;
+  /// What distinguishes it from other sources, however it was spelled: in records of runs, locks and feeds. The path from the root
+  /// without links; of a glob, and of what is not there, that of the folder with the rest after it. `-` for standard input;
   /// a URL or command as it may be shown.
   package var place: String {
     switch opening {

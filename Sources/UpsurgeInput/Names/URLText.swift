@@ -119,7 +119,7 @@ enum URLText {
   /// Whether what is sent there is encrypted.
   static func isSecure(_ url: String) -> Bool { origin(of: url).hasPrefix("https:") }
 
-  /// Where the credentials end, with the `@` behind them; nil where there are none.
+  /// Where the credentials end, with the `@` after them; nil without any.
   ///
   /// A `/`, `?` or `#` in a password should be escaped, and would end the authority. What stands before it is a host
   /// and a port then, of which the port is no number.

@@ -34,7 +34,7 @@ struct OrderedStore {
     self.plan = plan
   }
 
-  /// - Throws: a failure of the class `record` leaves nothing behind.
+  /// - Throws: after a failure of the class `record` nothing is stored.
   func store(
     _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {

@@ -51,10 +51,10 @@ package final class FencedTransactions {
   /// Stores a part of the run whose end is known before.
   /// - Parameters:
   ///   - before: the position that the part begins at.
-  ///   - after: that after it, which must be another one.
+  ///   - after: the position after it, which must be another one.
   ///   - body: stores the records. It may be called again, when nothing of its call before stands.
   /// - Returns: what the call gave whose transaction stands.
-  /// - Throws: `takenOver`; what no second attempt mends.
+  /// - Throws: `takenOver`; what no second attempt repairs.
   package func perform<Result>(
     _ before: String, to after: PostgresRuns.Standing, _ body: (PostgresConnection) throws(PostgresFailure) -> Result
   ) throws(PostgresFailure) -> Result {

@@ -46,7 +46,7 @@ package struct PostgresRuns: Sendable {
     }
   }
 
-  /// Makes the table where there is none, in a transaction of its own: some servers commit whatever is open before they make one.
+  /// Makes the table if it is missing, in a separate transaction: some servers commit whatever is open before they make one.
   /// - Returns: whether it is ours; a table of that name may be someone else's.
   package func make(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
     do {
@@ -81,7 +81,8 @@ package struct PostgresRuns: Sendable {
     return result.first?.integer(0) ?? 0
   }
 
-  /// Locks the row of a run, and tells what stands. A transaction of the run whose COMMIT is not yet through is waited for: its end is known then.
+  /// Locks the row of a run, and says what stands. A transaction of the run whose COMMIT is not yet through is waited for: its
+  /// end is known then.
   /// - Returns: nil where the run is forgotten.
   package func lock(_ run: Int64, _ connection: PostgresConnection) throws(PostgresFailure) -> Standing? {
     let row = try connection.run(

@@ -1,6 +1,6 @@
 /// What kind of server it is, by what `version()` says: other numbers are made up to please clients.
 package enum ServerFamily: Sendable, Equatable {
-  /// PostgreSQL, and what is built of it: Aurora, Neon, AlloyDB, behind poolers too.
+  /// PostgreSQL, and what is built of it: Aurora, Neon, AlloyDB, through poolers too.
   case postgreSQL
   case citus
   case cockroachDB

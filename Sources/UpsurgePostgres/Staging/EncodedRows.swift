@@ -34,7 +34,7 @@ struct EncodedRows: ~Copyable {
     UnsafeRawBufferPointer(rebasing: buffer.bytes[starts[index]..<starts[index + 1]])
   }
 
-  /// The same for closures, which cannot hold these rows.
+  /// The encoded rows for closures, which cannot hold these rows.
   var view: View { View(bytes: buffer.bytes, starts: starts) }
 
   struct View {

@@ -158,6 +158,6 @@ extension RecordShape {
 }
 
 extension Range<Int> {
-  /// The same part of so many records, without an upper bound where it reaches to the last one.
+  /// This part of so many records, without an upper bound where it reaches to the last one.
   func unbounded(of count: Int) -> Range<Int> { upperBound >= count ? lowerBound..<RecordShape.everything.upperBound : self }
 }

@@ -55,7 +55,7 @@ package final class PostgresConnection {
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
   }
 
-  /// The process of the server; behind a pooler not always the one that answers.
+  /// The process of the server; through a pooler not always the one that answers.
   package var backend: Int32 { upsurge_pq_backend(handle) }
 
   /// As the server's protocol says it, 150020 for 15.20: what other programs say there is no promise.
@@ -142,7 +142,7 @@ package final class PostgresConnection {
     }
   }
 
-  /// The next result as soon as it is there; nil behind the last one.
+  /// The next result as soon as it is there; nil after the last one.
   func next() throws(PostgresFailure) -> OpaquePointer? {
     while upsurge_pq_is_busy(handle) == 1 {
       _ = try wait()
@@ -152,7 +152,7 @@ package final class PostgresConnection {
   }
 
   /// All results that are left.
-  /// - Throws: the first failure among them, behind the last one.
+  /// - Throws: the first failure among them, after the last one.
   func results() throws(PostgresFailure) -> [PostgresResult] {
     var results: [PostgresResult] = []
     var failure: PostgresFailure?
@@ -212,7 +212,7 @@ package final class PostgresConnection {
     }
   }
 
-  /// Tells the server to end the statement that runs. It goes by a connection of its own, which may take its time.
+  /// Asks the server to end the statement that runs. It uses a separate connection, which may take its time.
   func endRunningStatement() {
     guard let cancel = upsurge_pq_cancel_of(handle) else { return }
     let owned = OwnedCancel(handle: cancel)
@@ -220,7 +220,7 @@ package final class PostgresConnection {
   }
 }
 
-/// What tells a server to end a statement; it goes away when it was sent.
+/// What asks a server to end a statement; it goes away when it was sent.
 private struct OwnedCancel: @unchecked Sendable {
   // Sendable because it is handed to one thread, which sends and frees it, and libpq holds it apart from the connection.
   let handle: OpaquePointer

@@ -20,7 +20,7 @@ package final class Connection {
   package let vfsName: String?
   /// How long SQLite waits for a lock held by another connection.
   package var busyTimeoutMilliseconds: Int32 { lockWait.milliseconds }
-  /// Whether nothing may be left behind: the journal mode stays, and a missing file is not made, a temporary database
+  /// Whether nothing may be left over: the journal mode stays, and a missing file is not made, a temporary database
   /// takes its place. Whoever writes rolls back.
   package let isTrial: Bool
   /// Whether the database had no page when it was opened.
@@ -53,7 +53,7 @@ package final class Connection {
   /// The transaction that loads share; nil where each has its own.
   package var shared: SharedTransaction?
 
-  /// Tells the connection from all others of the process; SQLite's handles have the addresses of earlier ones.
+  /// Distinguishes the connection from all others of the process; SQLite's handles have the addresses of earlier ones.
   let serial = Connection.serials.withLock { (count: inout Int) in
     count += 1
     return count

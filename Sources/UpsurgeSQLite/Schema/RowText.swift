@@ -10,7 +10,7 @@ import UpsurgeRecords
 /// Belongs to the connection's thread.
 package final class RowText {
   let statement: Statement
-  /// `{"id":`, `,"name":`: what stands in front of each value.
+  /// `{"id":`, `,"name":`: what precedes each value.
   private let keys: [[UInt8]]
   let names: [String]
   /// With the types that their table declares; empty for what is computed.

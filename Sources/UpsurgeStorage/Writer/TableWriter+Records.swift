@@ -43,7 +43,7 @@ extension TableWriter {
     try leave(batch, before: record, reject: rejectIndex)
   }
 
-  /// Goes away from a batch, or on in it behind a commit.
+  /// Goes away from a batch, or on in it after a commit.
   private func leave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {
     for stage in stages.list { try stage.willLeave(batch, before: record, reject: reject) }
   }
@@ -85,7 +85,7 @@ extension TableWriter {
   /// stage here unless records go alone.
   /// - Parameters:
   ///   - start: the place of the first record in the order.
-  ///   - end: the place behind the last one.
+  ///   - end: the place after the last one.
   func storeRun(
     _ batch: borrowing Batch, in order: RecordOrder = .input, from start: Int, to end: Int
   ) throws(UpsurgeError) {

@@ -93,7 +93,7 @@ extension HintTable {
         "end it first: upsurge replay … …; or give another path to --rejects",
         "move it back to …, where what is left of it lies too, and replay it there",
         "put that file back; without it nobody knows which records of the first part are not stored",
-        "put them back to let it go on; if … is another file by now, forget that replay, which then tries all its records, also stored ones (without a key they are stored again): DELETE FROM upsurge_replays WHERE path = …",
+        "put them back to let it go on. If … is another file by now, forget that replay: the next one then tries all its records, also stored ones (without a key they are stored again): DELETE FROM upsurge_replays WHERE path = …",
         "run that load again: it reads them again, and writes the file anew",
         "run the job again: it compares all of them",
         "this job was completed by a run that began …, whose ledger was not shown; nothing is read. --resume never loads again, and stores rows without a key a second time",
@@ -122,7 +122,7 @@ extension HintTable {
       "What the server must mend is its owner's; the tests of feeds cover what upsurge does then.",
       [
         "curl -sIL shows each step; name the last URL that is right",
-        "curl -v shows the whole answer; its owner can mend that",
+        "curl -v shows the whole answer; its owner can fix that",
         "exec:'curl -fsS --compressed URL' undoes that",
         "name that URL itself if it is to be trusted",
         "name the URL that is right",
@@ -184,7 +184,7 @@ extension HintTable {
         "zstd -D DICTIONARY -dc",
         "…; head -c … keeps the part before, if that is all there should be",
         "deliver it again, with a line end after the last value",
-        "mend the text there, or name its true encoding with --encoding",
+        "correct the text there, or name its true encoding with --encoding",
       ]
     ),
     (

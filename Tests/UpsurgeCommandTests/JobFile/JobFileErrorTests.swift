@@ -299,7 +299,7 @@ struct JobFileErrorTests {
 
   static let conflicts = [
     table(
-      "sweep: hard", "4:12", "tables.t.sweep: needs a key, which tells the rows that the snapshot still has",
+      "sweep: hard", "4:12", "tables.t.sweep: needs a key, which says what rows the snapshot still has",
       "add key: [COLUMN]"),
     table(
       "scope: a = 1", "4:12", "tables.t.scope: says which rows may be swept, and nothing is swept",
