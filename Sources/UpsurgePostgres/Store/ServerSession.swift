@@ -16,7 +16,7 @@ final class ServerSession {
     self.cancellation = cancellation
   }
 
-  /// Asks or tells the server something.
+  /// Calls what asks the server something, with its failures as errors of the engine.
   func asking<Result>(
     _ body: (PostgresConnection) throws(PostgresFailure) -> Result
   ) throws(UpsurgeError) -> Result {
