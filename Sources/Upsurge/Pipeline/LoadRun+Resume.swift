@@ -15,18 +15,17 @@ extension LoadRun {
     }
     if job.options.transaction.resume == .require {
       throw RunStart.refusal(
-        run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed", in: job.database)
+        run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed", in: job.shownDatabase)
     }
     return nil
   }
 
   /// Says of a dry run, which tries everything, what the load itself would do because of an earlier run.
-  func noteEarlier(_ runJob: RunJob, _ sources: [Source]) {
-    guard access(job.database, F_OK) == 0 else { return }
+  func noteEarlier(_ runJob: RunJob, _ sources: [Source], _ store: (any Store)?) {
     let words: Wording
     do throws(UpsurgeError) {
-      let looking = try Connection.looking(at: job.database)
-      switch try RunStart.decide(runJob, policy: job.options.transaction.resume, sources: sources, in: looking) {
+      guard let shelf = try lookingShelf(store) else { return }
+      switch try RunStart.decide(runJob, policy: job.options.transaction.resume, sources: sources, in: shelf) {
       case .goOn(let run, _):
         words = "resumes after the \(run.progress.ledger.read) records that an earlier run has committed"
       case .report(let run):
@@ -71,7 +70,7 @@ extension LoadRun {
     let mayDouble = table.mayInsertAnew(options: job.options)
     if mayDouble || table.repetition(options: job.options) != nil {
       claim.standing = doubt.run
-      throw RunStart.refusal(doubt.run, because: doubt.change, in: job.database, wouldRepeat: true)
+      throw RunStart.refusal(doubt.run, because: doubt.change, in: job.shownDatabase, wouldRepeat: true)
     }
     note(
       RunNote(

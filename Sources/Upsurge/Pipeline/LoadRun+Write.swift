@@ -34,20 +34,26 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try SourceList.expand(job.maskedSources)
     } catch {
-      if !job.options.output.isTrial, access(job.database, F_OK) == 0,
-        let looking = try? Connection.looking(at: job.database)
-      {
-        _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: looking)
+      if !job.options.output.isTrial, let shelf = try? lookingShelf(nil) {
+        _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: shelf)
       }
       throw error
     }
+  }
+
+  /// What is known of earlier runs, for who changes nothing; nil where there is no database.
+  /// - Parameter store: that of the run, where it is made and not SQLite.
+  func lookingShelf(_ store: (any Store)?) throws(UpsurgeError) -> (any RunShelf)? {
+    if let store { return store }
+    if let makeStore { return try makeStore(job, readCancellation) }
+    return access(job.database, F_OK) == 0 ? try Connection.looking(at: job.database) : nil
   }
 
   private func loadAll(_ sources: [Source], _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
     let script = try InitScript(options: job.options)
     let runJob = job.runJob(initHash: script.hash)
     let opening = try opening(runJob, sources: sources, claim)
-    if job.options.output.dryRun != nil { noteEarlier(runJob, sources) }
+    if job.options.output.dryRun != nil { noteEarlier(runJob, sources, opening.store) }
     if case .report(let run) = opening.start {
       report(run)
       let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
