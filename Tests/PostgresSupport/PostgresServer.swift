@@ -156,14 +156,12 @@ extension PostgresServer {
 
   /// The rows of a SELECT, as the tests write those of SQLite: `1|'text'|NULL`.
   public func rows(_ sql: String, in url: String) throws -> [String] {
-    let table = "SELECT * FROM (\(sql)) AS r"
     let wrapped = """
-      SELECT string_agg(CASE WHEN jsonb_typeof(f.value) = 'null' THEN 'NULL' WHEN jsonb_typeof(f.value) = 'string'
-        THEN '''' || (f.value #>> '{}') || '''' ELSE f.value #>> '{}' END, '|' ORDER BY f.place)
-      FROM (SELECT row_number() OVER () AS number, r.* FROM (\(table)) AS r) AS n,
-        LATERAL (SELECT place, value FROM json_each(row_to_json(n)) WITH ORDINALITY AS e(key, raw, place), LATERAL (SELECT raw::jsonb AS value) AS v
-          WHERE place > 1) AS f
-      GROUP BY n.number
+      SELECT string_agg(CASE WHEN json_typeof(raw_) = 'null' THEN 'NULL' WHEN json_typeof(raw_) = 'string' THEN '''' || (raw_ #>> '{}') || ''''
+        ELSE raw_ #>> '{}' END, '|' ORDER BY place_)
+      FROM (SELECT row_number() OVER () AS number_, * FROM (\(sql)) AS rows_) AS numbered_,
+        LATERAL json_each(row_to_json(numbered_)) WITH ORDINALITY AS fields_(key_, raw_, place_)
+      WHERE place_ > 1 GROUP BY number_ ORDER BY number_
       """
     return try psql(wrapped, in: url).split(separator: "\u{1E}").map(String.init)
   }

@@ -65,8 +65,9 @@ package struct PostgresRuns: Sendable {
 
   /// Whether there is a table of that name, and it has the columns of ours.
   func isOurs(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
-    guard let table = try PostgresTable.read(schema: schema, name: Self.name, connection) else { return false }
-    return table.kind == .table && Self.columns.allSatisfy { table.column($0) != nil }
+    let names = Self.columns.map { "'\($0)'" }.joined(separator: ", ")
+    let sql = "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname IN (\(names)) AND NOT attisdropped"
+    return try connection.run(sql, [.text(quotedName)]).first?.integer(0) == Int64(Self.columns.count)
   }
 
   /// Notes a run that begins; part of the transaction that is open.
@@ -130,9 +131,9 @@ package struct PostgresRuns: Sendable {
     package var exitCode: Int64?
   }
 
-  /// All runs, the oldest first; none where there is no table.
+  /// All runs, the oldest first; none where there is no table of ours.
   package func all(_ connection: PostgresConnection) throws(PostgresFailure) -> [Row] {
-    guard try connection.run("SELECT to_regclass($1) IS NOT NULL", [.text(quotedName)]).first?.flag(0) == true else { return [] }
+    guard try isOurs(connection) else { return [] }
     let list = Self.columns.map(\.quotedForPostgres).joined(separator: ", ")
     return try connection.run("SELECT \(list) FROM \(quotedName) ORDER BY run", []).rows.map { row in
       let texts = (1...9).map { row.text($0) ?? "" }

@@ -19,7 +19,7 @@ final class BatchStore {
 
   init(_ table: TargetTable, _ capabilities: Capabilities) {
     (self.table, self.capabilities) = (table, capabilities)
-    columns = table.columns.targets
+    columns = table.knownColumns
     tombstone = table.given.tombstone.flatMap { tombstone in
       table.columns.slot(named: tombstone.column).map { TombstoneTest(cellIndex: $0, value: tombstone.value) }
     }

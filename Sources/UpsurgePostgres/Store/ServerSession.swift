@@ -1,5 +1,11 @@
 import UpsurgeRecords
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The connection of a run to a server, made when it is needed, and what the server can do.
 final class ServerSession {
   let target: PostgresTarget
@@ -16,16 +22,27 @@ final class ServerSession {
     self.cancellation = cancellation
   }
 
-  /// Calls what asks the server something, with its failures as errors of the engine.
+  /// Calls what asks the server something, with its failures as errors of the engine. It may be called again, where the
+  /// connection has broken.
   func asking<Result>(
     _ body: (PostgresConnection) throws(PostgresFailure) -> Result
   ) throws(UpsurgeError) -> Result {
-    do throws(PostgresFailure) {
-      return try body(try connected())
-    } catch {
-      throw error.asError(on: target)
+    var tries = 1
+    while true {
+      do throws(PostgresFailure) {
+        return try body(try connected())
+      } catch {
+        // A server that restarts comes back.
+        guard error.kind == .connectionLost, tries < Self.mostTries, cancellation?.isRequested != true else {
+          throw error.asError(on: target)
+        }
+        tries += 1
+        usleep(200_000)
+      }
     }
   }
+
+  private static let mostTries = 4
 
   /// The connection; a new one where the last one has broken.
   func connected() throws(PostgresFailure) -> PostgresConnection {

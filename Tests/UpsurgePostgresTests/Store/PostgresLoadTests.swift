@@ -146,7 +146,7 @@ struct PostgresLoadTests {
       guard let admin = try? Server.connect(adminURL) else { return }
       while !isDone.withLock({ $0 }) {
         _ = try? admin.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)' AND application_name = 'upsurge'")
-        usleep(40_000)
+        usleep(UInt32.random(in: 100_000...700_000))
       }
     }
     let summary = load(text) {
