@@ -7,6 +7,11 @@ package struct InferredColumn: Sendable {
   package var nullCount: UInt64
   /// The first value of a column of reals that would be written otherwise.
   package var respelled: String?
+  /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
+  package var declaredType: String?
+  /// The type in the words of the database that the source is; nil where it is none, or says none. A store of another kind may
+  /// take it where it knows that the values fit.
+  package var sourceType: String?
 }
 
 extension PreparedSource {
@@ -30,7 +35,8 @@ extension PreparedSource {
 
   private func noRecordCanBeRead(first reject: Reject) -> UpsurgeError {
     var error = reject.asError
-    error.said = "no record of \(opened.name) can be read, so the columns of a new table are not known; the first: \(saying: error.said)"
+    error.said =
+      "no record of \(opened.name) can be read, so the columns of a new table are not known; the first: \(saying: error.said)"
     error.remedy = reject.remedy ?? "make the table first; its bad records can then be rejected one by one"
     return error
   }
@@ -87,7 +93,8 @@ extension PreparedSource {
     options: LoadOptions, isWhole: Bool, isFirstBatchEnough: Bool = false,
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
   ) throws(UpsurgeError) -> Pass {
-    let pool = BatchPool(count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
+    let pool = BatchPool(
+      count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)

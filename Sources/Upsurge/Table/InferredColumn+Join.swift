@@ -5,5 +5,7 @@ extension InferredColumn {
     let joined = type.joined(with: other.type)
     type = isKey && joined == .real && type != other.type ? .text : joined
     respelled = respelled ?? other.respelled
+    if declaredType != other.declaredType { declaredType = nil }
+    if sourceType != other.sourceType { sourceType = nil }
   }
 }

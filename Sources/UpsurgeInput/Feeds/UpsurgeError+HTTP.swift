@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 extension UpsurgeError {
   /// The end of a read that was asked to end.
-  static func interrupted(_ name: String) -> UpsurgeError {
+  package static func interrupted(_ name: String) -> UpsurgeError {
     UpsurgeError(
       .interrupted, "reading \(SourceName.shown(name)) was interrupted", position: Position(file: name))
   }

@@ -5,6 +5,7 @@ extension Source {
   func checkFeed() throws(UpsurgeError) {
     switch opening {
     case .database: _ = try database()
+    case .server: _ = try server()
     case .command(let command):
       guard command.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return }
       throw UpsurgeError(
@@ -23,6 +24,16 @@ extension Source {
     throw UpsurgeError(
       .usage, "\(text.escapedForTerminal) names no rows of a database",
       hint: "give \(mark)PATH#TABLE, or '\(mark)PATH?query=SELECT …'")
+  }
+
+  /// The rows of a server's database that it is; nil for anything else.
+  /// - Throws: `usage` for the URL of a server that says no rows.
+  package func server() throws(UpsurgeError) -> ServerSource? {
+    guard case .server(let text, let rows) = opening else { return nil }
+    if let rows { return rows }
+    throw UpsurgeError(
+      .usage, "\(ServerSource.redacted(text).escapedForTerminal) names no rows of a database",
+      hint: "give postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'")
   }
 
   /// What precedes `://`, where all of it may be a scheme.

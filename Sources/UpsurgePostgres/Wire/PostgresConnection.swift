@@ -14,7 +14,8 @@ package final class PostgresConnection {
   package let target: PostgresTarget
   package let notices = NoticeLog()
   let handle: OpaquePointer
-  private let cancellation: ReadCancellation?
+  /// What ends its waits.
+  package var cancellation: ReadCancellation?
   /// When the server was told to end the statement that runs.
   private var cancelledAt: Double?
   /// Whether the answer to a cancellation did not come, so that nothing can follow.
@@ -33,7 +34,8 @@ package final class PostgresConnection {
   ) throws(PostgresFailure) {
     self.target = target
     self.cancellation = cancellation
-    let attempt = ConnectionAttempt(target: target, cancellation: cancellation, applicationName: applicationName)
+    let attempt = ConnectionAttempt(
+      target: target, cancellation: cancellation, applicationName: applicationName)
     handle = try attempt.connect()
     upsurge_pq_set_notice_receiver(
       handle,
@@ -107,7 +109,9 @@ package final class PostgresConnection {
         handle, sql, Int32(parameters.count), types, values, lengths, formats, wantsBinary ? 1 : 0)
     }
     try begin(sent)
-    guard let result = try results().last else { throw PostgresFailure(.other, "the server has answered nothing") }
+    guard let result = try results().last else {
+      throw PostgresFailure(.other, "the server has answered nothing")
+    }
     return result
   }
 
@@ -182,7 +186,9 @@ package final class PostgresConnection {
     if failure.sqlState == "57014", cancelledAt != nil {
       return PostgresFailure(.interrupted, "interrupted", sqlState: failure.sqlState)
     }
-    if upsurge_pq_status(handle) == CONNECTION_BAD, failure.sqlState.isEmpty { failure.kind = .connectionLost }
+    if upsurge_pq_status(handle) == CONNECTION_BAD, failure.sqlState.isEmpty {
+      failure.kind = .connectionLost
+    }
     return failure
   }
 
@@ -198,7 +204,8 @@ package final class PostgresConnection {
   func wait(writes: Bool = false) throws(PostgresFailure) -> Bool {
     let wait = SocketWait(descriptor: upsurge_pq_socket(handle), writes: writes)
     while true {
-      let outcome = wait(cancelledAt == nil ? cancellation : nil, until: cancelledAt.map { $0 + Self.patience })
+      let outcome = wait(
+        cancelledAt == nil ? cancellation : nil, until: cancelledAt.map { $0 + Self.patience })
       switch outcome {
       case .ready(let isReadable): return isReadable
       case .cancelled:
