@@ -67,7 +67,7 @@ let package = Package(
         "Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
         "UpsurgeRecords",
       ]),
-    // PostgreSQL as a store; libpq is loaded when a server is named.
+    // PostgreSQL as a store and as a source; libpq is loaded when a server is named.
     .target(
       name: "UpsurgePostgres", dependencies: ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"]),
     // What `upsurge bench` measures; the library goes without.
@@ -157,7 +157,8 @@ let package = Package(
     .testTarget(
       name: "UpsurgePostgresTests",
       dependencies: [
-        "CPostgres", "Upsurge", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport", "TestSupport",
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport",
+        "TestSupport",
       ]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(

@@ -74,7 +74,7 @@ extension PreparedSource {
       }.map {
         InferredColumn(
           name: $0.name, type: columnType($0.declaredType), examples: [], nullCount: 0,
-          sourceType: $0.declaredType.isEmpty ? nil : $0.declaredType)
+          sourceType: $0.declaredType.isEmpty ? nil : .sqlite($0.declaredType))
       }
       let feed = try ProducedFeed(
         name: name, interrupt: { interrupter.interrupt() },

@@ -9,9 +9,16 @@ package struct InferredColumn: Sendable {
   package var respelled: String?
   /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
   package var declaredType: String?
-  /// The type in the words of the database that the source is; nil where it is none, or says none. A store of another kind may
-  /// take it where it knows that the values fit.
-  package var sourceType: String?
+  /// The type as the database says it that the source is; nil where it is none, or says none. A store may take it where it knows
+  /// that all values fit.
+  package var sourceType: SourceType?
+
+  package enum SourceType: Sendable, Equatable {
+    /// In words of SQLite, whose values need not be of it: `DECIMAL(10, 2)`.
+    case sqlite(String)
+    /// In words of a server, whose values are of it: `numeric(10,2)`.
+    case server(String)
+  }
 }
 
 extension PreparedSource {

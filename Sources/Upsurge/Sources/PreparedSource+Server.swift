@@ -22,7 +22,7 @@ extension PreparedSource {
     let columns = head.columns.map { column in
       InferredColumn(
         name: column.name, type: columnType(column.declaredType), examples: [], nullCount: 0,
-        declaredType: column.declaredType, sourceType: column.sourceType)
+        declaredType: column.declaredType, sourceType: column.sourceType.map { .server($0) })
     }
     var prepared = try rows(
       of: feed, columns, name: name, options: options, counter: counter, cancellation: cancellation)

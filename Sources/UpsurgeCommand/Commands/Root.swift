@@ -26,8 +26,8 @@ package struct Root: ParsableCommand {
   /// Parses the words of the command line and runs what they ask for.
   package static func main() {
     StandardStreams.fill()
+    PostgresModule.register()
     upsurge_return_freed_memory()
-    PostgresStores.register()
     var arguments = Array(CommandLine.arguments.dropFirst())
     // Before anything can go wrong with the rest of them.
     if Terminal.asksForJSON(arguments) { Terminal.beginJSON() }

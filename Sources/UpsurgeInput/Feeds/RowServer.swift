@@ -42,10 +42,10 @@ package struct RowHead: Sendable, Equatable {
     package var name: String
     /// A type whose affinity in SQLite leaves the values as they are: `INTEGER`, `DATE`, `TEXT`.
     package var declaredType: String
-    /// The type in the words of its database: `numeric(10,2)`, `timestamp with time zone`.
-    package var sourceType: String
+    /// The type in the words of its database, where every database of the kind has it: `numeric(10,2)`, `timestamp with time zone`.
+    package var sourceType: String?
 
-    package init(name: String, declaredType: String, sourceType: String) {
+    package init(name: String, declaredType: String, sourceType: String?) {
       (self.name, self.declaredType, self.sourceType) = (name, declaredType, sourceType)
     }
   }

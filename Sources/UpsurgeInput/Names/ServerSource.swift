@@ -29,7 +29,7 @@ package struct ServerSource: Sendable, Hashable {
   /// Whether a text begins as the URL of a server whose rows are read.
   package static func isServer(_ text: String) -> Bool { schemes.contains { text.hasPrefix($0 + "://") } }
 
-  private static func scheme(of url: String) -> String { String(url.prefix { $0 != ":" }) }
+  fileprivate static func scheme(of url: String) -> String { String(url.prefix { $0 != ":" }) }
 
   /// A name of a server as it may be shown and stored: the URL without its credentials, and the rows.
   package static func redacted(_ name: String) -> String {
@@ -38,7 +38,7 @@ package struct ServerSource: Sendable, Hashable {
   }
 
   /// The URL of a name, and the rows that it names.
-  private static func split(_ name: String) -> (url: String, rows: DatabaseSource.Rows?) {
+  fileprivate static func split(_ name: String) -> (url: String, rows: DatabaseSource.Rows?) {
     // A password may hold any mark.
     let start = URLText.endOfServerCredentials(name)
     let rest = name[start...]
@@ -57,5 +57,24 @@ package struct ServerSource: Sendable, Hashable {
       return (name, nil)
     }
     return (String(name[..<mark]), table.isEmpty ? nil : .table(table))
+  }
+}
+
+extension Source {
+  /// A database of a server, and the rows of it that are named.
+  package struct ServerParts {
+    /// Holds the password, so it is never shown.
+    package let url: String
+    package let rows: DatabaseSource.Rows?
+
+    /// What stands in front of `://`.
+    package var scheme: String { ServerSource.scheme(of: url) }
+  }
+
+  /// The database of a server that the source is, or is of; nil for anything else.
+  package var serverParts: ServerParts? {
+    guard case .server(let text, _) = opening else { return nil }
+    let (url, rows) = ServerSource.split(text)
+    return ServerParts(url: url, rows: rows)
   }
 }

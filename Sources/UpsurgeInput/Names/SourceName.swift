@@ -13,8 +13,7 @@ package enum SourceName {
   /// The name as it may be shown and stored: without the credentials that a URL holds (`https://***@host/…`), nor the
   /// values of parameters that are called like secrets (`?token=***`).
   package static func redacted(_ name: String) -> String {
-    if isServer(name) { return URLText.redacted(name) }
-    return switch Source.Opening(name) {
+    switch Source.Opening(name) {
     case .url: URLText.redacted(name)
     case .command: URLText.redacted(within: name)
     case .server: ServerSource.redacted(name)
@@ -24,7 +23,7 @@ package enum SourceName {
 
   /// Whether it is the URL of a database server.
   package static func isServer(_ name: String) -> Bool {
-    name.hasPrefix("postgres://") || name.hasPrefix("postgresql://")
+    ServerSource.isServer(name)
   }
 
   /// A URL that is no source, such as that of a database server, as it may be shown and stored: without its credentials, nor the

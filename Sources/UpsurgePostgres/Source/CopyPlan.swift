@@ -29,10 +29,11 @@ struct CopyPlan {
     let modifiers = (0..<looked.columnCount).map { looked.columnModifier($0) }
     let words = try connection.run(
       """
-      SELECT format_type(given.type, given.modifier)
-      FROM unnest($1::oid[], $2::int[]) WITH ORDINALITY AS given(type, modifier, place) ORDER BY given.place
+      SELECT CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace AND t.typtype <> 'p' THEN format_type(t.oid, given.modifier) END
+      FROM unnest($1::oid[], $2::int[]) WITH ORDINALITY AS given(type, modifier, place)
+        LEFT JOIN pg_type t ON t.oid = given.type ORDER BY given.place
       """, [Self.array(types), Self.array(modifiers)])
-    let names = words.rows.map { $0.text(0) ?? "" }
+    let names = words.rows.map { $0.text(0) }
     self.query = query
     columns = types.indices.map { index in
       let binary = BinaryColumn(type: types[index], modifier: modifiers[index])

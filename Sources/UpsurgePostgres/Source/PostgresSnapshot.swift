@@ -39,8 +39,10 @@ final class PostgresSnapshot: RowSnapshot {
     case .query(let query):
       return try open(CopyPlan.relation(ofQuery: query), query: query, remarks: [])
     case .table(let name):
-      let found = try asked { () throws(PostgresFailure) in try TableName(name).find(on: connection) }
-      guard let table = found else { throw try missing(name) }
+      let found = try asked { () throws(PostgresFailure) in try TableName.find(name, on: connection) }
+      guard let table = found else {
+        throw try asked { () throws(PostgresFailure) in try TableName.missing(name, on: connection) }
+      }
       let remarks: [Wording] =
         table.hasRowSecurity
         ? ["row-level security decides which rows of \(name.escapedForTerminal) this user reads"] : []
@@ -55,14 +57,6 @@ final class PostgresSnapshot: RowSnapshot {
     try plan.check()
     self.plan = plan
     return RowHead(columns: plan.columns.map(\.head), remarks: remarks)
-  }
-
-  private func missing(_ name: String) throws(UpsurgeError) -> UpsurgeError {
-    let known = try asked { () throws(PostgresFailure) in try TableName.known(on: connection, limit: 20) }
-    return UpsurgeError(
-      .unreadableInput,
-      "there is no table \(name.escapedForTerminal) in database \(connection.database.escapedForTerminal)",
-      hint: known.isEmpty ? nil : "it has: \(known.map(\.escapedForTerminal).joined(separator: ", "))")
   }
 
   // MARK: - The rows

@@ -105,7 +105,7 @@ struct TablePreparation {
     }
     let columns = zip(definition.columns, stored).map { column, found in
       let isKey = definition.keyColumns.contains { SQLName.isSame($0, column.name) }
-      return Self.column(column, found.type, given: types[SQLName.folded(column.name)], isKey: isKey)
+      return Self.column(column, found, given: types[SQLName.folded(column.name)], isKey: isKey)
     }
     let making = NewTable(
       schema: place.schema ?? "public", name: place.name, columns: columns, key: definition.keyColumns,
@@ -160,9 +160,9 @@ struct TablePreparation {
   /// What a column of a new table is in PostgreSQL: types that lose nothing; texts of a key in the order of their bytes, which no
   /// update of the system's libraries changes.
   private static func column(
-    _ column: TableDefinition.Column, _ found: ColumnType, given: String?, isKey: Bool
+    _ column: TableDefinition.Column, _ found: InferredColumn, given: String?, isKey: Bool
   ) -> NewTable.Column {
-    var type = given.map(ServerType.name) ?? ServerType.name(of: found)
+    var type = given.map(ServerType.name) ?? found.sourceType.flatMap(ServerType.name(of:)) ?? ServerType.name(of: found.type)
     if isKey, type == "text" { type += " COLLATE \"C\"" }
     if column.isNotNull { type += " NOT NULL" }
     if let value = column.defaultValue { type += " DEFAULT '\(value.replacing("'", with: "''"))'" }
@@ -171,9 +171,11 @@ struct TablePreparation {
 
   private static func affinity(of definition: String) -> Affinity {
     let type = definition.lowercased()
-    if ["bigint", "integer", "int", "smallint"].contains(where: type.hasPrefix) { return .integer }
-    if ["double precision", "real", "float"].contains(where: type.hasPrefix) { return .real }
-    return type.hasPrefix("bytea") ? .none : .text
+    if type.contains("[") { return .text }
+    let word = type.prefix { $0.isLetter || $0.isNumber }
+    if ["bigint", "integer", "int", "smallint", "int2", "int4", "int8"].contains(word) { return .integer }
+    if ["double", "real", "float", "float4", "float8"].contains(word) { return .real }
+    return word == "bytea" ? .none : .text
   }
 }
 
@@ -195,6 +197,18 @@ enum ServerType {
     case .real: "double precision"
     case .text, .any: "text"
     case .blob: "bytea"
+    }
+  }
+
+  /// A type that takes all values of a column of a database, or refuses them aloud; nil where only `text` would.
+  static func name(of source: InferredColumn.SourceType) -> String? {
+    switch source {
+    case .server(let type): return type
+    case .sqlite(let type):
+      let word = type.prefix { $0.isLetter }.uppercased()
+      // Without precision: SQLite stores what does not fit it, too.
+      if ["NUMERIC", "DECIMAL"].contains(word) { return "numeric" }
+      return ["BOOLEAN", "BOOL"].contains(word) ? "boolean" : nil
     }
   }
 
