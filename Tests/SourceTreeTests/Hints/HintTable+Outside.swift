@@ -160,6 +160,7 @@ extension HintTable {
       [
         "check user and password: the URL, PGPASSWORD, ~/.pgpass or a service file gives them, as with psql",
         "createdb makes a database; psql -l lists those of the server",
+        "give postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'",
         "the server's statement_timeout has ended it; ALTER ROLE … SET statement_timeout changes that",
         "upsurge load stores records in a server, and upsurge runs lists its runs",
       ]
