@@ -1,4 +1,5 @@
 import Testing
+import UpsurgeRecords
 
 @testable import UpsurgeInput
 
