@@ -84,12 +84,4 @@ import UpsurgeRecords
     "Other texts are no servers",
     arguments: ["postgres:/h/d#t", "mysql://h/d#t", "POSTGRES://h/d#t", "apostgres://h/d#t"])
   func others(text: String) { #expect(Source(text).kind == .file) }
-
-  @Test("A program that has no module for it says so")
-  func unregistered() {
-    let source = ServerSource("postgres://h/d#t")
-    #expect(source != nil)
-    let error = #expect(throws: UpsurgeError.self) { if let source { _ = try RowServers.find(source) } }
-    #expect(error?.message == "postgres:// is not read by this program")
-  }
 }

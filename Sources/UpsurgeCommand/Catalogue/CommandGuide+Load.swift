@@ -12,7 +12,8 @@ extension CommandGuide {
         "SOURCE",
         """
         A file, glob, URL, 'exec:COMMAND' for what a command writes, sqlite:PATH#TABLE or 'sqlite:PATH?query=SELECT …' \
-        for rows of another database, or - for standard input (the default). Several may be given.
+        for rows of another database, postgres://HOST/DATABASE#TABLE for those of a server, or - for standard input (the \
+        default). Several may be given.
         """),
     ],
     essentials: [
@@ -77,6 +78,7 @@ extension CommandGuide {
         upsurge load app.db feed 'exec:pg_dump -t feed | my-filter' --key id
         upsurge load app.db orders sqlite:shop.db#orders --key id
         upsurge load app.db feed 'sqlite:shop.db?query=SELECT id, total FROM orders' --key id
+        upsurge load app.db orders postgres://host/shop#sales.orders --key id
         upsurge load app.db items api.json --json-path data.items --flatten
         upsurge load app.db feed dirty.csv --on-error reject --rejects table
         upsurge load app.db users feed.ndjson --key id --merge coalesce --merge newer:updated_at

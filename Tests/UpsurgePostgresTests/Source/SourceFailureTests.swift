@@ -104,7 +104,7 @@ struct SourceFailureTests {
     #expect(job("postgres://u:s3cret-w0rd@127.0.0.1:1/d#t").run().exitCode == 75)
     try connection.run(
       """
-      CREATE TABLE closed (id int); DO $$ BEGIN CREATE ROLE stranger LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$
+      CREATE TABLE closed (id int); DO $$ BEGIN CREATE ROLE stranger LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$
       """)
     let stranger = job(server.socketURL(database: connection.database, user: "stranger") + "#closed").run()
     #expect(
@@ -120,7 +120,6 @@ struct SourceFailureTests {
       "postgres://u:s3cret/w0rd@h/d#t", "postgres://u@127.0.0.1:1/d?password=s3cret-w0rd#t",
       "postgres://u:12?s3cret#w0rd@127.0.0.1:1/d#t",
       "postgres://u:s3cret-w0rd@127.0.0.1:1/d?query=SELECT 1", "postgres://u:s3cret-w0rd@127.0.0.1:1/d",
-      "postgres://u:s3cret#w0rd",
       "postgres://127.0.0.1:1/d?user=u&password=s3cret-w0rd&query=SELECT 1",
       "postgresql://u:s3cret%2Dw0rd@127.0.0.1:1/d#t",
     ])
@@ -224,7 +223,7 @@ struct SourceFailureTests {
     #expect(try wait(for: "COPY%mark_limit", runs: false))
   }
 
-  @Test("A server that breaks off in the midst of the rows is said, and what is committed resumes")
+  @Test("A server that breaks off in the midst of the rows is said")
   func broken() throws {
     let query =
       "SELECT i AS id, repeat('mark_broken', 100) || pg_sleep(CASE WHEN i = 5000 THEN 60 ELSE 0 END)::text AS v FROM generate_series(1, 6000) i"
