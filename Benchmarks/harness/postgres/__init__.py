@@ -1,0 +1,3 @@
+"""`Benchmarks/run postgres`: see run.py."""
+
+from .run import add_arguments, run  # noqa: F401
