@@ -1,3 +1,3 @@
-"""`Benchmarks/run postgres`: see run.py."""
+"""`Benchmarks/run postgres`: see mode.py."""
 
-from .run import add_arguments, run  # noqa: F401
+from .mode import add_arguments, run  # noqa: F401

@@ -1,4 +1,4 @@
-"""A private PostgreSQL: initdb's defaults and fsync, on a free port of the loopback, in a temporary folder that goes when
+"""A private PostgreSQL with initdb's defaults, on a free port of the loopback, in a temporary folder that goes when
 this process ends, however it ends."""
 
 import os
@@ -21,9 +21,9 @@ USER = "bench"
 SCRIPT = """
 trap '' INT HUP TERM
 trap 'if [ -n "$server" ]; then kill -QUIT $server; wait $server; fi >/dev/null 2>&1; rm -rf "$folder"' EXIT
-"$programs/initdb" -D "$folder/data" -U "$user" -E UTF8 --no-locale -A scram-sha-256 --pwfile="$folder/password" \
+"$programs/initdb" -D "$folder/data" -U "$user" -N -E UTF8 --no-locale -A scram-sha-256 --pwfile="$folder/password" \
   >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
-"$programs/postgres" -D "$folder/data" -p $port -h 127.0.0.1 -k "" </dev/null >>"$folder/log" 2>&1 &
+"$programs/postgres" -D "$folder/data" -p $port -h 127.0.0.1 -k "" -c fsync=$fsync </dev/null >>"$folder/log" 2>&1 &
 server=$!
 count=0
 until "$programs/pg_isready" -q -h 127.0.0.1 -p $port; do
@@ -40,10 +40,11 @@ cat >/dev/null
 class Server:
     """The server, as a context: it is there inside of `with`."""
 
-    def __init__(self, programs=None):
+    def __init__(self, programs=None, fsync="on"):
         if not Path("/proc/self/stat").is_file():
             stop("the processor time of the server is read from /proc: this runs on Linux")
         self.programs = programs_of(programs)
+        self.fsync = fsync
         self.password = secrets.token_hex(8)
         self.ticks = os.sysconf("SC_CLK_TCK")
 
@@ -59,7 +60,7 @@ class Server:
             self.port = probe.getsockname()[1]
         environment = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"), "programs": str(self.programs), "folder": str(self.folder),
-            "user": USER, "port": str(self.port)}
+            "user": USER, "port": str(self.port), "fsync": self.fsync}
         identity = {"user": system.pw_uid, "group": system.pw_gid, "extra_groups": []} if system else {}
         self.shell = subprocess.Popen(
             ["/bin/sh", "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
@@ -96,10 +97,8 @@ class Server:
         return self.sql("postgres", "SHOW server_version")
 
     def copy_database(self, template, name):
-        """Makes a database anew as a copy of another one's files: its tables are as vacuumed as they were there."""
-        strategy = " STRATEGY file_copy" if int(self.sql("postgres", "SHOW server_version_num")) >= 150000 else ""
-        self.sql("postgres", f"DROP DATABASE IF EXISTS {name} WITH (FORCE)",
-                 f"CREATE DATABASE {name} TEMPLATE {template}{strategy}")
+        """Makes a database anew as a copy of another one's pages: its tables are as vacuumed as they were there."""
+        self.sql("postgres", f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", f"CREATE DATABASE {name} TEMPLATE {template}")
 
     def log_position(self):
         return self.sql("postgres", "SELECT pg_current_wal_insert_lsn()")

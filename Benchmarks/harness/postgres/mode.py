@@ -43,23 +43,23 @@ def run(arguments):
     is_trial = arguments.rows < TRIAL and arguments.rounds is None
     rounds = arguments.rounds or (1 if is_trial else 5)
     deliveries = Deliveries(folder, arguments.rows, arguments.seed)
-    with Server(arguments.server) as server:
-        found = measured(arguments, chosen, rounds, is_trial, Bench(
-            server, deliveries, [classes[name](server, folder, installed) for name in names]))
+    with Server(arguments.server, "off" if is_trial else "on") as server:
+        bench = Bench(server, deliveries, [classes[name](server, folder, installed) for name in names], is_trial)
+        found = measured(arguments, chosen, rounds, bench)
         found["versions"] = {"PostgreSQL": server.version(), **installed.versions()}
     results.keep(arguments, "postgres", found)
     if not is_trial and any(check["reached"] is False for check in found["checks"]):
         raise SystemExit(1)
 
 
-def measured(arguments, chosen, rounds, is_trial, bench):
-    print(f"narrow, {arguments.rows:,} rows by key, seed {arguments.seed}, PostgreSQL {bench.server.version()}, fsync on\n"
+def measured(arguments, chosen, rounds, bench):
+    print(f"narrow, {arguments.rows:,} rows by key, seed {arguments.seed}, PostgreSQL {bench.server.version()}, fsync {bench.server.fsync}\n"
           f"machine: {machine()}", flush=True)
     picked = {name: one for name, one in scenarios.EVERY.items() if name in chosen}
     bench.prepare(any(one.operation == "upsert" for one in picked.values()))
     runs = {}
     for name, scenario in picked.items():
-        runs[name] = bench.compare(scenario, rounds, is_trial)
+        runs[name] = bench.compare(scenario, rounds)
         rows = arguments.rows if name != "sparse" else -(-arguments.rows // 100)
         print_runs(f"{scenario.title}: {rows:,} records", runs[name], rows)
     sequences = bench.sequence_values(min(arguments.rows, 20_000)) if "sequence" in chosen else {}
