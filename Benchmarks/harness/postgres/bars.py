@@ -5,12 +5,12 @@ from .. import series
 from .bench import median
 from .scenarios import EVERY
 
-FLOORS = ("floor, unlogged", "floor, keyed")
+FLOORS = ("unlogged floor", "keyed floor")
 BARS_ROWS = 2_000_000
 
 # Bar, row, the contender whose time is divided by upsurge's, how often that is asked.
 RATIOS = (
-    (1, "new", "psql", 1.3), (1, "new", "floor, unlogged", 0.5), (1, "new-shuffled", "floor, keyed", 2.0),
+    (1, "new", "psql", 1.3), (1, "new", "unlogged floor", 0.5), (1, "new-shuffled", "keyed floor", 2.0),
     (1, "new-shuffled", "psql", None), (2, "same", "psql", 6.0), (3, "one", "psql", 4.5), (3, "all", "psql", 0.95),
     (3, "one-shuffled", "psql", 2.5), (4, "same", "dlt", 8.0), (4, "same", "Sling", 8.0))
 # Bar, row, what is at most this share of psql's.

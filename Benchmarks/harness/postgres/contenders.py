@@ -35,7 +35,7 @@ class Contender:
 class UnloggedFloor(Contender):
     """COPY in the binary format into an unlogged table without an index: what PostgreSQL costs when nothing else does."""
 
-    name = "floor, unlogged"
+    name = "unlogged floor"
     is_floor = True
     operations = ("insert",)
     new_table = f"CREATE UNLOGGED TABLE narrow ({data.DEFINITION})"
@@ -47,7 +47,7 @@ class UnloggedFloor(Contender):
 class KeyedFloor(UnloggedFloor):
     """The same COPY into the table that is asked for: logged, with its key."""
 
-    name = "floor, keyed"
+    name = "keyed floor"
     new_table = Contender.new_table
 
 

@@ -7,7 +7,7 @@ from ..measure import machine, stop
 from . import contenders as every
 from . import bars, rejects, scenarios
 from .bench import Bench, print_runs
-from .data import Deliveries
+from .data import SPARSE, Deliveries
 from .installed import Installed
 from .server import Server
 
@@ -15,12 +15,12 @@ TRIAL = 100_000  # with fewer rows the script is tried, not the contenders
 
 
 def add_arguments(parser):
-    names = "; ".join(one.name for one in every.EVERY)
+    names = ", ".join(one.name for one in every.EVERY)
     parser.add_argument("--rows", type=int, default=2_000_000, help="narrow rows of the table (2000000)")
     parser.add_argument("--seed", type=int, default=42, help="of the generated rows (42)")
     parser.add_argument(
         "--rounds", type=int, help=f"times each contender runs (5; 1 with fewer than {TRIAL:,} rows); slow ones half of them")
-    parser.add_argument("--contenders", metavar="A;B", help=f"of {names} (all that install)")
+    parser.add_argument("--contenders", metavar="A,B", help=f"of {names} (all that install)")
     parser.add_argument(
         "--rows-of", metavar="A,B", help=f"rows of the table of results: of {', '.join(scenarios.EVERY)}, rejects, sequence (all)")
     parser.add_argument("--memory", type=int, default=64, metavar="MIB", help="upsurge's --memory, in MiB (64)")
@@ -31,9 +31,9 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    chosen = split(arguments.rows_of, ",", [*scenarios.EVERY, "rejects", "sequence"])
+    chosen = split(arguments.rows_of, [*scenarios.EVERY, "rejects", "sequence"])
     classes = {one.name: one for one in every.EVERY}
-    names = split(arguments.contenders, ";", list(classes))
+    names = split(arguments.contenders, list(classes))
     folder = tools.scratch(arguments.scratch)
     installed = Installed(folder)
     every.Upsurge.options = ["--memory", f"{arguments.memory}MiB", *arguments.upsurge_options.split()]
@@ -57,11 +57,12 @@ def measured(arguments, chosen, rounds, bench):
           f"machine: {machine()}", flush=True)
     picked = {name: one for name, one in scenarios.EVERY.items() if name in chosen}
     bench.prepare(any(one.operation == "upsert" for one in picked.values()))
-    runs = {}
+    runs, tables = {}, []
     for name, scenario in picked.items():
         runs[name] = bench.compare(scenario, rounds)
-        rows = arguments.rows if name != "sparse" else -(-arguments.rows // 100)
-        print_runs(f"{scenario.title}: {rows:,} records", runs[name], rows)
+        records = -(-arguments.rows // SPARSE) if name == "sparse" else arguments.rows
+        print_runs(f"{scenario.title}: {records:,} records", runs[name], records)
+        tables.append({"title": scenario.title, "records": records, "runs": runs[name]})
     sequences = bench.sequence_values(min(arguments.rows, 20_000)) if "sequence" in chosen else {}
     for name, count in sequences.items():
         print(f"{name}: {count:,} values drawn from a sequence by the same rows again")
@@ -70,14 +71,14 @@ def measured(arguments, chosen, rounds, bench):
     checks = bars.checks(runs, sequences, rejected, arguments.memory)
     bars.print_checks(checks, arguments.rows, rounds)
     return {
-        "rows": arguments.rows, "rounds": rounds, "runs": runs, "sequence_values": sequences, "rejects": rejected,
+        "rows": arguments.rows, "rounds": rounds, "scenarios": tables, "sequence_values": sequences, "rejects": rejected,
         "left_out": bench.left_out, "checks": [vars(check) for check in checks]}
 
 
-def split(given, separator, known):
+def split(given, known):
     """The words of an option, or all that are known."""
-    words = [word.strip() for word in given.split(separator)] if given else known
+    words = [word.strip() for word in given.split(",")] if given else known
     unknown = [word for word in words if word not in known]
     if unknown:
-        stop(f"there is no {unknown[0]}: name some of {f'{separator} '.join(known)}")
+        stop(f"there is no {unknown[0]}: name some of {', '.join(known)}")
     return words

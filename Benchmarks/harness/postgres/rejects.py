@@ -28,7 +28,7 @@ def counted(bench, upsurge, arguments):
         count = min(count, rows // 10)
         path, places = bad_delivery(bench.deliveries, rows, count, arguments.seed)
         found[what] = load(bench, upsurge, path, places, rows, statements)
-        print(f"{what}: {found[what]}", flush=True)
+        print(f"{what}: {found[what]['note']}", flush=True)
     return found
 
 
