@@ -40,8 +40,14 @@ def ratio(runs, bar, name, slow, asked):
     if not has(runs, name, slow, "upsurge"):
         return Check(bar, what, text)
     value = series.ratio(runs[name], slow, "upsurge", "seconds")
+    work = processor(runs[name][slow]) / max(processor(runs[name]["upsurge"]), 0.01)
     return Check(bar, what, text, value["of_medians"], value["of_medians"] >= asked if asked else None, value["min"],
-                 value["max"])
+                 value["max"], f"of processor time, client and server: {work:.2f}")
+
+
+def processor(runs):
+    """Seconds that a busy machine changes less than those of the clock."""
+    return median(runs, "server cpu s") + median(runs, "cpu s")
 
 
 def share(runs, bar, name, asked):
@@ -60,7 +66,7 @@ def best_peer(runs, name):
     if best is None:
         return Check(4, f"{EVERY[name].title}: the best other program / upsurge", f">= {asked:.2f}")
     check = ratio(runs, 4, name, best, asked)
-    check.note = f"{best} is the best other program"
+    check.note = f"{best} is the best other program{'; ' if check.note else ''}{check.note}"
     return check
 
 
