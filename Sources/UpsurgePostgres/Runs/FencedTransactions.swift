@@ -73,14 +73,14 @@ package final class FencedTransactions {
           return pending
         }
         if standing.position != before { throw takenOver }
+        // Now it is sure that nothing of the attempts so far stands.
+        pending = nil
         let result = try body(connection)
         guard try runs.advance(run, to: after, connection) else { throw takenOver }
         pending = result
         if try commit(connection) { return result }
-        pending = nil
         throw PostgresFailure(.other, "the server has rolled the transaction back")
       } catch {
-        if error.kind == .outcomeUnknown { connection = nil } else if error.kind != .connectionLost { pending = nil }
         try recover(from: error, since: begun, &waits, &attempts)
       }
     }
