@@ -134,6 +134,7 @@ public enum ProxyEvent: Sendable, Equatable {
   case delayed(Int, at: String)
   case closed(Int)
 
+  public var isConnection: Bool { if case .connected = self { true } else { false } }
   public var isCut: Bool { if case .cut = self { true } else { false } }
   public var isAnswer: Bool { if case .answered = self { true } else { false } }
 }
