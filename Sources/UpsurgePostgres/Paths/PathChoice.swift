@@ -42,8 +42,8 @@ package struct PathChoice: Sendable, Equatable {
     } else {
       base = Reasoned(path: .delta, reason: "records of different keys have nothing to do with one another")
     }
-    appendObjection = Self.objection(toAppend: shape)
-    walkObjection = Self.objection(toWalk: shape)
+    appendObjection = Self.objection(toCopiesOf: capabilities.family) ?? Self.objection(toAppend: shape)
+    walkObjection = Self.objection(toCopiesOf: capabilities.family) ?? Self.objection(toWalk: shape)
     // Where new rows are only told from others in a snapshot, the delta path needs none.
     unnestsSmall = !Self.lacksNeeded(shape) && !(base.path == .delta && OrderedPlan(shape, capabilities).needsSnapshot)
   }
@@ -105,6 +105,11 @@ package struct PathChoice: Sendable, Equatable {
     guard shape.table.kind == .table, let columns = index.columns, index.predicate == nil else { return false }
     return columns.allSatisfy { name in !shape.columns.contains { $0.name == name } }
       && columns.contains { shape.table.column($0)?.sequence != nil }
+  }
+
+  /// Why rows are neither copied into the table nor out of it; nil where they may be.
+  private static func objection(toCopiesOf family: ServerFamily) -> String? {
+    family.keepsDDLInTransactions ? nil : "COPY of \(family.name) is not that of PostgreSQL"
   }
 
   private static func objection(toAppend shape: RecordShape) -> String? {

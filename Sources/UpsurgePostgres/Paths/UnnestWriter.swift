@@ -38,7 +38,7 @@ struct UnnestStore {
     self.connection = connection
     plan = OrderedPlan(shape, capabilities)
     keepsArrival = PathChoice.objection(toDelta: shape, capabilities) != nil
-    head = capabilities.family.keepsDDLInTransactions ? Halving.head : "SAVEPOINT upsurge_part"
+    head = capabilities.family.defersConstraints ? Halving.head : "SAVEPOINT upsurge_part"
   }
 
   func store(

@@ -84,15 +84,15 @@ package final class FencedTransactions {
           return pending.result
         }
         if standing.position != before { throw takenOver }
+        // Now it is sure that nothing of the attempts so far stands.
+        pending = nil
         let (result, after) = try body(connection)
         precondition(isLast || before != after.position, "a part that moves nothing cannot be told from none")
         guard try runs.advance(run, to: after, isComplete: isLast, connection) else { throw takenOver }
         pending = (result, after.position)
         if try commit(connection) { return result }
-        pending = nil
         throw PostgresFailure(.other, "the server has rolled the transaction back")
       } catch {
-        if error.kind == .outcomeUnknown { connection = nil } else if error.kind != .connectionLost { pending = nil }
         try recover(from: error, since: begun, &waits, &attempts)
       }
     }

@@ -47,6 +47,9 @@ package enum ServerFamily: Sendable, Equatable {
     }
   }
 
+  /// Whether a constraint can wait for the end of the transaction, and SET CONSTRAINTS ends the wait. CockroachDB knows neither.
+  package var defersConstraints: Bool { self != .cockroachDB }
+
   private static let unfit: [ServerFamily] = [
     .refused(name: "Aurora DSQL", reason: "it has no COPY, no temporary tables and no savepoints"),
     .refused(name: "Redshift", reason: "it has no COPY FROM STDIN, and its keys are not enforced"),
