@@ -21,21 +21,26 @@ import Testing
   static let exceptions = [
     // Options of other programs.
     Exception("UpsurgeInput/Feeds/HTTPFetcher.swift", ["compressed"], "of curl, in a source that helps"),
-    Exception("UpsurgeInput/ZstdSource.swift", ["long"], "of zstd, which makes a file that takes less memory"),
+    Exception(
+      "UpsurgeInput/ZstdSource.swift", ["long"], "of zstd, which makes a file that takes less memory"),
     Exception("UpsurgeInput/ForeignFormat.swift", ["format"], "of avro, in a source that helps"),
     Exception("UpsurgeBench/BenchPeer.swift", ["csv", "pk"], "of sqlite-utils, which a benchmark runs"),
     Exception("UpsurgeBench/BenchPeer.swift", ["schema", "skip"], "of .import in the shell of SQLite"),
     Exception("UpsurgeBench/BenchRun.swift", ["version"], "of the programs that a benchmark runs"),
     // Variables of style sheets.
-    Exception("UpsurgeRecords/HTMLPage.swift", ["bad", "good", "ink", "line", "paper", "soft", "track"], "a style sheet"),
+    Exception(
+      "UpsurgeRecords/HTMLPage.swift", ["bad", "good", "ink", "line", "paper", "soft", "track"],
+      "a style sheet"),
     Exception(
       "UpsurgeMirror/Status/MirrorReport+HTML.swift",
       ["bad", "good", "inserted", "line", "rejected", "swept", "time", "updated"], "a style sheet"),
     Exception(
-      "UpsurgeBench/BenchReport+HTML.swift", ["floor", "ink", "line", "pattern", "peer", "soft", "upsurge"], "a style sheet"),
+      "UpsurgeBench/BenchReport+HTML.swift", ["floor", "ink", "line", "pattern", "peer", "soft", "upsurge"],
+      "a style sheet"),
     // The two dashes alone.
     Exception("UpsurgeRecords/Wording.swift", [""], "the one place where a term becomes an option"),
-    Exception("UpsurgeRecords/Wording+Stored.swift", [""], "a term of a later version, which this one does not know"),
+    Exception(
+      "UpsurgeRecords/Wording+Stored.swift", [""], "a term of a later version, which this one does not know"),
     Exception("UpsurgeState/Runs/RunCommand.swift", [""], "ends the options of a command line"),
     Exception("UpsurgeSQLite/SQL/SQLScanner.swift", [""], "a comment of SQL"),
     Exception("Upsurge/Sources/ForeignText.swift", [""], "a comment of HTML"),
@@ -93,6 +98,8 @@ import Testing
   func rules() {
     #expect(Self.options(in: "give --key COLS, --key-where=a") == ["key", "key-where"])
     #expect(Self.options(in: "--") == [""] && Self.options(in: "give --… COLS") == ["…"])
-    #expect(Self.options(in: "a -- b").isEmpty && Self.options(in: "---a").isEmpty && Self.options(in: "-->").isEmpty)
+    #expect(
+      Self.options(in: "a -- b").isEmpty && Self.options(in: "---a").isEmpty
+        && Self.options(in: "-->").isEmpty)
   }
 }
