@@ -111,6 +111,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport",
       resources: [.copy("Fixtures")]),
+    // Databases of the tests' own, and batches and rows as values.
+    .target(
+      name: "SQLiteSupport", dependencies: ["UpsurgeSQLite", "UpsurgeRecords", "CSQLite"], path: "Tests/SQLiteSupport"),
     // A PostgreSQL of the tests' own.
     .target(name: "PostgresSupport", path: "Tests/PostgresSupport"),
     // The slow, obvious parsers and the drivers that compare the fast ones with them.
@@ -154,10 +157,18 @@ let package = Package(
     .testTarget(name: "UpsurgeExamplesTests", dependencies: ["UpsurgeExamples", "TestSupport"]),
     .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "UpsurgeRecords", "TestSupport"]),
     .testTarget(
+      name: "UpsurgeSQLiteTests",
+      dependencies: ["UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport", "TestSupport", "CSQLite"]),
+    .testTarget(
+      name: "UpsurgePlanTests", dependencies: ["UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport"]),
+    .testTarget(
+      name: "UpsurgeStateTests",
+      dependencies: ["UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport", "TestSupport"]),
+    .testTarget(
       name: "UpsurgeStorageTests",
       dependencies: [
-        "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "TestSupport",
-        "CScan", "CSQLite",
+        "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport",
+        "TestSupport", "CScan", "CSQLite",
       ]),
     .testTarget(name: "UpsurgeBenchTests", dependencies: ["UpsurgeBench", "Upsurge", "TestSupport"]),
     .testTarget(
@@ -205,7 +216,8 @@ if let part = Context.environment["UPSURGE_PART"] {
   let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
   let commandTargets = [
-    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres", "PostgresSupport", "FuzzTargets", "Oracles",
+    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres", "PostgresSupport", "SQLiteSupport",
+    "FuzzTargets", "Oracles",
   ]
   let dropped: (Target) -> Bool =
     switch part {

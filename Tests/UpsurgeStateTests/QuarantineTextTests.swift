@@ -1,3 +1,4 @@
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords
@@ -142,7 +143,7 @@ import UpsurgeRecords
 }
 
 /// The values of a record of a batch.
-func cells(_ batch: borrowing Batch, _ record: Int) -> [Value] {
+private func cells(_ batch: borrowing Batch, _ record: Int) -> [Value] {
   var values: [Value] = []
   for index in 0..<batch.columnCount {
     let cell = batch.cells[record * batch.columnCount + index]

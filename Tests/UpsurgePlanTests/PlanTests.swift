@@ -1,3 +1,4 @@
+import SQLiteSupport
 import Testing
 import UpsurgeRecords
 
@@ -10,7 +11,7 @@ import UpsurgeRecords
   ) throws -> UpsertPlan {
     let connection = try TemporaryDatabase().open(table)
     guard let schema = try TableSchema.read(connection, table: "t") else {
-      throw TransactionTests.MissingTable()
+      throw UpsurgeError(.usage, "no table t")
     }
     return try UpsertPlan(schema: schema, key: key, mode: mode, columns: BatchMaker(columns).columns)
   }
@@ -39,21 +40,6 @@ import UpsurgeRecords
         ["a", "b"], mode: .insert
       ).sql()
         == "INSERT OR ABORT INTO \"t\" (\"a\", \"b\") VALUES (?, ifnull(?, 5))")
-  }
-
-  /// SQLite takes no expression deeper than 1,000; each column adds one or two conditions.
-  @Test(arguments: ["INT", ""]) func asManyColumnsAsATableMayHave(type: String) throws {
-    let names = (0..<1500).map { "c\($0)" }
-    let columns = names.dropFirst().map { "\($0) \(type)" }.joined(separator: ", ")
-    let connection = try TemporaryDatabase().open("CREATE TABLE t(c0 INTEGER PRIMARY KEY, \(columns))")
-    func row(_ key: Int64, changing index: Int? = nil) -> [Value] {
-      (0..<1500).map { $0 == 0 ? .integer(key) : .integer($0 == index ? -1 : Int64($0)) }
-    }
-    _ = try load(connection, "t", names, [row(1), row(2), row(3), row(4)])
-    let again = [row(1), row(2, changing: 1), row(3, changing: 1499), row(4, changing: 700), row(5)]
-    let (writer, rejects) = try load(connection, "t", names, again)
-    #expect(rejects.isEmpty)
-    #expect(writer.ledger.text == "read 5 inserted 1 updated 3 unchanged 1")
   }
 
   @Test func theTargetNamesItsCollationWhereItMustBeTold() throws {
@@ -124,6 +110,28 @@ import UpsurgeRecords
       let said = (error as? UpsurgeError)?.description
       if said != text { Issue.record("\(said ?? "")") }
       return said == text
+    }
+  }
+
+  @Test func aKeyOfAllRowsCanBeAskedFor() throws {  // p03
+    let database = TemporaryDatabase()
+    let connection = try database.open(
+      "CREATE TABLE acct(id INTEGER PRIMARY KEY,email TEXT,active INT,n INT);"
+        + "CREATE UNIQUE INDEX acct_active ON acct(email) WHERE active=1;")
+    guard let schema = try TableSchema.read(connection, table: "acct") else { return }
+    let columns = ["email", "active", "n"].compactMap { schema.columnTarget($0, spellingPolicy: .warn) }
+    do throws(UpsurgeError) {
+      _ = try UpsertPlan(
+        schema: schema, rules: UpsertRules(target: .columns(["email"], where: "")), columns: columns)
+      Issue.record("the key was taken")
+    } catch {
+      #expect(
+        error.description == """
+          table acct has no PRIMARY KEY or UNIQUE index on (email); its keys are: PRIMARY KEY (id); \
+          UNIQUE (email) WHERE active=1
+            fix: --create-key makes it: CREATE UNIQUE INDEX "acct_email_key" ON "acct" ("email")
+          """)
+      #expect(error.code == .usage)
     }
   }
 }
