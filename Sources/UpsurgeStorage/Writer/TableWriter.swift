@@ -126,7 +126,8 @@ package final class TableWriter {
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
       try log.shareMemory(with: batch)
       begin(batch)
-      try store(batch)
+      let (record, reject) = try firstNew(of: batch)
+      try store(batch, record..<batch.recordCount, rejects: reject..<batch.rejects.count)
       end(batch)
       try commitIfDue()
     } catch {
