@@ -113,7 +113,8 @@ let package = Package(
       resources: [.copy("Fixtures")]),
     // Databases of the tests' own, and batches and rows as values.
     .target(
-      name: "SQLiteSupport", dependencies: ["UpsurgeSQLite", "UpsurgeRecords", "CSQLite"], path: "Tests/SQLiteSupport"),
+      name: "SQLiteSupport", dependencies: ["UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "CSQLite"],
+      path: "Tests/SQLiteSupport"),
     // A PostgreSQL of the tests' own.
     .target(name: "PostgresSupport", path: "Tests/PostgresSupport"),
     // The slow, obvious parsers and the drivers that compare the fast ones with them.

@@ -7,7 +7,7 @@ import UpsurgeRecords
 
 @Suite struct PlanTests {
   private func plan(
-    _ table: String, _ columns: [String], key: [String] = [], mode: UpsertPlan.Mode? = nil
+    _ table: String, _ columns: [String], key: [String] = [], mode: WriteMode? = nil
   ) throws -> UpsertPlan {
     let connection = try TemporaryDatabase().open(table)
     guard let schema = try TableSchema.read(connection, table: "t") else {
@@ -50,14 +50,14 @@ import UpsurgeRecords
 
   @Test(
     arguments: [
-      ("CREATE TABLE t(a PRIMARY KEY, b)", ["a", "b"], UpsertPlan.Mode.upsert, ["a"]),
+      ("CREATE TABLE t(a PRIMARY KEY, b)", ["a", "b"], WriteMode.upsert, ["a"]),
       ("CREATE TABLE t(a PRIMARY KEY, b)", ["b"], .insert, []),
       ("CREATE TABLE t(a, b)", ["a", "b"], .insert, []),
       ("CREATE TABLE t(a, b, PRIMARY KEY (b, a))", ["a", "b"], .upsert, ["b", "a"]),
       ("CREATE TABLE t(a UNIQUE, b)", ["a", "b"], .insert, []),
-    ] as [(String, [String], UpsertPlan.Mode, [String])])
+    ] as [(String, [String], WriteMode, [String])])
   func withoutAKeyThePrimaryKeyDecides(
-    _ table: String, _ columns: [String], _ mode: UpsertPlan.Mode, _ key: [String]
+    _ table: String, _ columns: [String], _ mode: WriteMode, _ key: [String]
   ) throws {
     let made = try plan(table, columns)
     #expect(made.mode == mode)
@@ -99,12 +99,12 @@ import UpsurgeRecords
         "the key column a is not in the input\n  fix: --key takes names of: b"
       ),
       (
-        "CREATE TABLE t(a, b)", ["b"], [], UpsertPlan.Mode.upsert,
+        "CREATE TABLE t(a, b)", ["b"], [], WriteMode.upsert,
         "mode upsert needs a key, and table t has no PRIMARY KEY in the input\n  fix: --key COLS names the columns that say which row a record is about"
       ),
-    ] as [(String, [String], [String], UpsertPlan.Mode?, String)])
+    ] as [(String, [String], [String], WriteMode?, String)])
   func refusals(
-    _ table: String, _ columns: [String], _ key: [String], _ mode: UpsertPlan.Mode?, _ text: String
+    _ table: String, _ columns: [String], _ key: [String], _ mode: WriteMode?, _ text: String
   ) {
     #expect { try plan(table, columns, key: key, mode: mode) } throws: { error in
       let said = (error as? UpsurgeError)?.description

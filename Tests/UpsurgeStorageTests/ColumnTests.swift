@@ -87,7 +87,7 @@ import UpsurgeRecords
   }
 
   /// More shapes than the statement cache keeps.
-  @Test(arguments: [UpsertPlan.Mode.upsert, .insert]) func everyShapeKeepsItsMeaning(_ mode: UpsertPlan.Mode)
+  @Test(arguments: [WriteMode.upsert, .insert]) func everyShapeKeepsItsMeaning(_ mode: WriteMode)
     throws
   {
     let database = TemporaryDatabase()

@@ -38,7 +38,7 @@ struct Cut: CustomStringConvertible {
 /// Loads rows with the writer.
 func load(
   _ connection: Connection, _ table: String, _ columns: [String], _ rows: [[Value]], key: [String] = [],
-  mode: UpsertPlan.Mode? = nil, cut: Cut = Cut(), onError: ErrorPolicy = .reject,
+  mode: WriteMode? = nil, cut: Cut = Cut(), onError: ErrorPolicy = .reject,
   settings given: WriterSettings = WriterSettings(), rejecting: Set<Int> = [],
   observer: (any RecordObserver)? = nil
 ) throws(UpsurgeError) -> (writer: TableWriter, rejects: [Reject]) {
@@ -67,6 +67,15 @@ func load(
   try writer.sweep()
   try writer.finish()
   return (writer, kept.rejects)
+}
+
+extension TableWriter {
+  /// Says that the records of the next batches have other columns, which a load says with the first such batch.
+  func setColumns(_ columns: [ColumnTarget]) throws(UpsurgeError) {
+    if columns == plan.columns { return }
+    try storeGathered()
+    do throws(UpsurgeError) { try adopt(columns, at: nil) } catch { throw fail(error) }
+  }
 }
 
 /// Takes what a writer rejects.

@@ -7,8 +7,6 @@ import UpsurgeSQLite
 /// Made from what the database says of the table; knows no connection. Its SQL is in `UpsertPlan+Insert.swift`
 /// and `UpsertPlan+ByKey.swift`, the choice between single rows and many rows a statement in `StatementForm.swift`.
 public struct UpsertPlan: Sendable, Equatable {
-  package typealias Mode = WriteMode
-
   /// One slot of the records that goes into a column.
   package struct Slot: Sendable, Equatable {
     /// Index of the cell in a record.
@@ -95,13 +93,6 @@ public struct UpsertPlan: Sendable, Equatable {
     newerColumn = try UpsertPlan.newerColumn(
       rules, schema: schema, input: names, isUnknownTable: isUnknownTable)
     if !isUnknownTable { try checkMode() }
-  }
-
-  package init(
-    schema: TableSchema, key: [String] = [], mode: WriteMode? = nil, columns: [ColumnTarget]
-  ) throws(UpsurgeError) {
-    let target: ConflictTarget = key.isEmpty ? .primaryKey : .columns(key)
-    try self.init(schema: schema, rules: UpsertRules(target: target, mode: mode), columns: columns)
   }
 
   /// Plans the request for another set of input columns, or after the table has changed.
