@@ -63,8 +63,8 @@ extension TableWriter {
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
   ) throws(UpsurgeError) {
     for stage in stages.list { stage.willStoreRun() }
-    if let claims = stages.claims, claims.looksBefore {
-      try claims.storeUnedited(batch, in: order, from: start, to: end)
+    if let rowState = stages.rowState, rowState.looksBefore {
+      try rowState.storeUnedited(batch, in: order, from: start, to: end)
     } else {
       try storeRun(batch, in: order, from: start, to: end)
     }

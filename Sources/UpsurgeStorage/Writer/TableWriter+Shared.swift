@@ -47,7 +47,7 @@ extension TableWriter {
     guard let row else { return }
     try stages.sweep?.seen?.insert(row)
     if outcome == .inserted || outcome == .updated || outcome == .unchanged {
-      try stages.claims?.note(row)
+      try stages.rowState?.note(row)
     }
   }
 
@@ -75,7 +75,7 @@ extension TableWriter {
     undo()
     tally.ledger = ledger
     tally.rejectsByReason = reasons
-    stages.claims?.localEdits = localEdits
+    stages.rowState?.localEdits = localEdits
     isDone = true
   }
 
