@@ -213,7 +213,7 @@ private struct MemberWriters {
     let transfer = try SQLiteTransfer(
       connection: connection, table: table, upkeep: upkeep, load.storeContext, keeper: keeper, resumed: nil,
       behind: before?.writing.transfer)
-    transfer.lastKept = try KeptTable.lastID(connection)
+    transfer.lastQuarantined = try QuarantineTable.lastID(connection)
     let writing = Writing(transfer, into: table, of: load, isResumed: false)
     return LoadGroup.Part(run: load, writing: writing)
   }

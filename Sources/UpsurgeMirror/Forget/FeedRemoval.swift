@@ -91,7 +91,7 @@ public struct FeedRemoval: Sendable {
     let schema = try TableSchema.read(connection, table: table)
     self.table = schema?.name ?? table
     ownership = try Ownership(records, of: self.table, on: connection)
-    waitingCount = try KeptTable.orphanCount(of: table, on: connection)
+    waitingCount = try QuarantineTable.orphanCount(of: table, on: connection)
     guard let schema, schema.kind == .table else {
       (rowCount, keptCount) = (0, 0)
       return
@@ -131,14 +131,14 @@ public struct FeedRemoval: Sendable {
         hint: "look again which rows would go")
     }
     try RunTable.forgetOpen(table, on: connection)
-    var removed = Removed(rowCount: 0, waitingCount: try KeptTable.orphanCount(of: table, on: connection))
+    var removed = Removed(rowCount: 0, waitingCount: try QuarantineTable.orphanCount(of: table, on: connection))
     if let schema = try TableSchema.read(connection, table: table), schema.kind == .table {
       let rows = try Rows(of: schema, ownership, on: connection)
       (removed.rowCount, removed.keptCount) = try rows.counts(on: connection)
       try connection.execute("DELETE FROM \(rows.gone)")
     }
     for layout in Self.notes { try forget(layout, on: connection) }
-    try KeptTable.removeOrphans(of: table, on: connection)
+    try QuarantineTable.removeOrphans(of: table, on: connection)
     return removed
   }
 

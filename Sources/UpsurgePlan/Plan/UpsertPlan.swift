@@ -38,7 +38,7 @@ public struct UpsertPlan: Sendable, Equatable {
   /// Names of input columns that are left out because the table computes them.
   public let skippedColumns: [String]
   /// Cells whose column the table lacks; a record with a value in one of them is quarantined.
-  package let homelessCells: [Int]
+  package let unknownCells: [Int]
   /// The cell that says whether a record is a delete.
   package let tombstoneCell: Int?
   /// The columns of the input, one for each cell of a record.
@@ -63,7 +63,7 @@ public struct UpsertPlan: Sendable, Equatable {
   /// Matches the input's columns and the key against the table.
   /// - Parameters:
   ///   - columns: the columns of the input, one for each cell of a record.
-  ///   - toleratesUnknownColumns: whether columns that the table lacks become `homelessCells`.
+  ///   - toleratesUnknownColumns: whether columns that the table lacks become `unknownCells`.
   /// - Throws: `usage` when no key of the table matches, or the mode or a rule cannot be; `guardRefused` when the
   ///   table lacks columns of the input.
   package init(
@@ -78,7 +78,7 @@ public struct UpsertPlan: Sendable, Equatable {
       throw UpsertPlan.lacking(matched.missing.map { columns[$0].name }, table: schema.name)
     }
     skippedColumns = matched.skipped
-    homelessCells = matched.missing
+    unknownCells = matched.missing
     tombstoneCell = try UpsertPlan.tombstoneCell(rules, columns: columns)
     let names = matched.slots.map { schema.columns[$0.columnIndex].name }
     let isUnknownTable = schema.columns.isEmpty && toleratesUnknownColumns

@@ -142,7 +142,7 @@ extension TableWriter {
       for stage in stages.watching { try stage.didFail(record, nil) }
       try reject(nullKey(batch, record), in: batch)
       return last
-    case .homeless:
+    case .quarantined:
       for stage in stages.watching { try stage.didFail(record, nil) }
       try quarantine(batch, record)
       return last

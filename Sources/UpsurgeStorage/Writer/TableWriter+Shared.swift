@@ -87,7 +87,7 @@ extension TableWriter {
   }
 
   /// Whether a kept record of an earlier delivery is one that this delivery would have, were it still true.
-  package func hasReplaced(_ record: KeptRecord) -> Bool {
+  package func hasReplaced(_ record: QuarantinedRecord) -> Bool {
     guard let rules = settings.delivery.snapshot, rules.sweep != .none else { return false }
     return sweepsAllRows(rules) || sourceNames.contains(record.position.file)
   }
