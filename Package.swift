@@ -53,7 +53,7 @@ let package = Package(
       dependencies: ["CScan", "CSQLite", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(
       name: "UpsurgeBulk",
-      dependencies: ["UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
+      dependencies: ["UpsurgeStorage", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(
       name: "Upsurge",
       dependencies: [
@@ -81,6 +81,9 @@ let package = Package(
       name: "UpsurgeMacros",
       dependencies: [
         .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ]),
     .target(
@@ -97,12 +100,16 @@ let package = Package(
       ]),
     // What the README and the articles show, compiled and run by the tests.
     .executableTarget(
-      name: "UpsurgeExamples", dependencies: ["Upsurge", "UpsurgeModels", "UpsurgeMirror", "UpsurgeGRDB"]),
+      name: "UpsurgeExamples",
+      dependencies: [
+        "Upsurge", "UpsurgeModels", "UpsurgeMirror", "UpsurgeGRDB",
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
+      ]),
     .executableTarget(name: "UpsurgeMain", dependencies: ["UpsurgeCommand"]),
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgePostgres",
+        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeInput", "UpsurgeRecords",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -111,6 +118,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport",
       resources: [.copy("Fixtures")]),
+    // Databases of the tests' own, and batches and rows as values.
+    .target(
+      name: "SQLiteSupport", dependencies: ["UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "CSQLite"],
+      path: "Tests/SQLiteSupport"),
     // A PostgreSQL of the tests' own.
     .target(name: "PostgresSupport", path: "Tests/PostgresSupport"),
     // The slow, obvious parsers and the drivers that compare the fast ones with them.
@@ -119,36 +130,53 @@ let package = Package(
     // What the fuzzer runs; the tests run it on the corpus.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Upsurge", "Oracles", "CScan", "CSQLite", "CZlib", "CZstd"],
+      dependencies: [
+        "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords", "Oracles", "CScan", "CSQLite", "CZlib", "CZstd",
+      ],
       path: "Tests/Fuzz/Targets"),
     .testTarget(name: "RaceTests", dependencies: ["Upsurge", "TestSupport"], exclude: ["tsan.supp"]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Tests"),
     .testTarget(name: "UpsurgeRecordsTests", dependencies: ["UpsurgeRecords", "TestSupport"]),
     .testTarget(
       name: "UpsurgeParsingTests",
-      dependencies: ["TestSupport", "Oracles", "UpsurgeParsing", "CScan", "CSQLite"],
+      dependencies: ["TestSupport", "Oracles", "UpsurgeParsing", "UpsurgeRecords", "CScan", "CSQLite"],
       resources: [.copy("Fixtures")]),
     .testTarget(
       name: "UpsurgeMacrosTests",
       dependencies: [
-        "UpsurgeMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+        "UpsurgeMacros",
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
       ],
       exclude: ["Snapshots"]),
     // Files and models are compared in them.
     .testTarget(
-      name: "UpsurgeModelsTests", dependencies: ["UpsurgeModels", "Upsurge", "TestSupport", "CSQLite"]),
+      name: "UpsurgeModelsTests", dependencies: ["UpsurgeModels", "Upsurge", "TestSupport"]),
     .testTarget(
       name: "UpsurgeGRDBTests",
       dependencies: [
-        "UpsurgeGRDB", "UpsurgeModels", "TestSupport",
+        "UpsurgeGRDB", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
       ]),
     .testTarget(name: "UpsurgeExamplesTests", dependencies: ["UpsurgeExamples", "TestSupport"]),
-    .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
+    .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "UpsurgeRecords", "TestSupport"]),
+    .testTarget(
+      name: "UpsurgeSQLiteTests",
+      dependencies: ["UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport", "TestSupport", "CSQLite"]),
+    .testTarget(
+      name: "UpsurgePlanTests", dependencies: ["UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport"]),
+    .testTarget(
+      name: "UpsurgeStateTests",
+      dependencies: ["UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport", "TestSupport"]),
     .testTarget(
       name: "UpsurgeStorageTests",
       dependencies: [
-        "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "TestSupport", "CScan", "CSQLite",
+        "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport",
+        "TestSupport", "CScan", "CSQLite",
       ]),
     .testTarget(name: "UpsurgeBenchTests", dependencies: ["UpsurgeBench", "Upsurge", "TestSupport"]),
     .testTarget(
@@ -167,15 +195,25 @@ let package = Package(
     .testTarget(name: "SourceTreeTests", dependencies: ["Upsurge", "TestSupport"]),
     .testTarget(
       name: "UpsurgeTests",
-      dependencies: ["Upsurge", "UpsurgePostgres", "PostgresSupport", "TestSupport", "CSQLite"],
+      dependencies: [
+        "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan",
+        "UpsurgeSQLite", "UpsurgeRecords", "UpsurgePostgres", "PostgresSupport", "TestSupport",
+        "CSQLite",
+      ],
       exclude: ["Gates/counts.json"]),
     .testTarget(
-      name: "UpsurgeMirrorTests", dependencies: ["UpsurgeMirror", "Upsurge", "TestSupport"],
+      name: "UpsurgeMirrorTests",
+      dependencies: [
+        "UpsurgeMirror", "Upsurge", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords", "TestSupport",
+      ],
       exclude: ["Fixtures"]),
     // The command: its options, job files, words, and all that is run as a process.
     .testTarget(
       name: "UpsurgeCommandTests",
-      dependencies: ["UpsurgeCommand", "UpsurgeMirror", "Upsurge", "TestSupport", "CSQLite"],
+      dependencies: [
+        "UpsurgeCommand", "UpsurgeMirror", "Upsurge", "UpsurgeInput", "UpsurgeRecords", "TestSupport", "CSQLite",
+      ],
       resources: [.copy("Fixtures")]),
   ],
   swiftLanguageModes: [.v6]
@@ -191,7 +229,7 @@ if let part = Context.environment["UPSURGE_PART"] {
   let modelTests = modelTargets.map { $0 + "Tests" }
   let commandTargets = [
     "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres",
-    "PostgresSupport", "FuzzTargets", "Oracles",
+    "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
   ]
   let dropped: (Target) -> Bool =
     switch part {

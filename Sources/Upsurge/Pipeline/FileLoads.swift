@@ -68,7 +68,7 @@ package final class FileLoads: Sendable {
     do throws(UpsurgeError) {
       let (input, jobs) = try input(claims)
       let writers = try prepare(input, jobs, on: connection)
-      let started = try lead.start(input, table: writers.table, resumption: nil, chunks: nil)
+      let started = try Reader(input, of: lead, into: writers.table)
       reader = started
       try store(with: writers, in: group, behind: started)
       reader = nil
@@ -213,7 +213,7 @@ private struct MemberWriters {
     let transfer = try SQLiteTransfer(
       connection: connection, table: table, upkeep: upkeep, load.storeContext, keeper: keeper, resumed: nil,
       behind: before?.writing.transfer)
-    transfer.lastKept = try KeptTable.lastID(connection)
+    transfer.lastQuarantined = try QuarantineTable.lastID(connection)
     let writing = Writing(transfer, into: table, of: load, isResumed: false)
     return LoadGroup.Part(run: load, writing: writing)
   }

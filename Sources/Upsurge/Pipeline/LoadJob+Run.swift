@@ -38,25 +38,22 @@ extension LoadJob {
   ) -> EndedLoad {
     let claim = JobClaim()
     var run = LoadRun(job: self, control: control, group: group, makeStore: makeStore, note: note)
-    var end = perform(run, claim, tick)
-    while case .startOver(let again) = end {
-      run = LoadRun(again, insteadOf: run)
-      end = perform(run, claim, tick)
-    }
     var ending: RunEnding?
-    if case .done(let left) = end { ending = left }
+    var isDone = false
+    while !isDone {
+      do throws(UpsurgeError) {
+        switch try run.wait(tick, for: { [run] in run.writeAll(claim) }) {
+        case .startOver(let again): run = LoadRun(again, insteadOf: run)
+        case .done(let left): (ending, isDone) = (left, true)
+        }
+      } catch {
+        run.fail(error)
+        isDone = true
+      }
+    }
     let load = EndedLoad(run, ending, claim)
     group?.note(load, of: run)
     return load
-  }
-
-  private func perform(_ run: LoadRun, _ claim: JobClaim, _ tick: (RunControl.Progress) -> Void) -> LoadEnd {
-    do throws(UpsurgeError) {
-      return try run.wait(tick) { run.writeAll(claim) }
-    } catch {
-      run.fail(error)
-      return .done(nil)
-    }
   }
 }
 

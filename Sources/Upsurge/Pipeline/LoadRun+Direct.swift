@@ -54,7 +54,7 @@ extension LoadRun {
     announce(input.beginning)
     let prepareSeconds = watch.seconds
     image.grace = GracePeriod { [control] in control.cancellationSignal != nil }
-    let reader = try start(input, table: table, resumption: nil, chunks: nil)
+    let reader = try Reader(input, of: self, into: table)
     var packed = Packed(table: table, reader: reader, prepareSeconds: prepareSeconds)
     do throws(UpsurgeError) {
       let reason = try packRows(of: input, layout, in: image, startedAt: startedAt, &packed, claim)

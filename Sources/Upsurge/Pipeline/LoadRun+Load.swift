@@ -138,7 +138,7 @@ extension LoadRun {
     do throws(UpsurgeError) {
       var reader = packed?.reader
       if reader == nil {
-        reader = try start(input, table: table, resumption: resumption, chunks: transfer.chunks)
+        reader = try Reader(input, of: self, into: table, resumption: resumption, chunks: transfer.chunks)
       }
       if let reader { try run(writing, reader, rest: rest) }
     } catch {
@@ -181,14 +181,6 @@ extension LoadRun {
   }
 
   // MARK: - Reading and writing
-
-  /// Starts the reading thread.
-  func start(
-    _ input: LoadInput, table: any StoreTable, resumption: Resumption?, chunks: DeliveryChunks?
-  ) throws(UpsurgeError) -> Reader {
-    let stage = ReaderStage(run: self, input, table: table, resumption: resumption, chunks: chunks)
-    return try Reader(stage, first: input.beginning.source, of: self)
-  }
 
   /// - Parameter rest: a batch before those that the reader has still to hand over.
   private func run<Transfer: StoreTransfer>(

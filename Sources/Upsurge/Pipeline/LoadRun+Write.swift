@@ -9,24 +9,44 @@ extension LoadRun {
   /// Does all of the run: prepares, starts the reader, writes until the reader is done, commits.
   /// - Parameter claim: what this process has of the job already.
   func writeAll(_ claim: JobClaim) -> LoadEnd {
-    var end = LoadEnd.done(nil)
+    defer { noteEnd() }
     do throws(UpsurgeError) {
       try job.validate()
       let sources = try expandedSources(claim)
       summary.withLock { $0.sources = sources.map(\.name) }
       try job.checkOutputs(sources: sources)
-      end = try loadAll(sources, claim)
+      let script = try InitScript(options: job.options)
+      let runJob = job.runJob(initHash: script.hash)
+      let opening = try opening(runJob, sources: sources, claim)
+      if job.options.output.dryRun != nil { noteEarlier(runJob, sources, opening.store) }
+      if case .report(let run) = opening.start {
+        report(run)
+        let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
+        return .done(opening.store?.ending(of: run) ?? ofSQLite)
+      }
+      let beginning = try prepareFirst(of: sources, start: opening.start)
+      if let response = beginning.source.opened.response {
+        summary.withLock { $0.response = response }
+        if response.isNotModified { return .done(nil) }
+      }
+      var input = LoadInput(runJob: runJob, script: script, sources: sources, beginning: beginning)
+      input.aheadSeconds = try readAhead(beginning, of: sources, on: opening.connection)
+      if let store = opening.store { return try load(input, into: store, claim) }
+      return try load(input, opened: opening.connection, claim)
     } catch {
       fail(goingOn(error))
       tell(claim.standing, isRefused: error.code == .guardRefused || error.code == .usage)
+      return .done(nil)
     }
+  }
+
+  private func noteEnd() {
     summary.withLock {
       $0.metrics.seconds = watch.seconds
       $0.metrics.peakMemoryBytes = peakMemoryByteCount()
       $0.signal = control.cancellationSignal
       if $0.signal != nil, $0.error?.code == .interrupted { $0.error = nil }
     }
-    return end
   }
 
   /// - Throws: `unreadableInput` for a file that is not there; what an earlier run has committed is told then, too.
@@ -47,27 +67,6 @@ extension LoadRun {
     if let store { return store }
     if let makeStore { return try makeStore(job, readCancellation) }
     return access(job.database, F_OK) == 0 ? try Connection.looking(at: job.database) : nil
-  }
-
-  private func loadAll(_ sources: [Source], _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
-    let script = try InitScript(options: job.options)
-    let runJob = job.runJob(initHash: script.hash)
-    let opening = try opening(runJob, sources: sources, claim)
-    if job.options.output.dryRun != nil { noteEarlier(runJob, sources, opening.store) }
-    if case .report(let run) = opening.start {
-      report(run)
-      let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
-      return .done(opening.store?.ending(of: run) ?? ofSQLite)
-    }
-    let beginning = try prepareFirst(of: sources, start: opening.start)
-    if let response = beginning.source.opened.response {
-      summary.withLock { $0.response = response }
-      if response.isNotModified { return .done(nil) }
-    }
-    var input = LoadInput(runJob: runJob, script: script, sources: sources, beginning: beginning)
-    input.aheadSeconds = try readAhead(beginning, of: sources, on: opening.connection)
-    if let store = opening.store { return try load(input, into: store, claim) }
-    return try load(input, opened: opening.connection, claim)
   }
 
   /// How a run begins, and what that was found out by.

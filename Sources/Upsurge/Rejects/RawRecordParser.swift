@@ -9,7 +9,7 @@ struct RawRecordParser: ~Copyable {
     case record
     case rejected(Reject)
     /// The table has no place for it, for this reason.
-    case homeless(String)
+    case refused(String)
   }
 
   /// The raw text of a line is not one record.
@@ -76,7 +76,7 @@ struct RawRecordParser: ~Copyable {
       }
     } catch {
       switch error.code {
-      case .guardRefused: return .homeless(error.message)
+      case .guardRefused: return .refused(error.message)
       case .badInput: return .rejected(record.again(.jsonSyntax, error.message))
       default: throw error
       }

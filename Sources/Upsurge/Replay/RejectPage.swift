@@ -121,7 +121,7 @@ struct RejectPage {
     for index in records.indices where fates[index].isGone {
       switch try parser.parse(records[index]) {
       case .rejected(let reject): fates[index] = .rejected(reject)
-      case .homeless(let words): fates[index] = .untried(Self.noPlace, words)
+      case .refused(let words): fates[index] = .untried(Self.noPlace, words)
       case .record:
         indexes[parser.batch.position(of: 0, file: file)] = index
         try writer.write(&parser.batch)

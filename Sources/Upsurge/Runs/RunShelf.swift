@@ -1,9 +1,10 @@
-/// What a store knows of runs that have not ended.
+/// What a store knows of earlier runs with which a job may have to do.
 package protocol RunShelf {
   /// For messages: the path of the database, or its URL without a password.
   var place: String { get }
 
-  /// The runs of a table that have not ended, in the order in which they began.
+  /// The runs of a table that have not ended, and those that are complete but whose ledger may not have been seen; in the
+  /// order in which they began.
   func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord]
 
   /// Whether somebody has dropped or emptied the table since a run has stored rows in it.

@@ -17,7 +17,7 @@ final class SQLiteTransfer: StoreTransfer {
   private(set) var supersededCount: UInt64 = 0
   private var hasNotedSorting = false
   /// Of a load in a group: the last record that was in the quarantine before.
-  var lastKept: Int64 = 0
+  var lastQuarantined: Int64 = 0
 
   /// - Parameter before: the load before this one, which has ended in the same transaction.
   init(

@@ -248,7 +248,7 @@ extension TableMirror {
     guard let connection = try? lookingConnection(), let runs = try? RunTable.all(connection),
       let last = runs.last(where: { SQLName.isSame($0.job.table, table.name) })
     else { return false }
-    return last.progress.ledger.rejected == 0 && (try? KeptTable.holds(table.name, connection)) == false
+    return last.progress.ledger.rejected == 0 && (try? QuarantineTable.holds(table.name, connection)) == false
   }
 
   func delivered(_ path: String, known: KnownFiles) throws(UpsurgeError) -> DeliveredFile {

@@ -81,7 +81,7 @@ package struct DirectLayout: Sendable {
       return "is only looked up in mode \(plan.mode.rawValue)"
     }
     if plan.tombstoneCell != nil { return "may lose rows by \(.deleteWhen)" }
-    if !plan.homelessCells.isEmpty { return "lacks columns of the input" }
+    if !plan.unknownCells.isEmpty { return "lacks columns of the input" }
     if !schema.triggers.isEmpty { return "has triggers" }
     if !schema.foreignKeys.isEmpty || !schema.referencingKeys.isEmpty { return "has foreign keys" }
     if schema.hasCheck { return "has a CHECK" }

@@ -223,7 +223,7 @@ extension UpsertPlan {
   /// and comparing is left to SQLite.
   var walkKey: TableSchema.Key? {
     guard mode == .upsert, form == .manyRowsOrFail, sortObstacle == nil, assignments.isEmpty,
-      tombstoneCell == nil, homelessCells.isEmpty, !schema.isWithoutRowid, rules.nullKeys != .insert,
+      tombstoneCell == nil, unknownCells.isEmpty, !schema.isWithoutRowid, rules.nullKeys != .insert,
       let key, !key.isRowidAlias,
       slots.allSatisfy({ !$0.rule.isExpression && $0.rule != .sum })
     else { return nil }

@@ -9,7 +9,7 @@ import UpsurgeSQLite
 /// STRICT table or an INTEGER PRIMARY KEY must be found here: SQLite 3.40 does not undo the rows that its
 /// statement has stored before it.
 final class RecordGuards {
-  enum Verdict { case clean, alone, nullKey, tombstone, homeless }
+  enum Verdict { case clean, alone, nullKey, tombstone, quarantined }
 
   /// The kinds of cells that a column surely takes, one bit each.
   private struct Guard {
@@ -21,16 +21,16 @@ final class RecordGuards {
   private let guards: UnsafeMutableBufferPointer<Guard>
   /// Whether records must be looked at for more than what a statement may refuse.
   private let isSpecial: Bool
-  private let homelessCells: [Int]
+  private let unknownCells: [Int]
   /// Whether there is no table at all.
   private let isTableMissing: Bool
   private let tombstone: TombstoneTest?
 
   init(_ plan: UpsertPlan) {
-    homelessCells = plan.homelessCells
+    unknownCells = plan.unknownCells
     tombstone = TombstoneTest(plan)
     isTableMissing = plan.schema.columns.isEmpty
-    isSpecial = isTableMissing || !homelessCells.isEmpty || tombstone != nil
+    isSpecial = isTableMissing || !unknownCells.isEmpty || tombstone != nil
     var list: [Guard] = []
     for slot in plan.slots {
       let column = plan.schema.columns[slot.columnIndex]
@@ -56,10 +56,10 @@ final class RecordGuards {
   @inline(__always)
   func special(_ record: UnsafeMutablePointer<Cell>, cellCount: Int, batch: borrowing Batch) -> Verdict? {
     if !isSpecial { return nil }
-    if isTableMissing { return .homeless }
+    if isTableMissing { return .quarantined }
     if let tombstone, tombstone.holds(record, cellCount: cellCount, batch: batch) { return .tombstone }
-    for cell in homelessCells where cell < cellCount {
-      if record[cell].kind != .null && record[cell].kind != .absent { return .homeless }
+    for cell in unknownCells where cell < cellCount {
+      if record[cell].kind != .null && record[cell].kind != .absent { return .quarantined }
     }
     return nil
   }

@@ -47,7 +47,7 @@ extension TableWriter {
     guard let row else { return }
     try stages.sweep?.seen?.insert(row)
     if outcome == .inserted || outcome == .updated || outcome == .unchanged {
-      try stages.claims?.note(row)
+      try stages.rowState?.note(row)
     }
   }
 
@@ -75,7 +75,7 @@ extension TableWriter {
     undo()
     tally.ledger = ledger
     tally.rejectsByReason = reasons
-    stages.claims?.localEdits = localEdits
+    stages.rowState?.localEdits = localEdits
     isDone = true
   }
 
@@ -87,7 +87,7 @@ extension TableWriter {
   }
 
   /// Whether a kept record of an earlier delivery is one that this delivery would have, were it still true.
-  package func hasReplaced(_ record: KeptRecord) -> Bool {
+  package func hasReplaced(_ record: QuarantinedRecord) -> Bool {
     guard let rules = settings.delivery.snapshot, rules.sweep != .none else { return false }
     return sweepsAllRows(rules) || sourceNames.contains(record.position.file)
   }

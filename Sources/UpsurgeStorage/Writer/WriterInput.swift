@@ -47,6 +47,7 @@ extension TableWriter {
   func begin(_ batch: borrowing Batch) { input.place.begin(batch) }
 
   func end(_ batch: borrowing Batch) {
+    for stage in stages.list { stage.didStoreBatch() }
     prove(batch, recordCount: batch.recordCount)
     input.place.allWarnings.merge(batch.warnings, leavingOut: warningLeftOut)
   }

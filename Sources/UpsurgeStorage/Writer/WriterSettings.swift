@@ -49,7 +49,7 @@ package struct WriterSettings: Sendable {
   /// Whether references that are open when the transaction ends are the caller's to look at.
   package var leavesReferencesOpen = false
   /// Whether the records come from the quarantine, their numbers being their ids; those that are stored leave it.
-  package var replaysKept = false
+  package var replaysQuarantine = false
 
   /// Whether everything is one transaction, because what was set aside comes back at its end: neither records nor
   /// the WAL's limit commit.

@@ -1,4 +1,5 @@
 import CScan
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords

@@ -120,7 +120,7 @@ final class GatheringStage: WriterStage {
     if try paysToSort(run.batch) {
       try storePieces(run)
     } else {
-      try writer.store(run.batch)
+      try writer.store(run.batch, 0..<run.batch.recordCount, rejects: 0..<run.batch.rejects.count)
     }
     writer.end(run.batch)
     try writer.commitIfDue()

@@ -28,7 +28,7 @@ extension TableWriter {
 extension SweepStage {
   /// Begins to tell rows that are not accepted from the others.
   func beginAcceptance(_ rules: SnapshotRules) throws(UpsurgeError) {
-    let rows = try UnacceptedRows(plan, rules, claims: claims, on: connection)
+    let rows = try UnacceptedRows(plan, rules, rowState: rowState, on: connection)
     if !settings.commitsOnce && !settings.isDryRun && !connection.isBorrowed {
       rows.noteEach(sweep: rules.sweep)
     }
@@ -81,7 +81,7 @@ extension SweepStage {
     guard let rows = acceptance.rows else { return false }
     if rows.notesEach { return rows.areToldApart }
     let mayHaveBrought =
-      writer.ledger.inserted > 0 || claims?.rules.isOwned == true
+      writer.ledger.inserted > 0 || rowState?.rules.isOwned == true
       || (rules.sweep != .hard || rules.scope != nil) && writer.ledger.updated > 0
     if !mayHaveBrought { return true }
     // What the delivery before it has brought is accepted, and not committed yet.
@@ -107,7 +107,7 @@ extension SweepStage {
   func accept(_ rules: SnapshotRules) throws(UpsurgeError) {
     acceptance.rows?.stop()
     if settings.isDryRun { return }
-    if let claims, claims.rules.isOwned { try claims.accept() }
+    if let rowState, rowState.rules.isOwned { try rowState.accept() }
     guard try UnacceptedState.isAny(plan.schema.name, ownedBy: rules.owner, on: connection) else { return }
     try writer.begin()
     try UnacceptedState.forget(plan.schema.name, ownedBy: rules.owner, on: connection)

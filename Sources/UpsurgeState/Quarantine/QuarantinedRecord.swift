@@ -3,7 +3,7 @@ import UpsurgeRecords
 import UpsurgeSQLite
 
 /// A record of the quarantine, read back.
-package struct KeptRecord: Sendable, Equatable {
+package struct QuarantinedRecord: Sendable, Equatable {
   package struct Field: Sendable, Equatable {
     package var name: String
     package var value: SQLValue
@@ -35,7 +35,7 @@ package struct KeptRecord: Sendable, Equatable {
   package static func page(
     _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int = 1 << 20,
     recordByteLimit: Int = .max
-  ) throws(UpsurgeError) -> [KeptRecord] {
+  ) throws(UpsurgeError) -> [QuarantinedRecord] {
     let large = try CellSizes(connection, table: OwnTable.quarantine.rawValue, column: "record")
       .firstLarger(than: recordByteLimit, after: after, through: through, count: count)
     // Up to the large one; where that is the first, itself without its text.
@@ -46,22 +46,22 @@ package struct KeptRecord: Sendable, Equatable {
       "\(selection(text: "''")) WHERE id = ?1")
     try statement.bind(large.row, at: 1)
     guard try statement.step() else { return [] }
-    var record = KeptRecord(row: statement)
+    var record = QuarantinedRecord(row: statement)
     record.omittedByteCount = large.byteCount
     return [record]
   }
 
   private static func page(
     _ connection: Connection, after: Int64, through: Int64, count: Int, byteCount: Int
-  ) throws(UpsurgeError) -> [KeptRecord] {
+  ) throws(UpsurgeError) -> [QuarantinedRecord] {
     let statement = try connection.prepare("\(selection) WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3")
     try statement.bind(after, at: 1)
     try statement.bind(through, at: 2)
     try statement.bind(Int64(count), at: 3)
-    var page: [KeptRecord] = []
+    var page: [QuarantinedRecord] = []
     var bytes = 0
     while try statement.step() {
-      let record = KeptRecord(row: statement)
+      let record = QuarantinedRecord(row: statement)
       if let first = page.first {
         let isAlike = SQLName.isSame(first.table, record.table) && first.rules == record.rules
         if !isAlike || bytes + record.text.utf8.count > byteCount { break }
@@ -75,16 +75,16 @@ package struct KeptRecord: Sendable, Equatable {
   /// Records of a table whose keys are not of this form, in the order of arrival; a few at a time.
   static func outdated(
     _ connection: Connection, table: String, form: String, after: Int64
-  ) throws(UpsurgeError) -> [KeptRecord] {
+  ) throws(UpsurgeError) -> [QuarantinedRecord] {
     let statement = try connection.prepare(
       "\(selection) NOT INDEXED WHERE \"table\" = ?1 AND key_columns IS NOT ?2 AND id > ?3 ORDER BY id")
     try statement.bind(table, at: 1)
     try statement.bind(form, at: 2)
     try statement.bind(after, at: 3)
-    var page: [KeptRecord] = []
+    var page: [QuarantinedRecord] = []
     var bytes = 0
     while page.count < 500, bytes < 1 << 20, try statement.step() {
-      page.append(KeptRecord(row: statement))
+      page.append(QuarantinedRecord(row: statement))
       bytes += page[page.count - 1].text.utf8.count
     }
     return page
@@ -92,16 +92,16 @@ package struct KeptRecord: Sendable, Equatable {
 
   /// The next records that wait for their parents, of any table, in the order of arrival; the table has `reason`.
   package static func orphans(_ connection: Connection, after: Int64, through: Int64) throws(UpsurgeError)
-    -> [KeptRecord]
+    -> [QuarantinedRecord]
   {
     let statement = try connection.prepare(
       "\(selection) WHERE reason IS NOT NULL AND id > ?1 AND id <= ?2 ORDER BY id LIMIT 1000")
     try statement.bind(after, at: 1)
     try statement.bind(through, at: 2)
-    var page: [KeptRecord] = []
+    var page: [QuarantinedRecord] = []
     var bytes = 0
     while bytes < 1 << 20, try statement.step() {
-      page.append(KeptRecord(row: statement))
+      page.append(QuarantinedRecord(row: statement))
       bytes += page[page.count - 1].text.utf8.count
     }
     return page
@@ -111,7 +111,7 @@ package struct KeptRecord: Sendable, Equatable {
   package static func orphans(
     among ids: [Int64], _ connection: Connection
   ) throws(UpsurgeError) -> Set<Int64> {
-    guard !ids.isEmpty, try KeptTable.hasReason(connection) else { return [] }
+    guard !ids.isEmpty, try QuarantineTable.hasReason(connection) else { return [] }
     let question = try connection.prepare(
       "SELECT 1 FROM main.upsurge_quarantine WHERE id = ?1 AND reason IS NOT NULL")
     var found: Set<Int64> = []
@@ -125,7 +125,7 @@ package struct KeptRecord: Sendable, Equatable {
 
   /// The names of the cells of kept records: all fields, and the columns that their rules speak of.
   package static func columnNames(
-    _ kept: [(record: KeptRecord, fields: [Field])], rules: UpsertRules, schema: TableSchema
+    _ kept: [(record: QuarantinedRecord, fields: [Field])], rules: UpsertRules, schema: TableSchema
   ) -> [String] {
     var names: [String] = []
     var seen: Set<String> = []
@@ -152,7 +152,7 @@ package struct KeptRecord: Sendable, Equatable {
   }
 }
 
-extension KeptRecord {
+extension QuarantinedRecord {
   fileprivate init(row: Statement) {
     id = row.integer(at: 0)
     table = row.text(at: 1) ?? ""

@@ -1,3 +1,4 @@
+import SQLiteSupport
 import Testing
 import UpsurgeRecords
 
@@ -185,24 +186,5 @@ import UpsurgeRecords
     let definition = TableDefinition(
       name: name, columns: columns.map { .init(name: $0, declaredType: "TEXT") }, keyColumns: key)
     #expect { try definition.sql() } throws: { ($0 as? UpsurgeError)?.message == message }
-  }
-
-  /// Names that would be SQL, and names whose quote is part of a character.
-  @Test(arguments: [
-    "\"; DROP TABLE t; --", "a'b", "new\nline", "😀", "e\u{301}", "\"\u{301}", "", " ", "select", "a.b", "[x]",
-    "`", "ßẞ", "$x?1",
-  ]) func hostileNamesAreOnlyNames(_ name: String) throws {
-    let connection = try TemporaryDatabase().open()
-    let definition = TableDefinition(
-      name: name + "t",
-      columns: [.init(name: name + "k", declaredType: "INTEGER"), .init(name: name, declaredType: "TEXT")],
-      keyColumns: [name + "k"])
-    try connection.execute(definition.sql())
-    #expect(try TableList.names(connection) == [name + "t"])
-    let (writer, _) = try load(
-      connection, name + "t", [name, name + "k"], [["x", 1], ["y", 2], ["z", 1]])
-    #expect(writer.ledger.text == "read 3 inserted 2 updated 1")
-    #expect(try connection.rows("SELECT * FROM \(SQLName.quote(name + "t"))") == [[1, "z"], [2, "y"]])
-    #expect(try connection.text("SELECT \(SQLName.literal(name))") == name)
   }
 }

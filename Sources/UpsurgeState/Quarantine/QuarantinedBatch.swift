@@ -3,21 +3,21 @@ import UpsurgeRecords
 import UpsurgeSQLite
 
 extension Batch {
-  /// Kept records as the writer takes them: the number of each is its id, its raw bytes are its JSON.
+  /// Records of the quarantine as the writer takes them: the number of each is its id, its raw bytes are its JSON.
   ///
   /// - Parameters:
-  ///   - kept: the records with their fields.
+  ///   - quarantined: the records with their fields.
   ///   - columns: the names of the cells; hold every field's name.
   ///   - schema: of the table, for columns of numbers: a decimal in a text becomes the nearest double there.
   package init(
-    kept: [(record: KeptRecord, fields: [KeptRecord.Field])], columns: [String], schema: TableSchema? = nil
+    quarantined: [(record: QuarantinedRecord, fields: [QuarantinedRecord.Field])], columns: [String], schema: TableSchema? = nil
   ) {
-    let byteCount = kept.reduce(0) { $0 + $1.record.text.utf8.count }
+    let byteCount = quarantined.reduce(0) { $0 + $1.record.text.utf8.count }
     // No text or BLOB is longer than its spelling, so the spill has room for all of them.
     self.init(
       sizes: Sizes(
-        arenaByteCount: max(byteCount, 1), cellCount: max(columns.count * kept.count, 1),
-        recordCount: max(kept.count, 1)))
+        arenaByteCount: max(byteCount, 1), cellCount: max(columns.count * quarantined.count, 1),
+        recordCount: max(quarantined.count, 1)))
     begin(columnCount: columns.count)
     hasAbsentCells = true
     var slots: [String: Int] = [:]
@@ -27,7 +27,7 @@ extension Batch {
       let place = schema?.columnIndex(name)
       isNumeric.append(place.flatMap { schema?.columns[$0].affinity.isNumeric } ?? false)
     }
-    for (record, fields) in kept {
+    for (record, fields) in quarantined {
       let start = arenaByteCount
       let text = Array(record.text.utf8)
       (arena + start).update(from: text, count: text.count)

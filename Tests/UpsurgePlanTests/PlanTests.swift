@@ -1,3 +1,4 @@
+import SQLiteSupport
 import Testing
 import UpsurgeRecords
 
@@ -6,11 +7,11 @@ import UpsurgeRecords
 
 @Suite struct PlanTests {
   private func plan(
-    _ table: String, _ columns: [String], key: [String] = [], mode: UpsertPlan.Mode? = nil
+    _ table: String, _ columns: [String], key: [String] = [], mode: WriteMode? = nil
   ) throws -> UpsertPlan {
     let connection = try TemporaryDatabase().open(table)
     guard let schema = try TableSchema.read(connection, table: "t") else {
-      throw TransactionTests.MissingTable()
+      throw UpsurgeError(.usage, "no table t")
     }
     return try UpsertPlan(schema: schema, key: key, mode: mode, columns: BatchMaker(columns).columns)
   }
@@ -41,21 +42,6 @@ import UpsurgeRecords
         == "INSERT OR ABORT INTO \"t\" (\"a\", \"b\") VALUES (?, ifnull(?, 5))")
   }
 
-  /// SQLite takes no expression deeper than 1,000; each column adds one or two conditions.
-  @Test(arguments: ["INT", ""]) func asManyColumnsAsATableMayHave(type: String) throws {
-    let names = (0..<1500).map { "c\($0)" }
-    let columns = names.dropFirst().map { "\($0) \(type)" }.joined(separator: ", ")
-    let connection = try TemporaryDatabase().open("CREATE TABLE t(c0 INTEGER PRIMARY KEY, \(columns))")
-    func row(_ key: Int64, changing index: Int? = nil) -> [Value] {
-      (0..<1500).map { $0 == 0 ? .integer(key) : .integer($0 == index ? -1 : Int64($0)) }
-    }
-    _ = try load(connection, "t", names, [row(1), row(2), row(3), row(4)])
-    let again = [row(1), row(2, changing: 1), row(3, changing: 1499), row(4, changing: 700), row(5)]
-    let (writer, rejects) = try load(connection, "t", names, again)
-    #expect(rejects.isEmpty)
-    #expect(writer.ledger.text == "read 5 inserted 1 updated 3 unchanged 1")
-  }
-
   @Test func theTargetNamesItsCollationWhereItMustBeTold() throws {
     let made = try plan(
       "CREATE TABLE t(a TEXT, b); CREATE UNIQUE INDEX i ON t(a COLLATE NOCASE)", ["a", "b"], key: ["a"])
@@ -64,14 +50,14 @@ import UpsurgeRecords
 
   @Test(
     arguments: [
-      ("CREATE TABLE t(a PRIMARY KEY, b)", ["a", "b"], UpsertPlan.Mode.upsert, ["a"]),
+      ("CREATE TABLE t(a PRIMARY KEY, b)", ["a", "b"], WriteMode.upsert, ["a"]),
       ("CREATE TABLE t(a PRIMARY KEY, b)", ["b"], .insert, []),
       ("CREATE TABLE t(a, b)", ["a", "b"], .insert, []),
       ("CREATE TABLE t(a, b, PRIMARY KEY (b, a))", ["a", "b"], .upsert, ["b", "a"]),
       ("CREATE TABLE t(a UNIQUE, b)", ["a", "b"], .insert, []),
-    ] as [(String, [String], UpsertPlan.Mode, [String])])
+    ] as [(String, [String], WriteMode, [String])])
   func withoutAKeyThePrimaryKeyDecides(
-    _ table: String, _ columns: [String], _ mode: UpsertPlan.Mode, _ key: [String]
+    _ table: String, _ columns: [String], _ mode: WriteMode, _ key: [String]
   ) throws {
     let made = try plan(table, columns)
     #expect(made.mode == mode)
@@ -113,17 +99,39 @@ import UpsurgeRecords
         "the key column a is not in the input\n  fix: --key takes names of: b"
       ),
       (
-        "CREATE TABLE t(a, b)", ["b"], [], UpsertPlan.Mode.upsert,
+        "CREATE TABLE t(a, b)", ["b"], [], WriteMode.upsert,
         "mode upsert needs a key, and table t has no PRIMARY KEY in the input\n  fix: --key COLS names the columns that say which row a record is about"
       ),
-    ] as [(String, [String], [String], UpsertPlan.Mode?, String)])
+    ] as [(String, [String], [String], WriteMode?, String)])
   func refusals(
-    _ table: String, _ columns: [String], _ key: [String], _ mode: UpsertPlan.Mode?, _ text: String
+    _ table: String, _ columns: [String], _ key: [String], _ mode: WriteMode?, _ text: String
   ) {
     #expect { try plan(table, columns, key: key, mode: mode) } throws: { error in
       let said = (error as? UpsurgeError)?.description
       if said != text { Issue.record("\(said ?? "")") }
       return said == text
+    }
+  }
+
+  @Test func aKeyOfAllRowsCanBeAskedFor() throws {  // p03
+    let database = TemporaryDatabase()
+    let connection = try database.open(
+      "CREATE TABLE acct(id INTEGER PRIMARY KEY,email TEXT,active INT,n INT);"
+        + "CREATE UNIQUE INDEX acct_active ON acct(email) WHERE active=1;")
+    guard let schema = try TableSchema.read(connection, table: "acct") else { return }
+    let columns = ["email", "active", "n"].compactMap { schema.columnTarget($0, spellingPolicy: .warn) }
+    do throws(UpsurgeError) {
+      _ = try UpsertPlan(
+        schema: schema, rules: UpsertRules(target: .columns(["email"], where: "")), columns: columns)
+      Issue.record("the key was taken")
+    } catch {
+      #expect(
+        error.description == """
+          table acct has no PRIMARY KEY or UNIQUE index on (email); its keys are: PRIMARY KEY (id); \
+          UNIQUE (email) WHERE active=1
+            fix: --create-key makes it: CREATE UNIQUE INDEX "acct_email_key" ON "acct" ("email")
+          """)
+      #expect(error.code == .usage)
     }
   }
 }

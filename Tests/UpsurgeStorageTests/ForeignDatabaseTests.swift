@@ -1,29 +1,20 @@
 import CSQLite
+import Foundation
+import SQLiteSupport
 import Testing
 import UpsurgeRecords
 
 @testable import UpsurgeSQLite
 
-/// A database from elsewhere can be read and written, and nothing more.
-@Suite struct DefenceTests {
-  @Test(
-    "What a schema or its data might do to the program is refused",
-    arguments: [
-      ("SELECT load_extension('x.so')", "not authorized"),
-      ("SELECT fts3_tokenizer('x', x'0102030405060708')", "fts3tokenize disabled"),
-      ("PRAGMA writable_schema=ON; DELETE FROM sqlite_schema", "table sqlite_master may not be modified"),
-      ("DELETE FROM f_data", "table f_data may not be modified"),
-    ])
-  func refused(sql: String, words: String) throws {
-    let connection = try TemporaryDatabase().open("CREATE VIRTUAL TABLE f USING fts5(x)")
-    #expect {
-      try connection.execute(sql)
-    } throws: { error in
-      (error as? UpsurgeError)?.message.contains(words) == true
-    }
-    #expect(try connection.integer("SELECT count(*) FROM f_data") == 2)
-  }
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
+/// Rows are stored in a database from elsewhere: its schema is trusted no more than it must be, its names are only names, and
+/// its damage is an error.
+@Suite struct ForeignDatabaseTests {
   @Test func theSchemaIsNotTrustedWhereNothingNeedsIt() throws {
     let connection = try TemporaryDatabase().open(
       """
@@ -91,14 +82,43 @@ import UpsurgeRecords
     #expect(try connection.integer("PRAGMA trusted_schema") == 0)
   }
 
-  @Test func aDevicePipeOrNothingIsNoDatabase() throws {
-    for path in ["/dev/null", "/dev/zero"] {
-      #expect {
-        _ = try Connection(path: path, createIfMissing: true)
-      } throws: { ($0 as? UpsurgeError)?.code == .cannotCreate }
+  /// Names that would be SQL, and names whose quote is part of a character.
+  @Test(arguments: [
+    "\"; DROP TABLE t; --", "a'b", "new\nline", "😀", "e\u{301}", "\"\u{301}", "", " ", "select", "a.b", "[x]",
+    "`", "ßẞ", "$x?1",
+  ]) func hostileNamesAreOnlyNames(_ name: String) throws {
+    let connection = try TemporaryDatabase().open()
+    let definition = TableDefinition(
+      name: name + "t",
+      columns: [.init(name: name + "k", declaredType: "INTEGER"), .init(name: name, declaredType: "TEXT")],
+      keyColumns: [name + "k"])
+    try connection.execute(definition.sql())
+    #expect(try TableList.names(connection) == [name + "t"])
+    let (writer, _) = try load(
+      connection, name + "t", [name, name + "k"], [["x", 1], ["y", 2], ["z", 1]])
+    #expect(writer.ledger.text == "read 3 inserted 2 updated 1")
+    #expect(try connection.rows("SELECT * FROM \(SQLName.quote(name + "t"))") == [[1, "z"], [2, "y"]])
+    #expect(try connection.text("SELECT \(SQLName.literal(name))") == name)
+  }
+
+  @Test func aDamagedDatabaseIsAnErrorNotATrap() throws {
+    let database = TemporaryDatabase()
+    do {
+      let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, v TEXT)")
+      _ = try load(connection, "t", ["k", "v"], (0..<5000).map { [.integer(Int64($0)), "some text"] })
     }
-    #expect {
-      _ = try Connection(path: ":memory:", createIfMissing: false)
-    } throws: { ($0 as? UpsurgeError)?.code == .unreadableInput }
+    let file = fopen(database.path, "r+")
+    fseek(file, 16384 * 2, SEEK_SET)
+    fwrite([UInt8](repeating: 0xA5, count: 16384 * 4), 1, 16384 * 4, file)
+    fclose(file)
+    let connection = try database.open()
+    do throws(UpsurgeError) {
+      _ = try load(connection, "t", ["k", "v"], (0..<5000).map { [.integer(Int64($0)), "other"] })
+      Issue.record("the damage was not seen")
+    } catch {
+      #expect(error.code == .database)
+      #expect(
+        error.message.hasPrefix("the database \(database.path) is damaged: database disk image is malformed"))
+    }
   }
 }

@@ -1,3 +1,4 @@
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords
@@ -53,7 +54,7 @@ import UpsurgeRecords
     var maker = BatchMaker(names)
     let batch = maker.batch([Self.values])
     let text = rendered(batch, names)
-    let again = Batch(kept: [(record(text), try RecordText.read(text))], columns: names)
+    let again = Batch(quarantined: [(record(text), try RecordText.read(text))], columns: names)
     #expect(cells(again, 0) == Self.values)
     #expect(again.records[0].number == 7)
     #expect(Array(again.rawBytes(of: 0)) == Array(text.utf8))
@@ -65,13 +66,13 @@ import UpsurgeRecords
     let rows: [[Value]] = (0..<20).map { _ in names.map { _ in randomValue(&random) } }
     var maker = BatchMaker(names)
     let batch = maker.batch(rows)
-    var kept: [(record: KeptRecord, fields: [KeptRecord.Field])] = []
+    var kept: [(record: QuarantinedRecord, fields: [QuarantinedRecord.Field])] = []
     for index in rows.indices {
       var out = JSONText()
       RecordText.write(batch, index, names: names, to: &out)
       kept.append((record(out.text), try RecordText.read(out.text)))
     }
-    let again = Batch(kept: kept, columns: names)
+    let again = Batch(quarantined: kept, columns: names)
     for index in rows.indices { #expect(cells(again, index) == rows[index], "seed \(seed)") }
   }
 
@@ -114,8 +115,8 @@ import UpsurgeRecords
     return out.text
   }
 
-  private func record(_ text: String) -> KeptRecord {
-    KeptRecord(
+  private func record(_ text: String) -> QuarantinedRecord {
+    QuarantinedRecord(
       id: 7, table: "t", rules: "{}", columns: [], text: text, position: Position(file: "in.csv"))
   }
 
@@ -142,7 +143,7 @@ import UpsurgeRecords
 }
 
 /// The values of a record of a batch.
-func cells(_ batch: borrowing Batch, _ record: Int) -> [Value] {
+private func cells(_ batch: borrowing Batch, _ record: Int) -> [Value] {
   var values: [Value] = []
   for index in 0..<batch.columnCount {
     let cell = batch.cells[record * batch.columnCount + index]

@@ -1,4 +1,5 @@
 import CSQLite
+import SQLiteSupport
 import Synchronization
 import Testing
 import UpsurgeRecords

@@ -1,3 +1,4 @@
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords
@@ -6,7 +7,7 @@ import UpsurgeRecords
 @testable import UpsurgeSQLite
 @testable import UpsurgeState
 
-@Suite struct RowClaimsTests {
+@Suite struct RowStateKeeperTests {
   /// SQLite makes a list that does not depend on the row anew with each look at one row.
   @Test("What is noted of one row is looked up by its key", arguments: ["id", "stored", "key"])
   func lookUp(key: String) throws {
@@ -17,8 +18,8 @@ import UpsurgeRecords
     let plan = try UpsertPlan(schema: schema, key: [key], mode: .upsert, columns: BatchMaker([key, "v"]).columns)
     var rules = RowStateRules()
     rules.owner = "a"
-    let claims = try RowClaims(rules, plan, on: connection)
-    for term in [claims.ownTerm, claims.sweptTerm] {
+    let rowState = try RowStateKeeper(rules, plan, on: connection)
+    for term in [rowState.ownTerm, rowState.sweptTerm] {
       let statement = try connection.prepare("EXPLAIN QUERY PLAN SELECT \(term) FROM t WHERE \"\(key)\" = ?1")
       var steps: [String] = []
       while try statement.step() { steps.append(statement.text(at: 3) ?? "") }

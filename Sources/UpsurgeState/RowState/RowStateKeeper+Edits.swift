@@ -8,7 +8,7 @@ import UpsurgeSQLite
 ///     repair                  a record that is stored makes of the mark `repaired`; nothing else is done a record
 ///     keep                    a record about a row that is marked is passed over; the sweep leaves such rows
 ///     the end                 the marks are counted
-extension RowClaims {
+extension RowStateKeeper {
   /// What is known of them.
   package struct Edits {
     /// nil where nobody looks for edits.

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteSupport
 import Testing
 import UpsurgeRecords
 
@@ -34,27 +35,6 @@ import UpsurgeRecords
     fclose(file)
     #expect(failure(database.path)?.message == "\(database.path) is not an SQLite database [SQLite code 26]")
     #expect(failure(database.path)?.code == .database)
-  }
-
-  @Test func aDamagedDatabaseIsAnErrorNotATrap() throws {
-    let database = TemporaryDatabase()
-    do {
-      let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, v TEXT)")
-      _ = try load(connection, "t", ["k", "v"], (0..<5000).map { [.integer(Int64($0)), "some text"] })
-    }
-    let file = fopen(database.path, "r+")
-    fseek(file, 16384 * 2, SEEK_SET)
-    fwrite([UInt8](repeating: 0xA5, count: 16384 * 4), 1, 16384 * 4, file)
-    fclose(file)
-    let connection = try database.open()
-    do throws(UpsurgeError) {
-      _ = try load(connection, "t", ["k", "v"], (0..<5000).map { [.integer(Int64($0)), "other"] })
-      Issue.record("the damage was not seen")
-    } catch {
-      #expect(error.code == .database)
-      #expect(
-        error.message.hasPrefix("the database \(database.path) is damaged: database disk image is malformed"))
-    }
   }
 
   /// The files of a database as a program leaves them that is killed while it brings a transaction to the file.

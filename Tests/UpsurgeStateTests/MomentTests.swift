@@ -1,3 +1,4 @@
+import SQLiteSupport
 import Synchronization
 import Testing
 import UpsurgeRecords

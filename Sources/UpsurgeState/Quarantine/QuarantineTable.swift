@@ -11,7 +11,7 @@ import UpsurgeSQLite
 /// - `version`: its value of the column that `newer:COL` names.
 /// - `file`, `number`, `line`, `byte`: where it stood in the input.
 /// - `reason`: the foreign key whose parent it waits for; NULL where it waits for columns.
-package enum KeptTable {
+package enum QuarantineTable {
   package static let name = OwnTable.quarantine.rawValue
 
   /// Table names are compared as SQLite does; ids rise in the order of arrival.
@@ -49,7 +49,7 @@ package enum KeptTable {
   package static func lastID(_ connection: Connection) throws(UpsurgeError) -> Int64 {
     // What is not ours is told when a record must be kept.
     guard (try? exists(connection)) == true else { return 0 }
-    return try KeptRecord.lastID(connection)
+    return try QuarantinedRecord.lastID(connection)
   }
 
   /// How many records are kept; read from the index of their keys.

@@ -4,10 +4,10 @@ import UpsurgeRecords
 import UpsurgeSQLite
 import UpsurgeState
 
-/// Notes the state of each row that the feed delivers (see `RowClaims`).
-final class ClaimStage: WriterStage {
+/// Notes the state of each row that the feed delivers (see `RowStateKeeper`).
+final class RowStateStage: WriterStage {
   unowned let writer: TableWriter
-  let claims: RowClaims
+  let rowState: RowStateKeeper
   /// Whether rows that were edited here are marked, where that is looked for.
   private(set) var hasMarkedEdits = false
   /// What was done with rows that were edited here; known after the sweep.
@@ -21,7 +21,7 @@ final class ClaimStage: WriterStage {
 
   init(_ writer: TableWriter, _ rules: RowStateRules) throws(UpsurgeError) {
     self.writer = writer
-    claims = try RowClaims(rules, writer.bound.plan, on: writer.connection)
+    rowState = try RowStateKeeper(rules, writer.bound.plan, on: writer.connection)
   }
 
   // MARK: - What is left open
@@ -33,13 +33,13 @@ final class ClaimStage: WriterStage {
     return .all.subtracting(tellsOutcomes ? taken.union(.manyRows) : taken)
   }
 
-  var permitsNow: StorePermits { claims.repairs ? permits.subtracting(.manyRows) : permits }
+  var permitsNow: StorePermits { rowState.repairs ? permits.subtracting(.manyRows) : permits }
 
   var watchesRecords: Bool { true }
 
   // MARK: - The writer's way
 
-  func adopt(_ plan: UpsertPlan) throws(UpsurgeError) { try claims.adopt(plan) }
+  func adopt(_ plan: UpsertPlan) throws(UpsurgeError) { try rowState.adopt(plan) }
 
   /// Makes ready for notes in a transaction that begins.
   func didBegin() throws(UpsurgeError) {
@@ -48,41 +48,41 @@ final class ClaimStage: WriterStage {
   }
 
   private func open() throws(UpsurgeError) {
-    try claims.makeTable()
+    try rowState.makeTable()
     let number = try writer.keeper.map { (keeper) throws(UpsurgeError) in
       try keeper.reserve(
-        above: { () throws(UpsurgeError) in try claims.lastRun() }, writer.progress(isWhole: false),
+        above: { () throws(UpsurgeError) in try rowState.lastRun() }, writer.progress(isWhole: false),
         writer.position)
     }
-    claims.begin(run: number)
-    if claims.isSettled { return try claims.markLateEdits() }
+    rowState.begin(run: number)
+    if rowState.isSettled { return try rowState.markLateEdits() }
     // Of a table that an earlier part of the run has made, that part's notes stand.
-    try claims.settle(isTableNew: settings.sorting.isTableNew && writer.earlier.ledger.read == 0)
-    try claims.markEdits()
-    if let scope = settings.delivery.snapshot?.scope, let edited = claims.editedTerm {
+    try rowState.settle(isTableNew: settings.sorting.isTableNew && writer.earlier.ledger.read == 0)
+    try rowState.markEdits()
+    if let scope = settings.delivery.snapshot?.scope, let edited = rowState.editedTerm {
       writer.stages.sweep?.rowsOutside = try writer.count(
         rowsIn: "(\(scope)) IS NOT TRUE AND NOT (\(edited))")
     }
     hasMarkedEdits = true
-    guard claims.rules.isOwned, !claims.hasCounted, let rules = settings.delivery.snapshot,
+    guard rowState.rules.isOwned, !rowState.hasCounted, let rules = settings.delivery.snapshot,
       rules.sweep != .none
     else {
       return
     }
     writer.stages.sweep?.rowsBefore = try writer.count(
-      rowsIn: "(\(try rules.liveScope(of: plan.schema))) AND \(claims.sweptTerm)\(writer.acceptance.term)")
-    claims.hasCounted = true
+      rowsIn: "(\(try rules.liveScope(of: plan.schema))) AND \(rowState.sweptTerm)\(writer.acceptance.term)")
+    rowState.hasCounted = true
   }
 
   func willCommit(isLast: Bool) throws(UpsurgeError) {
-    if !isLast { try claims.settleTriggers() }
+    if !isLast { try rowState.settleTriggers() }
   }
 
-  func didCommit() { claims.isSettled = true }
+  func didCommit() { rowState.isSettled = true }
 
   func didRollBack() { localEdits = LocalEditCounts() }
 
-  func moveToCurrentThread() { claims.edits.recordKey?.moveToCurrentThread() }
+  func moveToCurrentThread() { rowState.edits.recordKey?.moveToCurrentThread() }
 
   // MARK: - Records
 
@@ -113,12 +113,12 @@ final class ClaimStage: WriterStage {
     rowOf handle: OpaquePointer, _ batch: borrowing Batch, _ record: Int, isWhole: Bool
   ) throws(UpsurgeError) {
     if unstored.contains(record) { return }
-    var standing = RowClaims.Standing.another
+    var standing = RowStateKeeper.Standing.another
     if !passedOver.contains(record) {
       let count = plan.identityColumns.count
       standing = try self.standing { $0.bind(rowOf: handle, count: count) }
     }
-    try claims.note(
+    try rowState.note(
       rowOf: handle, source: writer.sourceName(batch.origin.sourceIndex), standing,
       bringsBack: isWhole && !unwritten.contains(record))
   }
@@ -128,14 +128,14 @@ final class ClaimStage: WriterStage {
     let standing = try standing { (statement) throws(UpsurgeError) in
       for (index, value) in row.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
     }
-    try claims.note(row, source: writer.sourceName(max(writer.sourceNames.count - 1, 0)), standing)
+    try rowState.note(row, source: writer.sourceName(max(writer.sourceNames.count - 1, 0)), standing)
   }
 
   /// What is noted of a row that a record has become.
   /// - Parameter bind: binds what identifies the row.
   private func standing(
     _ bind: (Statement) throws(UpsurgeError) -> Void
-  ) throws(UpsurgeError) -> RowClaims.Standing {
+  ) throws(UpsurgeError) -> RowStateKeeper.Standing {
     try writer.stages.sweep?.acceptance.rows?.standing(bind) ?? .own
   }
 
@@ -158,9 +158,9 @@ final class ClaimStage: WriterStage {
 
   /// - Parameter unseen: SQL that is true of rows that are gone from the feed; nil where none is known to be.
   func finish(unseen: String?) throws(UpsurgeError) {
-    try claims.finish(unseen: unseen, hasPlainRows: plan.hasPlainRows && plan.rules.merge.columns.isEmpty)
+    try rowState.finish(unseen: unseen, hasPlainRows: plan.hasPlainRows && plan.rules.merge.columns.isEmpty)
     let unswept = localEdits.unswept
-    localEdits = try claims.finishEdits()
+    localEdits = try rowState.finishEdits()
     localEdits.unswept = unswept
   }
 
@@ -168,7 +168,7 @@ final class ClaimStage: WriterStage {
 
   /// Whether what is noted of rows depends on each record before it is stored: some may be passed over, or delete rows.
   var looksBefore: Bool {
-    claims.passesOver || claims.rules.localEdits == .keep && plan.tombstoneCell != nil
+    rowState.passesOver || rowState.rules.localEdits == .keep && plan.tombstoneCell != nil
   }
 
   /// Stores records but those about rows that were edited here, which are passed over.
@@ -201,26 +201,26 @@ final class ClaimStage: WriterStage {
     defer { sqlite3_reset(handle) }
     switch code {
     case SQLITE_ROW:
-      if try claims.isMarked(rowOf: handle) { return true }
-      if isTombstone { try claims.forget(rowOf: handle) }
+      if try rowState.isMarked(rowOf: handle) { return true }
+      if isTombstone { try rowState.forget(rowOf: handle) }
       return false
     case SQLITE_DONE: break
     default: throw connection.failure(code, sql: String(cString: sqlite3_sql(handle)))
     }
-    guard claims.edits.holdsDeleted, let key = try keyText(batch, record) else { return false }
+    guard rowState.edits.holdsDeleted, let key = try keyText(batch, record) else { return false }
     if isTombstone {
-      try claims.forgetDeleted(key)
+      try rowState.forgetDeleted(key)
       return false
     }
-    return try claims.noteDeleted(key, source: writer.sourceName(batch.origin.sourceIndex))
+    return try rowState.noteDeleted(key, source: writer.sourceName(batch.origin.sourceIndex))
   }
 
   /// The key of a record as its row would be noted; nil where it has none.
   private func keyText(
     _ batch: borrowing Batch, _ record: Int
   ) throws(UpsurgeError) -> String? {
-    if claims.edits.recordKey == nil { claims.edits.recordKey = try RecordKey(claims.keyNames, plan) }
-    guard let key = claims.edits.recordKey,
+    if rowState.edits.recordKey == nil { rowState.edits.recordKey = try RecordKey(rowState.keyNames, plan) }
+    guard let key = rowState.edits.recordKey,
       key.isWhole(batch.cells + record * batch.columnCount, cellCount: batch.columnCount)
     else { return nil }
     var parameter: Int32 = 1
@@ -233,8 +233,8 @@ final class ClaimStage: WriterStage {
 
 extension TableWriter {
   /// Whether rows that were edited here are marked, where that is looked for.
-  package var hasMarkedEdits: Bool { stages.claims?.hasMarkedEdits ?? false }
+  package var hasMarkedEdits: Bool { stages.rowState?.hasMarkedEdits ?? false }
 
   /// What was done with rows that were edited here; known after the sweep.
-  package var localEdits: LocalEditCounts { stages.claims?.localEdits ?? LocalEditCounts() }
+  package var localEdits: LocalEditCounts { stages.rowState?.localEdits ?? LocalEditCounts() }
 }

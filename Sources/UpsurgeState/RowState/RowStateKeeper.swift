@@ -12,7 +12,7 @@ import UpsurgeSQLite
 /// As each note is a statement after that of its record, what rolls a record back (a savepoint, a kill) takes its note
 /// back, too. A record that is refused is no delivery: it notes nothing, and takes no note away. One that is stale or ignored keeps its row from
 /// being swept by other feeds, and does not make it this one's.
-package final class RowClaims {
+package final class RowStateKeeper {
   /// What a note says of its row: the column `stored`.
   package enum Standing: Int64 {
     /// All records about it were stale or ignored: it is not the feed's.
@@ -21,7 +21,7 @@ package final class RowClaims {
     case own = 1
     /// One has, of a delivery that is not accepted yet, and the row was there before it and not the feed's: it becomes the
     /// feed's when a delivery that has it is accepted.
-    case claimed = 2
+    case provisional = 2
   }
 
   package let rules: RowStateRules
@@ -48,7 +48,7 @@ package final class RowClaims {
   /// for edits.
   private(set) var content = "NULL"
   private(set) var contentColumns = "NULL"
-  /// What is known of rows that were edited here (`RowClaims+Edits`).
+  /// What is known of rows that were edited here (`RowStateKeeper+Edits`).
   package var edits = Edits()
 
   /// - Throws: `usage` where a stored record need not be found by its key again.
@@ -275,7 +275,7 @@ package final class RowClaims {
 
   // MARK: - Whether the delivery is accepted
 
-  /// Takes a row for claimed, as the delivery that has noted it is not accepted.
+  /// Notes of a row that it is only provisionally the feed's, as the delivery that has noted it is not accepted.
   package func unaccept(rowOf handle: OpaquePointer) throws(UpsurgeError) {
     let statement: Statement
     if let unacceptance {
@@ -294,15 +294,15 @@ package final class RowClaims {
     _ = try statement.step()
   }
 
-  /// The delivery is accepted: the rows that it has are the feed's, and others that were claimed are not.
+  /// The delivery is accepted: the rows that it has are the feed's, and others that were it provisionally are not.
   package func accept() throws(UpsurgeError) {
-    let claimed = "\"table\" = \(table) AND owned_by = \(owner) AND stored = 2"
+    let provisional = "\"table\" = \(table) AND owned_by = \(owner) AND stored = 2"
     try connection.interruptible { () throws(UpsurgeError) in
-      if try connection.integer("SELECT 1 FROM main.upsurge_rows WHERE \(claimed) LIMIT 1") == nil { return }
+      if try connection.integer("SELECT 1 FROM main.upsurge_rows WHERE \(provisional) LIMIT 1") == nil { return }
       try connection.execute(
         """
-        UPDATE main.upsurge_rows SET stored = 1 WHERE \(claimed) AND run IS \(runText);
-        DELETE FROM main.upsurge_rows WHERE \(claimed);
+        UPDATE main.upsurge_rows SET stored = 1 WHERE \(provisional) AND run IS \(runText);
+        DELETE FROM main.upsurge_rows WHERE \(provisional);
         """)
     }
   }
