@@ -108,6 +108,17 @@ final class SQLiteTransfer: StoreTransfer {
 
   func sweep() throws(UpsurgeError) { try writer.sweep() }
 
+  /// From its first rowid to its last one: two walks down the tree.
+  var rowLimit: UInt64? {
+    let schema = table.plan.schema
+    guard schema.kind == .table, !schema.isWithoutRowid, let rowid = schema.rowidName,
+      let name = try? SQLName.quote(schema.name),
+      let span = try? connection.integer(
+        "SELECT (SELECT max(\(rowid)) FROM main.\(name)) - (SELECT min(\(rowid)) FROM main.\(name))")
+    else { return nil }
+    return UInt64(max(span, 0)) + 1
+  }
+
   /// Builds what was set aside, and commits the rest.
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     try bringBack(isInterrupted: isInterrupted)
