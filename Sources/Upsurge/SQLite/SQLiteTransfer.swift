@@ -15,6 +15,8 @@ final class SQLiteTransfer: StoreTransfer {
   let triggerCount: Int
   /// Known once everything is committed.
   private(set) var supersededCount: UInt64 = 0
+  /// Of rejects that are kept nowhere.
+  let firstRejects = FirstRejects()
   private var hasNotedSorting = false
   /// Of a load in a group: the last record that was in the quarantine before.
   var lastKept: Int64 = 0
@@ -54,7 +56,9 @@ final class SQLiteTransfer: StoreTransfer {
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
       behind: before?.writer,
-      rejectSink: { reject throws(UpsurgeError) in try rejects?.write(reject) })
+      rejectSink: { [firstRejects] reject throws(UpsurgeError) in
+        if let rejects { try rejects.write(reject) } else { firstRejects.take(reject) }
+      })
     writer.isGatheringPaused = upkeep.isUndecided
   }
 
