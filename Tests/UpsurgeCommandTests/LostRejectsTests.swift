@@ -86,4 +86,25 @@ struct LostRejectsTests {
     #expect(try Database(path).rows("SELECT count(*) FROM upsurge_rejects") == ["4"])
     #expect(try !Command.run(["status", path]).output.contains("kept nowhere"))
   }
+
+  @Test(
+    "A load that empties the file of an earlier one says so; an empty file, a new one and a resumed run's need no word"
+  )
+  func replaced() throws {
+    let file = scratch.file("bad.ndjson")
+    let words = " of earlier rejects, which are gone, as each load makes the file anew"
+    let clean = "id,a\n8,x\n"
+    for (text, isSaid) in [
+      (Self.text, false), (clean, true), (clean, false), (Self.text, false), (Self.text, true),
+    ] {
+      let outcome = try load(["--key", "id", "--rejects", file], text: text)
+      #expect(outcome.talk.contains("warning: \(file) held ") == isSaid, "\(outcome.talk)")
+      #expect(outcome.talk.contains(words) == isSaid, "\(outcome.talk)")
+    }
+    let steps = ["--key", "id", "--commit-every", "1", "--rejects", scratch.file("own.ndjson")]
+    let text = "id,a\n21,x\n22\n23,z\n24\n25,q\n"
+    #expect(try load(steps + ["--max-rejects", "1"], text: text).exitCode == 3)
+    let resumed = try load(steps + ["--max-rejects", "9"], text: text)
+    #expect(resumed.exitCode == 2 && !resumed.talk.contains(words), "\(resumed.talk)")
+  }
 }
