@@ -70,12 +70,14 @@ struct LostRejectsTests {
     #expect(run.exitCode == 2, "\(run.talk)")
     #expect(
       run.talk.contains("  kept nowhere: `rejects: table` in the job keeps such records\n"), "\(run.talk)")
-    let words =
-      "4 records rejected, the first at \(feed), line 3, record 2, byte 9, and kept nowhere, for want of rejects: table"
+    let (start, end) = (
+      "      its last delivery: 4 records rejected, the first at ",
+      "/feed.csv, line 3, record 2, byte 9, and kept nowhere, for want of rejects: table\n"
+    )
     for _ in 0..<2 {
       let status = try Command.run(["status", path])
       #expect(status.exitCode == 0)
-      #expect(status.output.contains("      its last delivery: \(words)\n"), "\(status.output)")
+      #expect(status.output.contains(start) && status.output.contains(end), "\(status.output)")
       // The delivery is still the same, and what it lost is lost.
       #expect(try Command.run(["mirror", path, job]).exitCode == 2)
     }
