@@ -228,6 +228,8 @@ enum LedgerText {
     case .surplusEmpty: counted("long record") + " whose surplus fields were empty"
     case .textInNumberColumn: counted("text") + " stored in a column of numbers"
     case .spellingChanged: counted("value") + " respelled by the column's type"
+    case .numberedKey:
+      counted("record") + " without a key stored as a new row, as by each run (--null-keys reject rejects such records)"
     case .emptyKey: "values under the empty key \"\" stored"
     case .duplicateKey: counted("record") + " with a key twice (the last one won)"
     case .columnCollision:
