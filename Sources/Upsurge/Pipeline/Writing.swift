@@ -7,6 +7,7 @@ final class Writing<Transfer: StoreTransfer> {
   private let table: String
   /// What the delivery says of its feed; nil where it belongs to none.
   let delivered: DeliveredFeed?
+  private let replaced: ReplacedRecords
   /// Whether the load goes on with an earlier part.
   private let isResumed: Bool
   /// Slots of columns that are NULL where a record lacks them, as their fields are gone.
@@ -34,6 +35,7 @@ final class Writing<Transfer: StoreTransfer> {
     note = run.note
     options = run.job.options
     delivered = run.delivered
+    replaced = ReplacedRecords(table, rules: run.job.options.rules)
     self.isResumed = isResumed
     nulledSlots = run.tableOptions.delivery.feed.map { $0.nulledColumns.compactMap(table.columns.slot) } ?? []
     delivered?.begin(columns: table.knownColumns.map(\.name))
@@ -112,6 +114,7 @@ final class Writing<Transfer: StoreTransfer> {
     try judgeFeed()
     countSkipped()
     try checkRejectShare()
+    if let said = replaced.note(of: transfer.ledger, rowLimit: { transfer.rowLimit }) { note(said) }
   }
 
   /// Before the commit, so that what a full disk refuses is not committed.

@@ -21,6 +21,7 @@ package final class RejectFile: RejectSink {
   /// Whether the file holds nothing but what this run has written.
   private var isOwn: Bool
   private let contexts: RejectContexts
+  private let note: (RunNote) -> Void
   /// Whether the run reads a file more than once, so that its name does not tell which time it was.
   private let repeatsSources: Bool
   private var text = JSONText()
@@ -36,10 +37,11 @@ package final class RejectFile: RejectSink {
   /// - Parameters:
   ///   - sourceNames: the run's sources.
   ///   - continuing: leaves what this earlier part of the run has written, for `goOn`.
+  ///   - note: is told of what stood in the file, when it goes.
   /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes or replays.
   package init(
     path: String, isTrial: Bool, contexts: RejectContexts, sourceNames: [String],
-    continuing run: RunRecord? = nil
+    continuing run: RunRecord? = nil, note: @escaping (RunNote) -> Void
   ) throws(UpsurgeError) {
     file = try OutputFile(path: path, option: "\(.rejects)", goesOn: true, holdsBack: !isTrial)
     self.path = path
@@ -47,6 +49,7 @@ package final class RejectFile: RejectSink {
     place = RejectsTarget.file(path).place
     isOwn = run?.position.rejectsLength(in: place) != nil
     self.contexts = contexts
+    self.note = note
     repeatsSources = Set(sourceNames.map(SourceName.place)).count < sourceNames.count
   }
 
@@ -69,6 +72,15 @@ package final class RejectFile: RejectSink {
   /// The first byte of a file of which nothing is committed, and of all others.
   static let unconfirmed = UInt8(ascii: "#")
   static let confirmed = UInt8(ascii: "{")
+
+  /// Whether a killed run has left the file, which has committed nothing: its records are read again.
+  private static func isUnconfirmed(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    if descriptor < 0 { return false }
+    defer { close(descriptor) }
+    var byte: UInt8 = 0
+    return pread(descriptor, &byte, 1, 0) == 1 && byte == unconfirmed
+  }
 
   /// Makes the first byte of a file what it is where something is committed.
   /// - Returns: whether it was not that before.
@@ -114,8 +126,21 @@ package final class RejectFile: RejectSink {
 
   package func didBegin() throws(UpsurgeError) {
     if isOwn { return }
-    if file.isFile { try file.cut(to: 0) }
+    if file.isFile {
+      let byteCount = Self.isUnconfirmed(path) ? 0 : FileIdentity.byteCount(ofPath: path) ?? 0
+      try file.cut(to: 0)
+      if byteCount > 0 { noteReplaced(byteCount) }
+    }
     isOwn = true
+  }
+
+  /// What an earlier load has rejected, and nobody has replayed, stands nowhere else.
+  private func noteReplaced(_ byteCount: UInt64) {
+    note(
+      RunNote(
+        .warning,
+        "\(path.escapedForTerminal) held \(Words.bytes(Double(byteCount))) of earlier rejects, which are gone, as each load makes "
+          + "the file anew; replay such a file first, or give another path to \(.rejects)"))
   }
 
   /// - Throws: `cannotCreate` when the disk refuses.

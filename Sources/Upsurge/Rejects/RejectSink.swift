@@ -63,11 +63,11 @@ extension LoadOptions {
   /// - Parameters:
   ///   - sourceNames: the run's sources.
   ///   - resumed: the earlier part of the run.
-  ///   - note: is told of a file that is not as the earlier part has left it.
+  ///   - note: is told of a file that is not as the earlier part has left it, or holds what another load has rejected.
   /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
   func rejectSink(
     _ connection: Connection, table: String, contexts: RejectContexts, sourceNames: [String],
-    resumed: RunRecord?, note: (RunNote) -> Void
+    resumed: RunRecord?, note: @escaping (RunNote) -> Void
   ) throws(UpsurgeError) -> (any RejectSink)? {
     if let resumed { try cutEarlierFiles(of: resumed, connection, note: note) }
     switch rejects.target {
@@ -77,7 +77,7 @@ extension LoadOptions {
       // Locked first: who holds it may end while it is looked at.
       let file = try RejectFile(
         path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames,
-        continuing: resumed)
+        continuing: resumed, note: note)
       // One that is made here holds nothing of anybody; another process may have made it meanwhile.
       if wasThere || holdsRejects(path) {
         try checkReplay(of: path, connection)

@@ -15,6 +15,8 @@ final class SQLiteTransfer: StoreTransfer {
   let triggerCount: Int
   /// Known once everything is committed.
   private(set) var supersededCount: UInt64 = 0
+  /// Of rejects that are kept nowhere.
+  let firstRejects = FirstRejects()
   private var hasNotedSorting = false
   /// Of a load in a group: the last record that was in the quarantine before.
   var lastQuarantined: Int64 = 0
@@ -54,7 +56,9 @@ final class SQLiteTransfer: StoreTransfer {
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
       behind: before?.writer,
-      rejectSink: { reject throws(UpsurgeError) in try rejects?.write(reject) })
+      rejectSink: { [firstRejects] reject throws(UpsurgeError) in
+        if let rejects { try rejects.write(reject) } else { firstRejects.take(reject) }
+      })
     writer.isGatheringPaused = upkeep.isUndecided
   }
 
@@ -107,6 +111,17 @@ final class SQLiteTransfer: StoreTransfer {
   func settle() throws(UpsurgeError) { try writer.settle() }
 
   func sweep() throws(UpsurgeError) { try writer.sweep() }
+
+  /// From its first rowid to its last one: two walks down the tree.
+  var rowLimit: UInt64? {
+    let schema = table.plan.schema
+    guard schema.kind == .table, !schema.isWithoutRowid, let rowid = schema.rowidName,
+      let name = try? SQLName.quote(schema.name),
+      let span = try? connection.integer(
+        "SELECT (SELECT max(\(rowid)) FROM main.\(name)) - (SELECT min(\(rowid)) FROM main.\(name))")
+    else { return nil }
+    return UInt64(max(span, 0)) + 1
+  }
 
   /// Builds what was set aside, and commits the rest.
   func finish(isInterrupted: Bool) throws(UpsurgeError) {

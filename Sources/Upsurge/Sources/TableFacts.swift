@@ -7,6 +7,8 @@ package struct TableFacts: Sendable {
   package let columns: [ColumnTarget]
   /// Whether columns that the table lacks are added.
   package let addsColumns: Bool
+  /// Whether files after the one that made the table bring it no columns, as the contract was said to be frozen.
+  package var isFrozen = false
   /// Whether records with values for which the table has no column are kept until it has; those stay what they are.
   package var quarantinesUnknown = false
   /// Whether fields for which the table has no column are left out: a delete needs its key alone.
@@ -78,11 +80,12 @@ package struct TableFacts: Sendable {
   var unknownKeys: JSONKeyPolicy.UnknownKey {
     if isForInference || quarantinesUnknown { return .addUntyped }
     if leavesOutUnknown { return .skip }
+    if isFrozen { return .refuse(table: name) }
     return isNew || addsColumns ? .add(spellingPolicy) : .refuse(table: name)
   }
 
   /// Whether a field without a column gets one, in the table or in the records alone.
-  var takesUnknown: Bool { isNew || addsColumns || quarantinesUnknown }
+  var takesUnknown: Bool { !isFrozen && (isNew || addsColumns) || quarantinesUnknown }
 
   var spellingPolicy: ColumnTarget.SpellingPolicy { isNew ? .reject : .warn }
 }

@@ -82,6 +82,10 @@ package protocol StoreTransfer: AnyObject {
   /// Puts what it knows beside the ledger into the summary.
   func record(in summary: inout RunSummary)
 
+  /// A number that the table's rows are not more than, those of the open transaction included, where one is known at no
+  /// cost; nil where none is.
+  var rowLimit: UInt64? { get }
+
   /// What is left to do when somebody has seen the ledger; nil where that is nothing. Asked at the end.
   var ending: RunEnding? { get }
 

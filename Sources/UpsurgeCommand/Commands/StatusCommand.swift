@@ -80,6 +80,7 @@ enum StatusText {
     } else if let maximumAge, let age = feed.age, age > maximumAge {
       line += "\n      that is longer ago than \(AgeText.text(maximumAge))"
     }
+    if let loss = feed.loss { line += "\n      its last delivery: \(loss.escapedForTerminal)" }
     return line
   }
 }

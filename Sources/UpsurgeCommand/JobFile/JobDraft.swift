@@ -165,10 +165,11 @@ extension JobDraft {
     let meaning =
       "# rows that a snapshot no longer has: none (they stay), hard (deleted), {soft: COLUMN} (marked)"
     let guards = [
-      "# what must hold before a row is swept", "guards:",
-      "  max-delete: 10%    # of the rows in scope, or a number",
-      "  min-rows: 1        # records that a snapshot has at least",
-      "  min-ratio: 0.5     # of the records of the last snapshot",
+      "# with hard or soft: what must hold before a row is swept. These hold if nothing else is said",
+      "#guards:",
+      "#  max-delete: 10%    # of the rows in scope, or a number",
+      "#  min-rows: 1        # records that a snapshot has at least",
+      "#  min-ratio: 0.5     # of the records of the last snapshot",
     ]
     return [meaning, "sweep: none"] + guards
   }

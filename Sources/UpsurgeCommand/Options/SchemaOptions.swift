@@ -37,6 +37,7 @@ struct SchemaOptions: ParsableArguments {
       throw ValidationError("--alter and --contract \(contract.rawValue) contradict each other")
     }
     options.table.contract = addsColumns ? .evolve : contract ?? .freeze
+    options.table.freezesNewTables = contract == .freeze
     options.table.createsTable = create.map { $0 == .auto } ?? (options.table.contract != .quarantine)
     options.table.isStrict = isStrict
     options.table.notNullColumns = GatheredWords.split(notNullColumns)

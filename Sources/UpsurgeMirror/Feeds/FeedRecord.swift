@@ -36,7 +36,7 @@ struct FeedRecord: Sendable, Equatable {
   /// Runs that did not go well, one after the other.
   var failureCount = 0
   var exitCode: Int32 = 0
-  /// Why the last run did not go well.
+  /// Why the last run did not go well, or which rejects of the last delivery are kept nowhere.
   var message: String?
 }
 

@@ -23,8 +23,11 @@ extension TableMirror {
     _ record: FeedRecord, _ summary: MirrorSummary.Table, isTriedAgain: Bool, _ afterwards: inout Afterwards
   ) -> Bool {
     var record = record
+    let loss = summary.lossWords.map { job.file == nil ? $0.text : JobWording.ofJob($0) }
+    // A delivery that is still the last one has lost what it had lost.
+    let known = summary.loads.isEmpty && summary.exitCode == 2 && record.exitCode == 2 ? record.message : nil
     record.exitCode = summary.exitCode
-    record.message = summary.failure?.message
+    record.message = summary.failure?.message ?? loss ?? known
     if summary.hasCommittedDelivery { record.hasDelivered = true }
     let isGood = summary.exitCode == 0 || summary.exitCode == 2
     record.failureCount = isGood ? 0 : record.failureCount + (isTriedAgain ? 0 : 1)

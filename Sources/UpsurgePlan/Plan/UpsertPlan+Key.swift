@@ -146,8 +146,14 @@ extension UpsertPlan {
     let which = predicate.map { " WHERE \($0.escapedForTerminal)" } ?? ""
     let message: Wording =
       "table \(table) has no PRIMARY KEY or UNIQUE index on (\(list(requested)))\(which); \(keyList(schema))"
+    // Records that have another key in common are refused by that one, whatever is made beside it.
+    let other = schema.keys.first { !$0.isPartial && isCovered($0, by: input, schema: schema) }
+    let elsewhere = other.map {
+      Wording("; where records share a \($0.description.escapedForTerminal), load into another table")
+    }
     let hint = (try? createKeySQL(requested, where: predicate, schema: schema)).map { sql -> Wording in
       "\(saying: Wording("\(.createKey) makes", call: "make")) it: \(sql.escapedForTerminal)"
+        + (elsewhere ?? "")
     }
     return UpsurgeError(.usage, message, hint: hint)
   }

@@ -149,7 +149,12 @@ extension TableWriter {
     case .alone, .tombstone:
       let row = batch.cells + record * batch.columnCount
       let shape = mayDiffer ? self.shape(of: row, cellCount: batch.columnCount, last: last) : last
+      let insertedCount = tally.ledger.inserted
       try storeAlone(batch, record, shape, isTombstone: verdict == .tombstone)
+      if tally.ledger.inserted > insertedCount, bound.guards.isNumbered(row, cellCount: batch.columnCount) {
+        let position = batch.position(of: record, file: sourceName(batch.origin.sourceIndex))
+        tally.warnings.add(.numberedKey, at: position)
+      }
       return shape
     }
   }
