@@ -50,11 +50,12 @@ extension LoadOptions {
   /// The file of this run's rejects, for a store that is not SQLite; nil where they are only counted.
   /// - Parameters as of `rejectSink`.
   package func rejectFile(
-    contexts: RejectContexts, sourceNames: [String], resumed: RunRecord?, note: (RunNote) -> Void
+    contexts: RejectContexts, sourceNames: [String], resumed: RunRecord?, note: @escaping (RunNote) -> Void
   ) throws(UpsurgeError) -> RejectFile? {
     guard let path = rejects.path else { return nil }
     let file = try RejectFile(
-      path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames, continuing: resumed)
+      path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames, continuing: resumed,
+      note: note)
     if let resumed { try file.goOn(after: resumed, note: note) }
     return file
   }

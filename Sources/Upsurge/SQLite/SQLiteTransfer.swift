@@ -16,7 +16,9 @@ final class SQLiteTransfer: StoreTransfer {
   /// Known once everything is committed.
   private(set) var supersededCount: UInt64 = 0
   /// Of rejects that are kept nowhere.
-  let firstRejects = FirstRejects()
+  private let lost = Guarded(FirstRejects())
+  /// The first of those that are kept nowhere.
+  var firstRejects: FirstRejects { lost.withLock { $0 } }
   private var hasNotedSorting = false
   /// Of a load in a group: the last record that was in the quarantine before.
   var lastQuarantined: Int64 = 0
@@ -56,8 +58,8 @@ final class SQLiteTransfer: StoreTransfer {
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
       behind: before?.writer,
-      rejectSink: { [firstRejects] reject throws(UpsurgeError) in
-        if let rejects { try rejects.write(reject) } else { firstRejects.take(reject) }
+      rejectSink: { [lost] reject throws(UpsurgeError) in
+        if let rejects { try rejects.write(reject) } else { lost.withLock { $0.take(reject) } }
       })
     writer.isGatheringPaused = upkeep.isUndecided
   }

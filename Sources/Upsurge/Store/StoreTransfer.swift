@@ -105,6 +105,7 @@ extension StoreTransfer {
   package var isGathering: Bool { false }
   package func storeGathered() throws(UpsurgeError) {}
   package func reconsider() throws(UpsurgeError) {}
+  package var rowLimit: UInt64? { nil }
   package var mustBeginAgain: Bool { false }
   package var setUpSeconds: Double { 0 }
   package var chunks: DeliveryChunks? { nil }

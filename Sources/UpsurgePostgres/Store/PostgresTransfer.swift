@@ -29,6 +29,8 @@ final class PostgresTransfer: StoreTransfer {
   private(set) var lastCommitted: Position?
   private(set) var mustBeginAgain = false
   private var committedRejects: [Reject.Code: UInt64] = [:]
+  /// Of a run that keeps none.
+  private var firstRejects = FirstRejects()
   private let startedSeconds: Double
   private let beganAt = MonotonicClock.seconds
 
@@ -132,6 +134,7 @@ final class PostgresTransfer: StoreTransfer {
       }
     }
     (ledger, rejectsByReason, last, inputPlace) = (part.ledger, part.rejectsByReason, end, place)
+    firstRejects = part.firstRejects
     if part.hasMetTombstone { hasMetTombstone = true }
     if transactions.commitsParts { try didCommit() }
   }
@@ -179,6 +182,7 @@ final class PostgresTransfer: StoreTransfer {
     private(set) var ledger = Ledger()
     private(set) var rejectsByReason: [Reject.Code: UInt64] = [:]
     private(set) var hasMetTombstone = false
+    private(set) var firstRejects = FirstRejects()
     private var hasTried = false
 
     init(_ transfer: PostgresTransfer, firstRecord: Int, firstReject: Int) {
@@ -192,7 +196,7 @@ final class PostgresTransfer: StoreTransfer {
         transfer.batches.forget()
       }
       hasTried = true
-      (ledger, rejectsByReason) = (transfer.ledger, transfer.rejectsByReason)
+      (ledger, rejectsByReason, firstRejects) = (transfer.ledger, transfer.rejectsByReason, transfer.firstRejects)
       let outcome = try transfer.batches.store(batch, from: firstRecord, on: connection)
       ledger += outcome.ledger
       hasMetTombstone = outcome.hasDeletes
@@ -242,7 +246,7 @@ final class PostgresTransfer: StoreTransfer {
       }
       ledger.count(.rejected)
       rejectsByReason[reject.code, default: 0] += 1
-      try transfer.rejectFile?.write(reject)
+      if let file = transfer.rejectFile { try file.write(reject) } else { firstRejects.take(reject) }
     }
   }
 
@@ -294,6 +298,7 @@ final class PostgresTransfer: StoreTransfer {
   func record(in summary: inout RunSummary) {
     if table.making != nil, let making = table.making { summary.createdTable = making.statements[0] }
     summary.warnings.merge(inputPlace.allWarnings)
+    if rejectFile == nil && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]
   }
