@@ -5,7 +5,7 @@
 /// A number with a point or an exponent is REAL, any other INTEGER; `9e999` is infinity. A BLOB is an object, as sqlite-utils spells
 /// it. Values are added to bytes of the caller, who may hand them on at any place.
 package enum RowLine {
-  /// What stands in front of each value: `{"id":`, `,"name":`.
+  /// What stands before each value: `{"id":`, `,"name":`.
   package static func keys(_ names: [String]) -> [[UInt8]] {
     names.enumerated().map { index, name in
       var text = JSONText()

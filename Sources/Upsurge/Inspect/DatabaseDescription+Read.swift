@@ -166,7 +166,7 @@ extension DatabaseDescription.Key {
   /// A key of another database.
   /// - Parameters:
   ///   - kind: `PRIMARY KEY`, `UNIQUE` or `UNIQUE INDEX`.
-  ///   - indexName: of an index that is none of a constraint.
+  ///   - indexName: of an index that is not one of a constraint.
   ///   - parts: columns, and SQL.
   ///   - predicate: the WHERE of a partial index.
   package init(

@@ -121,7 +121,7 @@ package protocol ServerInspector: Sendable {
 extension ServerDescription {
   private static let inspectors = Guarded<[String: any ServerInspector]>([:])
 
-  /// - Parameter schemes: what stands in front of `://` in the URLs of such servers.
+  /// - Parameter schemes: what stands before `://` in the URLs of such servers.
   package static func register(_ schemes: [String], _ inspector: any ServerInspector) {
     inspectors.withLock { for scheme in schemes { $0[scheme] = inspector } }
   }

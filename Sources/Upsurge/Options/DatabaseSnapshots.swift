@@ -65,7 +65,7 @@ package final class DatabaseSnapshots: @unchecked Sendable {
     return connection
   }
 
-  /// The same of a server's database.
+  /// This is the same of a server's database.
   func take(
     _ source: ServerSource, from server: any RowServer, _ cancellation: ReadCancellation
   ) throws(UpsurgeError) -> (any RowSnapshot)? {

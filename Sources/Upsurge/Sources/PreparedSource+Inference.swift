@@ -9,7 +9,7 @@ package struct InferredColumn: Sendable {
   package var respelled: String?
   /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
   package var declaredType: String?
-  /// The type as the database says it that the source is; nil where it is none, or says none. A store may take it where it knows
+  /// The type as the database says it that the source is; nil where it is not one, or says none. A store may take it where it knows
   /// that all values fit.
   package var sourceType: SourceType?
 

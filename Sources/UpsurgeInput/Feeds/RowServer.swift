@@ -21,7 +21,7 @@ package protocol RowServer: Sendable {
 /// One state of a server's database, from which rows are read. Used by one thread at a time.
 package protocol RowSnapshot: AnyObject {
   /// Finds out what the rows are.
-  /// - Throws: `unreadableInput` where there is no such table, or no right to read it; `usage` for a query that is none.
+  /// - Throws: `unreadableInput` where there is no such table, or no right to read it; `usage` for a query that is not one.
   func open(_ rows: DatabaseSource.Rows) throws(UpsurgeError) -> RowHead
 
   /// Writes all rows that were opened last, as `RowLine` has them, each with a line end.
@@ -63,7 +63,7 @@ package struct RowHead: Sendable, Equatable {
 package enum RowServers {
   private static let known = Guarded<[String: any RowServer]>([:])
 
-  /// - Parameter schemes: what stands in front of `://` in the URLs that it opens.
+  /// - Parameter schemes: what stands before `://` in the URLs that it opens.
   package static func register(_ schemes: [String], _ server: any RowServer) {
     known.withLock { for scheme in schemes { $0[scheme] = server } }
   }

@@ -2,7 +2,7 @@
 /// `postgres://host/db?query=SELECT …`.
 ///
 /// What names the rows is spelled as for `sqlite:`, and is no part of the URL that the server's library is given. A query is the
-/// rest of the text behind `query=`, whatever it holds, so it comes last.
+/// rest of the text after `query=`, whatever it holds, so it comes last.
 package struct ServerSource: Sendable, Hashable {
   /// The URL without what names the rows. Holds the password, so it is never shown.
   package let url: String
@@ -13,7 +13,7 @@ package struct ServerSource: Sendable, Hashable {
     return false
   }
 
-  /// What stands in front of `://`.
+  /// What stands before `://`.
   package var scheme: String { Self.scheme(of: url) }
 
   /// nil for a name of something else, and where the table or the query is missing.
@@ -67,7 +67,7 @@ extension Source {
     package let url: String
     package let rows: DatabaseSource.Rows?
 
-    /// What stands in front of `://`.
+    /// What stands before `://`.
     package var scheme: String { ServerSource.scheme(of: url) }
   }
 

@@ -59,7 +59,7 @@ enum URLText {
     return redacted("\(url[..<mark.upperBound])\(mask)@\(url[end...])")
   }
 
-  /// Where the host of a server's URL begins, behind the `@`; the start of the text where no credentials stand.
+  /// Where the host of a server's URL begins, after the `@`; the start of the text where no credentials stand.
   static func endOfServerCredentials(_ url: String) -> String.Index {
     guard let mark = url.firstRange(of: "://") else { return url.startIndex }
     let rest = url[mark.upperBound...]

@@ -14,14 +14,14 @@ struct CopyPlan {
   /// The statement.
   let copy: String
 
-  /// What stands behind FROM for a query; a comment at its end comments nothing else out.
+  /// What stands after FROM for a query; a comment at its end comments nothing else out.
   static func relation(ofQuery query: String) -> String {
     var query = query[...]
     while let last = query.last, last.isWhitespace || last == ";" { query = query.dropLast() }
     return "(\(query)\n)"
   }
 
-  /// - Parameter relation: what stands behind FROM.
+  /// - Parameter relation: what stands after FROM.
   init(_ relation: String, query: String?, on connection: PostgresConnection) throws(PostgresFailure) {
     // One statement only, whatever the query holds.
     let looked = try connection.run("SELECT * FROM \(relation) AS upsurge_row LIMIT 0", [])
@@ -53,7 +53,7 @@ struct CopyPlan {
     .text("{\(numbers.map { "\($0)" }.joined(separator: ","))}")
   }
 
-  /// - Throws: `usage` where two columns have one name, as SQLite compares them; `badInput` where there is none.
+  /// - Throws: `usage` where two columns have one name, as SQLite compares them; `badInput` where there is not one.
   func check() throws(UpsurgeError) {
     if columns.isEmpty { throw UpsurgeError(.badInput, "the rows have no columns") }
     var seen: Set<String> = []

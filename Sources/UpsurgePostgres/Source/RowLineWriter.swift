@@ -8,7 +8,7 @@ import UpsurgeRecords
 ///     all others          a text
 final class RowLineWriter {
   private let keys: [[UInt8]]
-  /// Whether a text in the column is a real that is none of JSON's numbers.
+  /// Whether a text in the column is a real that is not one of JSON's numbers.
   private let isReal: [Bool]
   private var decoder: BinaryDecoder
   private let cells: UnsafeMutablePointer<Cell>

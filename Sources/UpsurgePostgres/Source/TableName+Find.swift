@@ -1,7 +1,7 @@
 import UpsurgeRecords
 
 extension TableName {
-  /// The table that a source names: `sales.orders` is the table orders of the schema sales; where there is none, one of that whole
+  /// The table that a source names: `sales.orders` is the table orders of the schema sales; where there is not one, one of that whole
   /// name.
   /// - Returns: nil where there is no such table or view.
   static func find(_ text: String, on connection: PostgresConnection) throws(PostgresFailure)

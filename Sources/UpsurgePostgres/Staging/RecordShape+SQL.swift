@@ -96,7 +96,7 @@ extension RecordShape {
     return rules.condition.map { "\(isOther) AND (\(scoped($0, row: row, record: record)))" } ?? isOther
   }
 
-  /// How many of some records would change their row, were it not for the rules' condition; nil where there is none.
+  /// How many of some records would change their row, were it not for the rules' condition; nil where there is not one.
   func keptSQL(_ found: String, row: String, record: String) -> String? {
     guard let condition = rules.condition else { return nil }
     var free = OrderedRules(rules.conflict, changes: rules.changes)

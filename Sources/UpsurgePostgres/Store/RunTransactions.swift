@@ -16,7 +16,7 @@ class RunTransactions {
 
   init(_ store: PostgresStore) { self.store = store }
 
-  /// Whether what is committed can be gone on with.
+  /// Whether what is committed can be resumed.
   var keepsRun: Bool { false }
   /// Whether a transaction is open between two parts.
   var isOpen: Bool { false }

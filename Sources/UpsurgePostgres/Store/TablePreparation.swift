@@ -2,7 +2,7 @@ import Upsurge
 import UpsurgeParsing
 import UpsurgeRecords
 
-/// Makes of a table, or of an input for which there is none, what a run stores into.
+/// Makes of a table, or of an input for which there is not one, what a run stores into.
 struct TablePreparation {
   let place: TableName
   let source: PreparedSource

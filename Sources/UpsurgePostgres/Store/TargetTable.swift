@@ -59,7 +59,7 @@ struct TargetTable: StoreTable {
 
 /// The key by which records find their rows.
 enum TargetKey: Equatable {
-  /// There is none: every record is a new row.
+  /// No key: every record is a new row.
   case none
   /// An index that is there.
   case index(PostgresIndex)
@@ -89,7 +89,7 @@ enum TargetKey: Equatable {
 }
 
 extension PostgresTable {
-  /// The column of that name; where there is none, the only one that differs in large and small letters alone.
+  /// The column of that name; where there is not one, the only one that differs in large and small letters alone.
   func columnLike(_ name: String) -> PostgresColumn? {
     if let exact = column(name) { return exact }
     let alike = columns.filter { SQLName.isSame($0.name, name) }
