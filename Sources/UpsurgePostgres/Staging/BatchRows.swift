@@ -2,38 +2,23 @@ import UpsurgeRecords
 
 /// The records of a batch, encoded and in the order in which they are sent.
 struct BatchRows: ~Copyable {
-  private(set) var rows: EncodedRows
-  private(set) var order = RowOrder(count: 0)
+  private var rows: EncodedRows
+  private var order = RowOrder(count: 0)
   private var segments = KeySegments()
-
-  /// What rows are put in order for.
-  enum Arrangement {
-    /// Nothing compares their keys.
-    case none
-    /// Parts in which no key comes twice, as they arrived.
-    case segments
-    /// Rounds in the order of keys, where that is known, else segments.
-    case rounds
-  }
 
   init(_ shape: RecordShape, slots: [Int]) { rows = EncodedRows(shape, slots: slots) }
 
-  var shape: RecordShape { rows.shape }
-
   /// Takes the records of a batch, as often as it needs until a way of sending them is found.
-  /// - Parameter body: stores the rows. It may throw a failure of the class `record` only where nothing of its call stands; JSON is sent
-  ///   as text then.
   /// - Returns: what became of them.
-  mutating func store(
-    _ batch: borrowing Batch, in arrangement: Arrangement,
-    _ body: (borrowing EncodedRows, RowOrder, inout BatchOutcomes) throws(PostgresFailure) -> Void
-  ) throws(PostgresFailure) -> BatchOutcomes {
+  mutating func store<Path: RowStore>(_ batch: borrowing Batch, by path: inout Path) throws(PostgresFailure)
+    -> BatchOutcomes
+  {
     var outcomes = BatchOutcomes()
     while true {
       outcomes = BatchOutcomes(rejected: rows.fill(batch), statementCount: outcomes.statementCount)
-      arrange(arrangement)
+      arrange(path.arrangement)
       do {
-        try body(rows, order, &outcomes)
+        try path.store(rows, order, &outcomes)
         outcomes.rejected.sort { $0.record < $1.record }
         return outcomes
       } catch {
@@ -42,7 +27,7 @@ struct BatchRows: ~Copyable {
     }
   }
 
-  private mutating func arrange(_ arrangement: Arrangement) {
+  private mutating func arrange(_ arrangement: RowArrangement) {
     if arrangement == .rounds, let compare = KeyOrder(rows.shape) {
       order = RowOrder(sorting: rows, by: compare)
     } else if arrangement != .none, rows.shape.hasComparableKey, let fields = rows.shape.keyFields {

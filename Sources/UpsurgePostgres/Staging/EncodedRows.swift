@@ -12,7 +12,7 @@ import UpsurgeRecords
 ///     buffer   | row 0 | row 1 | ...        a row: Int16 fields | Int32 length, bytes | ...
 ///     starts   0       ^       ^            one more than rows
 ///     records  the number in the batch of each row: those that cannot be encoded are left out
-struct EncodedRows: ~Copyable {
+package struct EncodedRows: ~Copyable {
   private(set) var shape: RecordShape
   private let slots: [Int]
   private var buffer = RowBuffer()
@@ -42,7 +42,9 @@ struct EncodedRows: ~Copyable {
     fileprivate let starts: [Int]
 
     @inline(__always)
-    func row(_ index: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[starts[index]..<starts[index + 1]]) }
+    func row(_ index: Int) -> UnsafeRawBufferPointer {
+      UnsafeRawBufferPointer(rebasing: bytes[starts[index]..<starts[index + 1]])
+    }
   }
 
   /// Bytes of some rows that follow one another.
@@ -66,7 +68,8 @@ struct EncodedRows: ~Copyable {
 
   /// - Returns: nil where a column turned out to be one that only the server can read; it is text from now on.
   private mutating func encode(_ batch: borrowing Batch) -> [BatchOutcomes.Rejected]? {
-    let encoder = RowEncoder(zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
+    let encoder = RowEncoder(
+      zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
     let parts = keyParts
     var rejected: [BatchOutcomes.Rejected] = []
     for record in 0..<batch.recordCount {
@@ -96,14 +99,17 @@ struct EncodedRows: ~Copyable {
   private var keyParts: [KeyPart] {
     guard let key = shape.key, !key.treatsNullsAsEqual else { return [] }
     return key.parts.compactMap { part in
-      shape.columns.firstIndex { $0.name == part.column }.map { (name: shape.columns[$0].name, slot: slots[$0]) }
+      shape.columns.firstIndex { $0.name == part.column }.map {
+        (name: shape.columns[$0].name, slot: slots[$0])
+      }
     }
   }
 
   @inline(__always)
   private func nullKey(_ record: Int, _ parts: [KeyPart], _ batch: borrowing Batch) -> String? {
     for part in parts {
-      let kind = part.slot < batch.columnCount ? batch.cells[record * batch.columnCount + part.slot].kind : .null
+      let kind =
+        part.slot < batch.columnCount ? batch.cells[record * batch.columnCount + part.slot].kind : .null
       if kind == .null || kind == .absent { return part.name }
     }
     return nil
@@ -139,7 +145,9 @@ struct EncodedRow {
 
   /// Whether its fields lie within its bytes, and are as many as expected: rows that came from a server are not trusted.
   func isSound(fieldCount: Int) -> Bool {
-    guard bytes.count >= 2, Int(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self))) == fieldCount else { return false }
+    guard bytes.count >= 2, Int(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self))) == fieldCount else {
+      return false
+    }
     var place = 2
     for _ in 0..<fieldCount {
       guard place + 4 <= bytes.count else { return false }

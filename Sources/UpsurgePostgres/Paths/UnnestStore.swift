@@ -1,30 +1,18 @@
-import UpsurgeRecords
-
 /// Stores batches without a temporary table: the records are arrays beside a statement of the ordered path. For small batches, and
 /// for roles and servers that make no temporary tables.
-///
-/// Each is stored within a transaction that the caller has begun and commits.
-package struct UnnestWriter: ~Copyable {
-  private let store: UnnestStore
-  private var rows: BatchRows
+package typealias UnnestWriter = BatchWriter<UnnestStore>
 
+extension BatchWriter<UnnestStore> {
   /// - Parameter slots: the slot of each of the shape's columns in the records.
-  package init(_ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]) {
-    store = UnnestStore(connection, shape, capabilities)
-    rows = BatchRows(shape, slots: slots)
-  }
-
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
-    let store = store
-    return try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
-      try store.store(rows, order, &outcomes)
-    }
+  package init(
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]
+  ) {
+    self.init(UnnestStore(connection, shape, capabilities), shape, slots: slots)
   }
 }
 
 /// Stores rows as arrays.
-struct UnnestStore {
+package struct UnnestStore: RowStore {
   private let connection: PostgresConnection
   private let plan: OrderedPlan
   private let keepsArrival: Bool
@@ -41,19 +29,25 @@ struct UnnestStore {
     head = capabilities.family.keepsDDLInTransactions ? Halving.head : "SAVEPOINT upsurge_part"
   }
 
-  func store(
+  package var arrangement: RowArrangement { .rounds }
+
+  package func store(
     _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     if order.rows.isEmpty { return }
     var plan = plan
     plan.shape.textColumns = rows.shape.textColumns
     let bounds = KeyBounds(rows, order)
-    let order = keepsArrival ? order.arrived(rows) : order.isSorted && rows.shape.hasCountingDefaults ? order.byArrival : order
-    var part = UnnestPart(connection: connection, plan: plan, head: head, bounds: bounds, order: order, rows: rows.view)
+    let order =
+      keepsArrival
+      ? order.arrived(rows) : order.isSorted && rows.shape.hasCountingDefaults ? order.byArrival : order
+    var part = UnnestPart(
+      connection: connection, plan: plan, head: head, bounds: bounds, order: order, rows: rows.view)
     part.parts = chunks(rows, order)
     if plan.key != nil, !plan.shape.hasComparableKey { try part.cut(&outcomes) }
     var halving = Halving(
-      connection, records: order.rows.map { rows.records[Int($0)] }, filter: ConstraintFilter(connection, plan.shape))
+      connection, records: order.rows.map { rows.records[Int($0)] },
+      filter: ConstraintFilter(connection, plan.shape))
     try halving.apply(order.rows.indices, with: &part, &outcomes)
   }
 
@@ -89,8 +83,13 @@ private struct UnnestPart: PartStore {
   private var isOut: Set<Int> = []
   private let arrays: RowArrays
 
-  init(connection: PostgresConnection, plan: OrderedPlan, head: String, bounds: KeyBounds?, order: RowOrder, rows: EncodedRows.View) {
-    (self.connection, self.plan, self.head, self.bounds, self.order, self.rows) = (connection, plan, head, bounds, order, rows)
+  init(
+    connection: PostgresConnection, plan: OrderedPlan, head: String, bounds: KeyBounds?, order: RowOrder,
+    rows: EncodedRows.View
+  ) {
+    (self.connection, self.plan, self.head, self.bounds, self.order, self.rows) = (
+      connection, plan, head, bounds, order, rows
+    )
     arrays = RowArrays(plan.shape)
   }
 
@@ -108,7 +107,9 @@ private struct UnnestPart: PartStore {
       try connection.run("SAVEPOINT upsurge_keys")
       var cuts = Array(part.dropFirst())
       do throws(PostgresFailure) {
-        let pairs = try connection.run(sql, parameters(part)).rows.map { (Int($0.integer(0) ?? 0), Int($0.integer(1) ?? 0)) }
+        let pairs = try connection.run(sql, parameters(part)).rows.map {
+          (Int($0.integer(0) ?? 0), Int($0.integer(1) ?? 0))
+        }
         cuts = KeySegments.cuts(of: pairs)
       } catch {
         guard error.kind == .record else { throw error }

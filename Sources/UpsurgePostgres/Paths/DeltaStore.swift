@@ -1,45 +1,35 @@
-import UpsurgeRecords
-
-/// Stores batches by the delta path, each within a transaction that the caller has begun and commits: a staging table, a join that
-/// finds what differs, UPDATE and INSERT.
+/// Stores batches by the delta path: a staging table, a join that finds what differs, UPDATE and INSERT.
 ///
 /// It is faster than the ordered path where much is written, and as fast where little is. It does not keep the order of arrival,
 /// so it is for tables in which records of different keys have nothing to do with one another: `PathChoice` says which.
-package struct DeltaWriter: ~Copyable {
-  private let store: DeltaStore
-  private var rows: BatchRows
+package typealias DeltaWriter = BatchWriter<DeltaStore>
 
+extension BatchWriter<DeltaStore> {
   /// - Parameters:
   ///   - shape: with a key whose parts are columns, and rules without SQL of their own.
   ///   - slots: the slot of each of the shape's columns in the records.
   package init(_ connection: PostgresConnection, _ shape: RecordShape, slots: [Int]) {
-    store = DeltaStore(connection, shape)
-    rows = BatchRows(shape, slots: slots)
-  }
-
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
-    let store = store
-    return try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
-      try store.store(rows, order, &outcomes)
-    }
+    self.init(DeltaStore(connection, shape), shape, slots: slots)
   }
 }
 
 /// Stores rows by the delta path. Each round of the order is a statement of each kind; what fails because of a record is found
 /// by `Halving`, first in the join and then in what writes.
-struct DeltaStore {
+package struct DeltaStore: RowStore {
   private let connection: PostgresConnection
   private let shape: RecordShape
 
   init(_ connection: PostgresConnection, _ shape: RecordShape) {
-    precondition(shape.rules.changes.isEmpty && shape.rules.condition == nil && shape.rules.conflict != .fail, "the delta path knows no SQL")
+    precondition(
+      shape.rules.changes.isEmpty && shape.rules.condition == nil && shape.rules.conflict != .fail,
+      "the delta path knows no SQL")
     self.connection = connection
     self.shape = shape
   }
 
-  /// - Throws: a failure of the class `record` leaves nothing behind.
-  func store(
+  package var arrangement: RowArrangement { .rounds }
+
+  package func store(
     _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     if rows.count == 0 || order.rows.isEmpty { return }
@@ -57,7 +47,8 @@ struct DeltaStore {
     var run = DeltaRun(
       connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: order.rows.count,
       halving: Halving(
-        connection, records: order.rows.map { rows.records[Int($0)] }, filter: ConstraintFilter(connection, rows.shape)))
+        connection, records: order.rows.map { rows.records[Int($0)] },
+        filter: ConstraintFilter(connection, rows.shape)))
     let before = outcomes
     for round in order.parts { try run.apply(round, &outcomes) }
     try run.end()
@@ -78,7 +69,10 @@ private struct DeltaRun {
   private var hasTable = false
   private var hasIndex = false
 
-  init(connection: PostgresConnection, plan: DeltaPlan, staging: StagingTable, bounds: KeyBounds?, rowCount: Int, halving: Halving) {
+  init(
+    connection: PostgresConnection, plan: DeltaPlan, staging: StagingTable, bounds: KeyBounds?, rowCount: Int,
+    halving: Halving
+  ) {
     (self.connection, self.plan, self.staging, self.bounds) = (connection, plan, staging, bounds)
     (self.rowCount, self.halving) = (rowCount, halving)
   }
@@ -89,13 +83,16 @@ private struct DeltaRun {
     let part = round.unbounded(of: rowCount)
     let update = plan.update(part, bounds)
     let statements = [
-      Halving.head, hasTable ? plan.addition(part, bounds) : plan.creation(part, bounds), update, plan.insertion(part), "RELEASE upsurge_part",
+      Halving.head, hasTable ? plan.addition(part, bounds) : plan.creation(part, bounds), update,
+      plan.insertion(part), "RELEASE upsurge_part",
     ].compactMap { $0 }
     outcomes.statementCount += update == nil ? 2 : 3
     do throws(PostgresFailure) {
       let counts = try connection.run(statements.joined(separator: "; ")).map(\.affectedCount)
       // Of the savepoint, of SET, and then of what it is about.
-      let (found, updated, inserted) = (counts[2], update == nil ? 0 : counts[3], counts[update == nil ? 3 : 4])
+      let (found, updated, inserted) = (
+        counts[2], update == nil ? 0 : counts[3], counts[update == nil ? 3 : 4]
+      )
       if found != updated + inserted { throw Self.disturbed }
       hasTable = true
       outcomes.updated += updated
@@ -122,13 +119,17 @@ private struct DeltaRun {
       try connection.run(plan.emptyCreation)
       hasTable = true
     }
-    var join = DeltaPart(connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: rowCount, writes: false)
+    var join = DeltaPart(
+      connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: rowCount, writes: false)
     try halving.apply(round, with: &join, &outcomes)
     outcomes.statementCount += 1
-    let places = try connection.run(plan.places(round), []).rows.compactMap { row in row.integer(0).map { Int($0) } }
+    let places = try connection.run(plan.places(round), []).rows.compactMap { row in
+      row.integer(0).map { Int($0) }
+    }
     halving.keep(only: places, in: round)
     try connection.run("CREATE INDEX IF NOT EXISTS upsurge_delta_ord ON \(DeltaPlan.table) (upsurge_ord)")
-    var writing = DeltaPart(connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: rowCount, writes: true)
+    var writing = DeltaPart(
+      connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: rowCount, writes: true)
     try halving.apply(round, with: &writing, &outcomes)
   }
 

@@ -1,31 +1,18 @@
-import UpsurgeRecords
+/// Stores batches by the ordered path.
+package typealias OrderedWriter = BatchWriter<OrderedStore>
 
-/// Stores batches by the ordered path, each within a transaction that the caller has begun and commits.
-package struct OrderedWriter: ~Copyable {
+extension BatchWriter<OrderedStore> {
   package typealias Outcomes = BatchOutcomes
-  package typealias Rejected = BatchOutcomes.Rejected
-
-  private let store: OrderedStore
-  private var rows: BatchRows
 
   /// - Parameter slots: the slot of each of the plan's columns in the records.
   package init(_ connection: PostgresConnection, _ plan: OrderedPlan, slots: [Int]) {
-    store = OrderedStore(connection, plan)
-    rows = BatchRows(plan.shape, slots: slots)
-  }
-
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> Outcomes {
-    let store = store
-    return try rows.store(batch, in: .segments) { rows, order, outcomes throws(PostgresFailure) in
-      try store.store(rows, order, &outcomes)
-    }
+    self.init(OrderedStore(connection, plan), plan.shape, slots: slots)
   }
 }
 
 /// Stores rows in the order of their arrival: a staging table, and one statement of `OrderedPlan` a segment. What fails because
 /// of a record is found by `Halving`.
-struct OrderedStore {
+package struct OrderedStore: RowStore {
   private let connection: PostgresConnection
   private let plan: OrderedPlan
 
@@ -34,8 +21,9 @@ struct OrderedStore {
     self.plan = plan
   }
 
-  /// - Throws: a failure of the class `record` leaves nothing behind.
-  func store(
+  package var arrangement: RowArrangement { .segments }
+
+  package func store(
     _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     if order.rows.isEmpty { return }
@@ -48,9 +36,11 @@ struct OrderedStore {
     }
     if order.parts.count > StagingTable.indexedPartCount { try staging.index() }
     var part = OrderedPart(
-      connection: connection, plan: plan, staging: staging, parts: order.parts, rowCount: order.rows.count, bounds: try staging.bounds())
+      connection: connection, plan: plan, staging: staging, parts: order.parts, rowCount: order.rows.count,
+      bounds: try staging.bounds())
     var halving = Halving(
-      connection, records: order.rows.map { rows.records[Int($0)] }, filter: ConstraintFilter(connection, plan.shape))
+      connection, records: order.rows.map { rows.records[Int($0)] },
+      filter: ConstraintFilter(connection, plan.shape))
     try halving.apply(order.rows.indices, with: &part, &outcomes)
     try staging.drop()
   }
@@ -71,7 +61,9 @@ private struct OrderedPart: PartStore {
     var head = Halving.head + "; "
     for part in parts where part.overlaps(range) {
       outcomes.statementCount += 1
-      let result = try connection.run(head + plan.statement(part.clamped(to: range).unbounded(of: rowCount), bounds: bounds)).last
+      let result = try connection.run(
+        head + plan.statement(part.clamped(to: range).unbounded(of: rowCount), bounds: bounds)
+      ).last
       head = ""
       if let row = result?.first {
         counts.inserted += Int(row.integer(0) ?? 0)
