@@ -24,24 +24,26 @@ package struct OrderedStore: RowStore {
   package var arrangement: RowArrangement { .segments }
 
   package func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     if order.rows.isEmpty { return }
     var (plan, order) = (plan, order.arrived(rows))
     plan.shape.textColumns = rows.shape.textColumns
     let staging = StagingTable(connection, plan.shape)
-    try staging.fill(rows, order, &outcomes)
+    try staging.fill(rows, order, &savepoints, &outcomes)
     if plan.key != nil, !plan.shape.hasComparableKey {
-      order = RowOrder(count: rows.count, cuts: try staging.cuts(rowCount: rows.count, &outcomes))
+      order = RowOrder(count: rows.count, cuts: try staging.cuts(rowCount: rows.count, savepoints, &outcomes))
     }
     if order.parts.count > StagingTable.indexedPartCount { try staging.index() }
     var part = OrderedPart(
       connection: connection, plan: plan, staging: staging, parts: order.parts, rowCount: order.rows.count,
-      bounds: try staging.bounds())
+      bounds: try staging.bounds(), head: savepoints.head())
     var halving = Halving(
       connection, records: order.rows.map { rows.records[Int($0)] },
-      filter: ConstraintFilter(connection, plan.shape))
-    try halving.apply(order.rows.indices, with: &part, &outcomes)
+      filter: ConstraintFilter(connection, plan.shape), savepoints)
+    try halving.apply(with: &part, &outcomes)
+    savepoints = halving.savepoints
     try staging.drop()
   }
 }
@@ -55,28 +57,32 @@ private struct OrderedPart: PartStore {
   let parts: [Range<Int>]
   let rowCount: Int
   let bounds: KeyBounds?
+  let head: [String]
 
-  func store(_ range: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
+  func store(
+    _ range: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
     var counts = (inserted: 0, updated: 0, kept: 0)
-    var head = Halving.head + "; "
+    var head = head
     for part in parts where part.overlaps(range) {
       outcomes.statementCount += 1
-      let result = try connection.run(
-        head + plan.statement(part.clamped(to: range).unbounded(of: rowCount), bounds: bounds)
-      ).last
-      head = ""
+      let statement = plan.statement(part.clamped(to: range).unbounded(of: rowCount), bounds: bounds)
+      let result = try connection.run((head + [statement]).joined(separator: "; ")).last
+      head = []
       if let row = result?.first {
         counts.inserted += Int(row.integer(0) ?? 0)
         counts.updated += Int(row.integer(1) ?? 0)
         counts.kept += Int(row.integer(2) ?? 0)
       }
     }
-    try connection.run("RELEASE upsurge_part")
+    if !ending.isEmpty { try connection.run(ending.joined(separator: "; ")) }
     outcomes.inserted += counts.inserted
     outcomes.updated += counts.updated
     outcomes.kept += counts.kept
     outcomes.unchanged += count - counts.inserted - counts.updated - counts.kept
   }
+
+  func beginHalves() throws(PostgresFailure) { try staging.index() }
 
   func leaveOut(_ ords: [Int]) throws(PostgresFailure) { try staging.remove(ords) }
 

@@ -24,9 +24,10 @@ package struct AppendPath: RowStore {
   package var arrangement: RowArrangement { .rounds }
 
   package mutating func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
-    if try append.appendFree(rows, order, &outcomes) { return }
-    try rest.store(rows, order, &outcomes)
+    if try append.appendFree(rows, order, &savepoints, &outcomes) { return }
+    try rest.store(rows, order, &savepoints, &outcomes)
   }
 }

@@ -13,16 +13,15 @@ extension BatchWriter<DeltaStore> {
   }
 }
 
-/// Stores rows by the delta path. Each round of the order is a statement of each kind; what fails because of a record is found
-/// by `Halving`, first in the join and then in what writes.
+/// Stores rows by the delta path: all of them in the order of their keys, by a statement of each kind for each round. If that fails
+/// because of a record, they are staged again in the order of arrival, and `Halving` finds the record.
 package struct DeltaStore: RowStore {
   private let connection: PostgresConnection
   private let shape: RecordShape
 
   init(_ connection: PostgresConnection, _ shape: RecordShape) {
-    precondition(
-      shape.rules.changes.isEmpty && shape.rules.condition == nil && shape.rules.conflict != .fail,
-      "the delta path knows no SQL")
+    let (rules, knowsNoSQL) = (shape.rules, "the delta path knows no SQL")
+    precondition(rules.changes.isEmpty && rules.condition == nil && rules.conflict != .fail, knowsNoSQL)
     self.connection = connection
     self.shape = shape
   }
@@ -30,31 +29,42 @@ package struct DeltaStore: RowStore {
   package var arrangement: RowArrangement { .rounds }
 
   package func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
-    if rows.count == 0 || order.rows.isEmpty { return }
-    var order = order
-    var bounds = KeyBounds(rows, order)
-    if order.isSorted, rows.shape.hasCountingDefaults { order = order.byArrival }
-    let staging = StagingTable(connection, rows.shape)
-    try staging.fill(rows, order, &outcomes)
-    if !rows.shape.hasComparableKey {
-      order = RowOrder(count: rows.count, cuts: try staging.cuts(rowCount: rows.count, &outcomes))
-    }
-    if order.parts.count > StagingTable.indexedPartCount { try staging.index() }
-    if bounds == nil { bounds = try staging.bounds() }
-    let plan = DeltaPlan(rows.shape)
+    if order.rows.isEmpty { return }
     var run = DeltaRun(
-      connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: order.rows.count,
-      halving: Halving(
-        connection, records: order.rows.map { rows.records[Int($0)] },
-        filter: ConstraintFilter(connection, rows.shape)))
-    let before = outcomes
-    for round in order.parts { try run.apply(round, &outcomes) }
-    try run.end()
-    let rejectedCount = outcomes.rejected.count - before.rejected.count
-    let writtenCount = outcomes.inserted + outcomes.updated - before.inserted - before.updated
-    outcomes.unchanged += order.rows.count - rejectedCount - writtenCount
+      connection: connection, plan: DeltaPlan(rows.shape), staging: StagingTable(connection, rows.shape),
+      bounds: KeyBounds(rows, order), rowCount: order.rows.count, head: savepoints.head())
+    var sent = order.isSorted && rows.shape.hasCountingDefaults ? order.byArrival : order
+    try run.staging.fill(rows, sent, &savepoints, &outcomes)
+    if !rows.shape.hasComparableKey {
+      sent = RowOrder(
+        count: rows.count, cuts: try run.staging.cuts(rowCount: rows.count, savepoints, &outcomes))
+    }
+    if sent.parts.count > StagingTable.indexedPartCount { try run.staging.index() }
+    if run.bounds == nil { run.bounds = try run.staging.bounds() }
+    let before = outcomes.counts
+    do throws(PostgresFailure) {
+      try run.store(sent.parts, ending: savepoints.release, &outcomes)
+      savepoints.note()
+    } catch {
+      guard error.kind == .record, savepoints.areUsed else { throw error }
+      try connection.run(Savepoints.takingBack)
+      outcomes.counts = before
+      if order.isSorted {
+        sent = order.arrived(rows)
+        try run.staging.drop()
+        try run.staging.fill(rows, sent, &savepoints, &outcomes)
+      }
+      var part = DeltaPart(run: run, parts: sent.parts)
+      let filter = ConstraintFilter(connection, rows.shape)
+      var halving = Halving(
+        connection, records: sent.rows.map { rows.records[Int($0)] }, filter: filter, savepoints)
+      try halving.apply(after: error, with: &part, &outcomes)
+      savepoints = halving.savepoints
+    }
+    try run.staging.drop()
   }
 }
 
@@ -63,116 +73,80 @@ private struct DeltaRun {
   let connection: PostgresConnection
   let plan: DeltaPlan
   let staging: StagingTable
-  let bounds: KeyBounds?
+  var bounds: KeyBounds?
   let rowCount: Int
-  var halving: Halving
-  private var hasTable = false
-  private var hasIndex = false
+  let head: [String]
 
-  init(
-    connection: PostgresConnection, plan: DeltaPlan, staging: StagingTable, bounds: KeyBounds?, rowCount: Int,
-    halving: Halving
-  ) {
-    (self.connection, self.plan, self.staging, self.bounds) = (connection, plan, staging, bounds)
-    (self.rowCount, self.halving) = (rowCount, halving)
-  }
-
-  /// Stores a round, or finds the records of it that cannot be.
-  mutating func apply(_ round: Range<Int>, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
-    if halving.count(of: round) == 0 { return }
-    let part = round.unbounded(of: rowCount)
-    let update = plan.update(part, bounds)
-    let statements = [
-      Halving.head, hasTable ? plan.addition(part, bounds) : plan.creation(part, bounds), update,
-      plan.insertion(part), "RELEASE upsurge_part",
-    ].compactMap { $0 }
-    outcomes.statementCount += update == nil ? 2 : 3
-    do throws(PostgresFailure) {
-      let counts = try connection.run(statements.joined(separator: "; ")).map(\.affectedCount)
-      // Of the savepoint, of SET, and then of what it is about.
-      let (found, updated, inserted) = (
-        counts[2], update == nil ? 0 : counts[3], counts[update == nil ? 3 : 4]
-      )
-      if found != updated + inserted { throw Self.disturbed }
-      hasTable = true
-      outcomes.updated += updated
-      outcomes.inserted += inserted
-    } catch {
-      if plan.isKeyTaken(error) { throw Self.disturbed }
-      guard error.kind == .record else { throw error }
-      try connection.run("ROLLBACK TO upsurge_part; RELEASE upsurge_part")
-      try split(round, &outcomes)
+  /// Stores all rounds.
+  func store(
+    _ rounds: [Range<Int>], ending: [String], _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    var head = head
+    for (number, round) in rounds.enumerated() {
+      let part = round.unbounded(of: rowCount)
+      let update = plan.update(part, bounds)
+      let finding = number == 0 ? plan.creation(part, bounds) : plan.addition(part, bounds)
+      let work = [finding, update, plan.insertion(part)].compactMap { $0 }
+      outcomes.statementCount += work.count
+      do throws(PostgresFailure) {
+        let results = try connection.run((head + work).joined(separator: "; "))
+        let counts = results.dropFirst(head.count).map(\.affectedCount)
+        let (found, updated, inserted) = (counts[0], update == nil ? 0 : counts[1], counts[counts.count - 1])
+        if found != updated + inserted { throw Self.disturbed }
+        outcomes.updated += updated
+        outcomes.inserted += inserted
+        outcomes.unchanged += round.count - found
+      } catch {
+        throw plan.isKeyTaken(error) ? Self.disturbed : error
+      }
+      head = []
     }
+    try connection.run((["DROP TABLE \(DeltaPlan.table)"] + ending).joined(separator: "; "))
   }
 
   /// Somebody else has written rows of the batch between two statements. All of it is to be done again.
-  fileprivate static let disturbed = PostgresFailure(
+  static let disturbed = PostgresFailure(
     .retryTransaction, "another session has stored rows under the same keys", sqlState: "40001")
-
-  /// Finds what differs, and then writes it, each by halves.
-  private mutating func split(_ round: Range<Int>, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
-    if !hasIndex {
-      try staging.index()
-      hasIndex = true
-    }
-    if !hasTable {
-      try connection.run(plan.emptyCreation)
-      hasTable = true
-    }
-    var join = DeltaPart(
-      connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: rowCount, writes: false)
-    try halving.apply(round, with: &join, &outcomes)
-    outcomes.statementCount += 1
-    let places = try connection.run(plan.places(round), []).rows.compactMap { row in
-      row.integer(0).map { Int($0) }
-    }
-    halving.keep(only: places, in: round)
-    try connection.run("CREATE INDEX IF NOT EXISTS upsurge_delta_ord ON \(DeltaPlan.table) (upsurge_ord)")
-    var writing = DeltaPart(
-      connection: connection, plan: plan, staging: staging, bounds: bounds, rowCount: rowCount, writes: true)
-    try halving.apply(round, with: &writing, &outcomes)
-  }
-
-  func end() throws(PostgresFailure) {
-    try staging.drop()
-    if hasTable { try connection.run("DROP TABLE \(DeltaPlan.table)") }
-  }
 }
 
-/// Joins a part, or writes it.
+/// Stores a part of a batch by a statement for each segment.
 private struct DeltaPart: PartStore {
-  let connection: PostgresConnection
-  let plan: DeltaPlan
-  let staging: StagingTable
-  let bounds: KeyBounds?
-  let rowCount: Int
-  let writes: Bool
+  let run: DeltaRun
+  /// Where no key comes twice.
+  let parts: [Range<Int>]
 
-  func store(_ part: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
-    outcomes.statementCount += 1
+  func store(
+    _ range: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    var (updated, inserted) = (0, 0)
+    var head = run.head
     do throws(PostgresFailure) {
-      let part = part.unbounded(of: rowCount)
-      let work = writes ? plan.writing(part, bounds) : plan.addition(part, bounds)
-      let results = try connection.run("\(Halving.head); \(work); RELEASE upsurge_part")
-      // Of the savepoint, of SET, and then of what it is about.
-      guard writes, let row = results[2].first else { return }
-      let (updated, inserted) = (Int(row.integer(0) ?? 0), Int(row.integer(1) ?? 0))
-      if updated + inserted != count { throw DeltaRun.disturbed }
-      outcomes.updated += updated
-      outcomes.inserted += inserted
+      for part in parts where part.overlaps(range) {
+        outcomes.statementCount += 1
+        let writing = run.plan.writing(part.clamped(to: range).unbounded(of: run.rowCount), run.bounds)
+        let row = try run.connection.run((head + [writing]).joined(separator: "; ")).last?.first
+        head = []
+        let counts = (0..<3).map { Int(row?.integer($0) ?? 0) }
+        if counts[0] != counts[1] + counts[2] { throw DeltaRun.disturbed }
+        updated += counts[1]
+        inserted += counts[2]
+      }
+      if !ending.isEmpty { try run.connection.run(ending.joined(separator: "; ")) }
     } catch {
-      throw plan.isKeyTaken(error) ? DeltaRun.disturbed : error
+      throw run.plan.isKeyTaken(error) ? DeltaRun.disturbed : error
     }
+    outcomes.updated += updated
+    outcomes.inserted += inserted
+    outcomes.unchanged += count - updated - inserted
   }
 
-  func leaveOut(_ ords: [Int]) throws(PostgresFailure) {
-    try staging.remove(ords)
-    if writes { try staging.remove(ords, from: DeltaPlan.table) }
-  }
+  func beginHalves() throws(PostgresFailure) { try run.staging.index() }
+
+  func leaveOut(_ ords: [Int]) throws(PostgresFailure) { try run.staging.remove(ords) }
 
   func places(
     in part: Range<Int>, _ query: (String, Range<Int>) -> String, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int] {
-    try staging.places(in: part, query, &outcomes)
+    try run.staging.places(in: part, query, &outcomes)
   }
 }

@@ -50,6 +50,13 @@ package struct NewTableWriter: ~Copyable {
     try writer.store(batch)
   }
 
+  /// Stores a part of a batch, or as much of it as one transaction should hold: see `BatchWriter`.
+  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
+    -> BatchOutcomes
+  {
+    try writer.store(part, of: batch)
+  }
+
   /// Gives the table its key, its name and its indexes; part of the transaction that is open, which notes the run's end or its new
   /// beginning.
   package func finish() throws(PostgresFailure) -> Ending {
@@ -86,9 +93,10 @@ private struct NewTablePath: RowStore {
   var arrangement: RowArrangement { append == nil ? .rounds : .none }
 
   mutating func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
-    if try append?.append(rows, order, &outcomes) == true { return }
-    try rest.store(rows, order, &outcomes)
+    if try append?.append(rows, order, &savepoints, &outcomes) == true { return }
+    try rest.store(rows, order, &savepoints, &outcomes)
   }
 }

@@ -26,6 +26,13 @@ package struct PathWriter: ~Copyable {
   package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
     try writer.store(batch)
   }
+
+  /// Stores a part of a batch, or as much of it as one transaction should hold: see `BatchWriter`.
+  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
+    -> BatchOutcomes
+  {
+    try writer.store(part, of: batch)
+  }
 }
 
 /// What each batch is stored by, in this order: append, walk, and the base path or arrays for what is left.
@@ -50,30 +57,28 @@ private struct ChosenPath: RowStore {
   var arrangement: RowArrangement { .rounds }
 
   mutating func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     if order.rows.isEmpty { return }
-    if choice.appendObjection == nil, walk.wasWorthIt != true, try append.appendFree(rows, order, &outcomes) {
+    if choice.appendObjection == nil, walk.wasWorthIt != true,
+      try append.appendFree(rows, order, &savepoints, &outcomes)
+    {
       batchCounts[.append, default: 0] += 1
       return
     }
-    var order = order
-    var isWalked = false
-    if choice.walkObjection == nil, let rest = try walk.differing(rows, order, &outcomes) {
-      isWalked = rest.rows.count < order.rows.count
-      order = rest
-    }
-    let path =
-      order.rows.isEmpty
-      ? nil
-      : order.rows.count < PathChoice.smallBatchCount && choice.unnestsSmall ? .unnest : choice.base.path
+    let walked = choice.walkObjection == nil ? try walk.differing(rows, order, &outcomes) : nil
+    let rest = walked ?? order
+    let isSmall = rest.rows.count < PathChoice.smallBatchCount && choice.unnestsSmall
+    let path = rest.rows.isEmpty ? nil : isSmall ? .unnest : choice.base.path
     switch path {
     case nil: break
-    case .unnest: try small.store(rows, order, &outcomes)
-    default: try base.store(rows, order, &outcomes)
+    case .unnest: try small.store(rows, rest, &savepoints, &outcomes)
+    default: try base.store(rows, rest, &savepoints, &outcomes)
     }
+    if let walked { outcomes.forget(order, but: walked, of: rows) }
     // What has failed and is tried again counts once.
-    if isWalked { batchCounts[.walk, default: 0] += 1 }
+    if rest.rows.count < order.rows.count { batchCounts[.walk, default: 0] += 1 }
     if let path { batchCounts[path, default: 0] += 1 }
   }
 }

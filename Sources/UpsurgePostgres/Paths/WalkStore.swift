@@ -23,10 +23,23 @@ package struct WalkPath: RowStore {
   package var arrangement: RowArrangement { .rounds }
 
   package mutating func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     let rest = try walk.differing(rows, order, &outcomes)
-    try delta.store(rows, rest ?? order, &outcomes)
+    try delta.store(rows, rest ?? order, &savepoints, &outcomes)
+    if let rest { outcomes.forget(order, but: rest, of: rows) }
+  }
+}
+
+extension BatchOutcomes {
+  /// Counts only records before `next` as unchanged, of those that were walked along.
+  /// - Parameter rest: those of the order that were left to others.
+  mutating func forget(_ order: RowOrder, but rest: RowOrder, of rows: borrowing EncodedRows) {
+    guard let next else { return }
+    let records = rows.records
+    func count(_ order: RowOrder) -> Int { order.rows.count { Int(records[Int($0)]) >= next } }
+    unchanged -= count(order) - count(rest)
   }
 }
 

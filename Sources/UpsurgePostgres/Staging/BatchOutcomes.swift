@@ -23,4 +23,19 @@ package struct BatchOutcomes: Sendable, Equatable {
   package var rejected: [Rejected] = []
   /// Statements that were sent: copies, queries and what writes; not savepoints.
   package var statementCount = 0
+  /// The first record that nothing was done about, because the transaction should hold no more; nil where all are done. Only
+  /// `BatchWriter.store(_:of:)` ends so.
+  package var next: Int?
+
+  /// Those of records that were stored.
+  var counts: (inserted: Int, updated: Int, unchanged: Int, kept: Int) {
+    get { (inserted, updated, unchanged, kept) }
+    set { (inserted, updated, unchanged, kept) = newValue }
+  }
+
+  /// Puts rejects in the order of their records, and forgets those of records that are not done.
+  mutating func arrangeRejects() {
+    if let next { rejected.removeAll { $0.record >= next } }
+    rejected.sort { $0.record < $1.record }
+  }
 }

@@ -8,21 +8,22 @@ struct BatchRows: ~Copyable {
 
   init(_ shape: RecordShape, slots: [Int]) { rows = EncodedRows(shape, slots: slots) }
 
-  /// Takes the records of a batch, as often as it needs until a way of sending them is found.
+  /// Takes records of a batch, as often as it needs until a way of sending them is found.
   /// - Returns: what became of them.
-  mutating func store<Path: RowStore>(_ batch: borrowing Batch, by path: inout Path) throws(PostgresFailure)
-    -> BatchOutcomes
-  {
+  mutating func store<Path: RowStore>(
+    _ batch: borrowing Batch, _ records: Range<Int>, within limits: Savepoints, by path: inout Path
+  ) throws(PostgresFailure) -> BatchOutcomes {
     var outcomes = BatchOutcomes()
     while true {
-      outcomes = BatchOutcomes(rejected: rows.fill(batch), statementCount: outcomes.statementCount)
+      var savepoints = limits
+      outcomes = BatchOutcomes(rejected: rows.fill(batch, records), statementCount: outcomes.statementCount)
       arrange(path.arrangement)
       do {
-        try path.store(rows, order, &outcomes)
-        outcomes.rejected.sort { $0.record < $1.record }
+        try path.store(rows, order, &savepoints, &outcomes)
+        outcomes.arrangeRejects()
         return outcomes
       } catch {
-        guard error.kind == .record, rows.castJSON() else { throw error }
+        guard error.kind == .record, limits.areUsed, rows.castJSON() else { throw error }
       }
     }
   }

@@ -5,10 +5,13 @@ package protocol RowStore {
   /// What rows are put in order for.
   var arrangement: RowArrangement { get }
 
-  /// Stores rows within the transaction that is open, and counts what became of them.
-  /// - Throws: a failure of the class `record` only where nothing of the call stands; JSON is sent as text then.
+  /// Stores rows within the transaction that is open, and counts what became of them. With savepoints that have a limit it may end
+  /// at a record, which is the outcomes' `next`; the rows of all records before it are done.
+  /// - Throws: a failure of the class `record` only where nothing of the call stands, or the transaction has failed because there
+  ///   are no savepoints. JSON is sent as text then.
   mutating func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure)
 }
 
@@ -22,7 +25,7 @@ package enum RowArrangement: Sendable {
   case rounds
 }
 
-/// Stores batches by a path, each within a transaction that the caller has begun and commits.
+/// Stores batches by a path, each within a transaction that the caller has begun and commits, or each in several: `BatchParts`.
 package struct BatchWriter<Path: RowStore>: ~Copyable {
   private(set) var path: Path
   private var rows: BatchRows
@@ -33,8 +36,19 @@ package struct BatchWriter<Path: RowStore>: ~Copyable {
     rows = BatchRows(shape, slots: slots)
   }
 
+  /// Stores all of a batch in one transaction.
   /// - Throws: what is not the fault of a record; the transaction has failed then.
   package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
-    try rows.store(batch, by: &path)
+    try rows.store(batch, 0..<batch.recordCount, within: .unbounded, by: &path)
+  }
+
+  /// Stores a part of a batch, or as much of it as one transaction should hold.
+  /// - Returns: what became of the records before `next`, or of all.
+  /// - Throws: also what is the fault of a record, where the part is without savepoints; the transaction has failed then.
+  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
+    -> BatchOutcomes
+  {
+    if let rejected = part.rejected { return BatchOutcomes(rejected: [rejected]) }
+    return try rows.store(batch, part.records, within: part.usesSavepoints ? .bounded : .none, by: &path)
   }
 }

@@ -54,25 +54,25 @@ package struct EncodedRows: ~Copyable {
   /// - Returns: false where all of it is text already.
   mutating func castJSON() -> Bool { shape.castJSON() }
 
-  /// Encodes the records of a batch.
+  /// Encodes records of a batch.
   /// - Returns: those that cannot be, in their order.
-  mutating func fill(_ batch: borrowing Batch) -> [BatchOutcomes.Rejected] {
+  mutating func fill(_ batch: borrowing Batch, _ range: Range<Int>) -> [BatchOutcomes.Rejected] {
     while true {
       buffer.count = 0
       starts.removeAll(keepingCapacity: true)
       records.removeAll(keepingCapacity: true)
       starts.append(0)
-      if let rejected = encode(batch) { return rejected }
+      if let rejected = encode(batch, range) { return rejected }
     }
   }
 
   /// - Returns: nil where a column turned out to be one that only the server can read; it is text from now on.
-  private mutating func encode(_ batch: borrowing Batch) -> [BatchOutcomes.Rejected]? {
+  private mutating func encode(_ batch: borrowing Batch, _ range: Range<Int>) -> [BatchOutcomes.Rejected]? {
     let encoder = RowEncoder(
       zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
     let parts = keyParts
     var rejected: [BatchOutcomes.Rejected] = []
-    for record in 0..<batch.recordCount {
+    for record in range {
       // Records with a NULL in the key stand for no row.
       if let column = nullKey(record, parts, batch) {
         rejected.append(BatchOutcomes.Rejected(record: record, cause: .nullKey(column: column)))

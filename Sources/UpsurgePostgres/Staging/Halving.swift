@@ -1,8 +1,14 @@
-/// Stores a part of a batch within the savepoint `upsurge_part`, which it makes and releases.
+/// Stores a part of a batch.
 protocol PartStore {
-  /// Stores the records of a range of places, and counts them.
+  /// Stores the records of a range of places in the savepoint `Savepoints.part`, and counts them.
+  /// - Parameter ending: SQL that ends the savepoint.
   /// - Throws: where it fails, the savepoint stays for the caller.
-  mutating func store(_ part: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure)
+  mutating func store(
+    _ part: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure)
+
+  /// Gets ready for many small parts.
+  mutating func beginHalves() throws(PostgresFailure)
 
   /// Takes records out that were found to be bad in another way.
   mutating func leaveOut(_ ords: [Int]) throws(PostgresFailure)
@@ -10,7 +16,8 @@ protocol PartStore {
   /// Runs a query that gives places of a range.
   /// - Parameter query: the statement for a source of records and a range.
   mutating func places(
-    in part: Range<Int>, _ query: (_ source: String, _ part: Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+    in part: Range<Int>, _ query: (_ source: String, _ part: Range<Int>) -> String,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int]
 }
 
@@ -24,51 +31,49 @@ protocol PartStore {
 ///           5 is stored
 ///         6..<8 is stored
 ///
-/// So rows, counts and rejects are those of storing the records one by one. Of a constraint that fails often, all bad records are
-/// found at once by its own expression: `ConstraintFilter`.
+/// So rows, counts and rejects are those of storing the records one by one. The places are those of arrival. So it can end where
+/// the transaction has as many savepoints as it should, and all records before that place are done. Of a constraint that fails
+/// often, all bad records are found at once by its own expression: `ConstraintFilter`.
 struct Halving {
-  /// Begins a part. What is only checked at the end of the transaction would fail in its COMMIT, where no record can be found any
-  /// more; and a later record might mend what an earlier one has broken.
-  static let head = "SAVEPOINT upsurge_part; SET CONSTRAINTS ALL IMMEDIATE"
-
-  private static let detailedCount = 16
-
   private let connection: PostgresConnection
   /// The number in the batch of the record at each place.
   private let records: [Int32]
-  /// Places that are to be left out: rejected, or not to be written.
+  /// Places that are rejected.
   private var isOut: [Bool]
   private var filter: ConstraintFilter?
-  /// Where the part ends that was asked for: what is beyond it is not to be written yet.
-  private var end = 0
+  private(set) var savepoints: Savepoints
+  private var hasBegun = false
+  private var isStopped = false
+  private let end: Int
 
-  init(_ connection: PostgresConnection, records: [Int32], filter: ConstraintFilter?) {
+  init(
+    _ connection: PostgresConnection, records: [Int32], filter: ConstraintFilter?, _ savepoints: Savepoints
+  ) {
     self.connection = connection
     self.records = records
     self.filter = filter
+    self.savepoints = savepoints
     isOut = Array(repeating: false, count: records.count)
+    end = records.count
+  }
+
+  /// Stores all records, or finds those that cannot be.
+  /// - Parameter failure: what all of them have met with already, which was taken back.
+  mutating func apply<Store: PartStore>(
+    after failure: PostgresFailure? = nil, with store: inout Store, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    if let failure {
+      _ = try handle(failure, 0..<end, with: &store, &outcomes)
+    } else {
+      _ = try apply(0..<end, isKnownBad: false, with: &store, &outcomes)
+    }
   }
 
   /// Of places: those that are left.
-  func count(of part: Range<Int>) -> Int {
+  private func count(of part: Range<Int>) -> Int {
     var count = 0
     for place in part where !isOut[place] { count += 1 }
     return count
-  }
-
-  /// Leaves out places that have nothing to be written.
-  mutating func keep(only places: [Int], in part: Range<Int>) {
-    for place in part { isOut[place] = true }
-    for place in places { isOut[place] = false }
-  }
-
-  /// Stores a part, or finds the records of it that cannot be.
-  mutating func apply<Store: PartStore>(
-    _ part: Range<Int>, with store: inout Store, _ outcomes: inout BatchOutcomes
-  ) throws(PostgresFailure) {
-    end = part.upperBound
-    filter?.begin()
-    _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
   }
 
   /// - Returns: whether all of it was stored.
@@ -76,14 +81,20 @@ struct Halving {
     _ part: Range<Int>, isKnownBad: Bool, with store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> Bool {
     let count = count(of: part)
-    if count == 0 { return true }
+    if count == 0 || isStopped { return true }
     if isKnownBad && count > 1 { return try halve(part, with: &store, &outcomes) }
+    if savepoints.isSpent {
+      isStopped = true
+      outcomes.next = part.first { !isOut[$0] }.map { Int(records[$0]) }
+      return true
+    }
     do {
-      try store.store(part, count: count, &outcomes)
+      try store.store(part, count: count, ending: savepoints.release, &outcomes)
+      savepoints.note()
       return true
     } catch {
-      guard error.kind == .record else { throw error }
-      try connection.run("ROLLBACK TO upsurge_part; RELEASE upsurge_part")
+      guard error.kind == .record, savepoints.areUsed else { throw error }
+      try connection.run(Savepoints.takingBack)
       return try handle(error, part, with: &store, &outcomes)
     }
   }
@@ -92,35 +103,47 @@ struct Halving {
     _ failure: PostgresFailure, _ part: Range<Int>, with store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> Bool {
     if count(of: part) == 1, let place = part.first(where: { !isOut[$0] }) {
-      reject([place], failure, &outcomes)
+      reject(place, failure, &outcomes)
       _ = filter?.hasOften(failure)
       return false
     }
-    if filter?.hasOften(failure) == true, let places = try filter?.find(failure, part.lowerBound..<end, in: &store, &outcomes) {
-      let bad = places.filter { !isOut[$0] }
-      if !bad.isEmpty {
-        try take(bad, failure, from: &store, &outcomes)
-        _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
-        return false
-      }
+    if !hasBegun {
+      hasBegun = true
+      try store.beginHalves()
+    }
+    if filter?.hasOften(failure) == true,
+      let places = try filter?.find(failure, part.lowerBound..<end, in: &store, &outcomes),
+      try reject(found: places, with: &store, &outcomes)
+    {
+      _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
+      return false
     }
     return try halve(part, with: &store, &outcomes)
   }
 
-  /// Rejects what a filter has found. A few are tried, as the server then says what of each is wrong.
-  private mutating func take<Store: PartStore>(
-    _ places: [Int], _ failure: PostgresFailure, from store: inout Store, _ outcomes: inout BatchOutcomes
-  ) throws(PostgresFailure) {
-    if places.count <= Self.detailedCount {
-      for place in places {
-        _ = try apply(place..<place + 1, isKnownBad: false, with: &store, &outcomes)
-        isOut[place] = true
+  /// Tries the records that a filter has found, each alone, and takes that back: so the server says what is wrong with each. One
+  /// that it would store stays, and is stored in its turn.
+  /// - Returns: whether any was rejected.
+  private mutating func reject<Store: PartStore>(
+    found places: [Int], with store: inout Store, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> Bool {
+    var bad: [Int] = []
+    for place in places where !isOut[place] {
+      let counts = outcomes.counts
+      do {
+        try store.store(place..<place + 1, count: 1, ending: [Savepoints.takingBack], &outcomes)
+      } catch {
+        guard error.kind == .record else { throw error }
+        try connection.run(Savepoints.takingBack)
+        reject(place, error, &outcomes)
+        bad.append(place)
       }
-    } else {
-      reject(places, failure.ofAnotherRecord, &outcomes)
+      outcomes.counts = counts
     }
+    if bad.isEmpty { return false }
     outcomes.statementCount += 1
-    try store.leaveOut(places)
+    try store.leaveOut(bad)
+    return true
   }
 
   private mutating func halve<Store: PartStore>(
@@ -133,7 +156,7 @@ struct Halving {
     return false
   }
 
-  /// Where as many places are left before as behind.
+  /// Where as many places are left before as after.
   private func middle(of part: Range<Int>) -> Int {
     let half = count(of: part) / 2
     var count = 0
@@ -144,19 +167,8 @@ struct Halving {
     return part.lowerBound + part.count / 2
   }
 
-  private mutating func reject(_ places: [Int], _ failure: PostgresFailure, _ outcomes: inout BatchOutcomes) {
-    for place in places {
-      isOut[place] = true
-      outcomes.rejected.append(BatchOutcomes.Rejected(record: Int(records[place]), cause: .failure(failure)))
-    }
-  }
-}
-
-extension PostgresFailure {
-  /// The same constraint's failure, without what it says of one record.
-  fileprivate var ofAnotherRecord: PostgresFailure {
-    var failure = self
-    failure.detail = nil
-    return failure
+  private mutating func reject(_ place: Int, _ failure: PostgresFailure, _ outcomes: inout BatchOutcomes) {
+    isOut[place] = true
+    outcomes.rejected.append(BatchOutcomes.Rejected(record: Int(records[place]), cause: .failure(failure)))
   }
 }
