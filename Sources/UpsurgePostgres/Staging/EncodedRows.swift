@@ -70,11 +70,11 @@ package struct EncodedRows: ~Copyable {
   private mutating func encode(_ batch: borrowing Batch, _ range: Range<Int>) -> [BatchOutcomes.Rejected]? {
     let encoder = RowEncoder(
       zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
-    let parts = keyParts
+    let (parts, needed) = (keyParts, neededParts)
     var rejected: [BatchOutcomes.Rejected] = []
     for record in range {
       // Records with a NULL in the key stand for no row.
-      if let column = nullKey(record, parts, batch) {
+      if let column = missing(record, parts, batch) {
         rejected.append(BatchOutcomes.Rejected(record: record, cause: .nullKey(column: column)))
         continue
       }
@@ -88,15 +88,21 @@ package struct EncodedRows: ~Copyable {
         rejected.append(BatchOutcomes.Rejected(record: record, cause: .fault(fault.fault, column: name)))
         continue
       }
+      // A value that its type does not take is found first, as by the server.
+      if let column = missing(record, needed, batch) {
+        buffer.count = starts[starts.count - 1]
+        rejected.append(BatchOutcomes.Rejected(record: record, cause: .fault(.null, column: column)))
+        continue
+      }
       starts.append(buffer.count)
       records.append(Int32(truncatingIfNeeded: record))
     }
     return rejected
   }
 
-  private typealias KeyPart = (name: String, slot: Int)
+  private typealias Part = (name: String, slot: Int)
 
-  private var keyParts: [KeyPart] {
+  private var keyParts: [Part] {
     guard let key = shape.key, !key.treatsNullsAsEqual else { return [] }
     return key.parts.compactMap { part in
       shape.columns.firstIndex { $0.name == part.column }.map {
@@ -105,8 +111,13 @@ package struct EncodedRows: ~Copyable {
     }
   }
 
+  private var neededParts: [Part] {
+    shape.neededFields.map { (name: shape.columns[$0].name, slot: slots[$0]) }
+  }
+
+  /// The first of some columns that a record has no value of.
   @inline(__always)
-  private func nullKey(_ record: Int, _ parts: [KeyPart], _ batch: borrowing Batch) -> String? {
+  private func missing(_ record: Int, _ parts: [Part], _ batch: borrowing Batch) -> String? {
     for part in parts {
       let kind =
         part.slot < batch.columnCount ? batch.cells[record * batch.columnCount + part.slot].kind : .null
