@@ -112,7 +112,8 @@ extension RecordShape {
     let rows =
       "(SELECT \(own.map { "\(row).\($0)" }.joined(separator: ", "))) AS \(table.name.quotedForPostgres)(\(own.joined(separator: ", ")))"
     // A scope within the other one: a name is looked for in the inner one first, so it is never ambiguous.
-    let inner = "(SELECT \(sql) FROM \(rows))"
+    // A comment at the end of the SQL ends with its line.
+    let inner = "(SELECT \(sql)\n FROM \(rows))"
     if record == "excluded" { return inner }
     let list = names.map { "\(record).\($0)" }.joined(separator: ", ")
     return "(SELECT \(inner) FROM (SELECT \(list)) AS excluded(\(names.joined(separator: ", "))))"
