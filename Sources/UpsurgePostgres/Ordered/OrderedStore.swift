@@ -39,9 +39,8 @@ package struct OrderedStore: RowStore {
     var part = OrderedPart(
       connection: connection, plan: plan, staging: staging, parts: order.parts, rowCount: order.rows.count,
       bounds: try staging.bounds(), head: savepoints.head())
-    var halving = Halving(
-      connection, records: order.rows.map { rows.records[Int($0)] },
-      filter: ConstraintFilter(connection, plan.shape), savepoints)
+    let records = order.rows.map { rows.records[Int($0)] }
+    var halving = Halving(connection, plan.shape, records: records, savepoints)
     try halving.apply(with: &part, &outcomes)
     savepoints = halving.savepoints
     try staging.drop()

@@ -58,9 +58,8 @@ package struct DeltaStore: RowStore {
         try run.staging.fill(rows, sent, &savepoints, &outcomes)
       }
       var part = DeltaPart(run: run, parts: sent.parts)
-      let filter = ConstraintFilter(connection, rows.shape)
       var halving = Halving(
-        connection, records: sent.rows.map { rows.records[Int($0)] }, filter: filter, savepoints)
+        connection, rows.shape, records: sent.rows.map { rows.records[Int($0)] }, savepoints)
       try halving.apply(after: error, with: &part, &outcomes)
       savepoints = halving.savepoints
     }

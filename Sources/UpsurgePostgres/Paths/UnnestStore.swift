@@ -50,9 +50,8 @@ package struct UnnestStore: RowStore {
       outcomes.counts = before
       let arrived = order.arrived(rows)
       if order.isSorted { part = try self.part(rows, arrived, bounds, savepoints, &outcomes) }
-      let filter = ConstraintFilter(connection, part.plan.shape)
       var halving = Halving(
-        connection, records: arrived.rows.map { rows.records[Int($0)] }, filter: filter, savepoints)
+        connection, part.plan.shape, records: arrived.rows.map { rows.records[Int($0)] }, savepoints)
       try halving.apply(after: error, with: &part, &outcomes)
       savepoints = halving.savepoints
     }

@@ -51,27 +51,16 @@ struct ConstraintFilter {
     guard let condition = try condition(failure, &outcomes) else { return nil }
     let shape = shape
     // What fails here is for halving to find.
-    try connection.run("SAVEPOINT upsurge_filter")
-    do {
-      let places = try store.places(
-        in: part,
-        { source, part in
-          // A row that says the same is not written, so nothing is checked.
-          guard let key = shape.key else {
-            return
-              "SELECT s.upsurge_ord FROM (SELECT s.upsurge_ord, \(zip(shape.columns, shape.names).map { "\(shape.value(of: $0, "s")) AS \($1)" }.joined(separator: ", ")) FROM \(source) AS s) AS s WHERE \(shape.slice(part)) AND \(condition)"
-          }
-          return
-            "SELECT s.upsurge_ord \(shape.found(key, in: part, from: source, bounds: nil))\(shape.filter) AND \(condition)"
-        }, &outcomes)
-      try connection.run("RELEASE upsurge_filter")
-      return places
-    } catch {
-      guard connection.isOpen, [.record, .privilege, .schemaChanged, .other].contains(error.kind) else {
-        throw error
+    return try store.places(in: part, after: "upsurge_filter", on: connection, &outcomes) { source, part in
+      // A row that says the same is not written, so nothing is checked.
+      guard let key = shape.key else {
+        let list = zip(shape.columns, shape.names).map { "\(shape.value(of: $0, "s")) AS \($1)" }
+        return
+          "SELECT s.upsurge_ord FROM (SELECT s.upsurge_ord, \(list.joined(separator: ", ")) FROM \(source) AS s) AS s"
+          + " WHERE \(shape.slice(part)) AND \(condition)"
       }
-      try connection.run("ROLLBACK TO upsurge_filter; RELEASE upsurge_filter")
-      return nil
+      return
+        "SELECT s.upsurge_ord \(shape.found(key, in: part, from: source, bounds: nil))\(shape.filter) AND \(condition)"
     }
   }
 

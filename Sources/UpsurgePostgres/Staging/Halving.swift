@@ -21,6 +21,30 @@ protocol PartStore {
   ) throws(PostgresFailure) -> [Int]
 }
 
+extension PartStore {
+  /// The same for a query that may fail.
+  /// - Parameter savepoint: the name of one, to which it goes back.
+  /// - Returns: nil where it has failed.
+  mutating func places(
+    in part: Range<Int>, after savepoint: String, on connection: PostgresConnection,
+    _ outcomes: inout BatchOutcomes,
+    _ query: (_ source: String, _ part: Range<Int>) -> String
+  ) throws(PostgresFailure) -> [Int]? {
+    try connection.run("SAVEPOINT \(savepoint)")
+    do {
+      let places = try places(in: part, query, &outcomes)
+      try connection.run("RELEASE \(savepoint)")
+      return places
+    } catch {
+      guard connection.isOpen, [.record, .privilege, .schemaChanged, .other].contains(error.kind) else {
+        throw error
+      }
+      try connection.run(Savepoints.takingBack(savepoint))
+      return nil
+    }
+  }
+}
+
 /// Finds the records that cannot be stored: a part that fails is taken back and tried as two halves.
 ///
 ///     0..<8 fails
@@ -32,26 +56,30 @@ protocol PartStore {
 ///         6..<8 is stored
 ///
 /// So rows, counts and rejects are those of storing the records one by one. The places are those of arrival. So it can end where
-/// the transaction has as many savepoints as it should, and all records before that place are done. Of a constraint that fails
-/// often, all bad records are found at once by its own expression: `ConstraintFilter`.
+/// the transaction has as many savepoints as it should, and all records before that place are done.
+///
+/// Many bad records are found at once where something is known of them: `ConstraintFilter`, `InputFilter`.
 struct Halving {
+  private static let patience = 8
+
   private let connection: PostgresConnection
   /// The number in the batch of the record at each place.
   private let records: [Int32]
   /// Places that are rejected.
   private var isOut: [Bool]
   private var filter: ConstraintFilter?
+  private var inputs: InputFilter?
   private(set) var savepoints: Savepoints
   private var hasBegun = false
   private var isStopped = false
   private let end: Int
 
-  init(
-    _ connection: PostgresConnection, records: [Int32], filter: ConstraintFilter?, _ savepoints: Savepoints
-  ) {
+  /// - Parameter records: the number in the batch of the record at each place.
+  init(_ connection: PostgresConnection, _ shape: RecordShape, records: [Int32], _ savepoints: Savepoints) {
     self.connection = connection
     self.records = records
-    self.filter = filter
+    filter = ConstraintFilter(connection, shape)
+    inputs = InputFilter(connection, shape)
     self.savepoints = savepoints
     isOut = Array(repeating: false, count: records.count)
     end = records.count
@@ -111,14 +139,22 @@ struct Halving {
       hasBegun = true
       try store.beginHalves()
     }
-    if filter?.hasOften(failure) == true,
-      let places = try filter?.find(failure, part.lowerBound..<end, in: &store, &outcomes),
+    if let places = try suspects(failure, part.lowerBound..<end, in: &store, &outcomes),
       try reject(found: places, with: &store, &outcomes)
     {
       _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
       return false
     }
     return try halve(part, with: &store, &outcomes)
+  }
+
+  /// The places of which a filter says that they fail as well.
+  private mutating func suspects<Store: PartStore>(
+    _ failure: PostgresFailure, _ part: Range<Int>, in store: inout Store, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> [Int]? {
+    if let places = try inputs?.find(failure, part, in: &store, &outcomes) { return places }
+    guard filter?.hasOften(failure) == true else { return nil }
+    return try filter?.find(failure, part, in: &store, &outcomes)
   }
 
   /// Tries the records that a filter has found, each alone, and takes that back: so the server says what is wrong with each. One
@@ -128,10 +164,13 @@ struct Halving {
     found places: [Int], with store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> Bool {
     var bad: [Int] = []
-    for place in places where !isOut[place] {
+    var storedCount = 0
+    // A filter that is wrong so often is not to be trusted.
+    for place in places where !isOut[place] && storedCount < Self.patience {
       let counts = outcomes.counts
       do {
         try store.store(place..<place + 1, count: 1, ending: [Savepoints.takingBack], &outcomes)
+        storedCount += 1
       } catch {
         guard error.kind == .record else { throw error }
         try connection.run(Savepoints.takingBack)

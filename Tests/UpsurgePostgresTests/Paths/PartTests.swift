@@ -46,7 +46,7 @@ struct PartTests {
         )
         stored.mostSavepoints = max(stored.mostSavepoints, Int(numbers[0][0] ?? "") ?? .max)
         try #require(try connection.commit())
-        stored.parts.append(part.records.lowerBound..<outcomes.next ?? part.records.upperBound)
+        stored.parts.append(part.records.lowerBound..<(outcomes.next ?? part.records.upperBound))
         stored.outcomes.add(outcomes)
         parts.stored(outcomes)
       } catch let failure as PostgresFailure {
