@@ -44,13 +44,13 @@ public struct LoadJob: Sendable {
 
   /// The file beside which sources wait that are read ahead: the database, or one in the folder for temporary files.
   var spoolNeighbour: String {
-    if StoreRegistry.provider(of: database) == nil { return database }
+    if !SourceName.isServer(database) { return database }
     return (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/upsurge"
   }
 
   /// One name for the database however it was spelled, without its password.
   var databasePlace: String {
-    StoreRegistry.provider(of: database) == nil ? SourceName.place(of: database) : shownDatabase
+    SourceName.isServer(database) ? shownDatabase : SourceName.place(of: database)
   }
 
   /// The sources without what the options hide besides.

@@ -22,7 +22,7 @@ protocol PartStore {
 }
 
 extension PartStore {
-  /// The same for a query that may fail.
+  /// Asks a query that may fail.
   /// - Parameter savepoint: the name of one, to which it goes back.
   /// - Returns: nil where it has failed.
   mutating func places(

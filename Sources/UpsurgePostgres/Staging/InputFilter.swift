@@ -1,4 +1,4 @@
-/// Finds all records at once of which a column that is sent as text is none of its type, by `pg_input_is_valid`, which version 16 has.
+/// Finds all records at once of which a column that is sent as text is not of its type, by `pg_input_is_valid`, which version 16 has.
 ///
 /// It is asked once, after the first value that failed. What it finds is tried, so it may be wrong: a cast takes some texts that the
 /// type's own input does not.
