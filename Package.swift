@@ -4,7 +4,7 @@ import PackageDescription
 
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, SQLite <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
-// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres;
+// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres <- UpsurgeCommand;
 // UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
 let package = Package(
   name: "upsurge",
@@ -46,41 +46,51 @@ let package = Package(
     .target(name: "UpsurgeInput", dependencies: ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"]),
     .target(name: "UpsurgeSQLite", dependencies: ["CSQLite", "UpsurgeRecords"]),
     .target(name: "UpsurgePlan", dependencies: ["CScan", "CSQLite", "UpsurgeSQLite", "UpsurgeRecords"]),
-    .target(name: "UpsurgeState", dependencies: ["CSQLite", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
+    .target(
+      name: "UpsurgeState", dependencies: ["CSQLite", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(
       name: "UpsurgeStorage",
       dependencies: ["CScan", "CSQLite", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(
       name: "UpsurgeBulk",
-      dependencies: ["UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
+      dependencies: ["UpsurgeStorage", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(
       name: "Upsurge",
       dependencies: [
-        "UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeSQLite", "UpsurgePlan", "UpsurgeState", "UpsurgeStorage",
+        "UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeSQLite", "UpsurgePlan", "UpsurgeState",
+        "UpsurgeStorage",
         "UpsurgeBulk",
       ]),
     .target(
       name: "UpsurgeMirror",
       dependencies: [
-        "Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords",
+        "Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords",
       ]),
-    // PostgreSQL, as a store to come; nothing depends on it yet.
-    .target(name: "UpsurgePostgres", dependencies: ["CPostgres", "UpsurgeInput", "UpsurgeRecords"]),
+    // PostgreSQL as a store and as a source; libpq is loaded when a server is named.
+    .target(
+      name: "UpsurgePostgres", dependencies: ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",
-      dependencies: ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeSQLite", "UpsurgeRecords"]),
+      dependencies: [
+        "CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeSQLite", "UpsurgeRecords",
+      ]),
     // Typed models; what `@Table` and its like write is made by a plugin of the compiler.
     .macro(
       name: "UpsurgeMacros",
       dependencies: [
         .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ]),
     .target(
       name: "UpsurgeModels",
       dependencies: [
-        "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords",
+        "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords",
         "CSQLite",
       ]),
     .target(
@@ -90,12 +100,16 @@ let package = Package(
       ]),
     // What the README and the articles show, compiled and run by the tests.
     .executableTarget(
-      name: "UpsurgeExamples", dependencies: ["Upsurge", "UpsurgeModels", "UpsurgeMirror", "UpsurgeGRDB"]),
+      name: "UpsurgeExamples",
+      dependencies: [
+        "Upsurge", "UpsurgeModels", "UpsurgeMirror", "UpsurgeGRDB",
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
+      ]),
     .executableTarget(name: "UpsurgeMain", dependencies: ["UpsurgeCommand"]),
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror",
+        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeInput", "UpsurgeRecords",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -104,6 +118,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["FaultVFS", "CSQLite", "CZlib", "CZstd"], path: "Tests/TestSupport",
       resources: [.copy("Fixtures")]),
+    // Databases of the tests' own, and batches and rows as values.
+    .target(
+      name: "SQLiteSupport", dependencies: ["UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "CSQLite"],
+      path: "Tests/SQLiteSupport"),
     // A PostgreSQL of the tests' own.
     .target(name: "PostgresSupport", path: "Tests/PostgresSupport"),
     // The slow, obvious parsers and the drivers that compare the fast ones with them.
@@ -112,56 +130,90 @@ let package = Package(
     // What the fuzzer runs; the tests run it on the corpus.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Upsurge", "Oracles", "CScan", "CSQLite", "CZlib", "CZstd"],
+      dependencies: [
+        "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords", "Oracles", "CScan", "CSQLite", "CZlib", "CZstd",
+      ],
       path: "Tests/Fuzz/Targets"),
     .testTarget(name: "RaceTests", dependencies: ["Upsurge", "TestSupport"], exclude: ["tsan.supp"]),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], path: "Tests/Fuzz/Tests"),
     .testTarget(name: "UpsurgeRecordsTests", dependencies: ["UpsurgeRecords", "TestSupport"]),
     .testTarget(
       name: "UpsurgeParsingTests",
-      dependencies: ["TestSupport", "Oracles", "UpsurgeParsing", "CScan", "CSQLite"],
+      dependencies: ["TestSupport", "Oracles", "UpsurgeParsing", "UpsurgeRecords", "CScan", "CSQLite"],
       resources: [.copy("Fixtures")]),
     .testTarget(
       name: "UpsurgeMacrosTests",
       dependencies: [
-        "UpsurgeMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+        "UpsurgeMacros",
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
       ],
       exclude: ["Snapshots"]),
     // Files and models are compared in them.
     .testTarget(
-      name: "UpsurgeModelsTests", dependencies: ["UpsurgeModels", "Upsurge", "TestSupport", "CSQLite"]),
+      name: "UpsurgeModelsTests", dependencies: ["UpsurgeModels", "Upsurge", "TestSupport"]),
     .testTarget(
       name: "UpsurgeGRDBTests",
       dependencies: [
-        "UpsurgeGRDB", "UpsurgeModels", "TestSupport",
+        "UpsurgeGRDB", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
       ]),
     .testTarget(name: "UpsurgeExamplesTests", dependencies: ["UpsurgeExamples", "TestSupport"]),
-    .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "TestSupport", "CZlib", "CZstd"]),
+    .testTarget(name: "UpsurgeInputTests", dependencies: ["UpsurgeInput", "UpsurgeRecords", "TestSupport"]),
+    .testTarget(
+      name: "UpsurgeSQLiteTests",
+      dependencies: ["UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport", "TestSupport", "CSQLite"]),
+    .testTarget(
+      name: "UpsurgePlanTests", dependencies: ["UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport"]),
+    .testTarget(
+      name: "UpsurgeStateTests",
+      dependencies: ["UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport", "TestSupport"]),
     .testTarget(
       name: "UpsurgeStorageTests",
-      dependencies: ["UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "TestSupport", "CScan", "CSQLite"]),
+      dependencies: [
+        "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords", "SQLiteSupport",
+        "TestSupport", "CScan", "CSQLite",
+      ]),
     .testTarget(name: "UpsurgeBenchTests", dependencies: ["UpsurgeBench", "Upsurge", "TestSupport"]),
     .testTarget(
       name: "UpsurgeBulkTests",
       dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgePlan", "UpsurgeSQLite", "TestSupport"]),
     .testTarget(
       name: "UpsurgePostgresTests",
-      dependencies: ["CPostgres", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport", "TestSupport"]),
+      dependencies: [
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport",
+        "TestSupport",
+      ]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(
       name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "TestSupport", "CSQLite"]),
     // What the package's own files say: arrows between modules and folders, words of the documentation, hints.
     .testTarget(name: "SourceTreeTests", dependencies: ["Upsurge", "TestSupport"]),
     .testTarget(
-      name: "UpsurgeTests", dependencies: ["Upsurge", "TestSupport", "CSQLite"],
+      name: "UpsurgeTests",
+      dependencies: [
+        "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan",
+        "UpsurgeSQLite", "UpsurgeRecords", "UpsurgePostgres", "PostgresSupport", "TestSupport",
+        "CSQLite",
+      ],
       exclude: ["Gates/counts.json"]),
     .testTarget(
-      name: "UpsurgeMirrorTests", dependencies: ["UpsurgeMirror", "Upsurge", "TestSupport"], exclude: ["Fixtures"]),
+      name: "UpsurgeMirrorTests",
+      dependencies: [
+        "UpsurgeMirror", "Upsurge", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords", "TestSupport",
+      ],
+      exclude: ["Fixtures"]),
     // The command: its options, job files, words, and all that is run as a process.
     .testTarget(
       name: "UpsurgeCommandTests",
-      dependencies: ["UpsurgeCommand", "UpsurgeMirror", "Upsurge", "TestSupport", "CSQLite"],
+      dependencies: [
+        "UpsurgeCommand", "UpsurgeMirror", "Upsurge", "UpsurgeInput", "UpsurgeRecords", "TestSupport", "CSQLite",
+      ],
       resources: [.copy("Fixtures")]),
   ],
   swiftLanguageModes: [.v6]
@@ -176,14 +228,18 @@ if let part = Context.environment["UPSURGE_PART"] {
   let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
   let commandTargets = [
-    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres", "PostgresSupport", "FuzzTargets", "Oracles",
+    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres",
+    "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
   ]
   let dropped: (Target) -> Bool =
     switch part {
     case "command": { (modelTargets + modelTests).contains($0.name) }
     case "models": { commandTargets.contains($0.name) || $0.type == .test && !modelTests.contains($0.name) }
     case "races":
-      { (commandTargets + modelTargets + ["UpsurgeMirror"]).contains($0.name) || $0.type == .test && $0.name != "RaceTests" }
+      {
+        (commandTargets + modelTargets + ["UpsurgeMirror"]).contains($0.name)
+          || $0.type == .test && $0.name != "RaceTests"
+      }
     default: fatalError("UPSURGE_PART is command, models or races")
     }
   package.targets.removeAll(where: dropped)

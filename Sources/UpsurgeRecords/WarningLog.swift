@@ -61,7 +61,7 @@ public struct WarningLog: Sendable, Equatable {
 
   /// Names of so many columns are told apart.
   package static let columnLimit = 1_000
-  /// Stands for the columns behind these.
+  /// Stands for the later columns.
   public static let otherColumns = "…"
   private static let scanLimit = 16
 

@@ -1,3 +1,4 @@
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords
@@ -86,7 +87,7 @@ import UpsurgeRecords
   }
 
   /// More shapes than the statement cache keeps.
-  @Test(arguments: [UpsertPlan.Mode.upsert, .insert]) func everyShapeKeepsItsMeaning(_ mode: UpsertPlan.Mode)
+  @Test(arguments: [WriteMode.upsert, .insert]) func everyShapeKeepsItsMeaning(_ mode: WriteMode)
     throws
   {
     let database = TemporaryDatabase()
@@ -124,5 +125,20 @@ import UpsurgeRecords
     let rows = (0..<200).map { [Value.integer(Int64($0)), .absent] }
     _ = try load(connection, "t", ["k", "v"], rows, mode: .insert)
     #expect(try connection.integer("SELECT count(DISTINCT v) FROM t") == 200)
+  }
+
+  /// SQLite takes no expression deeper than 1,000; each column adds one or two conditions.
+  @Test(arguments: ["INT", ""]) func asManyColumnsAsATableMayHave(type: String) throws {
+    let names = (0..<1500).map { "c\($0)" }
+    let columns = names.dropFirst().map { "\($0) \(type)" }.joined(separator: ", ")
+    let connection = try TemporaryDatabase().open("CREATE TABLE t(c0 INTEGER PRIMARY KEY, \(columns))")
+    func row(_ key: Int64, changing index: Int? = nil) -> [Value] {
+      (0..<1500).map { $0 == 0 ? .integer(key) : .integer($0 == index ? -1 : Int64($0)) }
+    }
+    _ = try load(connection, "t", names, [row(1), row(2), row(3), row(4)])
+    let again = [row(1), row(2, changing: 1), row(3, changing: 1499), row(4, changing: 700), row(5)]
+    let (writer, rejects) = try load(connection, "t", names, again)
+    #expect(rejects.isEmpty)
+    #expect(writer.ledger.text == "read 5 inserted 1 updated 3 unchanged 1")
   }
 }

@@ -1,3 +1,4 @@
+import SQLiteSupport
 import Testing
 import UpsurgeRecords
 

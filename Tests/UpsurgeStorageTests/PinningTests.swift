@@ -1,3 +1,4 @@
+import SQLiteSupport
 import Testing
 import UpsurgeRecords
 
@@ -9,7 +10,7 @@ struct PinCase: CustomTestStringConvertible, Sendable {
   var form: StatementForm
   var table: String
   var key: [String] = []
-  var mode: UpsertPlan.Mode
+  var mode: WriteMode
   /// The row that fails; the others are `[number, 'x']`.
   var bad: [Value]
   var reject: String
@@ -151,8 +152,8 @@ struct PinCase: CustomTestStringConvertible, Sendable {
   }
 
   /// A statement's foreign keys are looked at when it ends; a later row must not heal an earlier one.
-  @Test(arguments: [UpsertPlan.Mode.upsert, .insert]) func aLaterRowHealsNoBrokenForeignKey(
-    _ mode: UpsertPlan.Mode
+  @Test(arguments: [WriteMode.upsert, .insert]) func aLaterRowHealsNoBrokenForeignKey(
+    _ mode: WriteMode
   ) throws {
     let database = TemporaryDatabase()
     let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY, p REFERENCES t(k))")

@@ -1,3 +1,4 @@
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords
@@ -41,7 +42,7 @@ import UpsurgeRecords
     #expect(try connection.rows("SELECT 1 FROM sqlite_schema WHERE name LIKE 'upsurge%'") == [])
     var maker = BatchMaker(["id", "at", "v"])
     let batch = maker.batch([[1, "2024", .absent], ["2", nil, .blob([9])]])
-    try quarantine.keep(batch, 1, homeless: [2], file: "in.csv")
+    try quarantine.keep(batch, 1, unknown: [2], file: "in.csv")
     #expect(quarantine.holdsRecords)
     #expect(
       try connection.rows(
@@ -53,10 +54,10 @@ import UpsurgeRecords
             #"{"id":"2","at":null,"v":{"$base64":true,"encoded":"CQ=="}}"#, "in.csv", 2, 3, 8, 1,
           ]
         ])
-    let page = try KeptRecord.page(connection, after: 0, through: 10, count: 10)
+    let page = try QuarantinedRecord.page(connection, after: 0, through: 10, count: 10)
     #expect(page.map(\.id) == [1] && page.map(\.columns) == [["v"]])
     #expect(page.first?.position == Position(file: "in.csv", record: 2, line: 3, byte: 8))
-    #expect(try KeptRecord.lastID(connection) == 1)
+    #expect(try QuarantinedRecord.lastID(connection) == 1)
   }
 
   /// Which spellings of a key are one row's, by the column's type and collation.
@@ -78,12 +79,12 @@ import UpsurgeRecords
     let quarantine = try quarantine(connection, ["k", "v"], UpsertRules(target: .columns(["k"])))
     var maker = BatchMaker(["k", "v"])
     let batch = maker.batch([[first, 1], [second, 2]])
-    try quarantine.keep(batch, 0, homeless: [1], file: "f")
-    try quarantine.keep(batch, 1, homeless: [1], file: "f")
+    try quarantine.keep(batch, 0, unknown: [1], file: "f")
+    try quarantine.keep(batch, 1, unknown: [1], file: "f")
     #expect(try kept(connection).count == (isSame ? 1 : 2))
     #expect(quarantine.supersededCount == (isSame ? 1 : 0))
     try connection.execute("DELETE FROM upsurge_quarantine")
-    try quarantine.keep(batch, 0, homeless: [1], file: "f")
+    try quarantine.keep(batch, 0, unknown: [1], file: "f")
     try supersede(quarantine, batch, 1)
     #expect(try kept(connection).isEmpty == isSame)
   }
@@ -103,7 +104,7 @@ import UpsurgeRecords
     let quarantine = try quarantine(connection, ["k", "at"], rules)
     var maker = BatchMaker(["k", "at"])
     let batch = maker.batch([["a", first], ["a", arriving], ["b", arriving]])
-    try quarantine.keep(batch, 0, homeless: [], file: "f")
+    try quarantine.keep(batch, 0, unknown: [], file: "f")
     try supersede(quarantine, batch, 2)
     #expect(try kept(connection).count == 1)
     try supersede(quarantine, batch, 1)
@@ -115,7 +116,7 @@ import UpsurgeRecords
     let quarantine = try quarantine(connection, ["k", "v"], UpsertRules())
     var maker = BatchMaker(["k", "v"])
     let batch = maker.batch([[1, 1], [1, 1]])
-    for record in 0..<2 { try quarantine.keep(batch, record, homeless: [1], file: "f") }
+    for record in 0..<2 { try quarantine.keep(batch, record, unknown: [1], file: "f") }
     try supersede(quarantine, batch, 0)
     #expect(
       try connection.rows("SELECT key, key_columns FROM upsurge_quarantine") == [[nil, nil], [nil, nil]])
@@ -127,7 +128,7 @@ import UpsurgeRecords
     var maker = BatchMaker(["k", "v"])
     let batch = maker.batch([["A", 1], ["7", 1], [7, 1]])
     let first = try quarantine(connection, ["k", "v"], rules)
-    for record in 0..<2 { try first.keep(batch, record, homeless: [1], file: "f") }
+    for record in 0..<2 { try first.keep(batch, record, unknown: [1], file: "f") }
     try supersede(first, batch, 2)
     #expect(try kept(connection).map { $0[0] } == [#"["A"]"#, #"["7"]"#])
     // Append-only rules have no key whatever the table says.
@@ -156,7 +157,7 @@ import UpsurgeRecords
     var maker = BatchMaker(["k"])
     let batch = maker.batch([[1]])
     do throws(UpsurgeError) {
-      try quarantine.keep(batch, 0, homeless: [], file: "f")
+      try quarantine.keep(batch, 0, unknown: [], file: "f")
       Issue.record("the table was taken")
     } catch {
       #expect(error.code == .guardRefused)
@@ -179,7 +180,7 @@ import UpsurgeRecords
       try UpsertPlan(
         schema: #require(try TableSchema.read(other, table: "t")), rules: rules, columns: maker.columns),
       on: other)
-    try others.keep(batch, 0, homeless: [1], file: "f")
+    try others.keep(batch, 0, unknown: [1], file: "f")
     #expect(!mine.holdsRecords)
     try mine.look()
     #expect(mine.holdsRecords)
@@ -205,7 +206,7 @@ import UpsurgeRecords
     var maker = BatchMaker(["email", "active", "v"])
     let rows: [[Value]] = [first, second].map { $0.map { Value.text($0) } + [nil] }
     let batch = maker.batch(rows)
-    try quarantine.keep(batch, 0, homeless: [], file: "f")
+    try quarantine.keep(batch, 0, unknown: [], file: "f")
     try supersede(quarantine, batch, 1)
     #expect(try kept(connection).isEmpty == isSame)
   }
@@ -214,10 +215,10 @@ import UpsurgeRecords
   @Test(arguments: 0..<40) func anyCutComesToTheSame(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let rows: [[Value]] = (0..<200).map { _ in
-      let homeless: Value = Int.random(in: 0..<4, using: &random) == 0 ? "x" : nil
+      let unknown: Value = Int.random(in: 0..<4, using: &random) == 0 ? "x" : nil
       return [
         .integer(Int64.random(in: 0..<40, using: &random)), .integer(Int64.random(in: 0..<3, using: &random)),
-        homeless,
+        unknown,
       ]
     }
     var seen: Set<[[Value]]> = []

@@ -1,52 +1,9 @@
-import Synchronization
+import SQLiteSupport
 import UpsurgeRecords
 
 @testable import UpsurgePlan
 @testable import UpsurgeSQLite
 @testable import UpsurgeStorage
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
-/// A database in a folder of its own that is gone when the tests end.
-struct TemporaryDatabase {
-  let path: String
-
-  private static let folders: Mutex<[String]> = {
-    atexit {
-      for folder in TemporaryDatabase.folders.withLock({ $0 }) {
-        for suffix in ["", "-wal", "-shm", "-journal", "-upsurge"] { unlink(folder + "/test.db" + suffix) }
-        rmdir(folder)
-      }
-    }
-    return Mutex([])
-  }()
-
-  init() {
-    var template = Array("/tmp/upsurge-storage-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else { fatalError("no temporary folder") }
-    let folder = String(cString: made)
-    path = folder + "/test.db"
-    TemporaryDatabase.folders.withLock { $0.append(folder) }
-  }
-
-  /// A configured connection.
-  func open(_ setup: String = "", durability: Durability = .normal) throws(UpsurgeError) -> Connection {
-    let connection = try Connection(path: path, createIfMissing: true)
-    try connection.configure(durability: durability, pageCacheByteCount: 4 << 20)
-    if !setup.isEmpty { try connection.execute(setup) }
-    return connection
-  }
-
-  /// Size of the WAL file; 0 when there is none.
-  var walByteCount: Int {
-    var info = stat()
-    return stat(path + "-wal", &info) == 0 ? Int(info.st_size) : 0
-  }
-}
 
 /// How rows are cut into batches, statements and transactions.
 struct Cut: CustomStringConvertible {
@@ -81,7 +38,7 @@ struct Cut: CustomStringConvertible {
 /// Loads rows with the writer.
 func load(
   _ connection: Connection, _ table: String, _ columns: [String], _ rows: [[Value]], key: [String] = [],
-  mode: UpsertPlan.Mode? = nil, cut: Cut = Cut(), onError: ErrorPolicy = .reject,
+  mode: WriteMode? = nil, cut: Cut = Cut(), onError: ErrorPolicy = .reject,
   settings given: WriterSettings = WriterSettings(), rejecting: Set<Int> = [],
   observer: (any RecordObserver)? = nil
 ) throws(UpsurgeError) -> (writer: TableWriter, rejects: [Reject]) {
@@ -110,6 +67,15 @@ func load(
   try writer.sweep()
   try writer.finish()
   return (writer, kept.rejects)
+}
+
+extension TableWriter {
+  /// Says that the records of the next batches have other columns, which a load says with the first such batch.
+  func setColumns(_ columns: [ColumnTarget]) throws(UpsurgeError) {
+    if columns == plan.columns { return }
+    try storeGathered()
+    do throws(UpsurgeError) { try adopt(columns, at: nil) } catch { throw fail(error) }
+  }
 }
 
 /// Takes what a writer rejects.

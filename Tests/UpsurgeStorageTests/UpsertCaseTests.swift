@@ -1,3 +1,4 @@
+import SQLiteSupport
 import Testing
 import UpsurgeRecords
 
@@ -201,27 +202,5 @@ struct UpsertCase: CustomTestStringConvertible, Sendable {
     let connection = try database.open("CREATE TABLE t(k INTEGER PRIMARY KEY AUTOINCREMENT, v UNIQUE)")
     _ = try load(connection, "t", ["k", "v"], [[nil, 1], [7, 2], [nil, 2]], mode: .insert)
     #expect(try connection.integer("SELECT seq FROM sqlite_sequence") == 7)
-  }
-
-  @Test func aKeyOfAllRowsCanBeAskedFor() throws {  // p03
-    let database = TemporaryDatabase()
-    let connection = try database.open(
-      "CREATE TABLE acct(id INTEGER PRIMARY KEY,email TEXT,active INT,n INT);"
-        + "CREATE UNIQUE INDEX acct_active ON acct(email) WHERE active=1;")
-    guard let schema = try TableSchema.read(connection, table: "acct") else { return }
-    let columns = ["email", "active", "n"].compactMap { schema.columnTarget($0, spellingPolicy: .warn) }
-    do throws(UpsurgeError) {
-      _ = try UpsertPlan(
-        schema: schema, rules: UpsertRules(target: .columns(["email"], where: "")), columns: columns)
-      Issue.record("the key was taken")
-    } catch {
-      #expect(
-        error.description == """
-          table acct has no PRIMARY KEY or UNIQUE index on (email); its keys are: PRIMARY KEY (id); \
-          UNIQUE (email) WHERE active=1
-            fix: --create-key makes it: CREATE UNIQUE INDEX "acct_email_key" ON "acct" ("email")
-          """)
-      #expect(error.code == .usage)
-    }
   }
 }

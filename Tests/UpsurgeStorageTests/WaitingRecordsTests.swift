@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords
@@ -136,7 +137,7 @@ import UpsurgeRecords
   }
 
   private func keptIDs(_ connection: Connection, _ table: String) throws -> Set<Int64> {
-    guard try KeptTable.exists(connection) else { return [] }
+    guard try QuarantineTable.exists(connection) else { return [] }
     let sql = "SELECT json_extract(record, '$.id') FROM upsurge_quarantine WHERE \"table\" = '\(table)'"
     return Set(
       try connection.rows(sql).compactMap { row in

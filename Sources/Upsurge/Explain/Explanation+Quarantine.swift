@@ -5,12 +5,12 @@ extension Explanation {
     if table.plan.schema.columns.isEmpty {
       return Line(
         "contract", "quarantine",
-        because: "the table does not exist, so every record is kept in \(KeptTable.name)")
+        because: "the table does not exist, so every record is kept in \(QuarantineTable.name)")
     }
-    let names = table.plan.homelessCells.map { table.plan.columns[$0].name }
+    let names = table.plan.unknownCells.map { table.plan.columns[$0].name }
     let which = names.isEmpty ? "a column that the table lacks" : names.joined(separator: ", ")
     return Line(
       "contract", "quarantine",
-      because: "records with a value in \(which) are kept in \(KeptTable.name) until `upsurge replay`")
+      because: "records with a value in \(which) are kept in \(QuarantineTable.name) until `upsurge replay`")
   }
 }

@@ -1,12 +1,12 @@
-/// Files that are read by one thread and stored in one transaction, each as a load of its own: with its ledger, its rejects,
-/// its guards and its run. For many small files, of which a connection, two threads and a commit each would cost many times
-/// what their records do.
+/// Files that are read by one thread and stored in one transaction, each as a separate load: with its ledger, its rejects,
+/// its guards and its run. It is for many small files. A connection, two threads and a commit for each would cost many
+/// times what their records do.
 ///
 ///     reading thread   file 1, file 2, file 3, ...
 ///     writing thread   BEGIN   store 1, sweep   store 2, sweep   ...   COMMIT
 ///
 /// It is all or nothing. Where one of them fails, is refused by a guard, or has other columns than those before it, nothing is
-/// stored and nothing is said: each file then needs a load of its own, which tells what there is to tell.
+/// stored and nothing is said. Each file then needs a separate load, which says what there is to say.
 package final class FileLoads: Sendable {
   private let lead: LoadRun
   private let loads: [LoadRun]
@@ -68,7 +68,7 @@ package final class FileLoads: Sendable {
     do throws(UpsurgeError) {
       let (input, jobs) = try input(claims)
       let writers = try prepare(input, jobs, on: connection)
-      let started = try lead.start(input, table: writers.table, resumption: nil, chunks: nil)
+      let started = try Reader(input, of: lead, into: writers.table)
       reader = started
       try store(with: writers, in: group, behind: started)
       reader = nil
@@ -166,7 +166,7 @@ package final class FileLoads: Sendable {
     }
   }
 
-  /// Ends a load behind its last record.
+  /// Ends a load after its last record.
   private func end(_ part: LoadGroup.Part, in group: LoadGroup) throws(UpsurgeError) {
     // So that a file without records has its run, too.
     try part.writer.begin()
@@ -213,7 +213,7 @@ private struct MemberWriters {
     let transfer = try SQLiteTransfer(
       connection: connection, table: table, upkeep: upkeep, load.storeContext, keeper: keeper, resumed: nil,
       behind: before?.writing.transfer)
-    transfer.lastKept = try KeptTable.lastID(connection)
+    transfer.lastQuarantined = try QuarantineTable.lastID(connection)
     let writing = Writing(transfer, into: table, of: load, isResumed: false)
     return LoadGroup.Part(run: load, writing: writing)
   }

@@ -2,7 +2,7 @@ extension LoadGroup {
   /// A table of the group, and what is known of it beside its loads.
   package typealias Table = WaitingRecords.Table
 
-  /// What was done behind the loads.
+  /// What was done after the loads.
   package struct Outcome {
     /// Why nothing of the group is committed; nil where all is.
     package var error: UpsurgeError?
@@ -76,25 +76,25 @@ extension LoadGroup {
     if !parts.isEmpty { return true }
     if connection?.hasLostShared == true { return true }
     guard let looking = try? Connection.looking(at: database) else { return false }
-    return try KeptTable.holdsOrphans(looking)
+    return try QuarantineTable.holdsOrphans(looking)
   }
 
   /// Tries the records that wait in the quarantine for the rows they refer to.
   private func storeWaiting(_ tables: [Table], _ outcome: inout Outcome) throws(UpsurgeError) {
     let connection = try openedConnection()
-    guard try KeptTable.holdsOrphans(connection) else { return }
+    guard try QuarantineTable.holdsOrphans(connection) else { return }
     let parts = self.parts
     let waiting = try WaitingRecords(connection, tables: marked(tables)) { record in
       // What a delivery that is the whole truth no longer has is not stored any more.
       guard let last = parts.last(where: { $0.isOf(record.table) && $0.sweepsLater }) else { return false }
-      return record.id <= last.lastKept && last.writer.hasReplaced(record)
+      return record.id <= last.lastQuarantined && last.writer.hasReplaced(record)
     }
     guard try waiting.store() else { return }
     var replayed: [String: Ledger] = [:]
     var passedOver: [String: UInt64] = [:]
     var updates: [String: [Statement]] = [:]
     try waiting.visit { (stored) throws(UpsurgeError) in
-      if let part = parts.last(where: { $0.isOf(stored.table) && $0.lastKept < stored.id }) {
+      if let part = parts.last(where: { $0.isOf(stored.table) && $0.lastQuarantined < stored.id }) {
         return try part.writer.noteStored(stored.outcome, row: stored.row)
       }
       replayed[stored.table, default: Ledger()].count(stored.outcome)
@@ -154,7 +154,7 @@ extension LoadGroup {
       try part.sweep(leavesOpen: false)
     }
     try delete(deleted, on: connection)
-    for part in swept { try part.writer.forgetOrphans(through: part.lastKept) }
+    for part in swept { try part.writer.forgetOrphans(through: part.lastQuarantined) }
     try connection.commitWriting()
   }
 
@@ -234,7 +234,7 @@ extension LoadGroup.Part {
   var writer: TableWriter { writing.transfer.writer }
 
   /// The last record that was in the quarantine before.
-  var lastKept: Int64 { writing.transfer.lastKept }
+  var lastQuarantined: Int64 { writing.transfer.lastQuarantined }
 
   /// The name of its table.
   var name: String { writing.transfer.table.facts.name }
@@ -248,7 +248,7 @@ extension LoadGroup.Part {
   func sweepNow(on connection: Connection) throws(UpsurgeError) {
     try connection.beginWriting()
     try sweep(leavesOpen: false)
-    try writer.forgetOrphans(through: lastKept)
+    try writer.forgetOrphans(through: lastQuarantined)
     try connection.commitWriting()
     writing.hasSwept = true
   }

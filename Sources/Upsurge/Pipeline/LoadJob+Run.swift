@@ -9,7 +9,7 @@ extension LoadJob {
   ///   - note: is told what people want to know, on any thread.
   ///   - tick: is called on the calling thread about ten times a second.
   ///   - report: is given the summary at the end, before the run is forgotten: when the process ends before that, the
-  ///     same job tells the ledger again instead of loading twice. False says that nobody has seen it.
+  ///     same job reports the ledger again instead of loading twice. False says that nobody has seen it.
   /// - Returns: what happened. A failure is the summary's `error`; `exitCode` says it as the command would.
   public func run(
     control: RunControl = RunControl(),
@@ -28,7 +28,7 @@ extension LoadJob {
     control: RunControl, in group: LoadGroup? = nil, note: @escaping @Sendable (RunNote) -> Void,
     tick: (RunControl.Progress) -> Void
   ) -> EndedLoad {
-    runToEnd(control: control, in: group, into: nil, note: note, tick: tick)
+    runToEnd(control: control, in: group, into: StoreRegistry.maker(of: database), note: note, tick: tick)
   }
 
   /// - Parameter makeStore: makes the store that the records go into; nil where that is SQLite.
@@ -38,25 +38,22 @@ extension LoadJob {
   ) -> EndedLoad {
     let claim = JobClaim()
     var run = LoadRun(job: self, control: control, group: group, makeStore: makeStore, note: note)
-    var end = perform(run, claim, tick)
-    while case .startOver(let again) = end {
-      run = LoadRun(again, insteadOf: run)
-      end = perform(run, claim, tick)
-    }
     var ending: RunEnding?
-    if case .done(let left) = end { ending = left }
+    var isDone = false
+    while !isDone {
+      do throws(UpsurgeError) {
+        switch try run.wait(tick, for: { [run] in run.writeAll(claim) }) {
+        case .startOver(let again): run = LoadRun(again, insteadOf: run)
+        case .done(let left): (ending, isDone) = (left, true)
+        }
+      } catch {
+        run.fail(error)
+        isDone = true
+      }
+    }
     let load = EndedLoad(run, ending, claim)
     group?.note(load, of: run)
     return load
-  }
-
-  private func perform(_ run: LoadRun, _ claim: JobClaim, _ tick: (RunControl.Progress) -> Void) -> LoadEnd {
-    do throws(UpsurgeError) {
-      return try run.wait(tick) { run.writeAll(claim) }
-    } catch {
-      run.fail(error)
-      return .done(nil)
-    }
   }
 }
 

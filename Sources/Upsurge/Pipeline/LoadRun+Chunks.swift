@@ -16,7 +16,7 @@ extension LoadRun {
       options.input.recordLimit == nil,
       source.opened.isSeekable, let shape = source.shapeWords, let cells = table.plan.rememberedKeyCells,
       try !table.plan.isWritten(by: TriggerText.read(connection)),
-      try !KeptTable.holds(job.table, connection)
+      try !QuarantineTable.holds(job.table, connection)
     else { return try ChunkTable.exists(connection) ? DeliveryChunks(forgetting: ()) : nil }
     let words = "2 \(shape) \(source.opened.encoding.rawValue) \(table.plan.keyWords) \(cells)"
     let fingerprint = String(Array(words.utf8).withUnsafeBytes { ContentHash.hash($0) }, radix: 16)

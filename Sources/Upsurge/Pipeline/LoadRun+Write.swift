@@ -9,24 +9,44 @@ extension LoadRun {
   /// Does all of the run: prepares, starts the reader, writes until the reader is done, commits.
   /// - Parameter claim: what this process has of the job already.
   func writeAll(_ claim: JobClaim) -> LoadEnd {
-    var end = LoadEnd.done(nil)
+    defer { noteEnd() }
     do throws(UpsurgeError) {
       try job.validate()
       let sources = try expandedSources(claim)
       summary.withLock { $0.sources = sources.map(\.name) }
       try job.checkOutputs(sources: sources)
-      end = try loadAll(sources, claim)
+      let script = try InitScript(options: job.options)
+      let runJob = job.runJob(initHash: script.hash)
+      let opening = try opening(runJob, sources: sources, claim)
+      if job.options.output.dryRun != nil { noteEarlier(runJob, sources, opening.store) }
+      if case .report(let run) = opening.start {
+        report(run)
+        let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
+        return .done(opening.store?.ending(of: run) ?? ofSQLite)
+      }
+      let beginning = try prepareFirst(of: sources, start: opening.start)
+      if let response = beginning.source.opened.response {
+        summary.withLock { $0.response = response }
+        if response.isNotModified { return .done(nil) }
+      }
+      var input = LoadInput(runJob: runJob, script: script, sources: sources, beginning: beginning)
+      input.aheadSeconds = try readAhead(beginning, of: sources, on: opening.connection)
+      if let store = opening.store { return try load(input, into: store, claim) }
+      return try load(input, opened: opening.connection, claim)
     } catch {
       fail(goingOn(error))
       tell(claim.standing, isRefused: error.code == .guardRefused || error.code == .usage)
+      return .done(nil)
     }
+  }
+
+  private func noteEnd() {
     summary.withLock {
       $0.metrics.seconds = watch.seconds
       $0.metrics.peakMemoryBytes = peakMemoryByteCount()
       $0.signal = control.cancellationSignal
       if $0.signal != nil, $0.error?.code == .interrupted { $0.error = nil }
     }
-    return end
   }
 
   /// - Throws: `unreadableInput` for a file that is not there; what an earlier run has committed is told then, too.
@@ -34,34 +54,19 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try SourceList.expand(job.maskedSources)
     } catch {
-      if !job.options.output.isTrial, access(job.database, F_OK) == 0,
-        let looking = try? Connection.looking(at: job.database)
-      {
-        _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: looking)
+      if !job.options.output.isTrial, let shelf = try? lookingShelf(nil) {
+        _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: shelf)
       }
       throw error
     }
   }
 
-  private func loadAll(_ sources: [Source], _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
-    let script = try InitScript(options: job.options)
-    let runJob = job.runJob(initHash: script.hash)
-    let opening = try opening(runJob, sources: sources, claim)
-    if job.options.output.dryRun != nil { noteEarlier(runJob, sources) }
-    if case .report(let run) = opening.start {
-      report(run)
-      let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
-      return .done(opening.store?.ending(of: run) ?? ofSQLite)
-    }
-    let beginning = try prepareFirst(of: sources, start: opening.start)
-    if let response = beginning.source.opened.response {
-      summary.withLock { $0.response = response }
-      if response.isNotModified { return .done(nil) }
-    }
-    var input = LoadInput(runJob: runJob, script: script, sources: sources, beginning: beginning)
-    input.aheadSeconds = try readAhead(beginning, of: sources, on: opening.connection)
-    if let store = opening.store { return try load(input, into: store, claim) }
-    return try load(input, opened: opening.connection, claim)
+  /// What is known of earlier runs, for who changes nothing; nil where there is no database.
+  /// - Parameter store: that of the run, where it is made and not SQLite.
+  func lookingShelf(_ store: (any Store)?) throws(UpsurgeError) -> (any RunShelf)? {
+    if let store { return store }
+    if let makeStore { return try makeStore(job, readCancellation) }
+    return access(job.database, F_OK) == 0 ? try Connection.looking(at: job.database) : nil
   }
 
   /// How a run begins, and what that was found out by.
@@ -81,9 +86,9 @@ extension LoadRun {
     var opening = Opening()
     if !options.output.isTrial && claim.lock == nil {
       claim.lock = try JobLock.take(
-        runJob, files: sources.map(\.place), database: SourceName.place(of: job.database))
+        runJob, files: sources.map(\.place), database: job.databasePlace)
     }
-    if let makeStore { opening.store = try makeStore(job) }
+    if let makeStore { opening.store = try makeStore(job, readCancellation) }
     if let start = again?.start {
       // On the connection of an earlier try --init would find what it has made already.
       opening.start = start

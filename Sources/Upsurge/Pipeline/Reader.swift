@@ -6,14 +6,19 @@ struct Reader {
 
   /// Starts it.
   /// - Parameters:
-  ///   - stage: what it does.
-  ///   - first: the first source, which is open.
+  ///   - resumption: where the first source, which is open, goes on; nil for its start.
+  ///   - chunks: what is known of the delivery in parts; nil where nothing is.
   /// - Throws: `database` when the system has no thread left.
-  init(_ stage: ReaderStage, first: PreparedSource, of run: LoadRun) throws(UpsurgeError) {
+  init(
+    _ input: LoadInput, of run: LoadRun, into table: any StoreTable, resumption: Resumption? = nil,
+    chunks: DeliveryChunks? = nil
+  ) throws(UpsurgeError) {
     let failure = Guarded<UpsurgeError?>(nil)
-    let work = Work(stage: stage, first: first)
+    let work = Work(
+      stage: ReaderStage(run: run, input, table: table, resumption: resumption, chunks: chunks),
+      first: input.beginning.source)
     thread = try WorkerThread {
-      do throws(UpsurgeError) { try work.run() } catch { failure.withLock { $0 = error } }
+      do throws(UpsurgeError) { try work.stage.readAll(first: work.first) } catch { failure.withLock { $0 = error } }
       // Whoever has the last batch finds the error.
       run.full.close()
     }
@@ -33,14 +38,12 @@ struct Reader {
   /// Carries the stage and its first source to the thread.
   private final class Work: @unchecked Sendable {
     // Sendable because it is made on the writing thread and used on the reading thread only, which starts later.
-    private var stage: ReaderStage
-    private let first: PreparedSource
+    var stage: ReaderStage
+    let first: PreparedSource
 
     init(stage: ReaderStage, first: PreparedSource) {
       self.stage = stage
       self.first = first
     }
-
-    func run() throws(UpsurgeError) { try stage.readAll(first: first) }
   }
 }

@@ -62,7 +62,7 @@ struct ReaderStage {
     }
     let columns =
       run.members.isEmpty ? nil : try LoadedColumns(of: copy first, table, run.job.options)
-    try readOne(first, index: firstIndex)
+    try read(first, index: firstIndex)
     for index in sources.indices.dropFirst(firstIndex + 1) {
       if remaining == 0 || run.full.isEnded || run.control.cancellationSignal != nil { break }
       let watch = Stopwatch()
@@ -75,7 +75,7 @@ struct ReaderStage {
       }
       if source.isBlank { continue }
       try checkHeader(of: source)
-      try readOne(source, index: index)
+      try read(source, index: index)
     }
   }
 
@@ -101,14 +101,6 @@ struct ReaderStage {
         + "a table of its own")
   }
 
-  /// Reads one source; where it is a load of its own, the time for it is told there.
-  private mutating func readOne(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
-    try read(source, index: index)
-    if run.members.isEmpty { return }
-    noteTimes(in: run.members[index])
-    told = (readSeconds, decodeSeconds, parseSeconds, waitSeconds, bytesRead, bytesDecoded)
-  }
-
   private func noteTimes(in owner: LoadRun) {
     owner.summary.withLock {
       $0.metrics.stages.append((RunStage.read, readSeconds - told.read))
@@ -122,6 +114,7 @@ struct ReaderStage {
     }
   }
 
+  /// Reads one source; where it is a load of its own, the time for it is told there.
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let state = resumption?.run.position.restart?.parser
     var facts = table.facts
@@ -129,13 +122,23 @@ struct ReaderStage {
     let parser = try source.makeParser(
       columns: &columns, table: facts, options: run.job.options, resuming: state)
     try noteContext(of: source, index: index)
-    switch parser {
-    case .csv(var parser):
-      try fill(&parser, from: source, index: index)
-    case .json(var parser):
-      defer { columns.extend(to: parser.columns) }
-      try fill(&parser, from: source, index: index)
+    let reading = SourceReading(
+      source, index: index, of: run, resumption: resumption, chunks: chunks, bytesBefore: bytesRead,
+      columns: columns.targets, announcedCount: announcedCount, recordLimit: remaining)
+    resumption = nil
+    do {
+      defer { note(reading) }
+      switch parser {
+      case .csv(var parser):
+        try reading.read(with: &parser)
+      case .json(var parser):
+        defer { columns.extend(to: parser.columns) }
+        try reading.read(with: &parser)
+      }
     }
+    if run.members.isEmpty { return }
+    noteTimes(in: run.members[index])
+    told = (readSeconds, decodeSeconds, parseSeconds, waitSeconds, bytesRead, bytesDecoded)
   }
 
   /// Notes how the source's rejects can be tried again.
@@ -144,17 +147,6 @@ struct ReaderStage {
     let context = try RejectContext(
       source, table: table, columns: columns, options: run.job.options)
     run.owner(of: index).contexts.note(context, of: source.opened.name, sources[index].name)
-  }
-
-  private mutating func fill<Parser: RecordParser>(
-    _ parser: inout Parser, from source: PreparedSource, index: Int
-  ) throws(UpsurgeError) {
-    let reading = SourceReading(
-      source, index: index, of: run, resumption: resumption, chunks: chunks, bytesBefore: bytesRead,
-      columns: columns.targets, announcedCount: announcedCount, recordLimit: remaining)
-    resumption = nil
-    defer { note(reading) }
-    try reading.read(with: &parser)
   }
 
   /// Takes over how far the reading of a source has come, and what it took.

@@ -69,7 +69,7 @@ final class SQLiteStore: Store {
       connection: connection, table: table, upkeep: upkeep, context, keeper: keeper,
       resumed: beginning.resumption, chunks: chunks)
     if let group = run.group {
-      transfer.lastKept = try KeptTable.lastID(connection)
+      transfer.lastQuarantined = try QuarantineTable.lastID(connection)
       transfer.writer.followsDelivery = group.hasEndedDelivery(of: table.facts.name)
     }
     if isPacked { transfer.writer.goOnBehindCommitted(warnings: warnings) }

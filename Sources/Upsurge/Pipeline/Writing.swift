@@ -5,7 +5,7 @@ final class Writing<Transfer: StoreTransfer> {
   let note: @Sendable (RunNote) -> Void
   let options: LoadOptions
   private let table: String
-  /// What the delivery tells of its feed; nil where it is of none.
+  /// What the delivery says of its feed; nil where it belongs to none.
   let delivered: DeliveredFeed?
   private let replaced: ReplacedRecords
   /// Whether the load goes on with an earlier part.
@@ -63,14 +63,14 @@ final class Writing<Transfer: StoreTransfer> {
     if transfer.isInTransaction { idleSeconds += seconds }
   }
 
-  /// Looks at a batch in front of its being stored.
+  /// Looks at a batch before it is stored.
   func look(at batch: inout Batch) {
     guard let delivered else { return }
     delivered.observe(batch)
     if !nulledSlots.isEmpty && batch.hasAbsentCells { batch.makeNull(where: nulledSlots) }
   }
 
-  /// Decides anew what is known only behind the first records.
+  /// Decides anew what is known only after the first records.
   func reconsider() throws(UpsurgeError) {
     let isAllCommitted = transfer.hasCommittedAll
     do throws(UpsurgeError) {

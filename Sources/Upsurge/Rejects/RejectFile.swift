@@ -5,15 +5,15 @@
 #endif
 
 /// A file of rejected records, one JSON object a line (see `RejectLine`), below lines that say how they were read (see
-/// `RejectContext`): one above the first reject, and another one wherever the next reject is of a source that is read
-/// in another way. A run without a reject leaves the file empty.
+/// `RejectContext`). One of those stands above the first reject, and another one wherever the next reject is of a source
+/// that is read in another way. A run without a reject leaves the file empty.
 ///
-/// As long as nothing of the run is committed, the first byte is `#` instead of `{`: a file that a killed run has left so
-/// tells of records that are in no table, and the run itself will read them again.
+/// As long as nothing of the run is committed, the first byte is `#` instead of `{`. A file that a killed run has left so
+/// holds records that are in no table, and the run itself will read them again.
 ///
 /// It agrees with the ledger: the records of a transaction that is rolled back leave it again. Those of a trial stay,
 /// though all of it is rolled back: they are what it is for.
-final class RejectFile: RejectSink {
+package final class RejectFile: RejectSink {
   private let path: String
   private let place: String
   private let file: OutputFile
@@ -28,7 +28,7 @@ final class RejectFile: RejectSink {
   /// The context of the last line, and of the last one that is there to stay.
   private var context: String?
   private var keptContext: String?
-  private(set) var recordCount: UInt64 = 0
+  package private(set) var recordCount: UInt64 = 0
   /// Whether the first line still has to be made one.
   private var isUnconfirmed = false
 
@@ -39,7 +39,7 @@ final class RejectFile: RejectSink {
   ///   - continuing: leaves what this earlier part of the run has written, for `goOn`.
   ///   - note: is told of what stood in the file, when it goes.
   /// - Throws: `cannotCreate`; `databaseBusy` for a file that another process writes or replays.
-  init(
+  package init(
     path: String, isTrial: Bool, contexts: RejectContexts, sourceNames: [String],
     continuing run: RunRecord? = nil, note: @escaping (RunNote) -> Void
   ) throws(UpsurgeError) {
@@ -53,9 +53,9 @@ final class RejectFile: RejectSink {
     repeatsSources = Set(sourceNames.map(SourceName.place)).count < sourceNames.count
   }
 
-  /// Goes on behind the rejects of records that an earlier part of the run has committed, wherever they end by now:
-  /// since then they may have been mended, replayed or moved elsewhere.
-  func goOn(after run: RunRecord, note: (RunNote) -> Void) throws(UpsurgeError) {
+  /// Goes on after the rejects of records that an earlier part of the run has committed, wherever they end by now:
+  /// since then they may have been repaired, replayed or moved elsewhere.
+  package func goOn(after run: RunRecord, note: (RunNote) -> Void) throws(UpsurgeError) {
     guard file.isFile, let length = run.position.rejectsLength(in: place) else { return }
     let kept = try KeptRejects(path, of: run)
     try file.cut(to: kept.byteCount)
@@ -90,7 +90,7 @@ final class RejectFile: RejectSink {
     return true
   }
 
-  /// Makes the first bytes of all files what they are where something is committed, after a kill just behind the last
+  /// Makes the first bytes of all files what they are where something is committed, after a kill just after the last
   /// commit.
   static func confirm(filesOf run: RunRecord) {
     for path in run.position.rejectPlaces where isRegularFile(path) {
@@ -105,7 +105,7 @@ final class RejectFile: RejectSink {
   }
 
   /// Appends one record; written out at 64 KiB, by `flush` and by `didCommit`.
-  func write(_ reject: Reject) throws(UpsurgeError) {
+  package func write(_ reject: Reject) throws(UpsurgeError) {
     if let own = contexts.text(of: reject.position.file), own != context {
       text.literal(own)
       text.newline()
@@ -124,7 +124,7 @@ final class RejectFile: RejectSink {
     recordCount += 1
   }
 
-  func didBegin() throws(UpsurgeError) {
+  package func didBegin() throws(UpsurgeError) {
     if isOwn { return }
     if file.isFile {
       let byteCount = Self.isUnconfirmed(path) ? 0 : FileIdentity.byteCount(ofPath: path) ?? 0
@@ -144,11 +144,11 @@ final class RejectFile: RejectSink {
   }
 
   /// - Throws: `cannotCreate` when the disk refuses.
-  func flush() throws(UpsurgeError) { try file.flush() }
+  package func flush() throws(UpsurgeError) { try file.flush() }
 
-  func willCommit() throws(UpsurgeError) { try file.sync() }
+  package func willCommit() throws(UpsurgeError) { try file.sync() }
 
-  func didCommit() throws(UpsurgeError) {
+  package func didCommit() throws(UpsurgeError) {
     try file.keep()
     keptContext = context
     if !isUnconfirmed { return }
@@ -157,9 +157,9 @@ final class RejectFile: RejectSink {
   }
 
   /// The length that the next commit stands for.
-  var length: UInt64? { file.length }
+  package var length: UInt64? { file.length }
 
-  func didRollBack() {
+  package func didRollBack() {
     if isTrial { return }
     file.discard()
     context = keptContext

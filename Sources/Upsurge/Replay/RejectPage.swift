@@ -121,7 +121,7 @@ struct RejectPage {
     for index in records.indices where fates[index].isGone {
       switch try parser.parse(records[index]) {
       case .rejected(let reject): fates[index] = .rejected(reject)
-      case .homeless(let words): fates[index] = .untried(Self.noPlace, words)
+      case .refused(let words): fates[index] = .untried(Self.noPlace, words)
       case .record:
         indexes[parser.batch.position(of: 0, file: file)] = index
         try writer.write(&parser.batch)
@@ -197,7 +197,7 @@ extension RejectPage.Fate {
 }
 
 extension Position {
-  /// The position as a batch tells it, where what is not known is 0.
+  /// The position as a batch holds it, where what is not known is 0.
   var counted: Position { Position(file: file, record: record ?? 0, line: line ?? 0, byte: byte ?? 0) }
 }
 

@@ -8,7 +8,7 @@ struct ReplayPage {
   private(set) var stages: [(name: String, seconds: Double)] = []
   private(set) var byteCount: UInt64 = 0
 
-  private let records: [KeptRecord]
+  private let records: [QuarantinedRecord]
   private let schema: TableSchema?
   private let options: ReplayOptions
 
@@ -16,7 +16,7 @@ struct ReplayPage {
   private static let unreadable = Reject.Code(rawValue: "unreadable")
 
   init(
-    _ records: [KeptRecord], on connection: Connection, options: ReplayOptions
+    _ records: [QuarantinedRecord], on connection: Connection, options: ReplayOptions
   ) throws(UpsurgeError) {
     self.records = records
     self.options = options
@@ -26,7 +26,7 @@ struct ReplayPage {
   }
 
   /// The page of one record that was not stored: its transaction could not be committed, or it is too large.
-  init(_ record: KeptRecord, because code: Reject.Code, _ reason: String) {
+  init(_ record: QuarantinedRecord, because code: Reject.Code, _ reason: String) {
     records = [record]
     options = ReplayOptions()
     schema = nil
@@ -41,11 +41,11 @@ struct ReplayPage {
       for _ in records { wait("there is no table \(table.escapedForTerminal)", []) }
       return try connection.execute("ROLLBACK")
     }
-    guard let (rules, kept) = readAll(found), !kept.isEmpty else {
+    guard let (rules, quarantined) = readAll(found), !quarantined.isEmpty else {
       return try connection.execute("ROLLBACK")
     }
     let schema = found.namingRowid(for: rules.target)
-    let names = KeptRecord.columnNames(kept, rules: rules, schema: schema)
+    let names = QuarantinedRecord.columnNames(quarantined, rules: rules, schema: schema)
     let sink = RejectList()
     let writer: TableWriter
     do throws(UpsurgeError) {
@@ -53,10 +53,10 @@ struct ReplayPage {
     } catch {
       // The table has another key than the rules ask for, or lacks a column that they name.
       guard error.code == .usage else { throw error }
-      for _ in kept { wait(error.message, []) }
+      for _ in quarantined { wait(error.message, []) }
       return try connection.execute("ROLLBACK")
     }
-    var batch = Batch(kept: kept, columns: names, schema: schema)
+    var batch = Batch(quarantined: quarantined, columns: names, schema: schema)
     try writer.write(&batch)
     try writer.settle()
     if writer.ledger.inserted > 0 { try UnacceptedState.noteReplay(into: table, on: connection) }
@@ -67,15 +67,15 @@ struct ReplayPage {
     note(writer.statistics)
     // Those that came for want of their parents still wait for them.
     let refused = sink.rejects.filter { $0.code == .foreignKey }.compactMap(\.position.record)
-    let orphans = try KeptRecord.orphans(among: refused.map { Int64(clamping: $0) }, connection)
-    settle(kept, rejected: sink.rejects, orphans: orphans, homeless: writer.stillKept, schema: schema)
+    let orphans = try QuarantinedRecord.orphans(among: refused.map { Int64(clamping: $0) }, connection)
+    settle(quarantined, rejected: sink.rejects, orphans: orphans, stillQuarantined: writer.stillQuarantined, schema: schema)
   }
 
-  private typealias Kept = [(record: KeptRecord, fields: [KeptRecord.Field])]
+  private typealias Quarantined = [(record: QuarantinedRecord, fields: [QuarantinedRecord.Field])]
 
   /// The records that may have a place now, with their rules.
   /// - Returns: nil when the rules cannot be understood.
-  private mutating func readAll(_ schema: TableSchema) -> (UpsertRules, Kept)? {
+  private mutating func readAll(_ schema: TableSchema) -> (UpsertRules, Quarantined)? {
     let rules: UpsertRules
     do throws(UpsurgeError) {
       try OwnTable.refuse(schema.name)
@@ -92,7 +92,7 @@ struct ReplayPage {
       }
       return nil
     }
-    var kept: Kept = []
+    var quarantined: Quarantined = []
     for record in records {
       let missing = record.columns.filter { schema.columnIndex($0) == nil }
       if !missing.isEmpty && rules.tombstone == nil {
@@ -108,18 +108,18 @@ struct ReplayPage {
           )
           continue
         }
-        kept.append((record, fields))
+        quarantined.append((record, fields))
       } catch {
         reject(record, Self.unreadable, error.message)
       }
     }
-    return (rules, kept)
+    return (rules, quarantined)
   }
 
   /// The column of the key whose number would not be what the record says: the table may have got it after the record
   /// was kept.
   private static func respelledKey(
-    _ fields: [KeptRecord.Field], _ rules: UpsertRules, _ schema: TableSchema
+    _ fields: [QuarantinedRecord.Field], _ rules: UpsertRules, _ schema: TableSchema
   ) -> String? {
     let key = schema.namingRowid(for: rules.target).keyColumns(of: rules)
     return fields.first { field in
@@ -142,7 +142,7 @@ struct ReplayPage {
     settings.commitsOnce = true
     settings.onError = .reject
     settings.quarantinesUnknown = true
-    settings.replaysKept = true
+    settings.replaysQuarantine = true
     return try TableWriter(
       connection: connection, plan: plan, sourceNames: [], settings: settings,
       rejectSink: { reject in sink.rejects.append(reject) })
@@ -150,10 +150,10 @@ struct ReplayPage {
 
   /// Says of each record that was not stored why: the rejected ones under their places in the input.
   private mutating func settle(
-    _ kept: Kept, rejected: [Reject], orphans: Set<Int64>, homeless: [Int64], schema: TableSchema
+    _ quarantined: Quarantined, rejected: [Reject], orphans: Set<Int64>, stillQuarantined: [Int64], schema: TableSchema
   ) {
     var positions: [UInt64: Position] = [:]
-    for (record, _) in kept { positions[UInt64(clamping: record.id)] = record.position }
+    for (record, _) in quarantined { positions[UInt64(clamping: record.id)] = record.position }
     for var reject in rejected {
       let id = reject.position.record ?? 0
       if orphans.contains(Int64(clamping: id)) {
@@ -165,8 +165,8 @@ struct ReplayPage {
       if let position = positions[id] { reject.position = position }
       rejects.append(reject)
     }
-    let homeless = Set(homeless)
-    for (record, fields) in kept where homeless.contains(record.id) {
+    let stillQuarantined = Set(stillQuarantined)
+    for (record, fields) in quarantined where stillQuarantined.contains(record.id) {
       let missing = fields.filter { $0.value != .null && schema.columnIndex($0.name) == nil }.map(\.name)
       waiting.append((Self.lacking(missing, in: table), missing))
     }
@@ -185,7 +185,7 @@ struct ReplayPage {
     waiting.append((reason, columns))
   }
 
-  private mutating func reject(_ record: KeptRecord, _ code: Reject.Code, _ reason: String) {
+  private mutating func reject(_ record: QuarantinedRecord, _ code: Reject.Code, _ reason: String) {
     ledger.read += 1
     ledger.rejected += 1
     rejects.append(

@@ -33,7 +33,7 @@ struct ReplayRun {
       path: job.database, createIfMissing: false, busyTimeoutMilliseconds: options.busyTimeout,
       vfs: options.vfsName, isCancelled: { [control] in control.cancellationSignal != nil })
     // Before anything is written, so that a file that cannot be read costs nothing.
-    if job.file == nil, try !KeptTable.exists(connection), try !RejectTable.exists(connection),
+    if job.file == nil, try !QuarantineTable.exists(connection), try !RejectTable.exists(connection),
       try ReplayMark.unseen(connection).isEmpty
     {
       return note(RunNote(.info, "no record is kept in \(job.database)"))
@@ -51,7 +51,7 @@ struct ReplayRun {
       goOn(after: keeper.progress)
       ending = { () throws(UpsurgeError) in try keeper.acknowledge() }
       try noteTotal(on: connection)
-      try replayKept(on: connection, keeper: keeper)
+      try replayQuarantine(on: connection, keeper: keeper)
       try replayRejects(on: connection, keeper: keeper)
     }
     // Another program that reads may keep the log; the rows are committed all the same.
@@ -70,12 +70,12 @@ struct ReplayRun {
     }
   }
 
-  private mutating func replayKept(
+  private mutating func replayQuarantine(
     on connection: Connection, keeper: ReplayKeeper
   ) throws(UpsurgeError) {
-    guard try KeptTable.exists(connection) else { return }
+    guard try QuarantineTable.exists(connection) else { return }
     // What is kept from now on is for the next replay.
-    let lastID = try KeptRecord.lastID(connection)
+    let lastID = try QuarantinedRecord.lastID(connection)
     var after: Int64 = 0
     while control.cancellationSignal == nil,
       let last = try replay(
@@ -94,20 +94,20 @@ struct ReplayRun {
   /// Says how many records there are in all, where the database keeps them.
   private func noteTotal(on connection: Connection) throws(UpsurgeError) {
     var total = summary.resumedCount
-    if try KeptTable.exists(connection) { total += try KeptTable.count(connection) }
+    if try QuarantineTable.exists(connection) { total += try QuarantineTable.count(connection) }
     if try RejectTable.exists(connection) { total += try StoredReject.count(connection) }
     control.note(totalRecords: total)
   }
 
   /// Replays the next page.
-  /// - Returns: the id of its last record; nil when there is none.
+  /// - Returns: the id of its last record; nil without one.
   private mutating func replay(
     after: Int64, through: Int64, count: Int, on connection: Connection, keeper: ReplayKeeper
   ) throws(UpsurgeError) -> Int64? {
     try connection.beginWriting()
-    var records: [KeptRecord] = []
+    var records: [QuarantinedRecord] = []
     do throws(UpsurgeError) {
-      records = try KeptRecord.page(
+      records = try QuarantinedRecord.page(
         connection, after: after, through: through, count: count,
         recordByteLimit: job.options.recordByteLimit)
       guard let last = records.last else {

@@ -69,7 +69,7 @@ enum StatusText {
       if let message = feed.message { line += ": \(message.escapedForTerminal)" }
       if let digest = feed.refusedDelivery {
         line +=
-          "\n      fix: mend the delivery; or let it through, once, by upsurge mirror with --accept-delivery "
+          "\n      fix: correct the delivery; or let it through, once, by upsurge mirror with --accept-delivery "
           + digest.escapedForTerminal
       }
     } else if feed.isBetweenTries {

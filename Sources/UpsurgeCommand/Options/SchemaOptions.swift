@@ -1,7 +1,7 @@
 import ArgumentParser
 import Upsurge
 
-/// The options that say what may happen to the table, and to what hangs on it.
+/// The options that say what may happen to the table, and to its indexes, triggers and foreign keys.
 struct SchemaOptions: ParsableArguments {
   @Option(.create) var create: CreatePolicy?
 

@@ -177,7 +177,7 @@ enum LedgerText {
     switch summary.progress.remedy {
     case .rejecting: command += " with --on-error reject --rejects FILE"
     case .moreRejects: command += " with a larger --max-rejects"
-    case nil: if summary.signal == nil { command = "once that is mended, " + command }
+    case nil: if summary.signal == nil { command = "once that is fixed, " + command }
     }
     return command + " goes on from there" + (summary.resumingCommand.map { ":\n    \($0.line)" } ?? "")
   }

@@ -22,13 +22,13 @@ public struct FeedRemoval: Sendable {
   public let table: String
   /// Which rows belong to the feed, as the job said in its last run; nil for all rows of the table, and where feeds have
   /// names.
-  public var scope: String? { claim.scope }
+  public var scope: String? { ownership.scope }
   /// The names of the table's feeds, where they have some: the rows that they have delivered go, and no others.
-  public var owners: [String] { claim.owners }
+  public var owners: [String] { ownership.owners }
   /// Whether a feed has ever committed anything; else no row is of one.
-  public var hasDelivered: Bool { claim.hasDelivered }
+  public var hasDelivered: Bool { ownership.hasDelivered }
   /// Whether only rows go of which it is noted that a feed has delivered them.
-  public var isByNotes: Bool { claim.isByNotes }
+  public var isByNotes: Bool { ownership.isByNotes }
   /// How many rows that are now.
   public let rowCount: UInt64
   /// How many rows, of those in `scope`, stay because nothing says that a feed has delivered them.
@@ -38,10 +38,10 @@ public struct FeedRemoval: Sendable {
   /// Milliseconds to wait for a lock.
   public var busyTimeout: Int32 = 5_000
 
-  private let claim: Claim
+  private let ownership: Ownership
 
   /// What decides which rows are the feeds'.
-  private struct Claim: Equatable {
+  private struct Ownership: Equatable {
     let owners: [String]
     let scope: String?
     let hasDelivered: Bool
@@ -90,13 +90,13 @@ public struct FeedRemoval: Sendable {
     }
     let schema = try TableSchema.read(connection, table: table)
     self.table = schema?.name ?? table
-    claim = try Claim(records, of: self.table, on: connection)
-    waitingCount = try KeptTable.orphanCount(of: table, on: connection)
+    ownership = try Ownership(records, of: self.table, on: connection)
+    waitingCount = try QuarantineTable.orphanCount(of: table, on: connection)
     guard let schema, schema.kind == .table else {
       (rowCount, keptCount) = (0, 0)
       return
     }
-    let rows = try Rows(of: schema, claim, on: connection)
+    let rows = try Rows(of: schema, ownership, on: connection)
     (rowCount, keptCount) = try rows.counts(on: connection)
   }
 
@@ -124,21 +124,21 @@ public struct FeedRemoval: Sendable {
   }
 
   private func remove(on connection: Connection) throws(UpsurgeError) -> Removed {
-    guard try Claim(FeedTable.all(of: table, on: connection), of: table, on: connection) == claim else {
+    guard try Ownership(FeedTable.all(of: table, on: connection), of: table, on: connection) == ownership else {
       throw UpsurgeError(
         .guardRefused,
         "nothing is forgotten: the feeds of table \(table.escapedForTerminal) have changed since it was looked at",
         hint: "look again which rows would go")
     }
     try RunTable.forgetOpen(table, on: connection)
-    var removed = Removed(rowCount: 0, waitingCount: try KeptTable.orphanCount(of: table, on: connection))
+    var removed = Removed(rowCount: 0, waitingCount: try QuarantineTable.orphanCount(of: table, on: connection))
     if let schema = try TableSchema.read(connection, table: table), schema.kind == .table {
-      let rows = try Rows(of: schema, claim, on: connection)
+      let rows = try Rows(of: schema, ownership, on: connection)
       (removed.rowCount, removed.keptCount) = try rows.counts(on: connection)
       try connection.execute("DELETE FROM \(rows.gone)")
     }
     for layout in Self.notes { try forget(layout, on: connection) }
-    try KeptTable.removeOrphans(of: table, on: connection)
+    try QuarantineTable.removeOrphans(of: table, on: connection)
     return removed
   }
 
@@ -161,17 +161,17 @@ public struct FeedRemoval: Sendable {
     /// The rows that are the feed's as far as the job says.
     let inScope: String
 
-    init(of schema: TableSchema, _ claim: Claim, on connection: Connection) throws(UpsurgeError) {
+    init(of schema: TableSchema, _ ownership: Ownership, on connection: Connection) throws(UpsurgeError) {
       var conditions: [String] = []
-      if let scope = claim.scope {
+      if let scope = ownership.scope {
         try SQLFragment(scope).checkIsExpression(option: "scope")
         conditions.append("(\(scope))")
       }
       let table = "main.\(try SQLName.quote(schema.name))"
       inScope = Self.sql(table, conditions)
-      if !claim.hasDelivered {
+      if !ownership.hasDelivered {
         conditions.append("0")
-      } else if claim.isByNotes {
+      } else if ownership.isByNotes {
         conditions.append(try RowStateTable.deliveredTerm(schema, on: connection))
       }
       gone = Self.sql(table, conditions)

@@ -41,10 +41,10 @@ struct Retention {
       }
       tell(gone, "rejected", name, "keep-rejects: \(count)", "cannot be replayed any more")
     }
-    if let count = rules.keptQuarantineCount, try KeptTable.count(of: name, on: connection) > count {
+    if let count = rules.keptQuarantineCount, try QuarantineTable.count(of: name, on: connection) > count {
       var gone: UInt64 = 0
       try connection.writing { () throws(UpsurgeError) in
-        gone = try KeptTable.prune(name, keeping: count, on: connection)
+        gone = try QuarantineTable.prune(name, keeping: count, on: connection)
       }
       tell(gone, "quarantined", name, "keep-quarantine: \(count)", "will not be stored")
     }

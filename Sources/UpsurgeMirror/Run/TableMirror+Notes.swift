@@ -53,7 +53,7 @@ extension TableMirror {
       note(
         .unnoted(
           table.name, error,
-          isReadAgain ? "the next one tells its ledger again, or reads everything" : nil))
+          isReadAgain ? "the next one prints its ledger again, or reads everything" : nil))
       return false
     }
   }
@@ -66,7 +66,7 @@ extension TableMirror {
     try FeedTable.write(record, on: connection())
   }
 
-  /// Counts the last try as a run that did not go well: it was noted as one behind which another follows, and none does.
+  /// Counts the last try as a run that did not go well: it was noted as one that another follows, and none does.
   func countFailure() {
     guard job.dryRun == nil, job.databaseIsThere else { return }
     do throws(UpsurgeError) {
@@ -76,7 +76,7 @@ extension TableMirror {
       record.failureCount += 1
       try FeedTable.write(record, on: connection)
     } catch {
-      note(.unnoted(table.name, error, "upsurge status tells of its last try"))
+      note(.unnoted(table.name, error, "upsurge status shows its last try"))
     }
   }
 }
@@ -100,6 +100,6 @@ extension RunNote {
     RunNote(
       .warning,
       "how this run of table \(table.escapedForTerminal) went could not be noted (\(error.message)); "
-        + (consequence ?? "upsurge status tells of the one before it"))
+        + (consequence ?? "upsurge status shows the one before it"))
   }
 }

@@ -76,7 +76,7 @@ extension MirrorReport.Table {
       let refused = try RefusalTable.all(of: name, ownedBy: feed.ownedBy ?? "", on: connection)
       refusals += refused.map { .init(reason: $0.reason, refusedAt: $0.refusedAt, digest: $0.digest) }
     }
-    waiting = try KeptTable.countByReason(of: name, on: connection)
+    waiting = try QuarantineTable.countByReason(of: name, on: connection)
     rejects = try RejectTable.countByCode(of: name, on: connection)
   }
 }

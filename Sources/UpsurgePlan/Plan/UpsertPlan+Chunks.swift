@@ -6,7 +6,7 @@ extension UpsertPlan {
   /// until the next one; nil where that is not sure, and for tables whose rows have no rowid.
   package var rememberedKeyCells: [Int]? {
     guard mode == .upsert, rules.merge == Merge(), rules.nullKeys == .reject, tombstoneCell == nil,
-      homelessCells.isEmpty, schema.kind == .table, schema.rowidName != nil, targets.count == 1,
+      unknownCells.isEmpty, schema.kind == .table, schema.rowidName != nil, targets.count == 1,
       let key, key.isPlain, let names = key.columns,
       !schema.referencingTables.contains(where: { SQLName.isSame($0, schema.name) })
     else { return nil }

@@ -159,7 +159,7 @@ extension UpsertPlan {
   }
 
   /// The statement that makes the key that a request needs: `CREATE UNIQUE INDEX "t_a_key" ON "t" ("a")`.
-  /// - Throws: `usage` for a name that cannot be, or an expression that is none.
+  /// - Throws: `usage` for a name that cannot be, or for what is not an expression.
   package static func createKeySQL(
     _ columns: [String], where predicate: String?, schema: TableSchema
   ) throws(UpsurgeError) -> String {
@@ -216,7 +216,7 @@ extension TableSchema {
     }
   }
 
-  /// The key on exactly these columns and expressions, as `ConflictTarget.columns` means it; nil where there is none, or
+  /// The key on exactly these columns and expressions, as `ConflictTarget.columns` means it; nil without one, or where
   /// several partial ones could be meant.
   package func key(_ names: [String], where predicate: String?) -> Key? {
     let fitting = keys.filter { $0.hasParts(names.map { rowidColumn($0) ?? $0 }, of: self) }

@@ -7,8 +7,6 @@ import UpsurgeSQLite
 /// Made from what the database says of the table; knows no connection. Its SQL is in `UpsertPlan+Insert.swift`
 /// and `UpsertPlan+ByKey.swift`, the choice between single rows and many rows a statement in `StatementForm.swift`.
 public struct UpsertPlan: Sendable, Equatable {
-  package typealias Mode = WriteMode
-
   /// One slot of the records that goes into a column.
   package struct Slot: Sendable, Equatable {
     /// Index of the cell in a record.
@@ -29,7 +27,7 @@ public struct UpsertPlan: Sendable, Equatable {
 
   package let schema: TableSchema
   public let mode: WriteMode
-  /// The conflict targets in the order in which they decide; empty where there is none.
+  /// The conflict targets in the order in which they decide; empty without one.
   package let targets: [TableSchema.Key]
   /// The slots that are stored, in record order.
   package let slots: [Slot]
@@ -40,7 +38,7 @@ public struct UpsertPlan: Sendable, Equatable {
   /// Names of input columns that are left out because the table computes them.
   public let skippedColumns: [String]
   /// Cells whose column the table lacks; a record with a value in one of them is quarantined.
-  package let homelessCells: [Int]
+  package let unknownCells: [Int]
   /// The cell that says whether a record is a delete.
   package let tombstoneCell: Int?
   /// The columns of the input, one for each cell of a record.
@@ -65,7 +63,7 @@ public struct UpsertPlan: Sendable, Equatable {
   /// Matches the input's columns and the key against the table.
   /// - Parameters:
   ///   - columns: the columns of the input, one for each cell of a record.
-  ///   - toleratesUnknownColumns: whether columns that the table lacks become `homelessCells`.
+  ///   - toleratesUnknownColumns: whether columns that the table lacks become `unknownCells`.
   /// - Throws: `usage` when no key of the table matches, or the mode or a rule cannot be; `guardRefused` when the
   ///   table lacks columns of the input.
   package init(
@@ -80,7 +78,7 @@ public struct UpsertPlan: Sendable, Equatable {
       throw UpsertPlan.lacking(matched.missing.map { columns[$0].name }, table: schema.name)
     }
     skippedColumns = matched.skipped
-    homelessCells = matched.missing
+    unknownCells = matched.missing
     tombstoneCell = try UpsertPlan.tombstoneCell(rules, columns: columns)
     let names = matched.slots.map { schema.columns[$0.columnIndex].name }
     let isUnknownTable = schema.columns.isEmpty && toleratesUnknownColumns
@@ -95,13 +93,6 @@ public struct UpsertPlan: Sendable, Equatable {
     newerColumn = try UpsertPlan.newerColumn(
       rules, schema: schema, input: names, isUnknownTable: isUnknownTable)
     if !isUnknownTable { try checkMode() }
-  }
-
-  package init(
-    schema: TableSchema, key: [String] = [], mode: WriteMode? = nil, columns: [ColumnTarget]
-  ) throws(UpsurgeError) {
-    let target: ConflictTarget = key.isEmpty ? .primaryKey : .columns(key)
-    try self.init(schema: schema, rules: UpsertRules(target: target, mode: mode), columns: columns)
   }
 
   /// Plans the request for another set of input columns, or after the table has changed.
@@ -142,7 +133,7 @@ public struct UpsertPlan: Sendable, Equatable {
     if mode == .upsert, let key = targets.first(where: { schema.isBeyondUpsert($0) }) {
       throw UpsurgeError(
         .usage, "SQLite knows no upsert by \(key.description), because it holds the INTEGER PRIMARY KEY",
-        hint: "\(.key, schema.primaryKeyColumns.joined().quotedForShell) tells the rows")
+        hint: "\(.key, schema.primaryKeyColumns.joined().quotedForShell) says which row a record is about")
     }
     if tombstoneCell != nil && targets.isEmpty {
       throw UpsurgeError(

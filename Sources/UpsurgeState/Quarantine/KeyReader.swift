@@ -31,7 +31,7 @@ package final class KeyReader {
 
   private let collations: [String]
   private let statement: Statement
-  /// The cell behind each parameter.
+  /// The cell of each parameter.
   private let cellIndexes: [Int]
   private let names: [String]
 
@@ -80,7 +80,7 @@ package final class KeyReader {
   }
 
   /// The key of a record that is kept.
-  func key(_ fields: [KeptRecord.Field]) throws(UpsurgeError) -> Key {
+  func key(_ fields: [QuarantinedRecord.Field]) throws(UpsurgeError) -> Key {
     for (parameter, index) in cellIndexes.enumerated() {
       let field = fields.first { SQLName.isSame($0.name, names[index]) }
       try statement.bind(field?.value ?? .null, at: Int32(parameter + 1))

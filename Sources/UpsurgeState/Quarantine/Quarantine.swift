@@ -6,12 +6,13 @@ import UpsurgeSQLite
 /// Records that wait in the database until the schema has a place for them.
 ///
 /// A record is kept in the transaction of its neighbours. Once a later record about the same row is stored, or is
-/// kept in turn, what was kept of that row is gone in the same transaction; with `newer:COL` that column decides,
+/// kept in turn, what was kept of that row is gone in the same transaction. With `newer:COL` that column decides,
 /// and an older arrival takes nothing away. What other programs write to a row is not seen: a kept record is stored
-/// over their edits, unless `newer:COL` says otherwise. A later
-/// record takes the place of a kept one as a whole, also of the columns that it does not speak of. Where rules read the
-/// row (sums, SQL) a record is a step and not a state: then nothing takes the place of anything, and all are stored in
-/// the order of their arrival; only a delete makes what was kept before it superfluous.
+/// over their edits, unless `newer:COL` says otherwise.
+///
+/// A later record takes the place of a kept one as a whole, also of the columns that it does not speak of. Where rules
+/// read the row (sums, SQL), a record is a step and not a state. Then nothing takes the place of anything, and all are
+/// stored in the order of their arrival. Only a delete makes what was kept before it superfluous.
 ///
 /// Belongs to one writer. Costs nothing while no record is kept for the table: whether one is, is looked up when a
 /// transaction begins and another connection has written meanwhile, and noted with each record that is kept.
@@ -69,8 +70,8 @@ package final class Quarantine {
     if version == seenVersion { return }
     seenVersion = version
     // A table of somebody else's holds nothing of ours; only a record that must be kept is a reason to stop.
-    tableExists = try KeptTable.layout.findIfOurs(on: connection) != nil
-    lastID = max(lastID ?? 0, tableExists ? try KeptRecord.lastID(connection) : 0)
+    tableExists = try QuarantineTable.layout.findIfOurs(on: connection) != nil
+    lastID = max(lastID ?? 0, tableExists ? try QuarantinedRecord.lastID(connection) : 0)
     if !tableExists { return }
     let statement = try connection.prepare(
       "SELECT EXISTS (SELECT 1 FROM main.upsurge_quarantine WHERE \"table\" = ?1)")
@@ -81,14 +82,14 @@ package final class Quarantine {
 
   /// Keeps a record whole, in the place of what was kept of the same row.
   /// - Parameters:
-  ///   - homeless: the cells with a value for which the table has no column.
+  ///   - unknown: the cells with a value for which the table has no column.
   ///   - parent: what the record refers to that is not there, in words.
   /// - Throws: `guardRefused` when the table of kept records is not ours; `database`.
   package func keep(
-    _ batch: borrowing Batch, _ record: Int, homeless: [Int], file: String, waitingFor parent: String? = nil
+    _ batch: borrowing Batch, _ record: Int, unknown: [Int], file: String, waitingFor parent: String? = nil
   ) throws(UpsurgeError) {
     if !tableExists || !isPrepared {
-      try KeptTable.layout.prepare(on: connection)
+      try QuarantineTable.layout.prepare(on: connection)
       (tableExists, isPrepared) = (true, true)
     }
     let reader = try reader()
@@ -100,7 +101,7 @@ package final class Quarantine {
     try insertion.bind(reader?.form, at: 3)
     try insertion.bind(key?.version ?? .null, at: 4)
     try insertion.bind(rulesText, at: 5)
-    try bind(batch, record, homeless: homeless, to: insertion)
+    try bind(batch, record, unknown: unknown, to: insertion)
     let position = batch.position(of: record, file: file)
     try insertion.bind(position.file, at: 8)
     try insertion.bind(position.record, at: 9)
@@ -138,7 +139,7 @@ package final class Quarantine {
     {
       settlement.key = key
       // Nothing that is kept from now on is meant.
-      if id == nil { settlement.before = try KeptRecord.lastID(connection) + 1 }
+      if id == nil { settlement.before = try QuarantinedRecord.lastID(connection) + 1 }
     }
     return settlement.key == nil && id == nil ? nil : settlement
   }
@@ -175,7 +176,7 @@ package final class Quarantine {
   /// Forgets records of the table that waited for their parents, up to one.
   /// - Parameter files: only those that came from one of these; nil for all.
   package func forgetOrphans(through id: Int64, of files: [String]?) throws(UpsurgeError) {
-    guard id > 0, try KeptTable.hasReason(connection) else { return }
+    guard id > 0, try QuarantineTable.hasReason(connection) else { return }
     var sql = "DELETE FROM main.upsurge_quarantine WHERE reason IS NOT NULL AND \"table\" = ?1 AND id <= ?2"
     if let files {
       var names: [String] = []
@@ -198,11 +199,11 @@ package final class Quarantine {
     """
 
   private func bind(
-    _ batch: borrowing Batch, _ record: Int, homeless: [Int], to statement: Statement
+    _ batch: borrowing Batch, _ record: Int, unknown: [Int], to statement: Statement
   ) throws(UpsurgeError) {
     var columns = JSONText()
     columns.beginArray()
-    for cell in homeless { columns.string(plan.columns[cell].name) }
+    for cell in unknown { columns.string(plan.columns[cell].name) }
     columns.endArray()
     var fields = JSONText()
     RecordText.write(batch, record, names: plan.columns.map(\.name), to: &fields)
@@ -260,7 +261,7 @@ package final class Quarantine {
     guard let reader = try reader() else { return }
     var last: Int64 = 0
     while true {
-      let page = try KeptRecord.outdated(connection, table: table, form: reader.form, after: last)
+      let page = try QuarantinedRecord.outdated(connection, table: table, form: reader.form, after: last)
       guard let final = page.last else { return }
       last = final.id
       let update = try connection.prepare(

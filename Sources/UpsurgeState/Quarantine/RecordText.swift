@@ -22,12 +22,12 @@ enum RecordText {
 
   /// The fields of a record in order.
   /// - Throws: `badInput` for what is no such record.
-  static func read(_ text: String) throws(UpsurgeError) -> [KeptRecord.Field] {
+  static func read(_ text: String) throws(UpsurgeError) -> [QuarantinedRecord.Field] {
     guard case .object(let members) = try JSONValue(text) else { throw fault(text) }
-    var fields: [KeptRecord.Field] = []
+    var fields: [QuarantinedRecord.Field] = []
     fields.reserveCapacity(members.count)
     for member in members {
-      fields.append(KeptRecord.Field(name: member.name, value: try value(member.value, text)))
+      fields.append(QuarantinedRecord.Field(name: member.name, value: try value(member.value, text)))
     }
     return fields
   }

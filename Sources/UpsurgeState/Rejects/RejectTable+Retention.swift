@@ -68,7 +68,7 @@ extension RejectTable {
   }
 }
 
-extension KeptTable {
+extension QuarantineTable {
   /// Forgets kept records of a table and keeps the newest so many: what is forgotten is never stored. Part of the
   /// transaction that is open.
   /// - Returns: how many are gone.

@@ -108,7 +108,7 @@ package enum RunTable {
     return sources.map { sources in records.filter { $0.job.sources == sources } } ?? records
   }
 
-  /// Reads records until those whose process has ended were read behind its end: what commits its last record and ends
+  /// Reads records until those whose process has ended were read after its end: what commits its last record and ends
   /// between the two looks would seem to have ended early.
   private static func settled(
     _ read: () throws(UpsurgeError) -> [RunRecord]

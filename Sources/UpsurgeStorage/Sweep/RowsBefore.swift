@@ -12,10 +12,10 @@ final class RowsBefore {
   /// - Parameters:
   ///   - identity: the columns that tell a row, as `UpsertPlan.identityColumns` has them.
   ///   - live: SQL that is true of the rows that the feed is about.
-  ///   - claims: what the feed notes of its rows; nil where it sweeps those of others, too.
+  ///   - rowState: what the feed notes of its rows; nil where it sweeps those of others, too.
   /// - Throws: where the database cannot be opened once more, or the scope asks for what only its own connection has.
   init(
-    _ schema: TableSchema, _ identity: [Int], live: String, claims: RowClaims?, of connection: Connection
+    _ schema: TableSchema, _ identity: [Int], live: String, rowState: RowStateKeeper?, of connection: Connection
   ) throws(UpsurgeError) {
     identityCount = identity.count
     guard let path = sqlite3_db_filename(connection.handle, "main").map({ String(cString: $0) }),
@@ -30,7 +30,7 @@ final class RowsBefore {
       conditions.append("\(try schema.terms([column])) = ?\(place + 1)")
     }
     var isOwned = "1"
-    if let claims { isOwned = try RowStateTable.layout.find(on: looking).map(claims.ownTerm(in:)) ?? "0" }
+    if let rowState { isOwned = try RowStateTable.layout.find(on: looking).map(rowState.ownTerm(in:)) ?? "0" }
     statement = try looking.prepare(
       """
       SELECT \(isOwned) FROM main.\(try SQLName.quote(schema.name))
@@ -38,7 +38,7 @@ final class RowsBefore {
       """, isPersistent: true)
   }
 
-  /// - Parameter bind: binds what tells the row.
+  /// - Parameter bind: binds what identifies the row.
   func holds(_ bind: (Statement) throws(UpsurgeError) -> Void) throws(UpsurgeError) -> Bool {
     guard let statement else { return false }
     defer { statement.reset() }

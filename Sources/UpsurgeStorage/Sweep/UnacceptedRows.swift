@@ -15,7 +15,7 @@ import UpsurgeState
 ///     1 to 10 again          none of 10 would go; 101 to 300 go, as nobody has accepted them
 ///
 /// A row that was there, and was not the feed's, does not become the feed's by such a delivery, either: its note in
-/// `upsurge_rows` is a claim (see `RowClaims.Standing`) until a delivery that has the row is accepted.
+/// `upsurge_rows` is provisional (see `RowStateKeeper.Standing`) until a delivery that has the row is accepted.
 ///
 /// Where a delivery is one transaction, its rows are found when it is refused: those that it was about and that the last
 /// commit does not have. Where it is many, each transaction notes its own. `upsurge_unaccepted` holds their keys, as
@@ -41,7 +41,7 @@ final class UnacceptedRows {
   private let owner: String
   private var insertion: Statement?
   /// What the feed notes of its rows, where those are all that it sweeps.
-  private let claims: RowClaims?
+  private let rowState: RowStateKeeper?
   /// Whether rows were met that nobody can tell from those that were there.
   private var hasUntold = false
   /// nil before it was asked for.
@@ -62,12 +62,12 @@ final class UnacceptedRows {
     try layout.exists(on: connection)
   }
 
-  /// - Parameter claims: what the feed notes of its rows; nil where it notes nothing.
+  /// - Parameter rowState: what the feed notes of its rows; nil where it notes nothing.
   init(
-    _ plan: UpsertPlan, _ rules: SnapshotRules, claims: RowClaims?, on connection: Connection
+    _ plan: UpsertPlan, _ rules: SnapshotRules, rowState: RowStateKeeper?, on connection: Connection
   ) throws(UpsurgeError) {
     self.connection = connection
-    self.claims = claims?.rules.isOwned == true ? claims : nil
+    self.rowState = rowState?.rules.isOwned == true ? rowState : nil
     hasScope = rules.scope != nil
     schema = plan.schema
     identity = plan.identityColumns
@@ -132,16 +132,16 @@ final class UnacceptedRows {
   }
 
   /// What the note of a row that a record has become says of it, before the delivery is judged.
-  /// - Parameter bind: binds what tells the row.
+  /// - Parameter bind: binds what identifies the row.
   func standing(
     _ bind: (Statement) throws(UpsurgeError) -> Void
-  ) throws(UpsurgeError) -> RowClaims.Standing {
-    guard notesEach, claims != nil else { return .own }
+  ) throws(UpsurgeError) -> RowStateKeeper.Standing {
+    guard notesEach, rowState != nil else { return .own }
     guard let before = rowsBefore() else {
       hasUntold = true
-      return .claimed
+      return .provisional
     }
-    return try before.holds(bind) ? .claimed : .own
+    return try before.holds(bind) ? .provisional : .own
   }
 
   /// Notes what has changed since it was done last, in the transaction of that.
@@ -181,8 +181,8 @@ final class UnacceptedRows {
       while try rows.step() {
         if try !before.holds(rowOf: rows.handle) {
           try insert(rowOf: rows.handle)
-        } else if let claims, try !before.isOwned(rowOf: rows.handle) {
-          try claims.unaccept(rowOf: rows.handle)
+        } else if let rowState, try !before.isOwned(rowOf: rows.handle) {
+          try rowState.unaccept(rowOf: rows.handle)
         }
       }
     }
@@ -227,7 +227,7 @@ final class UnacceptedRows {
   /// nil where the last commit cannot be looked at: in memory, or where the scope asks for functions of this connection.
   private func rowsBefore() -> RowsBefore? {
     if case .some(let known) = before { return known }
-    let made = try? RowsBefore(schema, identity, live: live, claims: claims, of: connection)
+    let made = try? RowsBefore(schema, identity, live: live, rowState: rowState, of: connection)
     before = .some(made)
     return made
   }

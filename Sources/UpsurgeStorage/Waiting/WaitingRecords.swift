@@ -8,13 +8,13 @@ import UpsurgeState
 /// the end, also where they refer to each other in circles.
 ///
 /// All of them are stored while foreign keys are put off. Those that have no parent then are left out, and those whose
-/// parents are their rows (`WaitingChains`); everything is taken back, and the others are stored once more, until none is
+/// parents are their rows (`WaitingChains`). Everything is taken back, and the others are stored once more, until none is
 /// without:
 ///
 ///     1 -> 2, 2 -> 1, 3 -> 4, 4 -> 9 (nowhere)      all   without 3 and 4
 ///
-/// A record whose row was edited here, and is to stay so, is found by the row that it makes; then all is taken back and it is
-/// passed over: it leaves the quarantine as one that is ignored, whether or not its parent has come.
+/// A record whose row was edited here, and is to stay so, is found by the row that it makes. Then all is taken back and it is
+/// passed over. It leaves the quarantine as one that is ignored, whether or not its parent has come.
 ///
 /// What was stored is noted in a temporary database, so that it takes no memory. Belongs to the connection's thread.
 package final class WaitingRecords {
@@ -46,7 +46,7 @@ package final class WaitingRecords {
     package var id: Int64
     package var table: String
     package var outcome: Outcome
-    /// What names its row; nil where there is none.
+    /// What names its row; nil without one.
     package var row: [SQLValue]?
     /// Whether it was ignored because its row was edited here.
     package var isPassedOver = false
@@ -55,7 +55,7 @@ package final class WaitingRecords {
   private let connection: Connection
   private let tables: [Table]
   /// Whether a record is not to be tried.
-  private let isLeftOut: (KeptRecord) -> Bool
+  private let isLeftOut: (QuarantinedRecord) -> Bool
   private let notes: WaitingNotes
   /// By the place of the table in `tables`; nil where it is not there.
   private let schemas: [TableSchema?]
@@ -74,7 +74,7 @@ package final class WaitingRecords {
 
   /// - Parameter isLeftOut: whether a record is not to be tried.
   package init(
-    _ connection: Connection, tables: [Table], isLeftOut: @escaping (KeptRecord) -> Bool
+    _ connection: Connection, tables: [Table], isLeftOut: @escaping (QuarantinedRecord) -> Bool
   ) throws(UpsurgeError) {
     self.connection = connection
     self.tables = tables
@@ -115,7 +115,7 @@ package final class WaitingRecords {
   }
 
   private func settle() throws(UpsurgeError) -> Bool {
-    let last = try KeptRecord.lastID(connection)
+    let last = try QuarantinedRecord.lastID(connection)
     for round in 1...Self.mostRounds {
       roundCount = round
       try connection.execute("SAVEPOINT upsurge_waiting")
@@ -152,10 +152,10 @@ package final class WaitingRecords {
   private func storeAll(through last: Int64) throws(UpsurgeError) {
     var after: Int64 = 0
     while true {
-      let page = try KeptRecord.orphans(connection, after: after, through: last)
+      let page = try QuarantinedRecord.orphans(connection, after: after, through: last)
       guard let final = page.last else { return }
       after = final.id
-      var run: [KeptRecord] = []
+      var run: [QuarantinedRecord] = []
       for record in page {
         if let first = run.first, !SQLName.isSame(first.table, record.table) || first.rules != record.rules {
           try store(run)
@@ -169,7 +169,7 @@ package final class WaitingRecords {
   }
 
   /// Stores records of one table that share their rules.
-  private func store(_ records: [KeptRecord]) throws(UpsurgeError) {
+  private func store(_ records: [QuarantinedRecord]) throws(UpsurgeError) {
     guard let first = records.first,
       let index = tables.firstIndex(where: { SQLName.isSame($0.name, first.table) }),
       let schema = schemas[index],
@@ -178,7 +178,7 @@ package final class WaitingRecords {
     rules.softColumn = tables[index].softColumn
     // What cannot be read, `upsurge replay` complains of.
     let kept = records.compactMap { record in (try? record.fields()).map { (record: record, fields: $0) } }
-    let names = KeptRecord.columnNames(kept, rules: rules, schema: schema)
+    let names = QuarantinedRecord.columnNames(kept, rules: rules, schema: schema)
     let columns = names.map { ColumnTarget(name: $0, affinity: .none, spellingPolicy: .warn) }
     guard !kept.isEmpty,
       let plan = try? UpsertPlan(
@@ -190,12 +190,12 @@ package final class WaitingRecords {
     settings.onError = .reject
     settings.quarantinesUnknown = true
     settings.leavesReferencesOpen = true
-    settings.replaysKept = true
+    settings.replaysQuarantine = true
     connection.isSynchronizing = tables[index].isSynchronizing
     let writer = try TableWriter(
       connection: connection, plan: plan, sourceNames: [], settings: settings,
       observer: WaitingObserver(notes, table: index))
-    var batch = Batch(kept: kept, columns: names, schema: schema)
+    var batch = Batch(quarantined: kept, columns: names, schema: schema)
     try writer.write(&batch)
     if writer.ledger.inserted > 0 { try UnacceptedState.noteReplay(into: schema.name, on: connection) }
   }
@@ -206,7 +206,7 @@ package final class WaitingRecords {
   private func lookForEdits() throws(UpsurgeError) {
     for (index, table) in tables.enumerated() {
       guard let owner = table.keptOwner, let schema = schemas[index],
-        try KeptTable.holds(table.name, connection)
+        try QuarantineTable.holds(table.name, connection)
       else { continue }
       edited[index] = try EditedRows(
         schema, ownedBy: owner, areMarked: table.hasMarkedEdits, on: connection)

@@ -13,7 +13,7 @@ import UpsurgeSQLite
 ///
 /// A feed that comes again mostly has its records in the order in which they were stored, so the row of a record is
 /// mostly the next one. To step to it and to compare costs a fraction of looking the key up in an index. A record that
-/// equals the row in every column that it speaks of, its key included, has nothing to do; all others are stored as ever.
+/// equals the row in every column that it speaks of, its key included, has nothing to do; all others are stored.
 ///
 ///     rows      a b c d e f      ->   a, d, e and f are found
 ///     records   a B x d e f           B has a new value, x is a new row, c is gone
@@ -223,7 +223,7 @@ extension UpsertPlan {
   /// and comparing is left to SQLite.
   var walkKey: TableSchema.Key? {
     guard mode == .upsert, form == .manyRowsOrFail, sortObstacle == nil, assignments.isEmpty,
-      tombstoneCell == nil, homelessCells.isEmpty, !schema.isWithoutRowid, rules.nullKeys != .insert,
+      tombstoneCell == nil, unknownCells.isEmpty, !schema.isWithoutRowid, rules.nullKeys != .insert,
       let key, !key.isRowidAlias,
       slots.allSatisfy({ !$0.rule.isExpression && $0.rule != .sum })
     else { return nil }

@@ -9,7 +9,7 @@ import UpsurgeSQLite
 /// STRICT table or an INTEGER PRIMARY KEY must be found here: SQLite 3.40 does not undo the rows that its
 /// statement has stored before it.
 final class RecordGuards {
-  enum Verdict { case clean, alone, nullKey, tombstone, homeless }
+  enum Verdict { case clean, alone, nullKey, tombstone, quarantined }
 
   /// The kinds of cells that a column surely takes, one bit each.
   private struct Guard {
@@ -23,16 +23,16 @@ final class RecordGuards {
   private let guards: UnsafeMutableBufferPointer<Guard>
   /// Whether records must be looked at for more than what a statement may refuse.
   private let isSpecial: Bool
-  private let homelessCells: [Int]
+  private let unknownCells: [Int]
   /// Whether there is no table at all.
   private let isTableMissing: Bool
   private let tombstone: TombstoneTest?
 
   init(_ plan: UpsertPlan) {
-    homelessCells = plan.homelessCells
+    unknownCells = plan.unknownCells
     tombstone = TombstoneTest(plan)
     isTableMissing = plan.schema.columns.isEmpty
-    isSpecial = isTableMissing || !homelessCells.isEmpty || tombstone != nil
+    isSpecial = isTableMissing || !unknownCells.isEmpty || tombstone != nil
     var list: [Guard] = []
     for slot in plan.slots {
       let column = plan.schema.columns[slot.columnIndex]
@@ -59,10 +59,10 @@ final class RecordGuards {
   @inline(__always)
   func special(_ record: UnsafeMutablePointer<Cell>, cellCount: Int, batch: borrowing Batch) -> Verdict? {
     if !isSpecial { return nil }
-    if isTableMissing { return .homeless }
+    if isTableMissing { return .quarantined }
     if let tombstone, tombstone.holds(record, cellCount: cellCount, batch: batch) { return .tombstone }
-    for cell in homelessCells where cell < cellCount {
-      if record[cell].kind != .null && record[cell].kind != .absent { return .homeless }
+    for cell in unknownCells where cell < cellCount {
+      if record[cell].kind != .null && record[cell].kind != .absent { return .quarantined }
     }
     return nil
   }
@@ -108,34 +108,6 @@ final class RecordGuards {
     case "text": mask(.integer, .real, .text)
     case "blob": mask(.blob)
     default: mask(.integer, .real, .text, .blob)
-    }
-  }
-}
-
-/// Tells the records that are deletes.
-struct TombstoneTest {
-  private let cellIndex: Int
-  private let text: [UInt8]
-  private let integer: Int64?
-  private let real: Double?
-
-  init?(_ plan: UpsertPlan) {
-    guard let cell = plan.tombstoneCell, let value = plan.rules.tombstone?.value else { return nil }
-    cellIndex = cell
-    text = Array(value.utf8)
-    // JSON's true and false are stored as 1 and 0.
-    integer = value == "true" ? 1 : value == "false" ? 0 : Int64(value)
-    real = Double(value)
-  }
-
-  func holds(_ record: UnsafeMutablePointer<Cell>, cellCount: Int, batch: borrowing Batch) -> Bool {
-    let cell = cellIndex < cellCount ? record[cellIndex] : .absent
-    switch cell.kind {
-    case .absent: return false
-    case .null: return text.isEmpty
-    case .integer: return Int64(bitPattern: cell.payload) == integer
-    case .real: return Double(bitPattern: cell.payload) == real
-    case .text, .blob: return batch.bytes(of: cell).elementsEqual(text)
     }
   }
 }

@@ -31,7 +31,7 @@ extension TableWriter {
     undo()
     tally.ledger = ledger
     tally.rejectsByReason = reasons
-    stages.claims?.localEdits = localEdits
+    stages.rowState?.localEdits = localEdits
     statistics.pagesWritten = log.pagesWritten
     // Pages that did not fit the cache went to the WAL; nobody needs them.
     if wasOpen && log.pagesWritten > 0 { try log.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) }

@@ -3,14 +3,8 @@ import UpsurgePlan
 import UpsurgeRecords
 
 extension TableWriter {
-  /// Stores the records of a batch and its rejects, merged by record number.
-  func store(_ batch: borrowing Batch) throws(UpsurgeError) {
-    let (record, reject) = try firstNew(of: batch)
-    try store(batch, record..<batch.recordCount, rejects: reject..<batch.rejects.count)
-    for stage in stages.list { stage.didStoreBatch() }
-  }
-
-  /// Stores some records of a batch and the rejects among them.
+  /// Stores records of a batch and the rejects among them, merged by record number. Records whose row says the same are
+  /// left out.
   func store(
     _ batch: borrowing Batch, _ records: Range<Int>, rejects: Range<Int>
   ) throws(UpsurgeError) {
@@ -24,7 +18,11 @@ extension TableWriter {
         let most = min(log.recordsBetweenLooks, settings.commitEvery.records - transaction.recordCount)
         var end = min(records.upperBound, record + max(most, 1))
         while rejectNumber != .max && batch.records[end - 1].number > rejectNumber { end -= 1 }
-        try storeOthers(batch, from: record, to: end)
+        if let others = try stages.equalRows?.leaveOut(batch, record..<end) {
+          if others.count > 0 { try storeSeen(batch, in: others.order, from: 0, to: others.count) }
+        } else {
+          try storeSeen(batch, in: .input, from: record, to: end)
+        }
         transaction.note(batch, from: record, to: end)
         record = end
       } else {
@@ -43,7 +41,7 @@ extension TableWriter {
     try leave(batch, before: record, reject: rejectIndex)
   }
 
-  /// Goes away from a batch, or on in it behind a commit.
+  /// Goes away from a batch, or on in it after a commit.
   private func leave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {
     for stage in stages.list { try stage.willLeave(batch, before: record, reject: reject) }
   }
@@ -60,21 +58,13 @@ extension TableWriter {
     throw UpsurgeError(.interrupted, "interrupted")
   }
 
-  /// Stores records in the order of the input, but those whose row says the same.
-  private func storeOthers(_ batch: borrowing Batch, from start: Int, to end: Int) throws(UpsurgeError) {
-    guard let others = try stages.equalRows?.leaveOut(batch, start..<end) else {
-      return try storeSeen(batch, in: .input, from: start, to: end)
-    }
-    if others.count > 0 { try storeSeen(batch, in: others.order, from: 0, to: others.count) }
-  }
-
   /// Stores records between two looks, or a part of them, and has their rows noted where a sweep follows.
   func storeSeen(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
   ) throws(UpsurgeError) {
     for stage in stages.list { stage.willStoreRun() }
-    if let claims = stages.claims, claims.looksBefore {
-      try claims.storeUnedited(batch, in: order, from: start, to: end)
+    if let rowState = stages.rowState, rowState.looksBefore {
+      try rowState.storeUnedited(batch, in: order, from: start, to: end)
     } else {
       try storeRun(batch, in: order, from: start, to: end)
     }
@@ -85,7 +75,7 @@ extension TableWriter {
   /// stage here unless records go alone.
   /// - Parameters:
   ///   - start: the place of the first record in the order.
-  ///   - end: the place behind the last one.
+  ///   - end: the place after the last one.
   func storeRun(
     _ batch: borrowing Batch, in order: RecordOrder = .input, from start: Int, to end: Int
   ) throws(UpsurgeError) {
@@ -152,7 +142,7 @@ extension TableWriter {
       for stage in stages.watching { try stage.didFail(record, nil) }
       try reject(nullKey(batch, record), in: batch)
       return last
-    case .homeless:
+    case .quarantined:
       for stage in stages.watching { try stage.didFail(record, nil) }
       try quarantine(batch, record)
       return last

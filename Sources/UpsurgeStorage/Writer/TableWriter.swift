@@ -100,14 +100,6 @@ package final class TableWriter {
     for stage in stages.list { try stage.didAdopt(leaving: stages.permits) }
   }
 
-  /// Says that the records of the next batches have other columns (the next file has another header).
-  /// - Throws: as `UpsertPlan.init`; columns that the table lacks are added where the settings say so.
-  package func setColumns(_ columns: [ColumnTarget]) throws(UpsurgeError) {
-    if columns == plan.columns { return }
-    try storeGathered()
-    do throws(UpsurgeError) { try adopt(columns, at: nil) } catch { throw fail(error) }
-  }
-
   /// Stores a batch, its rejects and its new columns in input order; commits where the settings say so.
   /// - Throws: `badInput` at the reject that ends the run; `guardRefused` for a column that must not be
   ///   added; `database`, `databaseBusy`, `interrupted`.
@@ -126,7 +118,8 @@ package final class TableWriter {
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")
       try log.shareMemory(with: batch)
       begin(batch)
-      try store(batch)
+      let (record, reject) = try firstNew(of: batch)
+      try store(batch, record..<batch.recordCount, rejects: reject..<batch.rejects.count)
       end(batch)
       try commitIfDue()
     } catch {

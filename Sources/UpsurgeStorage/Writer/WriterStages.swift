@@ -2,7 +2,7 @@
 struct WriterStages {
   var quarantine: QuarantineStage?
   var chunks: ChunkStage?
-  var claims: ClaimStage?
+  var rowState: RowStateStage?
   var sweep: SweepStage?
   var observer: ObserverStage?
   var references: ReferenceStage?
@@ -21,7 +21,7 @@ struct WriterStages {
   /// Looks again at who is there, and what they permit.
   mutating func refresh() {
     let all: [(any WriterStage)?] = [
-      quarantine, chunks, claims, sweep, observer, references, gathering, equalRows,
+      quarantine, chunks, rowState, sweep, observer, references, gathering, equalRows,
     ]
     list = all.compactMap { $0 }
     watching = list.filter(\.watchesRecords)

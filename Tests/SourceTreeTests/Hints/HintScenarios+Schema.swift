@@ -60,12 +60,12 @@ extension HintTable {
       ["--key", "id", "--delete-when", "o=D"], setup: table, exit: 64,
       [.leaveOut(["o=D"]), .give(["op=D"]), .again], rows: []),
     .load(
-      "schema: a view without triggers", ["load the table behind it, or give the view INSTEAD OF triggers (--init takes TEMP ones)"],
+      "schema: a view without triggers", ["load the table that it reads, or give the view INSTEAD OF triggers (--init takes TEMP ones)"],
       "id,a\n2,y\n", setup: "CREATE TABLE u(id INTEGER PRIMARY KEY, a); CREATE VIEW t AS SELECT id, a FROM u", exit: 64,
       [.run(["load", "d.db", "u", "f.csv"])], rows: ["2|'y'"]),
     .load(
       "schema: a view whose triggers do not do",
-      ["load the table behind it, or give the view such a trigger (--init takes TEMP ones)"], "id,a\n2,y\n",
+      ["load the table that it reads, or give the view such a trigger (--init takes TEMP ones)"], "id,a\n2,y\n",
       ["--key", "id"],
       setup: "CREATE TABLE u(id INTEGER PRIMARY KEY, a); CREATE VIEW t AS SELECT id, a FROM u; "
         + "CREATE TRIGGER d INSTEAD OF DELETE ON t BEGIN DELETE FROM u WHERE id = old.id; END",

@@ -13,7 +13,7 @@ import Testing
     "UpsurgePlan": ["CScan", "CSQLite", "UpsurgeRecords", "UpsurgeSQLite"],
     "UpsurgeState": ["CSQLite", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite"],
     "UpsurgeStorage": ["CScan", "CSQLite", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState"],
-    "UpsurgeBulk": ["UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage"],
+    "UpsurgeBulk": ["UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeStorage"],
     "Upsurge": [
       "UpsurgeBulk", "UpsurgeInput", "UpsurgeParsing", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState",
       "UpsurgeStorage",
@@ -22,9 +22,10 @@ import Testing
       "Upsurge", "UpsurgeInput", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
     ],
     "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeSQLite"],
-    "UpsurgePostgres": ["CPostgres", "UpsurgeInput", "UpsurgeRecords"],
+    "UpsurgePostgres": ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"],
     "UpsurgeCommand": [
-      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords",
+      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres",
+      "UpsurgeRecords",
     ],
     "UpsurgeMain": ["UpsurgeCommand"],
     "UpsurgeModels": [
@@ -39,14 +40,7 @@ import Testing
   func imports(module: String) throws {
     let allowed = try #require(Self.picture[module]).union(Self.system)
     var imported: Set<String> = []
-    for file in try SourceTree.files(of: module) {
-      let text = String(decoding: SwiftLiterals(try SourceTree.bytes(file)).code, as: UTF8.self)
-      for line in text.split(separator: "\n") {
-        let words = line.split(separator: " ")
-        guard let place = words.firstIndex(of: "import"), place <= 1, place + 1 < words.count else { continue }
-        imported.insert(String(words[place + 1].prefix { $0 != "." }))
-      }
-    }
+    for file in try SourceTree.files(of: module) { imported.formUnion(SourceTree.imports(of: try SourceTree.bytes(file))) }
     #expect(!imported.isEmpty || module == "UpsurgeRecords")
     #expect(imported.subtracting(allowed).isEmpty, "\(imported.subtracting(allowed).sorted())")
   }

@@ -2,6 +2,10 @@
 struct PackageGraph {
   /// The targets that each target names; products of other packages are left out.
   private(set) var dependencies: [String: [String]] = [:]
+  /// The products of other packages that each target names.
+  private(set) var products: [String: [String]] = [:]
+  /// The folder of each target, below the package's.
+  private(set) var folders: [String: String] = [:]
 
   /// - Parameter manifest: the text of a `Package.swift`.
   init(_ manifest: [UInt8]) {
@@ -16,7 +20,11 @@ struct PackageGraph {
       let opening = at + kind.count
       at = Self.end(of: opening, in: read.code)
       let names = Self.names(in: opening..<at, of: read)
-      if let name = names.first { dependencies[name] = Array(names.dropFirst()) }
+      guard let name = names.first else { continue }
+      dependencies[name] = Array(names.dropFirst())
+      products[name] = Self.texts(after: ".product(name: ", in: opening..<at, of: read)
+      let home = kind == Array(".testTarget(".utf8) ? "Tests/" : "Sources/"
+      folders[name] = Self.texts(after: "path: ", in: opening..<at, of: read).last ?? home + name
     }
   }
 
@@ -45,6 +53,15 @@ struct PackageGraph {
       if names.isEmpty || isNamed { names.append(literal.text) }
     }
     return names
+  }
+
+  /// The texts before which `words` stand.
+  private static func texts(after words: String, in range: Range<Int>, of manifest: SwiftLiterals) -> [String]
+  {
+    manifest.literals.filter {
+      let at = $0.range.lowerBound
+      return range.contains(at) && manifest.code[..<at].suffix(words.utf8.count).elementsEqual(words.utf8)
+    }.map(\.text)
   }
 
   /// Whether a text is the name in `.target(name: "…", condition: …)`, or in `.byName`.

@@ -28,9 +28,81 @@ import Testing
     let below = PackageGraph(Array(try Self.manifest().utf8)).allDependencies(of: "UpsurgeGRDB")
     #expect(
       below.subtracting(Self.permitted) == [
-        "UpsurgeModels", "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeModels", "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan",
+        "UpsurgeSQLite",
         "UpsurgeRecords",
       ])
+  }
+
+  /// What comes with the compiler and the system.
+  private static let system: Set<String> = [
+    "Darwin", "Dispatch", "Foundation", "FoundationNetworking", "FoundationXML", "Glibc", "Synchronization",
+    "Testing",
+  ]
+
+  /// Targets that another one needs without importing them, each with the reason.
+  private static let unimported: [String: [String: String]] = [
+    "UpsurgeExamplesTests": ["UpsurgeExamples": "is run as a program"]
+  ]
+
+  /// What the targets declare and do not import, or import and do not declare; targets of C have no file of Swift.
+  private static func differences(in manifest: String) throws -> [String] {
+    let graph = PackageGraph(Array(manifest.utf8))
+    var found: [String] = []
+    for (target, folder) in graph.folders {
+      let files = try SourceTree.files(under: folder, ending: "swift")
+      if files.isEmpty { continue }
+      var imported: Set<String> = []
+      for file in files { imported.formUnion(SourceTree.imports(of: try SourceTree.bytes(file))) }
+      imported.subtract(system)
+      let declared = Set(graph.dependencies[target] ?? []).union(graph.products[target] ?? [])
+      for name in imported.subtracting(declared) { found.append("\(target) imports \(name)") }
+      for name in declared.subtracting(imported) where unimported[target]?[name] == nil {
+        found.append("\(target) declares \(name)")
+      }
+    }
+    return found.sorted()
+  }
+
+  @Test("Each target declares the modules that it imports, and no others")
+  func exact() throws {
+    let manifest = try Self.manifest()
+    #expect(PackageGraph(Array(manifest.utf8)).folders.count > 45)
+    #expect(try Self.differences(in: manifest) == [])
+  }
+
+  @Test(
+    "A module that is declared and not imported is found, and one that is imported and not declared",
+    arguments: [
+      (
+        ".target(name: \"UpsurgeRecords\"", ".target(name: \"UpsurgeRecords\", dependencies: [\"CScan\"]",
+        "UpsurgeRecords declares CScan"
+      ),
+      (
+        ".product(name: \"ArgumentParser\", package: \"swift-argument-parser\"),", "",
+        "UpsurgeCommand imports ArgumentParser"
+      ),
+      ("[\"CSQLite\", \"UpsurgeRecords\"]", "[\"UpsurgeRecords\"]", "UpsurgeSQLite imports CSQLite"),
+    ])
+  func inexact(place: String, other: String, expected: String) throws {
+    let manifest = try Self.manifest()
+    let changed = manifest.replacing(place, with: other)
+    #expect(changed != manifest)
+    #expect(try Self.differences(in: changed) == [expected])
+  }
+
+  @Test("What a file imports")
+  func imports() {
+    let source = """
+      @testable import A
+      import struct B.C
+      // import E
+      @_exported import F
+      let important = "import G"
+      macro H() = #externalMacro(module: "I", type: "J")
+        import K
+      """
+    #expect(SourceTree.imports(of: Array(source.utf8)) == ["A", "B", "F", "I", "K"])
   }
 
   @Test(
@@ -65,6 +137,11 @@ import Testing
           name: "BTests", dependencies: [.target(name: "B", condition: .when(platforms: [.linux])), .byName(name: "C")],
           resources: [.copy("Fixtures")]),
         """.utf8))
+    #expect(graph.products == ["A": [], "C": [], "M": ["P"], "B": ["Q"], "BTests": []])
+    #expect(
+      graph.folders == [
+        "A": "Sources/A", "C": "Sources/C", "M": "Sources/M", "B": "X/Y", "BTests": "Tests/BTests",
+      ])
     #expect(graph.dependencies == ["A": [], "C": [], "M": [], "B": ["A", "M"], "BTests": ["B", "C"]])
     #expect(graph.allDependencies(of: "BTests") == ["A", "B", "C", "M"])
   }

@@ -5,6 +5,8 @@ import Testing
 @Suite struct ShapeTests {
   /// A type that stores more is several types.
   static let storedLimit = 25
+  /// What every load needs of the writer; what a feature needs stands with its stage.
+  static let writerLimit = 15
   /// A function that is longer has parts with names. One hot loop may be longer; its doc comment says so after
   /// `SwiftShape.hotLoopMark`, with the reason.
   static let lineLimit = 60
@@ -34,6 +36,16 @@ import Testing
       shape.types.filter { $0.storedCount > Self.storedLimit }.map { "\($0.name) stores \($0.storedCount)" }
     }
     #expect(large == [])
+  }
+
+  @Test("The writer's core stores no more than every load needs")
+  func writer() throws {
+    let counts = try Self.shapes.get().flatMap { path, shape in
+      shape.types.filter { path.hasPrefix("UpsurgeStorage/") && $0.name == "TableWriter" }.map(\.storedCount)
+    }
+    // One type, and not a name that is found no more.
+    #expect(counts.count == 1 && counts[0] >= 10, "\(counts)")
+    #expect(counts.allSatisfy { $0 <= Self.writerLimit }, "TableWriter stores \(counts); a stage may keep some of it")
   }
 
   @Test("No function is longer than it may be")

@@ -14,7 +14,7 @@ struct LayoutFixture: Sendable, CustomTestStringConvertible {
   /// Of all tables.
   static let layouts =
     [
-      RunTable.layout, RejectTable.layout, RejectTable.contexts, ReplayMark.layout, KeptTable.layout,
+      RunTable.layout, RejectTable.layout, RejectTable.contexts, ReplayMark.layout, QuarantineTable.layout,
       RowStateTable.layout, ChunkTable.layout, PendingWork.layout, FeedTable.layout, TakenFiles.layout,
     ] + UnacceptedState.layouts
 

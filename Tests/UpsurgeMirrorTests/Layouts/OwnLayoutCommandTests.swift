@@ -105,7 +105,7 @@ import UpsurgeState
 
   @Test("A load keeps records in each older layout, all or nothing", arguments: 1...2)
   func quarantine(layout: Int) throws {
-    try database.rows(LayoutFixture(layout: KeptTable.layout, number: layout).sql())
+    try database.rows(LayoutFixture(layout: QuarantineTable.layout, number: layout).sql())
     try database.rows("CREATE TABLE orders(id INTEGER PRIMARY KEY, total INTEGER)")
     let before = try made("upsurge_quarantine") + database.rows("SELECT * FROM upsurge_quarantine")
     let words = ["--key", "id", "--contract", "quarantine", "--atomic"]
@@ -115,7 +115,7 @@ import UpsurgeState
     let good = scratch.write("id,total,coupon\n7,1,A\n8,2,\n", to: "good.csv")
     let outcome = try Command.run(["load", path, "orders", good] + words)
     #expect(outcome.exitCode == 2, "\(outcome.talk)")
-    #expect(try number(KeptTable.layout) == 2)
+    #expect(try number(QuarantineTable.layout) == 2)
     #expect(try database.rows("SELECT key FROM upsurge_quarantine ORDER BY id") == ["'[1]'", "'[7]'"])
     try database.rows("ALTER TABLE orders ADD COLUMN coupon TEXT")
     let replay = try Command.run(["replay", path])

@@ -48,8 +48,8 @@ import UpsurgeStorage
     case "upsurge_replays":
       #expect(try ReplayMark.all(connection).map(\.doneByteCount) == [311])
     case "upsurge_quarantine":
-      #expect(try KeptTable.count(of: "orders", on: connection) == 1)
-      #expect(try KeptTable.orphanCount(of: "orders", on: connection) == 0)
+      #expect(try QuarantineTable.count(of: "orders", on: connection) == 1)
+      #expect(try QuarantineTable.orphanCount(of: "orders", on: connection) == 0)
     case "upsurge_rows":
       #expect(try RowStateTable.owners(of: "members", on: connection) == ["crm"])
       #expect(try RowStateTable.holdsNotes(of: "members", on: connection))

@@ -1,3 +1,4 @@
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords

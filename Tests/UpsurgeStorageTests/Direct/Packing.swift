@@ -1,3 +1,4 @@
+import SQLiteSupport
 import TestSupport
 import Testing
 import UpsurgeRecords
@@ -19,7 +20,7 @@ struct Packing {
   var columns: [String]
   var pageByteCount = 4096
   var batchSize = 1000
-  var mode = UpsertPlan.Mode.insert
+  var mode = WriteMode.insert
   /// Memory for keys in no order.
   var sortByteCount = 0
 

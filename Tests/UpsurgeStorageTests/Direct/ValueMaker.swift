@@ -1,3 +1,4 @@
+import SQLiteSupport
 import TestSupport
 
 /// Values at random, of all sizes.

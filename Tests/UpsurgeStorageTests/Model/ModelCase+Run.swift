@@ -1,3 +1,4 @@
+import SQLiteSupport
 import UpsurgeRecords
 
 @testable import UpsurgePlan

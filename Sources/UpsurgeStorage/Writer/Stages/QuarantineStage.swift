@@ -9,7 +9,7 @@ final class QuarantineStage: WriterStage {
   unowned let writer: TableWriter
   private var keeping: Quarantine
   /// Of a replay: the ids of records that have no place yet.
-  private(set) var stillKept: [Int64] = []
+  private(set) var stillQuarantined: [Int64] = []
   /// What leaves the quarantine when the transaction ends, by the records that bring it about.
   private var settlements: [Position: Quarantine.Settlement] = [:]
   /// Looks for the parents of records that were refused, by foreign key.
@@ -17,12 +17,12 @@ final class QuarantineStage: WriterStage {
   /// Whether each record is looked at when it is stored, because kept records may be about its row.
   private(set) var settles: Bool
   /// What was counted where the records begin that may come once more.
-  private var atHold = (supersededCount: UInt64(0), stillKeptCount: 0)
+  private var atHold = (supersededCount: UInt64(0), stillQuarantinedCount: 0)
 
   init(_ writer: TableWriter) {
     self.writer = writer
     keeping = Quarantine(writer.bound.plan, on: writer.connection)
-    settles = writer.settings.replaysKept
+    settles = writer.settings.replaysQuarantine
   }
 
   /// Kept records whose place a later one took.
@@ -36,9 +36,9 @@ final class QuarantineStage: WriterStage {
   private static let lookingAtEach: StorePermits = [.committingWhileIdle, .storingForGood]
 
   var permits: StorePermits {
-    if settings.replaysKept { return Self.lookingAtEach }
+    if settings.replaysQuarantine { return Self.lookingAtEach }
     let mayKeep =
-      settings.quarantinesUnknown || settings.delivery.quarantinesOrphans || !plan.homelessCells.isEmpty
+      settings.quarantinesUnknown || settings.delivery.quarantinesOrphans || !plan.unknownCells.isEmpty
     return mayKeep ? .all.subtracting(.sorted) : .all
   }
 
@@ -48,7 +48,7 @@ final class QuarantineStage: WriterStage {
 
   private func look(_ change: () throws(UpsurgeError) -> Void) throws(UpsurgeError) {
     try change()
-    let settles = keeping.holdsRecords || settings.replaysKept
+    let settles = keeping.holdsRecords || settings.replaysQuarantine
     if settles == self.settles { return }
     self.settles = settles
     writer.permitsDidChange()
@@ -75,10 +75,10 @@ final class QuarantineStage: WriterStage {
     settlements.removeAll(keepingCapacity: true)
   }
 
-  func didHold() { atHold = (keeping.supersededCount, stillKept.count) }
+  func didHold() { atHold = (keeping.supersededCount, stillQuarantined.count) }
 
   func didTakeBack() throws(UpsurgeError) {
-    stillKept.removeSubrange(atHold.stillKeptCount...)
+    stillQuarantined.removeSubrange(atHold.stillQuarantinedCount...)
     try look { () throws(UpsurgeError) in try keeping.begin(supersededCount: atHold.supersededCount) }
   }
 
@@ -96,15 +96,15 @@ final class QuarantineStage: WriterStage {
   func keep(
     _ batch: borrowing Batch, _ record: Int, file: String, waitingFor parent: String?
   ) throws(UpsurgeError) {
-    if settings.replaysKept {
-      stillKept.append(Int64(clamping: batch.records[record].number))
+    if settings.replaysQuarantine {
+      stillQuarantined.append(Int64(clamping: batch.records[record].number))
       return
     }
     let row = batch.cells + record * batch.columnCount
-    let homeless = plan.homelessCells.filter {
+    let unknown = plan.unknownCells.filter {
       $0 < batch.columnCount && row[$0].kind != .absent && row[$0].kind != .null
     }
-    try keeping.keep(batch, record, homeless: homeless, file: file, waitingFor: parent)
+    try keeping.keep(batch, record, unknown: unknown, file: file, waitingFor: parent)
     try look { () throws(UpsurgeError) in }
   }
 
@@ -125,7 +125,7 @@ final class QuarantineStage: WriterStage {
     if !settles { return }
     let isStored =
       [.inserted, .updated, .unchanged, .deleted].contains(outcome) || (isDelete && outcome == .ignored)
-    let id = settings.replaysKept ? Int64(clamping: batch.records[record].number) : nil
+    let id = settings.replaysQuarantine ? Int64(clamping: batch.records[record].number) : nil
     let settlement = try keeping.settlement(batch, record, isStored: isStored, isDelete: isDelete, id: id)
     guard let settlement else { return }
     if writer.stages.permits.contains(.storingForGood) {
@@ -150,7 +150,7 @@ extension TableWriter {
   package func keepsRecords() throws(UpsurgeError) -> Bool { try stages.quarantine?.keepsRecords() ?? false }
 
   /// Of a replay: the ids of records that have no place yet.
-  package var stillKept: [Int64] { stages.quarantine?.stillKept ?? [] }
+  package var stillQuarantined: [Int64] { stages.quarantine?.stillQuarantined ?? [] }
 
   /// Keeps a record for which the table has no place yet.
   /// - Parameter parent: what it refers to that is not there; nil where the table lacks columns of it.

@@ -11,7 +11,7 @@ extension SweepStage {
     let byteLimit = (rules ?? SnapshotRules()).bitsByteLimit
     let memory = settings.seenMemory ?? SeenMemory(byteLimit: byteLimit)
     if let state = settings.delivery.rowState {
-      writer.stages.claims = try ClaimStage(writer, state)
+      writer.stages.rowState = try RowStateStage(writer, state)
       seen = try SeenRows(plan, on: connection, memory: memory)
     }
     guard let rules, rules.sweep != .none else { return }
@@ -36,7 +36,7 @@ extension SweepStage {
     }
   }
 
-  /// A column that tells rows cannot say of them that they are gone.
+  /// A column that identifies rows cannot say of them that they are gone.
   private func checkMark(_ column: String) throws(UpsurgeError) {
     guard let index = plan.schema.columnIndex(column),
       let key = plan.targets.first(where: { $0.speaks(of: index, in: plan.schema) })
@@ -74,7 +74,7 @@ extension SweepStage {
   /// The rows that no record was about, where their number is known without looking at them.
   func countUnseen(_ rules: SnapshotRules) throws(UpsurgeError) -> UInt64? {
     guard let seen, rules.sweep == .hard, rules.scope == nil, plan.hasPlainRows, unreadableCount == 0,
-      settings.delivery.rowState?.isOwned != true, claims?.keptTerm == nil,
+      settings.delivery.rowState?.isOwned != true, rowState?.keptTerm == nil,
       writer.ledger.rejected + writer.ledger.quarantined + writer.ledger.ignored + writer.ledger.deleted == 0
     else { return nil }
     let now = try writer.count(rowsIn: "1")
@@ -97,7 +97,7 @@ extension SweepStage {
   private func note(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int, as seen: SeenRows
   ) throws(UpsurgeError) {
-    if claims == nil, try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
+    if rowState == nil, try noteRowids(batch, in: order, from: start, to: end, as: seen) { return }
     let mayDiffer = batch.hasAbsentCells || batch.columnCount < plan.columns.count
     let role = ShapeStatements.Role.find(seen.columns)
     let alias = rowidCell
@@ -121,7 +121,7 @@ extension SweepStage {
       case SQLITE_ROW:
         try seen.insert(rowOf: handle)
         try acceptance.rows?.note(rowOf: handle)
-        try writer.stages.claims?.note(
+        try writer.stages.rowState?.note(
           rowOf: handle, batch, record, isWhole: !mayDiffer || shape === writer.bound.fullShape)
       case SQLITE_DONE:
         // The table may have made a key that nobody knows.

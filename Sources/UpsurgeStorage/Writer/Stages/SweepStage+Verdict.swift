@@ -14,7 +14,7 @@ extension TableWriter {
     /// Whether earlier deliveries have left rows that count for no guard.
     var holdsRows: Bool { rows?.holdsAny == true }
 
-    /// SQL that is true of the rows that count, to be put behind a condition.
+    /// SQL that is true of the rows that count, to be put after a condition.
     var term: String { holdsRows ? rows.map { " AND \($0.acceptedTerm)" } ?? "" : "" }
   }
 }
@@ -28,7 +28,7 @@ extension TableWriter {
 extension SweepStage {
   /// Begins to tell rows that are not accepted from the others.
   func beginAcceptance(_ rules: SnapshotRules) throws(UpsurgeError) {
-    let rows = try UnacceptedRows(plan, rules, claims: claims, on: connection)
+    let rows = try UnacceptedRows(plan, rules, rowState: rowState, on: connection)
     if !settings.commitsOnce && !settings.isDryRun && !connection.isBorrowed {
       rows.noteEach(sweep: rules.sweep)
     }
@@ -81,14 +81,14 @@ extension SweepStage {
     guard let rows = acceptance.rows else { return false }
     if rows.notesEach { return rows.areToldApart }
     let mayHaveBrought =
-      writer.ledger.inserted > 0 || claims?.rules.isOwned == true
+      writer.ledger.inserted > 0 || rowState?.rules.isOwned == true
       || (rules.sweep != .hard || rules.scope != nil) && writer.ledger.updated > 0
     if !mayHaveBrought { return true }
     // What the delivery before it has brought is accepted, and not committed yet.
     if followsDelivery && seenBefore == nil { return false }
     var conditions: [String] = []
     if let seen { conditions.append("NOT (\(try seen.unseenTerm()))") }
-    // Those of the delivery in front of this one were accepted with it.
+    // Those of the delivery before this one were accepted with it.
     if let seenBefore { conditions.append(try seenBefore.unseenTerm()) }
     return try rows.noteAll(where: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
   }
@@ -107,7 +107,7 @@ extension SweepStage {
   func accept(_ rules: SnapshotRules) throws(UpsurgeError) {
     acceptance.rows?.stop()
     if settings.isDryRun { return }
-    if let claims, claims.rules.isOwned { try claims.accept() }
+    if let rowState, rowState.rules.isOwned { try rowState.accept() }
     guard try UnacceptedState.isAny(plan.schema.name, ownedBy: rules.owner, on: connection) else { return }
     try writer.begin()
     try UnacceptedState.forget(plan.schema.name, ownedBy: rules.owner, on: connection)

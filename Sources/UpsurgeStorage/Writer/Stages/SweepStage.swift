@@ -4,14 +4,14 @@ import UpsurgeRecords
 import UpsurgeState
 
 /// Sweeps: removes rows that a snapshot no longer has. It also notes which rows records were about where only their state
-/// is asked for (see `ClaimStage`).
+/// is asked for (see `RowStateStage`).
 final class SweepStage: WriterStage {
   unowned let writer: TableWriter
   /// What the snapshot means; nil where the records are none.
   let rules: SnapshotRules?
   /// The rows that records were about, where others may be swept.
   var seen: SeenRows?
-  /// The rows that records of the delivery in front of this one were about, whose sweep this one takes over.
+  /// The rows that records of the delivery before this one were about, whose sweep this one takes over.
   private(set) var seenBefore: SeenRows?
   /// Whether a delivery of the table has ended in the transaction of this one, and was swept for itself.
   var followsDelivery = false
@@ -42,7 +42,7 @@ final class SweepStage: WriterStage {
   var permits: StorePermits { .all }
 
   /// The notes of the rows' state, where there are any.
-  var claims: RowClaims? { writer.stages.claims?.claims }
+  var rowState: RowStateKeeper? { writer.stages.rowState?.rowState }
 
   // MARK: - The writer's way
 
@@ -73,7 +73,7 @@ final class SweepStage: WriterStage {
   /// Sweeps, in the transaction of the last records, unless something speaks against it.
   /// `guardRefusal` is what does.
   /// - Parameter leavesOpen: whether rows elsewhere may refer to rows that go, because they are swept next, too; then
-  ///   `refuseSweep` tells of those that stay.
+  ///   `refuseSweep` says which of those stay.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   func sweep(_ rules: SnapshotRules, leavesOpen: Bool) throws(UpsurgeError) {
     if rules.sweep == .none {
@@ -88,7 +88,7 @@ final class SweepStage: WriterStage {
       } catch {
         throw writer.fail(error)
       }
-      try writer.stages.claims?.end()
+      try writer.stages.rowState?.end()
       return
     }
     try writer.settle()
@@ -102,14 +102,14 @@ final class SweepStage: WriterStage {
           "nothing is swept: \(writer.earlier.ledger.read) records were stored by an earlier part of the run, and nobody "
             + "knows any more which rows they were about",
           remedy: "run the job again: it compares all of them")
-        try writer.stages.claims?.finish(unseen: nil)
+        try writer.stages.rowState?.finish(unseen: nil)
         try writer.stages.chunks?.finish()
         return
       }
       var scope = try rules.liveScope(of: plan.schema)
-      if let claims, claims.rules.isOwned { scope = "(\(scope)) AND \(claims.sweptTerm)" }
+      if let rowState, rowState.rules.isOwned { scope = "(\(scope)) AND \(rowState.sweptTerm)" }
       var unswept: UInt64 = 0
-      if let kept = claims?.keptTerm {
+      if let kept = rowState?.keptTerm {
         unswept = try writer.count(rowsIn: "(\(scope)) AND \(kept) AND \(try unseenTerm())")
         scope = "(\(scope)) AND NOT \(kept)"
       }
@@ -123,8 +123,8 @@ final class SweepStage: WriterStage {
         try removeForBefore(rules, scope, rows, leavesOpen: leavesOpen)
       }
       guardRefusal = refusal.map { RunProgress.GuardRefusal($0) }
-      writer.stages.claims?.localEdits.unswept = refusal == nil ? unswept : 0
-      try writer.stages.claims?.finish(unseen: refusal == nil ? rows.unseen : nil)
+      writer.stages.rowState?.localEdits.unswept = refusal == nil ? unswept : 0
+      try writer.stages.rowState?.finish(unseen: refusal == nil ? rows.unseen : nil)
       try writer.stages.chunks?.finish()
       forgetSeen()
       seenBefore?.remove()
@@ -166,7 +166,7 @@ final class SweepStage: WriterStage {
     }
   }
 
-  /// Takes over the sweep of the delivery in front of this one, which was judged: what goes is what this one does not
+  /// Takes over the sweep of the delivery before this one, which was judged: what goes is what this one does not
   /// have.
   func takeOver(of before: TableWriter) {
     writerBefore = before
@@ -174,7 +174,7 @@ final class SweepStage: WriterStage {
     seenBefore = before.stages.sweep?.seen
   }
 
-  /// Sweeps for the delivery in front of this one, as this one is not taken for whole: rows that neither of them has.
+  /// Sweeps for the delivery before this one, as this one is not taken for whole: rows that neither of them has.
   private func removeForBefore(
     _ rules: SnapshotRules, _ scope: String, _ rows: SweptRows, leavesOpen: Bool
   ) throws(UpsurgeError) {
@@ -225,8 +225,8 @@ final class SweepStage: WriterStage {
     guard let scope = rules.scope, let seen else { return }
     let outside = "(\(scope)) IS NOT TRUE"
     // A row that somebody here has put outside is passed over, or brought back.
-    let kept = claims?.keptTerm.map { " AND NOT (\($0))" } ?? ""
-    let edited = claims?.editedTerm.map { " AND NOT (\($0))" } ?? ""
+    let kept = rowState?.keptTerm.map { " AND NOT (\($0))" } ?? ""
+    let edited = rowState?.editedTerm.map { " AND NOT (\($0))" } ?? ""
     let strays = try writer.count(rowsIn: "\(outside) AND NOT (\(try seen.unseenTerm()))\(kept)")
     // One that a record has brought into the scope was another's, too.
     if strays == 0, try writer.count(rowsIn: outside + edited) == rowsOutside { return }
@@ -256,13 +256,13 @@ extension TableWriter {
   /// Sweeps, in the transaction of the last records, unless something speaks against it.
   /// `guardRefusal` is what does.
   /// - Parameter leavesOpen: whether rows elsewhere may refer to rows that go, because they are swept next, too; then
-  ///   `refuseSweep` tells of those that stay.
+  ///   `refuseSweep` says which of those stay.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   package func sweep(leavesOpen: Bool = false) throws(UpsurgeError) {
     if let rules = settings.delivery.snapshot, let sweep = stages.sweep {
       try sweep.sweep(rules, leavesOpen: leavesOpen)
     } else {
-      try stages.claims?.end()
+      try stages.rowState?.end()
     }
   }
 
@@ -270,7 +270,7 @@ extension TableWriter {
   /// later; `guardRefusal` is what does.
   package func judgeSweep() throws(UpsurgeError) { try stages.sweep?.judge() }
 
-  /// Takes over the sweep of the delivery in front of this one, which was judged: what goes is what this one does not
+  /// Takes over the sweep of the delivery before this one, which was judged: what goes is what this one does not
   /// have.
   package func takeOverSweep(of before: TableWriter) { stages.sweep?.takeOver(of: before) }
 
