@@ -7,7 +7,7 @@ struct LostRejectsTests {
   let scratch = Scratch()
   private var path: String { scratch.file("d.db") }
 
-  private static let text = "id,a\n1,x\n2\n3,z\n4\n5\n6\n7,q\n"
+  private static let text = "id,a\n1,x\n2\n3,z\n4\n5\n6\n" + (7...20).map { "\($0),q\n" }.joined()
 
   private func load(_ arguments: [String], text: String = text) throws -> Command.Outcome {
     try Command.run(
@@ -32,7 +32,7 @@ struct LostRejectsTests {
     let file = scratch.file("bad.ndjson")
     #expect(try load(["--dry-run", "--rejects", file]).exitCode == 2)
     #expect(String(decoding: try readFile(file), as: UTF8.self).split(separator: "\n").count == 5)
-    #expect(try Database(path).rows("SELECT count(*) FROM t") == ["3"])
+    #expect(try Database(path).rows("SELECT count(*) FROM t") == ["16"])
   }
 
   @Test("Nothing is said of rejects that are kept, nor where there are none", arguments: [true, false])
@@ -104,7 +104,7 @@ struct LostRejectsTests {
       #expect(outcome.talk.contains(words) == isSaid, "\(outcome.talk)")
     }
     let steps = ["--key", "id", "--commit-every", "1", "--rejects", scratch.file("own.ndjson")]
-    let text = "id,a\n21,x\n22\n23,z\n24\n25,q\n"
+    let text = "id,a\n21,x\n22\n23,z\n24\n" + (25...40).map { "\($0),q\n" }.joined()
     #expect(try load(steps + ["--max-rejects", "1"], text: text).exitCode == 3)
     let resumed = try load(steps + ["--max-rejects", "9"], text: text)
     #expect(resumed.exitCode == 2 && !resumed.talk.contains(words), "\(resumed.talk)")

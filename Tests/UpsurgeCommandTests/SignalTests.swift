@@ -98,6 +98,31 @@ struct SignalTests {
     #expect(try database.rows("SELECT count(*) FROM t") == ["50000"])
   }
 
+  @Test("The same signal within a second of the first is no second one, as timeout sends two; a later one is")
+  func repeated() throws {
+    let database = Database(scratch.file("a.db"))
+    try database.rows("PRAGMA journal_mode=WAL; CREATE TABLE t(id, b)")
+    // Nobody reads what the load prints, so that it cannot end.
+    let output = scratch.file("output")
+    #expect(mkfifo(output, 0o600) == 0)
+    let reader = open(output, O_RDWR | O_CLOEXEC)
+    defer { close(reader) }
+    let source = scratch.write("id,b\n" + (1...50_000).map { "\($0),x\n" }.joined(), to: "in.csv")
+    let child = try Command.start(["load", scratch.file("a.db"), "t", source, "--changes", output])
+    wait { ((try? database.rows("SELECT count(*) FROM t")) ?? []) == ["50000"] }
+    let start = ContinuousClock.now
+    child.send(signal: SIGTERM)
+    // The system keeps no two of a kind for a process that has not taken the first.
+    usleep(100_000)
+    child.send(signal: SIGTERM)
+    let isSoon = ContinuousClock.now - start < .milliseconds(900)
+    usleep(300_000)
+    #expect(child.isRunning || !isSoon)
+    usleep(1_000_000)
+    child.send(signal: SIGTERM)
+    #expect(try child.finish().exitCode == 1_000 + SIGTERM)
+  }
+
   @Test("A run that waits for a pipe ends at once and leaves nothing", arguments: [SIGINT, SIGHUP])
   func waitingForInput(signal: Int32) throws {
     let (path, descriptor) = pipe("a,b\n1,x\n")

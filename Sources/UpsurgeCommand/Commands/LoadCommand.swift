@@ -18,7 +18,7 @@ struct LoadCommand: ParsableCommand {
   var table: String
 
   @Argument(help: CommandGuide.load["SOURCE"], completion: .file())
-  var sources: [String] = ["-"]
+  var sources: [String] = []
 
   @OptionGroup(.input) var input: InputOptions
 
@@ -54,7 +54,9 @@ struct LoadCommand: ParsableCommand {
     try input.apply(to: &options)
     try apply(to: &options)
     options.output.summaryPath = output.summary
-    var job = LoadJob(database: database, table: table, sources: GatheredWords.split(sources), options: options)
+    try checkTable()
+    var job = LoadJob(
+      database: database, table: table, sources: sources.isEmpty ? ["-"] : GatheredWords.split(sources), options: options)
     job.command =
       RunCommand(folder: Self.folder, words: CommandLine.arguments.map(SourceName.redacted)).resuming
     let file: SummaryFile?
@@ -66,6 +68,7 @@ struct LoadCommand: ParsableCommand {
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
     let terminal = Terminal(output: output)
+    noteInput(terminal)
     let control = RunControl()
     Signals.forward(to: control)
     var (isReported, isPrinted) = (true, true)
@@ -88,6 +91,39 @@ struct LoadCommand: ParsableCommand {
     // The rows are committed; only the report of it failed.
     if !isReported, code == 0 || code == 2 { code = 3 }
     if code != 0 { throw ExitCode(code) }
+  }
+
+  /// Whether what stands in the table's place is a file, as it is where the table was forgotten.
+  private var isTableAFile: Bool {
+    var status = stat()
+    return stat(table, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// A name with these signs is a file's rather than a table's.
+  private var looksLikeAFile: Bool { table.contains { "./".contains($0) } }
+
+  /// - Throws: `ValidationError` where the table is missing, and nothing but a person would be read from.
+  private func checkTable() throws {
+    guard sources.isEmpty, isTableAFile, looksLikeAFile || isatty(STDIN_FILENO) == 1 else { return }
+    throw ValidationError(
+      """
+      \(table.escapedForTerminal) is a file, and no table is named
+        fix: upsurge load \(database.quotedForShell) TABLE \(table.quotedForShell); a table of that name: give - after it for standard input
+      """)
+  }
+
+  /// Says what a run waits for at a terminal, and that a table is called as a file is.
+  private func noteInput(_ terminal: Terminal) {
+    if !sources.isEmpty && isTableAFile && looksLikeAFile {
+      terminal.note(
+        RunNote(
+          .warning,
+          "\(table.escapedForTerminal) is taken for the table, and is a file; if the table is missing: upsurge load "
+            + "\(database.quotedForShell) TABLE \(table.quotedForShell) …"))
+    }
+    if sources.isEmpty && isatty(STDIN_FILENO) == 1 {
+      terminal.note(RunNote(.info, "waits for records from the terminal, which Ctrl-D ends; a SOURCE after the table is read instead"))
+    }
   }
 
   private static var folder: String {

@@ -11,15 +11,25 @@ import Upsurge
 /// once.
 ///
 /// What the caller ignores stays ignored (`nohup`). A SIGHUP is often followed by another, from the shell and from the
-/// kernel, so it never counts as the second signal. Reading and writing go on with errors where the terminal is gone.
+/// kernel, so it never counts as the second signal. Nor does the same signal within a second of the first: `timeout` sends
+/// one to the process and one to its group. Reading and writing go on with errors where the terminal is gone.
 enum Signals {
   // Set once before the handlers are, then only read.
   nonisolated(unsafe) private static var control: RunControl?
   /// Whether a progress line stands on the screen; it is cleared before the process ends at once.
   static let isProgressDrawn = Atomic<Bool>(false)
 
+  /// The signal that came first, and when, in milliseconds of the system's uptime.
+  private static let firstNumber = Atomic<Int32>(0)
+  private static let firstTime = Atomic<Int64>(0)
+  /// Within so many milliseconds the same signal is the same request.
+  private static let repetitionMilliseconds: Int64 = 1_000
+
   static func forward(to control: RunControl) {
     self.control = control
+    // A handler is no place to make them.
+    firstNumber.store(0, ordering: .relaxed)
+    firstTime.store(0, ordering: .relaxed)
     isProgressDrawn.store(false, ordering: .relaxed)
     signal(SIGPIPE, SIG_IGN)
     for number in [SIGINT, SIGTERM, SIGHUP] {
@@ -32,11 +42,25 @@ enum Signals {
   private static func receive(_ number: Int32) {
     guard let control else { return }
     // Where only time was over, this is the first one.
-    if control.cancellationSignal == nil || control.isExpired { return control.cancel(signal: number) }
+    if control.cancellationSignal == nil || control.isExpired {
+      firstTime.store(milliseconds, ordering: .relaxed)
+      firstNumber.store(number, ordering: .relaxed)
+      return control.cancel(signal: number)
+    }
     if number == SIGHUP { return }
+    let isRepeated =
+      number == firstNumber.load(ordering: .relaxed)
+      && milliseconds - firstTime.load(ordering: .relaxed) < repetitionMilliseconds
+    if isRepeated { return }
     if isProgressDrawn.load(ordering: .relaxed) { _ = write(STDERR_FILENO, "\r\u{1B}[K", 4) }
     signal(number, SIG_DFL)
     raise(number)
+  }
+
+  private static var milliseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 
   #if canImport(Glibc)

@@ -147,7 +147,8 @@ extension Sniffing {
       !HeaderJudge(table).isSupported
     else { return [] }
     let isDump = given.escaping == .letters
-    guard isDump || table.records.dropFirst().first.map({ table.repeats(first, in: $0) }) == true else { return [] }
+    let isRepeated = table.records.dropFirst().first.map { table.repeats(first, in: $0) } == true
+    guard isDump || isRepeated || NameLook.areLikeValues(of: table) else { return [] }
     return ["the first record is read as the header; \(.noHeader) reads it as a record"]
   }
 

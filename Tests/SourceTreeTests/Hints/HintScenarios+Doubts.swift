@@ -84,6 +84,11 @@ extension HintTable {
       files: ["f.csv": "ann,oslo\nann,oslo\nbob,rome\n"], first: load + ["--dry-run"], firstExit: 0,
       steps: [.leaveOut(["--dry-run"]), .add("--no-header")], rows: ["'ann'|'oslo'", "'ann'|'oslo'", "'bob'|'rome'"]),
     HintScenario(
+      name: "doubt: texts without a header",
+      hints: ["the first record is read as the header; --no-header reads it as a record"],
+      files: ["f.csv": "ann,oslo\nbob,rome\ncyd,paris\n"], first: load + ["--dry-run"], firstExit: 0,
+      steps: [.leaveOut(["--dry-run"]), .add("--no-header")], rows: ["'ann'|'oslo'", "'bob'|'rome'", "'cyd'|'paris'"]),
+    HintScenario(
       name: "doubt: the first record of a dump",
       hints: ["the first record is read as the header; --no-header reads it as a record"],
       files: ["f.csv": "ann\toslo\nbob\t\\N\n"], first: load + ["--dry-run", "--dialect", "postgres"], firstExit: 0,

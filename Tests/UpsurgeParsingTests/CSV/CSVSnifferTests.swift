@@ -240,6 +240,23 @@ import UpsurgeRecords
     #expect(remarks("a;b\n1,5;2,5\n3,5;4,5\n") == [])
   }
 
+  @Test(
+    "A first record of texts that looks as the others do is a header only by its place, which is said",
+    arguments: [
+      ("ann,oslo\nbob,rome\ncyd,paris\n", true), ("Ann-Lee\tOslo\nBob-Roe\tRome\nCyd-Ray\tParis\n", true),
+      ("name,town\nann,oslo\nbob,rome\n", false), ("firstName,lives\nann,oslo\nbob,rome\n", false),
+      ("Vorname;Wohnort\nann;oslo\nbob;rome\n", false), ("vor_name;wohn_ort\nann;oslo\nbob;rome\n", false),
+      ("ann,oslo\n", false), ("ann,oslo\nbob,1\ncyd,2\n", false), ("a,b\nx,y\nz,w\n", false),
+    ])
+  func headerByPlace(text: String, isSaid: Bool) {
+    let result = CSVSniffer.sniff(sample: Array(text.utf8), isWhole: true)
+    #expect(result.dialect.headerLineCount == 1)
+    #expect(
+      result.remarks.map(\.text) == (isSaid ? ["the first record is read as the header; --no-header reads it as a record"] : []))
+    let given = CSVSniffer.sniff(sample: Array(text.utf8), isWhole: true, given: CSVOverrides(headerLineCount: 1))
+    #expect(given.remarks.isEmpty)
+  }
+
   /// A quote that opens by mistake takes the records behind it in; they tell.
   @Test func quoteLeftOpen() {
     let rows = (0..<20_000).map { "\($0),word\n" }.joined()

@@ -1,0 +1,54 @@
+import TestSupport
+import Testing
+
+/// `upsurge load DB FILE`: the table is missing, and the file stands in its place.
+@Suite("A load without a table", .serialized)
+struct MissingTableNameTests {
+  let scratch = Scratch()
+  private var path: String { scratch.file("d.db") }
+
+  private static let text = "id,a\n1,x\n"
+
+  /// Runs in the folder of the files.
+  private func run(_ arguments: [String], input: String = "") throws -> Command.Outcome {
+    try Command.run(
+      arguments, input: Array(input.utf8), script: "cd '\(scratch.path)' && exec \"$0\" \"$@\"")
+  }
+
+  @Test("It is refused, and the command that it shows loads the file")
+  func refused() throws {
+    _ = scratch.write(Self.text, to: "in.csv")
+    let outcome = try run(["load", "d.db", "in.csv"], input: "")
+    #expect(outcome.exitCode == 64, "\(outcome.talk)")
+    #expect(outcome.talk.contains("upsurge: in.csv is a file, and no table is named\n"), "\(outcome.talk)")
+    #expect(outcome.talk.contains("  fix: upsurge load d.db TABLE in.csv; "), "\(outcome.talk)")
+    #expect(try run(["load", "d.db", "t", "in.csv"]).exitCode == 0)
+    #expect(try Database(path).rows("SELECT * FROM t") == ["1|'x'"])
+  }
+
+  @Test("Standard input goes into a table of that name where it is said")
+  func standardInput() throws {
+    _ = scratch.write(Self.text, to: "in.csv")
+    let outcome = try run(["load", "d.db", "in.csv", "-"], input: Self.text)
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(
+      outcome.talk.contains("warning: in.csv is taken for the table, and is a file;"), "\(outcome.talk)")
+    #expect(try Database(path).rows("SELECT * FROM \"in.csv\"") == ["1|'x'"])
+  }
+
+  @Test("A table that is called as a file without a suffix is a table, where something is piped in")
+  func plainName() throws {
+    _ = scratch.write(Self.text, to: "orders")
+    let outcome = try run(["load", "d.db", "orders"], input: Self.text)
+    #expect(outcome.exitCode == 0 && !outcome.talk.contains("is a file"), "\(outcome.talk)")
+  }
+
+  @Test("Two files without a table are noted, as the first one is taken for it")
+  func twoFiles() throws {
+    _ = scratch.write(Self.text, to: "in.csv")
+    let outcome = try run(["load", "d.db", "in.csv", "in.csv"])
+    #expect(outcome.exitCode == 0, "\(outcome.talk)")
+    #expect(
+      outcome.talk.contains("if the table is missing: upsurge load d.db TABLE in.csv …"), "\(outcome.talk)")
+  }
+}
