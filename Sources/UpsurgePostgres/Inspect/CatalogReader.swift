@@ -73,8 +73,7 @@ struct CatalogReader {
 
   // MARK: - What tables have
 
-  /// The rows of each begin with the OID of the table that they are of. There is one for each part of an index, column of a key, and role
-  /// of a policy, where 0 is PUBLIC.
+  /// The rows of each begin with the OID of the table that they are of.
   private enum Part: CaseIterable {
     case columns, indexes, foreignKeys, references, checks, triggers, rules, policies
 
@@ -88,6 +87,7 @@ struct CatalogReader {
           LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum LEFT JOIN pg_collation o ON o.oid = a.attcollation
         WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attrelid, a.attnum
         """
+      // A row for each part of each index.
       case .indexes:
         """
         SELECT i.indrelid, c.relname, i.indisprimary, i.indisunique AND i.indisvalid AND i.indimmediate,
@@ -98,6 +98,7 @@ struct CatalogReader {
           LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[p.part - 1] AND a.attnum > 0
         WHERE i.indrelid = ANY ($1::oid[]) ORDER BY NOT i.indisprimary, NOT i.indisunique, c.relname, i.indexrelid, p.part
         """
+      // A row for each column of each key.
       case .foreignKeys:
         """
         SELECT k.conrelid, u.place, own.attname, n.nspname, p.relname, pg_table_is_visible(p.oid), other.attname
@@ -127,16 +128,18 @@ struct CatalogReader {
         """
       case .rules:
         "SELECT ev_class, rulename FROM pg_rewrite WHERE ev_class = ANY ($1::oid[]) AND rulename <> '_RETURN' ORDER BY rulename"
-      case .policies:
-        """
-        SELECT p.polrelid, p.polname, p.polcmd, p.polpermissive, pg_get_expr(p.polqual, p.polrelid),
-          pg_get_expr(p.polwithcheck, p.polrelid), coalesce(r.rolname, 'PUBLIC'), u.place
-        FROM pg_policy p CROSS JOIN LATERAL unnest(p.polroles) WITH ORDINALITY AS u(role, place)
-          LEFT JOIN pg_roles r ON r.oid = u.role
-        WHERE p.polrelid = ANY ($1::oid[]) ORDER BY p.polname, p.oid, u.place
-        """
+      case .policies: Self.policyQuery
       }
     }
+
+    /// A row for each role of each policy; 0 is PUBLIC.
+    private static let policyQuery = """
+      SELECT p.polrelid, p.polname, p.polcmd, p.polpermissive, pg_get_expr(p.polqual, p.polrelid),
+        pg_get_expr(p.polwithcheck, p.polrelid), coalesce(r.rolname, 'PUBLIC'), u.place
+      FROM pg_policy p CROSS JOIN LATERAL unnest(p.polroles) WITH ORDINALITY AS u(role, place)
+        LEFT JOIN pg_roles r ON r.oid = u.role
+      WHERE p.polrelid = ANY ($1::oid[]) ORDER BY p.polname, p.oid, u.place
+      """
 
     func add(_ row: PostgresRow, to table: inout ServerDescription.Table) {
       let name = row.text(1) ?? ""
