@@ -4,7 +4,7 @@ import PackageDescription
 
 // Arrows point one way: C targets <- UpsurgeRecords <- Parsing, Input, SQLite <- Upsurge <- UpsurgeMirror, UpsurgeBench
 // <- UpsurgeCommand <- UpsurgeMain;
-// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres;
+// UpsurgeSQLite <- UpsurgePlan <- UpsurgeState <- UpsurgeStorage <- UpsurgeBulk <- Upsurge <- UpsurgePostgres <- UpsurgeCommand;
 // UpsurgeBulk and UpsurgeMacros <- UpsurgeModels <- UpsurgeGRDB. Of C, models need SQLite and our own kernels.
 let package = Package(
   name: "upsurge",
@@ -46,7 +46,8 @@ let package = Package(
     .target(name: "UpsurgeInput", dependencies: ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"]),
     .target(name: "UpsurgeSQLite", dependencies: ["CSQLite", "UpsurgeRecords"]),
     .target(name: "UpsurgePlan", dependencies: ["CScan", "CSQLite", "UpsurgeSQLite", "UpsurgeRecords"]),
-    .target(name: "UpsurgeState", dependencies: ["CSQLite", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
+    .target(
+      name: "UpsurgeState", dependencies: ["CSQLite", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(
       name: "UpsurgeStorage",
       dependencies: ["CScan", "CSQLite", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
@@ -56,20 +57,25 @@ let package = Package(
     .target(
       name: "Upsurge",
       dependencies: [
-        "UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeSQLite", "UpsurgePlan", "UpsurgeState", "UpsurgeStorage",
+        "UpsurgeRecords", "UpsurgeParsing", "UpsurgeInput", "UpsurgeSQLite", "UpsurgePlan", "UpsurgeState",
+        "UpsurgeStorage",
         "UpsurgeBulk",
       ]),
     .target(
       name: "UpsurgeMirror",
       dependencies: [
-        "Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords",
+        "Upsurge", "UpsurgeInput", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords",
       ]),
-    // PostgreSQL, as a store to come; nothing depends on it yet.
-    .target(name: "UpsurgePostgres", dependencies: ["CPostgres", "UpsurgeInput", "UpsurgeRecords"]),
+    // PostgreSQL as a store and as a source; libpq is loaded when a server is named.
+    .target(
+      name: "UpsurgePostgres", dependencies: ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",
-      dependencies: ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeSQLite", "UpsurgeRecords"]),
+      dependencies: [
+        "CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeSQLite", "UpsurgeRecords",
+      ]),
     // Typed models; what `@Table` and its like write is made by a plugin of the compiler.
     .macro(
       name: "UpsurgeMacros",
@@ -83,7 +89,8 @@ let package = Package(
     .target(
       name: "UpsurgeModels",
       dependencies: [
-        "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords",
+        "UpsurgeMacros", "UpsurgeBulk", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite",
+        "UpsurgeRecords",
         "CSQLite",
       ]),
     .target(
@@ -102,7 +109,7 @@ let package = Package(
     .target(
       name: "UpsurgeCommand",
       dependencies: [
-        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgeInput", "UpsurgeRecords",
+        "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeInput", "UpsurgeRecords",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -177,7 +184,10 @@ let package = Package(
       dependencies: ["UpsurgeBulk", "UpsurgeRecords", "UpsurgePlan", "UpsurgeSQLite", "TestSupport"]),
     .testTarget(
       name: "UpsurgePostgresTests",
-      dependencies: ["CPostgres", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport", "TestSupport"]),
+      dependencies: [
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres", "UpsurgeRecords", "PostgresSupport",
+        "TestSupport",
+      ]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(
       name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "TestSupport", "CSQLite"]),
@@ -187,7 +197,8 @@ let package = Package(
       name: "UpsurgeTests",
       dependencies: [
         "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgePlan",
-        "UpsurgeSQLite", "UpsurgeRecords", "TestSupport", "CSQLite",
+        "UpsurgeSQLite", "UpsurgeRecords", "UpsurgePostgres", "PostgresSupport", "TestSupport",
+        "CSQLite",
       ],
       exclude: ["Gates/counts.json"]),
     .testTarget(
@@ -217,15 +228,18 @@ if let part = Context.environment["UPSURGE_PART"] {
   let modelTargets = ["UpsurgeMacros", "UpsurgeModels", "UpsurgeGRDB", "UpsurgeExamples"]
   let modelTests = modelTargets.map { $0 + "Tests" }
   let commandTargets = [
-    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres", "PostgresSupport", "SQLiteSupport",
-    "FuzzTargets", "Oracles",
+    "CYAML", "CPostgres", "UpsurgeMain", "UpsurgeCommand", "UpsurgeBench", "UpsurgePostgres",
+    "PostgresSupport", "SQLiteSupport", "FuzzTargets", "Oracles",
   ]
   let dropped: (Target) -> Bool =
     switch part {
     case "command": { (modelTargets + modelTests).contains($0.name) }
     case "models": { commandTargets.contains($0.name) || $0.type == .test && !modelTests.contains($0.name) }
     case "races":
-      { (commandTargets + modelTargets + ["UpsurgeMirror"]).contains($0.name) || $0.type == .test && $0.name != "RaceTests" }
+      {
+        (commandTargets + modelTargets + ["UpsurgeMirror"]).contains($0.name)
+          || $0.type == .test && $0.name != "RaceTests"
+      }
     default: fatalError("UPSURGE_PART is command, models or races")
     }
   package.targets.removeAll(where: dropped)

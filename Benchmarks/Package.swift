@@ -11,6 +11,7 @@ let package = Package(
     .executable(name: "digest", targets: ["digest"]),
     .executable(name: "kernels", targets: ["kernels"]),
     .executable(name: "spawn", targets: ["spawn"]),
+    .executable(name: "copyfloor", targets: ["copyfloor"]),
   ],
   targets: [
     .systemLibrary(
@@ -19,14 +20,20 @@ let package = Package(
     .systemLibrary(
       name: "CZstd", pkgConfig: "libzstd",
       providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    .systemLibrary(
+      name: "CPQ", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(name: "Shapes"),
+    .target(name: "Reader", dependencies: ["Shapes"]),
     .executableTarget(name: "generate", dependencies: ["Shapes"]),
     .executableTarget(
-      name: "floor", dependencies: ["CSQLite", "CZstd", "Shapes"],
+      name: "floor", dependencies: ["CSQLite", "CZstd", "Shapes", "Reader"],
       linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("zstd")]),
     .executableTarget(
       name: "digest", dependencies: ["CSQLite"], linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(name: "kernels"),
     .executableTarget(name: "spawn"),
+    .executableTarget(
+      name: "copyfloor", dependencies: ["CPQ", "Shapes", "Reader"], linkerSettings: [.linkedLibrary("pq")]),
   ]
 )

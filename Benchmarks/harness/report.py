@@ -51,8 +51,17 @@ def bars(found, name, folder):
     if found["rows_scale"] != 1:
         yield f"With {found['rows_scale']:g} of the rows: these figures say nothing."
     yield ""
+    yield from checks_table(found["checks"])
+    for title, comparison in found["comparisons"].items():
+        yield ""
+        yield f"### {title[0].upper()}{title[1:]}"
+        yield ""
+        yield from runs_table(comparison["runs"], comparison["rows"])
+
+
+def checks_table(checks):
     rows = []
-    for check in found["checks"]:
+    for check in checks:
         value = "-" if check["value"] is None else shown(check["value"], check["asked"], check["unit"])
         by_round = f"{check['low']:.2f} to {check['high']:.2f}" if check["low"] is not None else ""
         word = {True: "reached", False: "**missed**", None: ""}[check["reached"]]
@@ -60,11 +69,6 @@ def bars(found, name, folder):
         rows.append([f"{check['bar']}: {check['what']}{note}", check["asked"], value, by_round,
                      "not measured" if check["value"] is None else word])
     yield from table(["bar", "asked", "measured", "by round", ""], rows)
-    for title, comparison in found["comparisons"].items():
-        yield ""
-        yield f"### {title[0].upper()}{title[1:]}"
-        yield ""
-        yield from runs_table(comparison["runs"], comparison["rows"])
 
 
 def runs_table(runs, rows):
@@ -147,6 +151,33 @@ def mirror(found, name, folder):
     yield from table(["times faster", "asked", "measured", "by round", ""], rows)
 
 
+def postgres(found, name, folder):
+    yield "## Into PostgreSQL"
+    yield ""
+    versions = "; ".join(f"{program} {version}" for program, version in found["versions"].items())
+    yield (f"`Benchmarks/run postgres --rounds {found['rounds']}`, {found['date']}: {found['machine']}; upsurge {found['upsurge']}; "
+           f"{versions}.")
+    yield ""
+    yield from checks_table(found["checks"])
+    for scenario in found["scenarios"]:
+        yield ""
+        yield f"### {scenario['title'][0].upper()}{scenario['title'][1:]}"
+        yield ""
+        yield from table(
+            ["", "s", "by round", "rows/s", "server's processor s", "WAL MB", "dead rows", "peak MiB"],
+            [server_line(contender, done, scenario["records"]) for contender, done in scenario["runs"].items()])
+
+
+def server_line(contender, done, records):
+    times = [one["seconds"] for one in done]
+    middle = statistics.median(times)
+    noisy = " (noisy)" if spread(times) > 0.10 else ""
+    log, dead = (statistics.median(one[measured] for one in done) for measured in ("WAL MB", "dead rows"))
+    return [contender, f"{middle:.3f}", f"{min(times):.3f} to {max(times):.3f}{noisy}", f"{records / middle:,.0f}",
+            f"{statistics.median(one['server cpu s'] for one in done):.2f}", f"{log:.1f}", f"{dead:,.0f}",
+            f"{max(one['peak MiB'] for one in done):.0f}"]
+
+
 def floors(found, name, folder):
     yield f"## Floors in C, {name.split('-')[1]}"
     yield ""
@@ -172,4 +203,4 @@ def kernels(found, name, folder):
 
 SECTIONS = [
     (["bars"], bars), (["peers"], peers), (["matrix"], matrix), (["mirror"], mirror), (["floors-narrow", "floors-wide"], floors),
-    (["kernels"], kernels)]
+    (["kernels"], kernels), (["postgres"], postgres)]

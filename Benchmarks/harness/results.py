@@ -30,7 +30,7 @@ def keep(arguments, name, found):
 def stamp():
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "machine": machine(),
-        "upsurge": version(tools.upsurge()), "sqlite3": version("sqlite3")}
+        "upsurge": version(tools.upsurge()) if tools.upsurge_path().is_file() else None, "sqlite3": version("sqlite3")}
 
 
 def version(program):

@@ -12,9 +12,14 @@ FOLDER = Path(__file__).resolve().parent.parent
 PROJECT = FOLDER.parent
 
 
+def upsurge_path():
+    """Where the command under test is, or would be: $UPSURGE, else the project's release build."""
+    return Path(os.environ.get("UPSURGE") or PROJECT / ".build/release/upsurge")
+
+
 def upsurge():
-    """The command under test: $UPSURGE, else the project's release build."""
-    path = Path(os.environ.get("UPSURGE") or PROJECT / ".build/release/upsurge")
+    """The command under test."""
+    path = upsurge_path()
     if not path.is_file():
         stop(f"{path} is not there: build it (see README.md) or name another with UPSURGE=…")
     return str(path)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #define FUNCTIONS(X)                                                                                          \
+  X(PQlibVersion)                                                                                            \
   X(PQconnectStartParams)                                                                                     \
   X(PQconnectPoll)                                                                                            \
   X(PQfinish)                                                                                                 \
@@ -108,6 +109,8 @@ const char *upsurge_pq_error_message(const PGconn *connection) { return p_PQerro
 int upsurge_pq_socket(const PGconn *connection) { return p_PQsocket(connection); }
 
 int upsurge_pq_backend(const PGconn *connection) { return p_PQbackendPID(connection); }
+
+int upsurge_pq_library_version(void) { return p_PQlibVersion(); }
 
 int upsurge_pq_server_version(const PGconn *connection) { return p_PQserverVersion(connection); }
 

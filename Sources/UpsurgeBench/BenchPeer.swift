@@ -52,7 +52,7 @@ package enum BenchPeer: String, Sendable, CaseIterable {
   func obstacle(suite: BenchJob.Suite, key: [String]) -> Wording? {
     switch self {
     case .duckdb where suite != .new: "duckdb has no upsert into SQLite tables"
-    case .sqliteUtils where suite != .new && key.isEmpty: "sqlite-utils upserts by a key, and there is none"
+    case .sqliteUtils where suite != .new && key.isEmpty: "sqlite-utils upserts by a key, and none is given"
     default: nil
     }
   }

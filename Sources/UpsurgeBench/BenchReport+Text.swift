@@ -57,7 +57,7 @@ extension BenchReport {
     return line
   }
 
-  /// Three digits behind the point.
+  /// Three digits after the point.
   static func seconds(_ value: Double) -> String { decimal(value, digits: 3) }
 
   /// `1.20 x`

@@ -20,7 +20,7 @@ package enum ChildProcess {
     package var talk: String
   }
 
-  /// The first program of that name on the `PATH`; nil where there is none.
+  /// The first program of that name on the `PATH`; nil without one.
   package static func find(_ name: String, path: String? = nil) -> String? {
     let folders = path ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
     for folder in folders.split(separator: ":", omittingEmptySubsequences: false) {

@@ -2,7 +2,7 @@ import CSQLite
 import UpsurgeRecords
 import UpsurgeSQLite
 
-/// What tells two tables apart: rows, declared columns, and a digest of all values with their storage classes that does
+/// What distinguishes two tables: rows, declared columns, and a digest of all values with their storage classes that does
 /// not depend on the order of the rows.
 package struct TableDigest: Sendable, Equatable {
   package private(set) var rowCount: UInt64 = 0

@@ -59,7 +59,7 @@ package final class ReturnedRows: RecordObserver {
       values: names.isEmpty && hasRow ? [] : row.map { row in places.map { row[$0] } },
       reject: outcome == .rejected ? reject : nil)
     reject = nil
-    // A record that is taken back at the end of the transaction has been seen before, and those behind it.
+    // A record that is taken back at the end of the transaction has been seen before, and later ones, too.
     if let index = index(of: returned.record) { rows[index] = returned } else { rows.append(returned) }
   }
 

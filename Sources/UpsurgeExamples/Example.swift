@@ -2,7 +2,7 @@ import Foundation
 
 /// One example of the README or of an article. It runs in an empty folder, may need files there, and prints what it has done.
 ///
-/// The tests run each and compare what it prints; they also look whether every Swift block of the README and of the articles
+/// The tests run each and compare what it prints. They also look whether every Swift block of the README and of the articles
 /// stands in one of these files.
 struct Example: Sendable {
   let name: String

@@ -83,7 +83,7 @@ private func replay() async throws {
   options.rejects.target = .file("bad.ndjson")
   _ = LoadJob(database: "app.db", table: "orders", sources: ["feed.csv"], options: options).run()
   try await prepare("INSERT INTO customers VALUES (7)")
-  // ... mend the table, the rows that are referred to, or the raw text in the file ...
+  // ... correct the table, the rows that are referred to, or the raw text in the file ...
   let summary = ReplayJob(database: "app.db", file: "bad.ndjson").run()
   print(summary.ledger.inserted, summary.ledger.rejected)
 }

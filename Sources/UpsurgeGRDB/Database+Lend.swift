@@ -12,7 +12,7 @@
       }
     }
 
-    /// Lends the connection to the engine, in a savepoint, or in a transaction where none is open; tells the observers of
+    /// Lends the connection to the engine, in a savepoint, or in a transaction where none is open. Reports to the observers
     /// what has changed.
     /// - Parameters:
     ///   - table: the table that is written.
@@ -34,7 +34,7 @@
         let end = try work(Connection(borrowing: handle))
         result = end
         if totalChangesCount != changes, let stored = stored(end) {
-          // Which rows of which tables a trigger or a foreign key's action has changed, nobody tells; a trigger may have done so
+          // Which rows of which tables a trigger or a foreign key's action has changed, nobody says; a trigger may have done so
           // for a row that was ignored.
           if try hasSideEffects(table) {
             try notifyChanges(in: .fullDatabase)

@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 /// The frames or members that a decompressor has met, so that reading can begin again at one of them.
 ///
-/// Memory is bounded: whoever asks lets go of what lies behind, and where nobody asks, every second place is
+/// Memory is bounded: whoever asks lets go of earlier places, and where nobody asks, every second place is
 /// forgotten when there are too many. A place that is missing only means that more is decompressed and skipped.
 final class AnchorTrail {
   /// In ascending order of both offsets.
@@ -24,7 +24,7 @@ final class AnchorTrail {
   }
 
   /// The last place at or before a byte of the decoded stream; those before it are forgotten. Where the byte lies
-  /// in front of all that is kept, it is the start of the file.
+  /// precedes all that is kept, it is the start of the file.
   func last(before byte: UInt64) -> SourceAnchor {
     guard
       let next = anchors.firstIndex(where: { $0.decodedOffset > byte })

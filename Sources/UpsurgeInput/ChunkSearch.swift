@@ -11,8 +11,8 @@ import UpsurgeRecords
 ///     known   A B C D            stream   A B' C X D
 ///     read    (nothing), skip -> A        read  B', skip -> C        read  X, skip -> D
 ///
-/// A chunk is looked for wherever a line begins, by the hash of its first bytes; whether it is the one, a hash of all of
-/// it tells. Whether a record begins there, the parser knows: it must be done with the bytes in front of it. Chunks are
+/// A chunk is looked for wherever a line begins, by the hash of its first bytes; a hash of all of it shows whether it is
+/// the one. Whether a record begins there, the parser knows: it must be done with the bytes before it. Chunks are
 /// only found in their order; one that has moved to the front is new. The result does not depend on how the bytes come.
 ///
 /// Where the first MiB has no known chunk, the search ends: a delivery that has changed everywhere costs what it did before.
@@ -40,7 +40,7 @@ package final class ChunkSearch {
   private var isAtEnd = false
   /// Whether no more chunks are looked for.
   package private(set) var isOff: Bool
-  /// Chunks before this one are behind us.
+  /// Chunks before this one are past.
   private var nextIndex = 0
   private var deliveredByteCount = 0
   /// Whether a chunk was found.
@@ -76,7 +76,7 @@ package final class ChunkSearch {
 
   /// Delivers bytes that stand in no known chunk.
   /// - Parameter source: as `ByteSource.read(into:)`.
-  /// - Returns: 0 in front of a known chunk, which `skip` steps over, and at the end.
+  /// - Returns: 0 before a known chunk, which `skip` steps over, and at the end.
   package func read(
     into buffer: UnsafeMutableRawBufferPointer, from source: Read
   ) throws(UpsurgeError) -> Int {

@@ -1,9 +1,9 @@
 /// Judges what a text is that is not UTF-8.
 ///
 /// Each encoding that is common gives every distinct word with bytes beyond ASCII a likelihood: how often its language
-/// has such a letter, and whether a letter is where one would be (`cafŽ` has a capital inside a word, `Ñîñíà` five
-/// accents in a row). The sum over all words decides. Windows-1252 is chosen unless another encoding, which would read
-/// the text otherwise, is clearly likelier. Then a person is asked; only another encoding of western languages (a file
+/// has such a letter, and whether a letter is where one would be. (`cafŽ` has a capital inside a word, `Ñîñíà` five
+/// accents in a row.) The sum over all words decides. Windows-1252 is chosen unless another encoding, which would read
+/// the text otherwise, is clearly likelier. Then a person is asked. Only another encoding of western languages (a file
 /// from Excel on a Mac) is read as what it is, and that is said.
 struct EncodingJudge {
   /// What was found, and what is to be said about it.
@@ -20,7 +20,7 @@ struct EncodingJudge {
   private static let implausible = -5.0
   /// The least average for a character of Chinese, Japanese or Korean, of which there are thousands.
   private static let implausibleWide = -8.5
-  /// What is so far behind the likeliest is not offered.
+  /// What is so far from the likeliest is not offered.
   private static let offered = 25.0
 
   /// How well an encoding reads the text.
@@ -112,7 +112,7 @@ struct EncodingJudge {
 
 /// The distinct words of a text that have bytes beyond ASCII.
 struct HighWords {
-  /// Letters, digits and bytes beyond ASCII, and the byte behind them, which may be the second of a character.
+  /// Letters, digits and bytes beyond ASCII, and the byte after them, which may be the second of a character.
   private(set) var words: [(bytes: [UInt8], next: UInt8)] = []
   /// Bytes beyond ASCII in all of them.
   private(set) var byteCount = 0

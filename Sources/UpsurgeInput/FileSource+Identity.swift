@@ -7,7 +7,7 @@ import UpsurgeRecords
 #endif
 
 extension FileSource {
-  /// What tells this file from others, as it was when it was opened; nil for what cannot be read twice. Reads up to a
+  /// What distinguishes this file from others, as it was when it was opened; nil for what cannot be read twice. Reads up to a
   /// MiB beside the stream, which stays where it is.
   /// - Throws: `unreadableInput`; `badInput` when the file has become shorter.
   package func identity() throws(UpsurgeError) -> FileIdentity? {
@@ -43,7 +43,7 @@ extension FileSource {
 }
 
 extension FileIdentity {
-  /// How long a regular file is; nil for what is none.
+  /// How long a regular file is; nil for anything else.
   package static func byteCount(ofPath path: String) -> UInt64? {
     guard let info = stat(path: path), info.isRegular else { return nil }
     return UInt64(max(info.st_size, 0))

@@ -65,6 +65,9 @@ package final class FileSource: ByteSource {
       try self.init(feed: feed, name: name, counter: counter, cancellation: cancellation)
     case .file(let path) where question.hasFound(path):
       try self.init(found: path, counter: counter, cancellation: cancellation)
+    case .server(let text, _):
+      // It is opened as rows, and nowhere by its name.
+      throw .cannotOpen(ServerSource.redacted(text), ENOENT)
     case .file(let path), .database(let path, _), .program(let path):
       try self.init(path: path, counter: counter, cancellation: cancellation)
     }

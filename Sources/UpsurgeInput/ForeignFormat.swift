@@ -41,7 +41,7 @@ struct ForeignFormat: Sendable {
   }
 
   private static func compressed(_ prefix: [UInt8]) -> ForeignFormat? {
-    // "BZh" alone could begin a line of text; the magic of a block or of the end of the stream behind it cannot.
+    // "BZh" alone could begin a line of text; the magic of a block or of the end of the stream after it cannot.
     if has(prefix, "BZh"),
       has(prefix, [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], at: 4)
         || has(prefix, [0x17, 0x72, 0x45, 0x38, 0x50, 0x90], at: 4)

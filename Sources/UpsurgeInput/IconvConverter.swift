@@ -4,7 +4,7 @@ import CIconv
 ///
 /// Kept between calls: the first bytes of a character whose rest has not come yet, and iconv's own state (the shift of
 /// ISO-2022-JP, a letter that may combine with the next one). Bytes that are no character become one byte that is
-/// never UTF-8, so that the parser rejects their record, and reading goes on behind them.
+/// never UTF-8, so that the parser rejects their record, and reading goes on after them.
 final class IconvConverter {
   /// What a call needs at least of room: all characters of the bytes that are kept.
   static let leastOutputByteCount = 64
@@ -127,7 +127,7 @@ final class IconvConverter {
     return to
   }
 
-  /// A byte that no UTF-8 has behind a whole character; the one that was there, where it is such a byte.
+  /// A byte that no UTF-8 has after a whole character; the one that was there, where it is such a byte.
   private func mark(_ byte: UInt8, into output: UnsafeMutableRawBufferPointer, _ step: inout Transcoder.Step) {
     output[step.produced] = 0x80...0xBF ~= byte && unitByteCount == 1 ? byte : 0xFF
     step.produced += 1

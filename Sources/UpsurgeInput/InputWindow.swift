@@ -35,7 +35,7 @@ final class InputWindow {
     offset += UInt64(byteCount)
   }
 
-  /// Reads once, behind the unread bytes.
+  /// Reads once, after the unread bytes.
   /// - Returns: false when the source is at its end.
   func fill() throws(UpsurgeError) -> Bool {
     if isAtEnd { return false }

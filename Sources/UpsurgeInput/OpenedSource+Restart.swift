@@ -1,14 +1,14 @@
 import UpsurgeRecords
 
 extension OpenedSource {
-  /// What tells this file from others, as it was when it was opened; nil for what cannot be read twice.
+  /// What distinguishes this file from others, as it was when it was opened; nil for what cannot be read twice.
   /// - Throws: `unreadableInput`; `badInput` when the file has become shorter.
   package func identity() throws(UpsurgeError) -> FileIdentity? { try file.identity() }
 
   /// Whether a file has another size or time than when it was opened; false for pipes.
   package var hasChanged: Bool { file.hasChanged }
 
-  /// The last place at or before a byte of the decoded stream where a decompressor can begin. Places far behind the
+  /// The last place at or before a byte of the decoded stream where a decompressor can begin. Places far before the
   /// byte that is asked for are forgotten, so that bytes must be asked for in their order.
   ///
   /// Where text is transcoded, offsets are those of the UTF-8 that comes out, for which there is no place in the

@@ -73,8 +73,8 @@ package final class OpenedSource: ByteSource {
 
   /// How many bytes there will be before decompression, where that is known: also of a feed that has said so.
   package var expectedByteCount: UInt64? { file.expectedByteCount }
-  /// Whether a cut would be noticed where the bytes are sent: false for an answer of a server that tells neither its
-  /// length nor its end, and is not compressed.
+  /// Whether a cut would be noticed where the bytes are sent: false for an answer that is not compressed, of a server that
+  /// says neither its length nor where it ends.
   package var provesEnd: Bool { file.provesEnd || compression != .none }
   /// Size of the file in bytes; nil for pipes.
   package var fileByteCount: UInt64? { file.byteCount }

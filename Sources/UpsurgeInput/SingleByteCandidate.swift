@@ -65,7 +65,7 @@ struct SingleByteCandidate {
   }
 }
 
-/// A character, as far as its place in a word tells whether it belongs there.
+/// A character, as far as its place in a word shows whether it belongs there.
 struct Sign: Equatable {
   enum Kind { case lower, upper, caseless, digit, common, rare, drawing, nothing }
   enum Script { case latin, other, none }

@@ -73,7 +73,7 @@ package struct TrailerPattern: Sendable, Equatable {
     }
   }
 
-  /// - Returns: the index behind the part; nil where it does not stand there.
+  /// - Returns: the index after the part; nil where it does not stand there.
   private func step(over part: Part, _ line: [UInt8], at index: Int, _ match: inout Match) -> Int? {
     if case .byte(let byte) = part { return index < line.count && line[index] == byte ? index + 1 : nil }
     let digits = line[index...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

@@ -9,7 +9,7 @@ final class TrailerSource: ByteSource {
   private let name: String
   private let window: InputWindow
   private var hasDelivered = false
-  /// Bytes in front of the trailer that were not delivered; nil until the end is known.
+  /// Bytes before the trailer that were not delivered; nil until the end is known.
   private var rest: Int?
   /// What the trailer says; nil until it was read.
   private(set) var trailer: TrailerPattern.Match?

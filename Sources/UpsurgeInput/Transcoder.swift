@@ -13,7 +13,7 @@ struct Transcoder {
     var consumed = 0
     /// Bytes of the output that were written.
     var produced = 0
-    /// The input was not UTF-16 behind what was produced.
+    /// The input was not UTF-16 after what was produced.
     var fault: Fault?
   }
 
@@ -46,7 +46,7 @@ struct Transcoder {
   /// A high surrogate whose partner has not come yet.
   private var highSurrogate: UInt16?
 
-  /// - Parameter inputOffset: where the input starts in its own stream: behind the mark.
+  /// - Parameter inputOffset: where the input starts in its own stream: after the mark.
   /// - Returns: nil for UTF-8, which needs no transcoder.
   init?(_ encoding: TextEncoding, inputOffset: UInt64) {
     switch encoding {

@@ -9,7 +9,7 @@ final class TranscodingSource: ByteSource {
   private var decodedOffset: UInt64
   /// The rest of a character that the reader's buffer was too small for.
   private var leftover: [UInt8] = []
-  /// What went wrong behind bytes that were still good, and is thrown by the next read.
+  /// What went wrong after bytes that were still good, and is thrown by the next read.
   private var failure: UpsurgeError?
   private var isFinished = false
 
@@ -87,6 +87,6 @@ extension Transcoder.Fault {
     }
     return UpsurgeError(
       .badInput, "\(SourceName.shown(name)) \(what)", position: Position(file: name, byte: decodedOffset),
-      hint: "mend the text there, or name its true encoding with \(.encoding)")
+      hint: "correct the text there, or name its true encoding with \(.encoding)")
   }
 }

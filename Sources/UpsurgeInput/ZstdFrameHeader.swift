@@ -31,7 +31,7 @@ struct ZstdFrameHeader: Equatable {
       || (first & 0xF0 == 0x50 && [0x2A, 0x4D, 0x18].starts(with: bytes.dropFirst().prefix(3)))
   }
 
-  /// Length of the header, from the byte behind the magic number.
+  /// Length of the header, from the byte after the magic number.
   static func byteCount(descriptor: UInt8) -> Int {
     leastByteCount + (isSingleSegment(descriptor) ? 0 : 1) + dictionaryFieldSize(descriptor)
       + contentFieldSize(descriptor)

@@ -20,7 +20,7 @@ package final class ZstdSource: ByteSource {
   private let start: SourceAnchor
   /// Where frames begin, as far as they were met.
   let anchors: AnchorTrail
-  /// What went wrong behind bytes that were still good, and is thrown by the next read.
+  /// What went wrong after bytes that were still good, and is thrown by the next read.
   private var failure: UpsurgeError?
 
   /// - Parameters:

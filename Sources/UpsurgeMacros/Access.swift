@@ -18,6 +18,6 @@ enum Access: Comparable {
     }
   }
 
-  /// The word in front of a declaration.
+  /// The word before a declaration.
   var modifier: String { self == .internal ? "" : "\(self) " }
 }

@@ -136,7 +136,7 @@ extension ModelProperty {
       access: max(Access(variable.modifiers), .internal), token: token)
   }
 
-  /// The type that is written: of `var a, b: Int` it stands behind the last.
+  /// The type that is written: of `var a, b: Int` it follows the last.
   private static func annotation(
     of binding: PatternBindingSyntax, in variable: VariableDeclSyntax
   ) -> TypeAnnotationSyntax? {

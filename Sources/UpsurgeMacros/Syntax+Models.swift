@@ -44,7 +44,7 @@ extension TypeSyntax {
     return text.hasPrefix("Optional<") || text.hasPrefix("Swift.Optional<")
   }
 
-  /// Whether it is written as an array or a dictionary; one of bytes is none.
+  /// Whether it is written as an array or a dictionary; one of bytes does not count.
   var isCollection: Bool {
     if let array = self.as(ArrayTypeSyntax.self) {
       return !["UInt8", "Swift.UInt8"].contains(array.element.trimmedDescription)

@@ -197,7 +197,7 @@ extension DeclSyntax {
 }
 
 extension DeclGroupSyntax {
-  /// The word that the declaration begins with, behind its modifiers.
+  /// The word that the declaration begins with, after its modifiers.
   fileprivate var introducer: TokenSyntax {
     if let declaration = self.as(ActorDeclSyntax.self) { return declaration.actorKeyword }
     if let declaration = self.as(ProtocolDeclSyntax.self) { return declaration.protocolKeyword }

@@ -29,7 +29,7 @@ public macro Table(_ name: String? = nil) = #externalMacro(module: "UpsurgeMacro
 ///     @Table struct Note { let id: Int; var timestamps: Timestamps; var attachment: Attachment? }
 ///
 /// The columns of `notes` are `id`, `createdAt`, `updatedAt`, `link` and `image`. A case whose value is a group needs a column
-/// in it that is never NULL: it is what tells the case when a row is read.
+/// in it that is never NULL: it shows the case when a row is read.
 @attached(
   extension, conformances: ColumnCoding, ColumnGroup,
   names: named(TableColumns), named(columnCount), named(define), named(encode), named(decode), named(init))

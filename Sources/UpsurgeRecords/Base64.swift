@@ -34,7 +34,7 @@ package enum Base64 {
   /// digits make three bytes, so that `output` may be where the text lies.
   /// - Parameter dropsLastBits: whether a last group may have bits that belong to no byte; else they must be 0, so that no
   ///   text loses any.
-  /// - Returns: the number of bytes; -1 for text that is none.
+  /// - Returns: the number of bytes; -1 for anything else.
   package static func decode(
     _ start: UnsafePointer<UInt8>, count: Int, into output: UnsafeMutablePointer<UInt8>,
     dropsLastBits: Bool = false

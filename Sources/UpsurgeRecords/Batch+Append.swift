@@ -29,12 +29,12 @@ extension Batch {
     min(recordCount > 0 ? records[0].number : .max, rejects.first?.position.record ?? .max)
   }
 
-  /// Number of the last record or reject; 0 where there is none.
+  /// Number of the last record or reject; 0 without one.
   package var lastNumber: UInt64 {
     max(recordCount > 0 ? records[recordCount - 1].number : 0, rejects.last?.position.record ?? 0)
   }
 
-  /// Copies the records, rejects and warnings of a batch behind those that are here; `takes` must have said yes.
+  /// Copies the records, rejects and warnings of a batch after those that are here; `takes` must have said yes.
   package mutating func append(_ next: borrowing Batch) {
     precondition(takes(next), "the batches do not go together")
     if parts.isEmpty {

@@ -66,7 +66,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
     package var sourceIndex = 0
     /// Offset of `arena[0]` in the decoded stream, in bytes.
     package var sourceOffset: UInt64 = 0
-    /// Where reading can begin again in front of the batch; nil where the parser was inside something.
+    /// Where reading can begin again before the batch; nil where the parser was inside something.
     package var restart: Restart?
   }
 
@@ -74,7 +74,7 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   package struct Growth: Sendable {
     /// Set by the parser when the first record needs a larger spill; the caller gives it and parses again.
     package var wantedSpillByteCount = 0
-    /// The part of it that is for the record itself, not for those behind it.
+    /// The part of it that is for the record itself, not for the later ones.
     package var wantedRecordByteCount = 0
     /// What the pool has allowed the batch to be larger than standard.
     package var permittedByteCount = 0
@@ -265,8 +265,8 @@ package struct Batch: ~Copyable, @unchecked Sendable {
   /// Bytes that the rejects of one batch hold, but for the last one.
   package static let rejectedByteLimit = 512 << 10
 
-  /// Leaves out the records behind the one with this number, rejected ones too.
-  /// - Returns: the number of the last one that stays; 0 when there is none.
+  /// Leaves out the records after the one with this number, rejected ones too.
+  /// - Returns: the number of the last one that stays; 0 without one.
   package mutating func trim(toRecord limit: UInt64) -> UInt64 {
     while recordCount > 0 && records[recordCount - 1].number > limit { recordCount -= 1 }
     while let number = rejects.last?.position.record, number > limit { rejects.removeLast() }

@@ -37,7 +37,7 @@ package final class BatchChannel: @unchecked Sendable {
     return true
   }
 
-  /// Takes the next batch; waits while there is none.
+  /// Takes the next batch; waits until it comes.
   /// - Returns: nil when the queue is closed and empty.
   package func receive() -> sending Batch? {
     monitor.lock()

@@ -6,10 +6,10 @@ package struct ColumnTarget: Sendable, Equatable {
     case reject
     /// A table that existed: SQLite's rules hold, and the change is counted as a warning.
     case warn
-    /// The column tells the rows of a table that existed: as `reject`, and also of a number that is only written otherwise
+    /// The column distinguishes the rows of a table that existed: as `reject`, and also of a number that is only written otherwise
     /// (`7.0`, `2.50`), because two keys would be one.
     case key
-    /// The column tells the rows of a table that this run makes: otherwise as `key`.
+    /// The column distinguishes the rows of a table that this run makes: otherwise as `key`.
     case newKey
   }
 

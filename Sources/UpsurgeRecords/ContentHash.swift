@@ -1,4 +1,4 @@
-/// XXH64 of bytes (Yann Collet's xxHash, seed 0): quick, and the same on every machine. It tells files apart that
+/// XXH64 of bytes (Yann Collet's xxHash, seed 0): quick, and the same on every machine. It shows that files differ that
 /// changed by accident; it is no protection against somebody who wants two to look alike.
 ///
 ///     32 bytes at a time go into four lanes of 8; the lanes are merged; the rest follows by 8, 4 and 1 bytes

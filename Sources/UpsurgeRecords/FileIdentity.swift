@@ -1,4 +1,4 @@
-/// What tells whether a file is the one that an earlier run has read: its size and a hash of its beginning. The time
+/// What shows whether a file is the one that an earlier run has read: its size and a hash of its beginning. The time
 /// of its last change only saves the hashing.
 package struct FileIdentity: Sendable, Equatable {
   package var byteCount: UInt64

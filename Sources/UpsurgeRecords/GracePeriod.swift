@@ -1,4 +1,4 @@
-/// Tells a cancellation that has just come from one that must be obeyed now.
+/// Distinguishes a cancellation that has just come from one that must be obeyed now.
 ///
 /// What is nearly done when a run is told to end is finished: records that are parsed are stored and committed. What takes
 /// longer than a moment is given up. Belongs to one thread.

@@ -3,7 +3,7 @@
 package enum HTMLPage {
   /// The whole page.
   /// - Parameters:
-  ///   - style: rules of this page, behind those of all.
+  ///   - style: rules of this page, after those of all.
   ///   - body: writes what is seen.
   package static func text(title: String, style: String, _ body: (inout Markup) -> Void) -> String {
     var page = Markup()
@@ -97,7 +97,7 @@ package struct HTMLBar {
     }
   }
 
-  /// With a digit behind the point.
+  /// With a digit after the point.
   private static func text(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"

@@ -21,7 +21,7 @@ package enum JSONValue: Sendable, Equatable {
     self = try reader.document()
   }
 
-  /// The member of an object; nil when there is none, or this is no object.
+  /// The member of an object; nil without one, or where this is no object.
   package subscript(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
@@ -32,13 +32,13 @@ package enum JSONValue: Sendable, Equatable {
     return nil
   }
 
-  /// The elements of an array; nil when this is none.
+  /// The elements of an array; nil for anything else.
   package var array: [JSONValue]? {
     if case .array(let values) = self { return values }
     return nil
   }
 
-  /// The texts of an array; nil when this is none, or an element is no text.
+  /// The texts of an array; nil for anything else, or where an element is no text.
   package var texts: [String]? {
     guard case .array(let values) = self else { return nil }
     let texts = values.compactMap(\.text)

@@ -4,14 +4,16 @@ import Synchronization
 /// parses at least once in so many bytes (`lookByteCount`), also inside one record.
 package final class ReadCancellation: Sendable {
   private let flag = Atomic<Bool>(false)
+  private let other: ReadCancellation?
 
   /// Parsers look after so many bytes.
   @inlinable package static var lookByteCount: Int { 256 << 10 }
 
-  package init() {}
+  /// - Parameter other: ends this one, too.
+  package init(following other: ReadCancellation? = nil) { self.other = other }
 
   /// May be called on any thread, and from a signal handler that already holds a reference.
   package func request() { flag.store(true, ordering: .relaxed) }
 
-  package var isRequested: Bool { flag.load(ordering: .relaxed) }
+  package var isRequested: Bool { flag.load(ordering: .relaxed) || other?.isRequested == true }
 }

@@ -29,7 +29,7 @@ package protocol RecordParser {
   var state: ParserState? { get }
 
   /// Makes a new parser go on where another one, with the same options, was when it gave its `state`.
-  /// - Throws: `guardRefused` when the state is none of this parser's.
+  /// - Throws: `guardRefused` when the state is not one of this parser's.
   mutating func resume(from state: ParserState) throws(UpsurgeError)
 }
 

@@ -1,4 +1,4 @@
-/// A record that cannot be stored, with all that is needed to find and mend it.
+/// A record that cannot be stored, with all that is needed to find and correct it.
 public struct Reject: Sendable, Equatable {
   /// Why, as a word that programs can test. New codes may be added.
   public struct Code: RawRepresentable, Sendable, Hashable {
@@ -7,7 +7,7 @@ public struct Reject: Sendable, Equatable {
 
     /// More or fewer fields than columns.
     public static let ragged = Code(rawValue: "ragged")
-    /// A line behind the last record that is none: a total, a count of rows.
+    /// A line after the last record that is not a record: a total, a count of rows.
     public static let footer = Code(rawValue: "footer")
     /// Text after a closing quote.
     public static let badQuote = Code(rawValue: "bad-quote")

@@ -20,7 +20,7 @@ package struct ParserState: Sendable, Equatable {
   package var line: UInt64
   /// Records that came before it, rejected ones too.
   package var recordCount: UInt64
-  /// What else the parser must know, as JSON of its own; empty in front of all that a source holds.
+  /// What else the parser must know, as separate JSON; empty before all that a source holds.
   package var details: String
 
   package init(line: UInt64 = 1, recordCount: UInt64 = 0, details: String = "") {

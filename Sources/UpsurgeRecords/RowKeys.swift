@@ -104,7 +104,7 @@ package enum RowKeys {
     }
 
     /// Goes to the next key.
-    /// - Returns: false behind the last one.
+    /// - Returns: false after the last one.
     package mutating func next() -> Bool {
       if at == bytes.count || isDamaged { return false }
       for index in parts.indices {

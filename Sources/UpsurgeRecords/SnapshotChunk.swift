@@ -1,6 +1,6 @@
 /// A stretch of whole records of a delivery, by which the same records are found in the next one.
 ///
-/// One begins where a record begins and ends behind a line end, so that its bytes are the same records wherever a record
+/// One begins where a record begins and ends after a line end, so that its bytes are the same records wherever a record
 /// may begin.
 package struct SnapshotChunk: Sendable, Equatable {
   /// Orders the chunks of a delivery; there are gaps.

@@ -2,7 +2,7 @@ extension String {
   /// The text as one word of a shell's command line: plain, in single quotes, or, where a terminal cannot show it as it
   /// is, as `$'…'` (POSIX 2024; bash, zsh, ksh).
   ///
-  /// It is taken byte by byte: to a shell, an apostrophe with an accent behind it is an apostrophe.
+  /// It is taken byte by byte: to a shell, an apostrophe with an accent after it is an apostrophe.
   package var quotedForShell: String {
     if escapedForTerminal.utf8.count != utf8.count { return quotedByEscapes }
     let isPlain = utf8.allSatisfy {

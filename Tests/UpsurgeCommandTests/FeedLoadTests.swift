@@ -240,7 +240,7 @@ struct FeedLoadTests {
     let job = LoadJob(database: path, table: "t", sources: [server.url()])
     #expect(job.run(note: { notes.add($0.text) }).exitCode == 0)
     let words =
-      "\(server.url()): the server tells neither how long it is nor where it ends, so that a broken connection may "
+      "\(server.url()): the server sends neither its length nor a mark at its end, so a broken connection may "
       + "look like its end"
     #expect(notes.all.contains(words) == (kind == "csv"), "\(notes.all)")
   }

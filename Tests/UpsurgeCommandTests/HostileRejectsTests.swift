@@ -24,7 +24,7 @@ struct HostileRejectsTests {
   }
 
   @Test(
-    "What is no file of rejects is refused, and stays as it is",
+    "What is not a file of rejected records is refused, and stays as it is",
     arguments: [
       "id,a\n1,x\n", "{\"file\":\"x\",\"raw\":\"1,x\"}\n", "\n", "[1]\n", "{\"upsurge_rejects\":2}\n",
       "{\"upsurge_rejects\":\"1\"}\n", "{\"upsurge_rejects\":1}\n", "\u{0}\n",

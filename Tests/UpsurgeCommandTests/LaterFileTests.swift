@@ -75,4 +75,24 @@ import Testing
       #expect(outcome.talk.contains("no line end after its last line") == isSaid, "\(outcome.talk)")
     }
   }
+
+  @Test(
+    "A contract that is said to be frozen holds for a new table, whose first file makes its columns",
+    arguments: ["csv", "ndjson"], [false, true])
+  func frozen(format: String, isFrozen: Bool) throws {
+    let scratch = Scratch()
+    let texts =
+      format == "csv"
+      ? ["id,a\n1,x\n", "id,a\n2,y\n", "id,a,b\n3,z,new\n"]
+      : ["{\"id\":1,\"a\":\"x\"}\n", "{\"id\":2}\n", "{\"id\":3,\"a\":\"z\",\"b\":\"new\"}\n"]
+    let files = texts.enumerated().map { scratch.write($1, to: "\($0).\(format)") }
+    let path = scratch.file("a.db")
+    let option = isFrozen ? ["--contract", "freeze"] : []
+    let outcome = try Command.run(["load", path, "t"] + files + option)
+    #expect(outcome.exitCode == (isFrozen ? 4 : 0), "\(outcome.talk)")
+    if !isFrozen { return #expect(try Database(path).rows("SELECT b FROM t WHERE id = 3") == ["'new'"]) }
+    #expect(outcome.talk.contains("2.\(format)") && outcome.talk.contains("--alter adds"), "\(outcome.talk)")
+    #expect(try Command.run(["load", path, "t"] + files.dropLast() + option).exitCode == 0)
+    #expect(try Database(path).rows("SELECT id FROM t ORDER BY id") == ["1", "2"])
+  }
 }

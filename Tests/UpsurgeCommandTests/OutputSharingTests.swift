@@ -167,7 +167,7 @@ struct OutputSharingTests {
       ])
   }
 
-  @Test("A run does not go on in a file that is no file of rejects any more, and says what helps")
+  @Test("A run does not go on in a file that is no longer a file of rejected records, and says what helps")
   func foreign() throws {
     let source = scratch.write("id,b\n1,x\n2,y\n3\n4,z\n5\n", to: "a.csv")
     let rejects = scratch.file("bad.ndjson")
@@ -177,7 +177,7 @@ struct OutputSharingTests {
     #expect(try Command.run(arguments + ["--max-rejects", "1"]).exitCode == 3)
     _ = scratch.write("precious\n", to: "bad.ndjson")
     let refused = try Command.run(arguments)
-    #expect(refused.talk.contains("is no file of rejects any more") && refused.talk.contains("move it away"))
+    #expect(refused.talk.contains("is no longer a file of rejected records") && refused.talk.contains("move it away"))
     #expect(try text(rejects) == "precious\n")
     unlink(rejects)
     #expect(try Command.run(arguments).exitCode == 2)

@@ -88,7 +88,7 @@ struct TranscodingSourceTests {
           delivery.error?.description
             == "a.csv holds half a surrogate pair (\(unit)) at byte \(rawOffset) of the UTF-16 text, which stands "
             + "for no character\n  at a.csv, byte \(good.count)\n"
-            + "  fix: mend the text there, or name its true encoding with --encoding")
+            + "  fix: correct the text there, or name its true encoding with --encoding")
       }
     }
   }

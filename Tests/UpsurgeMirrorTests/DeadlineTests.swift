@@ -193,7 +193,7 @@ import Upsurge
     try database.rows("COMMIT")
     #expect(same.tables[0].unchangedSince != nil)
     let note = notes.first { $0.contains("could not be noted") } ?? ""
-    #expect(note.hasSuffix("; upsurge status tells of the one before it"), "\(notes)")
+    #expect(note.hasSuffix("; upsurge status shows the one before it"), "\(notes)")
     #expect(run(job).summary.ledger.read == 0)
   }
 

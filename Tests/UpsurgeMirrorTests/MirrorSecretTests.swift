@@ -160,7 +160,7 @@ import Upsurge
     #expect(other.summary.ledger.swept == 2)
     #expect(
       other.warnings == [
-        "table feed: what ${…} stands for in its source is not what it was, so all of it is read; if that is another feed "
+        "table feed: the value of ${…} in its source has changed, so all of it is read; if that is another feed "
           + "and no new password, rows of the former one are swept, as far as the guards allow"
       ])
     // From now on that is what is known.

@@ -136,7 +136,7 @@ import Upsurge
       #expect(refused.exitCode == 4)
       #expect(
         refused.tables[0].error?.message
-          == "the feed of table feed is not what it was: headers (other x-account)")
+          == "the feed of table feed has changed: headers (other x-account)")
       #expect(try database.rows("SELECT count(*) FROM feed") == ["100"])
     }
     job.tables[0].headers["x-account"] = "2"

@@ -420,9 +420,9 @@ import Testing
       await #expect(throws: UpsurgeError.self) { try await database.count(query) }
     }
     #expect(try await database.count(Measure.where { $0.mask.isIn([1, nil]) }) == 5_000)
-    // Nor is a number that is none.
+    // Nor is NaN.
     let error = #expect(throws: UpsurgeError.self) { try Double.storedValue(.nan) }
-    #expect(error?.message == "a number that is none (NaN) cannot be stored: SQLite has NULL for it")
+    #expect(error?.message == "NaN, which is not a number, cannot be stored: SQLite has NULL for it")
     #expect(throws: UpsurgeError.self) { try Float.storedValue(.nan) }
     #expect(try Double.storedValue(-.infinity) == .real(-.infinity))
   }

@@ -79,6 +79,6 @@ import Testing
     let error = #expect(throws: UpsurgeError.self) {
       try Date.storedValue(Date(timeIntervalSince1970: .nan))
     }
-    #expect(error?.message == "a date nan seconds from 1970 is none that its column can hold")
+    #expect(error?.message == "the column cannot hold a date nan seconds from 1970")
   }
 }

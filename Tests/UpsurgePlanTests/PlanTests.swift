@@ -89,6 +89,7 @@ import UpsurgeRecords
         "CREATE TABLE t(a PRIMARY KEY, b UNIQUE)", ["a", "b"], ["a", "b"], nil,
         "table t has no PRIMARY KEY or UNIQUE index on (a, b); its keys are: PRIMARY KEY (a); UNIQUE (b)\n"
           + "  fix: --create-key makes it: CREATE UNIQUE INDEX \"t_a_b_key\" ON \"t\" (\"a\", \"b\")"
+          + "; where records share a PRIMARY KEY (a), load into another table"
       ),
       (
         "CREATE TABLE t(a PRIMARY KEY, b UNIQUE)", ["a", "b"], ["c"], nil,

@@ -20,8 +20,9 @@ enum Server {
   }
 
   /// The URL of a database that only this test uses.
-  static func freshURL() throws -> String {
-    let server = try PostgresServer.shared()
+  /// - Parameter server: nil is the one that tests share.
+  static func freshURL(on server: PostgresServer? = nil) throws -> String {
+    let server = try server ?? PostgresServer.shared()
     let name = "test_\(count.add(1, ordering: .relaxed).newValue)"
     try connect(server.url()).run("CREATE DATABASE \(name)")
     return server.url(database: name)

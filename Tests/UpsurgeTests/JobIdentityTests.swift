@@ -207,7 +207,7 @@ struct JobIdentityTests {
     rows[7_649] = String(rows[7_649].dropLast()) + ";"
     let second = run(.reject)
     #expect(second.exitCode == 4, "\(second.ledger)")
-    #expect(second.error?.message.contains("a.csv has changed in front of line") == true)
+    #expect(second.error?.message.contains("a.csv has changed before line") == true)
     #expect(try ids().count == 7_899 - 7_899 % 100)
   }
 

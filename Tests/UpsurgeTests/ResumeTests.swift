@@ -186,11 +186,11 @@ struct ResumeTests {
       $0.table.contract = .evolve
     }
     #expect(refused.exitCode == 4)
-    #expect(refused.error?.message.contains("--rename, --contract are not what they were") == true)
+    #expect(refused.error?.message.contains("--rename, --contract have changed") == true)
     // As terms, so that a job file's reader sees its keys.
     #expect(refused.error?.said.terms.isSuperset(of: [.rename, .contract]) == true)
     let one = load(source) { $0.table.contract = .evolve }
-    #expect(one.error?.message.hasSuffix("--contract is not what it was") == true, "\(one.error?.message ?? "none")")
+    #expect(one.error?.message.hasSuffix("--contract has changed") == true, "\(one.error?.message ?? "none")")
     #expect(try ids().count == 6)
   }
 

@@ -21,6 +21,9 @@
 /* Loads libpq, once. Returns NULL, or why it cannot be used. May be called on any thread, before all others here. */
 const char *upsurge_pq_load(void);
 
+/* PQlibVersion: 150018 for 15.18. */
+int upsurge_pq_library_version(void);
+
 /* Each of the others is the function of libpq of its name: PQconnectStartParams is upsurge_pq_connect_start, and so on. */
 
 /* NULL-terminated keywords and values; `expand` reads a URL or a string of settings where `dbname` has one. */

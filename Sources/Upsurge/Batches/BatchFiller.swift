@@ -12,7 +12,7 @@ package struct BatchFiller {
   private let cancellation: ReadCancellation?
   /// Seconds spent waiting for a free batch.
   package private(set) var waitSeconds = 0.0
-  /// Bytes behind the last record that the parser was done with, where a stream has ended that is not whole.
+  /// Bytes after the last record that the parser was done with, where a stream has ended that is not whole.
   package private(set) var leftByteCount = 0
 
   package init(
@@ -49,7 +49,7 @@ package struct BatchFiller {
       do throws(UpsurgeError) {
         try parser.parse(&batch, isFinal: intake.isAtEnd && isWhole() && intake.error == nil)
       } catch {
-        // Whoever stopped in front of the fault does not hear of it.
+        // Whoever stopped before the fault does not hear of it.
         if !handOn(batch, emit: emit) { return }
         throw intake.error ?? error
       }
@@ -134,7 +134,7 @@ package struct BatchFiller {
 
   private var isCancelled: Bool { cancellation?.isRequested ?? false }
 
-  /// Where reading can begin again in front of a batch that begins at `byte`.
+  /// Where reading can begin again before a batch that begins at `byte`.
   private func restart<Parser: RecordParser>(
     of parser: borrowing Parser, at byte: UInt64, _ anchor: (UInt64) -> SourceAnchor
   ) -> Restart? {
@@ -149,7 +149,7 @@ package struct BatchFiller {
     return batch
   }
 
-  /// Twice as much; large arenas grow in smaller steps, because what is read behind a large record has to be carried
+  /// Twice as much; large arenas grow in smaller steps, because what is read after a large record has to be carried
   /// on while that is written.
   private func nextCapacity(after capacity: Int) -> Int {
     min(capacity < recordByteLimit / 4 ? capacity * 2 : capacity + recordByteLimit / 8, recordByteLimit)

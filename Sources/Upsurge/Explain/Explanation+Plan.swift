@@ -180,7 +180,7 @@ extension Explanation {
       lines.append(
         Line(
           "delete when", "\(tombstone.column) = \(tombstone.value)",
-          because: "such records delete their row, or are ignored where there is none"))
+          because: "such records delete their row, or are ignored if there is no such row"))
     }
     return lines
   }

@@ -2,32 +2,34 @@
 ///
 ///     mode       upsert: a key was given
 ///     key        PRIMARY KEY (id): it is the key on the columns of --key
-struct Explanation {
+package struct Explanation {
   /// One decision of the plan.
-  struct Line {
+  package struct Line {
     var title: String
     var decision: String
     /// Why, or what follows from it; empty where nothing is to be said.
     var reason: Wording
 
-    init(_ title: String, _ decision: String, because reason: Wording = "") {
+    package init(_ title: String, _ decision: String, because reason: Wording = "") {
       self.title = title
       self.decision = decision
       self.reason = reason
     }
 
     @_disfavoredOverload
-    init(_ title: String, _ decision: String, because reason: String) {
+    package init(_ title: String, _ decision: String, because reason: String) {
       self.init(title, decision, because: Wording(reason))
     }
   }
 
-  var lines: [Line] = []
+  package var lines: [Line] = []
   /// Statements with what they are for.
-  var statements: [(title: String, sql: String)] = []
+  package var statements: [(title: String, sql: String)] = []
+
+  package init() {}
 
   /// The text for a person, each line with its end; names of the schema with their control characters made visible.
-  var text: String {
+  package var text: String {
     let width = lines.map(\.title.count).max() ?? 0
     var text = ""
     for line in lines {

@@ -1,10 +1,10 @@
 import UpsurgeInput
 import UpsurgeSQLite
 
-/// What a delivery tells of its feed while it is read, and whether it is still the feed that it was.
+/// What a delivery says of its feed while it is read, and whether it is still the feed that it was.
 ///
 /// A header says what the fields are before the first record. Of JSON, and of a delivery of several files, that is known at
-/// its end only, in front of the commit.
+/// its end only, before the commit.
 package final class DeliveredFeed: Sendable {
   private struct State {
     var shape: FeedShape?
@@ -21,7 +21,7 @@ package final class DeliveredFeed: Sendable {
   /// How the delivery has to be read once more.
   package enum Reread: Sendable, Equatable {
     case none
-    /// From its first record: the load has gone on behind a commit, and only all of it says whether fields are gone.
+    /// From its first record: the load has gone on after a commit, and only all of it says whether fields are gone.
     case all
     /// With these columns as NULL.
     case nulling([String])

@@ -68,8 +68,8 @@ public struct Importer: Sendable {
     await run { _ in }
   }
 
-  /// Imports everything, and tells what happens meanwhile. An iteration that ends early ends the import at a commit. Of one
-  /// that falls behind, only the newest 1,024 events are kept; the last one is never lost.
+  /// Imports everything, and reports what happens meanwhile. An iteration that ends early ends the import at a commit. Of one
+  /// that is too slow, only the newest 1,024 events are kept; the last one is never lost.
   public func events() -> AsyncStream<Event> {
     let (stream, events) = AsyncStream.makeStream(
       of: Event.self, bufferingPolicy: .bufferingNewest(Self.keptEventCount))

@@ -80,7 +80,7 @@ extension DatabaseDescription.Column {
 }
 
 extension DatabaseDescription.Key {
-  fileprivate func write(to text: inout JSONText) {
+  func write(to text: inout JSONText) {
     text.beginObject()
     text.key("kind")
     text.string(kind)
@@ -94,7 +94,7 @@ extension DatabaseDescription.Key {
 }
 
 extension DatabaseDescription.Index {
-  fileprivate func write(to text: inout JSONText) {
+  func write(to text: inout JSONText) {
     text.beginObject()
     text.key("name")
     text.string(name)
@@ -107,7 +107,7 @@ extension DatabaseDescription.Index {
 }
 
 extension DatabaseDescription.ForeignKey {
-  fileprivate func write(to text: inout JSONText) {
+  func write(to text: inout JSONText) {
     text.beginObject()
     text.names("columns", columns)
     text.key("parent")
@@ -141,7 +141,7 @@ extension DatabaseDescription.View {
 }
 
 extension JSONText {
-  fileprivate mutating func list<Element>(
+  mutating func list<Element>(
     _ name: String, _ elements: [Element], _ write: (inout JSONText, Element) -> Void
   ) {
     key(name)
@@ -150,16 +150,16 @@ extension JSONText {
     endArray()
   }
 
-  fileprivate mutating func names(_ name: String, _ names: [String]) {
+  mutating func names(_ name: String, _ names: [String]) {
     list(name, names) { text, name in text.string(name) }
   }
 
-  fileprivate mutating func flag(_ name: String, _ value: Bool) {
+  mutating func flag(_ name: String, _ value: Bool) {
     key(name)
     bool(value)
   }
 
-  fileprivate mutating func optional(_ name: String, _ value: String?) {
+  mutating func optional(_ name: String, _ value: String?) {
     key(name)
     if let value { string(value) } else { null() }
   }

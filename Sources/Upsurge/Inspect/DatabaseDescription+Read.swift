@@ -160,8 +160,28 @@ extension DatabaseDescription.Key {
     let names = key.parts.map { part in
       part.column.map(Self.listed) ?? part.expression ?? "an expression"
     }
-    option = Wording.option(.key, Self.shellWord(names.joined(separator: ",")))
-    if let predicate { option += " " + Wording.option(.keyWhere, Self.shellWord(predicate)) }
+    option = Self.option(names, predicate)
+  }
+
+  /// A key of another database.
+  /// - Parameters:
+  ///   - kind: `PRIMARY KEY`, `UNIQUE` or `UNIQUE INDEX`.
+  ///   - indexName: of an index that is not one of a constraint.
+  ///   - parts: columns, and SQL.
+  ///   - predicate: the WHERE of a partial index.
+  package init(
+    kind: String, indexName: String?, parts: [(name: String, isColumn: Bool)], predicate: String?
+  ) {
+    (self.kind, self.indexName, self.predicate) = (kind, indexName, predicate)
+    self.parts = parts.map(\.name)
+    option = Self.option(parts.map { $0.isColumn ? Self.listed($0.name) : $0.name }, predicate)
+  }
+
+  /// The options of a load that mean the key, as a shell takes them.
+  private static func option(_ names: [String], _ predicate: String?) -> String {
+    let option = Wording.option(.key, shellWord(names.joined(separator: ",")))
+    guard let predicate else { return option }
+    return option + " " + Wording.option(.keyWhere, shellWord(predicate))
   }
 
   /// A name as lists of names take it: in double quotes where it holds what means something there.

@@ -71,6 +71,10 @@ public struct DatabaseDescription: Sendable {
     public var parts: [String]
     public var isPartial: Bool
     public var sql: String
+
+    package init(name: String, parts: [String], isPartial: Bool, sql: String) {
+      (self.name, self.parts, self.isPartial, self.sql) = (name, parts, isPartial, sql)
+    }
   }
 
   public struct ForeignKey: Sendable {
@@ -78,6 +82,10 @@ public struct DatabaseDescription: Sendable {
     public var parentTable: String
     /// The PRIMARY KEY of the parent where the schema names none.
     public var parentColumns: [String]
+
+    package init(columns: [String], parentTable: String, parentColumns: [String]) {
+      (self.columns, self.parentTable, self.parentColumns) = (columns, parentTable, parentColumns)
+    }
   }
 
   public struct Trigger: Sendable {

@@ -2,11 +2,12 @@
 ///
 ///     let summary = try MigrateKeys(database: "app.db", tables: ["lists", "reminders"]).run()
 ///
-/// All columns that refer to these keys by a declared foreign key follow, in whatever table; integers elsewhere stay. Indexes, triggers
-/// and full-text tables are made again. It is one transaction, behind which no reference is broken. A table whose key is no integer any more stays as it is: a second run does nothing.
+/// All columns that refer to these keys by a declared foreign key follow, in whatever table; integers elsewhere stay. Indexes,
+/// triggers and full-text tables are made again. It is one transaction, after which no reference is broken. A table whose key is
+/// no integer any more stays as it is: a second run does nothing.
 ///
 /// Full-text tables find rows by their rowid, which SQLite does not promise to keep in a VACUUM where no column is another name of it:
-/// rebuild them behind one.
+/// rebuild them after one.
 public struct MigrateKeys: Sendable {
   /// Path of the SQLite database.
   public var database: String
@@ -27,8 +28,9 @@ public struct MigrateKeys: Sendable {
   /// - Parameters:
   ///   - control: shows the progress to any thread.
   ///   - note: is told the name of each table as it is begun.
-  /// - Throws: `usage` for a table that is missing, or whose key is not one integer column; `guardRefused` where references are broken, a
-  ///   feed mirrors the table, or a load into it is at work or ended early; `unreadableInput`, `databaseBusy`, `database`. Nothing has changed then.
+  /// - Throws: `usage` for a table that is missing, or whose key is not one integer column. `guardRefused` where references are
+  ///   broken, a feed mirrors the table, or a load into it is at work or ended early. `unreadableInput`, `databaseBusy`,
+  ///   `database`. Nothing has changed then.
   public func run(
     control: RunControl = RunControl(), note: (String) -> Void = { _ in }
   ) throws(UpsurgeError) -> KeyMigrationSummary {

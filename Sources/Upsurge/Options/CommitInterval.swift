@@ -1,7 +1,7 @@
 /// How much a transaction holds: `100000` records, `64MiB` of input, or what comes in `500ms`, `2s`, `1min`.
 ///
 /// Records are counted exactly, but for those that are stored in the order of their key: a transaction holds at most so
-/// many of them. Bytes and time are looked at behind each batch.
+/// many of them. Bytes and time are looked at after each batch.
 public enum CommitInterval: Sendable, Hashable, CustomStringConvertible, ExpressibleByIntegerLiteral {
   /// 100,000 records; as many as `--memory` and `--wal-limit` let be sorted where keys arrive in no order.
   case auto

@@ -11,8 +11,14 @@ package final class DatabaseSnapshots: @unchecked Sendable {
   private let monitor = Monitor()
   /// The tables that still are to read each shared database, by its place.
   private var readers: [String: Set<String>] = [:]
-  private var idle: [String: Connection] = [:]
+  private var idle: [String: Held] = [:]
   private var taken: Set<String> = []
+
+  /// A database in the state that it was first read in.
+  private enum Held {
+    case file(Connection)
+    case server(any RowSnapshot)
+  }
 
   /// So long a reader that was stopped may take to end.
   private static let patienceMilliseconds = 10_000
@@ -34,7 +40,11 @@ package final class DatabaseSnapshots: @unchecked Sendable {
 
   /// However its path is spelled; nil for what is no database.
   private static func place(_ source: Source) -> String? {
-    if case .database(_, let rows?) = source.opening { SourceName.place(of: rows.path) } else { nil }
+    switch source.opening {
+    case .database(_, let rows?): SourceName.place(of: rows.path)
+    case .server(_, let rows?): rows.url
+    default: nil
+    }
   }
 
   /// A connection to a shared database, in its transaction where it has begun; `giveBack` when all was read.
@@ -43,25 +53,62 @@ package final class DatabaseSnapshots: @unchecked Sendable {
     let place = SourceName.place(of: path)
     monitor.lock()
     defer { monitor.unlock() }
-    if readers[place] == nil { return nil }
-    let end = MonotonicClock.seconds + Double(Self.patienceMilliseconds) / 1_000
-    while taken.contains(place) {
-      guard MonotonicClock.seconds < end, monitor.wait(milliseconds: Self.patienceMilliseconds) else {
-        throw UpsurgeError(.usage, "\(path.escapedForTerminal) is read twice at the same time")
-      }
+    guard try waitFor(place, shown: path) else { return nil }
+    let connection: Connection
+    if case .file(let known) = idle.removeValue(forKey: place) {
+      known.moveToCurrentThread()
+      connection = known
+    } else {
+      connection = try Connection.looking(at: path)
     }
-    let known = idle.removeValue(forKey: place)
-    known?.moveToCurrentThread()
-    let connection = if let known { known } else { try Connection.looking(at: path) }
     taken.insert(place)
     return connection
   }
 
+  /// This is the same of a server's database.
+  func take(
+    _ source: ServerSource, from server: any RowServer, _ cancellation: ReadCancellation
+  ) throws(UpsurgeError) -> (any RowSnapshot)? {
+    monitor.lock()
+    defer { monitor.unlock() }
+    guard try waitFor(source.url, shown: SourceName.redactedURL(source.url)) else { return nil }
+    let snapshot: any RowSnapshot
+    if case .server(let known) = idle.removeValue(forKey: source.url) {
+      known.follow(cancellation)
+      snapshot = known
+    } else {
+      snapshot = try server.connect(to: source, cancellation: cancellation)
+    }
+    taken.insert(source.url)
+    return snapshot
+  }
+
+  /// Waits until nobody else reads a shared database; the lock is held.
+  /// - Returns: false where it is not shared.
+  private func waitFor(_ place: String, shown: String) throws(UpsurgeError) -> Bool {
+    if readers[place] == nil { return false }
+    let end = MonotonicClock.seconds + Double(Self.patienceMilliseconds) / 1_000
+    while taken.contains(place) {
+      guard MonotonicClock.seconds < end, monitor.wait(milliseconds: Self.patienceMilliseconds) else {
+        throw UpsurgeError(.usage, "\(shown.escapedForTerminal) is read twice at the same time")
+      }
+    }
+    return true
+  }
+
   /// - Parameter connection: as `take` gave it; no statement of it is left.
   func giveBack(_ connection: Connection, _ path: String) {
-    let place = SourceName.place(of: path)
+    giveBack(.file(connection), SourceName.place(of: path))
+  }
+
+  /// - Parameter snapshot: as `take` gave it.
+  func giveBack(_ snapshot: any RowSnapshot, _ source: ServerSource) {
+    giveBack(snapshot.isUsable ? .server(snapshot) : nil, source.url)
+  }
+
+  private func giveBack(_ held: Held?, _ place: String) {
     monitor.lock()
-    if readers[place] != nil { idle[place] = connection }
+    if readers[place] != nil { idle[place] = held }
     taken.remove(place)
     monitor.notifyAll()
     monitor.unlock()

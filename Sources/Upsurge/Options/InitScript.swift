@@ -13,7 +13,7 @@ struct InitScript {
     self.parts = parts
   }
 
-  /// Tells other SQL from this; nil where there is none.
+  /// Distinguishes other SQL from this; nil without any.
   var hash: String? {
     if parts.isEmpty { return nil }
     var bytes: [UInt8] = []
@@ -29,7 +29,7 @@ struct InitScript {
   private static func read(_ path: String) throws(UpsurgeError) -> String {
     if Source(path).isFeed {
       throw UpsurgeError(
-        .usage, "\(.initScript) takes a file, and \(SourceName.shown(path)) is none",
+        .usage, "\(.initScript) takes a file, which \(SourceName.shown(path)) is not",
         hint: "store the script in a file first")
     }
     let source = try FileSource(name: path)

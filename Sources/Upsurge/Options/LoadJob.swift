@@ -1,5 +1,10 @@
 import UpsurgeState
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// One load of records into one table: what `upsurge load` does.
 ///
@@ -11,7 +16,7 @@ import UpsurgeState
 ///
 /// Two threads work while `run` waits: one reads, decompresses and parses, one owns the database connection.
 public struct LoadJob: Sendable {
-  /// Path of the SQLite database.
+  /// Path of the SQLite database, or the name of one that a registered store takes: `postgres://host/database`.
   public var database: String
   public var table: String
   /// Files, globs, URLs (`https://…`), commands (`exec:COMMAND`), or `-` for standard input, in the order in which they
@@ -32,6 +37,20 @@ public struct LoadJob: Sendable {
   @_disfavoredOverload
   public init(database: String, table: String, sources: [String], options: LoadOptions = LoadOptions()) {
     self.init(database: database, table: table, sources: sources.map { Source($0) }, options: options)
+  }
+
+  /// The database as it may be shown and stored: the URL of a server without its password.
+  package var shownDatabase: String { SourceName.redacted(database) }
+
+  /// The file beside which sources wait that are read ahead: the database, or one in the folder for temporary files.
+  var spoolNeighbour: String {
+    if StoreRegistry.provider(of: database) == nil { return database }
+    return (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/upsurge"
+  }
+
+  /// One name for the database however it was spelled, without its password.
+  var databasePlace: String {
+    StoreRegistry.provider(of: database) == nil ? SourceName.place(of: database) : shownDatabase
   }
 
   /// The sources without what the options hide besides.

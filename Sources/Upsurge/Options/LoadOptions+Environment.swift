@@ -28,6 +28,8 @@ extension LoadOptions {
     /// Rows in a statement at most; nil is the writer's choice.
     package var rowsPerStatement: Int?
     package var directLimits = DirectLimits()
+    /// Whether a new table has its key before its rows, where a store would make it after them.
+    package var makesKeyFirst = false
     package var chunkSizes = SnapshotChunk.Sizes()
 
     package init() {}

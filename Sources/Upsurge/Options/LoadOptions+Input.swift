@@ -22,7 +22,7 @@ extension LoadOptions {
     public var duplicateKeys: JSONDialect.DuplicateKeys = .lastWins
     /// At most so many records are read, rejected ones included.
     public var recordLimit: UInt64?
-    /// A compressed source may become so many times larger, behind its first 64 MiB; nil is no bound.
+    /// A compressed source may become so many times larger, after its first 64 MiB; nil is no bound.
     public var maximumRatio: Double? = 10_000
 
     public init() {}

@@ -23,7 +23,7 @@ extension LoadOptions {
   }
 
   /// The options that cannot apply where no key says which row a record is about.
-  var optionsOfKeys: [Wording] {
+  package var optionsOfKeys: [Wording] {
     rules.merge.options() + (rules.nullKeys == .insert ? ["\(.nullKeys, "insert")"] : [])
   }
 
@@ -68,7 +68,7 @@ extension Merge {
 extension LoadOptions {
   /// What a person can do when more records are rejected than `--max-rejects` bears; a limit by count also ends a dry
   /// run, and a dry run would overwrite the file of an earlier part.
-  var rejectLimitHint: Wording {
+  package var rejectLimitHint: Wording {
     let raise: Wording = "raise \(.maxRejects) to allow more"
     if output.dryRun != nil { return rejects.path == nil ? raise + "; \(.rejects, "FILE") keeps them" : raise }
     let file: Wording = rejects.path == nil ? "\(.rejects, "FILE")" : "another file for \(.rejects)"

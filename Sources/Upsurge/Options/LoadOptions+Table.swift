@@ -17,6 +17,8 @@ extension LoadOptions {
     public var isStrict = false
     /// What becomes of records with columns that an existing table lacks.
     public var contract = SchemaContract.freeze
+    /// Whether that was asked for, and is no default: then also a new table has no columns but those of its first file.
+    package var freezesNewTables = false
     /// How text becomes a BLOB in columns declared BLOB; `nil` stores the text.
     public var blobEncoding: BlobEncoding?
     /// Where the files that records name must be; `nil` is the folder of the input file.

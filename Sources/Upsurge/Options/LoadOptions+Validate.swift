@@ -15,7 +15,7 @@ extension LoadOptions {
   private func validateResume() throws(UpsurgeError) {
     let reason: Wording? =
       output.dryRun != nil
-      ? "\(.dryRun) leaves nothing behind"
+      ? "\(.dryRun) keeps nothing"
       : transaction.durability == .off ? "\(.durability, "off") keeps no record" : nil
     guard let reason else { return }
     if transaction.resume == .require {

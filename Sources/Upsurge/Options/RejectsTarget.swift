@@ -10,7 +10,7 @@ public enum RejectsTarget: Sendable, Equatable {
   public init(text: String) { self = text == "table" ? .table : .file(text) }
 
   /// One text for the target, however it was spelled: `table`, the path from the root, or a stream as it was given.
-  var place: String {
+  package var place: String {
     switch self {
     case .table: "table"
     case .file(let path):

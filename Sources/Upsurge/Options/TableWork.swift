@@ -14,8 +14,9 @@ public enum ForeignKeyPolicy: String, Sendable, CaseIterable {
   /// At the commit, so that a parent may come later in the same transaction.
   ///
   /// A record whose parent never comes is a reject, and its row becomes what it was. That cannot be where the table has
-  /// triggers (other than those that keep an FTS5 table in step), or where rows of any table refer to it with CASCADE, SET NULL or SET DEFAULT: the run then ends at the
-  /// first such record, as it does at the commit where a row was deleted to which others still refer.
+  /// triggers, other than those that keep an FTS5 table in step. Nor can it be where rows of any table refer to it with
+  /// CASCADE, SET NULL or SET DEFAULT. The run then ends at the first such record, as it does at the commit where a row was
+  /// deleted to which others still refer.
   case deferred
 }
 

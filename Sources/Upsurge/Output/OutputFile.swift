@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// A file that tells what a run has committed: what belongs to a transaction that is rolled back is cut off again.
+/// A file that says what a run has committed: what belongs to a transaction that is rolled back is cut off again.
 ///
 /// `-` is standard output, from which nothing can be taken back, as from any pipe or device: there the bytes wait in a
 /// temporary file, which has no name, until `keep`.
@@ -123,7 +123,7 @@ final class OutputFile {
     if buffer.count >= 64 << 10 { try flush() }
   }
 
-  /// Puts what was appended so far on the disk, in front of the commit that it belongs to.
+  /// Puts what was appended so far on the disk, before the commit that it belongs to.
   /// - Returns: the file's length; nil for standard output.
   /// - Throws: `cannotCreate` when the disk refuses.
   @discardableResult
@@ -196,7 +196,7 @@ final class OutputFile {
     set { if held == nil { writtenCount = newValue } else { heldCount = newValue } }
   }
 
-  /// Forgets what was appended behind a place.
+  /// Forgets what was appended after a place.
   func takeBack(to mark: Mark) throws(UpsurgeError) {
     if mark.offset >= openCount {
       buffer.removeLast(buffer.count - Int(mark.offset - openCount))

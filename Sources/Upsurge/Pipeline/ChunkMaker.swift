@@ -62,7 +62,7 @@ struct ChunkMaker {
 
   /// Ends the last chunk of a stretch that was read.
   /// - Parameters:
-  ///   - byte: the offset behind it.
+  ///   - byte: the offset after it.
   ///   - line: the line that begins there.
   mutating func end(at byte: UInt64, line: UInt64, to done: inout [DeliveryChunks.Made]) {
     guard isOpen else { return }

@@ -29,9 +29,9 @@ struct ChunkReading {
     isForgetting = true
   }
 
-  /// Ends a stretch that was read, and takes the parser behind the known chunks that come next.
+  /// Ends a stretch that was read, and takes the parser past the known chunks that come next.
   /// - Parameters:
-  ///   - byte: the offset behind the stretch.
+  ///   - byte: the offset after the stretch.
   ///   - leftByteCount: bytes that the parser has not taken, as their record goes on.
   /// - Returns: whether there is more to read.
   mutating func goOn<Parser: RecordParser>(

@@ -1,12 +1,12 @@
-/// Files that are read by one thread and stored in one transaction, each as a load of its own: with its ledger, its rejects,
-/// its guards and its run. For many small files, of which a connection, two threads and a commit each would cost many times
-/// what their records do.
+/// Files that are read by one thread and stored in one transaction, each as a separate load: with its ledger, its rejects,
+/// its guards and its run. It is for many small files. A connection, two threads and a commit for each would cost many
+/// times what their records do.
 ///
 ///     reading thread   file 1, file 2, file 3, ...
 ///     writing thread   BEGIN   store 1, sweep   store 2, sweep   ...   COMMIT
 ///
 /// It is all or nothing. Where one of them fails, is refused by a guard, or has other columns than those before it, nothing is
-/// stored and nothing is said: each file then needs a load of its own, which tells what there is to tell.
+/// stored and nothing is said. Each file then needs a separate load, which says what there is to say.
 package final class FileLoads: Sendable {
   private let lead: LoadRun
   private let loads: [LoadRun]
@@ -166,7 +166,7 @@ package final class FileLoads: Sendable {
     }
   }
 
-  /// Ends a load behind its last record.
+  /// Ends a load after its last record.
   private func end(_ part: LoadGroup.Part, in group: LoadGroup) throws(UpsurgeError) {
     // So that a file without records has its run, too.
     try part.writer.begin()

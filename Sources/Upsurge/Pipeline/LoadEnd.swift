@@ -14,6 +14,8 @@ enum StartOver: Sendable {
   case chunksUnfit
   /// The earlier run of the job cannot go on, as its input is not what it was.
   case inputChanged(RunStart)
+  /// A key has come twice in a table that was to get it after its rows.
+  case keyComesTwice
   /// The connection to the store has broken: the run goes back to what stands there.
   /// - tries: how often it has done so without another commit.
   case wentBack(RunStart, tries: Int)
@@ -23,6 +25,10 @@ enum StartOver: Sendable {
   func job(insteadOf job: LoadJob) -> LoadJob {
     switch self {
     case .inputChanged, .wentBack: return job
+    case .keyComesTwice:
+      var job = job
+      job.options.tuning.makesKeyFirst = true
+      return job
     case .packedInVain, .chunksUnfit: break
     }
     var job = job
@@ -35,7 +41,7 @@ enum StartOver: Sendable {
   var start: RunStart? {
     switch self {
     case .inputChanged(let start), .wentBack(let start, _): start
-    case .packedInVain, .chunksUnfit: nil
+    case .packedInVain, .chunksUnfit, .keyComesTwice: nil
     }
   }
 

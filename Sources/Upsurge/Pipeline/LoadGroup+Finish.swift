@@ -2,7 +2,7 @@ extension LoadGroup {
   /// A table of the group, and what is known of it beside its loads.
   package typealias Table = OrphanRecords.Table
 
-  /// What was done behind the loads.
+  /// What was done after the loads.
   package struct Outcome {
     /// Why nothing of the group is committed; nil where all is.
     package var error: UpsurgeError?

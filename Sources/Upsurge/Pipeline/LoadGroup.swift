@@ -6,7 +6,7 @@
 
 /// Loads that share one transaction, one after the other, so that all of them become visible at once.
 ///
-///     load     reader and writer as ever; the writer ends behind its last record, and the transaction stays open
+///     load     reader and writer as usual; the writer ends after its last record, and the transaction stays open
 ///     finish   records that wait for others are stored, rows that are gone are swept, and all of it is committed
 ///
 /// A load that fails takes back only itself; whether the others go on is for the caller to say. The connection goes from
@@ -130,12 +130,12 @@ package final class LoadGroup: @unchecked Sendable {
     return true
   }
 
-  /// Tells loads what has become of them.
+  /// Informs loads what has become of them.
   func tell(_ runs: [LoadRun]) {
     for (load, run) in ended where runs.contains(where: { $0 === run }) { load.end(run, nil) }
   }
 
-  /// Tells each load what has become of it, and forgets them.
+  /// Informs each load what has become of it, and forgets them.
   func tellAll() {
     for (load, run) in ended { load.end(run, parts.first { $0.run === run }?.ending) }
     ended = []

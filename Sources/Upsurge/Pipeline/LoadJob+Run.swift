@@ -9,7 +9,7 @@ extension LoadJob {
   ///   - note: is told what people want to know, on any thread.
   ///   - tick: is called on the calling thread about ten times a second.
   ///   - report: is given the summary at the end, before the run is forgotten: when the process ends before that, the
-  ///     same job tells the ledger again instead of loading twice. False says that nobody has seen it.
+  ///     same job reports the ledger again instead of loading twice. False says that nobody has seen it.
   /// - Returns: what happened. A failure is the summary's `error`; `exitCode` says it as the command would.
   public func run(
     control: RunControl = RunControl(),
@@ -28,7 +28,7 @@ extension LoadJob {
     control: RunControl, in group: LoadGroup? = nil, note: @escaping @Sendable (RunNote) -> Void,
     tick: (RunControl.Progress) -> Void
   ) -> EndedLoad {
-    runToEnd(control: control, in: group, into: nil, note: note, tick: tick)
+    runToEnd(control: control, in: group, into: StoreRegistry.maker(of: database), note: note, tick: tick)
   }
 
   /// - Parameter makeStore: makes the store that the records go into; nil where that is SQLite.

@@ -24,7 +24,7 @@ extension LoadRun {
       note(
         RunNote(
           .warning,
-          "\(source.opened.name): the server tells neither how long it is nor where it ends, so that a broken connection "
+          "\(source.opened.name): the server sends neither its length nor a mark at its end, so a broken connection "
             + "may look like its end"))
     }
     let words = source.summary
@@ -46,7 +46,7 @@ extension LoadRun {
     if !warnings.isEmpty { summary.withLock { $0.warnings.merge(warnings) } }
   }
 
-  /// Tells the progress line how much there is to read, where every source is a file, or the only one says how long it
+  /// Shows the progress line how much there is to read, where every source is a file, or the only one says how long it
   /// is.
   func noteTotal(of sources: [Source], first: PreparedSource) {
     control.follow(first.opened.counter)

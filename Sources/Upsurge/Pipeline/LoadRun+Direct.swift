@@ -4,7 +4,7 @@
 ///     image made, CREATE TABLE   ->   batches packed   ->   position written   ->   image becomes the database
 ///                                     until one is not plain                         ->   the rest as in any run
 ///
-/// What is not plain (a reject, a key that comes twice, a new column) ends it in front of its batch. The run then goes on in
+/// What is not plain (a reject, a key that comes twice, a new column) ends it before its batch. The run then goes on in
 /// the database that has been made, as if an earlier part of it had ended there, where that had as many rows as a
 /// transaction; fewer might have been rolled back. Then, and where another program has made the database meanwhile or the
 /// file cannot be written, the run starts over through SQLite. Killed before the end, it leaves a file that the next run
@@ -233,7 +233,7 @@ extension LoadRun {
     }
   }
 
-  /// Makes a table once more whose image came to nothing: its source is being read and tells its types no more. The
+  /// Makes a table once more whose image came to nothing: its source is being read and says its types no more. The
   /// transaction stays open for the first records.
   /// - Returns: false where another program has made a table of that name meanwhile; nothing is made then.
   func makeAgain(_ table: PreparedTable, on connection: Connection) throws(UpsurgeError) -> Bool {

@@ -75,7 +75,7 @@ extension LoadRun {
     // A link to what is not there would have to be copied to.
     var status = stat()
     if lstat(job.database, &status) == 0 { return false }
-    // What is no file may be opened once only; the check in front of the rows is not to be that.
+    // What is no file may be opened once only; the check before the rows is not to be that.
     if case .file(let path) = options.rejects.target, access(path, F_OK) == 0, !isRegularFile(path) {
       return false
     }

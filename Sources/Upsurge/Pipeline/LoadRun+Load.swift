@@ -6,8 +6,7 @@
 
 /// One load, from the database that is opened or packed to the last commit.
 extension LoadRun {
-  /// Packs what can be packed, opens the database and stores the rest; leaves no new file behind when nothing came of
-  /// it.
+  /// Packs what can be packed, opens the database and stores the rest. Removes its new files when nothing came of it.
   /// - Parameter opened: a connection to the database, where it was there from the start.
   func load(_ input: LoadInput, opened: Connection?, _ claim: JobClaim) throws(UpsurgeError) -> LoadEnd {
     let image = image(for: input, isThere: opened != nil)
@@ -143,6 +142,10 @@ extension LoadRun {
       }
       if let reader { try run(writing, reader, rest: rest) }
     } catch {
+      if transfer.mustBeginAgain {
+        note(RunNote(.info, "a key comes twice: all of it is stored again, from the first record"))
+        return .startOver(.keyComesTwice)
+      }
       // Nothing was committed: it is a run in one transaction.
       if transfer.chunks?.isVoid == true, error.code != .interrupted {
         note(
@@ -179,7 +182,7 @@ extension LoadRun {
 
   // MARK: - Reading and writing
 
-  /// - Parameter rest: a batch in front of those that the reader has still to hand over.
+  /// - Parameter rest: a batch before those that the reader has still to hand over.
   private func run<Transfer: StoreTransfer>(
     _ writing: Writing<Transfer>, _ reader: Reader, rest: consuming sending Batch?
   ) throws(UpsurgeError) {
@@ -212,7 +215,7 @@ extension LoadRun {
     try end(writing, isInterrupted: isInterrupted)
   }
 
-  /// Ends behind the last record: in a group, the transaction goes on.
+  /// Ends after the last record: in a group, the transaction goes on.
   private func end<Transfer: StoreTransfer>(
     _ writing: Writing<Transfer>, isInterrupted: Bool
   ) throws(UpsurgeError) {

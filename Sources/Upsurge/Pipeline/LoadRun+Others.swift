@@ -10,7 +10,7 @@ extension LoadRun {
   /// Waits for the next batch. A transaction that has waited long enough is committed as soon as it would wait again, so
   /// that a slow source does not keep other programs from writing, whether it stalls or trickles. What waits to be sorted
   /// is stored first, which also gives its memory to a large batch that waits for it.
-  /// - Returns: nil behind the last one.
+  /// - Returns: nil after the last one.
   func nextBatch(for writing: Writing<some StoreTransfer>) throws(UpsurgeError) -> sending Batch? {
     let transfer = writing.transfer
     if transfer.isGathering, !writing.waits(for: full, milliseconds: Self.gatheringMilliseconds) {
@@ -27,7 +27,7 @@ extension LoadRun {
     return full.receive()
   }
 
-  /// Tells the progress line how far the writer is.
+  /// Shows the progress line how far the writer is.
   func noteProgress(of transfer: some StoreTransfer) {
     let ledger = transfer.ledger
     control.note(records: ledger.read, rejects: ledger.rejected)
@@ -52,7 +52,7 @@ extension LoadRun {
       ))
   }
 
-  /// Tells of a schema that had to be trusted.
+  /// Notes a schema that had to be trusted.
   func noteTrust(_ connection: Connection) {
     guard let words = connection.schemaTrustWords() else { return }
     summary.withLock { $0.warnings.add(.trustedSchema, at: Position(file: job.database)) }

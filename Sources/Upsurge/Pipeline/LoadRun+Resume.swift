@@ -15,18 +15,17 @@ extension LoadRun {
     }
     if job.options.transaction.resume == .require {
       throw RunStart.refusal(
-        run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed", in: job.database)
+        run, because: "\(beginning.source.opened.name.escapedForTerminal) has changed", in: job.shownDatabase)
     }
     return nil
   }
 
   /// Says of a dry run, which tries everything, what the load itself would do because of an earlier run.
-  func noteEarlier(_ runJob: RunJob, _ sources: [Source]) {
-    guard access(job.database, F_OK) == 0 else { return }
+  func noteEarlier(_ runJob: RunJob, _ sources: [Source], _ store: (any Store)?) {
     let words: Wording
     do throws(UpsurgeError) {
-      let looking = try Connection.looking(at: job.database)
-      switch try RunStart.decide(runJob, policy: job.options.transaction.resume, sources: sources, in: looking) {
+      guard let shelf = try lookingShelf(store) else { return }
+      switch try RunStart.decide(runJob, policy: job.options.transaction.resume, sources: sources, in: shelf) {
       case .goOn(let run, _):
         words = "resumes after the \(run.progress.ledger.read) records that an earlier run has committed"
       case .report(let run):
@@ -71,7 +70,7 @@ extension LoadRun {
     let mayDouble = table.mayInsertAnew(options: job.options)
     if mayDouble || table.repetition(options: job.options) != nil {
       claim.standing = doubt.run
-      throw RunStart.refusal(doubt.run, because: doubt.change, in: job.database, wouldRepeat: true)
+      throw RunStart.refusal(doubt.run, because: doubt.change, in: job.shownDatabase, wouldRepeat: true)
     }
     note(
       RunNote(
@@ -103,7 +102,7 @@ extension LoadRun {
         RunNote(
           .info,
           "\(words.escapedForTerminal) cannot be read twice, so this run cannot be resumed if it is killed; "
-            + "store it in a file first, or use \(.atomic), which leaves nothing behind"))
+            + "store it in a file first, or use \(.atomic), which stores all or nothing"))
     }
   }
 
@@ -123,7 +122,7 @@ extension LoadRun {
     return keeper
   }
 
-  /// Tells what an earlier part of the run has committed, where this process has failed before it wrote anything.
+  /// Says what an earlier part of the run has committed, where this process has failed before it wrote anything.
   func tell(_ standing: RunRecord?, isRefused: Bool) {
     guard let run = standing else { return }
     summary.withLock {
@@ -163,9 +162,9 @@ extension LoadRun {
     return error
   }
 
-  /// Tells the ledger of a run that is complete, and reads nothing.
+  /// Reports the ledger of a run that is complete, and reads nothing.
   func report(_ run: RunRecord) {
-    // A run that has lost the connection behind its last commit has said what it did.
+    // A run that has lost the connection after its last commit has said what it did.
     var isOwn = false
     if case .wentBack = again { isOwn = true }
     if !isOwn {

@@ -18,7 +18,7 @@ extension LoadRun {
       let script = try InitScript(options: job.options)
       let runJob = job.runJob(initHash: script.hash)
       let opening = try opening(runJob, sources: sources, claim)
-      if job.options.output.dryRun != nil { noteEarlier(runJob, sources) }
+      if job.options.output.dryRun != nil { noteEarlier(runJob, sources, opening.store) }
       if case .report(let run) = opening.start {
         report(run)
         let ofSQLite = opening.connection.map { RunEnding(run, on: $0, options: job.options) }
@@ -54,13 +54,19 @@ extension LoadRun {
     do throws(UpsurgeError) {
       return try SourceList.expand(job.maskedSources)
     } catch {
-      if !job.options.output.isTrial, access(job.database, F_OK) == 0,
-        let looking = try? Connection.looking(at: job.database)
-      {
-        _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: looking)
+      if !job.options.output.isTrial, let shelf = try? lookingShelf(nil) {
+        _ = try? decide(job.runJob(initHash: nil), sources: [], claim, in: shelf)
       }
       throw error
     }
+  }
+
+  /// What is known of earlier runs, for who changes nothing; nil where there is no database.
+  /// - Parameter store: that of the run, where it is made and not SQLite.
+  func lookingShelf(_ store: (any Store)?) throws(UpsurgeError) -> (any RunShelf)? {
+    if let store { return store }
+    if let makeStore { return try makeStore(job, readCancellation) }
+    return access(job.database, F_OK) == 0 ? try Connection.looking(at: job.database) : nil
   }
 
   /// How a run begins, and what that was found out by.
@@ -80,9 +86,9 @@ extension LoadRun {
     var opening = Opening()
     if !options.output.isTrial && claim.lock == nil {
       claim.lock = try JobLock.take(
-        runJob, files: sources.map(\.place), database: SourceName.place(of: job.database))
+        runJob, files: sources.map(\.place), database: job.databasePlace)
     }
-    if let makeStore { opening.store = try makeStore(job) }
+    if let makeStore { opening.store = try makeStore(job, readCancellation) }
     if let start = again?.start {
       // On the connection of an earlier try --init would find what it has made already.
       opening.start = start

@@ -29,7 +29,7 @@ final class LoadRun: Sendable {
   let watch: Stopwatch
   /// How the records of each source are read, for those that are rejected.
   let contexts = RejectContexts()
-  /// What the delivery tells of its feed; nil where it is of none.
+  /// What the delivery says of its feed; nil where it belongs to none.
   let delivered: DeliveredFeed?
   /// The hash of a snapshot's bytes as far as they were read; nil where only a part of them is.
   let deliveryHash = Guarded<ContentHash.Stream?>(nil)
@@ -95,7 +95,7 @@ final class LoadRun: Sendable {
     self.group = group
     ahead =
       group?.ahead
-      ?? FeedsAhead(database: job.database, freeByteCount: job.options.environment.spoolRoom)
+      ?? FeedsAhead(database: job.spoolNeighbour, freeByteCount: job.options.environment.spoolRoom)
     self.said = said
     self.tell = tell
     self.watch = watch
@@ -104,7 +104,7 @@ final class LoadRun: Sendable {
     self.makeStore = makeStore
     note = { if said.take($0) { tell($0) } }
     var summary = RunSummary(
-      database: job.database, table: job.table, sources: job.maskedSources.map(\.name))
+      database: job.shownDatabase, table: job.table, sources: job.maskedSources.map(\.name))
     summary.progress.command = job.command
     summary.progress.beginsAnew = job.options.transaction.resume == .never
     self.summary = Guarded(summary)

@@ -7,6 +7,8 @@ struct ReaderStage {
   private let table: any StoreTable
   /// Index of the source that is already prepared; those before it are empty, or done.
   let firstIndex: Int
+  /// Index of the source that a new table is made for.
+  private let makerIndex: Int
   let files: RunFiles
   /// Where the first source goes on.
   private var resumption: Resumption?
@@ -39,6 +41,7 @@ struct ReaderStage {
     columns = table.columns
     announcedCount = table.knownColumns.count
     firstIndex = input.beginning.index
+    makerIndex = resumption == nil ? firstIndex : 0
     remaining = run.job.options.input.recordLimit ?? .max
     if let limit = run.job.options.input.recordLimit, let run = resumption?.run {
       // Records of the sources that are done; those of the first one are counted again as they are read.
@@ -114,8 +117,10 @@ struct ReaderStage {
   /// Reads one source; where it is a load of its own, the time for it is told there.
   private mutating func read(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let state = resumption?.run.position.restart?.parser
+    var facts = table.facts
+    facts.isFrozen = facts.isNew && index > makerIndex && run.job.options.table.freezesNewTables
     let parser = try source.makeParser(
-      columns: &columns, table: table.facts, options: run.job.options, resuming: state)
+      columns: &columns, table: facts, options: run.job.options, resuming: state)
     try noteContext(of: source, index: index)
     let reading = SourceReading(
       source, index: index, of: run, resumption: resumption, chunks: chunks, bytesBefore: bytesRead,

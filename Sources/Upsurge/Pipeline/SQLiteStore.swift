@@ -48,6 +48,7 @@ final class SQLiteStore: Store {
   func setUp(_ table: inout PreparedTable, for input: LoadInput) throws(UpsurgeError) {
     let first = input.beginning.source
     if madeTable == nil { run.announce(table, isJSON: first.isJSON) }
+    try run.warnOfRepeated(table, input, on: connection)
     try run.noteSchema(of: table, on: connection)
     if madeTable == nil { run.warnOfRoom(first, sources: input.remainingSources) }
     try run.begin(

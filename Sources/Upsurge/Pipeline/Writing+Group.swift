@@ -1,6 +1,6 @@
-/// The end of a load that shares its transaction with others: behind its records, and behind those of all.
+/// The end of a load that shares its transaction with others: after its records, and after those of all.
 extension Writing where Transfer == SQLiteTransfer {
-  /// Ends behind the last record; what was stored waits for the others. Interrupted, nothing of it stays.
+  /// Ends after the last record; what was stored waits for the others. Interrupted, nothing of it stays.
   func suspend(isInterrupted: Bool, keepsStatements: Bool = false) throws(UpsurgeError) {
     if isInterrupted { return abandon() }
     do throws(UpsurgeError) {
@@ -16,7 +16,7 @@ extension Writing where Transfer == SQLiteTransfer {
     hasSwept = options.delivery.rules.snapshot.map { $0.sweep == .none } ?? true
   }
 
-  /// Ends behind the commit of all.
+  /// Ends after the commit of all.
   func finishShared(isLast: Bool) throws(UpsurgeError) {
     noteTombstone()
     try transfer.finishShared(isLast: isLast)

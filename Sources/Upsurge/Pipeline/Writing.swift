@@ -5,8 +5,9 @@ final class Writing<Transfer: StoreTransfer> {
   let note: @Sendable (RunNote) -> Void
   let options: LoadOptions
   private let table: String
-  /// What the delivery tells of its feed; nil where it is of none.
+  /// What the delivery says of its feed; nil where it belongs to none.
   let delivered: DeliveredFeed?
+  private let replaced: ReplacedRecords
   /// Whether the load goes on with an earlier part.
   private let isResumed: Bool
   /// Slots of columns that are NULL where a record lacks them, as their fields are gone.
@@ -34,6 +35,7 @@ final class Writing<Transfer: StoreTransfer> {
     note = run.note
     options = run.job.options
     delivered = run.delivered
+    replaced = ReplacedRecords(table, rules: run.job.options.rules)
     self.isResumed = isResumed
     nulledSlots = run.tableOptions.delivery.feed.map { $0.nulledColumns.compactMap(table.columns.slot) } ?? []
     delivered?.begin(columns: table.knownColumns.map(\.name))
@@ -61,14 +63,14 @@ final class Writing<Transfer: StoreTransfer> {
     if transfer.isInTransaction { idleSeconds += seconds }
   }
 
-  /// Looks at a batch in front of its being stored.
+  /// Looks at a batch before it is stored.
   func look(at batch: inout Batch) {
     guard let delivered else { return }
     delivered.observe(batch)
     if !nulledSlots.isEmpty && batch.hasAbsentCells { batch.makeNull(where: nulledSlots) }
   }
 
-  /// Decides anew what is known only behind the first records.
+  /// Decides anew what is known only after the first records.
   func reconsider() throws(UpsurgeError) {
     let isAllCommitted = transfer.hasCommittedAll
     do throws(UpsurgeError) {
@@ -112,6 +114,7 @@ final class Writing<Transfer: StoreTransfer> {
     try judgeFeed()
     countSkipped()
     try checkRejectShare()
+    if let said = replaced.note(of: transfer.ledger, rowLimit: { transfer.rowLimit }) { note(said) }
   }
 
   /// Before the commit, so that what a full disk refuses is not committed.

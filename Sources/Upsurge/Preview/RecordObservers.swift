@@ -8,7 +8,7 @@ final class RecordObservers: RecordObserver {
     wantedRows = observers.map(\.wantedRows).max { $0.rawValue < $1.rawValue } ?? .none
   }
 
-  /// - Returns: nil where there is none to tell.
+  /// - Returns: nil where there is nothing to say.
   static func joining(_ observers: [any RecordObserver]) -> (any RecordObserver)? {
     observers.count > 1 ? RecordObservers(observers) : observers.first
   }

@@ -28,7 +28,7 @@ public protocol RecordProducer: Sendable {
   func produce(into output: RecordOutput) throws
 }
 
-/// Makes records of the bytes of any source, which come decompressed and in UTF-8: a format of one's own.
+/// Makes records of the bytes of any source, which come decompressed and in UTF-8: your own format.
 ///
 ///     struct KeyValueLines: FormatParser {
 ///       func parse(_ input: ByteInput, into output: RecordOutput) throws {

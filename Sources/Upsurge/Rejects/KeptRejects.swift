@@ -1,7 +1,7 @@
 /// What of a file of rejects a run that goes on leaves in it.
 ///
-/// The records tell it: a line about a record that is not committed goes, with all behind it, as the run reads that
-/// record again. So the place is found also where lines were mended, replayed or deleted since.
+/// The records show it: a line about a record that is not committed goes, with all after it, as the run reads that
+/// record again. So the place is found also where lines were repaired, replayed or deleted since.
 struct KeptRejects {
   /// Bytes from the start that stay.
   private(set) var byteCount: UInt64 = 0
@@ -12,10 +12,10 @@ struct KeptRejects {
 
   /// Whether the file's first byte says that nothing is committed.
   private(set) var isUnconfirmed = false
-  /// Whether nothing is behind them.
+  /// Whether nothing comes after them.
   private(set) var isWhole = true
 
-  /// - Throws: `cannotCreate` for what is no file of rejects.
+  /// - Throws: `cannotCreate` for what is not a file of rejected records.
   init(_ path: String, of run: RunRecord) throws(UpsurgeError) {
     var place = CommittedPlace(run)
     let reader = try RejectFileReader(path: path, locks: false)
@@ -38,7 +38,7 @@ struct KeptRejects {
         if piece.bytes.last != 0x0A && RejectContext.mayBegin(line) { return }
         throw UpsurgeError(
           .cannotCreate,
-          "\(path.escapedForTerminal) is no file of rejects any more, so \(.rejects) cannot go on in it",
+          "\(path.escapedForTerminal) is no longer a file of rejected records, so \(.rejects) cannot add to it",
           hint: "move it away, or give another path to \(.rejects)")
       }
       // A line without its end was being written when the run was killed.

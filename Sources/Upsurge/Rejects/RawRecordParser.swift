@@ -101,7 +101,7 @@ struct RawRecordParser: ~Copyable {
     return .record
   }
 
-  /// Whether a reject stands in front of all records of the batch.
+  /// Whether a reject stands before all records of the batch.
   private func isFirst(_ reject: Reject) -> Bool {
     (reject.position.record ?? 0) < batch.records[0].number
   }
@@ -121,7 +121,7 @@ struct RawRecordParser: ~Copyable {
   private mutating func readJSON(_ record: Reject) throws(UpsurgeError) -> Bool {
     guard case .json(let dialect, let header, _, _) = context.layout else { return true }
     if dialect.mapColumn != nil { return try readMember(record.raw, dialect) }
-    // NDJSON ends a record at the line end; those of a document, or mended ones, may have several lines.
+    // NDJSON ends a record at the line end; those of a document, or corrected ones, may have several lines.
     if !record.raw.contains(0x0A) {
       if !isPrimed {
         try Self.fill(&batch, header.isEmpty ? Array("{}\n".utf8) : Self.text(of: header) + [0x0A])

@@ -79,7 +79,7 @@ extension RejectContext {
 }
 
 /// The contexts of a run's sources: noted by the reading thread, asked for by the writing thread.
-final class RejectContexts: Sendable {
+package final class RejectContexts: Sendable {
   private struct Entry {
     var context: RejectContext
     /// The context as JSON, made with the first reject.
@@ -108,7 +108,7 @@ final class RejectContexts: Sendable {
     }
   }
 
-  /// What tells whether records of two deliveries with the same bytes are the same record: how they are read, and from
+  /// What shows whether records of two deliveries with the same bytes are the same record: how they are read, and from
   /// where; 0 for a source that nobody noted.
   func identity(of name: String) -> UInt64 {
     entries.withLock {

@@ -33,7 +33,7 @@ final class RejectFileReader {
   private(set) var place = ChainedBytes()
   /// Number of the line that was handed out last, from 1.
   private(set) var line: UInt64 = 0
-  /// Whether the file says that nothing is committed of what it tells; its first line is handed out without that.
+  /// Whether the file says that nothing is committed of what it holds; its first line is handed out without that.
   private(set) var isUnconfirmed = false
 
   private let descriptor: Int32

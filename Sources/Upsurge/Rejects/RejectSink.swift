@@ -1,12 +1,12 @@
 /// Takes the rejected records of a load, on the writing thread.
-protocol RejectSink: TransactionObserver {
+package protocol RejectSink: TransactionObserver {
   /// Keeps one record.
   func write(_ reject: Reject) throws(UpsurgeError)
 
   /// Writes out what is buffered.
   func flush() throws(UpsurgeError)
 
-  /// The length of the file that the next commit stands for; nil where there is none.
+  /// The length of the file that the next commit stands for; nil without one.
   var length: UInt64? { get }
 
   /// How many records were given to a file: no row of the database says that they are kept.
@@ -47,15 +47,28 @@ final class RejectTableSink: RejectSink {
 }
 
 extension LoadOptions {
+  /// The file of this run's rejects, for a store that is not SQLite; nil where they are only counted.
+  /// - Parameters as of `rejectSink`.
+  package func rejectFile(
+    contexts: RejectContexts, sourceNames: [String], resumed: RunRecord?, note: @escaping (RunNote) -> Void
+  ) throws(UpsurgeError) -> RejectFile? {
+    guard let path = rejects.path else { return nil }
+    let file = try RejectFile(
+      path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames, continuing: resumed,
+      note: note)
+    if let resumed { try file.goOn(after: resumed, note: note) }
+    return file
+  }
+
   /// Where this run's rejects go; nil where they are only counted.
   /// - Parameters:
   ///   - sourceNames: the run's sources.
   ///   - resumed: the earlier part of the run.
-  ///   - note: is told of a file that is not as the earlier part has left it.
+  ///   - note: is told of a file that is not as the earlier part has left it, or holds what another load has rejected.
   /// - Throws: `cannotCreate`, `databaseBusy`, `guardRefused`.
   func rejectSink(
     _ connection: Connection, table: String, contexts: RejectContexts, sourceNames: [String],
-    resumed: RunRecord?, note: (RunNote) -> Void
+    resumed: RunRecord?, note: @escaping (RunNote) -> Void
   ) throws(UpsurgeError) -> (any RejectSink)? {
     if let resumed { try cutEarlierFiles(of: resumed, connection, note: note) }
     switch rejects.target {
@@ -65,7 +78,7 @@ extension LoadOptions {
       // Locked first: who holds it may end while it is looked at.
       let file = try RejectFile(
         path: path, isTrial: output.dryRun != nil, contexts: contexts, sourceNames: sourceNames,
-        continuing: resumed)
+        continuing: resumed, note: note)
       // One that is made here holds nothing of anybody; another process may have made it meanwhile.
       if wasThere || holdsRejects(path) {
         try checkReplay(of: path, connection)
@@ -160,7 +173,7 @@ extension RunPosition {
   func rejectsLength(in place: String) -> UInt64? { outputLengths[Self.rejectsKey + place] }
 
   /// The lengths of all these files, that of the present one among them.
-  func rejectsLengths(with length: UInt64?, in place: String?) -> [String: UInt64] {
+  package func rejectsLengths(with length: UInt64?, in place: String?) -> [String: UInt64] {
     var lengths = outputLengths.filter { $0.key.hasPrefix(Self.rejectsKey) }
     if let place, let length { lengths[Self.rejectsKey + place] = length }
     return lengths

@@ -8,8 +8,8 @@
 extension FileReplay {
   /// Finishes what an earlier replay of a file that is locked had as good as done.
   /// - Parameter shown: the path as it was given.
-  /// - Returns: the mark behind which this replay goes on, or, where it is whole, whose ledger nobody has seen.
-  /// - Throws: `guardRefused` where nobody can tell which records are stored.
+  /// - Returns: the mark after which this replay goes on, or, where it is whole, whose ledger nobody has seen.
+  /// - Throws: `guardRefused` where nobody can say which records are stored.
   static func settle(
     _ path: String, shown: String, _ connection: Connection
   ) throws(UpsurgeError) -> ReplayMark? {
@@ -65,8 +65,8 @@ extension FileReplay {
       .guardRefused,
       "an earlier replay of \(shown) was cut short, and its first lines, of which some are stored, have changed since",
       hint:
-        "put them back to let it go on; if \(shown) is another file by now, forget that replay, which then tries all its "
-        + "records, also stored ones (without a key they are stored again): DELETE FROM upsurge_replays WHERE path = "
+        "put them back to let it go on. If \(shown) is another file by now, forget that replay: the next one then tries all "
+        + "its records, also stored ones (without a key they are stored again): DELETE FROM upsurge_replays WHERE path = "
         + "\((try? SQLName.literal(path)) ?? "...")")
   }
 }

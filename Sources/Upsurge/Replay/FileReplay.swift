@@ -26,7 +26,7 @@ struct FileReplay {
   private var page = Page()
   /// Runs that have not ended, and read again what is ahead of them.
   private var unfinished: [(run: RunRecord, place: CommittedPlace)]
-  /// Whether lines of the file are done already, behind which this replay goes on.
+  /// Whether lines of the file are done already, after which this replay goes on.
   private let isContinuing: Bool
   /// Whether this replay has stored anything; whether any line has changed.
   private var hasStored = false
@@ -50,7 +50,7 @@ struct FileReplay {
 
   private static let pageByteLimit = 1 << 20
 
-  /// - Throws: `unreadableInput`, `badInput` for what is no file of rejects, `databaseBusy`, `guardRefused`,
+  /// - Throws: `unreadableInput`, `badInput` for what is not a file of rejected records, `databaseBusy`, `guardRefused`,
   ///   `cannotCreate`.
   init(
     _ path: String, connection: Connection, run: ReplayRun
@@ -106,7 +106,7 @@ struct FileReplay {
     else {
       rewrite.remove()
       throw UpsurgeError(
-        .badInput, "\(shown) is no file of rejects: its first line does not say how the records were read",
+        .badInput, "\(shown) is not a file of rejected records: its first line does not say how the records were read",
         hint: "give a file that upsurge load \(.rejects) wrote, with its first line")
     }
     do throws(UpsurgeError) {
@@ -134,7 +134,7 @@ struct FileReplay {
       hint: "run that load again: it reads them again, and writes the file anew")
   }
 
-  /// Goes behind the lines that are done, and keeps in mind how those behind were read.
+  /// Goes past the lines that are done, and keeps in mind how those after them were read.
   private mutating func skip(through mark: ReplayMark) throws(UpsurgeError) {
     while reader.place.byteCount < mark.doneByteCount, let piece = try reader.next() {
       guard let line = piece.line, let text = String(validating: line, as: UTF8.self),

@@ -6,7 +6,7 @@
 
 /// The file beside a file of rejects into which goes what is left of it, until it takes its place.
 ///
-/// Until the first mark that tells of it is committed its first byte is `#` (see `RejectFile`): one that a killed replay
+/// Until the first mark that names it is committed its first byte is `#` (see `RejectFile`): one that a killed replay
 /// has left so is nobody's, as all that it holds stands in the file of rejects itself.
 final class RejectFileRewrite {
   /// The path of the file whose place it will take.
@@ -22,7 +22,7 @@ final class RejectFileRewrite {
 
   private let descriptor: Int32
   private var buffer: [UInt8] = []
-  /// Whether a mark tells of the file.
+  /// Whether a mark names the file.
   private var isConfirmed = false
   /// Whether the file has its name, and that is on the disk.
   private var isInFolder = false
@@ -32,7 +32,7 @@ final class RejectFileRewrite {
   /// Where what is left of a file of rejects is written.
   static func path(of target: String) -> String { target + ".replay" }
 
-  /// Makes the file anew, or goes on behind what an earlier replay has kept in it. A new file gets its name with the
+  /// Makes the file anew, or goes on after what an earlier replay has kept in it. A new file gets its name with the
   /// first `sync`.
   /// - Throws: `cannotCreate`, also for a file of that name that nobody knows of; `guardRefused` when what was kept is
   ///   not there any more.
@@ -130,7 +130,7 @@ final class RejectFileRewrite {
     if !isInFolder { try takeName() }
   }
 
-  /// Says that a mark tells of the file.
+  /// Says that a mark names the file.
   func confirm() throws(UpsurgeError) {
     if isConfirmed { return }
     isConfirmed = true
@@ -140,7 +140,7 @@ final class RejectFileRewrite {
     if pwrite(descriptor, &byte, 1, 0) != 1 { throw Self.failure("cannot write", path, errno) }
   }
 
-  /// Forgets what stands behind a place.
+  /// Forgets what stands after a place.
   func cut(to place: ChainedBytes) throws(UpsurgeError) {
     try flush()
     guard ftruncate(descriptor, off_t(place.byteCount)) == 0,

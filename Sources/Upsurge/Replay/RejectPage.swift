@@ -197,7 +197,7 @@ extension RejectPage.Fate {
 }
 
 extension Position {
-  /// The position as a batch tells it, where what is not known is 0.
+  /// The position as a batch holds it, where what is not known is 0.
   var counted: Position { Position(file: file, record: record ?? 0, line: line ?? 0, byte: byte ?? 0) }
 }
 

@@ -59,7 +59,7 @@ public struct ReplayJob: Sendable {
       run.note(
         RunNote(
           .warning,
-          "the replay is complete, but its mark could not be removed (\(error.message)); the next replay tells its ledger "
+          "the replay is complete, but its mark could not be removed (\(error.message)); the next replay prints its ledger "
             + "again, and stores nothing twice"))
     }
   }

@@ -1,7 +1,7 @@
 /// Keeps the ledger of a replay in the transactions of its rows, until it was seen: killed, its part of the ledger is told
 /// by the replay that goes on.
 ///
-///     the start   takes over what ended replays have left untold, in one transaction, so that only one replay tells it
+///     the start   takes over what ended replays have left unsaid, in one transaction, so that only one replay says it
 ///     COMMIT      the ledger of what has left the tables, with what was taken over
 ///     the end     the mark is removed once the summary was seen
 final class ReplayKeeper {

@@ -1,4 +1,4 @@
-/// What became of the records of a replay that are committed: what the replay that goes on tells with its own.
+/// What became of the records of a replay that are committed: what the replay that goes on reports with its own.
 struct ReplayProgress: Equatable {
   /// In the order in which their first records arrived.
   private(set) var tables: [(name: String, progress: RunProgress)] = []
@@ -72,7 +72,7 @@ struct ReplayProgress: Equatable {
 }
 
 extension Ledger {
-  /// The part that tells of records which are not rejected.
+  /// The part about records which are not rejected.
   var withoutRejects: Ledger {
     var rest = self
     rest.read -= rejected
@@ -80,7 +80,7 @@ extension Ledger {
     return rest
   }
 
-  /// The part that tells of records which the database keeps no more: they are neither rejected nor quarantined.
+  /// The part about records which the database keeps no more: they are neither rejected nor quarantined.
   var settled: Ledger {
     var rest = withoutRejects
     rest.read -= quarantined

@@ -25,7 +25,7 @@ extension ReplayRun {
   }
 
   /// Tries the next page.
-  /// - Returns: the id of its last record; nil when there is none.
+  /// - Returns: the id of its last record; nil without one.
   private mutating func replayRejects(
     after: Int64, through: Int64, count: Int, on connection: Connection, keeper: ReplayKeeper
   ) throws(UpsurgeError) -> Int64? {

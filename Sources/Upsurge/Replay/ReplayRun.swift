@@ -100,7 +100,7 @@ struct ReplayRun {
   }
 
   /// Replays the next page.
-  /// - Returns: the id of its last record; nil when there is none.
+  /// - Returns: the id of its last record; nil without one.
   private mutating func replay(
     after: Int64, through: Int64, count: Int, on connection: Connection, keeper: ReplayKeeper
   ) throws(UpsurgeError) -> Int64? {

@@ -1,19 +1,19 @@
 /// What a load is given: the job, its files, and how it begins.
-struct LoadInput {
-  let runJob: RunJob
+package struct LoadInput {
+  package let runJob: RunJob
   let script: InitScript
   /// The files that the job's sources stand for.
-  let sources: [Source]
-  let beginning: Beginning
+  package let sources: [Source]
+  package let beginning: Beginning
   /// Spent in reading sources ahead.
-  var aheadSeconds = 0.0
+  package var aheadSeconds = 0.0
 
   /// The names of the sources in positions.
-  var names: [String] { sources.map(\.name) }
+  package var names: [String] { sources.map(\.name) }
 
   /// The first source that is read, and those after it.
-  var remainingSources: ArraySlice<Source> { sources[beginning.index...] }
+  package var remainingSources: ArraySlice<Source> { sources[beginning.index...] }
 
   /// The sources that are read after the first one.
-  var otherSources: ArraySlice<Source> { remainingSources.dropFirst() }
+  package var otherSources: ArraySlice<Source> { remainingSources.dropFirst() }
 }

@@ -5,7 +5,7 @@ public struct PastRun: Sendable {
   public enum State: String, Sendable {
     /// A process is at work on it.
     case running
-    /// It ended early: the same command goes on behind `ledger.read` records, where `isResumable` says so.
+    /// It ended early: the same command goes on after `ledger.read` records, where `isResumable` says so.
     case stopped
     /// All is committed, but nobody may have seen the ledger: the same command shows it.
     case unseen
@@ -44,7 +44,10 @@ public struct PastRun: Sendable {
   /// The runs that a database knows of, the oldest first; changes nothing.
   /// - Throws: `unreadableInput` where there is no database, or it cannot be read.
   public static func all(database: String) throws(UpsurgeError) -> [PastRun] {
-    try Connection.visiting(database) { (connection) throws(UpsurgeError) in
+    if let provider = StoreRegistry.provider(of: database) {
+      return try provider.runs(in: database).map(PastRun.init)
+    }
+    return try Connection.visiting(database) { (connection) throws(UpsurgeError) in
       try RunTable.all(connection).map(PastRun.init)
     }
   }
@@ -54,14 +57,19 @@ public struct PastRun: Sendable {
   public static func forget(
     _ id: Int64, database: String, busyTimeout: Int32 = 5_000
   ) throws(UpsurgeError) {
+    let unknown = UpsurgeError(
+      .usage, "there is no run \(id) in \(SourceName.redacted(database).escapedForTerminal)",
+      hint: "upsurge runs \(SourceName.redacted(database).quotedForShell) lists them")
+    if let provider = StoreRegistry.provider(of: database) {
+      if try provider.forget(id, in: database) { return }
+      throw unknown
+    }
     let connection = try Connection(
       path: database, createIfMissing: false, busyTimeoutMilliseconds: busyTimeout)
     // Under the write lock: what waits for it may be the run itself, which goes on.
     try connection.writing { () throws(UpsurgeError) in
       if try RunTable.forget(id, on: connection) { return }
-      throw UpsurgeError(
-        .usage, "there is no run \(id) in \(database.escapedForTerminal)",
-        hint: "upsurge runs \(database.quotedForShell) lists them")
+      throw unknown
     }
   }
 

@@ -41,15 +41,15 @@ extension OpenedSource {
 }
 
 /// What a run begins with.
-struct Beginning {
-  /// The first source that holds something, or the one that is gone on with.
-  let source: PreparedSource
-  let index: Int
-  let files: RunFiles
+package struct Beginning {
+  /// The first source that holds something, or the one that is resumed.
+  package let source: PreparedSource
+  package let index: Int
+  package let files: RunFiles
   /// The run that goes on.
-  var resumption: RunRecord?
+  package var resumption: RunRecord?
   /// Earlier runs of the job that this one takes the place of.
-  let replaced: [RunRecord]
+  package let replaced: [RunRecord]
   /// An earlier run that cannot go on, where starting over may do something twice.
   let doubt: RunStart.Doubt?
 
@@ -61,7 +61,7 @@ struct Beginning {
 }
 
 /// What is left to do when the run's ledger was seen.
-final class RunEnding: @unchecked Sendable {
+package final class RunEnding: @unchecked Sendable {
   // Sendable because it is made on the writing thread at its end, and used on the calling thread after that.
 
   /// nil where the store is not SQLite.
@@ -89,7 +89,7 @@ final class RunEnding: @unchecked Sendable {
   }
 
   /// Of a run in a store that is not SQLite.
-  init(_ act: @escaping (_ exitCode: Int32) throws(UpsurgeError) -> Void) {
+  package init(_ act: @escaping (_ exitCode: Int32) throws(UpsurgeError) -> Void) {
     connection = nil
     self.act = { (exitCode, _) throws(UpsurgeError) in try act(exitCode) }
   }

@@ -1,5 +1,5 @@
 /// The files of a run, each with its identity as soon as it was opened; shared by its threads.
-final class RunFiles: Sendable {
+package final class RunFiles: Sendable {
   private struct State {
     var files: [RunFile]
     /// How many were opened, the first ones.
@@ -19,7 +19,7 @@ final class RunFiles: Sendable {
     }
   }
 
-  /// Notes what tells the file from others; standard input is never taken for the same.
+  /// Notes what distinguishes the file from others; standard input is never taken for the same.
   func note(_ source: PreparedSource, index: Int) throws(UpsurgeError) {
     let opened = source.opened
     let identity = opened.kind == .standardInput ? nil : try opened.identity()
@@ -29,10 +29,10 @@ final class RunFiles: Sendable {
     }
   }
 
-  var all: [RunFile] { state.withLock { $0.files } }
+  package var all: [RunFile] { state.withLock { $0.files } }
 
   /// Whether everything that was opened can be read again from a file on.
-  func canReadAgain(from index: Int) -> Bool {
+  package func canReadAgain(from index: Int) -> Bool {
     state.withLock { state in
       index < state.openedCount && state.files[index..<state.openedCount].allSatisfy { $0.identity != nil }
     }

@@ -1,5 +1,5 @@
 /// What a store knows of earlier runs with which a job may have to do.
-protocol RunShelf {
+package protocol RunShelf {
   /// For messages: the path of the database, or its URL without a password.
   var place: String { get }
 
@@ -12,11 +12,11 @@ protocol RunShelf {
 }
 
 extension Connection: RunShelf {
-  var place: String { path }
+  package var place: String { path }
 
-  func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord] { try RunTable.open(self, table: table) }
+  package func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord] { try RunTable.open(self, table: table) }
 
-  func hasLostRows(of run: RunRecord) throws(UpsurgeError) -> Bool {
+  package func hasLostRows(of run: RunRecord) throws(UpsurgeError) -> Bool {
     let ledger = run.progress.ledger
     // So many rows the run has left there, at least if no key came twice.
     let found = ledger.inserted + ledger.updated + ledger.unchanged

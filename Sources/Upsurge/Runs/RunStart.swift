@@ -131,7 +131,7 @@ enum RunStart: Sendable {
     let changed = job.changedOptions(from: run.job).filter { $0.terms != [.rejects] }
     if let first = changed.first {
       let names = changed.dropFirst().reduce(first) { "\(saying: $0), \(saying: $1)" }
-      return "\(saying: names) \(changed.count == 1 && !first.terms.isEmpty ? "is not what it was" : "are not what they were")"
+      return "\(saying: names) \(changed.count == 1 && !first.terms.isEmpty ? "has changed" : "have changed")"
     }
     // The table of runs may have been edited.
     guard run.files.map({ SourceName.place(of: $0.name) }) == sources.map(\.place),

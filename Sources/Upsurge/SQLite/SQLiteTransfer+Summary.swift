@@ -3,6 +3,7 @@ extension SQLiteTransfer {
     summary.note(writer)
     summary.supersededCount = supersededCount
     summary.localEdits = writer.localEdits
+    if rejects == nil && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
     var warnings = writer.inputWarnings
     warnings.merge(writer.warnings)
     summary.warnings.merge(warnings)

@@ -15,11 +15,15 @@ final class SQLiteTransfer: StoreTransfer {
   let triggerCount: Int
   /// Known once everything is committed.
   private(set) var supersededCount: UInt64 = 0
+  /// Of rejects that are kept nowhere.
+  private let lost = Guarded(FirstRejects())
+  /// The first of those that are kept nowhere.
+  var firstRejects: FirstRejects { lost.withLock { $0 } }
   private var hasNotedSorting = false
   /// Of a load in a group: the last record that was in the quarantine before.
   var lastQuarantined: Int64 = 0
 
-  /// - Parameter before: the load in front of this one, which has ended in the same transaction.
+  /// - Parameter before: the load before this one, which has ended in the same transaction.
   init(
     connection: Connection, table: PreparedTable, upkeep: TableUpkeep, _ context: StoreContext,
     keeper: RunKeeper?, resumed: RunRecord?, chunks: DeliveryChunks? = nil, behind before: SQLiteTransfer? = nil
@@ -54,7 +58,9 @@ final class SQLiteTransfer: StoreTransfer {
       connection: connection, plan: table.plan, sourceNames: sourceNames, settings: settings,
       observer: preview.observer, transactionObserver: rejects, keeper: keeper, resumed: resumed,
       behind: before?.writer,
-      rejectSink: { reject throws(UpsurgeError) in try rejects?.write(reject) })
+      rejectSink: { [lost] reject throws(UpsurgeError) in
+        if let rejects { try rejects.write(reject) } else { lost.withLock { $0.take(reject) } }
+      })
     writer.isGatheringPaused = upkeep.isUndecided
   }
 
@@ -108,6 +114,17 @@ final class SQLiteTransfer: StoreTransfer {
 
   func sweep() throws(UpsurgeError) { try writer.sweep() }
 
+  /// From its first rowid to its last one: two walks down the tree.
+  var rowLimit: UInt64? {
+    let schema = table.plan.schema
+    guard schema.kind == .table, !schema.isWithoutRowid, let rowid = schema.rowidName,
+      let name = try? SQLName.quote(schema.name),
+      let span = try? connection.integer(
+        "SELECT (SELECT max(\(rowid)) FROM main.\(name)) - (SELECT min(\(rowid)) FROM main.\(name))")
+    else { return nil }
+    return UInt64(max(span, 0)) + 1
+  }
+
   /// Builds what was set aside, and commits the rest.
   func finish(isInterrupted: Bool) throws(UpsurgeError) {
     try bringBack(isInterrupted: isInterrupted)
@@ -135,7 +152,7 @@ final class SQLiteTransfer: StoreTransfer {
 
   // MARK: Loads of one transaction
 
-  /// Ends behind the last record; the transaction goes on.
+  /// Ends after the last record; the transaction goes on.
   /// - Parameter keepsStatements: for a load of the same table that follows.
   func suspend(keepsStatements: Bool) throws(UpsurgeError) {
     try bringBack(isInterrupted: false)
@@ -147,7 +164,7 @@ final class SQLiteTransfer: StoreTransfer {
     if options.output.dryRun == nil { try writer.prepareSharedCommit() }
   }
 
-  /// Ends behind the commit of all.
+  /// Ends after the commit of all.
   func finishShared(isLast: Bool) throws(UpsurgeError) {
     supersededCount = writer.supersededCount
     if options.output.dryRun != nil { return try writer.noteSharedTrial() }

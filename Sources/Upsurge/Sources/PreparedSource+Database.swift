@@ -2,17 +2,32 @@ extension PreparedSource {
   /// Opens rows of another database, as records that keep their types: a thread reads them in one read transaction and
   /// writes them as NDJSON into a pipe.
   /// - Parameter name: as it may be shown.
-  /// - Throws: `unreadableInput` where there is no such database or table, `usage` for a query that is none and for
+  /// - Throws: `unreadableInput` where there is no such database or table, `usage` for what is not a query and for
   ///   options that fit no rows.
   static func prepare(
-    _ source: DatabaseSource, name: String, options: LoadOptions, counter: ByteCounter, cancellation: ReadCancellation?
+    _ source: DatabaseSource, name: String, options: LoadOptions, counter: ByteCounter,
+    cancellation: ReadCancellation?
   ) throws(UpsurgeError) -> PreparedSource {
-    if let format = options.input.format, format != .ndjson {
-      throw UpsurgeError(
-        .usage, "\(.format, format.rawValue) is for text, and \(name.escapedForTerminal) has rows",
-        hint: "leave out \(.format)")
-    }
+    try checkFormat(options, of: name)
     let (feed, columns) = try Self.feed(source, name: name, options: options)
+    return try rows(
+      of: feed, columns, name: name, options: options, counter: counter, cancellation: cancellation)
+  }
+
+  /// - Throws: `usage` for a format of text.
+  static func checkFormat(_ options: LoadOptions, of name: String) throws(UpsurgeError) {
+    guard let format = options.input.format, format != .ndjson else { return }
+    throw UpsurgeError(
+      .usage, "\(.format, format.rawValue) is for text, and \(name.escapedForTerminal) has rows",
+      hint: "leave out \(.format)")
+  }
+
+  /// The source of rows that a thread writes as NDJSON.
+  static func rows(
+    of feed: ProducedFeed, _ columns: [InferredColumn], name: String, options: LoadOptions,
+    counter: ByteCounter,
+    cancellation: ReadCancellation?
+  ) throws(UpsurgeError) -> PreparedSource {
     _ = try FieldSelection(options: options).columnNames(of: columns.map(\.name), file: name)
     let file = try FileSource(
       feed: feed, name: name, counter: counter, cancellation: cancellation)
@@ -32,7 +47,7 @@ extension PreparedSource {
       guard let name else { return nil }
       var column = column
       column.name = name
-      if options.table.inference == .none { column.type = .text }
+      if options.table.inference == .none { (column.type, column.declaredType) = (.text, nil) }
       return column
     }
   }
@@ -57,7 +72,9 @@ extension PreparedSource {
             valueByteLimit: options.transaction.recordByteLimit)
         }
       }.map {
-        InferredColumn(name: $0.name, type: columnType($0.declaredType), examples: [], nullCount: 0)
+        InferredColumn(
+          name: $0.name, type: columnType($0.declaredType), examples: [], nullCount: 0,
+          sourceType: $0.declaredType.isEmpty ? nil : .sqlite($0.declaredType))
       }
       let feed = try ProducedFeed(
         name: name, interrupt: { interrupter.interrupt() },
@@ -76,7 +93,7 @@ extension PreparedSource {
 
   /// What keeps the values of a column as they are: of a type that is neither of whole numbers, reals, text nor BLOBs,
   /// such as DECIMAL or DATE, no conversion at all.
-  private static func columnType(_ declaredType: String) -> ColumnType {
+  static func columnType(_ declaredType: String) -> ColumnType {
     switch Affinity(declaredType: declaredType) {
     case .integer: .integer
     case .real: .real
@@ -97,7 +114,7 @@ extension PreparedSource {
         ? nil : "it has: \(known.map(\.escapedForTerminal).joined(separator: ", "))")
   }
 
-  /// A failure of the source is none of the database that is written.
+  /// A failure of the source is not one of the database that is written.
   /// - Parameter isReading: whether rows were read; before that, an error is one of the query.
   private static func failure(
     _ error: UpsurgeError, of source: DatabaseSource, name: String, isReading: Bool = false
@@ -109,7 +126,8 @@ extension PreparedSource {
     if error.code == .database {
       error.code = error.snippet != nil && source.isQuery && !isReading ? .usage : .badInput
       if error.isTooLarge {
-        error.remedy = "\(.memory, "BYTES"): a record may take a quarter of it; or leave the column out by a query"
+        error.remedy =
+          "\(.memory, "BYTES"): a record may take a quarter of it; or leave the column out by a query"
       }
     }
     error.said = "reading \(name): \(saying: error.said)"

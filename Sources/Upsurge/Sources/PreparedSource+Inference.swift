@@ -7,6 +7,18 @@ package struct InferredColumn: Sendable {
   package var nullCount: UInt64
   /// The first value of a column of reals that would be written otherwise.
   package var respelled: String?
+  /// What a new table declares it as, where the source says so and the values stay what they are; nil leaves it to `type`.
+  package var declaredType: String?
+  /// The type as the database says it that the source is; nil where it is not one, or says none. A store may take it where it knows
+  /// that all values fit.
+  package var sourceType: SourceType?
+
+  package enum SourceType: Sendable, Equatable {
+    /// In words of SQLite, whose values need not be of it: `DECIMAL(10, 2)`.
+    case sqlite(String)
+    /// In words of a server, whose values are of it: `numeric(10,2)`.
+    case server(String)
+  }
 }
 
 extension PreparedSource {
@@ -21,7 +33,7 @@ extension PreparedSource {
 
   /// Finds the columns of a new table, where nothing else says what they are.
   /// - Throws: also `badInput` where no record can be read and no header names the columns.
-  func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
+  package func inferColumnsOfNewTable(options: LoadOptions) throws(UpsurgeError) -> [InferredColumn] {
     if let declared { return try selected(declared, options: options) }
     let pass = try inferFromRecords(options: options)
     if pass.found.isEmpty, let reject = pass.firstReject { throw noRecordCanBeRead(first: reject) }
@@ -30,7 +42,8 @@ extension PreparedSource {
 
   private func noRecordCanBeRead(first reject: Reject) -> UpsurgeError {
     var error = reject.asError
-    error.said = "no record of \(opened.name) can be read, so the columns of a new table are not known; the first: \(saying: error.said)"
+    error.said =
+      "no record of \(opened.name) can be read, so the columns of a new table are not known; the first: \(saying: error.said)"
     error.remedy = reject.remedy ?? "make the table first; its bad records can then be rejected one by one"
     return error
   }
@@ -87,7 +100,8 @@ extension PreparedSource {
     options: LoadOptions, isWhole: Bool, isFirstBatchEnough: Bool = false,
     read: (UnsafeMutableRawBufferPointer) throws(UpsurgeError) -> Int
   ) throws(UpsurgeError) -> Pass {
-    let pool = BatchPool(count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
+    let pool = BatchPool(
+      count: 2, sizes: options.tuning.batchSizes, allowance: options.transaction.largeBatchByteLimit)
     var filler = BatchFiller(
       pool: pool, recordByteLimit: options.transaction.recordByteLimit, sourceIndex: 0,
       cancellation: opened.cancellation)

@@ -12,7 +12,7 @@ extension PreparedSource {
   ///   - state: where an earlier run's parser was; nil at the start of the source.
   /// - Throws: `guardRefused` when the table lacks a column and may not get it, or the state cannot be understood;
   ///   `usage` for unknown names.
-  func makeParser(
+  package func makeParser(
     columns: inout ColumnRegistry, table: TableFacts, options: LoadOptions, resuming state: ParserState? = nil
   ) throws(UpsurgeError) -> SourceParser {
     switch try makeParserAtStart(columns: &columns, table: table, options: options) {
@@ -41,10 +41,12 @@ extension PreparedSource {
       }
       return .json(
         JSONParser(
-          dialect: jsonDialect(format, options: options), file: opened.name, columns: columns.targets,
+          dialect: jsonDialect(format, options: options), file: opened.name,
+          columns: asDeclared(columns.targets),
           policy: JSONKeyPolicy(
             unknown: table.unknownKeys,
-            wanted: options.table.columns.isEmpty ? nil : options.table.columns, renames: options.table.renames,
+            wanted: options.table.columns.isEmpty ? nil : options.table.columns,
+            renames: options.table.renames,
             mark: table.isForInference ? nil : options.rules.softColumn),
           blobs: blobs(for: table, options: options), columnLimit: table.recordColumnLimit))
     case .csv(let sniffed):
@@ -64,6 +66,24 @@ extension PreparedSource {
       }
       return .csv(parser)
     }
+  }
+
+  /// The columns for a parser of rows. Days and times of a database are texts by their own type, so that a column that is declared
+  /// as theirs is not one of numbers.
+  private func asDeclared(_ targets: [ColumnTarget]) -> [ColumnTarget] {
+    guard let declared else { return targets }
+    let moments = Set(
+      declared.filter { $0.declaredType.map(Self.isMoment) ?? false }.map { SQLName.folded($0.name) })
+    return targets.map { target in
+      guard target.affinity == .numeric, moments.contains(SQLName.folded(target.name)) else { return target }
+      var target = target
+      target.affinity = .none
+      return target
+    }
+  }
+
+  private static func isMoment(_ declaredType: String) -> Bool {
+    declaredType.hasPrefix("DATE") || declaredType.hasPrefix("TIME")
   }
 
   private func jsonDialect(_ format: JSONFormat, options: LoadOptions) -> JSONDialect {
@@ -127,7 +147,8 @@ extension PreparedSource {
     let isUntyped = table.isForInference || table.quarantinesUnknown
     let types = isUntyped ? [] : try inferColumns(options: options)
     let typesByName = Dictionary(types.map { (SQLName.folded($0.name), $0.type) }) { first, _ in first }
-    let declarations = Dictionary(options.table.types.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
+    let declarations = Dictionary(options.table.types.map { (SQLName.folded($0.key), $0.value) }) {
+      first, _ in
       first
     }
     for name in new {
@@ -155,16 +176,19 @@ extension PreparedSource {
       "\(opened.name) has \(names.count == 1 ? "a field" : "fields") for which the table \(table.name) has no "
         + "column: \(FieldSelection.list(names))",
       hint: Self.rowidHint(names, table) ?? noHeaderHint(names, in: table)
-        ?? "\(.alter) adds columns; \(.columns, "A,B") loads only some; \(.rename, "OLD=NEW") gives another name")
+        ?? "\(.alter) adds columns; \(.columns, "A,B") loads only some; \(.rename, "OLD=NEW") gives another name"
+    )
   }
 
   /// What helps where the fields have only the names that are given to those of files without a header.
   private func noHeaderHint(_ names: [String], in table: TableFacts) -> Wording? {
     guard case .csv(let sniffed) = shape, sniffed.dialect.headerLineCount == 0,
-      sniffed.headerNames == HeaderNames(count: sniffed.fieldCount).names, names.allSatisfy(sniffed.headerNames.contains)
+      sniffed.headerNames == HeaderNames(count: sniffed.fieldCount).names,
+      names.allSatisfy(sniffed.headerNames.contains)
     else { return nil }
     let columns = table.columns.prefix(sniffed.fieldCount).map(\.name)
-    return "its records have no header: \(.noHeader) \(.names, FieldSelection.option(columns)) names the fields; \(.headerLines, "1") if "
+    return
+      "its records have no header: \(.noHeader) \(.names, FieldSelection.option(columns)) names the fields; \(.headerLines, "1") if "
       + "the first record does"
   }
 
@@ -177,7 +201,8 @@ extension PreparedSource {
         "\(.rename, "\(name)=\(column)".quotedForShell): the rowid of table \(table.name) is its column \(column)"
       return said.escapedForTerminal
     case .free:
-      return "\(.key, name.escapedForTerminal) takes it for the number of the row; \(.columns, "A,B") loads only some"
+      return
+        "\(.key, name.escapedForTerminal) takes it for the number of the row; \(.columns, "A,B") loads only some"
     case .beside: return "\(.columns, "A,B") loads only some; \(.rename, "OLD=NEW") gives another name"
     case .none: return nil
     }

@@ -8,6 +8,9 @@ package struct PreparedSource {
   /// What the input is, where it seems to be an object that only wraps the records.
   var wrapper: JSONWrapper?
 
+  /// What a database has to say of its rows.
+  var rowRemarks: [Wording] = []
+
   /// How the bytes become records.
   package enum Shape: Sendable {
     case csv(CSVSniffResult)
@@ -26,6 +29,9 @@ package struct PreparedSource {
     if let rows = try source.database() {
       let name = source.hidden(by: options.environment.question.mask).name
       return try prepare(rows, name: name, options: options, counter: counter, cancellation: cancellation)
+    }
+    if let rows = try source.server() {
+      return try prepare(rows, shown: source, options: options, counter: counter, cancellation: cancellation)
     }
     if let own = options.ownSource(source) {
       return try prepare(
@@ -94,7 +100,9 @@ package struct PreparedSource {
   /// - Throws: `badInput` for a header with bytes that are no characters: no column is named with their substitute.
   private static func checkHeader(_ sniffed: CSVSniffResult, of opened: OpenedSource) throws(UpsurgeError) {
     let substitute: Unicode.Scalar = "\u{FFFD}"
-    guard let field = sniffed.headerNames.firstIndex(where: { $0.unicodeScalars.contains(substitute) }) else { return }
+    guard let field = sniffed.headerNames.firstIndex(where: { $0.unicodeScalars.contains(substitute) }) else {
+      return
+    }
     // The text may have that character itself.
     var position = opened.sample.startIndex
     while let found = opened.sample[position...].firstIndex(of: 0xEF) {
@@ -166,7 +174,9 @@ package struct PreparedSource {
       }
       if let format { return .json(format) }
       // Who allows NaN means JSON, which it is not by its grammar.
-      if options.input.jsonNaN != .reject, let format = formatByMarks(of: opened.sample) { return .json(format) }
+      if options.input.jsonNaN != .reject, let format = formatByMarks(of: opened.sample) {
+        return .json(format)
+      }
     }
     return .csv(
       CSVSniffer.sniff(sample: opened.sample, isWhole: opened.isSampleWhole, given: options.input.csv))
@@ -174,7 +184,7 @@ package struct PreparedSource {
 
   /// What was guessed or changed on the way and should be said.
   package var remarks: [Wording] {
-    (opened.encodingRemark.map { [$0] } ?? []) + shapeRemarks
+    (opened.encodingRemark.map { [$0] } ?? []) + rowRemarks + shapeRemarks
   }
 
   private var shapeRemarks: [Wording] {
@@ -185,7 +195,8 @@ package struct PreparedSource {
     if shown.isEmpty { return sniffed.remarks }
     let more = sniffed.renamings.count - shown.count
     return sniffed.remarks + [
-      Wording("header names made unique: " + shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : ""))
+      Wording(
+        "header names made unique: " + shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : ""))
     ]
   }
 

@@ -1,22 +1,24 @@
 /// What the reading thread must know of the table to find a column for each field.
-struct TableFacts: Sendable {
-  let name: String
+package struct TableFacts: Sendable {
+  package let name: String
   /// Whether this run made the table: then columns that appear later are added, and spellings are kept.
-  let isNew: Bool
+  package let isNew: Bool
   /// Columns of a table that existed; empty for a new one.
-  let columns: [ColumnTarget]
+  package let columns: [ColumnTarget]
   /// Whether columns that the table lacks are added.
-  let addsColumns: Bool
+  package let addsColumns: Bool
+  /// Whether files after the one that made the table bring it no columns, as the contract was said to be frozen.
+  package var isFrozen = false
   /// Whether records with values for which the table has no column are kept until it has; those stay what they are.
-  var quarantinesUnknown = false
+  package var quarantinesUnknown = false
   /// Whether fields for which the table has no column are left out: a delete needs its key alone.
-  var leavesOutUnknown = false
+  package var leavesOutUnknown = false
   /// Whether there is no table at all: values are looked at as they are.
   var isForInference = false
   /// The most columns of a table; what SQLite is built with where nothing else is said.
-  var columnLimit = 2_000
+  package var columnLimit = 2_000
   /// Columns of a table that existed that no record fills: generated ones.
-  var unfilledColumnCount = 0
+  package var unfilledColumnCount = 0
   /// What fields that are named as the rowid would be.
   var rowid = Rowid.none
   private let places: ColumnRegistry
@@ -48,7 +50,7 @@ struct TableFacts: Sendable {
     }
   }
 
-  init(
+  package init(
     name: String, isNew: Bool, columns: [ColumnTarget], addsColumns: Bool, quarantinesUnknown: Bool = false,
     isForInference: Bool = false
   ) {
@@ -62,7 +64,7 @@ struct TableFacts: Sendable {
   }
 
   /// The table's column of that name, in any case.
-  func column(named name: String) -> ColumnTarget? { places.slot(named: name).map { places.targets[$0] } }
+  package func column(named name: String) -> ColumnTarget? { places.slot(named: name).map { places.targets[$0] } }
 
   /// The most columns of records that name all of the table's.
   var recordColumnLimit: Int { columnLimit - unfilledColumnCount }
@@ -78,11 +80,12 @@ struct TableFacts: Sendable {
   var unknownKeys: JSONKeyPolicy.UnknownKey {
     if isForInference || quarantinesUnknown { return .addUntyped }
     if leavesOutUnknown { return .skip }
+    if isFrozen { return .refuse(table: name) }
     return isNew || addsColumns ? .add(spellingPolicy) : .refuse(table: name)
   }
 
   /// Whether a field without a column gets one, in the table or in the records alone.
-  var takesUnknown: Bool { isNew || addsColumns || quarantinesUnknown }
+  var takesUnknown: Bool { !isFrozen && (isNew || addsColumns) || quarantinesUnknown }
 
   var spellingPolicy: ColumnTarget.SpellingPolicy { isNew ? .reject : .warn }
 }

@@ -12,7 +12,7 @@
 /// is part of it (`connectionLost`).
 ///
 /// All of it is called on the writing thread.
-protocol Store: RunShelf {
+package protocol Store: RunShelf {
   associatedtype Table: StoreTable
   associatedtype Transfer: StoreTransfer
 
@@ -29,7 +29,7 @@ protocol Store: RunShelf {
   func explain(_ table: Table, for input: LoadInput) throws(UpsurgeError) -> String
 
   /// Begins to take records.
-  /// - Parameter beginning: how the run begins, which is behind what was stored in another way.
+  /// - Parameter beginning: how the run begins, which comes after what was stored in another way.
   func begin(
     _ table: Table, for input: LoadInput, from beginning: Beginning, _ context: StoreContext
   ) throws(UpsurgeError) -> Transfer
@@ -47,10 +47,10 @@ protocol Store: RunShelf {
 }
 
 extension Store {
-  func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
+  package func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
     try openRuns(of: job.table).last { $0.owner == owner.text }
   }
 }
 
-/// Makes the store of a job's database.
-typealias StoreMaker = @Sendable (LoadJob) throws(UpsurgeError) -> any Store
+/// Makes the store of a job's database; the cancellation ends its waits.
+package typealias StoreMaker = @Sendable (LoadJob, ReadCancellation) throws(UpsurgeError) -> any Store

@@ -1,7 +1,7 @@
 /// Takes the records of one load into a table of a store, in transactions; belongs to the writing thread.
 ///
 ///     write, write, ...       batches as the reader hands them on; what is stored is committed where the options say so
-///     settle                  behind the last one: what became of each record is known then
+///     settle                  after the last one: what became of each record is known then
 ///     sweep                   rows that a snapshot no longer has go, unless its guards refuse
 ///     finish  or  rollback    everything is committed, or nothing since the last commit
 ///
@@ -9,10 +9,10 @@
 /// the sink that it was given, in the order of the input. For every choice of the store, rows, ledger and rejects are those
 /// of storing the records one by one.
 ///
-/// A store whose connection has broken throws `connectionLost`, whether it broke with records that were not committed or
-/// in the commit itself, so that nobody knows whether that stands: the run looks up what does (`Store.standing`), and goes
+/// A store whose connection has broken throws `connectionLost`. It may have broken with records that were not committed, or
+/// in the commit itself, so that nobody knows whether that stands. The run looks up what does (`Store.standing`), and goes
 /// on from there.
-protocol StoreTransfer: AnyObject {
+package protocol StoreTransfer: AnyObject {
   // MARK: What became of the records
 
   /// Outcomes of all records so far, those not yet committed included.
@@ -54,7 +54,7 @@ protocol StoreTransfer: AnyObject {
   /// Commits while there is nothing to store, unless the end of the transaction decides what is in it.
   func commitWhileIdle() throws(UpsurgeError)
 
-  /// Decides anew what is known only behind the first records; called after each batch.
+  /// Decides anew what is known only after the first records; called after each batch.
   func reconsider() throws(UpsurgeError)
 
   // MARK: The end
@@ -72,11 +72,19 @@ protocol StoreTransfer: AnyObject {
   /// Forgets everything since the last commit, and ends.
   func rollback()
 
+  /// Whether all records are to be stored again, from the first one, with the key made before them: in a table that was to get
+  /// its key after its rows, one has come twice. True only after `finish` has thrown.
+  var mustBeginAgain: Bool { get }
+
   /// Seconds that it took to make the table ready, which are no part of preparing the run.
   var setUpSeconds: Double { get }
 
   /// Puts what it knows beside the ledger into the summary.
   func record(in summary: inout RunSummary)
+
+  /// A number that the table's rows are not more than, those of the open transaction included, where one is known at no
+  /// cost; nil where none is.
+  var rowLimit: UInt64? { get }
 
   /// What is left to do when somebody has seen the ledger; nil where that is nothing. Asked at the end.
   var ending: RunEnding? { get }
@@ -94,15 +102,17 @@ protocol StoreTransfer: AnyObject {
 }
 
 extension StoreTransfer {
-  var isGathering: Bool { false }
-  func storeGathered() throws(UpsurgeError) {}
-  func reconsider() throws(UpsurgeError) {}
-  var setUpSeconds: Double { 0 }
-  var chunks: DeliveryChunks? { nil }
-  var skippedRecordCount: UInt64 { 0 }
-  func countSkipped() {}
+  package var isGathering: Bool { false }
+  package func storeGathered() throws(UpsurgeError) {}
+  package func reconsider() throws(UpsurgeError) {}
+  package var rowLimit: UInt64? { nil }
+  package var mustBeginAgain: Bool { false }
+  package var setUpSeconds: Double { 0 }
+  package var chunks: DeliveryChunks? { nil }
+  package var skippedRecordCount: UInt64 { 0 }
+  package func countSkipped() {}
 
   /// Rejected records by reason, those that are about to be rolled back and the one that ends the run included:
   /// `5 ragged, 1 unique`.
-  var rejectWords: String { rejectsByReason.words(with: fatalReject) }
+  package var rejectWords: String { rejectsByReason.words(with: fatalReject) }
 }

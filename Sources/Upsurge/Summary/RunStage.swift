@@ -22,9 +22,9 @@ package enum RunStage {
   package static let checkpoint = "checkpoint"
   /// Time left to other programs.
   package static let giveWay = "give_way"
-  /// Building indexes behind the rows.
+  /// Building indexes after the rows.
   package static let index = "index"
-  /// Rebuilding FTS5 tables behind the rows.
+  /// Rebuilding FTS5 tables after the rows.
   package static let fullText = "fts"
 
   /// The stages of the reading thread, in order; all others are the writing thread's.

@@ -22,6 +22,10 @@ extension RunSummary {
     writeMeasures(to: &out)
     writeUpkeep(to: &out)
     out.member(rejectsByReason: rejectsByReason)
+    if lostRejects != nil {
+      out.key("rejects_kept")
+      out.bool(false)
+    }
     out.member(warnings)
     writeEnding(to: &out)
     out.endObject()

@@ -15,7 +15,7 @@ extension RunSummary {
     public var settings: [(name: String, value: UInt64)] = []
     private var rareTime: Rare<TimeFacts>?
 
-    /// What else tells where the time went.
+    /// What else shows where the time went.
     package var time: TimeFacts {
       get { rareTime?.value ?? TimeFacts() }
       set { rareTime = Rare(newValue) }

@@ -22,7 +22,7 @@ extension RunSummary {
     package var hasBegunToWrite = false
   }
 
-  /// How a record that comes again tells twice.
+  /// How a record that comes again has an effect twice.
   public enum Repetition: String, Sendable {
     /// No key would refuse it: it is stored twice.
     case store

@@ -8,6 +8,8 @@ public struct RunSummary: Sendable {
   public var ledger = Ledger()
   /// Rejected records by code, most frequent first.
   public var rejectsByReason: [(code: Reject.Code, count: UInt64)] = []
+  /// The first rejects of a run that was to keep them nowhere, without the bytes of their records; nil where all are kept.
+  public var lostRejects: [Reject]?
   /// Records of earlier runs that waited in the quarantine and whose place a record of this run took.
   public var supersededCount: UInt64 = 0
   public var warnings = WarningLog()
@@ -91,6 +93,7 @@ extension RunSummary {
   package mutating func removeDetails() {
     metrics.removeDetails()
     (dialects, upkeep) = ([], [])
+    if lostRejects != nil { lostRejects = [] }
   }
 
   /// Whether the run has ended early and can go on.

@@ -9,7 +9,7 @@ package struct TimeAdvice: Sendable {
   package struct Line: Sendable, Equatable {
     /// The stage that is meant, a name of `RunStage`; nil for all of them.
     package var stage: String?
-    /// The option that would help, as it would be given; nil where there is none.
+    /// The option that would help, as it would be given; nil without one.
     package var option: Wording?
     package var text: Wording
   }
@@ -243,7 +243,7 @@ extension TimeAdvice {
     if let pin = facts.logPin {
       add(nil, "\(pin.holder) reads from the log, which cannot be emptied meanwhile; end it first")
     }
-    // A larger limit does not make them rarer: they run behind 40 MiB at the latest.
+    // A larger limit does not make them rarer: they run after 40 MiB at the latest.
     if facts.checkpointCount > 2, facts.transaction.walLimit.byteCount < 160 << 20 {
       add(
         "\(.walLimit, "256MiB")",

@@ -1,4 +1,4 @@
-/// What is known of a run's time: seconds by stage, and what tells why a stage took them. See `TimeAdvice`.
+/// What is known of a run's time: seconds by stage, and what shows why a stage took them. See `TimeAdvice`.
 package struct TimeFacts: Sendable {
   /// Seconds of the whole run.
   package var seconds = 0.0

@@ -1,22 +1,12 @@
 /// What cannot be, judged before the first record.
 extension PreparedTable {
-  /// - Throws: `usage` for a mode that only works on rows that exist, where there is no table.
-  static func checkMode(_ mode: WriteMode?, withoutTable name: String) throws(UpsurgeError) {
-    guard mode == .update || mode == .delete, let mode else { return }
-    let work = mode == .update ? "changes" : "deletes"
-    throw UpsurgeError(
-      .usage,
-      "there is no table \(name.escapedForTerminal); mode \(mode.rawValue) only \(work) rows that exist",
-      hint: "check the names of the database and of the table")
-  }
-
   /// - Throws: `usage` for a view that nothing can be stored through.
   static func checkView(_ schema: TableSchema) throws(UpsurgeError) {
     if schema.kind == .view && schema.triggers.isEmpty {
       throw UpsurgeError(
         .usage, "\(schema.name) is a view without triggers, so nothing can be stored through it",
         hint:
-          "load the table behind it, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
+          "load the table that it reads, or give the view INSTEAD OF triggers (\(.initScript) takes TEMP ones)")
     }
   }
 
@@ -53,31 +43,6 @@ extension PreparedTable {
     }
   }
 
-  /// - Parameter isOnlySource: whether no other file may have the column.
-  /// - Throws: `usage` where the column of `--delete-when` is left out by `--columns`, or not in the header.
-  static func checkTombstone(
-    _ column: String, in source: PreparedSource, isOnlySource: Bool, options: LoadOptions
-  ) throws(UpsurgeError) {
-    let shown = column.escapedForTerminal
-    let renames = Dictionary(options.table.renames.map { (SQLName.folded($0.key), $0.value) }) { first, _ in
-      first
-    }
-    let wanted = options.table.columns.map { renames[SQLName.folded($0)] ?? $0 }
-    if !wanted.isEmpty && !wanted.contains(where: { SQLName.isSame($0, column) }) {
-      throw UpsurgeError(
-        .usage, "\(.columns) leaves out the column \(shown), which \(.deleteWhen) names",
-        hint: "add \(shown) to \(.columns)")
-    }
-    guard isOnlySource, case .csv(let sniffed) = source.shape, !source.isBlank else { return }
-    let names = try FieldSelection(options: options).columnNames(
-      of: sniffed.headerNames, file: source.opened.name
-    ).compactMap { $0 }
-    if names.contains(where: { SQLName.isSame($0, column) }) { return }
-    throw UpsurgeError(
-      .usage, "\(.deleteWhen) names the column \(shown), which the input does not have",
-      hint: "its columns are: \(names.joined(separator: ", ").escapedForTerminal)")
-  }
-
   /// What storing the same records again would do twice.
   func repetition(options: LoadOptions) -> RunSummary.Repetition? {
     // Without a mode, records that have the primary key are upserts.
@@ -105,6 +70,6 @@ extension PreparedTable {
     throw UpsurgeError(
       .usage,
       "view \(view) has no INSTEAD OF \(missing.joined(separator: " or ")) trigger, which \(saying: why) needs",
-      hint: "load the table behind it, or give the view such a trigger (\(.initScript) takes TEMP ones)")
+      hint: "load the table that it reads, or give the view such a trigger (\(.initScript) takes TEMP ones)")
   }
 }

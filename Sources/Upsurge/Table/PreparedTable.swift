@@ -52,7 +52,7 @@ struct PreparedTable {
         .guardRefused, "there is no table \(name), and \(.create, "never") says not to make it",
         hint: "leave out \(.create, "never"), or make the table first")
     }
-    if options.table.contract != .quarantine { try checkMode(options.rules.mode, withoutTable: name) }
+    if options.table.contract != .quarantine { try options.checkMode(withoutTable: name) }
     try source.checkWrapper(for: TableFacts(name: name, isNew: true, columns: [], addsColumns: true))
     let inferred = try infer(source, others: others, options: options)
     try connection.beginWriting()
@@ -138,13 +138,13 @@ struct PreparedTable {
     for source: PreparedSource, isOnlySource: Bool, options: LoadOptions, isInTable: (String) -> Bool
   ) throws(UpsurgeError) -> ColumnTarget? {
     guard let name = options.rules.tombstone?.column else { return nil }
-    try checkTombstone(name, in: source, isOnlySource: isOnlySource, options: options)
+    try options.checkTombstone(name, in: source, isOnlySource: isOnlySource)
     if isInTable(name) { return nil }
     return ColumnTarget(name: name, affinity: .none, spellingPolicy: .warn)
   }
 
   /// The columns of the first source, or under `--infer full` of all of them.
-  /// - Throws: `usage` where one behind the first can be read only once.
+  /// - Throws: `usage` where one after the first can be read only once.
   private static func infer(
     _ source: PreparedSource, others: ArraySlice<Source>, options: LoadOptions
   ) throws(UpsurgeError) -> [InferredColumn] {

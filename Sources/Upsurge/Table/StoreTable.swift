@@ -1,12 +1,12 @@
 /// A table of a store that is ready to take the records of a run.
-protocol StoreTable {
+package protocol StoreTable {
   /// What the reading thread must know to find a column for each field.
   var facts: TableFacts { get }
   /// The run's first columns, in slot order.
   var columns: ColumnRegistry { get }
   /// The columns of `columns` that the table has; the others come with their first batch.
   var knownColumns: [ColumnTarget] { get }
-  /// The columns of the primary key; empty where there is none.
+  /// The columns of the primary key; empty without one.
   var primaryKeyColumns: [String] { get }
   /// The columns by which records tell their rows.
   var keyColumns: [String] { get }

@@ -34,9 +34,12 @@ extension TableDefinition {
       key.append(name)
     }
     var columns = inferred.map {
-      Column(
+      // A STRICT table knows few types.
+      let declared = options.table.isStrict ? nil : $0.declaredType
+      return Column(
         name: $0.name,
-        declaredType: types[SQLName.folded($0.name)] ?? $0.type.declaration(isStrict: options.table.isStrict))
+        declaredType: types[SQLName.folded($0.name)] ?? declared
+          ?? $0.type.declaration(isStrict: options.table.isStrict))
     }
     for column in options.table.notNullColumns {
       columns[try place(column, option: .notNull)].isNotNull = true

@@ -6,13 +6,14 @@ extension CommandGuide {
     "load", abstract: "Load records into one table.",
     forms: ["[OPTIONS] DATABASE TABLE [SOURCE ...]"],
     arguments: [
-      Argument("DATABASE", "The SQLite database. Made if it is not there."),
+      Argument("DATABASE", "The SQLite database. Made if it is not there. Or a server: postgres://USER@HOST/DATABASE."),
       Argument("TABLE", "The table. Made if it is not there."),
       Argument(
         "SOURCE",
         """
         A file, glob, URL, 'exec:COMMAND' for what a command writes, sqlite:PATH#TABLE or 'sqlite:PATH?query=SELECT …' \
-        for rows of another database, or - for standard input (the default). Several may be given.
+        for rows of another database, postgres://HOST/DATABASE#TABLE for those of a server, or - for standard input (the \
+        default). Several may be given.
         """),
     ],
     essentials: [
@@ -22,8 +23,9 @@ extension CommandGuide {
       "upsurge load shop.db orders orders.csv --key id",
       "upsurge load shop.db orders orders.csv --key id --dry-run",
       "upsurge load shop.db people dirty.csv --on-error reject --rejects bad.ndjson",
+      "upsurge load postgres://db.example.org/shop orders orders.csv --key id",
     ],
-    sections: [about, sources, resuming, moreExamples],
+    sections: [about, sources, servers, resuming, moreExamples],
     endings: [
       Ending("0", "complete"), Ending("2", "complete, with rejected records"),
       Ending("3", "stopped part way, some work is committed"), Ending("4", "refused by a guard"),
@@ -52,6 +54,14 @@ extension CommandGuide {
       Rows of another SQLite database are read in one read transaction. Every value stays what it is.
       """)
 
+  private static let servers = Section(
+    "servers", "PostgreSQL", about: "postgres:// as the database",
+    text: """
+      DATABASE may be the URL of a PostgreSQL server, as psql takes it: postgres://USER@HOST:PORT/DATABASE. What it leaves \
+      out comes from the PG… variables, a service file and ~/.pgpass. TABLE may name a schema: sales.orders. Options \
+      that do not apply are refused by name. libpq is loaded when a server is named.
+      """)
+
   private static let resuming = Section(
     "resuming", "A load that was killed", about: "how a load that was killed goes on",
     text: """
@@ -68,6 +78,7 @@ extension CommandGuide {
         upsurge load app.db feed 'exec:pg_dump -t feed | my-filter' --key id
         upsurge load app.db orders sqlite:shop.db#orders --key id
         upsurge load app.db feed 'sqlite:shop.db?query=SELECT id, total FROM orders' --key id
+        upsurge load app.db orders postgres://host/shop#sales.orders --key id
         upsurge load app.db items api.json --json-path data.items --flatten
         upsurge load app.db feed dirty.csv --on-error reject --rejects table
         upsurge load app.db users feed.ndjson --key id --merge coalesce --merge newer:updated_at

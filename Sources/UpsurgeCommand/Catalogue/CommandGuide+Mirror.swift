@@ -118,7 +118,7 @@ extension CommandGuide {
     forms: ["DATABASE SOURCE [--table TABLE] [--key COLS]"],
     arguments: [
       Argument("DATABASE", "The SQLite database. It need not exist."),
-      Argument("SOURCE", "A file, glob, folder, URL, exec:COMMAND or sqlite:PATH#TABLE."),
+      Argument("SOURCE", "A file, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or postgres://HOST/DATABASE#TABLE."),
     ],
     examples: ["upsurge mirror init shop.db feed.csv --key id > job.yaml"],
     sections: [

@@ -9,7 +9,10 @@ extension CommandGuide {
     arguments: [
       Argument(
         "SOURCE",
-        "A file, - for standard input, a URL, 'exec:COMMAND', sqlite:PATH#TABLE, or an SQLite database.")
+        """
+        A file, - for standard input, a URL, 'exec:COMMAND', sqlite:PATH#TABLE, an SQLite database, or \
+        postgres://HOST/DATABASE.
+        """)
     ],
     essentials: [
       .check, .key, .table, .strict, .format, .delimiter, .noHeader, .encoding, .infer, .jsonPath, .summary,
@@ -27,6 +30,9 @@ extension CommandGuide {
           Of an SQLite database it shows tables, columns, keys as --key takes them, indexes, foreign keys, triggers, \
           FTS5 tables and views. The database is only read. Rows are counted in databases up to 256 MiB. With --check \
           they are always counted, and the database is checked for damage. --summary FILE writes the same as JSON.
+
+          Of a database of PostgreSQL it shows the same, also row-level security and its policies. Rows are those that the last \
+          ANALYZE has counted. postgres://HOST/DATABASE#TABLE shows one table; with --check, its rows are read.
 
           A transaction that a killed program has left open is rolled back, as any program that opens the database does.
           """)

@@ -12,7 +12,7 @@ extension CommandGuide {
     endings: [
       Ending("0", "every record was stored"), Ending("2", "some still have no place or were rejected"),
       Ending("3", "stopped part way, what was stored is committed"), Ending("4", "refused by a guard"),
-      .usage, Ending("65", "FILE is no file of rejects"), Ending("66", "no such database or file"),
+      .usage, Ending("65", "FILE is not a file of rejected records"), Ending("66", "no such database or file"),
       Ending("73", "cannot write beside FILE"), Ending("75", "database or FILE busy"), .signals, .others,
     ])
 
@@ -40,13 +40,13 @@ extension CommandGuide {
       """)
 
   private static let rejected = Section(
-    "rejects", "Rejected records", about: "how rejected records are mended and tried again",
+    "rejects", "Rejected records", about: "how rejected records are corrected and tried again",
     text: """
       After the quarantine come the records of the table upsurge_rejects, where `upsurge load --rejects table` keeps \
       them. With FILE, only the records of a file that `upsurge load --rejects FILE` has written are tried. Their bytes \
       are read again as the load read them, and stored by its key and rules.
 
-      First mend what was wrong: the table, the rows that are referred to, or `raw` in the file or table. If you change \
+      First fix what was wrong: the table, the rows that are referred to, or `raw` in the file or table. If you change \
       `raw`, remove `raw_base64`, which is read where it stands. Delete a line or row to give it up.
 
       A record leaves the table in the transaction that stores it. When the replay has ended, the file holds what was \
@@ -69,7 +69,7 @@ extension CommandGuide {
       """)
 
   private static let moreReplayExamples = Section(
-    "examples", "More examples", about: "mend, then replay",
+    "examples", "More examples", about: "correct, then replay",
     text: """
         upsurge load shop.db orders feed.ndjson --key id --contract quarantine
         sqlite3 shop.db 'SELECT "table", columns, count(*) FROM upsurge_quarantine GROUP BY 1, 2'

@@ -10,7 +10,8 @@ extension OptionCatalogue {
     OptionSpecification(
       .source, of: .mirror, .list(String.self), named: "SOURCE",
       help: """
-        Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE or - for standard input.
+        Without a job file: a path, glob, folder, URL, exec:COMMAND, sqlite:PATH#TABLE, postgres://HOST/DATABASE#TABLE or - for \
+        standard input.
         """),
     OptionSpecification(
       .atomic, of: .mirror, .value(MirrorJob.Atomicity.self), named: "WHAT",

@@ -55,7 +55,7 @@ extension OptionCatalogue {
       help: "Records whose column COL has this value delete their row."),
   ]
 
-  /// What may happen to the table, and to what hangs on it.
+  /// What may happen to the table, and to its indexes, triggers and foreign keys.
   static let table: [OptionSpecification] = [
     OptionSpecification(
       .create, of: .table, .value(CreatePolicy.self), named: "POLICY",

@@ -24,8 +24,16 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     if DatabaseDescription.isDatabase(source) { return try describeDatabase() }
+    if let server = Source(source).serverParts, !isCheck {
+      switch server.rows {
+      case nil: return try describe(server, table: nil)
+      case .table(let table): return try describe(server, table: table)
+      // What a query gives is a source like any other.
+      case .query: break
+      }
+    }
     if summary != nil {
-      throw ValidationError("--summary is for databases, and \(SourceName.shown(source)) is none")
+      throw ValidationError("--summary is for databases, and \(SourceName.shown(source)) is not one")
     }
     var options = LoadOptions()
     try input.apply(to: &options)
@@ -53,6 +61,24 @@ struct InspectCommand: ParsableCommand {
       if summary != "-" { StandardOutput.print(DatabaseText.text(database), terminator: "") }
       if !StandardOutput.finish() { code = 73 }
       if !database.damages.isEmpty { code = 65 }
+      if let file, !file.write(database.json) { code = 73 }
+    } catch {
+      Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
+      code = error.exitCode(hasCommittedWork: false)
+    }
+    if code != 0 { throw ExitCode(code) }
+  }
+
+  private func describe(_ server: Source.ServerParts, table: String?) throws {
+    var code: Int32 = 0
+    do throws(UpsurgeError) {
+      let file = try summary.map { (path) throws(UpsurgeError) in try SummaryFile(opening: path) }
+      let control = RunControl()
+      let database = try Terminal().watching(control) { () throws(UpsurgeError) in
+        try ServerDescription(of: server, table: table, control: control)
+      }
+      if summary != "-" { StandardOutput.print(ServerText.text(database), terminator: "") }
+      if !StandardOutput.finish() { code = 73 }
       if let file, !file.write(database.json) { code = 73 }
     } catch {
       Terminal.say("upsurge: \(Terminal.visible(error.description))\n")

@@ -132,7 +132,7 @@ struct MirrorCommand: ParsableCommand {
   }
 
   /// The job that the command line asks for, from a file or by flags alone.
-  /// - Parameter words: the command line, which tells the options that are given from those that are not.
+  /// - Parameter words: the command line, which shows what options are given and what are not.
   /// - Throws: `UpsurgeError` for the file, `ValidationError` for the command line.
   func readJob(words: [String]) throws -> JobFile {
     guard let database else { throw ValidationError("give the database: upsurge mirror DB JOB") }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CScan
 import Upsurge
+import UpsurgePostgres
 
 #if canImport(Glibc)
   import Glibc
@@ -25,6 +26,7 @@ package struct Root: ParsableCommand {
   /// Parses the words of the command line and runs what they ask for.
   package static func main() {
     StandardStreams.fill()
+    PostgresModule.register()
     upsurge_return_freed_memory()
     var arguments = Array(CommandLine.arguments.dropFirst())
     // Before anything can go wrong with the rest of them.

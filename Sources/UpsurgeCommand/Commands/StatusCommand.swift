@@ -69,7 +69,7 @@ enum StatusText {
       if let message = feed.message { line += ": \(message.escapedForTerminal)" }
       if let digest = feed.refusedDelivery {
         line +=
-          "\n      fix: mend the delivery; or let it through, once, by upsurge mirror with --accept-delivery "
+          "\n      fix: correct the delivery; or let it through, once, by upsurge mirror with --accept-delivery "
           + digest.escapedForTerminal
       }
     } else if feed.isBetweenTries {
@@ -80,6 +80,7 @@ enum StatusText {
     } else if let maximumAge, let age = feed.age, age > maximumAge {
       line += "\n      that is longer ago than \(AgeText.text(maximumAge))"
     }
+    if let loss = feed.loss { line += "\n      its last delivery: \(loss.escapedForTerminal)" }
     return line
   }
 }

@@ -36,7 +36,7 @@ struct HelpText {
     return text(lines)
   }
 
-  /// One topic; nil where there is none of this name.
+  /// One topic; nil for an unknown name.
   func topic(_ word: String) -> String? {
     let command = bold(guide.command)
     if let group = guide.groups.first(where: { $0.topic.word == word }) {

@@ -37,7 +37,7 @@ struct JobFileKeysPage {
   private static let ownKeys = [
     (
       "source",
-      "Paths, globs, folders, URLs, exec:COMMAND, sqlite:PATH#TABLE or -. A text or a list. ${env:NAME} and ${file:PATH} are put in."
+      "Paths, globs, folders, URLs, exec:COMMAND, sqlite:PATH#TABLE, postgres://HOST/DATABASE#TABLE or -. A text or a list. ${env:NAME} and ${file:PATH} are put in."
     ),
     ("headers", "Headers for http and https sources. A mapping. ${env:NAME} and ${file:PATH} are put in."),
   ]

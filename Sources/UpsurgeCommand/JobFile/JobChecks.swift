@@ -129,7 +129,7 @@ struct SweepConflict {
     case .columns, .index: break
     default:
       return SweepConflict(
-        key: "sweep", message: "needs a key, which tells the rows that the snapshot still has",
+        key: "sweep", message: "needs a key, which says what rows the snapshot still has",
         fileHint: "add key: [COLUMN]", commandHint: "add --key COLS")
     }
     if table.options.rules.mode == .delete {

@@ -90,11 +90,14 @@ struct JobDraft {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// The name of the file without what stands behind its first dot: `feed` of `data/feed.csv.zst`.
+  /// The name of the file up to its first dot: `feed` of `data/feed.csv.zst`.
   private static func name(of source: String) -> String {
     let kind = Source(source).kind
     if kind == .database, let cut = source.lastIndex(of: "#") {
-      return String(source[source.index(after: cut)...])
+      let table = source[source.index(after: cut)...]
+      // Of a server's table the schema may stand before it.
+      let isInSchema = (try? Source(source).server()) != nil
+      return String(isInSchema ? table.split(separator: ".").last ?? table : table)
     }
     if kind == .command { return "records" }
     var name = source[...]
@@ -162,10 +165,11 @@ extension JobDraft {
     let meaning =
       "# rows that a snapshot no longer has: none (they stay), hard (deleted), {soft: COLUMN} (marked)"
     let guards = [
-      "# what must hold before a row is swept", "guards:",
-      "  max-delete: 10%    # of the rows in scope, or a number",
-      "  min-rows: 1        # records that a snapshot has at least",
-      "  min-ratio: 0.5     # of the records of the last snapshot",
+      "# with hard or soft: what must hold before a row is swept. These hold if nothing else is said",
+      "#guards:",
+      "#  max-delete: 10%    # of the rows in scope, or a number",
+      "#  min-rows: 1        # records that a snapshot has at least",
+      "#  min-ratio: 0.5     # of the records of the last snapshot",
     ]
     return [meaning, "sweep: none"] + guards
   }

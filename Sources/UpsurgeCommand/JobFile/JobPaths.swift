@@ -23,7 +23,7 @@ struct JobPaths {
 }
 
 extension Source {
-  /// The scheme of what looks like a URL, and is none that is read.
+  /// The scheme of what looks like a URL, and is not one that is read.
   var foreignScheme: String? {
     guard let path = filePath, let cut = path.firstIndex(of: ":"), cut != path.startIndex,
       path[cut...].hasPrefix("://")
@@ -46,7 +46,7 @@ struct SourceFault {
       guard let scheme = source.foreignScheme else { return nil }
       return SourceFault(
         message: (source.isReworded ? "its scheme" : "\(scheme)://")
-          + " is not read; known: paths, globs, folders, http://, https://, exec:, sqlite:",
+          + " is not read; known: paths, globs, folders, http://, https://, exec:, sqlite:, postgres://",
         hint: scheme.lowercased() == "file" ? "give the path" : "exec:COMMAND reads what a command writes")
     case .command(let command):
       if !command.allSatisfy(\.isWhitespace) { return nil }
@@ -56,6 +56,12 @@ struct SourceFault {
       return SourceFault(
         message: "sqlite: takes a path and a table or query",
         hint: "write sqlite:PATH#TABLE, or 'sqlite:PATH?query=SELECT …'")
+    case .server(let text, let rows):
+      if rows != nil { return nil }
+      let scheme = text.prefix { $0 != ":" }
+      return SourceFault(
+        message: "\(scheme):// takes a database and a table or query",
+        hint: "write postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'")
     case .url(let url):
       let host = url.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
       if !host.isEmpty && !url.contains(where: \.isWhitespace) { return nil }

@@ -60,7 +60,7 @@ enum JobSchema {
   private static let source = Value.object([
     (
       "description",
-      "Paths, globs, folders, URLs, exec:COMMAND, sqlite:PATH#TABLE or -; ${env:NAME} and ${file:PATH} are put in."
+      "Paths, globs, folders, URLs, exec:COMMAND, sqlite:PATH#TABLE, postgres://HOST/DATABASE#TABLE or -; ${env:NAME} and ${file:PATH} are put in."
     ),
     (
       "anyOf",

@@ -33,7 +33,7 @@ struct JobSecrets {
     }
   }
 
-  /// The text with what it refers to. Behind `exec:` a value is never a part of what the shell reads: the text refers to
+  /// The text with what it refers to. After `exec:` a value is never a part of what the shell reads: the text refers to
   /// a variable there, which holds it. No error says a value.
   /// - Throws: `usage` for what is not set or not understood, `unreadableInput` for a file.
   func expand(
@@ -135,7 +135,7 @@ struct JobSecrets {
     return try checked(text, what: "the file \(file)", path: path, place: place)
   }
 
-  /// Nothing that could end a path or a header, and go on behind it.
+  /// Nothing that could end a path or a header, and go on after it.
   private func checked(
     _ value: String, what: String, path: String, place: JobPlace
   ) throws(UpsurgeError) -> String {

@@ -67,7 +67,7 @@ struct JobSetting {
 }
 
 extension JobSetting {
-  /// A value with dashes at its start would be an option, and an empty one behind `=` none at all.
+  /// A value with dashes at its start would be an option, and an empty one after `=` none at all.
   private func words(_ value: String) -> [String] {
     value.utf8.first == UInt8(ascii: "-") ? ["\(option.option)=\(value)"] : [option.option, value]
   }

@@ -127,7 +127,7 @@ struct JobTableReader {
       hint: NearestWord.find(text, in: words).map { "did you mean \($0)?" })
   }
 
-  /// Tells a contradiction at the last setting without which there is none, first of the table's own.
+  /// Reports a contradiction at the last setting that causes it, first of the table's own.
   private func told(_ refusal: Refusal, of parts: [Part]) -> UpsurgeError {
     for isDefault in [false, true] {
       for index in parts.indices.reversed() where parts[index].setting.isDefault == isDefault {

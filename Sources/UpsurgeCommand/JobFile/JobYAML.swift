@@ -32,7 +32,7 @@ struct JobYAML: ~Copyable {
 
   private init(_ text: String, file: String) throws(UpsurgeError) {
     self.file = file
-    // A byte order mark is none of the text.
+    // A byte order mark is no part of the text.
     self.text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     events = try YAMLEvents(self.text)
   }

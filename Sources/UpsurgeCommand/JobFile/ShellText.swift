@@ -22,7 +22,7 @@ struct ShellText {
   /// Whether the lines of a here-document may have begun, in which quotes mean nothing.
   private(set) var isInDocument = false
 
-  /// Whether the next character stands behind a backslash.
+  /// Whether the next character follows a backslash.
   var followsBackslash: Bool { isEscaped }
 
   /// What refers to a variable at the end of the text that was read.
@@ -34,7 +34,7 @@ struct ShellText {
     }
   }
 
-  /// Goes on behind more of the text.
+  /// Goes on after more of the text.
   mutating func read(_ text: some StringProtocol) {
     for byte in text.utf8 {
       read(byte)

@@ -3,6 +3,7 @@
 ///     https://user:${env:PW}@h/a     p@x/y      https://user:p%40x%2Fy@h/a
 ///     https://h/${env:NAME}.csv      a b#       https://h/a%20b%23.csv
 ///     https://h/a?key=${env:KEY}     a&b        https://h/a?key=a%26b
+///     postgres://u:${env:PW}@h/d#t   p@x        postgres://u:p%40x@h/d#t
 ///
 /// What is encoded already (`%40`) stays as it is. A value that brings the scheme, or stands for the host, is the URL that
 /// somebody has put there, and is not changed.
@@ -27,10 +28,12 @@ enum URLPlace {
   }
 
   private static func place(after start: String, before rest: Substring) -> Place {
-    let schemes = ["http://", "https://"]
+    let schemes = ["http://", "https://", "postgres://", "postgresql://"]
     guard let scheme = schemes.first(where: { start.lowercased().hasPrefix($0) }) else { return .elsewhere }
     let behind = start.dropFirst(scheme.count)
     if behind.contains("#") { return .elsewhere }
+    // What a server is asked for is no part of its URL.
+    if scheme.hasPrefix("postgres"), behind.contains("?query=") || behind.contains("&query=") { return .elsewhere }
     if behind.contains("?") { return behind.last == "?" || behind.last == "&" ? .query : .parameter }
     if behind.contains("/") { return .path }
     let authority = rest.prefix { !"/?#".contains($0) }

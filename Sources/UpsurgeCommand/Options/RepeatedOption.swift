@@ -4,10 +4,10 @@ enum RepeatedOption {
   /// Flags of the argument parser's own.
   private static let flags: Set<String> = ["--help", "--version"]
 
-  /// The first option that is given again and may not be; nil where there is none, or help is asked for. A flag says the
-  /// same again.
+  /// The first option that is given again and may not be; nil without one, or where help is asked for. A flag says the same
+  /// again.
   ///
-  /// A word of its own that is a value never starts with two dashes, as the argument parser would not take it; behind
+  /// A separate word that is a value never starts with two dashes, as the argument parser would not take it; after
   /// `--` there are no options.
   static func first(in arguments: [String]) -> String? {
     let words = arguments.prefix { $0 != "--" }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Upsurge
 
-/// The options that say what may happen to the table, and to what hangs on it.
+/// The options that say what may happen to the table, and to its indexes, triggers and foreign keys.
 struct SchemaOptions: ParsableArguments {
   @Option(.create) var create: CreatePolicy?
 
@@ -37,6 +37,7 @@ struct SchemaOptions: ParsableArguments {
       throw ValidationError("--alter and --contract \(contract.rawValue) contradict each other")
     }
     options.table.contract = addsColumns ? .evolve : contract ?? .freeze
+    options.table.freezesNewTables = contract == .freeze
     options.table.createsTable = create.map { $0 == .auto } ?? (options.table.contract != .quarantine)
     options.table.isStrict = isStrict
     options.table.notNullColumns = GatheredWords.split(notNullColumns)

@@ -32,6 +32,7 @@ struct UpsertOptions: ParsableArguments {
     options.rules.merge = try merge()
     options.rules.nullKeys = nullKeys ?? .reject
     options.rules.needsRowids = nullKeys == .reject
+    options.rules.countsNumbered = nullKeys == nil
     options.rules.tombstone = try deleteWhen.map {
       let (column, value) = try Self.assignment($0, option: "--delete-when", form: "COL=VALUE")
       return Tombstone(column: column, value: value)

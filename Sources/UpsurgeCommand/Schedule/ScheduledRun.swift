@@ -20,7 +20,7 @@ struct ScheduledRun {
   var time: TimeOfDay
 
   /// - Parameters:
-  ///   - words: those behind the database and the job.
+  ///   - words: those after the database and the job.
   ///   - bytes: of the job file.
   /// - Throws: `usage` for a path that no unit can hold.
   init(

@@ -2,7 +2,8 @@ import Upsurge
 
 /// The end of a run in words.
 enum LedgerText {
-  static func text(_ summary: RunSummary) -> String {
+  /// - Parameter isOfJob: whether a job file has asked for the run, and is where it is to be changed.
+  static func text(_ summary: RunSummary, isOfJob: Bool = false) -> String {
     var lines: [String] = []
     let ledger = summary.ledger
     lines += notes(summary.warnings, inNewTable: summary.createdTable != nil)
@@ -10,6 +11,7 @@ enum LedgerText {
     if !summary.rejectsByReason.isEmpty {
       let reasons = summary.rejectsByReason.map { "\(Words.count($0.count)) \($0.code.rawValue)" }
       lines.append("rejected: " + reasons.joined(separator: ", "))
+      lines += lostRejects(summary, isOfJob: isOfJob)
     }
     lines.append(
       "\(summary.table.escapedForTerminal) in \(summary.database.escapedForTerminal): \(Words.count(ledger.read, "record")) read in "
@@ -78,6 +80,23 @@ enum LedgerText {
   private static func place(_ entry: WarningLog.Entry) -> String {
     guard let column = entry.column else { return "" }
     return column == WarningLog.otherColumns ? " in other columns" : " in column \(column)"
+  }
+
+  /// The first rejects where they are kept nowhere, and what keeps them; those of a run that has failed are in its message.
+  private static func lostRejects(_ summary: RunSummary, isOfJob: Bool) -> [String] {
+    guard let first = summary.lostRejects, summary.error == nil else { return [] }
+    var lines = first.map { reject in
+      let column = reject.column.map { " (column \($0))" } ?? ""
+      return "  \(reject.position): \(reject.reason) [\(reject.code.rawValue)]\(column)"
+    }
+    let rest = summary.ledger.rejected - min(UInt64(first.count), summary.ledger.rejected)
+    if rest > 0, !first.isEmpty { lines.append("  and \(Words.count(rest, "more reject"))") }
+    let way =
+      isOfJob
+      ? "`rejects: table` in the job keeps such records"
+      : summary.isDryRun
+        ? "--rejects FILE writes them to a file" : "the same command with --dry-run --rejects FILE writes them to a file"
+    return lines + ["  kept nowhere: \(way)"]
   }
 
   /// What was done with rows that were edited here.
@@ -158,7 +177,7 @@ enum LedgerText {
     switch summary.progress.remedy {
     case .rejecting: command += " with --on-error reject --rejects FILE"
     case .moreRejects: command += " with a larger --max-rejects"
-    case nil: if summary.signal == nil { command = "once that is mended, " + command }
+    case nil: if summary.signal == nil { command = "once that is fixed, " + command }
     }
     return command + " goes on from there" + (summary.resumingCommand.map { ":\n    \($0.line)" } ?? "")
   }
@@ -209,6 +228,8 @@ enum LedgerText {
     case .surplusEmpty: counted("long record") + " whose surplus fields were empty"
     case .textInNumberColumn: counted("text") + " stored in a column of numbers"
     case .spellingChanged: counted("value") + " respelled by the column's type"
+    case .numberedKey:
+      counted("record") + " without a key stored as a new row, as by each run (--null-keys reject rejects such records)"
     case .emptyKey: "values under the empty key \"\" stored"
     case .duplicateKey: counted("record") + " with a key twice (the last one won)"
     case .columnCollision:

@@ -44,7 +44,7 @@ enum ReplayText {
     if ledger.read > 0, summary.signal != nil || summary.error != nil {
       let start = summary.signal != nil ? "interrupted" : "stopped"
       lines.append(
-        "  \(start): what was stored is committed and is not tried again; the next replay tries the rest, and tells the "
+        "  \(start): what was stored is committed and is not tried again; the next replay tries the rest, and prints the "
           + "ledger of both")
     }
     return lines.joined(separator: "\n") + "\n"

@@ -47,7 +47,7 @@ enum StandardOutput {
   }
 
   private static func write(_ state: inout (text: [UInt8], failure: Int32?)) {
-    // What is printed would stand behind a progress line on the same terminal.
+    // What is printed would stand after a progress line on the same terminal.
     if !state.text.isEmpty, Signals.isProgressDrawn.load(ordering: .relaxed), isatty(STDOUT_FILENO) == 1 {
       Terminal.say("\r\u{1B}[K")
     }

@@ -175,7 +175,8 @@ final class Terminal: Sendable {
   }
 
   /// The ledger, the warnings, and why the run ended if it ended early.
-  func show(_ summary: RunSummary) {
+  /// - Parameter isOfJob: whether a job file has asked for the run.
+  func show(_ summary: RunSummary, isOfJob: Bool = false) {
     showRestOfNotes()
     for error in [summary.error, summary.guardRefusal].compactMap({ $0 }) {
       Terminal.say("upsurge: \(Terminal.visible(error.description))\n")
@@ -188,7 +189,7 @@ final class Terminal: Sendable {
       return summary.progress.hasBegunToWrite
         ? Terminal.say("  stopped: nothing of this run is in the database\n") : ()
     }
-    Terminal.say(Terminal.visible(LedgerText.text(summary)))
+    Terminal.say(Terminal.visible(LedgerText.text(summary, isOfJob: isOfJob)))
   }
 
   /// What is said also where nothing else is: that values are not what they were.
@@ -234,7 +235,7 @@ extension Terminal {
     if let error = table.error {
       Terminal.say("upsurge: \(Terminal.visible("table \(table.name): \(error.description)"))\n")
     }
-    for load in table.loads { show(load) }
+    for load in table.loads { show(load, isOfJob: job.file != nil) }
     if let since = table.unchangedSince, table.loads.isEmpty {
       let when = since.isEmpty ? "" : " of \(since)"
       note(

@@ -1,5 +1,6 @@
 import CYAML
 import Upsurge
+import UpsurgePostgres
 
 /// What `upsurge --version -v` prints: the libraries, and what cannot be done for want of one.
 struct VersionText {
@@ -42,7 +43,14 @@ struct VersionText {
     } else {
       yaml.version = String(cString: upsurge_yaml_version())
     }
-    opened = [curl, yaml]
+    var postgres = Opened(
+      name: "libpq", need: "postgres:// databases",
+      installation: "apt-get install libpq5 (Debian, Ubuntu), dnf install libpq (Fedora)")
+    switch PostgresStores.library {
+    case .there(let version): postgres.version = version
+    case .missing(let problem): postgres.problem = problem
+    }
+    opened = [curl, yaml, postgres]
     iconv = InputLibraries.iconv
     missingEncodings = InputLibraries.missingEncodings
   }

@@ -61,7 +61,7 @@ enum NameList {
       wasClosed = false
       switch scalar {
       case "\"" where depth == 0:
-        // A quote right behind a closing one was doubled.
+        // A quote right after a closing one was doubled.
         if follows { name.append(scalar) }
         wasClosed = isQuoted
         isQuoted.toggle()

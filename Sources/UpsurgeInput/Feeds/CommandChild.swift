@@ -14,7 +14,7 @@ final class CommandChild: @unchecked Sendable {
   private let talk: Int32
   private let mask: SecretMask
   private let monitor = Monitor()
-  /// As waitpid(2) tells it; nil while the process is there, as one at work or as one that has ended just now.
+  /// As waitpid(2) returns it; nil while the process is there, as one at work or as one that has ended just now.
   private var status: Int32?
   /// The end of what it has said.
   private var tail: [UInt8] = []

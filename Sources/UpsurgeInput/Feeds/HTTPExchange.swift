@@ -73,7 +73,7 @@ final class HTTPExchange: @unchecked Sendable {
   // MARK: - The reading thread
 
   /// Waits for the answer.
-  /// - Throws: why there is none.
+  /// - Throws: why it does not come.
   func waitForResponse() throws(UpsurgeError) -> HTTPResponse {
     monitor.lock()
     defer { monitor.unlock() }

@@ -25,7 +25,7 @@ final class HTTPFetcher {
 
   /// The answer whose body is being written, from its first byte on.
   private var first: HTTPHead?
-  /// Where that answer came from, behind all redirects, and whether that is still the server of the request.
+  /// Where that answer came from, after all redirects, and whether that is still the server of the request.
   private var place: (url: String, isSameServer: Bool)
   /// Bytes that are in the pipe, or were read.
   private var deliveredByteCount: UInt64 = 0
@@ -51,7 +51,7 @@ final class HTTPFetcher {
     case retry(String, askedSeconds: Double? = nil)
   }
 
-  /// Does it all, and tells the exchange how it has ended.
+  /// Does it all, and informs the exchange how it has ended.
   func run() {
     WorkerThread.blockSignals()
     do throws(UpsurgeError) {
@@ -93,7 +93,7 @@ final class HTTPFetcher {
     return min(longest, request.retry.mostSeconds) * Double.random(in: 0.5...1, using: &random)
   }
 
-  /// - Throws: `badInput` where the body cannot be gone on with.
+  /// - Throws: `badInput` where the body cannot be resumed.
   private func checkResumable(_ reason: String) throws(UpsurgeError) {
     guard let first else { return }
     if URLText.isSame(first.value("accept-ranges") ?? "", "none") {
@@ -233,7 +233,7 @@ final class HTTPFetcher {
         provesEnd: totalByteCount != nil || head.isChunked, charset: head.charset))
   }
 
-  /// What is behind an answer to a request for the rest: how long it must be, or why it is not gone on with.
+  /// What follows from an answer to a request for the rest: how long it must be, or why it is not resumed.
   private func rest(_ head: HTTPHead) -> (length: HTTPHead.BodyLength?, refusal: String?) {
     guard let first else { return (nil, nil) }
     let (old, new) = (first.validators, head.validators)
@@ -311,7 +311,7 @@ final class HTTPFetcher {
       }
       throw .badAnswer(
         name, "the server contradicts itself about its length (Content-Length)",
-        hint: "curl -v shows the whole answer; its owner can mend that")
+        hint: "curl -v shows the whole answer; its owner can fix that")
     }
     throw .refused(name, head, of: request)
   }

@@ -17,7 +17,7 @@ struct HTTPHead: Sendable {
   /// Takes one line, its end included. A status line begins a new head: after `100 Continue` another one comes.
   /// - Returns: false for what is too large.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
-    // Fields behind a chunked body say nothing that is of use here.
+    // Fields after a chunked body say nothing that is of use here.
     if isComplete { return true }
     byteCount += line.count
     if byteCount > Self.byteLimit { return false }
@@ -55,7 +55,7 @@ struct HTTPHead: Sendable {
     fields.contains { $0.name == "transfer-encoding" && $0.value.lowercased().contains("chunked") }
   }
 
-  /// How long the body says it is; a chunked one tells it at its end.
+  /// How long the body says it is; a chunked one says it at its end.
   enum BodyLength: Equatable {
     case unknown
     case bytes(UInt64)

@@ -106,7 +106,7 @@ package struct HTTPQuestion: Sendable {
   }
 }
 
-/// What tells one state of what a URL leads to from another.
+/// What distinguishes one state of what a URL leads to from another.
 package struct HTTPValidators: Sendable, Equatable {
   /// As the server has sent it, quotes included.
   package var etag: String?

@@ -10,7 +10,7 @@ import UpsurgeRecords
 /// One request and its answer, on the fetching thread.
 ///
 /// libcurl is told to leave the length of a body alone: where a server sends more than its Content-Length, the rest
-/// would be dropped without a word. `Connection: close` asks the server to end the connection behind the body.
+/// would be dropped without a word. `Connection: close` asks the server to end the connection after the body.
 final class HTTPTransfer {
   /// How it has ended.
   enum Ending {
@@ -46,7 +46,7 @@ final class HTTPTransfer {
   /// When the last byte came that the head speaks of.
   private var completeSince: Double?
 
-  /// So long a connection may stay open behind a body before that is taken for whole; more bytes in that time are noticed.
+  /// So long a connection may stay open after a body before that is taken for whole; more bytes in that time are noticed.
   private static let graceSeconds = 0.05
 
   init(
@@ -62,7 +62,7 @@ final class HTTPTransfer {
 
   /// Does it all.
   /// - Parameter fields: whole lines, `Name: value`.
-  /// - Throws: `unreadableInput` for a URL that is none, or without memory.
+  /// - Throws: `unreadableInput` for what is not a URL, or without memory.
   func run(_ request: HTTPRequest, url: String, fields: [String]) throws(UpsurgeError) -> Ending {
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))

@@ -91,7 +91,7 @@ package final class ProducedFeed: Feed {
       return stopped || hasEnded
     }
 
-    /// Why not all has come; asked at the end of the stream, in front of which the producer has ended.
+    /// Why not all has come; asked at the end of the stream, before which the producer has ended.
     var failure: UpsurgeError? {
       monitor.lock()
       defer { monitor.unlock() }

@@ -2,7 +2,7 @@ import UpsurgeRecords
 
 extension UpsurgeError {
   /// The end of a read that was asked to end.
-  static func interrupted(_ name: String) -> UpsurgeError {
+  package static func interrupted(_ name: String) -> UpsurgeError {
     UpsurgeError(
       .interrupted, "reading \(SourceName.shown(name)) was interrupted", position: Position(file: name))
   }
@@ -69,7 +69,7 @@ extension UpsurgeError {
   /// A body that ended before its end.
   /// - Parameters:
   ///   - total: how long it should be, where that is known.
-  ///   - why: why it was not gone on with.
+  ///   - why: why it was not resumed.
   static func cutOff(
     _ name: String, offset: UInt64, total: UInt64?, _ reason: String, why: String
   ) -> UpsurgeError {
@@ -79,7 +79,7 @@ extension UpsurgeError {
       position: Position(file: name), hint: "load it again; what a cut body lacks is not known")
   }
 
-  /// A body that goes on behind its end.
+  /// A body that goes on after its end.
   static func tooLong(_ name: String, _ byteCount: UInt64) -> UpsurgeError {
     UpsurgeError(
       .badInput,

@@ -37,7 +37,7 @@ enum SecretName {
   /// What signed links of object stores carry.
   private static let prefixes = ["x-amz-", "x-goog-"]
 
-  /// A name cut at marks and in front of capitals, in lower case.
+  /// A name cut at marks and before capitals, in lower case.
   private static func parts(of name: String) -> [String] {
     var parts: [String] = []
     var part = ""

@@ -1,10 +1,11 @@
 import UpsurgeRecords
 
 extension Source {
-  /// - Throws: `usage` for a command that is none, and for no rows of a database.
+  /// - Throws: `usage` for what is not a command, and for no rows of a database.
   func checkFeed() throws(UpsurgeError) {
     switch opening {
     case .database: _ = try database()
+    case .server: _ = try server()
     case .command(let command):
       guard command.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return }
       throw UpsurgeError(
@@ -25,7 +26,17 @@ extension Source {
       hint: "give \(mark)PATH#TABLE, or '\(mark)PATH?query=SELECT …'")
   }
 
-  /// What stands in front of `://`, where all that stands there may be a scheme.
+  /// The rows of a server's database that it is; nil for anything else.
+  /// - Throws: `usage` for the URL of a server that says no rows.
+  package func server() throws(UpsurgeError) -> ServerSource? {
+    guard case .server(let text, let rows) = opening else { return nil }
+    if let rows { return rows }
+    throw UpsurgeError(
+      .usage, "\(ServerSource.redacted(text).escapedForTerminal) names no rows of a database",
+      hint: "give postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'")
+  }
+
+  /// What precedes `://`, where all of it may be a scheme.
   var scheme: String? {
     let bytes = Array(opening.text.utf8)
     guard let mark = URLText.range(of: "://", in: bytes[...]), mark.lowerBound > 0,

@@ -5,7 +5,9 @@ extension Source {
   package enum Kind: Sendable, Hashable {
     /// Also a glob, a folder, and what looks like a URL and is not fetched.
     case file
-    case standardInput, url, command, database
+    case standardInput, url, command
+    /// Rows of a database, in a file or of a server.
+    case database
     /// The program itself.
     case program
 
@@ -26,23 +28,25 @@ extension Source {
     case standardInput(String)
     /// `http://…` or `https://…`.
     case url(String)
-    /// What stands behind `exec:`.
+    /// What follows `exec:`.
     case command(String)
     /// What begins with `sqlite:`, and the rows that it names; nil where it names none.
     case database(String, DatabaseSource?)
+    /// The URL of a database server, and the rows that it names; nil where it names none.
+    case server(String, ServerSource?)
     /// What begins with `program:`.
     case program(String)
   }
 }
 
 extension Source.Opening {
-  /// What stands in front of a command whose output is read.
+  /// The prefix of a command whose output is read.
   static let commandMark = "exec:"
 
-  /// What stands in front of the path of a database whose rows are read.
+  /// The prefix of the path of a database whose rows are read.
   static let databaseMark = "sqlite:"
 
-  /// What stands in front of the name of a source that the program itself is.
+  /// The prefix of the name of a source that the program itself is.
   static let programMark = "program:"
 
   init(_ text: String) {
@@ -56,6 +60,8 @@ extension Source.Opening {
         .command(String(decoding: text.utf8.dropFirst(Self.commandMark.utf8.count), as: UTF8.self))
       } else if text.utf8.starts(with: Self.databaseMark.utf8) {
         .database(text, DatabaseSource(text))
+      } else if ServerSource.isServer(text) {
+        .server(text, ServerSource(text))
       } else if text.utf8.starts(with: Self.programMark.utf8) {
         .program(text)
       } else {
@@ -67,6 +73,7 @@ extension Source.Opening {
   package var text: String {
     switch self {
     case .file(let text), .standardInput(let text), .url(let text), .database(let text, _),
+      .server(let text, _),
       .program(let text):
       text
     case .command(let command): Self.commandMark + command
@@ -79,7 +86,7 @@ extension Source.Opening {
     case .standardInput: .standardInput
     case .url: .url
     case .command: .command
-    case .database: .database
+    case .database, .server: .database
     case .program: .program
     }
   }
@@ -90,7 +97,7 @@ extension Source.Opening {
   func ofKind(_ shown: String) -> String {
     guard isFeed, !Self(shown).isFeed else { return shown }
     switch self {
-    case .url(let url): return "\(url.prefix { $0 != ":" })://\(shown)"
+    case .url(let url), .server(let url, _): return "\(url.prefix { $0 != ":" })://\(shown)"
     case .database: return Self.databaseMark + shown
     default: return Self.commandMark + shown
     }

@@ -5,15 +5,15 @@
 #endif
 
 extension Source {
-  /// What tells it from other sources, however it was spelled: in records of runs, locks and feeds. The path from the root
-  /// without links; of a glob, and of what is not there, that of the folder with the rest behind it. `-` for standard input;
+  /// What distinguishes it from other sources, however it was spelled: in records of runs, locks and feeds. The path from the root
+  /// without links; of a glob, and of what is not there, that of the folder with the rest after it. `-` for standard input;
   /// a URL or command as it may be shown.
   package var place: String {
     switch opening {
     case .standardInput: return SourceName.standardInput
     // Of a database the rows are part of the name.
     case .database: return DatabaseSource(name).map { $0.name(path: SourceName.place(of: $0.path)) } ?? name
-    case .url, .command, .program: return name
+    case .url, .command, .server, .program: return name
     case .file(let path): return SourceName.path(of: path)
     }
   }
@@ -32,7 +32,7 @@ extension Source {
       return Source(
         rows.name(path: folder + rows.path),
         shown: isSame ? mark + folder + label.dropFirst(mark.count) : label)
-    case .standardInput, .url, .command, .database, .program: return self
+    case .standardInput, .url, .command, .database, .server, .program: return self
     }
   }
 
@@ -41,7 +41,7 @@ extension Source {
     switch opening {
     case .file(let path): stat(path: path)
     case .standardInput: stat(descriptor: STDIN_FILENO)
-    case .url, .command, .database, .program: nil
+    case .url, .command, .database, .server, .program: nil
     }
   }
 
@@ -53,14 +53,14 @@ extension Source {
     switch opening {
     case .standardInput: return true
     case .file: return status.map { !$0.isRegular && !$0.isDirectory } ?? false
-    case .url, .command, .database, .program: return false
+    case .url, .command, .database, .server, .program: return false
     }
   }
 
   /// Whether it may keep its reader waiting: all but regular files and rows of a database.
   package var isSlow: Bool {
     switch opening {
-    case .database: return false
+    case .database, .server: return false
     case .url, .command, .program: return true
     case .file, .standardInput: return status.map { !$0.isRegular && !$0.isDirectory } ?? false
     }

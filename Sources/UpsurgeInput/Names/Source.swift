@@ -21,7 +21,7 @@ public struct Source: Sendable, Hashable {
   private let written: String?
 
   /// - Parameter text: a path, a glob, `http://…`, `https://…`, `exec:COMMAND`, `sqlite:PATH#TABLE`,
-  ///   `sqlite:PATH?query=SELECT …`, or `-` for standard input.
+  ///   `sqlite:PATH?query=SELECT …`, the same of `postgres://HOST/DATABASE`, or `-` for standard input.
   public init(_ text: String) {
     opening = Opening(text)
     name = SourceName.redacted(text)

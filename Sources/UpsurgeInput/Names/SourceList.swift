@@ -13,7 +13,7 @@ package enum SourceList {
   /// A file whose literal name looks like a glob (`[1].csv`) is that file. `-`, `/dev/stdin`, `http://…`, `https://…` and
   /// `exec:…` are passed on.
   /// - Throws: `unreadableInput` for a missing file, a directory, a glob without a match or a URL that is not fetched;
-  ///   `usage` when standard input is named twice, and for a command that is none.
+  ///   `usage` when standard input is named twice, and for what is not a command.
   package static func expand(_ sources: [Source]) throws(UpsurgeError) -> [Source] {
     var expanded: [Source] = []
     for source in sources {

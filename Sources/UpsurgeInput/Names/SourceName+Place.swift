@@ -8,7 +8,7 @@ extension SourceName {
   /// The place of a source that is known by its name, or by its path.
   package static func place(of name: String) -> String { Source(name).place }
 
-  /// A path from the root without links. Of a glob, and of what is not there, that of the folder with the rest behind it.
+  /// A path from the root without links. Of a glob, and of what is not there, that of the folder with the rest after it.
   static func path(of name: String) -> String {
     var folder = name
     var rest = ""

@@ -16,13 +16,19 @@ package enum SourceName {
     switch Source.Opening(name) {
     case .url: URLText.redacted(name)
     case .command: URLText.redacted(within: name)
+    case .server: ServerSource.redacted(name)
     case .file, .standardInput, .database, .program: name
     }
   }
 
+  /// Whether it is the URL of a database server.
+  package static func isServer(_ name: String) -> Bool {
+    ServerSource.isServer(name)
+  }
+
   /// A URL that is no source, such as that of a database server, as it may be shown and stored: without its credentials, nor the
   /// values of parameters that are called like secrets.
-  package static func redactedURL(_ url: String) -> String { URLText.redacted(url).escapedForTerminal }
+  package static func redactedURL(_ url: String) -> String { URLText.redactedServer(url).escapedForTerminal }
 
   /// The name as an argument that can be pasted into a shell; empty for what is no file.
   static func asShellArgument(_ name: String) -> String {

@@ -51,6 +51,22 @@ enum URLText {
     return out
   }
 
+  /// The URL of a database server without its credentials. Its library ends them at an @ before the first `/`, whatever else
+  /// they hold.
+  static func redactedServer(_ url: String) -> String {
+    let end = endOfServerCredentials(url)
+    guard let mark = url.firstRange(of: "://"), end > mark.upperBound else { return redacted(url) }
+    return redacted("\(url[..<mark.upperBound])\(mask)@\(url[end...])")
+  }
+
+  /// Where the host of a server's URL begins, after the `@`; the start of the text where no credentials stand.
+  static func endOfServerCredentials(_ url: String) -> String.Index {
+    guard let mark = url.firstRange(of: "://") else { return url.startIndex }
+    let rest = url[mark.upperBound...]
+    guard let at = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return url.startIndex }
+    return url.index(after: at)
+  }
+
   /// Whether a value is another URL, with a secret in it.
   private static func holdsSecretURL(_ value: ArraySlice<UInt8>) -> Bool {
     guard value.contains(UInt8(ascii: "%")) else { return false }
@@ -119,7 +135,7 @@ enum URLText {
   /// Whether what is sent there is encrypted.
   static func isSecure(_ url: String) -> Bool { origin(of: url).hasPrefix("https:") }
 
-  /// Where the credentials end, with the `@` behind them; nil where there are none.
+  /// Where the credentials end, with the `@` after them; nil without any.
   ///
   /// A `/`, `?` or `#` in a password should be escaped, and would end the authority. What stands before it is a host
   /// and a port then, of which the port is no number.

@@ -23,7 +23,7 @@ func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
 func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
 
-/// Tells the kernel to read ahead; a hint only, so a failure is of no interest.
+/// Asks the kernel to read ahead; a hint only, so a failure is of no interest.
 func adviseSequentialReading(_ descriptor: Int32) {
   #if os(Linux)
     _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)

@@ -8,7 +8,7 @@ extension MirrorJob {
   /// Why rows of a table cannot be kept.
   struct KeptRowFault {
     var table: String
-    /// A sentence behind the table's name.
+    /// A sentence that follows the table's name.
     var message: String
     var fix: String
   }
@@ -17,7 +17,7 @@ extension MirrorJob {
   private struct Doing {
     var table: MirrorTable
     var change: ReferenceActions.Change
-    /// In words: behind "rows of TABLE".
+    /// In words, to follow "rows of TABLE".
     var words: String
     /// What makes it stop.
     var fix: String

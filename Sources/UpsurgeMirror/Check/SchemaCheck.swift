@@ -39,7 +39,7 @@ struct SchemaCheck {
 
   // MARK: - Keys
 
-  /// The key that decides which row a record is about; nil where there is none, or where several do.
+  /// The key that decides which row a record is about; nil without one, or where several do.
   func key(in schema: TableSchema) -> TableSchema.Key? {
     switch table.options.rules.target {
     case .primaryKey: schema.keys.first { $0.kind == .primaryKey }
@@ -89,7 +89,7 @@ struct SchemaCheck {
         "\(feeds) bring rows of one \(key) AUTOINCREMENT: each counts from 1, and where two use "
           + "a number, the later row takes the place of the earlier one",
         fix:
-          "a key that tells the sources apart, such as PRIMARY KEY (source, id), or UUIDs; or a table for each source"
+          "a key that no two sources share, such as PRIMARY KEY (source, id), or UUIDs; or a table for each source"
       )
     ]
   }

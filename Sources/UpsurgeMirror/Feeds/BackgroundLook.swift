@@ -32,7 +32,7 @@ final class BackgroundLook: Sendable {
   /// Ends it: the load has failed, so that nobody asks what was loaded. What was found before stays found.
   func giveUp() { isVain.withLock { $0 = true } }
 
-  /// Waits for the thread; nothing is left behind then.
+  /// Waits for the thread; nothing of it is left then.
   func wait() {
     let worker = thread.withLock { $0.take() }
     worker?.join()

@@ -7,7 +7,7 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// What tells the content of a file from any other: its size and a hash of all its bytes. The times and the number of the
+/// What distinguishes the content of a file from any other: its size and a hash of all its bytes. The times and the number of the
 /// file only save the hashing.
 struct DeliveredFile: Sendable, Equatable {
   /// The path from the root without links.
@@ -42,7 +42,7 @@ struct DeliveredFile: Sendable, Equatable {
     if let same = known.named(name).first(where: { $0.stamp == stamp }) { return same }
     let file = isFound ? try FileSource(found: path) : try FileSource(Source(file: path))
     var hash = ContentHash.Stream()
-    // The kernel copies to memory that lies a few bytes behind the start of a page at half the speed on some processors.
+    // The kernel copies to memory that lies a few bytes after the start of a page at half the speed on some processors.
     let byteCount = Int(min(stamp.byteCount + 1, 1 << 20))
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 4096)
     defer { memory.deallocate() }

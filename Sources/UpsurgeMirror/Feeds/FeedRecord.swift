@@ -21,8 +21,8 @@ struct FeedRecord: Sendable, Equatable {
   var settings: String?
   /// How that was written, and which fields it had; nil where an earlier version has noted nothing.
   var shape: FeedShape?
-  /// The delivery behind that one of which the table holds something, as a guard or an error has stopped it; nil where
-  /// there is none.
+  /// The delivery after that one of which the table holds something, as a guard or an error has stopped it; nil without
+  /// one.
   var disturbedBy: String?
   /// Whether the last delivery that was whole, or another one of its run, has left rejects or records that wait.
   var hasRejects = false
@@ -36,7 +36,7 @@ struct FeedRecord: Sendable, Equatable {
   /// Runs that did not go well, one after the other.
   var failureCount = 0
   var exitCode: Int32 = 0
-  /// Why the last run did not go well.
+  /// Why the last run did not go well, or which rejects of the last delivery are kept nowhere.
   var message: String?
 }
 

@@ -13,9 +13,9 @@ import UpsurgeRecords
 ///     in/1.csv  ->  in/.upsurge-4711-1.csv  ->  done/1.csv
 ///
 /// A process that is killed on the way leaves it hidden. The next run puts it back. Should the first one be at work after
-/// all (in another container, say), it finds nothing to do any more, and the run behind it does it.
+/// all (in another container, say), it finds nothing to do any more, and the later run does it.
 struct HeldFile {
-  /// The folder with the slash behind it; empty for the current one.
+  /// The folder with a slash at its end; empty for the current one.
   let folder: String
   /// The file's own name in it.
   let name: String
@@ -34,7 +34,7 @@ struct HeldFile {
     pid = getpid()
   }
 
-  /// nil for a name that is none under which a file is held.
+  /// nil for a name under which no file is held.
   private init?(folder: String, hidden: String) {
     guard hidden.hasPrefix(Self.prefix) else { return nil }
     let rest = hidden.dropFirst(Self.prefix.count)
@@ -69,7 +69,7 @@ struct HeldFile {
       && stamp.byteCount == content.byteCount
   }
 
-  /// Gives it a name beside the hidden one; true as well where it has that already, from a run that was killed behind this.
+  /// Gives it a name beside the hidden one; true as well where it has that already, from a run that was killed after this.
   /// - Returns: false where it cannot have it; `errno` says why.
   func isLinked(as path: String) -> Bool {
     if link(place, path) == 0 { return true }
@@ -90,7 +90,7 @@ struct HeldFile {
       unlink(place)
       return true
     }
-    // A file system without links cannot refuse a name that is taken, so it is looked for in front of that.
+    // A file system without links cannot refuse a name that is taken, so it is looked for before that.
     return errno != EEXIST && access(path, F_OK) != 0 && rename(place, path) == 0
   }
 }

@@ -52,7 +52,7 @@ extension UpsurgeError {
 }
 
 extension MirrorJob {
-  /// Tells notes in the words of the job file, where there is one.
+  /// Says notes in the words of the job file, where there is one.
   func wording(_ note: @escaping @Sendable (RunNote) -> Void) -> @Sendable (RunNote) -> Void {
     if file == nil { return note }
     return { said in

@@ -10,7 +10,7 @@ public struct MirrorTable: Sendable {
   package var secrets: [String: String] = [:]
   /// The secrets that commands refer to, by the variables of their environment that hold them.
   package var environment: [String: String] = [:]
-  /// What the last line of each file says; nil where there is none, as in a database.
+  /// What the last line of each file says; nil where there is no such line, as in a database.
   var trailer: TrailerPattern? {
     sources.allSatisfy(\.isDatabase) ? nil : guards.trailer.flatMap { TrailerPattern($0) }
   }

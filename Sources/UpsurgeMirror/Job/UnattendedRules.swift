@@ -15,7 +15,7 @@ public struct UnattendedRules: Sendable, Equatable {
   public var deadline: Double?
   /// How often the table is tried again where its source was unreadable, its stream broke or the database was busy.
   public var retryCount = 0
-  /// Seconds in front of the first time; each further wait is twice as long.
+  /// Seconds before the first further try; each later wait is twice as long.
   public var retryPause = 30.0
 
   public init() {}

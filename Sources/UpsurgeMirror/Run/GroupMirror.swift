@@ -11,7 +11,7 @@ struct GroupMirror {
 
   /// - Parameters:
   ///   - afterwards: gets what is to be done when the ledgers were seen.
-  ///   - judge: is given what became of a table in front of that being noted; whether the table is tried again by the
+  ///   - judge: is given what became of a table before that is noted; whether the table is tried again by the
   ///     caller, who minds its deadline, too. Without it each table has its own deadline and retries here.
   func run(
     _ afterwards: inout Afterwards, judge: ((inout MirrorSummary.Table) -> Bool)? = nil,
@@ -76,7 +76,7 @@ struct GroupMirror {
 
   /// What was done for a table before the transaction began.
   private struct TableAhead {
-    /// Tries behind the first, and the time that they took with it.
+    /// Tries after the first, and the time that they took with it.
     var tryCount = 0
     var seconds = 0.0
     /// Whether the table is kept from other runs.
@@ -97,7 +97,7 @@ struct GroupMirror {
     for mirror in mirrors where control.cancellationSignal == nil {
       control.note(table: mirror.table.name)
       all.append(mirror.mayWait ? readAhead(mirror, into: feeds, &afterwards, tick) : TableAhead())
-      // The tables behind it are not read.
+      // The tables after it are not read.
       if job.atomicity == .job, all.last?.error != nil { break }
     }
     return all
@@ -175,7 +175,7 @@ struct GroupMirror {
     }
   }
 
-  /// Why nothing of the job stays, where a table has failed; a guard that keeps rows from being swept is none.
+  /// Why nothing of the job stays, where a table has failed; a guard that keeps rows from being swept does not count.
   private func takenBack(because turn: TableMirror.Turn) -> UpsurgeError? {
     guard var error = turn.failure else { return nil }
     error.message =

@@ -13,7 +13,7 @@ extension MirrorJob {
   ///   - tick: is called on the calling thread about ten times a second.
   ///   - tableDone: is given what became of each table as soon as it is known.
   ///   - report: is given the summary at the end, before the runs are forgotten: when the process ends before that, the
-  ///     same job tells their ledgers again instead of loading twice. False says that nobody has seen it.
+  ///     same job reports their ledgers again instead of loading twice. False says that nobody has seen it.
   public func run(
     control: RunControl = RunControl(),
     note: @escaping @Sendable (RunNote) -> Void = { _ in },

@@ -76,6 +76,15 @@ public struct MirrorSummary: Sendable {
       error ?? loads.lazy.compactMap { $0.error ?? $0.guardRefusal }.first
     }
 
+    /// What is to be known of rejects that are kept nowhere; nil where none are.
+    var lossWords: Wording? {
+      let lost = loads.filter { $0.lostRejects != nil }
+      guard let first = lost.first else { return nil }
+      let count = lost.reduce(0) { $0 + $1.ledger.rejected }
+      let place = first.lostRejects?.first.map { ", the first at \($0.position.description.escapedForTerminal)," } ?? ""
+      return "\(Words.count(count, "record")) rejected\(place) and kept nowhere, for want of \(.rejects, "table")"
+    }
+
     public var exitCode: Int32 {
       if let error { return error.exitCode(hasCommittedWork: hasCommitted) }
       return loads.isEmpty && hadRejects ? 2 : MirrorSummary.mostSevere(loads.map(\.exitCode))
@@ -171,6 +180,12 @@ extension MirrorSummary.Table {
       loads[index].sources = loads[index].sources.map(mask.masked)
       loads[index].dialects = loads[index].dialects.map(mask.masked)
       loads[index].warnings.renameFiles(mask.masked)
+      loads[index].lostRejects = loads[index].lostRejects?.map { reject in
+        var reject = reject
+        reject.position.file = mask.masked(reject.position.file)
+        reject.said = reject.said.map(mask.masked)
+        return reject
+      }
       if let file = loads[index].progress.committedThrough?.file {
         loads[index].progress.committedThrough?.file = mask.masked(file)
       }

@@ -47,7 +47,7 @@ struct TableGroup {
     return groups
   }
 
-  /// The members in circles, each behind all to which it refers; else in the order of the job.
+  /// The members in circles, each after all to which it refers; else in the order of the job.
   private static func ordered(_ members: Set<Int>, _ ancestors: [Set<Int>]) -> [[Int]] {
     var rest = members.sorted()
     var circles: [[Int]] = []

@@ -23,8 +23,11 @@ extension TableMirror {
     _ record: FeedRecord, _ summary: MirrorSummary.Table, isTriedAgain: Bool, _ afterwards: inout Afterwards
   ) -> Bool {
     var record = record
+    let loss = summary.lossWords.map { job.file == nil ? $0.text : JobWording.ofJob($0) }
+    // A delivery that is still the last one has lost what it had lost.
+    let known = summary.loads.isEmpty && summary.exitCode == 2 && record.exitCode == 2 ? record.message : nil
     record.exitCode = summary.exitCode
-    record.message = summary.failure?.message
+    record.message = summary.failure?.message ?? loss ?? known
     if summary.hasCommittedDelivery { record.hasDelivered = true }
     let isGood = summary.exitCode == 0 || summary.exitCode == 2
     record.failureCount = isGood ? 0 : record.failureCount + (isTriedAgain ? 0 : 1)
@@ -50,7 +53,7 @@ extension TableMirror {
       note(
         .unnoted(
           table.name, error,
-          isReadAgain ? "the next one tells its ledger again, or reads everything" : nil))
+          isReadAgain ? "the next one prints its ledger again, or reads everything" : nil))
       return false
     }
   }
@@ -63,7 +66,7 @@ extension TableMirror {
     try FeedTable.write(record, on: connection())
   }
 
-  /// Counts the last try as a run that did not go well: it was noted as one behind which another follows, and none does.
+  /// Counts the last try as a run that did not go well: it was noted as one that another follows, and none does.
   func countFailure() {
     guard job.dryRun == nil, job.databaseIsThere else { return }
     do throws(UpsurgeError) {
@@ -73,7 +76,7 @@ extension TableMirror {
       record.failureCount += 1
       try FeedTable.write(record, on: connection)
     } catch {
-      note(.unnoted(table.name, error, "upsurge status tells of its last try"))
+      note(.unnoted(table.name, error, "upsurge status shows its last try"))
     }
   }
 }
@@ -97,6 +100,6 @@ extension RunNote {
     RunNote(
       .warning,
       "how this run of table \(table.escapedForTerminal) went could not be noted (\(error.message)); "
-        + (consequence ?? "upsurge status tells of the one before it"))
+        + (consequence ?? "upsurge status shows the one before it"))
   }
 }

@@ -92,7 +92,7 @@ extension TableMirror {
     options.rules.needsRowids = true
     if case .soft(let column) = table.sweep { options.rules.softColumn = column }
     options.delivery.rules.snapshot = snapshotRules(record)
-    // What was there before the transaction of a group tells the chunks of its only delivery.
+    // What was there before the transaction of a group shows the chunks of its only delivery.
     let isOnlyOne = group.map { $0.isOfOneTable && !takesEachOnce } ?? true
     if table.sweep != .none, !table.hasRowState, options.transaction.isAtomic, sources.count == 1, isOnlyOne {
       var isKnown = false

@@ -34,7 +34,7 @@ extension TableMirror {
     turn.deliveries.append(Delivery(load: end, sources: sources, files: files))
     let load = end.summary
     guard group == nil, load.progress.resumedCount > 0, load.isWhole, load.guardRefusal != nil else { return }
-    // It went on behind a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
+    // It went on after a commit. All of it is read once more, to see which rows are gone; the ledger stays that of
     // the records.
     if var record = turn.record {
       try noteDisturbance(by: shownSources, &record)
@@ -51,8 +51,7 @@ extension TableMirror {
     summary.hadRejects = record.hasRejects
   }
 
-  /// Takes each file that was not taken before, in order, up to the first that fails: those behind it must not overtake
-  /// it.
+  /// Takes each file that was not taken before, in order, up to the first that fails: later ones must not overtake it.
   func takeAll(
     _ turn: inout Turn, _ afterwards: inout Afterwards, _ tick: (RunControl.Progress) -> Void
   ) throws(UpsurgeError) {
@@ -140,10 +139,10 @@ extension TableMirror {
   }
 
   func interruption(before path: String) -> UpsurgeError {
-    UpsurgeError(.interrupted, "interrupted in front of \(SourceName.shown(path))")
+    UpsurgeError(.interrupted, "interrupted before \(SourceName.shown(path))")
   }
 
-  /// Says of a snapshot that comes behind a newer one, by their names, that it sets the table back.
+  /// Says of a snapshot that comes after a newer one, by their names, that it sets the table back.
   private func warnIfLate(_ path: String, _ file: DeliveredFile, last: DeliveredFile?) {
     guard table.kind == .snapshot, table.folder.order == .name, let last else { return }
     guard file.folder == last.folder, file.name.utf8.lexicographicallyPrecedes(last.name.utf8) else { return }
@@ -153,7 +152,7 @@ extension TableMirror {
         .warning,
         "\(SourceName.shown(path)) comes late: \(shown), whose name comes after its own, was taken before; the table "
           + "is set back to what the late one says. To have \(shown) again, put it into the folder with a new time (touch), "
-          + "or deliver a newer file; where names do not tell the order, folder: { order: time } goes by the time of change"
+          + "or deliver a newer file; if names do not give the order, folder: { order: time } goes by the time of change"
       ))
   }
 
@@ -163,7 +162,7 @@ extension TableMirror {
       "table \(table.name.escapedForTerminal) holds records of \(record.disturbedBy ?? ""), which was refused or not whole, "
       + "and is no longer in the folder"
     guard table.kind == .snapshot, let last = record.files.first.map({ SourceName.shown($0.name) }) else {
-      return UpsurgeError(.guardRefused, start, hint: "put that file back, mended, or deliver the next one")
+      return UpsurgeError(.guardRefused, start, hint: "put that file back, corrected, or deliver the next one")
     }
     return UpsurgeError(
       .guardRefused, "\(start), nor is \(last), which would be taken again",
@@ -214,7 +213,7 @@ extension TableMirror {
     }
     turn.summary.add(load)
     let isNoted = !delivery.isTakenOnce || job.dryRun == nil
-    // Until it is noted as the last delivery, what that was before tells nothing of the table.
+    // Until it is noted as the last delivery, what that was before says nothing of the table.
     if load.hasCommitted {
       turn.record?.disturbedBy =
         delivery.isTakenOnce ? delivery.sources.first?.shown : shownSources
@@ -263,7 +262,7 @@ extension TableMirror {
       hint: "write it under a name that ends with .tmp, and rename it")
   }
 
-  /// Whether a file was taken before. Changes that come again would set rows back; a snapshot that comes again behind
+  /// Whether a file was taken before. Changes that come again would set rows back; a snapshot that comes again after
   /// another one is the truth again.
   private func isTaken(_ file: DeliveredFile, _ taken: KnownFiles, last: DeliveredFile?) -> Bool {
     if table.kind == .delta { return taken.holdsContent(of: file) }

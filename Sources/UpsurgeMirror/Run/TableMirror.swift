@@ -10,7 +10,7 @@ struct TableMirror {
   let table: MirrorTable
   let control: RunControl
   let note: @Sendable (RunNote) -> Void
-  /// Is given what became of the table in front of that being noted; whether the table is tried again.
+  /// Is given what became of the table before that is noted; whether the table is tried again.
   var judge: (inout MirrorSummary.Table) -> Bool = { _ in false }
   /// The loads with which those of the table share a transaction; nil where each has its own.
   var group: LoadGroup?
@@ -149,7 +149,7 @@ struct TableMirror {
     note(
       RunNote(
         .warning,
-        "table \(table.name.escapedForTerminal): what ${…} stands for in its source is not what it was, so all of it is read; "
+        "table \(table.name.escapedForTerminal): the value of ${…} in its source has changed, so all of it is read; "
           + "if that is another feed and no new password, "
           + (table.sweep == .none
             ? "rows of the former one stay beside its own"
@@ -265,7 +265,7 @@ struct TableMirror {
     if changes.isEmpty || job.acceptsChanges { return }
     throw UpsurgeError(
       .guardRefused,
-      "the feed of table \(table.name.escapedForTerminal) is not what it was: "
+      "the feed of table \(table.name.escapedForTerminal) has changed: "
         + "\(changes.joined(separator: ", ").escapedForTerminal)",
       hint: table.sweep == .none
         ? "\(.acceptChange) goes on with it as it is now"
@@ -275,7 +275,7 @@ struct TableMirror {
     )
   }
 
-  /// What the files of a delivery are; nil where one is none that can be read twice.
+  /// What the files of a delivery are; nil where one cannot be read twice.
   func look(
     at sources: [Source], known: [DeliveredFile]
   ) throws(UpsurgeError) -> [DeliveredFile]? {

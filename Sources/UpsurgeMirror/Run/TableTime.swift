@@ -7,7 +7,7 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// The time that a table has of its own, and the waits in front of its further tries.
+/// The time that a table has for itself, and the waits before its further tries.
 struct TableTime {
   let job: MirrorJob
   let table: MirrorTable
@@ -45,7 +45,7 @@ struct TableTime {
   /// The table's own deadline, where that is over; seconds.
   var ownLimit: Double? { control.isExpired && !isOutOfJobTime ? rules.deadline : nil }
 
-  /// Whether there may be another try behind so many.
+  /// Whether there may be another try after so many.
   func hasTry(behind count: Int) -> Bool {
     count < rules.retryCount && !table.sources.contains(where: \.isStandardInput)
   }
@@ -55,7 +55,7 @@ struct TableTime {
     control.cancellationSignal == nil && rules.isWorthTrying(failure)
   }
 
-  /// Waits in front of another try.
+  /// Waits before another try.
   /// - Parameters:
   ///   - number: of the try, from 1.
   ///   - isLocked: whether other programs cannot write meanwhile.

@@ -29,7 +29,7 @@ public final class MirrorRunner: Sendable {
   /// What became of the last run; nil before the first has ended.
   public var lastSummary: MirrorSummary? { core.lastSummary }
 
-  /// What happens from now on; ends when the runner goes. Of an iteration that falls behind, only the newest 1,024
+  /// What happens from now on; ends when the runner goes. Of an iteration that is too slow, only the newest 1,024
   /// events are kept.
   public var events: AsyncStream<Event> { core.events() }
 

@@ -25,7 +25,7 @@ public struct FeedStatus: Sendable {
   public var failureCount: Int
   /// Of the last run.
   public var exitCode: Int32
-  /// Why the last run did not go well.
+  /// Why the last run did not go well, or which rejects of the last delivery are kept nowhere.
   public var message: String?
   /// What `--accept-delivery` takes to let the delivery through that a guard has refused in the last run.
   public var refusedDelivery: String?
@@ -33,6 +33,9 @@ public struct FeedStatus: Sendable {
   /// Whether the last try failed, and the run has not said yet that it was the last: it waits for another one, or has ended
   /// without a word (killed, a machine that went down).
   public var isBetweenTries: Bool { failureCount == 0 && exitCode != 0 && exitCode != 2 }
+
+  /// Which rejects of the last delivery are kept nowhere, where the last run went well.
+  package var loss: String? { failureCount == 0 && exitCode == 2 ? message : nil }
 
   /// Whether the last run went well, and not longer ago than so many seconds.
   public func isGood(maximumAge: Double?) -> Bool {

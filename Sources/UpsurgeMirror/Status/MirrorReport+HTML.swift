@@ -77,6 +77,7 @@ extension MirrorReport {
       if let message = feed.message { words += ": \(message)" }
       body.element("p", [("class", "failure")], text: words)
     }
+    if let loss = feed.loss { body.element("p", [("class", "failure")], text: "The last delivery: \(loss)") }
   }
 
   // MARK: - Runs

@@ -62,7 +62,7 @@ extension Date: ColumnValue {
   }
 
   private static func refuse(_ value: Date, in row: inout RowEncoder) {
-    row.refuse("a date \(value.timeIntervalSince1970) seconds from 1970 is none that its column can hold")
+    row.refuse("the column cannot hold a date \(value.timeIntervalSince1970) seconds from 1970")
     row.appendNull()
   }
 }
@@ -113,7 +113,7 @@ enum CalendarTime {
   }
 
   /// Reads a date, or a date and a time.
-  /// - Returns: nil for what is none.
+  /// - Returns: nil for anything else.
   static func milliseconds(_ text: [UInt8]) -> Int64? {
     var reader = Reader(text: text[...])
     let isNegative = reader.skip("-")

@@ -66,7 +66,7 @@ where Columns == SQLExpression<Value>, OptionalColumns == SQLExpression<Value?> 
   /// What the column holds.
   static var storage: StorageClass { get }
   /// SQL for a value that no other row has: what a new row gets whose primary key is this column and is not given, as in a draft. Nil,
-  /// the default, where there is none.
+  /// the default, for none.
   static var newKeySQL: String? { get }
 }
 

@@ -97,7 +97,7 @@ package struct ColumnStorage: Sendable, Equatable {
 }
 
 extension SingleColumnCoding {
-  /// Whether numbers are stored as they are, as far as 1 tells: cents are not.
+  /// Whether numbers are stored as they are, as far as 1 shows: cents are not.
   static var storesOneAsOne: Bool {
     guard let number = Value.self as? any Numeric.Type,
       let stored = ColumnStorage(Self.self).stored(number.one)

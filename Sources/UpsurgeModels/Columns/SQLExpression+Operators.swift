@@ -243,47 +243,47 @@ extension SQLExpression {
   /// How many rows have a value.
   public func count() -> SQLExpression<Int> { SQLExpression<Int>("count(\(sql))").ofManyRows }
 
-  /// The largest value; nil where there is none.
+  /// The largest value; nil without any.
   public func maximum() -> SQLExpression<Value?> {
     SQLExpression<Value?>("max(\(sql))", coding: coding.optional()).ofManyRows
   }
 
-  /// The largest value; nil where there is none.
+  /// The largest value; nil without any.
   public func maximum<Wrapped>() -> SQLExpression where Value == Wrapped? {
     SQLExpression("max(\(sql))", coding: coding).ofManyRows
   }
 
-  /// The smallest value; nil where there is none.
+  /// The smallest value; nil without any.
   public func minimum() -> SQLExpression<Value?> {
     SQLExpression<Value?>("min(\(sql))", coding: coding.optional()).ofManyRows
   }
 
-  /// The smallest value; nil where there is none.
+  /// The smallest value; nil without any.
   public func minimum<Wrapped>() -> SQLExpression where Value == Wrapped? {
     SQLExpression("min(\(sql))", coding: coding).ofManyRows
   }
 }
 
 extension SQLExpression where Value: Numeric {
-  /// The sum of the values; nil where there is none. One that their type cannot hold is an error when it is read: a larger type is said by
+  /// The sum of the values; nil without any. One that their type cannot hold is an error when it is read: a larger type is said by
   /// SQL of your own, `SQLExpression<Int?>(aggregate: "sum(…)")`.
   public func sum() -> SQLExpression<Value?> {
     SQLExpression<Value?>("sum(\(sql))", coding: coding.optional()).ofManyRows
   }
 
-  /// The mean of the values; nil where there is none.
+  /// The mean of the values; nil without any.
   public func average() -> SQLExpression<Double?> {
     SQLExpression<Double?>(aggregate: "avg(\(asStored(Value.self)))")
   }
 }
 
 extension SQLExpression {
-  /// The sum of the values that are not NULL; nil where there is none.
+  /// The sum of the values that are not NULL; nil without any.
   public func sum<Number: Numeric>() -> SQLExpression where Value == Number? {
     SQLExpression("sum(\(sql))", coding: coding).ofManyRows
   }
 
-  /// The mean of the values that are not NULL; nil where there is none.
+  /// The mean of the values that are not NULL; nil without any.
   public func average<Number: Numeric>() -> SQLExpression<Double?> where Value == Number? {
     SQLExpression<Double?>(aggregate: "avg(\(asStored(Number.self)))")
   }

@@ -169,7 +169,7 @@ extension EncodedValues {
 extension String {
   /// The name in double quotes.
   var quotedIdentifier: String {
-    // SQLite ends a text at a NUL: a name with one is not found, and nothing behind it is SQL.
+    // SQLite ends a text at a NUL: a name with one is not found, and nothing after it is SQL.
     "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 }

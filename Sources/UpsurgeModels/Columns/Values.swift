@@ -45,9 +45,9 @@ extension UInt: ColumnValue {}
 
 extension Double: ColumnValue {
   public static var storage: StorageClass { .real }
-  /// A row with a number that is none (NaN), which SQLite has NULL for, is rejected.
+  /// A row with a number that is not one (NaN), which SQLite has NULL for, is rejected.
   public static func encode(_ value: Double, into row: inout RowEncoder) {
-    if value.isNaN { row.refuse("a number that is none (NaN) cannot be stored: SQLite has NULL for it") }
+    if value.isNaN { row.refuse("NaN, which is not a number, cannot be stored: SQLite has NULL for it") }
     row.append(value)
   }
   public static func decode(from row: inout RowDecoder) throws(UpsurgeError) -> Double {

@@ -27,7 +27,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
     }
     if let count = options.commitEvery, count < 1 {
       throw UpsurgeError(
-        .usage, "a commit after \(count) rows is none",
+        .usage, "a commit after \(count) rows cannot be",
         hint: "BulkOptions.commitEvery is 1 or more; nil commits once, in the end")
     }
     self.rules.nullKeys = options.nullKeys
@@ -140,7 +140,7 @@ package struct BulkCall<Row: TableRow>: Sendable {
 package protocol BulkTarget: Sendable {
   /// What a row may have of text and blobs, where the call does not say.
   var maximumRowSize: ByteSize { get }
-  /// What tells it from others: it waits for the rows of a call, and can do nothing else meanwhile.
+  /// What distinguishes it from others: it waits for the rows of a call, and can do nothing else meanwhile.
   var identity: ObjectIdentifier { get }
 
   /// Stores with the database's connection, alone; what is thrown takes back what was stored, and nil says that it is already.

@@ -2,18 +2,17 @@ import UpsurgeRecords
 import UpsurgeState
 
 extension Database {
-  /// Changes integer primary keys of these models' tables into UUIDs, and all columns that refer to them by a foreign key: in a migration in front of
-  /// models whose `id` is a UUID stored as text in lower case. See `MigrateKeys`.
+  /// Changes integer primary keys of these models' tables into UUIDs, and all columns that refer to them by a foreign key. It
+  /// is for a migration before models whose `id` is a UUID stored as text in lower case. See `MigrateKeys`.
   ///
   ///     try await database.migratePrimaryKeys(of: List.self, Reminder.self)
   ///
   /// - Parameters:
   ///   - models: whose tables' keys are changed.
   ///   - salt: makes the UUIDs others than those of other databases.
-  /// - Throws: `usage` for a table that is missing, or whose key is not one column, and for a model that stores UUIDs of its key in another
-  ///   form; `guardRefused` where references are broken, or a feed or a
-  ///   load that has not ended would bring integers again; `database`.
-  ///   Nothing has changed then.
+  /// - Throws: `usage` for a table that is missing, or whose key is not one column. It is also thrown for a model that stores UUIDs
+  ///   of its key in another form. `guardRefused` where references are broken, or a feed or a load that has not ended would
+  ///   bring integers again; `database`. Nothing has changed then.
   @discardableResult
   public func migratePrimaryKeys(
     of models: any Table.Type..., salt: String? = nil

@@ -11,11 +11,13 @@ public struct Sweep<Model: Table>: Sendable {
   public static var none: Sweep { Sweep(rows: .none) }
   /// They are deleted.
   public static var hard: Sweep { Sweep(rows: .hard) }
-  /// They are marked in the column of this name: by the time of the call in one of dates, `true` in one of truths, as the model stores them; by
-  /// the time as text in any other text column, 1 in one of numbers. The column is one of the table; where the model has it, too, each row of
-  /// the snapshot says itself that it is not marked, and one that says otherwise is rejected. NULL, 0, an empty text and the text "0" say
-  /// of a row that it is there, anything else that it is gone. The mark of a row that comes back is taken back when it is stored: a UNIQUE
-  /// index on rows that are there refuses it as long as another row has its value, also one that the sweep would mark.
+  /// They are marked in the column of this name. A column of dates gets the time of the call. One of Bool gets `true`, as the
+  /// model stores them. Any other text column gets the time as text, and one of numbers 1.
+  ///
+  /// The column is one of the table. Where the model has it, too, each row of the snapshot says itself that it is not marked,
+  /// and one that says otherwise is rejected. NULL, 0, an empty text and the text "0" say of a row that it is there, anything
+  /// else that it is gone. The mark of a row that comes back is taken back when it is stored. A UNIQUE index on rows that are
+  /// there refuses it as long as another row has its value, also one that the sweep would mark.
   public static func soft(column: String) -> Sweep { Sweep(rows: .soft(column: column)) }
 
   /// They are marked in a column.

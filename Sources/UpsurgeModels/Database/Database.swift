@@ -84,7 +84,7 @@ public final class Database: BulkTarget {
     try await writer.perform(addition)
     if !isInMemory {
       try await reader.perform { (connection) throws(UpsurgeError) in
-        // What is temporary is none of the database.
+        // What is temporary is no part of the database.
         try connection.execute("PRAGMA query_only=OFF")
         defer { try? connection.execute("PRAGMA query_only=ON") }
         try addition(connection)
@@ -97,7 +97,7 @@ public final class Database: BulkTarget {
   ///
   ///     try await database.execute("UPDATE players SET team = NULL WHERE team = \(name)")
   ///
-  /// - Throws: `usage` for several statements with values, for parameters that no value is put in the place of (statements in front of it have run), and for SQL that leaves a transaction open, which is rolled back;
+  /// - Throws: `usage` for several statements with values, for parameters that no value is put in the place of (statements before it have run), and for SQL that leaves a transaction open, which is rolled back;
   ///   `database`; `databaseBusy`.
   public func execute(_ sql: SQLText) async throws(UpsurgeError) {
     try await writer.perform { (connection) throws(UpsurgeError) in
@@ -120,7 +120,7 @@ public final class Database: BulkTarget {
   /// Makes the table of a model.
   /// - Parameters:
   ///   - model: whose table it is.
-  ///   - ifNotExists: whether a table that is there is left as it is; `checkTable` tells in what it is another one.
+  ///   - ifNotExists: whether a table that is there is left as it is; `checkTable` says how it differs.
   /// - Throws: `database`, also when the table is there already; `usage` for a model of a full-text index.
   public func createTable<Model: Table>(_ model: Model.Type, ifNotExists: Bool = false)
     async throws(UpsurgeError)

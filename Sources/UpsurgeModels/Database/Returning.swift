@@ -22,7 +22,7 @@ public struct Returned<Value: Sendable>: Sendable {
 /// finds no parent in the end comes once more, as rejected.
 ///
 /// The database waits for the loop: what its body asks of the same database throws `usage`, but for reads of a file, which see the rows as they were; other tasks wait. Gather what is
-/// needed, and use the database behind the loop. A child task that the body waits for, and a GRDB writer's own methods, are not
+/// needed, and use the database after the loop. A child task that the body waits for, and a GRDB writer's own methods, are not
 /// known to be of the loop: they wait forever.
 public struct ReturningRows<Rows: AsyncSequence, Value: Sendable>: AsyncSequence
 where Rows.Element: TableRow {

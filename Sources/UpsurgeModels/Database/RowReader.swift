@@ -3,14 +3,14 @@ import UpsurgeRecords
 import UpsurgeSQLite
 
 extension Statement {
-  /// Whether it tells of what might write: EXPLAIN, or a PRAGMA, as that of the journal's mode.
+  /// Whether it shows what might write: EXPLAIN, or a PRAGMA, as that of the journal's mode.
   fileprivate var onlyTells: Bool {
     if sqlite3_stmt_isexplain(handle) != 0 { return true }
     guard let sql = sqlite3_sql(handle) else { return false }
     return String(cString: sql).drop(while: \.isWhitespace).prefix(6).lowercased() == "pragma"
   }
 
-  /// Whether nothing but white space, semicolons and comments stands behind the statement.
+  /// Whether nothing but white space, semicolons and comments follows the statement.
   fileprivate func isWhole(_ text: String) -> Bool {
     guard let sql = sqlite3_sql(handle),
       let rest = String(text.utf8.dropFirst(String(cString: sql).utf8.count))

@@ -10,7 +10,7 @@ struct SnapshotCheck: Sendable {
   func refusal(of rows: borrowing RowEncoder) -> (reason: String, hint: String)? {
     if let key = keys.first(where: { rows.isLastNull(at: $0.index) }) {
       return (
-        "the row has no \(key.name.escapedForTerminal), by which a mirror tells it: each call would insert it anew",
+        "the row has no \(key.name.escapedForTerminal), by which a mirror finds it: each call would insert it anew",
         "give the row its \(key.name.escapedForTerminal), or name another key by on: \\.name, and none in BulkOptions.key"
       )
     }

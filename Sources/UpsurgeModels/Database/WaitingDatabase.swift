@@ -58,6 +58,6 @@ enum WaitingDatabase {
     }
   }
 
-  /// What tells a task from the others that there are.
+  /// What distinguishes a task from the others that there are.
   private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 }

@@ -60,7 +60,7 @@ extension Database {
     try await writer.perform { (connection) throws(UpsurgeError) in try connection.execute(sql) }
   }
 
-  /// Drops a trigger that `createTemporaryTrigger` has made; nothing where there is none.
+  /// Drops a trigger that `createTemporaryTrigger` has made, if it is there.
   public func dropTemporaryTrigger(_ name: String) async throws(UpsurgeError) {
     let quoted = name.quotedIdentifier
     try await writer.perform { (connection) throws(UpsurgeError) in

@@ -7,12 +7,12 @@ extension Database {
     try await read(query, limit: .max)
   }
 
-  /// The first model that a query gives; nil where there is none.
+  /// The first model that a query gives; nil without one.
   public func fetchOne<Model: Table>(_ query: Query<Model>) async throws(UpsurgeError) -> Model? {
     try await read(query, limit: 1).first
   }
 
-  /// The model with this key; nil where there is none.
+  /// The model with this key; nil without one.
   public func find<Model: PrimaryKeyedTable>(
     _ model: Model.Type, key: sending Model.PrimaryKey
   ) async throws(UpsurgeError) -> Model? {
@@ -35,7 +35,7 @@ extension Database {
     try await read(selected.sql, limit: .max, names: [], decode: selected.coding.decode)
   }
 
-  /// The first value that a query gives; nil where there is none.
+  /// The first value that a query gives; nil without one.
   public func fetchOne<Value: Sendable>(_ selected: Selected<Value>) async throws(UpsurgeError) -> Value? {
     try await read(selected.sql, limit: 1, names: [], decode: selected.coding.decode).first
   }

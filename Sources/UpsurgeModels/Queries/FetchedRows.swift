@@ -29,7 +29,7 @@ public struct FetchedRows<Model: Table>: AsyncSequence, Sendable {
     public mutating func next() async throws -> Model? {
       if index == page.count {
         if isAtEnd { return nil }
-        // What comes behind an error is not given.
+        // What comes after an error is not given.
         isAtEnd = true
         (page, index) = ([], 0)
         try Task.checkCancellation()

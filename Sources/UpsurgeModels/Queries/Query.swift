@@ -34,7 +34,7 @@ public struct Query<Model: Table>: Sendable {
     adding { $0.orderings.append(Query.columns[keyPath: column].ascending()) }
   }
 
-  /// At most so many rows, behind those that are left out. What is made of many rows, as a sum, is made of these; SQL of your own for that
+  /// At most so many rows, after those that are left out. What is made of many rows, as a sum, is made of these; SQL of your own for that
   /// knows the model's columns only.
   public func limit(_ count: Int, offset: Int = 0) -> Query { adding { $0.limit = (count, offset) } }
 

@@ -94,7 +94,7 @@ public struct RowDecoder {
   public func invalid(_ what: String) -> UpsurgeError {
     mismatch(
       what, at: next - 1,
-      hint: "the type never stores such a value: mend the row, or give the property another type or coding")
+      hint: "the type never stores such a value: correct the row, or give the property another type or coding")
   }
 
   private func mismatch(_ what: String) -> UpsurgeError {

@@ -10,7 +10,7 @@ public struct RowEncoder: ~Copyable {
   var batch: Batch
   /// Where the next value goes in the batch's cells.
   private var next = 0
-  /// The first cell behind the row.
+  /// The first cell after the row.
   private var end = 0
   /// Bytes that the row needs in the arena.
   private var wantedByteCount = 0

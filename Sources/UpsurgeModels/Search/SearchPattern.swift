@@ -11,7 +11,7 @@ public struct SearchPattern: Sendable, Hashable, ExpressibleByStringLiteral {
   public static func allWords(_ text: String) -> SearchPattern { joined(text, " ") }
   /// Rows that have a word of a text.
   public static func anyWord(_ text: String) -> SearchPattern { joined(text, " OR ") }
-  /// Rows that have a text's words one behind the other.
+  /// Rows that have a text's words one after the other.
   public static func phrase(_ text: String) -> SearchPattern { SearchPattern(quoted(text)) }
   /// Rows that have every word of a text, the last of which may go on: what is being typed.
   public static func prefix(_ text: String) -> SearchPattern {
@@ -26,7 +26,7 @@ public struct SearchPattern: Sendable, Hashable, ExpressibleByStringLiteral {
   }
 
   private static func quoted(_ text: String) -> String {
-    // By scalars: a quote with a mark behind it is one character.
+    // By scalars: a quote with a mark after it is one character.
     var quoted = String.UnicodeScalarView("\"".unicodeScalars)
     for scalar in text.unicodeScalars where scalar != "\0" {
       quoted.append(scalar)

@@ -47,8 +47,8 @@ extension SearchTable {
   /// A piece of the text of a column around what matches, with marks around that.
   /// - Parameters:
   ///   - column: whose text it is.
-  ///   - open: the mark in front of what matches.
-  ///   - close: the mark behind it.
+  ///   - open: the mark before what matches.
+  ///   - close: the mark after it.
   ///   - ellipsis: where text is left out.
   ///   - tokenCount: how long the piece may be, in words; 1...64.
   public static func snippet(

@@ -20,7 +20,7 @@ extension TableSchema {
       throw UpsurgeError(
         .usage,
         "the column \(column.name.escapedForTerminal) of the table \(name.escapedForTerminal) is \(column.declaredType.escapedForTerminal), and \(Model.self) has \(wanted.storage.rawValue) there, which it would store as something else",
-        hint: "migrate the table, or change the model; checkTable(\(Model.self).self) tells all differences")
+        hint: "migrate the table, or change the model; checkTable(\(Model.self).self) lists all differences")
     }
   }
 

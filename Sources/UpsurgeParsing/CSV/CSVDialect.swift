@@ -12,11 +12,11 @@ public struct CSVDialect: Sendable, Equatable {
     case extra
   }
 
-  /// What the byte behind an escape character says.
+  /// What the byte after an escape character says.
   public enum Escaping: String, Sendable, CaseIterable {
     /// Itself, whatever it is: `\,` is a comma, `\n` an n.
     case any
-    /// Itself where it is a quote, a delimiter or a line end; in front of others the escape character is data, too.
+    /// Itself where it is a quote, a delimiter or a line end; before others the escape character is data, too.
     case marks
     /// As MySQL and PostgreSQL write: `\n` is a line feed, `\t` a tab, `\0` a NUL, and others are themselves.
     case letters

@@ -59,7 +59,7 @@ package struct CSVSniffResult: Sendable, Equatable {
   package var dialect: CSVDialect
   /// Column names, unique and not empty; `c1`, `c2`... without a header.
   package var headerNames: [String]
-  /// The bytes of the header, without its line end; nil where there is none, or one of a single field.
+  /// The bytes of the header, without its line end; nil without one, or for one of a single field.
   package var header: [UInt8]?
   /// Names that had to be changed, for the person to know.
   package var renamings: [HeaderNames.Renaming]
@@ -71,7 +71,7 @@ package struct CSVSniffResult: Sendable, Equatable {
   package var remarks: [Wording]
   /// Why this delimiter: `6 fields in 98 of 100 records`.
   package var delimiterEvidence: String
-  /// Why the names and number of the fields are not known: the header, or the first record where there is none, is
+  /// Why the names and number of the fields are not known: the header, or the first record without one, is
   /// not read to its end. nil where they are.
   package var unknownFields: UnknownFields?
 

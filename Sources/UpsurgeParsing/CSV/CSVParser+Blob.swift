@@ -62,7 +62,7 @@ extension CSVParser {
     return outcome
   }
 
-  /// What the records behind this one leave of the spill.
+  /// What the later records leave of the spill.
   private func room(in batch: borrowing Batch, _ scanner: RecordScanner) -> Int {
     batch.spillCapacity - scanner.spillByteCount - (scanner.end - scanner.record.nextStart)
   }

@@ -1,8 +1,8 @@
 import UpsurgeRecords
 
-/// Lines behind the last record that are none: `(3 rows)`, `Total;12`, `Total,,12`, blanks, a Ctrl-Z.
+/// Lines after the last record that are not records: `(3 rows)`, `Total;12`, `Total,,12`, blanks, a Ctrl-Z.
 ///
-/// They look like what people and programs write under a table, and nothing stands behind them but others of their kind.
+/// They look like what people and programs write under a table, and nothing follows them but others of their kind.
 /// They are rejected as what they are, and never filled up with NULL. Blank lines with all fields (`,,`), and such
 /// with a number in the last one (`,,12`), could be records: they are stored, and said.
 extension CSVParser {
@@ -177,7 +177,7 @@ package enum FooterWords {
     }
   }
 
-  /// Whether a line of a table with one column is none of its values: `(3 rows)`, `3 rows`, `Total: 60`.
+  /// Whether a line of a table with one column is not one of its values: `(3 rows)`, `3 rows`, `Total: 60`.
   package static func isAlone(_ text: String) -> Bool {
     if text.hasPrefix("(") && text.hasSuffix(")") { return countsRows(text.dropFirst().dropLast()) }
     if countsRows(text[...]) { return true }

@@ -52,7 +52,7 @@ extension CSVParser {
       }
     }
     if hasShiftedQuotes(scanner, at: start) {
-      return "mend the quotes, which stand inside of fields; \(.onError, "reject") sets the record aside until then"
+      return "correct the quotes, which stand inside of fields; \(.onError, "reject") sets the record aside until then"
     }
     let isWord =
       (scanner.bytes[start] | 0x20) &- UInt8(ascii: "a") < 26
@@ -84,14 +84,14 @@ extension CSVParser {
         code: .invalidUTF8, column: columnName(ofField: field),
         reason: "field \(field + 1) is not valid UTF-8",
         hint: beginsAsUTF8
-          ? "the rest of the text is UTF-8: mend these bytes, or \(.onError, "reject") sets such records aside"
+          ? "the rest of the text is UTF-8: correct these bytes, or \(.onError, "reject") sets such records aside"
           : "if the file is not UTF-8, name its encoding: \(.encoding, "windows-1252") (western), windows-1250, "
           + "windows-1251, shift_jis, gb18030 ...")
     }
     return RecordProblem(
       code: .invalidUTF8, column: columnName(ofField: field),
       reason: "field \(field + 1) has bytes that are not \(encodingName) (bytes are counted in the text as UTF-8)",
-      hint: "mend them, or name the file's true encoding with \(.encoding)")
+      hint: "correct them, or name the file's true encoding with \(.encoding)")
   }
 
   /// Whether the first byte beyond ASCII begins a character of UTF-8: read in another encoding, such letters would be wrong.
@@ -160,7 +160,7 @@ extension CSVParser {
         code: .badQuote, column: column,
         reason: "\(label): the closing quote \(mark) is followed by something else than a delimiter",
         hint: dialect.quotes == .lenient
-          ? "mend the quotes; \(.onError, "reject") sets the record aside until then"
+          ? "correct the quotes; \(.onError, "reject") sets the record aside until then"
           : "\(.quotes, "lenient") takes quotes inside a field as data; \(.escape, "C") if quotes are escaped by C; \(.onError, "reject") "
             + "sets the record aside")
       : RecordProblem(

@@ -123,7 +123,7 @@ extension CSVParser {
       start: scanner.bytes + scanner.record.firstSurplusOffset,
       count: scanner.record.end - scanner.record.firstSurplusOffset)
     let text = SurplusFields(raw, dialect: dialect)
-    // JSON may be longer than what it was made from, and the records behind it need their room as well.
+    // JSON may be longer than what it was made from, and later records need their room as well.
     let needed = scanner.spillByteCount + text.byteCount
     if needed + (scanner.end - scanner.record.nextStart) > batch.spillCapacity {
       askForSpill(needed, &batch, scanner)
@@ -136,7 +136,7 @@ extension CSVParser {
     return .settled
   }
 
-  /// Closes the batch in front of a record whose text does not fit the spill, or asks for room where it is the
+  /// Closes the batch before a record whose text does not fit the spill, or asks for room where it is the
   /// first: the caller gives it, because only it knows how much memory there is.
   func askForSpill(_ byteCount: Int, _ batch: inout Batch, _ scanner: RecordScanner) {
     if batch.recordCount > 0 {

@@ -5,7 +5,7 @@ extension CSVParser {
   enum NonRecord {
     /// A record does.
     case none
-    /// Something that is no record, and is behind us now.
+    /// Something that is no record, and is past now.
     case skipped
     /// More bytes are needed.
     case incomplete
@@ -108,7 +108,7 @@ extension CSVParser {
     return .skipped
   }
 
-  /// Whether a comment stands at `start`, or behind blanks there.
+  /// Whether a comment stands at `start`, or after blanks there.
   private func matchComment(at start: Int, _ scanner: RecordScanner) -> RecordScanner.Match {
     guard let prefix = dialect.commentPrefix, !prefix.isEmpty else { return .no }
     var at = start

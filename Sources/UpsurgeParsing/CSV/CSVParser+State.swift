@@ -1,10 +1,10 @@
 import UpsurgeRecords
 
 /// What a CSV parser must know to go on in the middle of a source: how much of the preamble, the header, a comment or
-/// a record that was given up is still to be dropped. Records leave nothing behind.
+/// a record that was given up is still to be dropped. Records leave no trace.
 ///
-///     ""                                         in front of everything
-///     {"at":"records"}                           behind the header
+///     ""                                         before everything
+///     {"at":"records"}                           after the header
 ///     {"lines":1,"headers":0}                    elsewhere
 extension CSVParser {
   private static let behindHeader = #"{"at":"records"}"#
@@ -45,7 +45,7 @@ extension CSVParser {
 }
 
 extension JSONValue {
-  /// A member that is a whole number from 0 to a limit; nil when it is none.
+  /// A member that is a whole number from 0 to a limit; nil for anything else.
   func count(_ name: String, atMost limit: Int) -> Int? {
     guard case .integer(let value) = self[name], (0...Int64(limit)).contains(value) else { return nil }
     return Int(value)

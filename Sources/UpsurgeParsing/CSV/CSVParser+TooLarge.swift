@@ -1,6 +1,6 @@
 import UpsurgeRecords
 
-/// Records that are larger than memory allows: the first line of one is a reject, and parsing goes on behind it.
+/// Records that are larger than memory allows: the first line of one is a reject, and parsing goes on after it.
 extension CSVParser {
   /// A record whose first line is being dropped.
   struct DroppedRecord {
@@ -33,7 +33,7 @@ extension CSVParser {
     if lineEnd == nil {
       dropped = record
     } else {
-      // It goes on behind its first line, for nobody knows how long.
+      // It goes on after its first line, for nobody knows how long.
       let memory = Self.memory(for: 2 * bytes.count)
       batch.take(
         reject(

@@ -8,7 +8,7 @@ import UpsurgeRecords
 /// escapes stay where they are in the arena; only what must be unescaped is copied, to the spill.
 ///
 /// A record whose quotes make no sense costs one line: its first physical line is rejected, and parsing goes on
-/// with the next, so that one stray quote never swallows the good records behind it.
+/// with the next, so that one stray quote never swallows the good records after it.
 package struct CSVParser: RecordParser {
   package let columns: [ColumnTarget]
   package let dialect: CSVDialect

@@ -90,7 +90,7 @@ struct Sniffing {
       unknownFields: unknownFields(table))
   }
 
-  /// What stands behind a first line `sep=;`, read so.
+  /// What follows a first line `sep=;`, read so.
   private func resultBehindSeparatorLine() -> CSVSniffResult? {
     guard given.skippedLineCount == nil, let line = SeparatorLine(bytes) else { return nil }
     let rest = UnsafeBufferPointer(rebasing: bytes.dropFirst(line.byteCount))
@@ -234,7 +234,7 @@ struct Sniffing {
     return String(decoding: Array(name.utf8.dropFirst().dropLast()), as: UTF8.self)
   }
 
-  /// Reads the sample from behind the skipped lines on.
+  /// Reads the sample from the end of the skipped lines on.
   func read(_ dialect: CSVDialect) -> SampleRecords {
     var reader = FieldReader(bytes: bytes, dialect: dialect)
     for _ in 0..<dialect.skippedLineCount where !reader.isAtEnd { reader.skipLine() }

@@ -1,4 +1,4 @@
-/// What a field of a sample looks like, from its bytes alone; tells how likely it is that a file was cut into
+/// What a field of a sample looks like, from its bytes alone; shows how likely it is that a file was cut into
 /// fields at the right places.
 enum CellLook: Equatable {
   case empty

@@ -1,5 +1,5 @@
 /// Reads CSV one field at a time, by the same grammar as `RecordScanner` but without its speed: for samples and
-/// for the few fields that are looked at twice. The bytes are all there is; nothing comes behind them.
+/// for the few fields that are looked at twice. The bytes are all there is; nothing comes after them.
 struct FieldReader {
   /// One field as it is written.
   struct Field {
@@ -46,7 +46,7 @@ struct FieldReader {
 
   var isAtEnd: Bool { offset >= bytes.count }
 
-  /// Reads the field at `offset` and goes behind what ends it.
+  /// Reads the field at `offset` and goes past what ends it.
   mutating func nextField() -> Field {
     if let quote, offset < bytes.count, bytes[offset] == quote || bytes[offset] == Self.blank && isPadded(quote) {
       return quotedField(quote)
@@ -63,7 +63,7 @@ struct FieldReader {
     return unquotedField()
   }
 
-  /// Goes to a quote that stands behind blanks.
+  /// Goes to a quote that stands after blanks.
   /// - Returns: whether there is one.
   private mutating func isPadded(_ quote: UInt8) -> Bool {
     if delimiter[0] == Self.blank { return false }

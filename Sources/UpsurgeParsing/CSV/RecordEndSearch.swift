@@ -6,9 +6,9 @@
 struct RecordEndSearch {
   private enum State {
     case fieldStart, unquoted, quoted
-    /// Behind a quote in a quoted field: doubled, or the field's end.
+    /// After a quote in a quoted field: doubled, or the field's end.
     case quote
-    /// Behind blanks behind that.
+    /// After blanks that follow such a quote.
     case padding
     case escapedInUnquoted, escapedInQuoted
     /// The quotes make no sense: the physical line ends the reject.

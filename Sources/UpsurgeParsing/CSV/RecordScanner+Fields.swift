@@ -144,10 +144,10 @@ extension RecordScanner {
 
 /// What a field says, from how it is written.
 enum FieldText {
-  /// What escape characters do, and in front of what.
+  /// What escape characters do, and before what.
   struct EscapeRule {
     var escaping = CSVDialect.Escaping.any
-    /// 0x100 where there is none.
+    /// 0x100 without one.
     var quote: UInt16 = 0x100
     var delimiter: UInt8 = 0
 
@@ -160,7 +160,7 @@ enum FieldText {
 
   /// Copies `count` bytes between (not including) a field's quotes, without the escape characters and without
   /// one of each two quotes; never makes them more.
-  /// - Parameters: `quote` and `escape` are 0x100 where there is none.
+  /// - Parameters: `quote` and `escape` are 0x100 for none.
   /// - Returns: how many bytes were written.
   static func unescape(
     _ text: UnsafePointer<UInt8>, count: Int, quote: UInt16, escape: UInt16, rule: EscapeRule,
@@ -171,7 +171,7 @@ enum FieldText {
     while at < count {
       var byte = text[at]
       let isEscape = UInt16(byte) == escape
-      // An escape character with nothing behind it is data, and so is a quote that is not doubled.
+      // An escape character with nothing after it is data, and so is a quote that is not doubled.
       if at + 1 < count && (isEscape || UInt16(byte) == quote && text[at + 1] == byte) {
         at += 1
         let next = text[at]

@@ -25,7 +25,7 @@ extension RecordScanner {
     }
   }
 
-  /// Makes the index stand at `offset`, before or behind where it stands.
+  /// Makes the index stand at `offset`, before or after where it stands.
   mutating func seek(to offset: Int) {
     guard offset >= index.start && offset <= index.end else {
       reindex(from: offset)
@@ -67,7 +67,7 @@ extension RecordScanner {
     return false
   }
 
-  /// The first CR or LF at or behind `offset`, or nil.
+  /// The first CR or LF at or after `offset`, or nil.
   func lineEnd(from offset: Int) -> Int? {
     var at = offset
     while at < end {
@@ -77,7 +77,7 @@ extension RecordScanner {
     return nil
   }
 
-  /// Where the line behind a line end starts.
+  /// Where the line after a line end starts.
   func lineStart(after lineEnd: Int) -> Int {
     let isPair = bytes[lineEnd] == 0x0D && lineEnd + 1 < end && bytes[lineEnd + 1] == 0x0A
     return lineEnd + (isPair ? 2 : 1)

@@ -25,7 +25,7 @@ extension RecordScanner {
   ///     "the "Ritz""     the "Ritz"
   ///     "6"" pipe,x      (no quote closes the field)
   ///
-  /// - Returns: whether that gives the fields that a record should have. Then the scanner stands behind the line, as if
+  /// - Returns: whether that gives the fields that a record should have. Then the scanner stands after the line, as if
   ///   it had read a record.
   mutating func scanLeniently(_ line: Line) -> Bool {
     scan(line, to: line.end, .lone) || scan(line, to: line.end, .pairs) || scan(line, to: line.end, .bare)
@@ -55,7 +55,7 @@ extension RecordScanner {
       while stop > line.start && isBlank(bytes[stop - 1]) { stop -= 1 }
       let beforeMark = stop - marks.delimiterByteCount
       if beforeMark > line.start && holdsDelimiter(at: beforeMark) {
-        // `1,Ann,# a note` has its fields in front of the comment; `1,#fff` has not.
+        // `1,Ann,# a note` has its fields before the comment; `1,#fff` has not.
         if scan(line, to: beforeMark, .none) { return true }
       } else if stop > line.start,
         UInt16(bytes[stop - 1]) == marks.quote || stop < found && isApart(found + prefix.count, line)

@@ -10,7 +10,7 @@ import UpsurgeRecords
 ///                        meaning:   , " "pair "pair " , end
 ///
 /// Raw pointers and numbers only: the scanner is a local of `CSVParser.parse` and owns nothing. A record that is
-/// not whole leaves no trace but cells behind the last record, which the next one overwrites.
+/// not whole leaves no trace but cells after the last record, which the next one overwrites.
 struct RecordScanner {
   /// How the scan of a record ended.
   enum Outcome: UInt8 {
@@ -151,7 +151,7 @@ struct RecordScanner {
   }
 
   /// Takes unquoted fields that end with a delimiter, as long as they come, with all that is needed in registers.
-  /// - Returns: where the first field starts that is none of these.
+  /// - Returns: where the first field starts that is not one of these.
   @inline(__always)
   private mutating func takeSimpleFields(from start: Int) -> Int {
     let bytes = self.bytes
@@ -190,7 +190,7 @@ struct RecordScanner {
     return fieldStart
   }
 
-  /// Where the quote stands behind the blanks at `start`; `start` where none does, and nil where more bytes are needed.
+  /// Where the quote stands after the blanks at `start`; `start` where none does, and nil where more bytes are needed.
   @inline(never)
   private func quoteBehindPadding(_ start: Int) -> Int? {
     var at = start
@@ -299,7 +299,7 @@ struct RecordScanner {
       ? closePaddedField(from: start, quoteAt: at, hasEscapes: hasEscapes) : .badQuote
   }
 
-  /// Decides what a quote means behind which blanks stand, by what follows those.
+  /// Decides what a quote means that stands before blanks, by what follows those.
   @inline(never)
   private mutating func closePaddedField(from start: Int, quoteAt at: Int, hasEscapes: Bool) -> FieldEnd {
     let after = at + 1

@@ -56,7 +56,7 @@ struct SampleRecords {
     }
   }
 
-  /// Where a comment begins in the line at `start`, behind blanks and outside of quotes; nil where none does.
+  /// Where a comment begins in the line at `start`, after blanks and outside of quotes; nil where none does.
   private func commentStart(_ prefix: [UInt8], from start: Int) -> Int? {
     var at = start
     var isQuoted = false

@@ -7,7 +7,7 @@ package struct SampleShape: Sendable, Equatable {
   package var recordCount: Int
   /// Fields in proper quotes.
   package var quotedCount: Int
-  /// Physical lines at the start that begin with `#`, behind those that the dialect skips.
+  /// Physical lines at the start that begin with `#`, after those that the dialect skips.
   package var leadingHashLineCount: Int
 
   package init(sample: UnsafeBufferPointer<UInt8>, isWhole: Bool, dialect: CSVDialect) {

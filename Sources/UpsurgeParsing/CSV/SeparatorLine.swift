@@ -3,11 +3,11 @@ struct SeparatorLine {
   let delimiter: UInt8
   /// Where the next line starts.
   let byteCount: Int
-  /// Lines up to there: the line itself, and blank ones in front of it.
+  /// Lines up to there: the line itself, and blank ones before it.
   let lineCount: Int
 
-  /// - Parameter bytes: the start of the input, behind a byte order mark.
-  /// - Returns: nil where the first line is none.
+  /// - Parameter bytes: the start of the input, after a byte order mark.
+  /// - Returns: nil where the first line is not such a line.
   init?(_ bytes: UnsafeBufferPointer<UInt8>) {
     let isLineEnd = { (byte: UInt8) in byte == 0x0A || byte == 0x0D }
     guard let start = bytes.prefix(64).firstIndex(where: { !isLineEnd($0) }),
@@ -27,7 +27,7 @@ struct SeparatorLine {
     }
     let rest = line.dropFirst(word.count)
     guard let mark = rest.first, !Self.isWordByte(mark) else { return nil }
-    // Behind the mark are only the delimiters that a spreadsheet pads lines with.
+    // After the mark are only the delimiters that a spreadsheet pads lines with.
     guard rest.dropFirst().allSatisfy({ $0 == mark || $0 == 0x20 || $0 == UInt8(ascii: ",") }) else { return nil }
     delimiter = mark
     var next = end + 1

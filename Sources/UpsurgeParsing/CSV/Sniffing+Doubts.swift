@@ -26,7 +26,7 @@ extension Sniffing {
       let field = reader.nextField()
       if field.stop > field.start && bytes[field.start] == Self.marks[0] {
         return [
-          "the quotes do not fit together, so they are read as data; \(.quote, "'\"'") \(.quotes, "lenient") reads them as quotes "
+          "the quotes do not match up, so they are read as data; \(.quote, "'\"'") \(.quotes, "lenient") reads them as quotes "
             + "wherever they fit"
         ]
       }
@@ -191,7 +191,7 @@ extension Sniffing {
     return ["the second record looks like a part of the header; \(.headerLines, "2") joins the two, and \(.skipLines, "1") leaves the first one out"]
   }
 
-  /// An unquoted field; nil where there is none.
+  /// An unquoted field; nil without one.
   private func value(
     of record: SampleRecords.Record, _ column: Int, in table: SampleRecords
   ) -> UnsafeBufferPointer<UInt8>? {

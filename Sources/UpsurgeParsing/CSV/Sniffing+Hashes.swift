@@ -8,7 +8,7 @@ import UpsurgeRecords
 ///     1       100
 ///     #2      90               a record: comments only stand before the header
 extension Sniffing {
-  /// Physical lines of comments in front of the table, behind those that `dialect` skips.
+  /// Physical lines of comments before the table, after those that `dialect` skips.
   func leadingCommentLineCount(_ dialect: CSVDialect) -> Int {
     if given.commentPrefix != nil { return 0 }
     let sample = read(dialect)

@@ -57,7 +57,7 @@ extension Sniffing {
     }
     guard let second = others.max(by: { $0.score < $1.score }) else { return oneColumnDoubt(of: best, among: candidates) }
     let name = CSVDialect.name(of: second.dialect.delimiter)
-    return "the delimiter is not sure: \(CSVDialect.name(of: best.dialect.delimiter)) fits best, and \(name) nearly as "
+    return "the delimiter is uncertain: \(CSVDialect.name(of: best.dialect.delimiter)) fits best, and \(name) nearly as "
       + "well; \(.delimiter, name) reads it so"
   }
 
@@ -91,7 +91,7 @@ extension Sniffing {
   /// A reading with so much of the best one's score could be meant as well.
   private static let closeShare = 0.93
 
-  /// What the escape character does: a writer that only escapes quotes leaves it alone in front of other bytes.
+  /// What the escape character does: a writer that only escapes quotes leaves it alone before other bytes.
   private func escaping(of dialect: CSVDialect) -> CSVDialect.Escaping {
     if given.escape != nil { return given.escaping }
     guard let escape = dialect.distinctEscape else { return .any }

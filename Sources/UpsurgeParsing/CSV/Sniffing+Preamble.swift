@@ -112,7 +112,7 @@ extension Sniffing {
   private func paddedTitleCount(_ sample: SampleRecords, _ fieldCount: Int) -> Int {
     let records = sample.records
     let most = max(1, fieldCount / 2)
-    // Cells that are filled behind empty ones stand above columns: they are part of a header.
+    // Cells that are filled after empty ones stand above columns: they are part of a header.
     let count = records.prefix {
       !$0.isBroken && sample.filledCount(of: $0) <= most
         && (sample.filledCount(of: $0) == 0 || !sample.text($0.fields.lowerBound).isEmpty)

@@ -43,7 +43,7 @@ extension Sniffing {
     }
   }
 
-  /// Whether a blank line stands in front of a line.
+  /// Whether a blank line precedes a line.
   private func isBlank(before offset: Int) -> Bool {
     var at = offset - 1
     guard at > 0, bytes[at] == 0x0A || bytes[at] == 0x0D else { return false }

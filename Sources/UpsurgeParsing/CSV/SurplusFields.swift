@@ -1,6 +1,6 @@
 import UpsurgeRecords
 
-/// The fields of a record behind its last column, kept as JSON: `x,"y ""z"""` -> `["x","y \"z\""]`.
+/// The fields of a record after its last column, kept as JSON: `x,"y ""z"""` -> `["x","y \"z\""]`.
 ///
 /// Written straight to where it is kept, after its size was counted: JSON may be six times as long as what it is made
 /// of, so that no copy of it should be held.

@@ -95,7 +95,7 @@ package struct ColumnInference: Sendable {
     return isJSON ? .any : .text
   }
 
-  /// The type of a column that tells rows: TEXT where numbers would write one of its values otherwise. (In JSON numbers
+  /// The type of a column that distinguishes rows: TEXT where numbers would write one of its values otherwise. (In JSON numbers
   /// are values, however they are written.)
   package func keyType(of slot: Int) -> ColumnType {
     let type = inferredType(of: slot)

@@ -56,7 +56,7 @@ public struct JSONDialect: Sendable, Equatable {
   public var mapColumn: String?
   /// What names the columns of array records.
   public var arrayNames = JSONArrayNames.firstArray
-  /// Whether several documents must end with a line end, because nothing else tells that they are not cut.
+  /// Whether several documents must end with a line end, because nothing else shows that they are not cut.
   package var needsLineEnd = false
 
   public init(

@@ -42,7 +42,7 @@ struct JSONFault: @unchecked Sendable {
     return kind != .tooManyKeys && kind != .cancelled
   }
 
-  /// Whether it is a fault of the value only, which a second value for the column mends.
+  /// Whether it is a fault of the value only, which a second value for the column repairs.
   var isOfValue: Bool { code == .wouldChange || code == .badBlob }
 
   var code: Reject.Code {

@@ -1,4 +1,4 @@
-/// An object each of whose values seems to be a record, as far as a sample tells.
+/// An object each of whose values seems to be a record, as far as a sample shows.
 package struct JSONMapShape: Sendable, Equatable {
   /// The keys that lead to it.
   package var path: [String]

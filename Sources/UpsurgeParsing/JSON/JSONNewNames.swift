@@ -54,7 +54,7 @@ struct JSONNewNames {
     count += 1
   }
 
-  /// Asks for a name once more that was taken back, behind those that are asked for now.
+  /// Asks for a name once more that was taken back, after those that are asked for now.
   mutating func askAgain(_ place: Int, key: Int, affinity: Affinity) {
     (names[place].key, names[place].affinity, names[place].isAsked) = (key, affinity, true)
     names[place].order = nextOrder

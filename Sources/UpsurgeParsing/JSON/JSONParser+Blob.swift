@@ -25,7 +25,7 @@ extension JSONParser {
   ) -> Bool {
     if frame.depth + record.openKeys.count + 2 > dialect.maximumDepth { return false }
     var p: UnsafePointer<UInt8> = upsurge_json_skip_space(brace + 1, frame.end)
-    // Most objects are none: their second byte tells.
+    // Most objects are no such wrapper: their second byte shows it.
     guard frame.end - p > 1, p[1] == UInt8(ascii: "$") || p[1] == UInt8(ascii: "e") else { return false }
     let isFlagFirst = skip("\"$base64\"", &p, frame)
     if !isFlagFirst && !isHere("\"encoded\"", p, frame) { return false }
@@ -56,7 +56,7 @@ extension JSONParser {
         .elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
   }
 
-  /// Steps over a word and the white space behind it.
+  /// Steps over a word and the white space after it.
   private func skip(_ word: StaticString, _ p: inout UnsafePointer<UInt8>, _ frame: JSONFrame) -> Bool {
     guard isHere(word, p, frame) else { return false }
     p = upsurge_json_skip_space(p + word.utf8CodeUnitCount, frame.end)
@@ -116,7 +116,7 @@ extension JSONParser {
     }
   }
 
-  /// Closes the batch in front of a record whose files do not fit, or asks for room where it is the first.
+  /// Closes the batch before a record whose files do not fit, or asks for room where it is the first.
   mutating func askForSpill(_ start: UnsafePointer<UInt8>, _ frame: JSONFrame, _ batch: inout Batch) {
     if batch.recordCount > 0 {
       batch.isClosed = true

@@ -61,7 +61,7 @@ extension JSONParser {
         : "\(.jsonPath) names the keys that lead to the array of records")
   }
 
-  /// What is no JSON; the input cannot be read on behind it.
+  /// What is no JSON; the input cannot be read on after it.
   func syntaxError(
     _ fault: JSONFault, end: UnsafePointer<UInt8>, _ batch: borrowing Batch
   ) -> UpsurgeError {

@@ -63,7 +63,7 @@ extension JSONParser {
   }
 
   /// Reads one line.
-  /// - Returns: false when the batch must be closed in front of it.
+  /// - Returns: false when the batch must be closed before it.
   private mutating func readLine(
     _ lineStart: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ batch: inout Batch
   ) throws(UpsurgeError) -> Bool {
@@ -102,7 +102,7 @@ extension JSONParser {
   }
 
   /// Reads the values that follow the first one of a line.
-  /// - Returns: false when the batch must be closed in front of one.
+  /// - Returns: false when the batch must be closed before one.
   private mutating func readRest(
     ofLineTo end: UnsafePointer<UInt8>, _ batch: inout Batch
   ) throws(UpsurgeError) -> Bool {

@@ -49,7 +49,7 @@ extension JSONParser {
     return try readElement(p, end: end, &batch, isFinal: isFinal)
   }
 
-  /// Puts the name of the member into its column, behind what the record says.
+  /// Puts the name of the member into its column, after what the record says.
   /// - Throws: `badInput` where the record has that column itself.
   mutating func storeMapName(
     _ name: MapName, _ frame: inout JSONFrame, _ batch: borrowing Batch

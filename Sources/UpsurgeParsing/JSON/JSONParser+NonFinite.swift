@@ -8,7 +8,7 @@ extension JSONParser {
   /// When one of the words stands where no JSON value does, makes it a NULL, and the record a reject unless the dialect
   /// takes it for NULL.
   /// - Parameter code: the fault of the value; one that only the end of the bytes has cut is left to be read again.
-  /// - Returns: false when the value is none of the words, or not all of it is there.
+  /// - Returns: false when the value is not one of the words, or not all of it is there.
   mutating func readNonFinite(
     _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ code: Int, _ token: inout upsurge_json_token
   ) -> Bool {

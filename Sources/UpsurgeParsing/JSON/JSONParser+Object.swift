@@ -132,7 +132,7 @@ extension JSONParser {
   }
 
   /// Lets the kernel read the members that hold no surprise.
-  /// - Returns: Whether it stopped behind a value, at the object's closing brace.
+  /// - Returns: Whether it stopped after a value, at the object's closing brace.
   @inline(__always)
   private mutating func readUsualMembers(
     _ p: inout UnsafePointer<UInt8>, _ previous: inout Int32, parent: Int, _ isFlattening: Bool,
@@ -224,7 +224,7 @@ extension JSONParser {
     return nil
   }
 
-  /// Notes a fault behind which the record can still be read to its end; the first one stays.
+  /// Notes a fault after which the record can still be read to its end; the first one stays.
   mutating func noteSoft(_ kind: JSONFault.Kind, at place: UnsafePointer<UInt8>, column: String? = nil) {
     if record.fault == nil { record.fault = JSONFault(kind: kind, at: place, column: column) }
   }

@@ -80,7 +80,7 @@ extension JSONParser {
   /// The outcome of a record that was not read to its end.
   private var unread: Outcome { record.fault?.kind == .cancelled ? .cancelled : .failed }
 
-  /// Objects and arrays as the first record decided; anything else is a soft fault behind the value.
+  /// Objects and arrays as the first record decided; anything else is a soft fault after the value.
   private mutating func readByShape(
     _ start: UnsafePointer<UInt8>, _ frame: inout JSONFrame
   ) -> UnsafePointer<UInt8>? {
@@ -162,7 +162,7 @@ extension JSONParser {
       byte: batch.origin.sourceOffset + UInt64(start - UnsafePointer(batch.arena)))
   }
 
-  /// The line on which a byte at or behind `batch.parsedByteCount` stands.
+  /// The line on which a byte at or after `batch.parsedByteCount` stands.
   func line(of place: UnsafePointer<UInt8>, _ batch: borrowing Batch) -> UInt64 {
     line + upsurge_json_count_lines(UnsafePointer(batch.arena) + batch.parsedByteCount, place)
   }

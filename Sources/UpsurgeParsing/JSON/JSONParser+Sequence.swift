@@ -12,7 +12,7 @@ import UpsurgeRecords
 ///
 /// A byte order mark, which joined files leave between values, is left out and counted.
 extension JSONParser {
-  /// What may stand in front of a value.
+  /// What may precede a value.
   private enum Mark { case separator, byteOrderMark, cut, none }
 
   static let recordSeparator: UInt8 = 0x1E
@@ -34,7 +34,7 @@ extension JSONParser {
   // MARK: - Documents
 
   /// Steps over a mark between documents.
-  /// - Parameter fault: what it is where it is none.
+  /// - Parameter fault: what it is where it is not such a mark.
   /// - Returns: false when more bytes are needed.
   mutating func skipMark(
     _ place: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, _ batch: inout Batch, isFinal: Bool, fault: Int

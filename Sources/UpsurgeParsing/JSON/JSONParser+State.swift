@@ -1,15 +1,15 @@
 import CScan
 import UpsurgeRecords
 
-/// What a JSON parser must know to go on in the middle of a source: whether records are objects or arrays, the header
-/// of arrays, the keys that were counted as left out or as empty, and where in a document it is.
+/// What a JSON parser must know to go on in the middle of a source. That is whether records are objects or arrays, the
+/// header of arrays, the keys that were counted as left out or as empty, and where in a document it is.
 ///
-///     ""                                                   in front of everything
+///     ""                                                   before everything
 ///     {"shape":"objects"}
 ///     {"shape":"arrays","header":["a","b"],"left_out":["c"],
 ///      "document":{"machine":[...],"open":"{[","matched":1,"found":true,"started":true,"records":2}}
 extension JSONParser {
-  /// The details of a state behind the first object.
+  /// The details of a state after the first object.
   package static let objectsDetails = #"{"shape":"objects"}"#
 
   package var state: ParserState? {

@@ -165,7 +165,7 @@ extension JSONParser {
     return isTouched
   }
 
-  /// A fault of a value that is replaced is none.
+  /// A fault of a value that is replaced does not count.
   private mutating func mendValueFault(_ slot: Int) {
     if let found = record.fault, found.isOfValue, found.column == columns[slot].name { record.fault = nil }
   }

@@ -7,7 +7,7 @@ package enum JSONPath {
   /// A key with a dot, a quote or a bracket is put in double quotes, in which `\` escapes the next character.
   /// - Throws: `usage` when a key is empty or a quote is not closed.
   package static func parse(_ text: String) throws(UpsurgeError) -> [String] {
-    // A combining mark behind a quote or a dot leaves it what it is.
+    // A combining mark after a quote or a dot leaves it what it is.
     var rest = text.unicodeScalars[...]
     if rest.first == "$" && (rest.dropFirst().isEmpty || rest.dropFirst().first == ".") {
       rest = rest.dropFirst()

@@ -4,7 +4,7 @@ import UpsurgeRecords
 /// with its number, and found again without a search.
 ///
 ///     list     a: text, b: repeated 3      in order of first appearance
-///     places   0 . . . . . 1               by `id`, which tells the column and the kind; may be out of date
+///     places   0 . . . . . 1               by `id`, which says the column and the kind; may be out of date
 struct JSONPendingWarnings {
   private struct Warning {
     let code: WarningLog.Code

@@ -1,7 +1,7 @@
 import CScan
 import UpsurgeRecords
 
-/// Tells JSON from other text, and a document from a value a line.
+/// Distinguishes JSON from other text, and a document from a value a line.
 package enum JSONSniffer {
   /// - Parameters:
   ///   - sample: The first bytes of the input.
@@ -23,7 +23,7 @@ package enum JSONSniffer {
     let hasArrayNames: Bool
   }
 
-  /// Values that are looked at, and the bytes behind which no more are.
+  /// Values that are looked at, and the bytes after which no more are.
   private static let valueLimit = 64
   private static let byteLimit = 256 << 10
 
@@ -134,7 +134,7 @@ package enum JSONSniffer {
   /// The text begins with a square bracket.
   private static func formatOfArray(_ start: UnsafePointer<UInt8>, _ sample: Sample) -> JSONFormat? {
     let end = sample.end
-    // More behind an array of numbers may still be a CSV field that looks like JSON.
+    // More after an array of numbers may still be a CSV field that looks like JSON.
     let otherwise: JSONFormat? = isSurelyJSON(start, end) ? .json : nil
     switch readValue(start, end) {
     case .cut: return .json

@@ -6,7 +6,7 @@ package enum ConversionNote: UInt8, Sendable {
   case spellingChanges
   /// The number is the same, and is written otherwise: `3.10`, `1e+05`.
   case writtenOtherwise
-  /// The column is one of numbers and the text is none; it stays text.
+  /// The column is one of numbers and the text is not a number; it stays text.
   case textInNumberColumn
 
   @inline(__always) var isSet: Bool {

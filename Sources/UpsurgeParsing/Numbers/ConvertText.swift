@@ -97,7 +97,7 @@ func infinity(_ start: UnsafePointer<UInt8>, count: Int) -> Double? {
 
 /// Makes the cell of an integer for a column of the given affinity.
 ///
-/// A REAL column holds the nearest double. Left to SQLite, an integer that is none would be compared exactly with
+/// A REAL column holds the nearest double. Left to SQLite, an integer that is not a double would be compared exactly with
 /// the rounded value in the table, so that the same record would change its row every time.
 @inline(__always)
 private func storeInteger(

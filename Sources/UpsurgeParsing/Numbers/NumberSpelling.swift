@@ -42,7 +42,7 @@ enum NumberSpelling {
       || count > 5 && isExponent(text[count - 5])
   }
 
-  /// The digits in front of an exponent, without the zeros in front of them and behind them.
+  /// The digits before an exponent, without leading and trailing zeros.
   private static func significantDigits(_ text: some Sequence<UInt8>) -> [UInt8] {
     var digits: [UInt8] = []
     for byte in text {

@@ -8,7 +8,7 @@ import UpsurgeSQLite
 ///
 /// - `manyRowsOrFail`: `INSERT OR FAIL` needs no such journal. A plain insert that fails leaves the rows
 ///   before the bad one, and `sqlite3_changes` says how many: the record is known, and writing goes on
-///   behind it. An upsert is only written so when no row can fail, which the writer checks cell by cell
+///   after it. An upsert is only written so when no row can fail, which the writer checks cell by cell
 ///   beforehand, and when SQLite knows that too: a function call or a NOT NULL column in SET bring the
 ///   journal back. OR FAIL would override the ON CONFLICT clauses of the table, so there must be none.
 /// - `manyRowsOrAbort`: where the only unique thing is the rowid, the journal is cheap (rows mostly arrive in

@@ -69,8 +69,8 @@ extension UpsertPlan {
     return "SELECT \(try schema.terms(columns)) FROM \(try SQLName.quote(schema.name)) WHERE \(conditions)"
   }
 
-  /// Whether an upsert is an UPDATE, and an INSERT where that finds no row: views and virtual tables know no ON CONFLICT;
-  /// and to a rule that asks for NULL, `excluded` does not show it where NOT NULL ON CONFLICT REPLACE has put the default.
+  /// Whether an upsert is an UPDATE, and an INSERT where that finds no row. Views and virtual tables know no ON CONFLICT. And
+  /// to a rule that asks for NULL, `excluded` does not show it where NOT NULL ON CONFLICT REPLACE has put the default.
   package var updatesFirst: Bool {
     if mode != .upsert || targets.isEmpty { return false }
     return schema.kind != .table || schema.shiftsExcluded
@@ -80,13 +80,13 @@ extension UpsertPlan {
       }
   }
 
-  /// Whether mode `ignore` looks for the row and inserts where there is none, because ON CONFLICT cannot name the key.
+  /// Whether mode `ignore` looks for the row and inserts where it is missing, because ON CONFLICT cannot name the key.
   package var looksBeforeInsert: Bool {
     guard mode == .ignore, !targets.isEmpty else { return false }
     return schema.kind != .table || hasOtherKey && targets.contains(where: schema.isBeyondUpsert)
   }
 
-  /// Whether a record may have a conflict with a key that is none of the targets.
+  /// Whether a record may have a conflict with a key that is not one of the targets.
   var hasOtherKey: Bool {
     schema.keys.contains { key in
       // A rowid that records do not have is always a new one.

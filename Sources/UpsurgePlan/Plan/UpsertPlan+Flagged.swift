@@ -7,8 +7,8 @@ import UpsurgeRecords
 ///     WHERE ((?3 & 1 AND "t"."v" IS NOT excluded."v")) AND …
 ///
 /// Compiling a statement for each of a hundred thousand shapes would cost more than all else. What such a statement
-/// does to a row is what the one of the record's own shape does, on tables where setting a column to what it holds can
-/// be told by nobody: no triggers, foreign keys, CHECKs, generated columns or conflict clauses, and no NOT NULL column
+/// does to a row is what the one of the record's own shape does, where setting a column to what it holds goes unnoticed.
+/// Such tables have no triggers, foreign keys, CHECKs, generated columns or conflict clauses. They have no NOT NULL column
 /// but those of the key, which SQLite would look at. A record that is refused is stored again by its own shape's.
 extension UpsertPlan {
   /// Bits of one parameter.

@@ -21,4 +21,10 @@ extension UpsertPlan {
     if schema.rowidAlias == slot.columnIndex { return rules.needsRowids }
     return !(column.notNullConflict == .replace && column.defaultExpression != nil)
   }
+
+  /// Whether a record with NULL in this slot gets its key from SQLite, and is to be counted.
+  package func countsNumbered(in slot: Slot) -> Bool {
+    rules.countsNumbered && mode == .upsert && targets.count == 1 && slot.isKey && schema.rowidAlias == slot.columnIndex
+      && !refusesNull(in: slot)
+  }
 }

@@ -57,9 +57,8 @@ extension UpsertPlan {
     return "\(verb) (\(names)) \(source)\(try conflictSQL(present, row: row, spelling, flag))"
   }
 
-  /// An ON CONFLICT clause on a key of the table must not rule (REPLACE would delete rows), nor may a NOT
-  /// NULL ON CONFLICT ROLLBACK end the transaction, or FAIL keep what a trigger did for the row: the statement's own
-  /// word overrides them all.
+  /// An ON CONFLICT clause on a key of the table must not rule: REPLACE would delete rows. Nor may a NOT NULL ON CONFLICT
+  /// ROLLBACK end the transaction, or FAIL keep what a trigger did for the row. The statement's own word overrides them all.
   var overridesClauses: Bool {
     schema.keys.contains { $0.conflictClause != nil }
       || schema.columns.contains { $0.notNullConflict == .rollback || $0.notNullConflict == .fail }

@@ -146,14 +146,20 @@ extension UpsertPlan {
     let which = predicate.map { " WHERE \($0.escapedForTerminal)" } ?? ""
     let message: Wording =
       "table \(table) has no PRIMARY KEY or UNIQUE index on (\(list(requested)))\(which); \(keyList(schema))"
+    // Records that have another key in common are refused by that one, whatever is made beside it.
+    let other = schema.keys.first { !$0.isPartial && isCovered($0, by: input, schema: schema) }
+    let elsewhere = other.map {
+      Wording("; where records share a \($0.description.escapedForTerminal), load into another table")
+    }
     let hint = (try? createKeySQL(requested, where: predicate, schema: schema)).map { sql -> Wording in
       "\(saying: Wording("\(.createKey) makes", call: "make")) it: \(sql.escapedForTerminal)"
+        + (elsewhere ?? "")
     }
     return UpsurgeError(.usage, message, hint: hint)
   }
 
   /// The statement that makes the key that a request needs: `CREATE UNIQUE INDEX "t_a_key" ON "t" ("a")`.
-  /// - Throws: `usage` for a name that cannot be, or an expression that is none.
+  /// - Throws: `usage` for a name that cannot be, or for what is not an expression.
   package static func createKeySQL(
     _ columns: [String], where predicate: String?, schema: TableSchema
   ) throws(UpsurgeError) -> String {
@@ -210,7 +216,7 @@ extension TableSchema {
     }
   }
 
-  /// The key on exactly these columns and expressions, as `ConflictTarget.columns` means it; nil where there is none, or
+  /// The key on exactly these columns and expressions, as `ConflictTarget.columns` means it; nil without one, or where
   /// several partial ones could be meant.
   package func key(_ names: [String], where predicate: String?) -> Key? {
     let fitting = keys.filter { $0.hasParts(names.map { rowidColumn($0) ?? $0 }, of: self) }

@@ -50,9 +50,8 @@ struct MergeSQL {
     return update
   }
 
-  /// Sets the columns of a reference of the table to itself as they are, where the columns that it refers to are set:
-  /// for a row that refers to itself, SQLite 3.40 else counts one open reference too few, and another one that is open
-  /// is committed.
+  /// Sets the columns of a reference of the table to itself as they are, where the columns that it refers to are set. For a
+  /// row that refers to itself, SQLite 3.40 else counts one open reference too few. Then another one that is open is committed.
   private func setAlong(_ key: TableSchema.ForeignKey, in update: inout Update) throws(UpsurgeError) {
     let set = update.columns
     let isSet = { (column: String) in set.contains { SQLName.isSame($0, column) } }

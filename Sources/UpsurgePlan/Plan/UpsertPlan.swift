@@ -27,7 +27,7 @@ public struct UpsertPlan: Sendable, Equatable {
 
   package let schema: TableSchema
   public let mode: WriteMode
-  /// The conflict targets in the order in which they decide; empty where there is none.
+  /// The conflict targets in the order in which they decide; empty without one.
   package let targets: [TableSchema.Key]
   /// The slots that are stored, in record order.
   package let slots: [Slot]
@@ -133,7 +133,7 @@ public struct UpsertPlan: Sendable, Equatable {
     if mode == .upsert, let key = targets.first(where: { schema.isBeyondUpsert($0) }) {
       throw UpsurgeError(
         .usage, "SQLite knows no upsert by \(key.description), because it holds the INTEGER PRIMARY KEY",
-        hint: "\(.key, schema.primaryKeyColumns.joined().quotedForShell) tells the rows")
+        hint: "\(.key, schema.primaryKeyColumns.joined().quotedForShell) says which row a record is about")
     }
     if tombstoneCell != nil && targets.isEmpty {
       throw UpsurgeError(

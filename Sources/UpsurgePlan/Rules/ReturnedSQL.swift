@@ -34,7 +34,7 @@ package struct ReturnedSQL: Sendable {
 }
 
 extension UpsertRules {
-  /// The SQL that somebody wrote. That of a key is none of it: it must stand in an index of the table, as it is.
+  /// The SQL that somebody wrote. That of a key does not count: it must stand in an index of the table, as it is.
   package var expressions: [String] {
     let setters = merge.columns.sorted { $0.key < $1.key }.compactMap { _, rule in
       if case .expression(let sql) = rule { return sql }

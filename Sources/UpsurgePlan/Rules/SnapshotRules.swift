@@ -82,8 +82,8 @@ extension SnapshotRules {
         call:
           "\(some) of \(all) rows of the call were rejected, or have no key, so the rows of the table that they are about cannot be told from rows that are gone"),
       hint: Wording(
-        "mend the delivery and run the job again",
-        call: "BulkOptions.onReject is told why rows were rejected; mend them, give each its key, and call again"))
+        "correct the delivery and run the job again",
+        call: "BulkOptions.onReject is told why rows were rejected; correct them, give each its key, and call again"))
   }
 
   private func completenessRefusal(_ facts: SnapshotFacts) -> SnapshotRefusal? {

@@ -14,6 +14,9 @@ public struct UpsertRules: Sendable, Equatable {
   /// Whether a key that is an INTEGER PRIMARY KEY must be given: of a snapshot's record that gets its number from SQLite,
   /// nobody would know the row again in the next delivery.
   package var needsRowids = false
+  /// Whether it is counted how many records of an upsert have no value in a key that is an INTEGER PRIMARY KEY: each run
+  /// would store them anew, with another number.
+  package var countsNumbered = false
 
   public init(
     target: ConflictTarget = .primaryKey, mode: WriteMode? = nil, merge: Merge = Merge(),

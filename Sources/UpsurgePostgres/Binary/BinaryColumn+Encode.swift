@@ -203,7 +203,7 @@ extension BinaryColumn {
     return text.count
   }
 
-  /// The server reads the text itself; jsonb has a version in front of it.
+  /// The server reads the text itself; jsonb has a version before it.
   private func encodeJSON(_ text: UnsafeBufferPointer<UInt8>, into out: inout RowBuffer) -> EncodingFault? {
     if text.count > Self.byteLimit { return .tooLarge }
     if text.hasNul { return .nul }

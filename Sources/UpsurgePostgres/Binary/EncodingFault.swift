@@ -6,7 +6,7 @@ package enum EncodingFault: UInt8, Sendable, CaseIterable {
   case nul
   /// `\u0000` in a jsonb.
   case nulEscape
-  /// A text that is none of the type.
+  /// A text that does not fit the type.
   case syntax
   case outOfRange
   /// More letters than `varchar(n)` takes.

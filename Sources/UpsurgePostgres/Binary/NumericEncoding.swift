@@ -9,7 +9,7 @@ enum NumericEncoding {
 
   /// - Parameters:
   ///   - precision: digits in all; -1 for a type without.
-  ///   - scale: digits behind the point, or in front of it where it is negative.
+  ///   - scale: digits after the point, or before it where it is negative.
   static func encode(
     _ text: UnsafeBufferPointer<UInt8>, precision: Int, scale: Int, into out: inout RowBuffer
   ) -> EncodingFault? {
@@ -42,7 +42,7 @@ enum NumericEncoding {
 
   /// A number that is read: 0.DIGITS times 10 to the power of `point`.
   private struct Decimal {
-    /// Values from 0 to 9, with room for one in front of them.
+    /// Values from 0 to 9, with room for one before them.
     let digits: UnsafeMutableBufferPointer<UInt8>
     var start = 1
     var end = 1
@@ -104,7 +104,7 @@ enum NumericEncoding {
       if isZero { (isNegative, point) = (false, 0) }
     }
 
-    /// Keeps so many digits behind the point.
+    /// Keeps so many digits after the point.
     mutating func round(scale: Int) {
       self.scale = max(scale, 0)
       if isZero { return }
@@ -138,7 +138,7 @@ enum NumericEncoding {
     }
 
     func put(into out: inout RowBuffer) {
-      // The first group has as many digits as are left of the point, or of a group's border behind it.
+      // The first group has as many digits as are left of the point, or of a group's border after it.
       let weight = isZero ? 0 : (point - 1 >= 0 ? (point - 1) / 4 : (point - 4) / 4)
       let first = isZero ? 0 : point - weight * 4
       let count = isZero ? 0 : (end - start - first + 3) / 4 + 1

@@ -64,7 +64,7 @@ package struct RowBuffer: ~Copyable, @unchecked Sendable {
     self.count += count
   }
 
-  /// Puts a number where one was left out: the length of a field that is known behind it.
+  /// Puts a number where one was left out: the length of a field that is known after it.
   @inline(__always)
   mutating func patch(_ number: Int32, at place: Int) {
     UnsafeMutableRawPointer(base + place).storeBytes(of: number.bigEndian, as: Int32.self)

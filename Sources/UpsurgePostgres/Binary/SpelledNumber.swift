@@ -138,7 +138,7 @@ enum SpelledBool {
 }
 
 enum SpelledUUID {
-  /// uuid_in: 32 hexadecimal digits, a hyphen behind any four of them, and braces around it if at all.
+  /// uuid_in: 32 hexadecimal digits, a hyphen after any four of them, and braces around it if at all.
   static func value(_ text: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64)? {
     var index = 0
     let hasBraces = text.first == UInt8(ascii: "{")

@@ -44,26 +44,30 @@ package struct OrderedPlan: Sendable, Equatable {
   /// Whether the transaction must be one of a snapshot (REPEATABLE READ) for the counts to be right.
   package var needsSnapshot: Bool { insertedTest == .joined && key != nil }
 
+  /// The statement as people may read it.
+  var shownSQL: String { statement(RecordShape.everything) }
+
   // MARK: - The statement
 
   /// Stores the records from one `ord` up to another.
   ///
-  /// It gives one row: inserted, updated, and how many were not to be changed by the rules' condition.
+  /// It gives one row: inserted, updated, how many were not to be changed by the rules' condition, deleted, and how many found no row.
   func statement(_ part: Range<Int>, from source: String = RecordShape.staging, bounds: KeyBounds? = nil) -> String {
     guard let key else {
       return counting(
         "\(shape.insertHead)SELECT \(shape.rawValues("s")) FROM \(source) AS s WHERE \(shape.slice(part))"
           + " ORDER BY s.upsurge_ord RETURNING true AS fresh")
     }
+    if rules.action != .store { return KeyedStatement(shape, key).sql(part, from: source, bounds: bounds) }
     let found = shape.found(key, in: part, from: source, bounds: bounds)
     let isNew = RecordShape.isNew
-    let kept = rules.condition == nil || rules.conflict != .update ? nil
-      : "SELECT count(*) \(found) AND NOT (\(isNew)) AND (\(shape.scoped(rules.condition ?? "", row: "o", record: "s"))) IS NOT TRUE"
+    let kept = rules.conflict != .update ? nil : shape.keptSQL(found + " AND NOT (\(isNew))", row: "o", record: "s")
     if insertedTest == .joined {
       return """
         WITH m AS MATERIALIZED (SELECT s.*, \(isNew) AS upsurge_fresh \(found)\(shape.filter)),
         w AS (\(shape.insertHead)SELECT \(shape.values("m")) FROM m ORDER BY m.upsurge_ord \(onConflict(key)) RETURNING 1)
-        SELECT count(*) FILTER (WHERE upsurge_fresh), (SELECT count(*) FROM w) - count(*) FILTER (WHERE upsurge_fresh), \(kept.map { "(\($0))" } ?? "0")
+        SELECT count(*) FILTER (WHERE upsurge_fresh), (SELECT count(*) FROM w) - count(*) FILTER (WHERE upsurge_fresh),
+          \(kept.map { "(\($0))" } ?? "0"), 0, 0
         FROM m
         """
     }
@@ -76,7 +80,7 @@ package struct OrderedPlan: Sendable, Equatable {
   private func counting(_ insert: String, kept: String? = nil) -> String {
     """
     WITH w AS (\(insert))
-    SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh), \(kept.map { "(\($0))" } ?? "0") FROM w
+    SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh), \(kept.map { "(\($0))" } ?? "0"), 0, 0 FROM w
     """
   }
 

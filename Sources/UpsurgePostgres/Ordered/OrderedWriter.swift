@@ -34,7 +34,7 @@ struct OrderedStore {
     self.plan = plan
   }
 
-  /// - Throws: a failure of the class `record` leaves nothing behind.
+  /// - Throws: after a failure of the class `record` nothing is stored.
   func store(
     _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
@@ -67,23 +67,18 @@ private struct OrderedPart: PartStore {
   let bounds: KeyBounds?
 
   func store(_ range: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
-    var counts = (inserted: 0, updated: 0, kept: 0)
+    var counts = StatementCounts()
     var head = Halving.head + "; "
     for part in parts where part.overlaps(range) {
       outcomes.statementCount += 1
       let result = try connection.run(head + plan.statement(part.clamped(to: range).unbounded(of: rowCount), bounds: bounds)).last
       head = ""
       if let row = result?.first {
-        counts.inserted += Int(row.integer(0) ?? 0)
-        counts.updated += Int(row.integer(1) ?? 0)
-        counts.kept += Int(row.integer(2) ?? 0)
+        counts.add(row)
       }
     }
     try connection.run("RELEASE upsurge_part")
-    outcomes.inserted += counts.inserted
-    outcomes.updated += counts.updated
-    outcomes.kept += counts.kept
-    outcomes.unchanged += count - counts.inserted - counts.updated - counts.kept
+    outcomes.add(counts, of: count)
   }
 
   func leaveOut(_ ords: [Int]) throws(PostgresFailure) { try staging.remove(ords) }

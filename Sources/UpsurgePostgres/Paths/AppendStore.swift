@@ -1,4 +1,4 @@
-/// Copies rows straight into the table, behind a savepoint.
+/// Copies rows straight into the table, after a savepoint.
 struct AppendStore {
   private let connection: PostgresConnection
   private let overridesIdentity: Bool

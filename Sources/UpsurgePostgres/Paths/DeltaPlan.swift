@@ -18,6 +18,11 @@ struct DeltaPlan {
     self.key = key
   }
 
+  /// The statements as people may read them.
+  var shownSQL: String {
+    creation(RecordShape.everything, nil) + ";\n" + writing(RecordShape.everything, nil)
+  }
+
   /// Records that are to be written.
   private func selection(_ part: Range<Int>, _ bounds: KeyBounds?) -> String {
     "SELECT s.*, \(RecordShape.isNew) AS upsurge_fresh \(shape.found(key, in: part, bounds: bounds))\(shape.filter)"

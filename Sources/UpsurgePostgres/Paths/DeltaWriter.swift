@@ -38,7 +38,7 @@ struct DeltaStore {
     self.shape = shape
   }
 
-  /// - Throws: a failure of the class `record` leaves nothing behind.
+  /// - Throws: after a failure of the class `record` nothing is stored.
   func store(
     _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {

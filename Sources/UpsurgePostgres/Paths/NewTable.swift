@@ -25,6 +25,8 @@ package struct NewTable: Sendable, Equatable {
   /// The columns of its primary key; empty for none.
   package var key: [String]
   package var indexes: [Index]
+  /// Whether it has its key before its rows: where the input cannot be read again, or a key is known to come twice.
+  package var isKeyedFirst = false
 
   package init(schema: String, name: String, columns: [Column], key: [String], indexes: [Index] = []) {
     (self.schema, self.name, self.columns, self.key, self.indexes) = (schema, name, columns, key, indexes)
@@ -38,6 +40,13 @@ package struct NewTable: Sendable, Equatable {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     return "upsurge_new_" + String(hash, radix: 16)
+  }
+
+  /// What the table is in the end, as statements that people may read.
+  package var statements: [String] {
+    let list = columns.map { "  \($0.name.quotedForPostgres) \($0.definition)" }
+    let lines = list + (key.isEmpty ? [] : ["  PRIMARY KEY (\(Self.list(key)))"])
+    return ["CREATE TABLE \(schema.quotedForPostgres).\(name.quotedForPostgres) (\n\(lines.joined(separator: ",\n"))\n)"] + indexCreations
   }
 
   var ownQuotedName: String { "\(schema.quotedForPostgres).\(ownName.quotedForPostgres)" }

@@ -43,10 +43,13 @@ package struct NewTableWriter: ~Copyable {
     rows = BatchRows(shape, slots: slots)
   }
 
+  /// - Parameter selection: only the records of these indexes; nil is all.
   /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
+  package mutating func store(
+    _ batch: borrowing Batch, only selection: [Int32]? = nil
+  ) throws(PostgresFailure) -> BatchOutcomes {
     let (append, rest, isKeyed) = (append, rest, isKeyed)
-    return try rows.store(batch, in: isKeyed ? .rounds : .none) { rows, order, outcomes throws(PostgresFailure) in
+    return try rows.store(batch, only: selection, in: isKeyed ? .rounds : .none) { rows, order, outcomes throws(PostgresFailure) in
       if !isKeyed {
         let arrived = RowOrder(count: rows.count)
         if try append.append(rows, arrived, &outcomes) { return }

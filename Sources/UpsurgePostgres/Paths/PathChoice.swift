@@ -42,8 +42,8 @@ package struct PathChoice: Sendable, Equatable {
     } else {
       base = Reasoned(path: .delta, reason: "records of different keys have nothing to do with one another")
     }
-    appendObjection = Self.objection(toAppend: shape)
-    walkObjection = Self.objection(toWalk: shape)
+    appendObjection = Self.objection(toCopiesOf: capabilities.family) ?? Self.objection(toAppend: shape)
+    walkObjection = Self.objection(toCopiesOf: capabilities.family) ?? Self.objection(toWalk: shape)
     // Where new rows are only told from others in a snapshot, the delta path needs none.
     unnestsSmall = !Self.lacksNeeded(shape) && !(base.path == .delta && OrderedPlan(shape, capabilities).needsSnapshot)
   }
@@ -76,6 +76,7 @@ package struct PathChoice: Sendable, Equatable {
     if table.kind == .distributed { return "the table is distributed" }
     if table.kind != .table && table.kind != .partitioned { return "it is no table of this server" }
     if table.hasForeignPartitions { return "some rows are on other servers" }
+    if shape.rules.action != .store { return "only rows that are there change" }
     if !shape.rules.changes.isEmpty || shape.rules.condition != nil { return "SQL decides what becomes of a row" }
     if shape.rules.conflict == .fail { return "a row of the same key is an error" }
     if key.predicate != nil { return "the key is one of some rows" }
@@ -106,8 +107,14 @@ package struct PathChoice: Sendable, Equatable {
       && columns.contains { shape.table.column($0)?.sequence != nil }
   }
 
+  /// Why rows are neither copied into the table nor out of it; nil where they may be.
+  private static func objection(toCopiesOf family: ServerFamily) -> String? {
+    family.keepsDDLInTransactions ? nil : "COPY of \(family.name) is not that of PostgreSQL"
+  }
+
   private static func objection(toAppend shape: RecordShape) -> String? {
     let table = shape.table
+    if shape.rules.action != .store { return "only rows that are there change" }
     if table.kind != .table && table.kind != .partitioned && table.kind != .distributed { return "it is no table of this server" }
     if table.hasForeignPartitions { return "some rows are on other servers" }
     if table.hasRowTriggers { return "a trigger runs for each row" }
@@ -124,6 +131,7 @@ package struct PathChoice: Sendable, Equatable {
   private static func objection(toWalk shape: RecordShape) -> String? {
     let table = shape.table
     if shape.key == nil { return "there is no key" }
+    if shape.rules.action != .store { return "only rows that are there change" }
     if !table.rights.selects { return "the table may not be read" }
     if table.kind != .table && table.kind != .partitioned && table.kind != .distributed { return "it is no table of this server" }
     if table.hasForeignPartitions { return "some rows are on other servers" }
@@ -142,6 +150,7 @@ package struct PathChoice: Sendable, Equatable {
 
   /// Whether the records lack a column that every row must have: only an UPDATE of its own can do without.
   private static func lacksNeeded(_ shape: RecordShape) -> Bool {
+    if shape.rules.action != .store { return false }
     let own = Set(shape.columns.map(\.name))
     return shape.table.columns.contains {
       !own.contains($0.name) && $0.isNotNull && $0.defaultExpression == nil && $0.generation == nil && $0.sequence == nil

@@ -24,10 +24,13 @@ package struct PathWriter: ~Copyable {
       base: StagedStore(connection, shape, capabilities), small: UnnestStore(connection, shape, capabilities))
   }
 
+  /// - Parameter selection: only the records of these indexes; nil is all.
   /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
+  package mutating func store(
+    _ batch: borrowing Batch, only selection: [Int32]? = nil
+  ) throws(PostgresFailure) -> BatchOutcomes {
     var steps = steps
-    let outcomes = try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
+    let outcomes = try rows.store(batch, only: selection, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
       steps.paths = []
       try steps.store(rows, order, &outcomes)
     }

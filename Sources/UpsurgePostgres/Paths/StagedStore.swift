@@ -17,7 +17,7 @@ struct StagedStore {
       }
   }
 
-  /// - Throws: a failure of the class `record` leaves nothing behind.
+  /// - Throws: after a failure of the class `record` nothing is stored.
   func store(
     _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {

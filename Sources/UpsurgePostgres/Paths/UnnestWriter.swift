@@ -38,7 +38,7 @@ struct UnnestStore {
     self.connection = connection
     plan = OrderedPlan(shape, capabilities)
     keepsArrival = PathChoice.objection(toDelta: shape, capabilities) != nil
-    head = capabilities.family.keepsDDLInTransactions ? Halving.head : "SAVEPOINT upsurge_part"
+    head = capabilities.family.defersConstraints ? Halving.head : "SAVEPOINT upsurge_part"
   }
 
   func store(
@@ -122,23 +122,18 @@ private struct UnnestPart: PartStore {
   }
 
   func store(_ range: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
-    var counts = (inserted: 0, updated: 0, kept: 0)
+    var counts = StatementCounts()
     try connection.run(head)
     for part in parts where part.overlaps(range) {
       let part = part.clamped(to: range)
       outcomes.statementCount += 1
       let sql = plan.statement(RecordShape.everything, from: arrays.source, bounds: bounds)
       if let row = try connection.run(sql, parameters(part)).first {
-        counts.inserted += Int(row.integer(0) ?? 0)
-        counts.updated += Int(row.integer(1) ?? 0)
-        counts.kept += Int(row.integer(2) ?? 0)
+        counts.add(row)
       }
     }
     try connection.run("RELEASE upsurge_part")
-    outcomes.inserted += counts.inserted
-    outcomes.updated += counts.updated
-    outcomes.kept += counts.kept
-    outcomes.unchanged += count - counts.inserted - counts.updated - counts.kept
+    outcomes.add(counts, of: count)
   }
 
   mutating func leaveOut(_ ords: [Int]) { isOut.formUnion(ords) }

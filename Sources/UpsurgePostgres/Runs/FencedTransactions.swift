@@ -48,18 +48,29 @@ package final class FencedTransactions {
     (self.settings, self.patience, self.cancellation) = (settings, patience, cancellation)
   }
 
-  /// Stores a part of the run.
+  /// Stores a part of the run whose end is known before.
   /// - Parameters:
   ///   - before: the position that the part begins at.
-  ///   - after: that behind it, which must be another one.
+  ///   - after: the position after it, which must be another one.
   ///   - body: stores the records. It may be called again, when nothing of its call before stands.
   /// - Returns: what the call gave whose transaction stands.
-  /// - Throws: `takenOver`; what no second attempt mends.
+  /// - Throws: `takenOver`; what no second attempt repairs.
   package func perform<Result>(
     _ before: String, to after: PostgresRuns.Standing, _ body: (PostgresConnection) throws(PostgresFailure) -> Result
   ) throws(PostgresFailure) -> Result {
-    precondition(before != after.position, "a part that moves nothing cannot be told from none")
-    var pending: Result?
+    try perform(before) { (connection) throws(PostgresFailure) in (try body(connection), after) }
+  }
+
+  /// Stores a part of the run.
+  /// - Parameters:
+  ///   - before: the position that the part begins at.
+  ///   - isLast: whether the run is complete then.
+  ///   - body: stores the records, and says where the run stands then, which must be another position unless it is complete. It may be
+  ///     called again, when nothing of its call before stands.
+  package func perform<Result>(
+    _ before: String, isLast: Bool = false, _ body: (PostgresConnection) throws(PostgresFailure) -> (Result, PostgresRuns.Standing)
+  ) throws(PostgresFailure) -> Result {
+    var pending: (result: Result, position: String)?
     var (waits, attempts) = (0, 0)
     let begun = SocketWait.now
     while true {
@@ -67,20 +78,21 @@ package final class FencedTransactions {
         let connection = try connect()
         try connection.run(settings.beginSQL)
         guard let standing = try runs.lock(run, connection), standing.owner == owner else { throw takenOver }
-        if standing.position == after.position, let pending {
+        if let pending, isLast ? standing.isComplete : standing.position == pending.position {
           foundCommitCount += 1
           connection.rollback()
-          return pending
+          return pending.result
         }
         if standing.position != before { throw takenOver }
-        let result = try body(connection)
-        guard try runs.advance(run, to: after, connection) else { throw takenOver }
-        pending = result
-        if try commit(connection) { return result }
+        // Now it is sure that nothing of the attempts so far stands.
         pending = nil
+        let (result, after) = try body(connection)
+        precondition(isLast || before != after.position, "a part that moves nothing cannot be told from none")
+        guard try runs.advance(run, to: after, isComplete: isLast, connection) else { throw takenOver }
+        pending = (result, after.position)
+        if try commit(connection) { return result }
         throw PostgresFailure(.other, "the server has rolled the transaction back")
       } catch {
-        if error.kind == .outcomeUnknown { connection = nil } else if error.kind != .connectionLost { pending = nil }
         try recover(from: error, since: begun, &waits, &attempts)
       }
     }

@@ -23,6 +23,8 @@ package struct PostgresRuns: Sendable {
     package var owner: String
     package var position: String
     package var progress: String
+    /// Whether all of it is stored.
+    package var isComplete = false
   }
 
   /// What a run is when it begins; the texts are those of `RunText`.
@@ -44,7 +46,7 @@ package struct PostgresRuns: Sendable {
     }
   }
 
-  /// Makes the table where there is none, in a transaction of its own: some servers commit whatever is open before they make one.
+  /// Makes the table if it is missing, in a separate transaction: some servers commit whatever is open before they make one.
   /// - Returns: whether it is ours; a table of that name may be someone else's.
   package func make(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
     do {
@@ -58,8 +60,14 @@ package struct PostgresRuns: Sendable {
       // Two that make it at once: one of them fails in the catalogue, and finds it.
       guard error.sqlState == "23505" || error.sqlState == "42P07" else { throw error }
     }
-    let table = try PostgresTable.read(schema: schema, name: Self.name, connection)
-    return table.map { table in table.kind == .table && Self.columns.allSatisfy { table.column($0) != nil } } ?? false
+    return try isOurs(connection)
+  }
+
+  /// Whether there is a table of that name, and it has the columns of ours.
+  func isOurs(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
+    let names = Self.columns.map { "'\($0)'" }.joined(separator: ", ")
+    let sql = "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname IN (\(names)) AND NOT attisdropped"
+    return try connection.run(sql, [.text(quotedName)]).first?.integer(0) == Int64(Self.columns.count)
   }
 
   /// Notes a run that begins; part of the transaction that is open.
@@ -74,27 +82,68 @@ package struct PostgresRuns: Sendable {
     return result.first?.integer(0) ?? 0
   }
 
-  /// Locks the row of a run, and tells what stands. A transaction of the run whose COMMIT is not yet through is waited for: its end is known then.
+  /// Locks the row of a run, and says what stands. A transaction of the run whose COMMIT is not yet through is waited for: its
+  /// end is known then.
   /// - Returns: nil where the run is forgotten.
   package func lock(_ run: Int64, _ connection: PostgresConnection) throws(PostgresFailure) -> Standing? {
     let row = try connection.run(
-      "SELECT owner, position, progress FROM \(quotedName) WHERE run = $1 FOR UPDATE", [.integer(run)]
+      "SELECT owner, position, progress, state = 'complete' FROM \(quotedName) WHERE run = $1 FOR UPDATE", [.integer(run)]
     ).first
-    return row.map { Standing(owner: $0.text(0) ?? "", position: $0.text(1) ?? "", progress: $0.text(2) ?? "") }
+    return row.map { Standing(owner: $0.text(0) ?? "", position: $0.text(1) ?? "", progress: $0.text(2) ?? "", isComplete: $0.flag(3) ?? false) }
   }
 
   /// Writes down where a run stands; part of the transaction that stores its records.
+  /// - Parameter isComplete: whether all of it is stored then.
   /// - Returns: false where it is another process's by now.
   package func advance(
-    _ run: Int64, to standing: Standing, _ connection: PostgresConnection
+    _ run: Int64, to standing: Standing, isComplete: Bool = false, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> Bool {
     let result = try connection.run(
       """
-      UPDATE \(quotedName) SET position = $3, progress = $4, updated_at = to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      UPDATE \(quotedName) SET \(isComplete ? "state = 'complete', " : "")position = $3, progress = $4, updated_at = \(Self.now)
       WHERE run = $1 AND owner = $2
       """, [.integer(run), .text(standing.owner), .text(standing.position), .text(standing.progress)])
     return result.affectedCount == 1
   }
+
+  /// Marks a run as one that has ended and stays listed.
+  package func end(
+    _ run: Int64, owner: String, exitCode: Int32, _ connection: PostgresConnection
+  ) throws(PostgresFailure) {
+    try connection.run(
+      "UPDATE \(quotedName) SET state = 'done', exit_code = $3 WHERE run = $1 AND owner = $2",
+      [.integer(run), .text(owner), .integer(Int64(exitCode))])
+  }
+
+  /// Forgets a run.
+  /// - Returns: false where it is another process's by now, or gone.
+  @discardableResult
+  package func forget(
+    _ run: Int64, owner: String, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> Bool {
+    try connection.run("DELETE FROM \(quotedName) WHERE run = $1 AND owner = $2", [.integer(run), .text(owner)]).affectedCount == 1
+  }
+
+  /// A row of the table, as texts that are not yet read.
+  package struct Row {
+    package var run: Int64
+    package var state, table, job, files, owner, startedAt, updatedAt, position, progress: String
+    package var exitCode: Int64?
+  }
+
+  /// All runs, the oldest first; none where there is no table of ours.
+  package func all(_ connection: PostgresConnection) throws(PostgresFailure) -> [Row] {
+    guard try isOurs(connection) else { return [] }
+    let list = Self.columns.map(\.quotedForPostgres).joined(separator: ", ")
+    return try connection.run("SELECT \(list) FROM \(quotedName) ORDER BY run", []).rows.map { row in
+      let texts = (1...9).map { row.text($0) ?? "" }
+      return Row(
+        run: row.integer(0) ?? 0, state: texts[0], table: texts[1], job: texts[2], files: texts[3], owner: texts[4],
+        startedAt: texts[5], updatedAt: texts[6], position: texts[7], progress: texts[8], exitCode: row.integer(10))
+    }
+  }
+
+  private static let now = "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 
   /// Makes a run that of another process.
   /// - Parameter before: its owner as it was read.

@@ -4,7 +4,7 @@ package struct TransactionSettings: Sendable, Equatable {
   package var lockTimeout = 10_000
   /// Of sorts and hash joins; the server's own 4 MB spill to its disk with a batch of 100,000 records.
   package var workMemory = "64MB"
-  /// REPEATABLE READ, where counts come from a join in front of the statement.
+  /// REPEATABLE READ, where counts come from a join before the statement.
   package var needsSnapshot = false
   /// Whether the commit waits for the server's disk; false loses the last commits when the server loses its power, and no more.
   package var isDurable = true

@@ -179,7 +179,7 @@ struct TableReader {
 extension PostgresTable {
   /// Reads a table or view from the catalogue.
   /// - Parameter schema: nil looks along `search_path`.
-  /// - Returns: nil where there is none of that name.
+  /// - Returns: nil without one of that name.
   package static func read(
     schema: String? = nil, name: String, _ connection: PostgresConnection
   ) throws(PostgresFailure) -> PostgresTable? {

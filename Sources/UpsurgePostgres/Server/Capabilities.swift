@@ -12,7 +12,7 @@ package struct Capabilities: Sendable, Equatable {
   package var isReadOnly = false
   /// Whether a temporary table can be made, and goes away with its transaction.
   package var hasTemporaryTables = false
-  /// Whether `RETURNING (xmax = 0)` tells new rows from others, in tables without partitions.
+  /// Whether `RETURNING (xmax = 0)` distinguishes new rows from others, in tables without partitions.
   package var hasXmax = false
   package var hasSavepoints = false
   /// Names that are longer, in bytes, are cut in silence.

@@ -1,6 +1,6 @@
 /// What kind of server it is, by what `version()` says: other numbers are made up to please clients.
 package enum ServerFamily: Sendable, Equatable {
-  /// PostgreSQL, and what is built of it: Aurora, Neon, AlloyDB, behind poolers too.
+  /// PostgreSQL, and what is built of it: Aurora, Neon, AlloyDB, through poolers too.
   case postgreSQL
   case citus
   case cockroachDB
@@ -46,6 +46,9 @@ package enum ServerFamily: Sendable, Equatable {
     case .cockroachDB, .yugabyteDB, .refused: false
     }
   }
+
+  /// Whether a constraint can wait for the end of the transaction, and SET CONSTRAINTS ends the wait. CockroachDB knows neither.
+  package var defersConstraints: Bool { self != .cockroachDB }
 
   private static let unfit: [ServerFamily] = [
     .refused(name: "Aurora DSQL", reason: "it has no COPY, no temporary tables and no savepoints"),

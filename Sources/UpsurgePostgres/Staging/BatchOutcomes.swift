@@ -20,6 +20,9 @@ package struct BatchOutcomes: Sendable, Equatable {
   package var unchanged = 0
   /// Their row stayed because of the rules' condition.
   package var kept = 0
+  package var deleted = 0
+  /// There is no row for them to change or delete.
+  package var missing = 0
   package var rejected: [Rejected] = []
   /// Statements that were sent: copies, queries and what writes; not savepoints.
   package var statementCount = 0

@@ -21,16 +21,18 @@ struct BatchRows: ~Copyable {
   var shape: RecordShape { rows.shape }
 
   /// Takes the records of a batch, as often as it needs until a way of sending them is found.
-  /// - Parameter body: stores the rows. It may throw a failure of the class `record` only where nothing of its call stands; JSON is sent
-  ///   as text then.
+  /// - Parameters:
+  ///   - selection: only the records of these indexes; nil is all.
+  ///   - body: stores the rows. It may throw a failure of the class `record` only where nothing of its call stands; JSON is
+  ///     sent as text then.
   /// - Returns: what became of them.
   mutating func store(
-    _ batch: borrowing Batch, in arrangement: Arrangement,
+    _ batch: borrowing Batch, only selection: [Int32]? = nil, in arrangement: Arrangement,
     _ body: (borrowing EncodedRows, RowOrder, inout BatchOutcomes) throws(PostgresFailure) -> Void
   ) throws(PostgresFailure) -> BatchOutcomes {
     var outcomes = BatchOutcomes()
     while true {
-      outcomes = BatchOutcomes(rejected: rows.fill(batch), statementCount: outcomes.statementCount)
+      outcomes = BatchOutcomes(rejected: rows.fill(batch, only: selection), statementCount: outcomes.statementCount)
       arrange(arrangement)
       do {
         try body(rows, order, &outcomes)

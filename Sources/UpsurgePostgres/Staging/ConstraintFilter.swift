@@ -104,10 +104,10 @@ struct ConstraintFilter {
     return terms.joined(separator: " AND ")
   }
 
-  /// Another unique key would fail in front of a foreign key.
+  /// Another unique key would fail before a foreign key.
   private var hasOneKey: Bool { shape.table.uniqueIndexes.allSatisfy { $0.name == shape.key?.name } }
 
-  /// What fails in front of all constraints.
+  /// What fails before all constraints.
   private var notNulls: [String] {
     shape.columns.filter(\.isNotNull).map { "s.\($0.name.quotedForPostgres) IS NOT NULL" }
   }

@@ -34,7 +34,7 @@ struct EncodedRows: ~Copyable {
     UnsafeRawBufferPointer(rebasing: buffer.bytes[starts[index]..<starts[index + 1]])
   }
 
-  /// The same for closures, which cannot hold these rows.
+  /// The encoded rows for closures, which cannot hold these rows.
   var view: View { View(bytes: buffer.bytes, starts: starts) }
 
   struct View {
@@ -53,23 +53,25 @@ struct EncodedRows: ~Copyable {
   mutating func castJSON() -> Bool { shape.castJSON() }
 
   /// Encodes the records of a batch.
+  /// - Parameter selection: only those of these indexes, in their order; nil is all.
   /// - Returns: those that cannot be, in their order.
-  mutating func fill(_ batch: borrowing Batch) -> [BatchOutcomes.Rejected] {
+  mutating func fill(_ batch: borrowing Batch, only selection: [Int32]? = nil) -> [BatchOutcomes.Rejected] {
     while true {
       buffer.count = 0
       starts.removeAll(keepingCapacity: true)
       records.removeAll(keepingCapacity: true)
       starts.append(0)
-      if let rejected = encode(batch) { return rejected }
+      if let rejected = encode(batch, selection) { return rejected }
     }
   }
 
   /// - Returns: nil where a column turned out to be one that only the server can read; it is text from now on.
-  private mutating func encode(_ batch: borrowing Batch) -> [BatchOutcomes.Rejected]? {
+  private mutating func encode(_ batch: borrowing Batch, _ selection: [Int32]?) -> [BatchOutcomes.Rejected]? {
     let encoder = RowEncoder(zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
     let parts = keyParts
     var rejected: [BatchOutcomes.Rejected] = []
-    for record in 0..<batch.recordCount {
+    for index in 0..<(selection?.count ?? batch.recordCount) {
+      let record = selection.map { Int($0[index]) } ?? index
       // Records with a NULL in the key stand for no row.
       if let column = nullKey(record, parts, batch) {
         rejected.append(BatchOutcomes.Rejected(record: record, cause: .nullKey(column: column)))

@@ -28,7 +28,7 @@ protocol PartStore {
 /// found at once by its own expression: `ConstraintFilter`.
 struct Halving {
   /// Begins a part. What is only checked at the end of the transaction would fail in its COMMIT, where no record can be found any
-  /// more; and a later record might mend what an earlier one has broken.
+  /// more; and a later record might repair what an earlier one has broken.
   static let head = "SAVEPOINT upsurge_part; SET CONSTRAINTS ALL IMMEDIATE"
 
   private static let detailedCount = 16
@@ -133,7 +133,7 @@ struct Halving {
     return false
   }
 
-  /// Where as many places are left before as behind.
+  /// Where as many places are left before as after.
   private func middle(of part: Range<Int>) -> Int {
     let half = count(of: part) / 2
     var count = 0
@@ -153,7 +153,7 @@ struct Halving {
 }
 
 extension PostgresFailure {
-  /// The same constraint's failure, without what it says of one record.
+  /// This failure for another record of the constraint: without what it says of one record.
   fileprivate var ofAnotherRecord: PostgresFailure {
     var failure = self
     failure.detail = nil

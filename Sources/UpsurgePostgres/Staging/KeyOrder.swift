@@ -49,7 +49,7 @@ struct KeyOrder {
     return isWholePrefix ? 0 : compareWhole(one, other)
   }
 
-  /// The same of rows whose prefixes are equal.
+  /// As `compare`, for rows whose prefixes are equal.
   @inline(__always)
   func compareTied(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
     isWholePrefix ? 0 : compareWhole(one, other)

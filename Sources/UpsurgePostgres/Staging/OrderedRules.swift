@@ -16,6 +16,17 @@ package struct OrderedRules: Sendable, Equatable {
     case fail
   }
 
+  /// What a record does.
+  package enum Action: Sendable, Equatable {
+    /// It is stored: a new row, or what `conflict` says of the row that is there.
+    case store
+    /// It changes the row that is there, and makes none.
+    case update
+    /// It deletes the row.
+    case delete
+  }
+
+  package var action = Action.store
   package var conflict: Conflict
   /// Columns that have a change of their own; all others are replaced.
   package var changes: [String: Change]

@@ -96,6 +96,16 @@ extension RecordShape {
     return rules.condition.map { "\(isOther) AND (\(scoped($0, row: row, record: record)))" } ?? isOther
   }
 
+  /// How many of some records would change their row, were it not for the rules' condition; nil where there is not one.
+  func keptSQL(_ found: String, row: String, record: String) -> String? {
+    guard let condition = rules.condition else { return nil }
+    var free = OrderedRules(rules.conflict, changes: rules.changes)
+    free.action = rules.action
+    let others = RecordShape(table, key: key, columns: columns.map(\.name), rules: free)
+    return "SELECT count(*) \(found) AND (\(others.differs(row: row, record: record)))"
+      + " AND (\(scoped(condition, row: row, record: record))) IS NOT TRUE"
+  }
+
   /// Types without an equality are compared as texts.
   private func comparable(_ column: PostgresColumn, _ value: String) -> String {
     column.hasEquality ? value : "(\(value))::text"
@@ -124,7 +134,11 @@ extension RecordShape {
 
   /// The rows of the table that the key is about.
   private func existing(_ key: PostgresIndex) -> String {
-    let extra = ["true AS upsurge_found"] + expressions(key)
+    var extra = ["true AS upsurge_found"] + expressions(key)
+    // By which rows are found again whose key is an expression.
+    if rules.action != .store, key.predicate != nil || key.columns == nil {
+      extra += ["tableoid AS upsurge_table", "ctid AS upsurge_place"]
+    }
     return "(SELECT *, \(extra.joined(separator: ", ")) FROM \(table.quotedName)\(key.predicate.map { " WHERE \($0)" } ?? ""))"
   }
 
@@ -144,6 +158,6 @@ extension RecordShape {
 }
 
 extension Range<Int> {
-  /// The same part of so many records, without an upper bound where it reaches to the last one.
+  /// This part of so many records, without an upper bound where it reaches to the last one.
   func unbounded(of count: Int) -> Range<Int> { upperBound >= count ? lowerBound..<RecordShape.everything.upperBound : self }
 }

@@ -64,7 +64,7 @@ struct RowOrder {
     }
   }
 
-  /// The same parts, each in the order of arrival.
+  /// These parts, each in the order of arrival.
   var byArrival: RowOrder {
     var other = self
     other.isSorted = false
@@ -72,7 +72,7 @@ struct RowOrder {
     return other
   }
 
-  /// The same rows as they arrived, cut where a key comes again.
+  /// These rows as they arrived, cut where a key comes again.
   func arrived(_ rows: borrowing EncodedRows) -> RowOrder {
     if !isSorted { return self }
     if isDistinct { return byArrival }

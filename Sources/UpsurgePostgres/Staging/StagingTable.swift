@@ -32,7 +32,7 @@ struct StagingTable {
   }
 
   /// Makes the table, and fills it.
-  /// - Throws: a failure of the class `record` leaves nothing behind: JSON is read by the server here.
+  /// - Throws: after a failure of the class `record` nothing is stored: JSON is read by the server here.
   func fill(_ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
     outcomes.statementCount += 1
     _ = try connection.beginCopy("SAVEPOINT upsurge_copy; \(creation); \(copy)")

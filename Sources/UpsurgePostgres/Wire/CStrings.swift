@@ -1,6 +1,6 @@
 /// Texts as C takes a list of them.
 enum CStrings {
-  /// Calls `body` with pointers to copies of the texts, and a NULL behind the last one.
+  /// Calls `body` with pointers to copies of the texts, and a NULL after the last one.
   static func with<Result>(_ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result) -> Result {
     var bytes: [CChar] = []
     var starts: [Int] = []

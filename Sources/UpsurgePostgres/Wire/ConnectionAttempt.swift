@@ -44,7 +44,7 @@ struct ConnectionAttempt {
   }
 
   private func start(_ hosts: HostList?) throws(PostgresFailure) -> OpaquePointer {
-    // What comes behind `dbname` overrides what the URL says. No `options`: poolers refuse it.
+    // What comes after `dbname` overrides what the URL says. No `options`: poolers refuse it.
     var settings = [
       ("fallback_application_name", applicationName), ("dbname", target.url), ("client_encoding", "UTF8"),
     ]
@@ -124,7 +124,7 @@ struct HostList {
 
   private var count: Int { max(hosts.count, addresses.count) }
 
-  /// The hosts behind the one that is being connected to; nil where there are none.
+  /// The hosts after the one that is being connected to; nil without any.
   func rest(behind handle: OpaquePointer) -> HostList? {
     let (host, port) = Self.place(of: handle)
     let at = (0..<count).first { index in

@@ -28,7 +28,7 @@ package enum FailureClass: String, Sendable, CaseIterable {
   case interrupted
   /// The URL cannot be understood.
   case badTarget
-  /// Everything else: SQL that is wrong, a server that is none.
+  /// Everything else: SQL that is wrong, or what is not such a server.
   case other
 
   /// - Parameter sqlState: five letters, as SQL and PostgreSQL's appendix A have them.

@@ -42,7 +42,7 @@ extension PostgresConnection {
     }
   }
 
-  /// Ends the rows, and reads what the server says of them and of the statements behind.
+  /// Ends the rows, and reads what the server says of them and of the later statements.
   package func endCopy() throws(PostgresFailure) -> [PostgresResult] {
     try endCopy(reason: nil)
     return try results()

@@ -14,7 +14,8 @@ package final class PostgresConnection {
   package let target: PostgresTarget
   package let notices = NoticeLog()
   let handle: OpaquePointer
-  private let cancellation: ReadCancellation?
+  /// What ends its waits.
+  package var cancellation: ReadCancellation?
   /// When the server was told to end the statement that runs.
   private var cancelledAt: Double?
   /// Whether the answer to a cancellation did not come, so that nothing can follow.
@@ -33,7 +34,8 @@ package final class PostgresConnection {
   ) throws(PostgresFailure) {
     self.target = target
     self.cancellation = cancellation
-    let attempt = ConnectionAttempt(target: target, cancellation: cancellation, applicationName: applicationName)
+    let attempt = ConnectionAttempt(
+      target: target, cancellation: cancellation, applicationName: applicationName)
     handle = try attempt.connect()
     upsurge_pq_set_notice_receiver(
       handle,
@@ -55,7 +57,7 @@ package final class PostgresConnection {
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
   }
 
-  /// The process of the server; behind a pooler not always the one that answers.
+  /// The process of the server; through a pooler not always the one that answers.
   package var backend: Int32 { upsurge_pq_backend(handle) }
 
   /// As the server's protocol says it, 150020 for 15.20: what other programs say there is no promise.
@@ -107,7 +109,9 @@ package final class PostgresConnection {
         handle, sql, Int32(parameters.count), types, values, lengths, formats, wantsBinary ? 1 : 0)
     }
     try begin(sent)
-    guard let result = try results().last else { throw PostgresFailure(.other, "the server has answered nothing") }
+    guard let result = try results().last else {
+      throw PostgresFailure(.other, "the server has answered nothing")
+    }
     return result
   }
 
@@ -142,7 +146,7 @@ package final class PostgresConnection {
     }
   }
 
-  /// The next result as soon as it is there; nil behind the last one.
+  /// The next result as soon as it is there; nil after the last one.
   func next() throws(PostgresFailure) -> OpaquePointer? {
     while upsurge_pq_is_busy(handle) == 1 {
       _ = try wait()
@@ -152,7 +156,7 @@ package final class PostgresConnection {
   }
 
   /// All results that are left.
-  /// - Throws: the first failure among them, behind the last one.
+  /// - Throws: the first failure among them, after the last one.
   func results() throws(PostgresFailure) -> [PostgresResult] {
     var results: [PostgresResult] = []
     var failure: PostgresFailure?
@@ -182,7 +186,9 @@ package final class PostgresConnection {
     if failure.sqlState == "57014", cancelledAt != nil {
       return PostgresFailure(.interrupted, "interrupted", sqlState: failure.sqlState)
     }
-    if upsurge_pq_status(handle) == CONNECTION_BAD, failure.sqlState.isEmpty { failure.kind = .connectionLost }
+    if upsurge_pq_status(handle) == CONNECTION_BAD, failure.sqlState.isEmpty {
+      failure.kind = .connectionLost
+    }
     return failure
   }
 
@@ -198,7 +204,8 @@ package final class PostgresConnection {
   func wait(writes: Bool = false) throws(PostgresFailure) -> Bool {
     let wait = SocketWait(descriptor: upsurge_pq_socket(handle), writes: writes)
     while true {
-      let outcome = wait(cancelledAt == nil ? cancellation : nil, until: cancelledAt.map { $0 + Self.patience })
+      let outcome = wait(
+        cancelledAt == nil ? cancellation : nil, until: cancelledAt.map { $0 + Self.patience })
       switch outcome {
       case .ready(let isReadable): return isReadable
       case .cancelled:
@@ -212,7 +219,7 @@ package final class PostgresConnection {
     }
   }
 
-  /// Tells the server to end the statement that runs. It goes by a connection of its own, which may take its time.
+  /// Asks the server to end the statement that runs. It uses a separate connection, which may take its time.
   func endRunningStatement() {
     guard let cancel = upsurge_pq_cancel_of(handle) else { return }
     let owned = OwnedCancel(handle: cancel)
@@ -220,7 +227,7 @@ package final class PostgresConnection {
   }
 }
 
-/// What tells a server to end a statement; it goes away when it was sent.
+/// What asks a server to end a statement; it goes away when it was sent.
 private struct OwnedCancel: @unchecked Sendable {
   // Sendable because it is handed to one thread, which sends and frees it, and libpq holds it apart from the connection.
   let handle: OpaquePointer

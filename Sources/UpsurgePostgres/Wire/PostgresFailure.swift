@@ -46,7 +46,7 @@ package struct PostgresFailure: Error, Sendable, Equatable {
     statementPosition = field("P").flatMap { Int($0) }
   }
 
-  /// The same of a COMMIT: a connection that was lost in it leaves open whether it stands.
+  /// This failure in a COMMIT: a connection that was lost in it leaves open whether it stands.
   package var duringCommit: PostgresFailure {
     var failure = self
     if kind == .connectionLost { failure.kind = .outcomeUnknown }
@@ -62,7 +62,7 @@ package struct PostgresFailure: Error, Sendable, Equatable {
 }
 
 extension PostgresFailure {
-  /// The same as the engine's error.
+  /// This failure as the engine's error.
   /// - Parameter target: what the connection was to.
   package func asError(on target: PostgresTarget) -> UpsurgeError {
     var said = Wording(words(on: target))

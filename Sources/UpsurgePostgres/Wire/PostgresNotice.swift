@@ -12,7 +12,7 @@ package struct PostgresNotice: Sendable, Equatable {
 package final class NoticeLog {
   /// The first ones.
   package private(set) var notices: [PostgresNotice] = []
-  /// How many came behind them.
+  /// How many came after them.
   package private(set) var droppedCount = 0
 
   /// A trigger may say one a row.

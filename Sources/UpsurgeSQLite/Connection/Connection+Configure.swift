@@ -15,7 +15,7 @@ extension Connection {
   /// Prepares the connection for writing: WAL, our own checkpoints, caches, foreign keys on.
   ///
   /// Writes nothing to a database that is in WAL mode already. An existing database with a rollback journal
-  /// is switched to WAL, which `didSwitchToWAL` tells, and switched back when the connection closes and has committed
+  /// is switched to WAL, which `didSwitchToWAL` says, and switched back when the connection closes and has committed
   /// nothing. In a trial the journal stays as it is.
   /// - Parameters:
   ///   - pageCacheByteCount: upper bound of SQLite's page cache.
@@ -89,7 +89,7 @@ extension Connection {
     if try text("PRAGMA journal_mode") == "wal" { return }
     let before = foundFile ? OpenFile(handle, SQLITE_FCNTL_FILE_POINTER)?.header() : nil
     let after = try lockWait.inShortWaits { () throws(UpsurgeError) in
-      // To the end: the file's header is committed behind the row that tells the mode.
+      // To the end: the file's header is committed after the row that says the mode.
       let statement = try prepare("PRAGMA journal_mode=WAL")
       var after = ""
       while try statement.step() { after = statement.text(at: 0) ?? "" }

@@ -1,7 +1,7 @@
 import CSQLite
 
 extension Connection {
-  /// From now on `notes` tells how many frames the log holds after each commit.
+  /// From now on `notes` says how many frames the log holds after each commit.
   package func noteWALFrames() {
     // The hook is how SQLite's own checkpoints are done.
     if isBorrowed { return }

@@ -151,7 +151,7 @@ extension UpsurgeError {
   /// Whether a value or row was larger than the connection takes.
   package var isTooLarge: Bool { underlyingCode.map { ResultCode.primary($0) } == SQLITE_TOOBIG }
 
-  /// Whether the file that was opened as a database is none.
+  /// Whether the file that was opened as a database is not one.
   package var isNoDatabase: Bool {
     code == .database && underlyingCode.map { ResultCode.primary($0) } == SQLITE_NOTADB
   }

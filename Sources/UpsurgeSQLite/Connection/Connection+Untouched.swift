@@ -84,10 +84,10 @@ extension Connection {
     }
   }
 
-  /// Leaves the log to who opens the database next, without the frames behind it that were rolled back.
+  /// Leaves the log to who opens the database next, without the later frames that were rolled back.
   private func leaveFoundLog() {
     leaveLog()
-    // Only what stands behind the last commit, in a log that nobody else has gone on with.
+    // Only what stands after the last commit, in a log that nobody else has added to.
     guard let logBefore, run("BEGIN IMMEDIATE") else { return }
     if version == logBefore.version, let log = OpenFile(handle, SQLITE_FCNTL_JOURNAL_POINTER),
       let byteCount = log.byteCount, byteCount > logBefore.byteCount

@@ -113,7 +113,7 @@ extension UpsurgeError {
   }
 }
 
-/// What tells that a file was written: its size, its number and its time, which is older than a clock's tick.
+/// What shows that a file was written: its size, its number and its time, which is older than a clock's tick.
 private struct VisitStamp: Equatable {
   private var size: Int64 = -1
   private var inode: UInt64 = 0

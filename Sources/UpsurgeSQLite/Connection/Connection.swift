@@ -20,7 +20,7 @@ package final class Connection {
   package let vfsName: String?
   /// How long SQLite waits for a lock held by another connection.
   package var busyTimeoutMilliseconds: Int32 { lockWait.milliseconds }
-  /// Whether nothing may be left behind: the journal mode stays, and a missing file is not made, a temporary database
+  /// Whether nothing may be left over: the journal mode stays, and a missing file is not made, a temporary database
   /// takes its place. Whoever writes rolls back.
   package let isTrial: Bool
   /// Whether the database had no page when it was opened.
@@ -53,7 +53,7 @@ package final class Connection {
   /// The transaction that loads share; nil where each has its own.
   package var shared: SharedTransaction?
 
-  /// Tells the connection from all others of the process; SQLite's handles have the addresses of earlier ones.
+  /// Distinguishes the connection from all others of the process; SQLite's handles have the addresses of earlier ones.
   let serial = Connection.serials.withLock { (count: inout Int) in
     count += 1
     return count
@@ -90,6 +90,12 @@ package final class Connection {
   ) throws(UpsurgeError) {
     if path.isEmpty || path.utf8.contains(0) {
       throw UpsurgeError(.usage, "a database needs a file name")
+    }
+    if path.hasPrefix("postgres://") || path.hasPrefix("postgresql://") {
+      // It may hold a password.
+      throw UpsurgeError(
+        .usage, "the database is the URL of a PostgreSQL server, and this takes a file of SQLite",
+        hint: "upsurge load stores records in a server, and upsurge runs lists its runs")
     }
     guard sqlite3_libversion_number() >= 3_037_000 else {
       throw UpsurgeError(

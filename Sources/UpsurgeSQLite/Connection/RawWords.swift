@@ -14,7 +14,7 @@ enum RawWords {
     if let name = rest(of: said, after: "no such table: ") {
       return (
         "a view, a trigger, a foreign key or SQL of the options names a table that is not there: \(name)",
-        "make that table, or mend what names it; upsurge inspect DB shows views and triggers"
+        "make that table, or correct what names it; upsurge inspect DB shows views and triggers"
       )
     }
     if let name = rest(of: said, after: "no such module: ") {

@@ -1,7 +1,7 @@
 import CSQLite
 import UpsurgeRecords
 
-/// One transaction for several loads, which follow each other in it: each is a *part* of it, behind a savepoint, so that
+/// One transaction for several loads, which follow each other in it: each is a *part* of it, after a savepoint, so that
 /// one that fails takes back only itself.
 ///
 ///     BEGIN   SAVEPOINT a ... RELEASE   SAVEPOINT b ... ROLLBACK TO, RELEASE   ...   COMMIT

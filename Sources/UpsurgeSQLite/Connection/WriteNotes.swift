@@ -13,13 +13,13 @@ import UpsurgeRecords
 /// but SQLite takes every function for one that may fail, and keeps a statement journal (measured: 7,546
 /// instead of 220 writes for 12,800 rows of random keys, and half the speed). Where triggers may say
 /// RAISE(IGNORE), the `WHERE` begins with `upsurge_note_conflict` likewise; where an update has a condition of its own,
-/// `upsurge_note_difference` before it tells the records that differ, so that those left are stale.
+/// `upsurge_note_difference` before it shows the records that differ, so that those left are stale.
 package struct WriteNotes {
   package var updates = 0
   /// Rows that would become other ones, whatever the condition of the update says.
   package var differences = 0
   package var conflicts = 0
-  /// Frames in the WAL after the last commit, as the WAL hook tells.
+  /// Frames in the WAL after the last commit, as the WAL hook reports them.
   package var walFrames = 0
   /// Whether anything was committed to the WAL.
   var hasCommitted = false

@@ -1,11 +1,11 @@
-/// What only the text of a CREATE INDEX tells: its expressions and its WHERE.
+/// What only the text of a CREATE INDEX says: its expressions and its WHERE.
 ///
 ///     CREATE UNIQUE INDEX i ON t ( lower(email) , "a b" COLLATE NOCASE DESC ) WHERE active = 1
 ///                                  `-- part --'   `------- part ----------'         `predicate'
 package struct CreateIndexText {
   /// Each part as the index spells it, without ASC or DESC.
   private(set) var parts: [String] = []
-  /// What stands behind WHERE.
+  /// What follows WHERE.
   private(set) var predicate: String?
 
   init(_ sql: String) {

@@ -1,4 +1,4 @@
-/// What only the text of a CREATE TABLE tells, since no pragma does: ON CONFLICT clauses and CHECKs.
+/// What only the text of a CREATE TABLE says, since no pragma does: ON CONFLICT clauses and CHECKs.
 ///
 /// The text comes from SQLite's own schema, so it is valid; anything not understood is passed over. The text
 /// between the outer parentheses is cut at its commas; each part is a column or a table constraint:
@@ -96,7 +96,7 @@ package struct CreateTableText {
     return false
   }
 
-  /// The word of the first `ON CONFLICT word` behind `index`, before another constraint begins.
+  /// The word of the first `ON CONFLICT word` after `index`, before another constraint begins.
   private func conflict(_ part: [SQLScanner.Token], after index: Int) -> TableSchema.ConflictClause? {
     var depth = 0
     for at in index..<max(part.count, index) {

@@ -42,7 +42,7 @@ package struct OwnLayout: Sendable {
   /// - Parameters:
   ///   - columns: those that layout 1 has.
   ///   - body: what stands between the parentheses of CREATE TABLE.
-  ///   - options: what stands behind them.
+  ///   - options: what follows them.
   ///   - indexes: statements that follow.
   ///   - steps: one for each layout after the first.
   package init(
@@ -62,7 +62,7 @@ package struct OwnLayout: Sendable {
 
   // MARK: - Look
 
-  /// The table as it stands in the database; nil where there is none.
+  /// The table as it stands in the database; nil without one.
   /// - Parameter needed: columns without which it is not ours; nil is those of layout 1.
   /// - Throws: `guardRefused` when a table of that name is not ours, or of a newer layout.
   package func find(
@@ -75,7 +75,7 @@ package struct OwnLayout: Sendable {
     }
   }
 
-  /// The layout of the table; nil where there is none, or it is not ours and so holds nothing of ours.
+  /// The layout of the table; nil without one, or where it is not ours and so holds nothing of ours.
   /// - Throws: `guardRefused` when the table is of a newer layout.
   package func findIfOurs(on connection: Connection) throws(UpsurgeError) -> FoundLayout? {
     if case .found(let found) = try look(columns, on: connection) { return found }

@@ -10,7 +10,7 @@ struct TablePlace {
   let rowid: String
   /// Whether texts are stored as they are written.
   let isUTF8: Bool
-  /// The smallest rowid of the rows that come; nil behind the largest one that there can be.
+  /// The smallest rowid of the rows that come; nil after the largest one that there can be.
   private(set) var next: Int64? = .min
 
   var isAtEnd: Bool { next == nil }
@@ -28,7 +28,7 @@ struct TablePlace {
   /// Says that a row is done.
   mutating func pass(_ rowid: Int64) { next = rowid == .max ? nil : rowid + 1 }
 
-  /// The rowid of the row that comes; nil where there is none.
+  /// The rowid of the row that comes; nil without one.
   func rowid(on connection: Connection) throws(UpsurgeError) -> Int64? {
     guard let next else { return nil }
     let statement = try connection.prepare(

@@ -1,16 +1,11 @@
 import CSQLite
 import UpsurgeRecords
 
-/// The rows of a SELECT as lines of JSON, from which exactly the same values come back.
-///
-///     {"id":9007199254740993,"price":1.0,"name":"Ann","note":null,"photo":{"$base64":true,"encoded":"AQI="}}
-///
-/// A number with a point or an exponent is REAL, any other INTEGER; `9e999` is infinity. A BLOB is an object,
-/// as sqlite-utils spells it. A row that is too large for a record is written, too: who reads it says so, and goes on.
-/// Belongs to the connection's thread.
+/// The rows of a SELECT as lines of JSON, from which exactly the same values come back: see `RowLine`. A row that is too large
+/// for a record is written, too: who reads it says so, and goes on. Belongs to the connection's thread.
 package final class RowText {
   let statement: Statement
-  /// `{"id":`, `,"name":`: what stands in front of each value.
+  /// `{"id":`, `,"name":`: what precedes each value.
   private let keys: [[UInt8]]
   let names: [String]
   /// With the types that their table declares; empty for what is computed.
@@ -90,11 +85,7 @@ package final class RowText {
         snippet: sql.escapedForTerminal,
         hint: "give one of them another name: SELECT a AS b")
     }
-    keys = names.enumerated().map { index, name in
-      var text = JSONText()
-      text.string(name)
-      return [UInt8(ascii: index == 0 ? "{" : ",")] + text.bytes + [UInt8(ascii: ":")]
-    }
+    keys = RowLine.keys(names)
   }
 
   /// Writes all rows, each with a line end.
@@ -114,7 +105,7 @@ package final class RowText {
           guard try append(names[column], ofRow: rowid, to: &piece, send) else { return }
         }
       }
-      piece += [UInt8(ascii: "}"), 0x0A]
+      piece += RowLine.end
       if piece.count >= Self.pieceByteCount, !flush(&piece, send) { return }
     }
     _ = piece.isEmpty || send(piece)
@@ -161,10 +152,8 @@ package final class RowText {
   ) throws(UpsurgeError) -> Bool {
     let handle = statement.handle
     switch sqlite3_column_type(handle, column) {
-    case SQLITE_INTEGER: Self.append(sqlite3_column_int64(handle, column), to: &piece)
-    case SQLITE_FLOAT:
-      let value = sqlite3_column_double(handle, column)
-      piece += (value.isFinite ? "\(value)" : value < 0 ? "-9e999" : "9e999").utf8
+    case SQLITE_INTEGER: RowLine.append(sqlite3_column_int64(handle, column), to: &piece)
+    case SQLITE_FLOAT: RowLine.append(sqlite3_column_double(handle, column), to: &piece)
     case SQLITE_TEXT:
       let start = UnsafeRawPointer(sqlite3_column_text(handle, column))
       let text = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
@@ -177,7 +166,7 @@ package final class RowText {
       return try append(isText: false, blob.count, to: &piece, send) {
         UnsafeRawBufferPointer(rebasing: blob[$0])
       }
-    default: piece += "null".utf8
+    default: piece += RowLine.null
     }
     return true
   }
@@ -209,38 +198,18 @@ package final class RowText {
     isText: Bool, _ byteCount: Int, to piece: inout [UInt8], _ send: ([UInt8]) -> Bool,
     slice: (Range<Int>) throws(UpsurgeError) -> UnsafeRawBufferPointer
   ) throws(UpsurgeError) -> Bool {
-    piece += isText ? [UInt8(ascii: "\"")] : Array(#"{"$base64":true,"encoded":""#.utf8)
+    piece += isText ? [UInt8(ascii: "\"")] : RowLine.blobStart
     for range in Self.slices(of: byteCount) {
       let bytes = try slice(range)
-      if isText { Self.append(text: bytes, to: &piece) } else { piece += Base64.encode(Array(bytes)).utf8 }
+      if isText { RowLine.append(text: bytes, to: &piece) } else { piece += Base64.encode(Array(bytes)).utf8 }
       if range.upperBound < byteCount, !flush(&piece, send) { return false }
     }
-    piece += (isText ? "\"" : "\"}").utf8
+    piece += isText ? [UInt8(ascii: "\"")] : RowLine.blobEnd
     return true
   }
 
   /// The parts of a value that are written at once.
   private static func slices(of byteCount: Int) -> [Range<Int>] {
     stride(from: 0, to: byteCount, by: pieceByteCount).map { $0..<min($0 + pieceByteCount, byteCount) }
-  }
-
-  private static func append(_ value: Int64, to piece: inout [UInt8]) {
-    if value < 0 { piece.append(UInt8(ascii: "-")) }
-    var rest = value.magnitude
-    let start = piece.count
-    repeat {
-      piece.append(UInt8(ascii: "0") + UInt8(rest % 10))
-      rest /= 10
-    } while rest > 0
-    piece[start...].reverse()
-  }
-
-  /// Most texts hold nothing that must be escaped.
-  private static func append(text: UnsafeRawBufferPointer, to piece: inout [UInt8]) {
-    let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-    if isPlain { return piece.append(contentsOf: text) }
-    var json = JSONText()
-    json.string(bytes: text.bindMemory(to: UInt8.self))
-    piece += json.bytes.dropFirst().dropLast()
   }
 }

@@ -1,8 +1,8 @@
 /// Conditions of partial indexes.
 extension SQLFragment {
-  /// Whether two conditions hold for the same rows by the way they are written: as `isSame`, and also where parts that are
-  /// joined by AND come in another order or in parentheses of their own, and where `IS` of a literal stands for `=`, which is
-  /// the same for a row that is in an index or not.
+  /// Whether two conditions hold for the same rows by the way they are written: as `isSame`, and in two more cases. One is
+  /// that parts joined by AND come in another order or in separate parentheses. The other is `IS` of a literal in the place of
+  /// `=`, which is the same for a row that is in an index or not.
   package func isSamePredicate(_ other: SQLFragment, in schema: TableSchema) -> Bool {
     var rest = Self.conjuncts(other.tokens[...])
     for part in Self.conjuncts(tokens[...]) {

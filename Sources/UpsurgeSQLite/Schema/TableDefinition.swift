@@ -15,7 +15,7 @@ package struct TableDefinition: Sendable, Equatable {
       self.declaredType = declaredType
     }
 
-    /// The constraints behind the type.
+    /// The constraints after the type.
     fileprivate func constraints(isKey: Bool) throws(UpsurgeError) -> String {
       var text = isKey || isNotNull ? " NOT NULL" : ""
       if let value = defaultValue {

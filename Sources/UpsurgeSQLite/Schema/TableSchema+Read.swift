@@ -3,7 +3,7 @@ import UpsurgeRecords
 
 extension TableSchema {
   /// Reads what the database says of a table or view.
-  /// - Returns: nil when there is none of that name.
+  /// - Returns: nil without one of that name.
   package static func read(_ connection: Connection, table: String) throws(UpsurgeError) -> TableSchema? {
     try connection.reading { () throws(UpsurgeError) in
       if table.utf8.contains(0) { return nil }
@@ -44,7 +44,7 @@ extension TableSchema {
     _ connection: Connection, table: String
   ) throws(UpsurgeError) -> TableSchema? {
     // Where a TEMP table hides a table of the file, SQLite means the TEMP one; so do we. Of a table that is in neither
-    // it means that of a file which is attached; for us there is none then. Below, where a schema is not named, SQLite
+    // it means that of a file which is attached; for us that is no table then. Below, where a schema is not named, SQLite
     // looks into temp and main first, and there the table is.
     let statement = try connection.prepare(
       """

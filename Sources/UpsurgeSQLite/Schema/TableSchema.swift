@@ -13,7 +13,7 @@ package struct TableSchema: Sendable, Equatable {
   package var columns: [Column] = []
   /// The column that is another name of the rowid (`INTEGER PRIMARY KEY`), by index.
   package var rowidAlias: Int?
-  /// The name by which the rowid was made a column; nil where it is none (see `namingRowid`).
+  /// The name by which the rowid was made a column; nil where it is not one (see `namingRowid`).
   package var namedRowid: String?
   /// PRIMARY KEY first, then each UNIQUE constraint and UNIQUE index in the order of their making.
   package var keys: [Key] = []
@@ -108,7 +108,7 @@ package struct TableSchema: Sendable, Equatable {
     package var indexName: String?
     package var parts: [Part]
     package var isPartial: Bool
-    /// What stands behind the WHERE of a partial index.
+    /// What follows the WHERE of a partial index.
     package var predicate: String?
     /// The CREATE INDEX statement, where there is one.
     package var sql: String?
@@ -172,7 +172,7 @@ package struct TableSchema: Sendable, Equatable {
     Dictionary(columns.enumerated().map { (SQLName.folded($1.name), $0) }) { first, _ in first }
   }
 
-  /// The PRIMARY KEY's columns in its order; empty when there is none.
+  /// The PRIMARY KEY's columns in its order; empty without one.
   package var primaryKeyColumns: [String] {
     columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }.map(\.name)
   }

@@ -1,6 +1,6 @@
 import UpsurgeRecords
 
-/// A trigger by its text, for what no pragma tells.
+/// A trigger by its text, for what no pragma says.
 package struct TriggerText: Sendable, Equatable {
   package var name: String
   /// The table or view whose changes fire it.
@@ -43,7 +43,7 @@ package struct TriggerText: Sendable, Equatable {
   package func calls(_ function: String) -> Bool { Self.calls(in: sql).contains(SQLName.folded(function)) }
 
   /// The functions that some SQL calls, in lower case and in the order of the text; a name that only stands before
-  /// a parenthesis for another reason (`INSERT INTO t(a)`, a keyword) is none.
+  /// a parenthesis for another reason (`INSERT INTO t(a)`, a keyword) does not count.
   package static func calls(in sql: String) -> [String] {
     var scanner = SQLScanner(sql)
     var names: [String] = []

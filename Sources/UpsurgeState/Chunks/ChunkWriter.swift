@@ -4,7 +4,7 @@ import UpsurgeSQLite
 
 /// Keeps the table of chunks in step with the rows; lives on the writer's thread, in its transaction.
 ///
-/// New chunks are written as they come, behind all that are known. At the end those that are gone are removed, and new
+/// New chunks are written as they come, after all that are known. At the end those that are gone are removed, and new
 /// ones between known ones move to their place.
 package final class ChunkWriter {
   package let chunks: DeliveryChunks
@@ -85,7 +85,7 @@ package final class ChunkWriter {
     return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement.handle, 0), count: count))
   }
 
-  /// Behind it come the new ones.
+  /// The new ones come after it.
   private var lastKnownPlace: Int64 { known.last?.place ?? 0 }
 
   private func insert(_ made: DeliveryChunks.Made) throws(UpsurgeError) {
@@ -175,7 +175,7 @@ package final class ChunkWriter {
     _ = try header.step()
   }
 
-  /// Of a delivery that was read: what is behind the chunks that are the same has gone.
+  /// Of a delivery that was read: what is left after the chunks that are the same has gone.
   private func endRead() throws(UpsurgeError) -> Bool {
     try remove(known[keptCount...].map(\.place))
     return true
@@ -193,7 +193,7 @@ package final class ChunkWriter {
       switch entry {
       case .known(let place): lower = known[place].place
       case .made(let count):
-        // Those behind the last known one stay where they are.
+        // Those after the last known one stay where they are.
         if index + 1 < entries.count, case .known(let next) = entries[index + 1] {
           let step = (known[next].place - lower) / Int64(count + 1)
           if step < 1 { return false }

@@ -123,9 +123,9 @@ package final class DeliveryChunks: Sendable {
 
   // MARK: - The writing thread
 
-  /// Whether there are new chunks to be taken. Those in front of the first known one, a MiB at most, wait for it: where none
+  /// Whether there are new chunks to be taken. Those before the first known one, a MiB at most, wait for it: where none
   /// comes, they were written in vain. SQLite would have to write their pages a second time then, far back in the log, and to
-  /// compute the checksums of all of the log behind them anew.
+  /// compute the checksums of all of the log after them anew.
   package var hasMade: Bool {
     state.withLock { !$0.waiting.isEmpty && (manifest == nil || $0.skippedRecordCount > 0) }
   }

@@ -3,8 +3,8 @@ import UpsurgeRecords
 import UpsurgeSQLite
 
 extension Connection {
-  /// The page cache, and with it the memory of a sort, while an index is built: a sort of runs that fit the
-  /// processor's cache is faster than one of larger runs (measured: 1.7 us a row with 2-4 MiB, 2.8 with 256).
+  /// The page cache, and with it the memory of a sort, while an index is built. A sort of runs that fit the processor's cache
+  /// is faster than one of larger runs (measured: 1.7 us a row with 2-4 MiB, 2.8 with 256).
   private static let buildingCacheByteCount = 4 << 20
 
   /// Whether there are TEMP tables, views or triggers, which go when SQLite is told where to put what is temporary.

@@ -23,10 +23,10 @@ package enum DiskSpace {
     return overflow ? nil : bytes
   }
 
-  /// Bytes of a file; 0 when there is none.
+  /// Bytes of a file; 0 without one.
   package static func size(of path: String) -> Int { path.withCString { size(of: $0) } }
 
-  /// Bytes of a file whose path is not copied; 0 when there is none.
+  /// Bytes of a file whose path is not copied; 0 without one.
   package static func size(of path: UnsafePointer<CChar>?) -> Int {
     var status = stat()
     guard let path else { return 0 }

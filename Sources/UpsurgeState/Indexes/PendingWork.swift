@@ -25,7 +25,7 @@ package enum PendingWork {
   package static func read(
     _ connection: Connection, table name: String
   ) throws(UpsurgeError) -> [IndexDefinition] {
-    // As a rule there is none, which one statement tells.
+    // As a rule there is no such table, which one statement shows.
     guard try exists(connection) else { return [] }
     return try connection.reading { () throws(UpsurgeError) in
       guard try exists(connection) else { return [] }
@@ -96,7 +96,7 @@ package enum PendingWork {
   /// Whether there is such a table, and it is ours.
   /// - Throws: `guardRefused` when it is of a newer layout.
   private static func exists(_ connection: Connection) throws(UpsurgeError) -> Bool {
-    // As a rule there is none, for which no text of the schema is read.
+    // As a rule there is no such table; then no text of the schema is read.
     guard try connection.integer("SELECT 1 FROM pragma_table_info('upsurge_pending', 'main') LIMIT 1") != nil
     else { return false }
     return try layout.findIfOurs(on: connection) != nil

@@ -1,4 +1,4 @@
-/// When what hangs on a table (secondary indexes, FTS5 tables) is brought up to date.
+/// When what belongs to a table (secondary indexes, FTS5 tables) is brought up to date.
 public enum Upkeep: String, Sendable, CaseIterable {
   /// As the cost is estimated to be lower; the run says which and why.
   case auto

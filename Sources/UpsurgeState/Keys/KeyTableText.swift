@@ -89,7 +89,7 @@ struct KeyTableText {
     let rest = outermost(part[index...])
     let isNotNull = zip(rest, rest.dropFirst()).contains { $0.isWord("NOT") && $1.isWord("NULL") }
     var more = change.wasRowid && !isNotNull ? " NOT NULL" : ""
-    // ON DELETE SET DEFAULT is none.
+    // The DEFAULT of ON DELETE SET DEFAULT does not count.
     let places = part.indices[index...].filter { part[$0].isWord("DEFAULT") && !part[$0 - 1].isWord("SET") }
     if let place = places.first {
       if let (range, number) = integer(part[(place + 1)...]) {

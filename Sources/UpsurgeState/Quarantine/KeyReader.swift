@@ -31,7 +31,7 @@ package final class KeyReader {
 
   private let collations: [String]
   private let statement: Statement
-  /// The cell behind each parameter.
+  /// The cell of each parameter.
   private let cellIndexes: [Int]
   private let names: [String]
 

@@ -6,12 +6,13 @@ import UpsurgeSQLite
 /// Records that wait in the database until the schema has a place for them.
 ///
 /// A record is kept in the transaction of its neighbours. Once a later record about the same row is stored, or is
-/// kept in turn, what was kept of that row is gone in the same transaction; with `newer:COL` that column decides,
+/// kept in turn, what was kept of that row is gone in the same transaction. With `newer:COL` that column decides,
 /// and an older arrival takes nothing away. What other programs write to a row is not seen: a kept record is stored
-/// over their edits, unless `newer:COL` says otherwise. A later
-/// record takes the place of a kept one as a whole, also of the columns that it does not speak of. Where rules read the
-/// row (sums, SQL) a record is a step and not a state: then nothing takes the place of anything, and all are stored in
-/// the order of their arrival; only a delete makes what was kept before it superfluous.
+/// over their edits, unless `newer:COL` says otherwise.
+///
+/// A later record takes the place of a kept one as a whole, also of the columns that it does not speak of. Where rules
+/// read the row (sums, SQL), a record is a step and not a state. Then nothing takes the place of anything, and all are
+/// stored in the order of their arrival. Only a delete makes what was kept before it superfluous.
 ///
 /// Belongs to one writer. Costs nothing while no record is kept for the table: whether one is, is looked up when a
 /// transaction begins and another connection has written meanwhile, and noted with each record that is kept.

@@ -10,7 +10,7 @@ import UpsurgeSQLite
 ///     night 1   rejects "7,x" twice   two rows, count 1
 ///     night 2   the same              the same two rows, count 2
 package final class RejectDeliveries {
-  /// Tells this delivery from others.
+  /// Distinguishes this delivery from others.
   private(set) var token: String
   /// When the delivery has begun that goes on; nil for one that is new.
   private let resumedStart: String?
@@ -34,7 +34,7 @@ package final class RejectDeliveries {
     if hasBegun { return }
     hasBegun = true
     guard let resumedStart else { return }
-    // Without the last letter, which stands behind the fraction of a second in the table.
+    // Without the last letter, which follows the fraction of a second in the table.
     let statement = try connection.prepare(
       """
       SELECT delivery FROM main.upsurge_rejects WHERE "table" = ?1 AND delivery IS NOT NULL AND last_at >= ?2
@@ -46,7 +46,7 @@ package final class RejectDeliveries {
   }
 
   /// Counts a record in the row that an earlier delivery has left.
-  /// - Returns: false where there is none.
+  /// - Returns: false without one.
   func count(
     _ reject: Reject, of table: String, _ contextID: Int64, _ hash: Int64, _ connection: Connection
   ) throws(UpsurgeError) -> Bool {

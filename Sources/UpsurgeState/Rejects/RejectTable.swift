@@ -1,7 +1,7 @@
 import UpsurgeRecords
 import UpsurgeSQLite
 
-/// The table of rejected records; users may read it, mend `raw` in it, and delete from it what they give up.
+/// The table of rejected records; users may read it, correct `raw` in it, and delete from it what they give up.
 ///
 /// - `table`: where the record was to go.
 /// - `context`: how it was read and was to be stored: a row of `upsurge_reject_contexts`, whose text is the line that

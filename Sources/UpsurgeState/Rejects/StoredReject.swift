@@ -72,7 +72,7 @@ package struct StoredReject: Sendable {
     return page
   }
 
-  /// The largest id; 0 when there is none.
+  /// The largest id; 0 without one.
   package static func lastID(_ connection: Connection) throws(UpsurgeError) -> Int64 {
     try connection.integer("SELECT max(id) FROM main.upsurge_rejects") ?? 0
   }

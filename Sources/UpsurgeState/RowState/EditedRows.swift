@@ -45,7 +45,7 @@ package final class EditedRows {
     return try question.step()
   }
 
-  /// The columns by which the feed tells its rows; nil where it is not known what it has stored in any.
+  /// The columns by which the feed distinguishes its rows; nil where it is not known what it has stored in any.
   private static func keyNames(
     _ schema: TableSchema, ownedBy owner: String, on connection: Connection
   ) throws(UpsurgeError) -> [String]? {

@@ -2,17 +2,17 @@ import CSQLite
 import UpsurgeRecords
 import UpsurgeSQLite
 
-/// SQL that tells rows which somebody has edited since their feed has stored them.
+/// SQL that finds rows which somebody has edited since their feed has stored them.
 ///
-/// Each note of a delivered row holds a hash of the columns that the feed writes, as they were behind the feed's own write
-/// (so what a trigger makes of them is no edit), and their names, as the next delivery may have others:
+/// Each note of a delivered row holds a hash of the columns that the feed writes, as they were after the feed's own write.
+/// So what a trigger makes of them is no edit. It also holds their names, as the next delivery may have others:
 ///
 ///     key  content  content_columns  the row now     it was
 ///     7    h(7, x)  ["id","v"]       7, x, 'a note'  left alone: the note is no column of the feed
 ///     8    h(8, x)  ["id","v"]       8, y            changed
 ///     9    h(9, x)  ["id","v"]       none            deleted
 ///
-/// A row that another feed has delivered, too, is told by neither: nobody knows which of them has changed it.
+/// A row that another feed has delivered, too, counts as neither: nobody knows which of them has changed it.
 struct RowEdits {
   /// The name in SQL of the note that is looked at beside a row.
   private let note: String
@@ -82,7 +82,7 @@ struct RowEdits {
       """
   }
 
-  /// A column that the feed has written into rows that it has, and that the table lacks now; nil where there is none.
+  /// A column that the feed has written into rows that it has, and that the table lacks now; nil without one.
   func missingColumn(on connection: Connection) throws(UpsurgeError) -> String? {
     let lists = try connection.prepare(
       """
@@ -156,7 +156,7 @@ struct RowEdits {
     }
   }
 
-  /// Takes what the table's own triggers have made of rows behind the feed's write for what the feed has stored.
+  /// Takes what the table's own triggers have made of rows after the feed's write for what the feed has stored.
   /// - Parameter columns: literal of the names in `content`.
   func takeOver(content: String, columns: String, on connection: Connection) throws(UpsurgeError) {
     guard let term = try changedTerm(on: connection) else { return }

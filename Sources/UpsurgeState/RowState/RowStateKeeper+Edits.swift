@@ -67,18 +67,18 @@ extension RowStateKeeper {
     if try rows.markChanged(on: connection) { edits.holdsChanged = true }
   }
 
-  /// SQL that is true of a row that no sweep takes away; nil where there is none.
+  /// SQL that is true of a row that no sweep takes away; nil without such rows.
   package var keptTerm: String? {
     rules.localEdits == .keep && edits.holdsChanged ? edits.rows?.markedTerm : nil
   }
 
-  /// SQL that is true of a row that is marked as changed, or was before it was brought back; nil where there is none.
+  /// SQL that is true of a row that is marked as changed, or was before it was brought back; nil without such rows.
   package var editedTerm: String? {
     edits.holdsChanged || edits.holdsDeleted ? edits.rows?.metTerm : nil
   }
 
-  /// Takes what the table's own triggers have made of rows for what the feed has stored, in front of a commit behind which
-  /// the run may be killed.
+  /// Takes what the table's own triggers have made of rows for what the feed has stored. It does so before a commit after
+  /// which the run may be killed.
   package func settleTriggers() throws(UpsurgeError) {
     guard rules.localEdits == .keep, !schema.triggers.isEmpty, let rows = edits.rows else { return }
     try rows.takeOver(content: content, columns: contentColumns, on: connection)
@@ -87,7 +87,7 @@ extension RowStateKeeper {
   // MARK: - Records
 
   /// Forgets what the feed has stored in the row whose identity a statement stands on, as its own record is about to delete
-  /// it: a run that is killed behind that and goes on takes it for nobody's edit.
+  /// it: a run that is killed after that and goes on takes it for nobody's edit.
   package func forget(rowOf handle: OpaquePointer) throws(UpsurgeError) {
     let statement: Statement
     if let known = edits.forgetting {

@@ -5,11 +5,11 @@ import UpsurgeSQLite
 
 /// Notes which rows of a table a feed has delivered, in `upsurge_rows`; lives on the writer's thread.
 ///
-///     a record is stored   its row's key is noted with the source and the run, behind it and in its transaction
+///     a record is stored   its row's key is noted with the source and the run, after it and in its transaction
 ///     the sweep            is about rows that the feed has delivered and that no other feed delivers
-///     behind the sweep     gone = 1 for rows that are no longer in the delivery; rows that are no more lose theirs
+///     after the sweep      gone = 1 for rows that are no longer in the delivery; rows that are no more lose theirs
 ///
-/// As each note is a statement behind that of its record, what rolls a record back (a savepoint, a kill) takes its note
+/// As each note is a statement after that of its record, what rolls a record back (a savepoint, a kill) takes its note
 /// back, too. A record that is refused is no delivery: it notes nothing, and takes no note away. One that is stale or ignored keeps its row from
 /// being swept by other feeds, and does not make it this one's.
 package final class RowStateKeeper {
@@ -157,7 +157,7 @@ package final class RowStateKeeper {
 
   /// Brings in order what earlier runs have left.
   /// - Parameter isTableNew: whether this part of the run has made the table, so that nothing is known of its rows.
-  /// - Throws: `guardRefused` where another feed tells rows by other columns.
+  /// - Throws: `guardRefused` where another feed distinguishes rows by other columns.
   package func settle(isTableNew: Bool) throws(UpsurgeError) {
     if isTableNew { try connection.execute("DELETE FROM main.upsurge_rows WHERE \"table\" = \(table)") }
     if rules.adoptsUnnamed { try RowStateTable.adopt(schema.name, by: rules.owner, on: connection) }
@@ -311,7 +311,7 @@ package final class RowStateKeeper {
 
   // MARK: - The end
 
-  /// Brings the notes in step with the rows, behind the sweep.
+  /// Brings the notes in step with the rows, after the sweep.
   /// - Parameters:
   ///   - unseen: SQL that is true of rows that are not in the delivery; nil where nobody knows them.
   ///   - hasPlainRows: whether nothing but its record can have taken a row of this delivery away.

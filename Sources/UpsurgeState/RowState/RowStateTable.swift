@@ -90,7 +90,7 @@ package enum RowStateTable {
 
   /// SQL for the key of a row as the column `key` holds it: its values as SQL literals, with commas between them.
   ///
-  /// No two keys have the same text: `quote` tells types apart and spells numbers exactly. It ends a text at a NUL
+  /// No two keys have the same text: `quote` distinguishes types and spells numbers exactly. It ends a text at a NUL
   /// character, so such a text is spelled by its bytes.
   /// - Parameter isQualified: whether the table is named, for places where others are there, too.
   package static func keySQL(

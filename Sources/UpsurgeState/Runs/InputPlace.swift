@@ -2,10 +2,10 @@ import UpsurgeRecords
 
 /// Where in the input a writer is, as far as a run that goes on must know it; the same for every store.
 ///
-///     goOn        behind what an earlier part of the run has committed
+///     goOn        after what an earlier part of the run has committed
 ///     begin       a batch
 ///     firstNew    its first record that is not committed yet
-///     prove       how far it is stored, in front of a commit
+///     prove       how far it is stored, before a commit
 ///     position    what the commit writes down
 package struct InputPlace {
   package init() {}
@@ -74,7 +74,7 @@ package struct InputPlace {
     committed = CommittedRecords(sourceIndex: position.sourceIndex, number: number, endByte: end)
   }
 
-  /// At most so many bytes in front of the last record's end are hashed.
+  /// At most so many bytes before the last record's end are hashed.
   static let hashedByteCount = 16 << 10
 
   package mutating func begin(_ batch: borrowing Batch) {
@@ -106,11 +106,11 @@ package struct InputPlace {
   }
 
   /// Goes to the last part of a batch that can be begun with and begins before its record of this number.
-  /// - Returns: whether there is one; else the place stays in front of the batch.
+  /// - Returns: whether there is one; else the place stays before the batch.
   private mutating func enterPart(
     of batch: borrowing Batch, recordCount: Int, leavingOut leftOut: WarningLog.Code?
   ) -> Bool {
-    // In front of the first record only the first part is sure to begin before what is committed.
+    // Before the first record only the first part is sure to begin before what is committed.
     let begun = batch.parts.prefix { $0.firstRecord < recordCount }
     let parts = recordCount == 0 ? batch.parts.prefix(1) : begun
     guard let index = parts.lastIndex(where: { $0.restart != nil }) else { return false }
@@ -120,7 +120,7 @@ package struct InputPlace {
     return true
   }
 
-  /// Where a run goes on behind its last record; at the start where there is none.
+  /// Where a run goes on after its last record; at the start without one.
   package func position(of last: Record?, sourceNames: [String]) -> RunPosition {
     var position = RunPosition()
     guard let last else { return position }
@@ -134,7 +134,7 @@ package struct InputPlace {
     return position
   }
 
-  /// Whether all records of a batch are behind those that an earlier part of the run has committed, and it is known
+  /// Whether all records of a batch come after those that an earlier part of the run has committed, and it is known
   /// that these end where they did.
   package func isBehindCommitted(_ batch: borrowing Batch) -> Bool {
     guard let committed else { return true }
@@ -175,7 +175,7 @@ package struct InputPlace {
     let name = sourceIndex.map { $0 < sourceNames.count ? sourceNames[$0] : "-" } ?? "the input"
     return UpsurgeError(
       .guardRefused,
-      "\(name.escapedForTerminal) has changed in front of line \(line): the records that an earlier run has committed do "
+      "\(name.escapedForTerminal) has changed before line \(line): the records that an earlier run has committed do "
         + "not end there any more, and this one cannot go on",
       hint:
         "bring it back as it was; or delete what that run has stored, and then \(.resume, "never") loads everything"

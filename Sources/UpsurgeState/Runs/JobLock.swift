@@ -12,7 +12,7 @@ import UpsurgeRecords
 /// So does the start of another job into the table that reads one of its first files.
 ///
 /// On Linux names of the abstract socket namespace (unix(7)): they need no file, and are free as soon as the process is
-/// gone, however it ended. Elsewhere, and between containers, only what is recorded in the database tells.
+/// gone, however it ended. Elsewhere, and between containers, only what is recorded in the database shows it.
 package final class JobLock: Sendable {
   private let descriptors: [Int32]
   private let names: [String]

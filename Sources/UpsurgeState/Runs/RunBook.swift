@@ -30,7 +30,7 @@ package final class RunBook {
 }
 
 extension RunTable {
-  /// The statement that writes a run; makes the table where there is none.
+  /// The statement that writes a run; makes the table if it is missing.
   static func inserting(_ connection: Connection) throws(UpsurgeError) -> Statement {
     try layout.prepare(on: connection)
     return try connection.prepare(

@@ -12,7 +12,7 @@ package struct RunCommand: Sendable, Equatable {
     self.words = words
   }
 
-  /// The command with more options, which stand behind the name of the subcommand.
+  /// The command with more options, which follow the name of the subcommand.
   package func adding(_ options: [String]) -> RunCommand {
     RunCommand(folder: folder, words: Array(words.prefix(2)) + options + words.dropFirst(2))
   }

@@ -34,7 +34,7 @@ package final class RunKeeper {
   private let replaced: [RunRecord]
   /// Whether the table holds the run under this process's name.
   private var isRecorded = false
-  /// Whether that was written in front of the records, in a transaction that is still open.
+  /// Whether that was written before the records, in a transaction that is still open.
   private var isReserved = false
   /// Whether the table holds the run as complete, which needs no other record of it.
   private var isRecordedComplete = false
@@ -139,7 +139,7 @@ package final class RunKeeper {
     }
   }
 
-  /// Writes the run's record in front of the records of the transaction, so that rows can name the run.
+  /// Writes the run's record before the records of the transaction, so that rows can name the run.
   /// - Parameter others: the largest number that rows name; runs that are no more may have had it.
   /// - Returns: the run's number.
   package func reserve(
@@ -212,7 +212,7 @@ package final class RunKeeper {
   }
 
   /// Removes runs, and the table with the last one; part of the transaction that is open. A number may be another
-  /// run's by now, which its owner tells.
+  /// run's by now, which its owner shows.
   static func end(
     _ runs: [(id: Int64, owner: String)], on connection: Connection,
     done: (id: Int64, owner: String)? = nil, keeping keptRunCount: UInt64? = nil,

@@ -10,7 +10,7 @@ import UpsurgeRecords
 ///
 /// A process id alone may be another process's by now, so the time when it was started stands beside it (Linux:
 /// /proc/PID/stat, field 22, in clock ticks since boot), and the pid namespace, in which the id means something. The
-/// number tells the runs of one process apart.
+/// number distinguishes the runs of one process.
 package final class RunOwner: Sendable {
   package let text: String
   private let number: UInt64

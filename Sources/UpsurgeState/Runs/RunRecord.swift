@@ -79,6 +79,16 @@ package enum RunTable {
     }
   }
 
+  /// The runs into a table that have ended and are kept, the oldest first.
+  package static func past(_ connection: Connection, table: String) throws(UpsurgeError) -> [RunRecord] {
+    try connection.reading { () throws(UpsurgeError) in
+      guard try exists(connection) else { return [] }
+      let statement = try connection.prepare("\(selection) WHERE state = 'done' AND \"table\" = ?1 ORDER BY run")
+      try statement.bind(table, at: 1)
+      return try read(statement, of: connection)
+    }
+  }
+
   /// The runs into a table that have not ended or whose ledger may not have been seen, the oldest first.
   /// - Parameter sources: only those of jobs with these sources; nil is all.
   package static func open(
@@ -98,7 +108,7 @@ package enum RunTable {
     return sources.map { sources in records.filter { $0.job.sources == sources } } ?? records
   }
 
-  /// Reads records until those whose process has ended were read behind its end: what commits its last record and ends
+  /// Reads records until those whose process has ended were read after its end: what commits its last record and ends
   /// between the two looks would seem to have ended early.
   private static func settled(
     _ read: () throws(UpsurgeError) -> [RunRecord]

@@ -291,7 +291,7 @@ package enum RunText {
 }
 
 extension JSONValue {
-  /// A count or an offset; nil for what is none, or so large that sums of it could overflow.
+  /// A count or an offset; nil for anything else, or for one so large that sums of it could overflow.
   fileprivate var unsigned: UInt64? {
     if case .integer(let number) = self, (0...1 << 48).contains(number) { return UInt64(number) }
     return nil

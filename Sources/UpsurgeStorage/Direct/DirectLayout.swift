@@ -76,7 +76,7 @@ package struct DirectLayout: Sendable {
   /// Why the records of a plan cannot be packed by us; nil when they may.
   private static func reason(against plan: UpsertPlan) -> Wording? {
     let schema = plan.schema
-    if schema.kind != .table { return "is none that holds its rows itself" }
+    if schema.kind != .table { return "does not hold its rows itself" }
     if plan.mode == .update || plan.mode == .delete {
       return "is only looked up in mode \(plan.mode.rawValue)"
     }

@@ -2,7 +2,7 @@ import UpsurgePlan
 import UpsurgeRecords
 import UpsurgeState
 
-/// What became of records that were packed, and where the input stands behind them: what a run that goes on must know.
+/// What became of records that were packed, and where the input stands after them: what a run that goes on must know.
 package struct DirectProgress {
   package private(set) var ledger = Ledger()
   /// Warnings of all batches.
@@ -39,6 +39,6 @@ package struct DirectProgress {
     return progress
   }
 
-  /// Where a run goes on behind the last record.
+  /// Where a run goes on after the last record.
   package var position: RunPosition { place.position(of: transaction.last, sourceNames: sourceNames) }
 }

@@ -6,7 +6,7 @@ import UpsurgeRecords
 ///     layout of the table   ->   append batch by batch   ->   finish   ->   the file is a database again
 ///
 /// Nobody may have the file open between `init` and `finish`. A batch is taken whole or not at all: the first batch with
-/// a record whose outcome is not certain, or whose key does not come behind all keys before it, ends it. What was taken
+/// a record whose outcome is not certain, or whose key does not come after all keys before it, ends it. What was taken
 /// before stays, and after `finish` the rest can be stored through SQLite.
 package struct DirectTable: ~Copyable {
   /// Rows that were taken.

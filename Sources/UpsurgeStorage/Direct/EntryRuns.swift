@@ -108,11 +108,11 @@ struct EntryRuns: ~Copyable {
     return order != 0 ? order < 0 : left.run < right.run
   }
 
-  /// The next entry of a run, and what has been read behind it.
+  /// The next entry of a run, and what has been read after it.
   private struct Head {
     let buffer: UnsafeMutableRawPointer
     let capacity: Int
-    /// Where the file goes on behind the buffer, and how much of the run is left there.
+    /// Where the file goes on after the buffer, and how much of the run is left there.
     var offset: Int
     var rest: Int
     /// Bytes in the buffer, and those that have been handed out.
@@ -131,7 +131,7 @@ struct EntryRuns: ~Copyable {
     var firstChunk: UInt64 { EntryChunks.chunk(of: entry, part: 0, depth: 0) }
 
     /// Goes to the next entry.
-    /// - Returns: false when there is none.
+    /// - Returns: false after the last one.
     mutating func next(_ file: SortFile) throws(UpsurgeError) -> Bool {
       used += entryByteCount
       entryByteCount = 0

@@ -28,7 +28,7 @@ package final class ImageFile {
   /// -1 when the file has been handed over or is gone.
   private(set) var descriptor: Int32
 
-  /// What stands behind the name of the database.
+  /// What follows the name of the database.
   package static let suffix = "-upsurge"
 
   init(database: String, path: String, descriptor: Int32) {
@@ -58,7 +58,7 @@ package final class ImageFile {
         close(descriptor)
         throw cannotCreate(path, database, code)
       }
-      // Somebody may have taken it for stale before it was locked; behind the lock nobody does.
+      // Somebody may have taken it for stale before it was locked; once it is locked nobody does.
       if code == 0 && leads(path, to: descriptor) {
         for side in sideSuffixes { unlink(path + side) }
         return ImageFile(database: database, path: path, descriptor: descriptor)
@@ -81,7 +81,7 @@ package final class ImageFile {
   }
 
   /// Removes what a killed run has left; does nothing where there is nothing.
-  /// - Throws: `databaseBusy` when another process uses it; `cannotCreate` when it is none of ours.
+  /// - Throws: `databaseBusy` when another process uses it; `cannotCreate` when it is not one of ours.
   package static func removeStale(for database: String) throws(UpsurgeError) {
     let path = database + suffix
     var status = stat()
@@ -116,7 +116,7 @@ package final class ImageFile {
   /// Whether the file has become the database, or is gone.
   package var hasEnded: Bool { descriptor < 0 }
 
-  /// Whether another program has made the database meanwhile; an empty file is none.
+  /// Whether another program has made the database meanwhile; an empty file does not count.
   package var isTaken: Bool {
     databaseBytes.withUnsafeBufferPointer { DiskSpace.size(of: $0.baseAddress) > 0 }
   }

@@ -6,7 +6,7 @@ import UpsurgeRecords
   import Darwin
 #endif
 
-/// Tells whether the keys of records ascend as SQLite orders them under BINARY: NULL, then numbers by value, then texts
+/// Says whether the keys of records ascend as SQLite orders them under BINARY: NULL, then numbers by value, then texts
 /// and then BLOBs byte by byte (https://www.sqlite.org/datatype3.html#sort_order).
 struct KeyOrder: ~Copyable {
   private let columns: UnsafeMutableBufferPointer<RecordEncoder.Column>
@@ -32,7 +32,7 @@ struct KeyOrder: ~Copyable {
     lastBytes.deallocate()
   }
 
-  /// The first record of a batch whose key does not come behind the one before it, and whether the two are equal.
+  /// The first record of a batch whose key does not come after the one before it, and whether the two are equal.
   func firstFault(_ batch: borrowing Batch, _ source: BatchBytes) -> (record: Int, isEqual: Bool)? {
     if columns.isEmpty || batch.recordCount == 0 { return nil }
     var last = UnsafePointer(batch.cells)

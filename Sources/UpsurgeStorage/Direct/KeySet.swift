@@ -1,6 +1,6 @@
 import UpsurgeRecords
 
-/// The keys that an index has, as hashes: tells surely that a key is new, and almost surely that it is not.
+/// The keys that an index has, as hashes: says surely that a key is new, and almost surely that it is not.
 ///
 /// Open addressing with steps of one; at most five of eight places are taken.
 struct KeySet: ~Copyable {

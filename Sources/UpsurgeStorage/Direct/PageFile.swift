@@ -46,7 +46,7 @@ final class PageFile {
   /// Bytes that are allocated.
   var memoryByteCount: Int { bufferedPageLimit * pageByteCount }
 
-  /// The page that comes behind another when it is taken right after it.
+  /// The page that comes after another when it is taken right after it.
   @inline(__always)
   func number(after page: UInt32) -> UInt32 { page + 1 == lockBytePage ? page + 2 : page + 1 }
 

@@ -37,7 +37,7 @@ struct RecordEncoder: ~Copyable {
   var cell: UnsafeMutableRawPointer
   var cellByteCount = 0
 
-  /// What may be written behind a value that is copied in steps of 16 bytes.
+  /// What may be written after a value that is copied in steps of 16 bytes.
   private static let slack = 64
 
   /// - Parameter hasRowid: whether the rowid stands in the cell, as in a table's leaf.
@@ -181,12 +181,12 @@ struct BatchBytes {
     return true
   }
 
-  /// Copies a text or BLOB; up to 31 bytes behind it may be written.
+  /// Copies a text or BLOB; up to 31 bytes after it may be written.
   @inline(__always)
   private func copy(_ value: Cell, _ count: Int, to target: UnsafeMutableRawPointer) {
     let offset = Int(truncatingIfNeeded: value.payload)
     let start = (value.isInSpill ? spill : arena) + offset
-    // Short texts in one step, where the memory goes on behind them.
+    // Short texts in one step, where the memory goes on after them.
     if count <= 32 && offset &+ 32 <= (value.isInSpill ? spillCapacity : arenaCapacity) {
       target.storeBytes(of: start.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
       if count > 16 {

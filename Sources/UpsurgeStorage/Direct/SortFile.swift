@@ -14,7 +14,7 @@ final class SortFile {
   private let descriptor: Int32
   private(set) var byteCount = 0
 
-  /// What stands behind the image's name, until the name is taken away.
+  /// What follows the image's name, until the name is taken away.
   static let suffix = "-sort"
   /// Bytes that are written at once.
   static let bufferByteCount = 1 << 20

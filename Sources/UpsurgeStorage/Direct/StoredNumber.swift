@@ -74,7 +74,7 @@ struct StoredNumber {
       bits: UInt64(bitPattern: value) &<< UInt64(truncatingIfNeeded: 64 &- 8 &* byteCount))
   }
 
-  /// Adds the number to a record; up to 8 bytes behind it may be written.
+  /// Adds the number to a record; up to 8 bytes after it may be written.
   @inline(__always)
   func append(_ type: inout UnsafeMutableRawPointer, _ body: inout UnsafeMutableRawPointer) {
     type.storeBytes(of: self.type, as: UInt8.self)

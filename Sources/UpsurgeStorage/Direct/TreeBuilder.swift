@@ -107,7 +107,7 @@ struct TreeBuilder: ~Copyable {
     }
   }
 
-  /// Writes the full page of a height and tells the height above.
+  /// Writes the full page of a height and hands it to the height above.
   private mutating func handUp(_ height: Int) throws(UpsurgeError) {
     let number = try file.append(levels[height].takeClosed())
     let divider = levels[height].divider

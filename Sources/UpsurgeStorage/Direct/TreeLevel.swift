@@ -1,5 +1,5 @@
-/// The pages of one height of a tree that is built from its leaves upwards: the one being filled, and the full one in
-/// front of it.
+/// The pages of one height of a tree that is built from its leaves upwards: the one being filled, and the full one
+/// before it.
 ///
 /// In an index every entry is stored once: the one that finds no room in a page goes up and divides the page from the
 /// next. As no page may be empty, a full page and its divider wait until the next page has its first entry; when none
@@ -19,7 +19,7 @@ struct TreeLevel {
   private var closed: TreePage
   private var closedRightChild: UInt32 = 0
   private let dividerMemory: UnsafeMutableRawBufferPointer
-  /// Bytes in front of an entry: the number of the child page on its left; none in a leaf.
+  /// Bytes before an entry: the number of the child page on its left; a leaf has none.
   private let childByteCount: Int
 
   /// - Parameter entryLimit: the most bytes of an entry.
@@ -71,7 +71,7 @@ struct TreeLevel {
     return UnsafeRawPointer(closed.memory)
   }
 
-  /// Gives the empty page behind the full one its first entry, when none has come.
+  /// Gives the empty page after the full one its first entry, when none has come.
   mutating func share() {
     precondition(hasClosed && page.cellCount == 0 && closed.cellCount > 1, "there is nothing to share")
     if let start = divider.baseAddress { place(child: closedRightChild, start, divider.count) }

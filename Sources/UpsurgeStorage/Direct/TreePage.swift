@@ -17,7 +17,7 @@ struct TreePage {
     case leafIndex = 10
     case leafTable = 13
 
-    /// Bytes in front of the cell pointers: interior pages have a rightmost child.
+    /// Bytes before the cell pointers: interior pages have a rightmost child.
     var headerByteCount: Int { self == .interiorIndex || self == .interiorTable ? 12 : 8 }
   }
 

@@ -26,7 +26,7 @@ enum Varint {
     return writeLong(value, to: target)
   }
 
-  /// Writes an integer in front of something.
+  /// Writes an integer before something.
   /// - Returns: its first byte.
   @inline(__always)
   static func write(_ value: UInt64, endingAt end: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
@@ -45,7 +45,7 @@ enum Varint {
     return at
   }
 
-  /// Reads an integer and goes behind it.
+  /// Reads an integer and goes past it.
   @inline(__always)
   static func read(_ at: inout UnsafeRawPointer) -> UInt64 {
     var value: UInt64 = 0

@@ -7,7 +7,7 @@ import UpsurgeSQLite
 ///     9223372036854775807   0.1   9e999   'it''s'   CAST(x'610062' AS TEXT)   x'00ff'
 ///
 /// SQLite cuts SQL at a NUL, so text with NUL stands as bytes. SQLite rounds the last digit of a few decimal numbers
-/// in another way than IEEE 754 asks (and not the same way in all versions); those stand as an integer divided or
+/// in another way than IEEE 754 asks, and not the same way in all versions. Those stand as an integer divided or
 /// multiplied by powers of two, which is exact everywhere.
 final class LiteralWriter {
   /// How the database stores text, which decides what `CAST(x'..' AS TEXT)` means.

@@ -22,7 +22,7 @@ package final class StatementEmitter: RecordObserver {
   /// What the record in hand adds when it is stored.
   private var pending: [StatementTemplate] = []
   private var shape = SlotShape(full: 0)
-  /// The literals of the record in hand, one behind the other, and where each ends.
+  /// The literals of the record in hand, one after the other, and where each ends.
   private var literal: [UInt8] = []
   private var ends: [Int] = []
 
@@ -31,7 +31,7 @@ package final class StatementEmitter: RecordObserver {
 
   /// Where the records begin that may come once more.
   private var held: (packer: StatementPacker, undo: Undo)?
-  /// Statements behind that place that no record brings once more.
+  /// Statements after that place that no record brings once more.
   private var heldStatements: [String] = []
 
   private enum Kind: Hashable {

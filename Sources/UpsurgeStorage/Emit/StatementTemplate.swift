@@ -6,17 +6,17 @@ import UpsurgeSQLite
 ///     INSERT INTO "t" ("k", "v") VALUES | (?, ?) | ON CONFLICT ("k") DO UPDATE SET "v" = excluded."v"
 ///                 head                    tuple          tail
 ///
-/// Where all parameters stand in the one tuple behind VALUES, tuples of many records share a statement.
+/// Where all parameters stand in the one tuple after VALUES, tuples of many records share a statement.
 final class StatementTemplate {
-  /// What stands before the tuple; empty where there is none.
+  /// What stands before the tuple; empty without one.
   let head: [UInt8]
-  /// What stands behind the tuple.
+  /// What stands after the tuple.
   let tail: [UInt8]
   /// Whether statements of many tuples can be made.
   let isPackable: Bool
   /// The texts between the parameters of the tuple (of the statement, where it is not packable).
   private let segments: [[UInt8]]
-  /// Which parameter, from 0, stands behind each segment but the last.
+  /// Which parameter, from 0, follows each segment but the last.
   let parameters: [Int]
 
   init(_ sql: String) {
@@ -63,7 +63,7 @@ final class StatementTemplate {
     var tuple: Range<Int>?
   }
 
-  /// Finds `?` and `?3` outside of quotes, and the parentheses behind VALUES.
+  /// Finds `?` and `?3` outside of quotes, and the parentheses after VALUES.
   private static func marks(_ bytes: [UInt8]) -> Marks {
     var marks = Marks()
     var at = 0

@@ -36,8 +36,8 @@ extension UpsertPlan {
 }
 
 extension UpsertPlan {
-  /// Whether a record of a table may go into the row that exists by an UPDATE: SQLite checks what would be inserted before
-  /// it looks for the conflict, so that it may refuse a record that would change nothing but a row that is there.
+  /// Whether a record of a table may go into the row that exists by an UPDATE. SQLite checks what would be inserted before it
+  /// looks for the conflict. So it may refuse a record that would change nothing but a row that is there.
   var mayUpdateInstead: Bool {
     guard mode == .upsert && schema.kind == .table else { return false }
     return updatesFirst || schema.hasCheck || schema.isStrict || schema.rowidAlias != nil

@@ -57,7 +57,7 @@ final class OrphanNotes {
     _ = try insertion.step()
   }
 
-  /// A value that names a row; behind the last one there are others, so that all rows have equally many.
+  /// A value that names a row; after the last one there are others, so that all rows have equally many.
   func value(_ index: Int, of row: [SQLValue]) -> SQLValue { index < row.count ? row[index] : .integer(0) }
 
   func refuse(_ id: Int64) throws(UpsurgeError) {
@@ -118,7 +118,7 @@ final class OrphanObserver: RecordObserver {
   init(_ notes: OrphanNotes, table: Int) { (self.notes, self.table) = (notes, table) }
 
   func begin(_ plan: UpsertPlan, columns: [Int]) {
-    // The rowid comes behind all columns.
+    // The rowid comes after all columns.
     places =
       plan.schema.isWithoutRowid
       ? plan.identityColumns.compactMap { columns.firstIndex(of: $0) } : [columns.count]

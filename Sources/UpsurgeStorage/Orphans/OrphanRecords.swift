@@ -8,13 +8,13 @@ import UpsurgeState
 /// the end, also where they refer to each other in circles.
 ///
 /// All of them are stored while foreign keys are put off. Those that have no parent then are left out, and those whose
-/// parents are their rows (`OrphanChains`); everything is taken back, and the others are stored once more, until none is
+/// parents are their rows (`OrphanChains`). Everything is taken back, and the others are stored once more, until none is
 /// without:
 ///
 ///     1 -> 2, 2 -> 1, 3 -> 4, 4 -> 9 (nowhere)      all   without 3 and 4
 ///
-/// A record whose row was edited here, and is to stay so, is found by the row that it makes; then all is taken back and it is
-/// passed over: it leaves the quarantine as one that is ignored, whether or not its parent has come.
+/// A record whose row was edited here, and is to stay so, is found by the row that it makes. Then all is taken back and it is
+/// passed over. It leaves the quarantine as one that is ignored, whether or not its parent has come.
 ///
 /// What was stored is noted in a temporary database, so that it takes no memory. Belongs to the connection's thread.
 package final class OrphanRecords {
@@ -46,7 +46,7 @@ package final class OrphanRecords {
     package var id: Int64
     package var table: String
     package var outcome: Outcome
-    /// What names its row; nil where there is none.
+    /// What names its row; nil without one.
     package var row: [SQLValue]?
     /// Whether it was ignored because its row was edited here.
     package var isPassedOver = false

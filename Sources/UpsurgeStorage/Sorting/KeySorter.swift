@@ -7,7 +7,7 @@ protocol KeyChunkSource {
   /// A chunk of a record's key; `depth` counts those of one part.
   func chunk(_ record: UInt32, part: Int, depth: Int) -> UInt64
 
-  /// Whether a part goes on behind this chunk of it.
+  /// Whether a part goes on after this chunk of it.
   func goesOn(behind chunk: UInt64, depth: Int) -> Bool
 }
 

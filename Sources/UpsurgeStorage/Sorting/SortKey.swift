@@ -4,12 +4,12 @@ import UpsurgeSQLite
 
 /// The key of a plan as its index sorts it, for records that are to be stored in its order.
 ///
-/// A key is looked at in *chunks* of 64 bits that compare as SQLite compares the values: NULL before numbers, text and
-/// blobs; numbers as doubles; text and blobs by seven bytes at a time, and by how many bytes there are.
+/// A key is looked at in *chunks* of 64 bits that compare as SQLite compares the values. NULL comes before numbers, text and
+/// blobs. Numbers compare as doubles; text and blobs by seven bytes at a time, and by how many bytes there are.
 ///
 ///     bits 63, 62   0 NULL, 1 number, 2 text, 3 blob
 ///     number        the upper 62 bits of the double, made to compare as an integer
-///     text, blob    seven bytes, zeros behind the last one; 4 bits: bytes from here on, 8 for more than seven
+///     text, blob    seven bytes, zeros after the last one; 4 bits: bytes from here on, 8 for more than seven
 ///
 /// Keys that are equal to SQLite have equal chunks, so a stable sort leaves records of one row in the order of the
 /// input. The reverse need not hold (integers beyond 2^50): that costs a little of the order, which is only for speed.
@@ -134,7 +134,7 @@ struct KeyChunks: KeyChunkSource {
     }
   }
 
-  /// Whether the value goes on behind this chunk.
+  /// Whether the value goes on after this chunk.
   @inline(__always)
   static func goesOn(_ chunk: UInt64) -> Bool { chunk >> 63 == 1 && chunk & 15 == 8 }
 

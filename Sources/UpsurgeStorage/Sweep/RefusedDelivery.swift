@@ -4,7 +4,7 @@ import UpsurgeSQLite
 
 /// A delivery that a guard has refused, as `upsurge_refusals` remembers it.
 package struct RefusedDelivery: Sendable, Equatable {
-  /// What tells its bytes from those of others; nil where they were never seen as a whole.
+  /// What distinguishes its bytes from those of others; nil where they were never seen as a whole.
   var contentHash: UInt64?
   /// What accepts it: 16 hexadecimal digits, made anew for each refusal, so that no other delivery has the same.
   package var digest: String

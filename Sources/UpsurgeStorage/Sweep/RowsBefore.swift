@@ -38,7 +38,7 @@ final class RowsBefore {
       """, isPersistent: true)
   }
 
-  /// - Parameter bind: binds what tells the row.
+  /// - Parameter bind: binds what identifies the row.
   func holds(_ bind: (Statement) throws(UpsurgeError) -> Void) throws(UpsurgeError) -> Bool {
     guard let statement else { return false }
     defer { statement.reset() }

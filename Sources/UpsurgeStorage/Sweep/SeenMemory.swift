@@ -30,7 +30,7 @@ package final class SeenMemory: @unchecked Sendable {
   func giveBack(_ bytes: Int) { byteCount -= bytes }
 
   /// Makes a table in the temporary database, for the calling thread.
-  /// - Parameter columns: SQL of its columns and constraints; `options` stand behind them.
+  /// - Parameter columns: SQL of its columns and constraints; `options` follow them.
   func makeTable(
     columns: String, options: String
   ) throws(UpsurgeError) -> (database: Connection, name: String) {

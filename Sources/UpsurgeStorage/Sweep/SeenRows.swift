@@ -123,7 +123,7 @@ final class SeenRows {
       bits = RowidSet(memory)
     }
 
-    /// - Parameter kinds: what stands behind the name of each column.
+    /// - Parameter kinds: what follows the name of each column.
     func makeTable(_ kinds: [String]) throws(UpsurgeError) {
       bits = nil
       let names = kinds.indices.map { "k\($0)" }

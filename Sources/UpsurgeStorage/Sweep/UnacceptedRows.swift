@@ -132,7 +132,7 @@ final class UnacceptedRows {
   }
 
   /// What the note of a row that a record has become says of it, before the delivery is judged.
-  /// - Parameter bind: binds what tells the row.
+  /// - Parameter bind: binds what identifies the row.
   func standing(
     _ bind: (Statement) throws(UpsurgeError) -> Void
   ) throws(UpsurgeError) -> RowStateKeeper.Standing {

@@ -7,7 +7,7 @@ import UpsurgeState
 ///
 ///     prepare      before the table is found or made: where SQLite may sort
 ///     begin        before the first record: drops what is set aside, records what is to be made
-///     reconsider   behind each batch: does so now, when most of the first records have changed rows
+///     reconsider   after each batch: does so now, when most of the first records have changed rows
 ///     finish       after the last record: builds
 ///
 /// What existed before the run is dropped and built again inside one transaction, with all rows, so that a crash
@@ -80,8 +80,8 @@ package final class TableUpkeep {
     }
   }
 
-  /// Builds what was set aside inside the transaction of the rows, and what is to be made in transactions of
-  /// its own behind them. The caller commits.
+  /// Builds what was set aside inside the transaction of the rows, and what is to be made in later, separate transactions.
+  /// The caller commits.
   /// - Parameters:
   ///   - isInterrupted: leaves what is pending to the next run.
   ///   - say: is told before each piece of work.

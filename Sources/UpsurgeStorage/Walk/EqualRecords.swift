@@ -2,7 +2,7 @@ import UpsurgePlan
 import UpsurgeRecords
 import UpsurgeSQLite
 
-/// Tells the records of a plan that need not be stored, because their row says the same.
+/// Finds the records of a plan that need not be stored, because their row says the same.
 final class EqualRecords {
   /// Records that are looked at together.
   static let recordLimit = 256

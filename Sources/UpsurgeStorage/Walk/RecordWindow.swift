@@ -3,7 +3,7 @@
 ///     records    . . . = = . | . . . . .
 ///                  candidates ^expected
 ///
-/// A record far behind the expected one is not looked for any more: it is new, or its row lies elsewhere.
+/// A record far after the expected one is not looked for any more: it is new, or its row lies elsewhere.
 struct RecordWindow {
   /// What is known of a record.
   enum Mark: UInt8 {

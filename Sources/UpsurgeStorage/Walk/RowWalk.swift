@@ -13,7 +13,7 @@ import UpsurgeSQLite
 ///
 /// A feed that comes again mostly has its records in the order in which they were stored, so the row of a record is
 /// mostly the next one. To step to it and to compare costs a fraction of looking the key up in an index. A record that
-/// equals the row in every column that it speaks of, its key included, has nothing to do; all others are stored as ever.
+/// equals the row in every column that it speaks of, its key included, has nothing to do; all others are stored.
 ///
 ///     rows      a b c d e f      ->   a, d, e and f are found
 ///     records   a B x d e f           B has a new value, x is a new row, c is gone

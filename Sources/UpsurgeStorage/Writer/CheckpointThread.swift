@@ -106,7 +106,7 @@ final class CheckpointThread: @unchecked Sendable {
     interrupter = connection.interrupter
   }
 
-  /// - Returns: false when there is none to come.
+  /// - Returns: false when no round is to come.
   private func waitForRound() -> Bool {
     monitor.lock()
     defer { monitor.unlock() }

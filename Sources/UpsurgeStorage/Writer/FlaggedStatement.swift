@@ -64,7 +64,7 @@ extension TableWriter {
     }
     if code == SQLITE_OK { code = sqlite3_step(handle) }
     sqlite3_reset(handle)
-    // What was refused left nothing behind, and is told by the record's own statements.
+    // What was refused left nothing, and is reported by the record's own statements.
     if code != SQLITE_DONE { return false }
     count(outcomeOfInsert(hasChanged: sqlite3_changes(connection.handle) > 0))
     return true

@@ -4,7 +4,7 @@ import UpsurgeSQLite
 
 /// The foreign keys of one row: what they say, and which have no parent.
 ///
-/// SQLite tells after each statement whether any reference of the transaction is open at all; only then is the row of a
+/// SQLite says after each statement whether any reference of the transaction is open at all; only then is the row of a
 /// record looked at.
 final class OpenReferences {
   /// A row as it is.
@@ -65,7 +65,7 @@ final class OpenReferences {
   /// How many rows were looked at or looked for.
   private(set) var lookCount = 0
 
-  /// Looks at a row; nil when there is none.
+  /// Looks at a row; nil without one.
   /// - Parameter identity: the rowid, or the primary key of a table without rowids.
   func look(at identity: [SQLValue]) throws(UpsurgeError) -> Look? {
     lookCount += 1
@@ -98,7 +98,7 @@ final class OpenReferences {
   /// Whether a foreign key refers to nothing, because one of its columns is NULL.
   func isNull(_ key: Int, _ values: [SQLValue]) -> Bool { places[key].contains { values[$0] == .null } }
 
-  /// What names the row of the same table that a row refers to by a foreign key; nil when there is none.
+  /// What names the row of the same table that a row refers to by a foreign key; nil without one.
   func parent(of identity: [SQLValue], key: Int) throws(UpsurgeError) -> [SQLValue]? {
     guard let find = parents[key] else { return nil }
     lookCount += 1

@@ -16,6 +16,8 @@ final class RecordGuards {
     var cellIndex: Int
     var allowed: UInt8
     var isKey: Bool
+    /// Whether a record with nothing there gets its key from SQLite, and is counted.
+    var isNumbered = false
   }
 
   private let guards: UnsafeMutableBufferPointer<Guard>
@@ -40,10 +42,11 @@ final class RecordGuards {
         isRowid
         ? mask(.integer)
         : plan.schema.isStrict ? RecordGuards.strictKinds(column) : mask(.integer, .real, .text, .blob)
-      if !isKey && (isRowid || !column.isNotNull) { allowed |= mask(.null, .absent) }
+      let isNumbered = plan.countsNumbered(in: slot)
+      if !isKey && !isNumbered && (isRowid || !column.isNotNull) { allowed |= mask(.null, .absent) }
       if column.defaultExpression != nil && !plan.looksUp { allowed |= mask(.absent) }
       if allowed != everything {
-        list.append(Guard(cellIndex: slot.cellIndex, allowed: allowed, isKey: isKey))
+        list.append(Guard(cellIndex: slot.cellIndex, allowed: allowed, isKey: isKey, isNumbered: isNumbered))
       }
     }
     guards = .allocate(capacity: list.count)
@@ -67,6 +70,11 @@ final class RecordGuards {
   /// The first key column that is NULL in a record, by cell index.
   func nullKeyCell(_ record: UnsafeMutablePointer<Cell>, cellCount: Int) -> Int? {
     guards.first { $0.isKey && isMissing($0, kind(of: $0, record, cellCount)) }?.cellIndex
+  }
+
+  /// Whether a record gets its key from SQLite, where that is to be counted.
+  func isNumbered(_ record: UnsafeMutablePointer<Cell>, cellCount: Int) -> Bool {
+    guards.contains { $0.isNumbered && isMissing($0, kind(of: $0, record, cellCount)) }
   }
 
   @inline(__always)
@@ -100,34 +108,6 @@ final class RecordGuards {
     case "text": mask(.integer, .real, .text)
     case "blob": mask(.blob)
     default: mask(.integer, .real, .text, .blob)
-    }
-  }
-}
-
-/// Tells the records that are deletes.
-struct TombstoneTest {
-  private let cellIndex: Int
-  private let text: [UInt8]
-  private let integer: Int64?
-  private let real: Double?
-
-  init?(_ plan: UpsertPlan) {
-    guard let cell = plan.tombstoneCell, let value = plan.rules.tombstone?.value else { return nil }
-    cellIndex = cell
-    text = Array(value.utf8)
-    // JSON's true and false are stored as 1 and 0.
-    integer = value == "true" ? 1 : value == "false" ? 0 : Int64(value)
-    real = Double(value)
-  }
-
-  func holds(_ record: UnsafeMutablePointer<Cell>, cellCount: Int, batch: borrowing Batch) -> Bool {
-    let cell = cellIndex < cellCount ? record[cellIndex] : .absent
-    switch cell.kind {
-    case .absent: return false
-    case .null: return text.isEmpty
-    case .integer: return Int64(bitPattern: cell.payload) == integer
-    case .real: return Double(bitPattern: cell.payload) == real
-    case .text, .blob: return batch.bytes(of: cell).elementsEqual(text)
     }
   }
 }

@@ -12,11 +12,11 @@ struct RecordHold {
   var nextReject = 0
   /// Which slice the records in hand will be, or are.
   var slice = 0
-  /// Whether what is held begins behind a reject that was given away.
+  /// Whether what is held begins after a reject that was given away.
   var isBehind = false
   /// Whether records were rejected that are to be given away at the end.
   var hasRejects = false
-  /// Whether each record has stored a row, or is none to be stored: then a row that one record has made comes only with it.
+  /// Whether each record has stored a row, or is not one to be stored: then a row that one record has made comes only with it.
   var isPlain = true
   /// Whether a record has taken from others what they refer to.
   var hasMoved = false

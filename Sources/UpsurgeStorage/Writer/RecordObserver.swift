@@ -11,7 +11,7 @@ package protocol RecordObserver: TransactionObserver {
   /// Which rows `observe` is given; others are not looked up, and nil.
   var wantedRows: ObservedRows { get }
 
-  /// Whether the rows have one value more at their end: the rowid, or NULL where there is none.
+  /// Whether the rows have one value more at their end: the rowid, or NULL without one.
   var wantsRowid: Bool { get }
 
   /// The table's columns as they are from now on; called before the first record and whenever columns were added.
@@ -35,7 +35,7 @@ package protocol RecordObserver: TransactionObserver {
 
   /// - Parameters:
   ///   - before: the row that the record is about as it was; nil when there was none.
-  ///   - after: the row as it is now; nil when there is none, and of a record that was rejected or quarantined.
+  ///   - after: the row as it is now; nil without one, and of a record that was rejected or quarantined.
   func observe(
     _ outcome: Outcome, at position: Position, before: [SQLValue]?, after: [SQLValue]?
   ) throws(UpsurgeError)

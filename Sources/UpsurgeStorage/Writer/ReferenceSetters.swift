@@ -109,7 +109,7 @@ struct ReferenceSetters {
     try run(accuse, [.integer(culprit.ordinal), .integer(Int64(culprit.key))])
   }
 
-  /// The first culprit at or behind a record.
+  /// The first culprit at or after a record.
   func culprit(from ordinal: Int64) throws(UpsurgeError) -> Culprit? {
     try accused.bind(ordinal, at: 1)
     defer { accused.reset() }

@@ -161,7 +161,7 @@ struct Refusal {
     }
   }
 
-  /// What stands behind `... constraint failed: `.
+  /// What follows `... constraint failed: `.
   private var detail: String {
     let mark = " constraint failed: "
     guard let range = message.firstRange(of: mark) else { return message.escapedForTerminal }

@@ -65,7 +65,7 @@ extension StatementCache {
 
   private var isOverLimit: Bool { byteCount > memory.cacheByteCount || pickable.count > Self.shapeLimit }
 
-  /// The place of a shape that can go; nil where there is none.
+  /// The place of a shape that can go; nil without one.
   private func pick(keeping current: ShapeStatements) -> Int? {
     var picked: Int?
     for _ in 0..<16 {

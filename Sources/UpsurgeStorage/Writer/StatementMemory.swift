@@ -2,8 +2,8 @@ import UpsurgeRecords
 
 /// What compiled statements may take of a run's memory.
 ///
-/// Wide tables make large statements: an upsert of 1,990 columns that are merged has half a megabyte of text, takes 2 MiB
-/// when it is compiled and ten times as much for as long as SQLite works on its parse tree. A trigger's body is compiled
+/// Wide tables make large statements. An upsert of 1,990 columns that are merged has half a megabyte of text. It takes 2 MiB
+/// when it is compiled, and ten times as much for as long as SQLite works on its parse tree. A trigger's body is compiled
 /// into every statement that fires it.
 package struct StatementMemory: Sendable, Equatable {
   /// What `--memory` is, in bytes.

@@ -41,7 +41,7 @@ extension TableWriter {
     try leave(batch, before: record, reject: rejectIndex)
   }
 
-  /// Goes away from a batch, or on in it behind a commit.
+  /// Goes away from a batch, or on in it after a commit.
   private func leave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {
     for stage in stages.list { try stage.willLeave(batch, before: record, reject: reject) }
   }
@@ -75,7 +75,7 @@ extension TableWriter {
   /// stage here unless records go alone.
   /// - Parameters:
   ///   - start: the place of the first record in the order.
-  ///   - end: the place behind the last one.
+  ///   - end: the place after the last one.
   func storeRun(
     _ batch: borrowing Batch, in order: RecordOrder = .input, from start: Int, to end: Int
   ) throws(UpsurgeError) {
@@ -149,7 +149,12 @@ extension TableWriter {
     case .alone, .tombstone:
       let row = batch.cells + record * batch.columnCount
       let shape = mayDiffer ? self.shape(of: row, cellCount: batch.columnCount, last: last) : last
+      let insertedCount = tally.ledger.inserted
       try storeAlone(batch, record, shape, isTombstone: verdict == .tombstone)
+      if tally.ledger.inserted > insertedCount, bound.guards.isNumbered(row, cellCount: batch.columnCount) {
+        let position = batch.position(of: record, file: sourceName(batch.origin.sourceIndex))
+        tally.warnings.add(.numberedKey, at: position)
+      }
       return shape
     }
   }

@@ -4,7 +4,7 @@ import UpsurgeSQLite
 
 /// Rows that records are about, read back.
 extension TableWriter {
-  /// The row that a record is about as it is now; nil when there is none.
+  /// The row that a record is about as it is now; nil without one.
   func rowOfRecord(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, columns: [Int]
   ) throws(UpsurgeError) -> [SQLValue]? {

@@ -6,12 +6,12 @@ import UpsurgeState
 
 /// A writer whose records are a part of a transaction that it shares with others (`SharedTransaction`).
 ///
-///     suspend             behind the last record: the part ends, and others follow
+///     suspend             after the last record: the part ends, and others follow
 ///     sweep               when all of them are stored
-///     prepareSharedCommit in front of the COMMIT of all
-///     noteSharedCommit    behind it
+///     prepareSharedCommit before the COMMIT of all
+///     noteSharedCommit    after it
 extension TableWriter {
-  /// Ends the part behind the last record. What is taken back from now on takes back all parts.
+  /// Ends the part after the last record. What is taken back from now on takes back all parts.
   /// - Parameter keepsStatements: for a writer of the same plan that follows.
   package func suspend(keepsStatements: Bool = false) throws(UpsurgeError) {
     try settle()
@@ -57,7 +57,7 @@ extension TableWriter {
   }
 
   /// Notes that the shared transaction is committed. The writer is done then.
-  /// - Parameter isLast: whether no other writer of the transaction comes behind this one.
+  /// - Parameter isLast: whether no other writer of the transaction comes after this one.
   package func noteSharedCommit(isLast: Bool) throws(UpsurgeError) {
     isDone = true
     guard transaction.isOpen else { return }

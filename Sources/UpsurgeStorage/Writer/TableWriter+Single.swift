@@ -80,7 +80,7 @@ extension TableWriter {
   }
 
   /// Goes on after SQLite has refused to insert a record without looking whether its row is there.
-  /// - Returns: nil when there is none.
+  /// - Returns: nil without one.
   private func attemptOnRow(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> Attempt? {
@@ -101,7 +101,7 @@ extension TableWriter {
   }
 
   /// Updates or deletes the row of a record.
-  /// - Returns: nil when there is none.
+  /// - Returns: nil without one.
   private func attemptByKey(
     _ role: ShapeStatements.Role, _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
   ) throws(UpsurgeError) -> Attempt? {

@@ -1,7 +1,7 @@
 import UpsurgeRecords
 
 extension TableWriter {
-  /// Runs work that is no record in a transaction of its own, behind the records that are committed.
+  /// Runs work that is no record in a separate transaction, after the records that are committed.
   /// - Throws: what `work` throws, and as `commit`; the writer is done then.
   package func transact(_ work: () throws(UpsurgeError) -> Void) throws(UpsurgeError) {
     precondition(!transaction.isOpen, "the records before must be committed")

@@ -12,9 +12,9 @@ import UpsurgeSQLite
 ///
 /// SQLite has no queue: who waits for the write lock looks again now and then, in the end every 100 ms
 /// (`sqlite3_busy_timeout`), and goes away empty-handed when a transaction of ours is open at each of these moments.
-/// So at times a gap must be longer than 100 ms. A checkpoint often is, as it needs no write lock; where none was,
-/// the writer sleeps, but only when another process has the database open, which on Linux the list of its locks
-/// tells: 110 ms every three seconds, and every second while somebody else does write.
+/// So at times a gap must be longer than 100 ms. A checkpoint often is, as it needs no write lock. Where none was,
+/// the writer sleeps, but only when another process has the database open. On Linux the list of its locks says so. It
+/// sleeps 110 ms every three seconds, and every second while somebody else does write.
 struct Turns {
   /// When the last transaction ended.
   var endSeconds = 0.0

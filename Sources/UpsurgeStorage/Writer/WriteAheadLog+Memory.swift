@@ -2,7 +2,7 @@ import CSQLite
 import UpsurgeRecords
 
 extension WriteAheadLog {
-  /// Makes SQLite's page cache small while a batch with large records is written, and as large as it was behind it: the
+  /// Makes SQLite's page cache small while a batch with large records is written, and as large as it was after it: the
   /// records, and SQLite's copies of them, take the cache's share of the memory.
   func shareMemory(with batch: borrowing Batch) throws(UpsurgeError) {
     if connection.isBorrowed { return }

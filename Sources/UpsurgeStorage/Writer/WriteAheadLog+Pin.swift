@@ -8,10 +8,10 @@ import UpsurgeState
   import Darwin
 #endif
 
-/// A reader whose snapshot is older than the log's end pins the log: nothing behind it can be brought into the
+/// A reader whose snapshot is older than the log's end pins the log: nothing after it can be brought into the
 /// database, and the log grows with every commit. SQLite has no way to end a reader, so the run says what happens,
-/// and goes on ever more slowly: past the limit each commit waits, two seconds for each time that the log holds the
-/// limit over again, at most five, and looks meanwhile whether the reader has ended. No lock is held in these pauses.
+/// and goes on ever more slowly. Past the limit each commit waits: two seconds for each time that the log holds the
+/// limit over again, at most five. Meanwhile it looks whether the reader has ended. No lock is held in these pauses.
 extension WriteAheadLog {
   /// Waits for the reader that has brought the log past its limit.
   func waitForReader(_ bytes: Int) throws(UpsurgeError) {
@@ -26,7 +26,7 @@ extension WriteAheadLog {
       if rest <= 0 { return }
       usleep(UInt32(min(pause, rest) * 1_000_000) + 1)
       pause = min(pause * 2, 0.1)
-      // A passive one, which waits for nobody, tells whether it is worth more.
+      // A passive one, which waits for nobody, shows whether it is worth more.
       if try checkpoint(SQLITE_CHECKPOINT_PASSIVE), try empty(bytes) { return }
     }
   }
@@ -58,8 +58,8 @@ extension WriteAheadLog {
     let holder = writer.statistics.logPin?.holder ?? ""
     writer.settings.warn(
       "\(holder) has held a snapshot for \(Int(seconds.rounded())) s or more, so the write-ahead log cannot be emptied: it"
-        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(writer.settings.log.limitByteCount >> 20) MiB;"
-        + " each commit now waits for the reader, the longer the larger the log is")
+        + " has grown to \(bytes >> 20) MiB, past the \(.walLimit) of \(writer.settings.log.limitByteCount >> 20) MiB."
+        + " Each commit now waits for the reader, the longer the larger the log is")
   }
 
   private func beginPin(_ bytes: Int, seconds: Double) {

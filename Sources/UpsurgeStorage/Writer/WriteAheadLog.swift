@@ -5,14 +5,14 @@ import UpsurgeSQLite
 /// Keeping the log within its limit.
 ///
 /// A transaction's pages go to the log when it commits, or earlier when the page cache is full. After each commit
-/// SQLite tells how many frames the log holds; when they are enough, a passive checkpoint brings them into the
+/// SQLite says how many frames the log holds; when they are enough, a passive checkpoint brings them into the
 /// database, and the next transaction writes from the log's start again, unless somebody still reads from it. So
 /// with more than half the limit a checkpoint waits for readers, up to the busy timeout, and makes sure of the
 /// start. Much of the copying is done by a thread of its own while the writer goes on (see `CheckpointThread`). Within a
 /// transaction the log grows by what SQLite has written plus, at most, what its cache holds; before
 /// that passes the limit, the transaction ends early:
 ///
-///     begun behind <= 1/2     written before it is looked at <= 1/4     cache <= 1/4 (`Connection.configure`)
+///     begun after <= 1/2      written before it is looked at <= 1/4     cache <= 1/4 (`Connection.configure`)
 ///
 /// Where a reader stays longer, see `WriteAheadLog+Pin`.
 final class WriteAheadLog {
@@ -27,7 +27,7 @@ final class WriteAheadLog {
   private var pageMissesBefore = 0
   /// Transactions are looked at after so many records.
   private(set) var recordsBetweenLooks = 256
-  /// Frames that the next transaction writes behind.
+  /// Frames after which the next transaction writes.
   var frames = 0
   /// A log of so many bytes makes a checkpoint wait for readers below the limit.
   private var nextWaitByteCount = 0
@@ -39,7 +39,7 @@ final class WriteAheadLog {
   var pageCount = 0
   /// Copies the log beside the writer; nil before it is first of use.
   var thread: CheckpointThread?
-  /// Whether there is none to be had.
+  /// Whether no thread can be had.
   private var hasNoThread = false
   /// Whether the page cache is small for the sake of large records.
   var hasSmallCache = false

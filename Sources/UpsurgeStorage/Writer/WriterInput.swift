@@ -5,7 +5,7 @@ import UpsurgeState
 struct WriterInput {
   /// The sources as the user named them, by `batch.sourceIndex`.
   let sourceNames: [String]
-  /// Keeps the record of the run; nil where there is none to keep.
+  /// Keeps the record of the run; nil where no record is to be kept.
   let keeper: RunKeeper?
   /// What earlier parts of the run have done.
   let earlier: RunProgress
@@ -36,7 +36,7 @@ extension TableWriter {
       sourceIndex: position.sourceIndex, position: position.position, nextByte: nil)
   }
 
-  /// Says that the next batch begins behind the committed records: none is left out.
+  /// Says that the next batch begins after the committed records: none is left out.
   /// - Parameter warnings: those of all batches before.
   package func goOnBehindCommitted(warnings: WarningLog) {
     input.place.committed = nil
@@ -65,7 +65,7 @@ extension TableWriter {
     try commitStored()
   }
 
-  /// Whether all records of a batch are behind those that an earlier part of the run has committed.
+  /// Whether all records of a batch come after those that an earlier part of the run has committed.
   func isBehindCommitted(_ batch: borrowing Batch) -> Bool { input.place.isBehindCommitted(batch) }
 
   /// The first record and the first reject of a batch that are not committed yet.

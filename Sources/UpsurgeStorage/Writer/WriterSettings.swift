@@ -34,7 +34,7 @@ package struct WriterSettings: Sendable {
   package var defersForeignKeys = false
   /// What the feed says of rows, where the records are a delivery of one.
   package var delivery = DeliveryRules()
-  /// What tells a snapshot's bytes from those of others, once all were read; nil where nobody knows. On the writer's thread.
+  /// What distinguishes a snapshot's bytes from those of others, once all were read; nil where nobody knows. On the writer's thread.
   package var deliveryHash: @Sendable () -> UInt64? = { nil }
   /// What the rows that its records are about may take; nil where the writer is alone with the bound of its snapshot.
   package var seenMemory: SeenMemory?
@@ -138,6 +138,6 @@ package struct CommittedPosition: Sendable, Equatable {
   package var sourceIndex: Int
   /// The last record whose outcome is committed.
   package var position: Position
-  /// Offset behind that record's last byte (its line end not included), where known.
+  /// Offset after that record's last byte (its line end not included), where known.
   package var nextByte: UInt64?
 }

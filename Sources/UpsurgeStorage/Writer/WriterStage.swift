@@ -5,7 +5,7 @@ import UpsurgeSQLite
 /// What a feature adds to a `TableWriter`; made only where settings, plan or table ask for it.
 ///
 /// A stage owns what only its feature needs, says once which ways to store it leaves open, and is told what happens.
-/// The writer tells its stages in the order of `WriterStages.list`. None is told of a record that goes into a statement of
+/// The writer informs its stages in the order of `WriterStages.list`. None is told of a record that goes into a statement of
 /// many rows; who must be does not permit those.
 ///
 /// All of it is called on the writer's thread. A stage implements what concerns it; the rest has an empty default.
@@ -70,7 +70,7 @@ protocol WriterStage: AnyObject {
   ///   - reject: the first of the batch's rejects that is still to come.
   func willStore(_ batch: borrowing Batch, from record: Int, reject: Int) throws(UpsurgeError)
 
-  /// The records and rejects of a batch in front of these are stored; it goes away, or on behind a commit.
+  /// The records and rejects of a batch before these are stored; it goes away, or on after a commit.
   func willLeave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError)
 
   /// Records between two looks, or a part of them, are about to be stored.
@@ -79,7 +79,7 @@ protocol WriterStage: AnyObject {
   /// They are stored.
   /// - Parameters:
   ///   - start: the place of the first one in the order.
-  ///   - end: the place behind the last one.
+  ///   - end: the place after the last one.
   func didStoreRun(
     _ batch: borrowing Batch, in order: RecordOrder, from start: Int, to end: Int
   ) throws(UpsurgeError)

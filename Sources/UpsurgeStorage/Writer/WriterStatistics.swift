@@ -46,7 +46,7 @@ struct OpenTransaction {
   var startSeconds = 0.0
   /// Pages written before it began.
   var startPages = 0
-  /// Frames in the WAL that it writes behind.
+  /// Frames in the WAL after which it writes.
   var startFrames = 0
   /// The last record whose outcome is in the ledger.
   var last: InputPlace.Record?

@@ -164,7 +164,7 @@ struct RejectKillTests {
     #expect(first.exitCode == 2, "\(first.talk)")
     #expect(
       first.talk.contains(
-        "); the next replay tells its ledger again, and stores nothing twice")
+        "); the next replay prints its ledger again, and stores nothing twice")
         && first.talk.contains("the replay is complete, but its mark could not be removed ("), "\(first.talk)"
     )
     #expect(try database.rows("SELECT count(*), sum(whole) FROM upsurge_replays") == ["1|1"])

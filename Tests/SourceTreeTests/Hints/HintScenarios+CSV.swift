@@ -33,13 +33,13 @@ extension HintTable {
       rows: ["1|'x'|'y'", "2|NULL|NULL", "3|'x'|'z'"]),
     HintScenario(
       name: "csv: shifted quotes are mended",
-      hints: ["mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"],
+      hints: ["correct the quotes, which stand inside of fields; --on-error reject sets the record aside until then"],
       files: ["f.csv": "id,a,b\n1,x,y\n2,v \"w, z\",u\n3,x,z\n"], first: load, firstExit: 65,
       steps: [.write("f.csv", "id,a,b\n1,x,y\n2,\"v w, z\",u\n3,x,z\n"), .again],
       rows: ["1|'x'|'y'", "2|'v w, z'|'u'", "3|'x'|'z'"]),
     HintScenario(
       name: "csv: a record with shifted quotes is set aside",
-      hints: ["mend the quotes, which stand inside of fields; --on-error reject sets the record aside until then"],
+      hints: ["correct the quotes, which stand inside of fields; --on-error reject sets the record aside until then"],
       files: ["f.csv": "id,a,b\n1,x,y\n2,v \"w, z\",u\n3,x,z\n"], first: load, firstExit: 65,
       steps: [.add("--on-error reject")], exits: [2], rows: ["1|'x'|'y'", "3|'x'|'z'"]),
     HintScenario(
@@ -102,7 +102,7 @@ extension HintTable {
       steps: [.leaveOut(["utf-8", "--encoding"]), .add("--encoding windows-1252")], query: "SELECT id FROM t", rows: ["1", "2"]),
     HintScenario(
       name: "csv: bytes that are not the encoding that was named",
-      hints: ["mend them, or name the file's true encoding with --encoding"],
+      hints: ["correct them, or name the file's true encoding with --encoding"],
       bytes: ["f.csv": Array("id,a\n1,".utf8) + [0x82, 0xA0, 0x0A, 0x32, 0x2C, 0xA4, 0xFF, 0x0A]],
       first: load + ["--encoding", "shift_jis"], firstExit: 65,
       steps: [.leaveOut(["shift_jis"]), .give(["windows-1252"])], query: "SELECT id FROM t", rows: ["1", "2"]),

@@ -140,7 +140,7 @@ extension HintTable {
       query: "SELECT id FROM t", rows: ["1", "2"]),
     check(
       "one column of numbers for two sources",
-      ["a key that tells the sources apart, such as PRIMARY KEY (source, id), or UUIDs; or a table for each source"],
+      ["a key that no two sources share, such as PRIMARY KEY (source, id), or UUIDs; or a table for each source"],
       "key: [id]", "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, a)", source: "[f.csv, g.csv]",
       [
         .sql("DROP TABLE t; CREATE TABLE t(source TEXT, id INTEGER, a, PRIMARY KEY (source, id))"),

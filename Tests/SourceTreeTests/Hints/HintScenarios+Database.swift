@@ -25,7 +25,7 @@ extension HintTable {
       setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 'x')",
       [.leaveOut(["--any-key"]), .give(["--key", "id"])], rows: ["1|'z'"]),
     .load(
-      "database: a key that holds the rowid", ["--key … tells the rows"], "id,a\n1,x\n", ["--key", "id,a"],
+      "database: a key that holds the rowid", ["--key … says which row a record is about"], "id,a\n1,x\n", ["--key", "id,a"],
       setup: "CREATE TABLE t(id INTEGER PRIMARY KEY, a); CREATE UNIQUE INDEX i ON t(id, a)",
       [.leaveOut(["id,a", "--key"]), .add("--key [a-z]+"), .again], rows: ["1|'x'"]),
     .load(

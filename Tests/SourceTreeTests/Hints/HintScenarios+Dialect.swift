@@ -36,7 +36,7 @@ extension HintTable {
     HintScenario(
       name: "dialect: quotes that fit nowhere",
       hints: [
-        "the quotes do not fit together, so they are read as data; --quote '\"' --quotes lenient reads them as quotes wherever they fit"
+        "the quotes do not match up, so they are read as data; --quote '\"' --quotes lenient reads them as quotes wherever they fit"
       ],
       files: ["f.csv": "id,a\n1,\"x\n2,\"y\" z\n3,\"a\"\n"], first: load + ["--dry-run"], firstExit: 0,
       steps: [.leaveOut(["--dry-run"]), .add("--quote '\"' --quotes lenient")], exits: [0, 2, 65],
@@ -55,7 +55,7 @@ extension HintTable {
       steps: [.leaveOut(["--dry-run"]), .add("--skip-lines [0-9]+")], rows: ["'Ann'|'Rome'|1", "'Bob'|'Oslo'|2"]),
     HintScenario(
       name: "dialect: two delimiters fit",
-      hints: ["the delimiter is not sure: … fits best, and … nearly as well; --delimiter … reads it so"],
+      hints: ["the delimiter is uncertain: … fits best, and … nearly as well; --delimiter … reads it so"],
       files: ["f.csv": "a,b|c,d\n1,2|3,4\n5,6|7,8\n9,8|7,6\n"], first: load + ["--dry-run"], firstExit: 0,
       steps: [.leaveOut(["--dry-run"]), .add("--delimiter [a-z]+")], rows: ["1|'2|3'|4", "5|'6|7'|8", "9|'8|7'|6"]),
   ]

@@ -18,7 +18,7 @@ extension HintTable {
       rows: ["1|'x'", "2|'y'"]),
     HintScenario(
       name: "doubt: bytes that are not UTF-8 in a text that is",
-      hints: ["the rest of the text is UTF-8: mend these bytes, or --on-error reject sets such records aside"],
+      hints: ["the rest of the text is UTF-8: correct these bytes, or --on-error reject sets such records aside"],
       prepare: "{ echo id,a; echo 1,mål; echo 2,gård; echo 3,småland; printf '4,ros\\351\\n5,x\\n'; } > f.csv", first: load,
       firstExit: 65, steps: [.add("--on-error reject")], exits: [2],
       rows: ["1|'mål'", "2|'gård'", "3|'småland'", "5|'x'"]),
@@ -56,7 +56,7 @@ extension HintTable {
       files: ["f.csv": "id,a\n1,\"x\"\n2,\"y\n3,\"z\"\n4,\"w\"\n"], first: load, firstExit: 65, steps: [.add("--on-error reject")],
       exits: [2], rows: ["1|'x'", "3|'z'", "4|'w'"]),
     HintScenario(
-      name: "doubt: quotes that nothing makes sense of", hints: ["mend the quotes; --on-error reject sets the record aside until then"],
+      name: "doubt: quotes that nothing makes sense of", hints: ["correct the quotes; --on-error reject sets the record aside until then"],
       files: ["f.csv": "id,a\n1,\"x\"\n2,\"y\n3,\"z\"\n4,\"w\"\n"], first: load + ["--quotes", "lenient"], firstExit: 65,
       steps: [.add("--on-error reject")], exits: [2], rows: ["1|'x'", "3|'z'", "4|'w'"]),
     HintScenario(
@@ -101,7 +101,7 @@ extension HintTable {
       query: "SELECT id, height FROM t WHERE id <> 'no'", rows: ["'1'|'2'", "'2'|'3'", "'3'|'4'"]),
     HintScenario(
       name: "doubt: two delimiters part all lines",
-      hints: ["the delimiter is not sure: … fits best, and … nearly as well; --delimiter … reads it so"],
+      hints: ["the delimiter is uncertain: … fits best, and … nearly as well; --delimiter … reads it so"],
       files: ["f.csv": "a;b,c\n1;2,3\n4;5,6\n"], first: load + ["--dry-run"], firstExit: 0,
       steps: [.leaveOut(["--dry-run"]), .add("--delimiter [a-z]+")], rows: ["'1;2'|3", "'4;5'|6"]),
   ]

@@ -29,12 +29,12 @@ extension HintTable {
       steps: [.shell("mkdir done"), .again, .shell("test -f done/2.csv && test ! -f in/2.csv")], rows: ["1|'x'", "2|'y'"]),
     folder(
       "changes that were stored in part, and the file is put back",
-      "put that file back, mended, or deliver the next one", ", kind: delta" + stopping, above: bounded,
+      "put that file back, corrected, or deliver the next one", ", kind: delta" + stopping, above: bounded,
       "printf 'id,a\\n2,y\\n3\\n' > in/2.csv; upsurge mirror d.db j.yaml 2>/dev/null; rm in/2.csv", exit: 4,
       steps: [.shell("printf 'id,a\\n2,y\\n3,z\\n' > in/2.csv"), .again], rows: ["1|'x'", "2|'y'", "3|'z'"]),
     folder(
       "changes that were stored in part, and the next file comes",
-      "put that file back, mended, or deliver the next one", ", kind: delta" + stopping, above: bounded,
+      "put that file back, corrected, or deliver the next one", ", kind: delta" + stopping, above: bounded,
       "printf 'id,a\\n2,y\\n3\\n' > in/2.csv; upsurge mirror d.db j.yaml 2>/dev/null; rm in/2.csv", exit: 4,
       steps: [.shell("printf 'id,a\\n2,v\\n3,w\\n' > in/3.csv"), .again], rows: ["1|'x'", "2|'v'", "3|'w'"]),
     folder(

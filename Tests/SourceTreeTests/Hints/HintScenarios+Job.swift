@@ -35,6 +35,8 @@ extension HintTable {
     job("no command", ["write exec:COMMAND"], table("source: 'exec: '\nkey: [id]"), table("source: 'exec:cat f.csv'\nkey: [id]")),
     job("no table of a database", ["write sqlite:PATH#TABLE, or 'sqlite:PATH?query=SELECT …'"], table("source: sqlite:s.db\nkey: [id]"),
       table("source: 'f.csv'\nkey: [id]")),
+    job("no table of a server", ["write postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'"],
+      table("source: postgres://h/d\nkey: [id]"), table("source: 'f.csv'\nkey: [id]")),
     job("a URL with a blank", ["write %20 for a blank"], table("source: 'http://h/a b'\nkey: [id]"), plain),
     job("too large", ["give a job file"], String(repeating: "# a long comment\n", count: 70_000), plain),
     job("nothing", ["upsurge mirror init DB SOURCE writes one"], "# nothing\n", plain),

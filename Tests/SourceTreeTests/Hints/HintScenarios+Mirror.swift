@@ -111,7 +111,7 @@ extension HintTable {
       "key: [id]\nguards: {suspicious: [3]}", files: ["f.csv": "id,a\n1,z\n2,y\n3,w\n"],
       steps: [job("key: [id]"), .again], rows: ["1|'z'", "2|'y'", "3|'w'"]),
     mirror(
-      "records that cannot be read", ["mend the delivery and run the job again"], "key: [id]\nsweep: hard\non-error: reject",
+      "records that cannot be read", ["correct the delivery and run the job again"], "key: [id]\nsweep: hard\non-error: reject",
       files: ["f.csv": "id,a\n1,z\n2\n"], steps: [.write("f.csv", "id,a\n1,z\n2,w\n"), .again], rows: ["1|'z'", "2|'w'"]),
     mirror(
       "a last line without an end", ["deliver it again; line-end: any in the guards takes feeds whose last line never ends"],

@@ -42,7 +42,7 @@ extension HintTable {
       "replay: too little memory", ["give at least --memory 16MiB"], ["replay", "d.db", "bad.ndjson", "--memory", "1MiB"], exit: 64,
       steps: [.leaveOut(["1MiB", "--memory"]), .add("--memory 16MiB")]),
     replay(
-      "replay: no file of rejects", ["give a file that upsurge load --rejects wrote, with its first line"],
+      "replay: not a file of rejected records", ["give a file that upsurge load --rejects wrote, with its first line"],
       ["replay", "d.db", "f.csv"], exit: 65, steps: [.run(["replay", "d.db", "bad.ndjson"])]),
     replay(
       "replay: a link", ["give the path of the file itself"], prepare: made + "; ln -s bad.ndjson link.ndjson",

@@ -60,12 +60,12 @@ extension HintTable {
       ["--key", "id", "--delete-when", "o=D"], setup: table, exit: 64,
       [.leaveOut(["o=D"]), .give(["op=D"]), .again], rows: []),
     .load(
-      "schema: a view without triggers", ["load the table behind it, or give the view INSTEAD OF triggers (--init takes TEMP ones)"],
+      "schema: a view without triggers", ["load the table that it reads, or give the view INSTEAD OF triggers (--init takes TEMP ones)"],
       "id,a\n2,y\n", setup: "CREATE TABLE u(id INTEGER PRIMARY KEY, a); CREATE VIEW t AS SELECT id, a FROM u", exit: 64,
       [.run(["load", "d.db", "u", "f.csv"])], rows: ["2|'y'"]),
     .load(
       "schema: a view whose triggers do not do",
-      ["load the table behind it, or give the view such a trigger (--init takes TEMP ones)"], "id,a\n2,y\n",
+      ["load the table that it reads, or give the view such a trigger (--init takes TEMP ones)"], "id,a\n2,y\n",
       ["--key", "id"],
       setup: "CREATE TABLE u(id INTEGER PRIMARY KEY, a); CREATE VIEW t AS SELECT id, a FROM u; "
         + "CREATE TRIGGER d INSTEAD OF DELETE ON t BEGIN DELETE FROM u WHERE id = old.id; END",
@@ -90,6 +90,18 @@ extension HintTable {
     .load(
       "schema: a key that is none", ["--create-key makes it: …"], "id,a\n1,y\n", ["--key", "a"], setup: table, exit: 64,
       [.add("--create-key"), .again], exits: [0, 65], query: "SELECT count(*) FROM t", rows: ["1"]),
+    HintScenario(
+      name: "schema: a key that is too narrow",
+      hints: [
+        "…… of … replaced earlier ones of this run that have the same key (…); --key takes all columns that tell rows apart, in another table, as … keeps its key"
+      ],
+      prepare: "{ echo id,g; seq 40 | sed 's/$/,x/'; } > f.csv", first: ["load", "d.db", "t", "f.csv", "--key", "g"], firstExit: 0,
+      steps: [.run(["load", "d.db", "u", "f.csv", "--key", "id"])], query: "SELECT count(*) FROM u", rows: ["40"]),
+    HintScenario(
+      name: "schema: a key beside one that records share", hints: ["--create-key makes it: …"],
+      files: ["f.csv": "id,g\n1,x\n2,x\n3,x\n"], setup: "CREATE TABLE t(g PRIMARY KEY, id)",
+      first: ["load", "d.db", "t", "f.csv", "--key", "id"], firstExit: 64,
+      steps: [.run(["load", "d.db", "u", "f.csv", "--key", "id"])], query: "SELECT count(*) FROM u", rows: ["3"]),
     .load(
       "schema: a key of unknown columns", ["--key takes names of: …"], "id,a\n1,y\n", ["--key", "nope"], setup: table,
       exit: 64, [.leaveOut(["nope"]), .give(["id"])], rows: ["1|'y'"]),

@@ -48,10 +48,11 @@ struct SwiftLiterals {
   }
 
   /// The literals of a range of the code; those that a `+` joins are one.
-  func texts(in range: Range<Int>) -> [String] {
+  /// - Parameter withCalls: also what a call of the library is told instead of the command's words.
+  func texts(in range: Range<Int>, withCalls: Bool = false) -> [String] {
     var texts: [String] = []
     var end: Int?
-    for literal in literals where range.contains(literal.range.lowerBound) && !isForCalls(literal) {
+    for literal in literals where range.contains(literal.range.lowerBound) && (withCalls || !isForCalls(literal)) {
       let isJoined = end.map { isPlus($0..<literal.range.lowerBound) } ?? false
       if isJoined, let last = texts.popLast() {
         texts.append(last + literal.text)

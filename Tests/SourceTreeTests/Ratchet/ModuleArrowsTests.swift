@@ -22,9 +22,10 @@ import Testing
       "Upsurge", "UpsurgeInput", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
     ],
     "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeSQLite"],
-    "UpsurgePostgres": ["CPostgres", "UpsurgeInput", "UpsurgeRecords"],
+    "UpsurgePostgres": ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"],
     "UpsurgeCommand": [
-      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgeRecords",
+      "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres",
+      "UpsurgeRecords",
     ],
     "UpsurgeMain": ["UpsurgeCommand"],
     "UpsurgeModels": [

@@ -7,10 +7,7 @@ import Testing
   static let generated: Set<String> = ["CommandLine.md", "JobFileKeys.md"]
 
   private static func pages() throws -> [URL] {
-    let others = ["Benchmarks/README.md", "datasets/MANIFEST.md"].map {
-      SourceTree.root.appendingPathComponent($0)
-    }
-    return try RatchetTests.pages() + others
+    try LanguageTests.pages() + [SourceTree.root.appendingPathComponent("datasets/MANIFEST.md")]
   }
 
   private static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }

@@ -130,6 +130,18 @@ struct JobDraftTests {
     #expect(more.contains("# the table has no column new:") && other.options.table.contract == .freeze)
   }
 
+  @Test("Guards are a comment while nothing is swept, and the guards that hold when the marks are taken away")
+  func guards() throws {
+    let (text, _) = try draft(scratch.write("id,a\n1,2\n", to: "a.csv"), key: ["id"])
+    #expect(text.contains("\n    sweep: none\n") && text.contains("\n    #guards:\n"), "\(text)")
+    #expect(!text.contains("\n    guards:"))
+    let swept = text.replacing("sweep: none", with: "sweep: hard").replacing("    #guards:", with: "    guards:")
+      .replacing("    #  m", with: "      m")
+    #expect(swept.contains("\n    guards:\n      max-delete: 10%"), "\(swept)")
+    let job = try JobFileReader(file: "job.yaml") { _ in nil }.read(Array(swept.utf8), database: "a.db").job
+    #expect(job.tables.first?.sweep == .hard && job.tables.first?.guards == MirrorGuards())
+  }
+
   @Test(
     "What is no file is not looked at",
     arguments: [

@@ -245,7 +245,7 @@ struct JobFileErrorTests {
     Wrong("tables: {t: {source: ''}}\n", "1:22", "tables.t.source: is empty", "name a file"),
     Wrong(
       "tables: {t: {source: 'ftp://a/b'}}\n", "1:22",
-      "tables.t.source: ftp:// is not read; known: paths, globs, folders, http://, https://, exec:, sqlite:",
+      "tables.t.source: ftp:// is not read; known: paths, globs, folders, http://, https://, exec:, sqlite:, postgres://",
       "exec:COMMAND reads what a command writes"),
     Wrong(
       "tables: {t: {source: 'https:///x'}}\n", "1:22",
@@ -254,7 +254,8 @@ struct JobFileErrorTests {
       "tables: {t: {source: 'exec: '}}\n", "1:22", "tables.t.source: exec: has no command",
       "write exec:COMMAND"),
     Wrong(
-      "tables: {t: {source: 'sqlite:a.db'}}\n", "1:22", "tables.t.source: sqlite: takes a path and a table or query",
+      "tables: {t: {source: 'sqlite:a.db'}}\n", "1:22",
+      "tables.t.source: sqlite: takes a path and a table or query",
       "write sqlite:PATH#TABLE, or 'sqlite:PATH?query=SELECT …'"),
     Wrong(
       "tables: {t: {source: 'https://me:hunter2@a/b'}}\n", "1:22",
@@ -272,7 +273,7 @@ struct JobFileErrorTests {
       "tables.t.source: the environment variable LINES holds a line end or a NUL", "a secret is one line"),
     Wrong(
       "tables: {t: {source: '${env:SCHEME}'}}\n", "1:22",
-      "tables.t.source: its scheme is not read; known: paths, globs, folders, http://, https://, exec:, sqlite:",
+      "tables.t.source: its scheme is not read; known: paths, globs, folders, http://, https://, exec:, sqlite:, postgres://",
       "exec:COMMAND reads what a command writes"),
     Wrong(
       "tables: {t: {source: 'a/${HOME}'}}\n", "1:22",
@@ -299,7 +300,7 @@ struct JobFileErrorTests {
 
   static let conflicts = [
     table(
-      "sweep: hard", "4:12", "tables.t.sweep: needs a key, which tells the rows that the snapshot still has",
+      "sweep: hard", "4:12", "tables.t.sweep: needs a key, which says what rows the snapshot still has",
       "add key: [COLUMN]"),
     table(
       "scope: a = 1", "4:12", "tables.t.scope: says which rows may be swept, and nothing is swept",

@@ -95,7 +95,7 @@ struct HTTPFetchTests {
       Refusal(
         status: "200 OK", headers: ["Content-Length: 7"],
         text: "cannot fetch URL: the server contradicts itself about its length (Content-Length)\n  at URL\n"
-          + "  fix: curl -v shows the whole answer; its owner can mend that"),
+          + "  fix: curl -v shows the whole answer; its owner can fix that"),
     ])
   func refusals(refusal: Refusal) throws {
     let server = try Server { _ in Server.status(refusal.status, refusal.headers) }

@@ -208,7 +208,7 @@ import UpsurgeRecords
     let reject = try #require(rejects.first)
     #expect(
       reject.reason == "field 2 has bytes that are not windows-1251 (bytes are counted in the text as UTF-8)")
-    #expect(reject.hint == "mend them, or name the file's true encoding with --encoding")
+    #expect(reject.hint == "correct them, or name the file's true encoding with --encoding")
   }
 
   /// `007` into an INTEGER column, in a table of this run and in one that existed; and text.

@@ -141,7 +141,7 @@ import UpsurgeRecords
     ("CREATE TABLE t(a PRIMARY KEY, b UNIQUE) WITHOUT ROWID", "is WITHOUT ROWID and has another index"),
     ("CREATE TABLE t(a, b); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END", "has triggers"),
     ("CREATE TABLE t(a, b); INSERT INTO t VALUES(1, 2)", "has rows"),
-    ("CREATE VIEW t AS SELECT 1 AS a, 2 AS b", "is none that holds its rows itself"),
+    ("CREATE VIEW t AS SELECT 1 AS a, 2 AS b", "does not hold its rows itself"),
     ("PRAGMA encoding='UTF-16le'; CREATE TABLE t(a, b)", "is in a database whose text is not UTF-8"),
   ]) func otherTablesAreNotPacked(_ create: String, _ reason: String) throws {
     let database = TemporaryDatabase()

@@ -8,7 +8,7 @@ import UpsurgeState
 ///
 ///     gone    keys of known chunks that the delivery does not have; their rows are swept, but for those that new
 ///             records are about
-///     made    keys of new chunks; one that is none of the gone ones must be new to the table, or a record that was not
+///     made    keys of new chunks; one that is not among the gone ones must be new to the table, or a record that was not
 ///             read is about the same row
 final class ChunkStage: WriterStage {
   unowned let writer: TableWriter
@@ -86,8 +86,8 @@ final class ChunkStage: WriterStage {
   }
 
   /// The keys of the new chunks.
-  /// - Returns: nil where one is about a row that was there before, and is none of the gone ones, and where nobody can
-  ///   tell.
+  /// - Returns: nil where one is about a row that was there before, and is not one of the gone ones, and where nobody can
+  ///   say.
   private func newKeys(
     gone: HashSet, count: Int
   ) throws(UpsurgeError) -> HashSet? {

@@ -1,6 +1,6 @@
 import UpsurgeRecords
 
-/// Tells the records that are not stored, as their row says the same (see `RowWalk`).
+/// Finds the records that are not stored, as their row says the same (see `RowWalk`).
 final class EqualRowsStage: WriterStage {
   unowned let writer: TableWriter
   /// nil where none may be left out.

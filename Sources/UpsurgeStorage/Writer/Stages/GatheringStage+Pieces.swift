@@ -88,7 +88,7 @@ extension GatheringStage {
       throw UpsurgeError(.interrupted, "interrupted")
     }
     writer.statistics.sortSeconds += MonotonicClock.seconds - start
-    // Where the first bad record ends the run, what is behind it in the input need not be stored.
+    // Where the first bad record ends the run, later records of the input need not be stored.
     var last = settings.onError == .stop ? firstBad : .max
     var count = Self.leaveOut(behind: last, batch, order, 0..<remaining)
     var place = 0
@@ -150,7 +150,7 @@ extension GatheringStage {
   /// Bytes that come from memory at once.
   private static let lineByteCount = 64
 
-  /// Takes the records behind one of the input out of the order.
+  /// Takes the records after one of the input out of the order.
   /// - Returns: where the order ends then.
   private static func leaveOut(
     behind number: UInt64, _ batch: borrowing Batch, _ order: UnsafeMutablePointer<UInt32>,
@@ -209,7 +209,7 @@ extension GatheringStage {
 }
 
 extension Batch {
-  /// How many rejects stand in front of a record; all of them behind the last one.
+  /// How many rejects stand before a record; all of them after the last one.
   fileprivate func rejectCount(before record: Int) -> Int {
     if record >= recordCount { return rejects.count }
     let number = records[record].number

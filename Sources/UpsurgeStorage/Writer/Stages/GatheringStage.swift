@@ -61,8 +61,8 @@ final class GatheringStage: WriterStage {
     }
   }
 
-  /// Whether a piece can be taken back when it turns out to be too large for the log: together with a table that is new
-  /// it can, by a savepoint; other changes of the schema that wait for their commit would make that one journal pages.
+  /// Whether a piece can be taken back when it turns out to be too large for the log. Together with a table that is new it
+  /// can, by a savepoint. Other changes of the schema that wait for their commit would make that one journal pages.
   private var canTakeBack: Bool {
     connection.isInAutocommit || writer.transaction.isOpen && writer.transaction.recordCount > 0
       || settings.sorting.isTableNew || !commitsPieces

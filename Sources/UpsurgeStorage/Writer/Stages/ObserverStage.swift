@@ -98,7 +98,7 @@ final class ObserverStage: WriterStage {
 
   // MARK: - Rows
 
-  /// The row before the record is stored: the observed values, and behind them those that name the row.
+  /// The row before the record is stored: the observed values, and after them those that name the row.
   private func rowBefore(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements, _ wanted: ObservedRows
   ) throws(UpsurgeError) -> [SQLValue]? {

@@ -1,13 +1,13 @@
 import UpsurgeRecords
 
-/// Records that are held behind a savepoint, because references are open, and stored once more.
+/// Records that are held after a savepoint, because references are open, and stored once more.
 extension ReferenceStage {
-  /// Sets the savepoint anew in front of a record behind a reject that was given away.
+  /// Sets the savepoint anew before a record that follows a reject that was given away.
   func holdAgain(_ batch: borrowing Batch, from record: Int) throws(UpsurgeError) {
     if hold.isBehind { try willStore(batch, from: record, reject: hold.nextReject) }
   }
 
-  /// Sets the savepoint anew in front of a record when nothing before it can be to blame for what is open.
+  /// Sets the savepoint anew before a record when nothing before it can be to blame for what is open.
   func willStore(_ batch: borrowing Batch, from record: Int, reject: Int) throws(UpsurgeError) {
     if references == nil { return }
     if hold.pass == .first { hold.nextReject = reject }
@@ -29,7 +29,7 @@ extension ReferenceStage {
     hold.rejectsByReason = writer.rejectsByReason
   }
 
-  /// Keeps what is held of a batch, which goes away or on behind a commit.
+  /// Keeps what is held of a batch, which goes away or on after a commit.
   func willLeave(_ batch: borrowing Batch, before record: Int, reject: Int) throws(UpsurgeError) {
     guard let references, hold.isSet, references.isAnyOpen || hold.hasRejects else { return }
     let held = try heldRecords()

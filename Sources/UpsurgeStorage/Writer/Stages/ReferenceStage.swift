@@ -7,10 +7,10 @@ import UpsurgeSQLite
 /// INITIALLY DEFERRED).
 ///
 /// The end is as if the records whose references are open at the commit had never come. While a reference is open,
-/// a savepoint stands in front of the first record that can be to blame, and all records from there on are held
-/// (`ReferenceStage+Hold`). At the commit those are found that have set an open reference; everything is rolled back to the
-/// savepoint, and the others are stored once more, in which each may fare better than before, or worse: so again, until
-/// nothing is open.
+/// a savepoint stands before the first record that can be to blame, and all records from there on are held
+/// (`ReferenceStage+Hold`). At the commit those are found that have set an open reference. Everything is rolled back to the
+/// savepoint, and the others are stored once more. Each may fare better than before, or worse: so again, until nothing
+/// is open.
 ///
 /// Rows whose parent is taken away by a record are the fault of that record, which is not looked for: the commit fails,
 /// and the run ends.
@@ -57,7 +57,7 @@ final class ReferenceStage: WriterStage {
     return nil
   }
 
-  /// The row of a record as it was: what names it, and behind that the watched columns; nil when nothing is tracked or
+  /// The row of a record as it was: what names it, and after that the watched columns; nil when nothing is tracked or
   /// there is no row.
   private func rowBefore(
     _ batch: borrowing Batch, _ record: Int, _ shape: ShapeStatements
@@ -172,7 +172,7 @@ final class ReferenceStage: WriterStage {
   // MARK: - Culprits
 
   /// Finds the records that have set what is open.
-  /// - Returns: the first of them; nil when there is none.
+  /// - Returns: the first of them; nil without any.
   private func accuse(_ references: OpenReferences) throws(UpsurgeError) -> ReferenceSetters.Culprit? {
     let setters = try setters()
     var first: ReferenceSetters.Culprit?

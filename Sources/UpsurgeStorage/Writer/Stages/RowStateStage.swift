@@ -10,7 +10,7 @@ final class RowStateStage: WriterStage {
   let rowState: RowStateKeeper
   /// Whether rows that were edited here are marked, where that is looked for.
   private(set) var hasMarkedEdits = false
-  /// What was done with rows that were edited here; known behind the sweep.
+  /// What was done with rows that were edited here; known after the sweep.
   var localEdits = LocalEditCounts()
   /// Records between two looks that have not become their row.
   private var unstored: Set<Int> = []
@@ -107,7 +107,7 @@ final class RowStateStage: WriterStage {
 
   /// Notes the row of a record.
   /// - Parameters:
-  ///   - handle: stands on what tells the row.
+  ///   - handle: stands on what identifies the row.
   ///   - isWhole: whether the record speaks of all columns.
   func note(
     rowOf handle: OpaquePointer, _ batch: borrowing Batch, _ record: Int, isWhole: Bool
@@ -132,7 +132,7 @@ final class RowStateStage: WriterStage {
   }
 
   /// What is noted of a row that a record has become.
-  /// - Parameter bind: binds what tells the row.
+  /// - Parameter bind: binds what identifies the row.
   private func standing(
     _ bind: (Statement) throws(UpsurgeError) -> Void
   ) throws(UpsurgeError) -> RowStateKeeper.Standing {
@@ -235,6 +235,6 @@ extension TableWriter {
   /// Whether rows that were edited here are marked, where that is looked for.
   package var hasMarkedEdits: Bool { stages.rowState?.hasMarkedEdits ?? false }
 
-  /// What was done with rows that were edited here; known behind the sweep.
+  /// What was done with rows that were edited here; known after the sweep.
   package var localEdits: LocalEditCounts { stages.rowState?.localEdits ?? LocalEditCounts() }
 }

@@ -36,7 +36,7 @@ extension SweepStage {
     }
   }
 
-  /// A column that tells rows cannot say of them that they are gone.
+  /// A column that identifies rows cannot say of them that they are gone.
   private func checkMark(_ column: String) throws(UpsurgeError) {
     guard let index = plan.schema.columnIndex(column),
       let key = plan.targets.first(where: { $0.speaks(of: index, in: plan.schema) })

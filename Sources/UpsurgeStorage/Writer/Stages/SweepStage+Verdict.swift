@@ -14,7 +14,7 @@ extension TableWriter {
     /// Whether earlier deliveries have left rows that count for no guard.
     var holdsRows: Bool { rows?.holdsAny == true }
 
-    /// SQL that is true of the rows that count, to be put behind a condition.
+    /// SQL that is true of the rows that count, to be put after a condition.
     var term: String { holdsRows ? rows.map { " AND \($0.acceptedTerm)" } ?? "" : "" }
   }
 }
@@ -88,7 +88,7 @@ extension SweepStage {
     if followsDelivery && seenBefore == nil { return false }
     var conditions: [String] = []
     if let seen { conditions.append("NOT (\(try seen.unseenTerm()))") }
-    // Those of the delivery in front of this one were accepted with it.
+    // Those of the delivery before this one were accepted with it.
     if let seenBefore { conditions.append(try seenBefore.unseenTerm()) }
     return try rows.noteAll(where: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
   }

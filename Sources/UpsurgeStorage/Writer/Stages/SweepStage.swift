@@ -11,7 +11,7 @@ final class SweepStage: WriterStage {
   let rules: SnapshotRules?
   /// The rows that records were about, where others may be swept.
   var seen: SeenRows?
-  /// The rows that records of the delivery in front of this one were about, whose sweep this one takes over.
+  /// The rows that records of the delivery before this one were about, whose sweep this one takes over.
   private(set) var seenBefore: SeenRows?
   /// Whether a delivery of the table has ended in the transaction of this one, and was swept for itself.
   var followsDelivery = false
@@ -73,7 +73,7 @@ final class SweepStage: WriterStage {
   /// Sweeps, in the transaction of the last records, unless something speaks against it.
   /// `guardRefusal` is what does.
   /// - Parameter leavesOpen: whether rows elsewhere may refer to rows that go, because they are swept next, too; then
-  ///   `refuseSweep` tells of those that stay.
+  ///   `refuseSweep` says which of those stay.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   func sweep(_ rules: SnapshotRules, leavesOpen: Bool) throws(UpsurgeError) {
     if rules.sweep == .none {
@@ -166,7 +166,7 @@ final class SweepStage: WriterStage {
     }
   }
 
-  /// Takes over the sweep of the delivery in front of this one, which was judged: what goes is what this one does not
+  /// Takes over the sweep of the delivery before this one, which was judged: what goes is what this one does not
   /// have.
   func takeOver(of before: TableWriter) {
     writerBefore = before
@@ -174,7 +174,7 @@ final class SweepStage: WriterStage {
     seenBefore = before.stages.sweep?.seen
   }
 
-  /// Sweeps for the delivery in front of this one, as this one is not taken for whole: rows that neither of them has.
+  /// Sweeps for the delivery before this one, as this one is not taken for whole: rows that neither of them has.
   private func removeForBefore(
     _ rules: SnapshotRules, _ scope: String, _ rows: SweptRows, leavesOpen: Bool
   ) throws(UpsurgeError) {
@@ -256,7 +256,7 @@ extension TableWriter {
   /// Sweeps, in the transaction of the last records, unless something speaks against it.
   /// `guardRefusal` is what does.
   /// - Parameter leavesOpen: whether rows elsewhere may refer to rows that go, because they are swept next, too; then
-  ///   `refuseSweep` tells of those that stay.
+  ///   `refuseSweep` says which of those stay.
   /// - Throws: `guardRefused` for records outside of their feed's scope: nothing of the transaction is to stay.
   package func sweep(leavesOpen: Bool = false) throws(UpsurgeError) {
     if let rules = settings.delivery.snapshot, let sweep = stages.sweep {
@@ -270,7 +270,7 @@ extension TableWriter {
   /// later; `guardRefusal` is what does.
   package func judgeSweep() throws(UpsurgeError) { try stages.sweep?.judge() }
 
-  /// Takes over the sweep of the delivery in front of this one, which was judged: what goes is what this one does not
+  /// Takes over the sweep of the delivery before this one, which was judged: what goes is what this one does not
   /// have.
   package func takeOverSweep(of before: TableWriter) { stages.sweep?.takeOver(of: before) }
 

@@ -136,7 +136,7 @@ static outcome read_record(walk *walk, const shape *shape, cell *cells) {
 }
 
 static bool fails(const reader *reader, const char *what) {
-  fprintf(stderr, "floor: %s: %s: %s\n", reader->path, what, strerror(errno));
+  fprintf(stderr, "reader: %s: %s: %s\n", reader->path, what, strerror(errno));
   return false;
 }
 
@@ -191,7 +191,7 @@ long reader_next(reader *reader, cell *cells, long row_limit) {
     bool is_full = reader->start == 0 && reader->end == reader->capacity;
     if (outcome == wrong || (outcome == cut && (reader->is_at_end || is_full))) {
       fprintf(
-        stderr, "floor: %s: record %ld is not as `generate %s csv` writes it\n", reader->path, reader->row_count + 1,
+        stderr, "reader: %s: record %ld is not as `generate %s csv` writes it\n", reader->path, reader->row_count + 1,
         reader->shape->name);
       return -1;
     }

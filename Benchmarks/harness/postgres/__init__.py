@@ -1,0 +1,3 @@
+"""`Benchmarks/run postgres`: see mode.py."""
+
+from .mode import add_arguments, run  # noqa: F401

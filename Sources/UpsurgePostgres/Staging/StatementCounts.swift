@@ -1,0 +1,26 @@
+/// What one statement of `OrderedPlan` has counted.
+struct StatementCounts {
+  private(set) var inserted = 0, updated = 0, kept = 0, deleted = 0, missing = 0
+
+  /// Adds a row that has one number for each.
+  mutating func add(_ row: PostgresRow) {
+    func number(_ column: Int) -> Int { Int(row.integer(column) ?? 0) }
+    inserted += number(0)
+    updated += number(1)
+    kept += number(2)
+    deleted += number(3)
+    missing += number(4)
+  }
+}
+
+extension BatchOutcomes {
+  /// Adds what became of so many records; what nothing was done with was unchanged.
+  mutating func add(_ counts: StatementCounts, of count: Int) {
+    inserted += counts.inserted
+    updated += counts.updated
+    kept += counts.kept
+    deleted += counts.deleted
+    missing += counts.missing
+    unchanged += count - counts.inserted - counts.updated - counts.kept - counts.deleted - counts.missing
+  }
+}

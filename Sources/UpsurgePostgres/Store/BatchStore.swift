@@ -1,0 +1,187 @@
+import Upsurge
+import UpsurgeRecords
+import UpsurgeStorage
+
+/// Stores batches in the table of a run, each within a transaction that is open: records of one kind by the statements for them.
+final class BatchStore {
+  private let table: TargetTable
+  private let capabilities: Capabilities
+  /// The columns of the records, in slot order.
+  private var columns: [ColumnTarget]
+  private var connection: PostgresConnection?
+  private var plan: RecordPlan?
+  private var writers: [RecordGroups.Kind: Writer] = [:]
+  /// Columns that the table is to get before the next records.
+  private var additions: [ColumnTarget] = []
+  /// How many batches took each path, at least in part.
+  private(set) var pathCounts: [PathChoice.Path: Int] = [:]
+  private let tombstone: TombstoneTest?
+
+  init(_ table: TargetTable, _ capabilities: Capabilities) {
+    (self.table, self.capabilities) = (table, capabilities)
+    columns = table.knownColumns
+    tombstone = table.given.tombstone.flatMap { tombstone in
+      table.columns.slot(named: tombstone.column).map { TombstoneTest(cellIndex: $0, value: tombstone.value) }
+    }
+  }
+
+  /// Takes a kind of record; what it is stored by stays.
+  private final class Writer {
+    var path: PathWriter?
+    var new: NewTableWriter?
+
+    func store(_ batch: borrowing Batch, _ records: [Int32]?) throws(PostgresFailure) -> BatchOutcomes {
+      if new != nil { return try new!.store(batch, only: records) }
+      return try path!.store(batch, only: records)
+    }
+  }
+
+  /// What became of the records of a batch.
+  struct Outcome {
+    var ledger = Ledger()
+    var rejected: [BatchOutcomes.Rejected] = []
+    var hasDeletes = false
+  }
+
+  /// Whether transactions must be ones of a snapshot (REPEATABLE READ).
+  private(set) var needsSnapshot = false
+
+  /// Adds columns that records of the next batch speak of for the first time.
+  func add(_ new: [ColumnTarget]) {
+    columns += new
+    let control = table.controlColumn
+    additions += new.filter { target in control.map { !SQLName.isSame($0, target.name) } ?? true }
+    writers = [:]
+  }
+
+  /// Forgets what was made for a transaction that was rolled back.
+  func forget() {
+    writers = [:]
+    (connection, plan) = (nil, nil)
+  }
+
+  /// - Parameter first: the first record that is not stored yet.
+  func store(
+    _ batch: borrowing Batch, from first: Int, on connection: PostgresConnection
+  ) throws(PostgresFailure) -> Outcome {
+    let plan = try prepare(connection)
+    var outcome = Outcome()
+    let groups = RecordGroups(batch, from: first, tombstone: tombstone, keySlots: comparableKeySlots(plan))
+    for group in groups.groups {
+      let writer = try writer(for: group.kind, plan, connection)
+      let outcomes = try writer.store(batch, group.records)
+      if group.kind.isDelete { outcome.hasDeletes = true }
+      outcome.add(outcomes, mode: group.kind.isDelete ? .delete : table.mode)
+    }
+    outcome.rejected.sort { $0.record < $1.record }
+    return outcome
+  }
+
+  /// Looks at the table on a connection that is new, and adds the columns that it is to have.
+  private func prepare(_ connection: PostgresConnection) throws(PostgresFailure) -> RecordPlan {
+    let isSame = self.connection === connection
+    if isSame, additions.isEmpty, let plan { return plan }
+    var found = try read(connection)
+    if found == nil, let making = table.making {
+      try connection.run(
+        making.creation
+          + (making.isKeyedFirst ? "; \(making.keyAddition(hasOwnName: false) ?? "SELECT")" : ""))
+      found = try read(connection)
+    }
+    guard var table = found else {
+      throw PostgresFailure(.schemaChanged, "the table \(self.table.name.shown) has gone", sqlState: "42P01")
+    }
+    let missing = additions.filter { table.columnLike($0.name) == nil }
+    if !missing.isEmpty {
+      let list = missing.map { "ADD COLUMN \($0.name.quotedForPostgres) \(ServerType.name(of: $0.affinity))" }
+      try connection.run("ALTER TABLE \(table.quotedName) \(list.joined(separator: ", "))")
+      table = try read(connection) ?? table
+    }
+    let plan = RecordPlan(self.table, found: table)
+    (self.connection, self.plan, writers) = (connection, plan, [:])
+    return plan
+  }
+
+  /// The columns were added with a commit.
+  func didCommit() { additions = [] }
+
+  private func read(_ connection: PostgresConnection) throws(PostgresFailure) -> PostgresTable? {
+    let name = table.making?.ownName ?? table.name.name
+    return try PostgresTable.read(schema: table.making?.schema ?? table.name.schema, name: name, connection)
+  }
+
+  private func writer(
+    for kind: RecordGroups.Kind, _ plan: RecordPlan, _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> Writer {
+    if let known = writers[kind] { return known }
+    var (names, slots): ([String], [Int]) = ([], [])
+    for (slot, target) in columns.enumerated() where !kind.lacks(slot) {
+      guard let column = plan.column(of: target) else { continue }
+      names.append(column.name)
+      slots.append(slot)
+    }
+    let shape = plan.shape(of: names, isDelete: kind.isDelete)
+    let own = shape.columns.map { column in slots[names.firstIndex(of: column.name) ?? 0] }
+    let writer = Writer()
+    if let making = table.making, !making.isKeyedFirst {
+      writer.new = try NewTableWriter(
+        connection, making, columns: shape.columns.map(\.name), rules: shape.rules, capabilities, slots: own)
+    } else {
+      let path = PathWriter(connection, shape, capabilities, slots: own)
+      needsSnapshot = needsSnapshot || path.needsSnapshot
+      writer.path = consume path
+    }
+    writers[kind] = writer
+    return writer
+  }
+
+  /// The slots of the key, where its columns are of types whose values have one spelling each.
+  private func comparableKeySlots(_ plan: RecordPlan) -> [Int]? {
+    guard let names = plan.key?.columns, plan.key?.predicate == nil else { return nil }
+    var slots: [Int] = []
+    for name in names {
+      guard let slot = columns.firstIndex(where: { plan.column(of: $0)?.name == name }),
+        let column = plan.found.column(name)
+      else { return nil }
+      switch BinaryColumn(column).form {
+      case .int2, .int4, .int8: break
+      case .text where column.collation?.isDeterministic ?? true: break
+      default: return nil
+      }
+      slots.append(slot)
+    }
+    return slots
+  }
+
+  /// Gives a new table its key and its name; part of the transaction that is open.
+  func finishNewTable(_ connection: PostgresConnection) throws(PostgresFailure) -> NewTableWriter.Ending {
+    guard let making = table.making else { return .complete }
+    let plan = try prepare(connection)
+    let names = plan.found.columns.filter(\.isWritable).map(\.name)
+    let writer = try NewTableWriter(
+      connection, making, columns: names, rules: OrderedRules(), capabilities, slots: Array(names.indices))
+    return try writer.finish()
+  }
+}
+
+extension BatchStore.Outcome {
+  /// Counts what became of records of one kind.
+  fileprivate mutating func add(_ outcomes: BatchOutcomes, mode: WriteMode) {
+    let counts = [
+      outcomes.inserted, outcomes.updated, outcomes.deleted, outcomes.kept, outcomes.missing,
+      outcomes.unchanged,
+    ]
+    ledger.read += UInt64(counts.reduce(0, +))
+    ledger.inserted += UInt64(outcomes.inserted)
+    ledger.updated += UInt64(outcomes.updated)
+    ledger.deleted += UInt64(outcomes.deleted)
+    ledger.stale += UInt64(outcomes.kept)
+    ledger.ignored += UInt64(outcomes.missing)
+    if mode == .ignore {
+      ledger.ignored += UInt64(outcomes.unchanged)
+    } else {
+      ledger.unchanged += UInt64(outcomes.unchanged)
+    }
+    rejected += outcomes.rejected
+  }
+}

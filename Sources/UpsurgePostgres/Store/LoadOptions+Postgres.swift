@@ -1,0 +1,30 @@
+import Upsurge
+import UpsurgeRecords
+
+extension LoadOptions {
+  /// - Throws: `usage` for an option that cannot apply to PostgreSQL, or does not yet, by its name.
+  func checkForPostgres() throws(UpsurgeError) {
+    let notHere: [(isGiven: Bool, option: Wording, reason: String)] = [
+      (
+        table.initPath != nil || table.initSQL != nil, "\(.initScript)",
+        "it is SQL for a connection of SQLite"
+      ),
+      (table.isStrict, "\(.strict)", "every table of PostgreSQL is strict"),
+      (table.triggers != .run, "\(.triggers)", "only SQLite's can be held back by a load"),
+      (table.foreignKeys != .auto, "\(.foreignKeys)", "the server checks its foreign keys itself"),
+      (table.contract == .quarantine, "\(.contract, "quarantine")", "no record is kept there yet"),
+      (rejects.target == .table, "\(.rejects, "table")", "no table of rejects is made there yet"),
+      (output.changesPath != nil, "\(.changes)", "rows are not told one by one there yet"),
+      (output.dryRun == .diff, "\(.dryRun, "diff")", "rows are not told one by one there yet"),
+      (output.emitPath != nil, "\(.emitSQL)", "a batch goes up by COPY, which is no SQL of its own"),
+      (rules.nullKeys == .insert, "\(.nullKeys, "insert")", "a NULL in a key is a new row there each time"),
+      (delivery.rules.snapshot != nil, "a mirror", "only loads go there yet"),
+      (delivery.rules.rowState != nil, "a mirror", "only loads go there yet"),
+    ]
+    for entry in notHere where entry.isGiven {
+      throw UpsurgeError(
+        .usage, "\(saying: entry.option) does not apply to PostgreSQL: \(entry.reason)",
+        hint: "leave out \(saying: entry.option)")
+    }
+  }
+}

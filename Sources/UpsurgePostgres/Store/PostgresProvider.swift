@@ -1,0 +1,84 @@
+import CPostgres
+import Upsurge
+import UpsurgeInput
+import UpsurgeRecords
+import UpsurgeState
+
+/// Makes PostgreSQL a store of the program: `postgres://host/database` is a database from then on.
+public enum PostgresStores {
+  /// Adds the store; once is enough. libpq is loaded when a server is named, not before.
+  public static func register() { StoreRegistry.register(PostgresProvider()) }
+
+  /// The library that speaks to servers; loads it.
+  package static var library: InputLibraries.LoadedLibrary {
+    if let problem = upsurge_pq_load() { return .missing(String(cString: problem)) }
+    let number = Int(upsurge_pq_library_version())
+    return .there(version: "\(number / 10_000).\(number % 10_000)")
+  }
+}
+
+struct PostgresProvider: StoreProvider {
+  var name: String { "PostgreSQL" }
+  var prefixes: [String] { ["postgres://", "postgresql://"] }
+
+  func store(for job: LoadJob, _ cancellation: ReadCancellation) throws(UpsurgeError) -> any Store {
+    try PostgresStore(job, cancellation)
+  }
+
+  func runs(in database: String) throws(UpsurgeError) -> [RunRecord] {
+    let session = try ServerSession(database)
+    return try session.asking { (connection) throws(PostgresFailure) in
+      var records: [PostgresRuns.Row] = []
+      for runs in try PostgresRuns.found(connection) { records += try runs.all(connection) }
+      return records
+    }.map { (row) throws(UpsurgeError) in try RunRecord(row) }
+  }
+
+  func forget(_ run: Int64, in database: String) throws(UpsurgeError) -> Bool {
+    let session = try ServerSession(database)
+    let tables = try session.asking { (connection) throws(PostgresFailure) in
+      try PostgresRuns.found(connection)
+    }
+    for runs in tables {
+      let rows = try session.asking { (connection) throws(PostgresFailure) in try runs.all(connection) }
+      guard let row = rows.first(where: { $0.run == run }) else { continue }
+      let record = try RunRecord(row)
+      if let pid = record.livePID { throw RunKeeper.alreadyRunning(record, pid: pid) }
+      return try session.asking { (connection) throws(PostgresFailure) in
+        try runs.forget(run, owner: row.owner, connection)
+      }
+    }
+    return false
+  }
+}
+
+extension PostgresRuns {
+  /// The tables of runs of a database, one for each schema that has some.
+  static func found(_ connection: PostgresConnection) throws(PostgresFailure) -> [PostgresRuns] {
+    let sql = """
+      SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = $1 AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1
+      """
+    var found: [PostgresRuns] = []
+    for row in try connection.run(sql, [.text(name)]).rows {
+      let runs = PostgresRuns(schema: row.text(0) ?? "")
+      if try runs.isOurs(connection) { found.append(runs) }
+    }
+    return found
+  }
+}
+
+extension RunRecord {
+  /// - Throws: `database` for a row that no run has written.
+  init(_ row: PostgresRuns.Row) throws(UpsurgeError) {
+    let state = State(rawValue: row.state) ?? .done
+    self.init(
+      id: row.run, state: state, job: try RunText.job(row.job, table: row.table),
+      files: try RunText.files(row.files),
+      owner: row.owner, startedAt: row.startedAt, updatedAt: row.updatedAt,
+      position: try RunText.position(row.position),
+      progress: try RunText.progress(row.progress),
+      exitCode: row.exitCode.map { Int32(truncatingIfNeeded: $0) },
+      livePID: state == .running ? RunOwner.livePID(row.owner) : nil)
+  }
+}

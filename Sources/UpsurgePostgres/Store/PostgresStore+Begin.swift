@@ -1,0 +1,158 @@
+import Upsurge
+import UpsurgeRecords
+import UpsurgeState
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension PostgresStore {
+  /// Makes what must be before the first record, writes down that the run has begun, and says how its records are committed.
+  func transactions(
+    for table: inout TargetTable, _ input: LoadInput, _ beginning: Beginning, _ context: StoreContext
+  ) throws(UpsurgeError) -> RunTransactions {
+    let options = job.options
+    let isTrial = options.output.dryRun != nil
+    var preparations: [String] = []
+    if var making = table.making {
+      making.isKeyedFirst =
+        !making.key.isEmpty
+        && (options.tuning.makesKeyFirst || options.rules.tombstone != nil
+          || !beginning.files.canReadAgain(from: beginning.index))
+      table.making = making
+      if beginning.resumption == nil {
+        try checkMakers(of: making)
+        preparations.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
+      }
+    }
+    preparations += table.preparations
+    if !isTrial && !preparations.isEmpty && !options.transaction.isAtomic {
+      try prepare(preparations, for: &table)
+      preparations = []
+    }
+    let runs = runs(beside: table.name)
+    let settings = settings(for: table)
+    let newRun = newRun(input, table, context)
+    if isTrial || options.transaction.isAtomic {
+      if !isTrial { try makeRuns(runs) }
+      if beginning.resumption == nil { try forget(beginning.replaced, runs, isTrial: isTrial) }
+      return WholeTransaction(self, isTrial ? nil : runs, newRun, preparations: preparations, settings)
+    }
+    try makeRuns(runs)
+    try forget(beginning.replaced, runs, isTrial: false)
+    let (run, position) = try session.asking { (connection) throws(PostgresFailure) in
+      try write(beginning.resumption, newRun, runs, connection)
+    }
+    guard let run else {
+      throw UpsurgeError(
+        .guardRefused, "another process has taken up the run meanwhile",
+        hint: "upsurge runs \(place.quotedForShell) lists what has not ended")
+    }
+    return PartTransactions(
+      self, runs, run: run, owner: newRun.owner, position: position, making: table.making, settings,
+      session.cancellation)
+  }
+
+  /// Makes the run's row, or makes that of the earlier part this process's.
+  /// - Returns: its number and its place; nil where another process was faster.
+  private func write(
+    _ earlier: RunRecord?, _ newRun: PostgresRuns.NewRun, _ runs: PostgresRuns,
+    _ connection: PostgresConnection
+  ) throws(PostgresFailure) -> (Int64?, String) {
+    guard let earlier else { return (try runs.begin(newRun, connection), newRun.position) }
+    if earlier.owner != newRun.owner,
+      try !runs.takeOver(earlier.id, from: earlier.owner, to: newRun.owner, connection)
+    {
+      return (nil, "")
+    }
+    return (earlier.id, try runs.lock(earlier.id, connection)?.position ?? "")
+  }
+
+  private func newRun(_ input: LoadInput, _ table: TargetTable, _ context: StoreContext)
+    -> PostgresRuns.NewRun
+  {
+    var position = RunPosition()
+    position.madeTable = table.making != nil
+    return PostgresRuns.NewRun(
+      table: input.runJob.table, job: RunText.encode(input.runJob),
+      files: RunText.encode(input.beginning.files.all),
+      owner: context.owner.text, startedAt: Self.now, position: RunText.encode(position),
+      progress: RunText.encode(RunProgress()))
+  }
+
+  private func settings(for table: TargetTable) -> TransactionSettings {
+    let transaction = job.options.transaction
+    var settings = TransactionSettings()
+    settings.lockTimeout = Int(transaction.busyTimeout)
+    settings.isDurable = transaction.durability != .off
+    if let found = table.found {
+      let plan = RecordPlan(table, found: found)
+      let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
+      settings.needsSnapshot =
+        PathChoice(shape, capabilities).base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
+    }
+    return settings
+  }
+
+  private func makeRuns(_ runs: PostgresRuns) throws(UpsurgeError) {
+    let isOurs = try session.asking { (connection) throws(PostgresFailure) in
+      // Who may not make tables may use one that is there.
+      if try runs.isOurs(connection) { return true }
+      return try runs.make(connection)
+    }
+    if isOurs { return }
+    throw UpsurgeError(
+      .guardRefused,
+      "the schema \(runs.schema.escapedForTerminal) has a table \(PostgresRuns.name) that upsurge did not make",
+      hint: "give that table another name: runs are kept in one of this name")
+  }
+
+  /// Forgets runs that this one takes the place of, and those of ended processes that have committed nothing.
+  private func forget(_ replaced: [RunRecord], _ runs: PostgresRuns, isTrial: Bool) throws(UpsurgeError) {
+    if isTrial { return }
+    let rows = try session.asking { (connection) throws(PostgresFailure) in try runs.all(connection) }
+    var gone = replaced.map { (id: $0.id, owner: $0.owner) }
+    for row in rows where row.state == RunRecord.State.running.rawValue && row.table == job.table {
+      let record = try RunRecord(row)
+      if record.livePID == nil && record.progress.ledger.read == 0 { gone.append((row.run, row.owner)) }
+    }
+    for run in gone {
+      try session.asking { (connection) throws(PostgresFailure) in
+        _ = try runs.forget(run.id, owner: run.owner, connection)
+      }
+    }
+  }
+
+  /// - Throws: `guardRefused` where a process is making the same table.
+  private func checkMakers(of making: NewTable) throws(UpsurgeError) {
+    for run in try openRuns(of: job.table) where run.position.madeTable {
+      if let pid = run.livePID { throw RunKeeper.alreadyRunning(run, pid: pid) }
+    }
+  }
+
+  /// Makes what must be there before the records, in a transaction of its own.
+  private func prepare(_ statements: [String], for table: inout TargetTable) throws(UpsurgeError) {
+    do throws(PostgresFailure) {
+      let connection = try session.connected()
+      for sql in statements { try connection.run(sql) }
+    } catch {
+      guard error.sqlState == "23505" else { throw error.asError(on: session.target) }
+      throw UpsurgeError(
+        .usage,
+        "\(.createKey) cannot make the key: table \(table.name.shown.escapedForTerminal) has rows that share a value of "
+          + "(\(table.key.words.escapedForTerminal))",
+        hint: "remove the double rows first, or name columns that tell them apart")
+    }
+  }
+
+  private static var now: String {
+    var seconds = time(nil)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,181 @@
+import Upsurge
+import UpsurgeRecords
+import UpsurgeState
+
+/// The tables of one PostgreSQL database, for one load.
+final class PostgresStore: Store {
+  let job: LoadJob
+  let session: ServerSession
+  let capabilities: Capabilities
+  /// Where names without a schema are made.
+  private let defaultSchema: String
+  let name: TableName
+
+  /// Connects, and refuses what cannot be done there before anything is read.
+  init(_ job: LoadJob, _ cancellation: ReadCancellation) throws(UpsurgeError) {
+    self.job = job
+    session = try ServerSession(job.database, cancellation)
+    name = TableName(job.table)
+    try job.options.checkForPostgres()
+    capabilities = try session.capabilities()
+    defaultSchema = try session.asking { (connection) throws(PostgresFailure) in
+      try connection.run("SELECT current_schema()", []).first?.text(0) ?? "public"
+    }
+    let byteLimit = capabilities.nameByteLimit
+    for part in [name.schema, name.name].compactMap({ $0 }) where part.utf8.count > byteLimit {
+      throw UpsurgeError(
+        .usage,
+        "the name \(part.escapedForTerminal) has \(part.utf8.count) bytes, and the server cuts names after \(byteLimit)",
+        hint: "give the table a shorter name")
+    }
+  }
+
+  private var options: LoadOptions { job.options }
+
+  var place: String { session.target.shown }
+
+  // MARK: - Runs
+
+  /// The table of runs beside a table.
+  func runs(beside table: TableName) -> PostgresRuns { PostgresRuns(schema: table.schema ?? defaultSchema) }
+
+  func openRuns(of table: String) throws(UpsurgeError) -> [RunRecord] {
+    let wanted = try place(of: TableName(table))
+    let runs = runs(beside: wanted)
+    let rows = try session.asking { (connection) throws(PostgresFailure) in try runs.all(connection) }
+    var open: [RunRecord] = []
+    for row in rows where row.state != RunRecord.State.done.rawValue {
+      guard try place(of: TableName(row.table)) == wanted else { continue }
+      let record = try RunRecord(row)
+      // What has committed nothing leaves nothing to resume.
+      if record.livePID != nil || record.state == .complete || record.progress.ledger.read > 0 {
+        open.append(record)
+      }
+    }
+    return open
+  }
+
+  /// Where a table is, or would be made.
+  private func place(of table: TableName) throws(UpsurgeError) -> TableName {
+    if table.schema != nil { return table }
+    let found = try session.asking { (connection) throws(PostgresFailure) in
+      try connection.run(
+        "SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass(quote_ident($1))",
+        [.text(table.name)]
+      ).first?.text(0)
+    }
+    return TableName(schema: found ?? defaultSchema, name: table.name)
+  }
+
+  func hasLostRows(of run: RunRecord) throws(UpsurgeError) -> Bool {
+    let ledger = run.progress.ledger
+    let foundCount = ledger.inserted + ledger.updated + ledger.unchanged
+    guard foundCount > ledger.deleted else { return false }
+    let place = try place(of: TableName(run.job.table))
+    return try session.asking { (connection) throws(PostgresFailure) in
+      var names = [place.name]
+      if run.position.madeTable, run.state == .running {
+        names = [NewTable(schema: place.schema ?? "", name: place.name, columns: [], key: []).ownName]
+      }
+      for name in names {
+        guard let table = try PostgresTable.read(schema: place.schema, name: name, connection) else {
+          return true
+        }
+        guard table.kind == .table || table.kind == .partitioned else { return false }
+        let rows = try connection.run("SELECT EXISTS (SELECT FROM \(table.quotedName))", [])
+        return rows.first?.flag(0) != true
+      }
+      return false
+    }
+  }
+
+  /// The runs of this process's job that began and committed nothing go with the first one that does.
+  func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
+    try openRuns(of: job.table).last { $0.owner == owner.text }
+  }
+
+  func ending(of run: RunRecord) -> RunEnding? {
+    guard let place = try? place(of: TableName(run.job.table)) else { return nil }
+    return ending(of: run.id, owner: run.owner, runs: runs(beside: place))
+  }
+
+  /// What takes the mark of a run away, or makes it history.
+  func ending(of run: Int64, owner: String, runs: PostgresRuns) -> RunEnding {
+    RunEnding { [session, options] (exitCode) throws(UpsurgeError) in
+      try session.asking { (connection) throws(PostgresFailure) in
+        if options.transaction.keepsHistory {
+          try runs.end(run, owner: owner, exitCode: exitCode, connection)
+        } else {
+          try runs.forget(run, owner: owner, connection)
+        }
+      }
+    }
+  }
+
+  // MARK: - The table
+
+  func table(for input: LoadInput, options: LoadOptions) throws(UpsurgeError) -> TargetTable? {
+    let place = try place(of: name)
+    let wasMade = input.beginning.resumption?.position.madeTable ?? false
+    let found = try session.asking { (connection) throws(PostgresFailure) in
+      try PostgresTable.read(schema: place.schema, name: place.name, connection)
+    }
+    let preparation = TablePreparation(
+      place: place, source: input.beginning.source, isOnlySource: input.otherSources.isEmpty,
+      options: options, session: session)
+    if let found {
+      try check(found)
+      return try preparation.existing(found)
+    }
+    guard options.table.createsTable else {
+      throw UpsurgeError(
+        .guardRefused,
+        "there is no table \(place.shown.escapedForTerminal), and \(.create, "never") says not to make it",
+        hint: "leave out \(.create, "never"), or make the table first")
+    }
+    try options.checkMode(withoutTable: place.shown)
+    if wasMade, let own = try preparation.begun() { return own }
+    return try preparation.new(nameByteLimit: capabilities.nameByteLimit)
+  }
+
+  /// - Throws: `usage` for what no record can be stored in, or not in one transaction.
+  private func check(_ table: PostgresTable) throws(UpsurgeError) {
+    let shown = TableName(schema: table.schema, name: table.name).shown.escapedForTerminal
+    switch table.kind {
+    case .materializedView:
+      throw UpsurgeError(
+        .usage, "\(shown) is a materialized view, which only REFRESH fills",
+        hint: "load the tables that it is made of")
+    case .view where !table.triggers.contains(where: \.isInsteadOf):
+      throw UpsurgeError(
+        .usage, "\(shown) is a view without INSTEAD OF triggers; what is stored through it cannot be counted",
+        hint: "load the table that it shows")
+    case .foreign:
+      if !options.rules.key.isEmpty {
+        throw UpsurgeError(
+          .usage, "\(shown) is a table of another server, which has no key here",
+          hint: "load the table on its own server")
+      }
+    default: break
+    }
+    if table.hasForeignPartitions, !options.rules.key.isEmpty || table.primaryKey != nil {
+      throw UpsurgeError(
+        .usage, "\(shown) has partitions on other servers, whose commits are not one, and no key over them",
+        hint: "load each partition on its own server")
+    }
+  }
+
+  func setUp(_ table: inout TargetTable, for input: LoadInput) {}
+
+  func explain(_ table: TargetTable, for input: LoadInput) throws(UpsurgeError) -> String {
+    PostgresExplanation(table: table, job: job, capabilities: capabilities, server: place).text
+  }
+
+  func begin(
+    _ table: TargetTable, for input: LoadInput, from beginning: Beginning, _ context: StoreContext
+  ) throws(UpsurgeError) -> PostgresTransfer {
+    try PostgresTransfer(self, table, input, beginning, context)
+  }
+
+  func takeBack() {}
+}

@@ -1,0 +1,97 @@
+import Upsurge
+import UpsurgeRecords
+
+/// What becomes of records in a table that is there: their columns, their key and their rules, by PostgreSQL's words.
+struct RecordPlan {
+  let table: TargetTable
+  let found: PostgresTable
+  let key: PostgresIndex?
+
+  /// - Parameter found: the table as it is now.
+  init(_ table: TargetTable, found: PostgresTable) {
+    self.table = table
+    self.found = found
+    switch table.key {
+    case .none: key = nil
+    case .index(let index): key = found.uniqueIndexes.first { $0.name == index.name } ?? index
+    case .future(let columns):
+      key =
+        found.uniqueIndexes.first { index in index.columns.map { Set($0) } == Set(columns) }
+        ?? table.making?.futureKey(of: found)
+    }
+  }
+
+  /// The column that a slot of the records is for; nil where nothing is written of it.
+  func column(of target: ColumnTarget) -> PostgresColumn? {
+    guard let column = found.columnLike(target.name), column.isWritable else { return nil }
+    return column
+  }
+
+  /// What records are that have these columns.
+  func shape(of names: [String], isDelete: Bool = false) -> RecordShape {
+    let deletes = isDelete || table.mode == .delete
+    let names = deletes ? names.filter(isAskedByDeletes) : names
+    return RecordShape(found, key: key, columns: names, rules: rules(of: names, isDelete: deletes))
+  }
+
+  /// A delete is about its key, and the column that says whether it is too old.
+  private func isAskedByDeletes(_ name: String) -> Bool {
+    let newer = table.given.merge.newer?.column
+    return key?.parts.contains { $0.column == name || $0.column == nil && $0.definition.contains(name) }
+      ?? false
+      || newer.map { SQLName.isSame($0, name) } ?? false
+  }
+
+  // MARK: - Rules
+
+  private func rules(of names: [String], isDelete: Bool) -> OrderedRules {
+    var rules = OrderedRules(
+      table.mode == .insert ? .fail : table.mode == .ignore ? .ignore : .update,
+      changes: isDelete ? [:] : changes(of: names),
+      condition: condition(names, isDelete: isDelete))
+    rules.action = isDelete ? .delete : table.mode == .update ? .update : .store
+    return rules
+  }
+
+  private func changes(of names: [String]) -> [String: OrderedRules.Change] {
+    let merge = table.given.merge
+    var changes: [String: OrderedRules.Change] = [:]
+    for name in names {
+      let own = merge.columns.first { SQLName.isSame($0.key, name) }?.value
+      if let sql = Self.sql(own ?? merge.rule, name) { changes[name] = .expression(sql) }
+    }
+    return changes
+  }
+
+  /// The value that a column takes; nil for the record's own.
+  private static func sql(_ rule: MergeRule, _ name: String) -> String? {
+    let (row, record) = (name.quotedForPostgres, "excluded.\(name.quotedForPostgres)")
+    switch rule {
+    case .replace: return nil
+    case .coalesce: return "coalesce(\(record), \(row))"
+    case .keep: return "coalesce(\(row), \(record))"
+    case .min: return "least(\(row), \(record))"
+    case .max: return "greatest(\(row), \(record))"
+    case .sum: return "coalesce(\(row) + \(record), \(row), \(record))"
+    case .expression(let sql): return "(\(sql))"
+    }
+  }
+
+  private func condition(_ names: [String], isDelete: Bool) -> String? {
+    let merge = table.given.merge
+    var terms: [String] = []
+    if let newer = merge.newer, let column = found.columnLike(newer.column) {
+      let row = column.name.quotedForPostgres
+      if names.contains(column.name) {
+        let test = "excluded.\(row) \(newer.isStrict ? ">" : ">=") \(row)"
+        // NULL is older than anything, and as old as NULL.
+        let old = newer.isStrict ? "\(row) IS NULL AND excluded.\(row) IS NOT NULL" : "\(row) IS NULL"
+        terms.append("(\(test) OR \(old))")
+      } else {
+        terms.append(newer.isStrict ? "false" : "\(row) IS NULL")
+      }
+    }
+    if !isDelete, let condition = merge.condition { terms.append("(\(condition))") }
+    return terms.isEmpty ? nil : terms.joined(separator: " AND ")
+  }
+}

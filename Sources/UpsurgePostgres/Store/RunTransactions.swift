@@ -1,0 +1,213 @@
+import Upsurge
+import UpsurgeRecords
+import UpsurgeState
+
+/// Where a run stands after a transaction.
+struct RunState {
+  var position: RunPosition
+  var progress: RunProgress
+}
+
+/// The transactions of a run: one for each part, or one for all of it.
+class RunTransactions {
+  let store: PostgresStore
+  /// An error of ours that a failure stands for.
+  private(set) var refusal: UpsurgeError?
+
+  init(_ store: PostgresStore) { self.store = store }
+
+  /// Whether what is committed can be resumed.
+  var keepsRun: Bool { false }
+  /// Whether a transaction is open between two parts.
+  var isOpen: Bool { false }
+  /// Whether each part is committed by itself.
+  var commitsParts: Bool { false }
+  /// What is left to do when the ledger was seen.
+  var ending: RunEnding? { nil }
+
+  /// Stores a part of the run.
+  /// - Parameter body: stores it, and says where the run stands then. It may be called again, when nothing of its call before stands.
+  func store(
+    _ body: (PostgresConnection) throws(PostgresFailure) -> RunState
+  ) throws(UpsurgeError) { preconditionFailure("each kind has its own") }
+
+  /// Commits all that is left, and marks the run complete unless it was interrupted.
+  /// - Parameter finishTable: gives a new table its key and its name.
+  func finish(
+    isInterrupted: Bool, _ state: RunState,
+    _ finishTable: (PostgresConnection) throws(PostgresFailure) -> NewTableWriter.Ending
+  ) throws(UpsurgeError) -> NewTableWriter.Ending { preconditionFailure("each kind has its own") }
+
+  /// Forgets what is not committed.
+  func rollback() {}
+
+  /// The failure that stands for an error of ours.
+  func refuse(_ error: UpsurgeError) -> PostgresFailure {
+    refusal = error
+    return PostgresFailure(.other, error.message)
+  }
+
+  /// Calls what talks to the server, with its failures as errors of the engine.
+  func translating<Result>(_ body: () throws(PostgresFailure) -> Result) throws(UpsurgeError) -> Result {
+    refusal = nil
+    do throws(PostgresFailure) {
+      return try body()
+    } catch {
+      throw refusal ?? error.asError(on: store.session.target)
+    }
+  }
+}
+
+/// A transaction for each part, which commits the place in the input with the records.
+final class PartTransactions: RunTransactions {
+  private let fenced: FencedTransactions
+  private let runs: PostgresRuns
+  private let run: Int64
+  private let owner: String
+  /// The table that is made under a name of the engine's own; nil where the table is there.
+  private let making: NewTable?
+  private var position: String
+
+  /// - Parameters:
+  ///   - run: its number in the table of runs, which says that it is this process's.
+  ///   - position: where it stands there.
+  init(
+    _ store: PostgresStore, _ runs: PostgresRuns, run: Int64, owner: String, position: String,
+    making: NewTable?,
+    _ settings: TransactionSettings, _ cancellation: ReadCancellation?
+  ) {
+    (self.runs, self.run, self.owner, self.position, self.making) = (runs, run, owner, position, making)
+    var patience = FencedTransactions.Patience()
+    patience.busySeconds = Double(store.job.options.transaction.busyTimeout) / 1_000
+    fenced = FencedTransactions(
+      to: store.session.target, runs: runs, run: run, owner: owner, settings: settings, patience: patience,
+      cancellation: cancellation)
+    super.init(store)
+  }
+
+  override var keepsRun: Bool { true }
+  override var commitsParts: Bool { true }
+  override var ending: RunEnding? { store.ending(of: run, owner: owner, runs: runs) }
+
+  override func store(
+    _ body: (PostgresConnection) throws(PostgresFailure) -> RunState
+  ) throws(UpsurgeError) {
+    position = try translating { () throws(PostgresFailure) in
+      try fenced.perform(position) { (connection) throws(PostgresFailure) in
+        let standing = standing(try body(connection))
+        return (standing.position, standing)
+      }
+    }
+  }
+
+  override func finish(
+    isInterrupted: Bool, _ state: RunState,
+    _ finishTable: (PostgresConnection) throws(PostgresFailure) -> NewTableWriter.Ending
+  ) throws(UpsurgeError) -> NewTableWriter.Ending {
+    // What is committed stands, and its place with it.
+    if isInterrupted { return .complete }
+    var ending = NewTableWriter.Ending.complete
+    do throws(UpsurgeError) {
+      try translating { () throws(PostgresFailure) in
+        try fenced.perform(position, isLast: true) { (connection) throws(PostgresFailure) in
+          ending = try finishTable(connection)
+          if ending == .keyComesTwice { throw refuse(UpsurgeError(.database, "a key comes twice")) }
+          return ((), standing(state))
+        }
+      }
+    } catch {
+      guard ending == .keyComesTwice else { throw error }
+      try forgetAll()
+    }
+    return ending
+  }
+
+  /// Nothing of the run is left, for it begins again.
+  private func forgetAll() throws(UpsurgeError) {
+    try store.session.asking { (connection) throws(PostgresFailure) in
+      try connection.run("BEGIN")
+      try runs.forget(run, owner: owner, connection)
+      if let making { try connection.run("DROP TABLE IF EXISTS \(making.ownQuotedName)") }
+      _ = try connection.commit()
+    }
+  }
+
+  private func standing(_ state: RunState) -> PostgresRuns.Standing {
+    PostgresRuns.Standing(
+      owner: owner, position: RunText.encode(state.position), progress: RunText.encode(state.progress))
+  }
+}
+
+/// One transaction for all of the run: committed at its end, or rolled back as a trial is.
+final class WholeTransaction: RunTransactions {
+  private let runs: PostgresRuns?
+  private let newRun: PostgresRuns.NewRun
+  private let settings: TransactionSettings
+  /// What is made before the first record.
+  private let preparations: [String]
+  private var connection: PostgresConnection?
+  private var run: Int64?
+  private var isComplete = false
+
+  /// - Parameter runs: where the run is written down with its rows; nil for a trial.
+  init(
+    _ store: PostgresStore, _ runs: PostgresRuns?, _ newRun: PostgresRuns.NewRun, preparations: [String],
+    _ settings: TransactionSettings
+  ) {
+    (self.runs, self.newRun, self.preparations, self.settings) = (runs, newRun, preparations, settings)
+    super.init(store)
+  }
+
+  override var isOpen: Bool { connection != nil }
+
+  override var ending: RunEnding? {
+    guard let run, let runs, isComplete else { return nil }
+    return store.ending(of: run, owner: newRun.owner, runs: runs)
+  }
+
+  override func store(
+    _ body: (PostgresConnection) throws(PostgresFailure) -> RunState
+  ) throws(UpsurgeError) {
+    try translating { () throws(PostgresFailure) in _ = try body(try opened()) }
+  }
+
+  private func opened() throws(PostgresFailure) -> PostgresConnection {
+    if let connection { return connection }
+    let made = try store.session.connected()
+    try made.run(settings.beginSQL)
+    connection = made
+    for sql in preparations { try made.run(sql) }
+    if let runs { run = try runs.begin(newRun, made) }
+    return made
+  }
+
+  override func finish(
+    isInterrupted: Bool, _ state: RunState,
+    _ finishTable: (PostgresConnection) throws(PostgresFailure) -> NewTableWriter.Ending
+  ) throws(UpsurgeError) -> NewTableWriter.Ending {
+    let ending = try translating { () throws(PostgresFailure) in
+      let connection = try opened()
+      let ending = try finishTable(connection)
+      guard ending == .complete, let runs, let run else {
+        connection.rollback()
+        return ending
+      }
+      let standing = PostgresRuns.Standing(
+        owner: newRun.owner, position: RunText.encode(state.position),
+        progress: RunText.encode(state.progress))
+      _ = try runs.advance(run, to: standing, isComplete: true, connection)
+      if try !connection.commit() {
+        throw PostgresFailure(.other, "the server has rolled the transaction back")
+      }
+      isComplete = true
+      return ending
+    }
+    connection = nil
+    return ending
+  }
+
+  override func rollback() {
+    connection?.rollback()
+    connection = nil
+  }
+}

@@ -1,0 +1,66 @@
+import UpsurgeRecords
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The connection of a run to a server, made when it is needed, and what the server can do.
+final class ServerSession {
+  let target: PostgresTarget
+  let cancellation: ReadCancellation?
+  private var connection: PostgresConnection?
+  private var known: Capabilities?
+
+  /// - Throws: `usage` for what is no URL of PostgreSQL.
+  init(_ database: String, _ cancellation: ReadCancellation? = nil) throws(UpsurgeError) {
+    guard let target = PostgresTarget(database) else {
+      throw UpsurgeError(.usage, "the database is not a URL of PostgreSQL: postgres://USER@HOST/DATABASE")
+    }
+    self.target = target
+    self.cancellation = cancellation
+  }
+
+  /// Calls what asks the server something, with its failures as errors of the engine. It may be called again, where the
+  /// connection has broken.
+  func asking<Result>(
+    _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+  ) throws(UpsurgeError) -> Result {
+    var tries = 1
+    while true {
+      do throws(PostgresFailure) {
+        return try body(try connected())
+      } catch {
+        // A server that restarts comes back.
+        guard error.kind == .connectionLost, tries < Self.mostTries, cancellation?.isRequested != true else {
+          throw error.asError(on: target)
+        }
+        tries += 1
+        usleep(200_000)
+      }
+    }
+  }
+
+  private static let mostTries = 4
+
+  /// The connection; a new one where the last one has broken.
+  func connected() throws(PostgresFailure) -> PostgresConnection {
+    if let connection, connection.isOpen { return connection }
+    let made = try PostgresConnection(to: target, cancellation: cancellation)
+    connection = made
+    return made
+  }
+
+  /// What the server can do; asked once.
+  /// - Throws: `usage` where no load can go there.
+  func capabilities() throws(UpsurgeError) -> Capabilities {
+    if let known { return known }
+    let found = try asking { (connection) throws(PostgresFailure) in try Capabilities(of: connection) }
+    if let refusal = found.refusal {
+      throw UpsurgeError(.usage, "\(target.shown): \(refusal)")
+    }
+    known = found
+    return found
+  }
+}

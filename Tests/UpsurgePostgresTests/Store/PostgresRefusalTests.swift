@@ -1,0 +1,96 @@
+import PostgresSupport
+import TestSupport
+import Testing
+import Upsurge
+import UpsurgeRecords
+
+@testable import UpsurgePostgres
+
+/// What cannot be is said by its name, before anything is read or made.
+@Suite("Refusals of PostgreSQL", .enabled(if: PostgresServer.isPresent, Comment(rawValue: PostgresServer.skipNote)))
+struct PostgresRefusalTests {
+  let scratch = Scratch()
+  let server: PostgresServer
+  let url: String
+
+  init() throws {
+    PostgresStores.register()
+    server = try PostgresServer.shared()
+    url = try server.freshDatabase()
+  }
+
+  private func load(_ text: String = "id,n\n1,1\n", to database: String? = nil, _ change: (inout LoadOptions) -> Void = { _ in }) -> RunSummary {
+    var options = LoadOptions()
+    change(&options)
+    return LoadJob(database: database ?? url, table: "t", sources: [scratch.write(text, to: "feed.csv")], options: options).run()
+  }
+
+  @Test("Options that do not apply are refused by name, and nothing is made")
+  func options() throws {
+    let changes: [(String, (inout LoadOptions) -> Void)] = [
+      ("--strict", { $0.table.isStrict = true }), ("--init", { $0.table.initSQL = "SELECT 1" }),
+      ("--changes", { $0.output.changesPath = "x" }), ("--dry-run", { $0.output.dryRun = .diff }),
+      ("--emit-sql", { $0.output.emitPath = "x" }), ("--rejects table", { $0.rejects.target = .table }),
+      ("--contract quarantine", { $0.table.contract = .quarantine }), ("--triggers", { $0.table.triggers = .guarded }),
+    ]
+    for (name, change) in changes {
+      let summary = load("id,n\n1,1\n", change)
+      #expect(summary.error?.code == .usage && summary.error?.message.hasPrefix(name) == true, "\(name): \(summary.error?.message ?? "nothing")")
+      #expect(summary.exitCode == 64)
+    }
+    #expect(try server.rows("SELECT count(*) AS n FROM pg_class WHERE relname IN ('t', 'upsurge_runs')", in: url) == ["0"])
+  }
+
+  @Test("A server that cannot be reached is 75, one that refuses is 66, and no password is shown")
+  func connections() throws {
+    let nobody = load(to: "postgres://u:secret-word@127.0.0.1:1/db")
+    #expect(nobody.exitCode == 75 && nobody.error?.description.contains("secret-word") == false)
+    let wrong = load(to: "postgres://upsurge:secret-word@127.0.0.1:\(server.port)/postgres")
+    #expect(wrong.exitCode == 66 && wrong.error?.description.contains("secret-word") == false)
+    let missing = load(to: server.socketURL(database: "no_such_database"))
+    #expect(missing.exitCode == 66 && missing.error?.message.contains("no_such_database") == true)
+    #expect(!nobody.database.contains("secret-word") && !wrong.database.contains("secret-word"))
+  }
+
+  @Test("A key that is not there names those that are")
+  func keys() throws {
+    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n bigint, UNIQUE (n) DEFERRABLE)", in: url)
+    let summary = load { $0.rules.key = ["n", "id"] }
+    #expect(summary.error?.code == .usage && summary.error?.hint?.contains("(id)") == true)
+    let deferrable = load { $0.rules.key = ["n"] }
+    #expect(deferrable.error?.message.contains("DEFERRABLE") == true)
+    let made = load("id,n\n1,1\n2,2\n") {
+      $0.rules.key = ["id", "n"]
+      $0.indexes.createsKey = true
+    }
+    #expect(made.error == nil && made.ledger.inserted == 2)
+    let again = load("id,n\n1,1\n2,2\n") { $0.rules.key = ["id", "n"] }
+    #expect(again.ledger.unchanged == 2)
+  }
+
+  @Test("Tables that take no records are refused with what to do")
+  func tables() throws {
+    try server.psql("CREATE TABLE base (id bigint, n bigint); CREATE MATERIALIZED VIEW t AS SELECT * FROM base", in: url)
+    #expect(load().error?.message.contains("materialized view") == true)
+    try server.psql("DROP MATERIALIZED VIEW t; CREATE VIEW t AS SELECT * FROM base", in: url)
+    #expect(load().error?.message.contains("INSTEAD OF") == true)
+    try server.psql("DROP VIEW t; CREATE TABLE t (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n bigint)", in: url)
+    #expect(load().error?.message.contains("GENERATED ALWAYS") == true)
+    let without = load { $0.table.columns = ["n"] }
+    #expect(without.error == nil && without.ledger.inserted == 1)
+  }
+
+  @Test("A table of runs that is someone else's is left alone")
+  func foreignRuns() throws {
+    try server.psql("CREATE TABLE upsurge_runs (a int)", in: url)
+    let summary = load()
+    #expect(summary.error?.code == .guardRefused && summary.exitCode == 4)
+    #expect(try server.rows("SELECT to_regclass('t') IS NULL AS n", in: url) == ["true"])
+  }
+
+  @Test("What takes a file of SQLite says that it takes no server")
+  func files() throws {
+    let error = #expect(throws: UpsurgeError.self) { _ = try Connection(path: url, createIfMissing: true) }
+    #expect(error?.code == .usage && error?.message.contains("PostgreSQL server") == true)
+  }
+}
