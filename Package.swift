@@ -69,7 +69,10 @@ let package = Package(
       ]),
     // PostgreSQL as a store and as a source; libpq is loaded when a server is named.
     .target(
-      name: "UpsurgePostgres", dependencies: ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"]),
+      name: "UpsurgePostgres",
+      dependencies: [
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgeRecords",
+      ]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",
