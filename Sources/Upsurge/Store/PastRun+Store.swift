@@ -1,3 +1,4 @@
+/// The runs of any store's database.
 extension PastRun {
   /// The runs that a database knows of, the oldest first; changes nothing.
   /// - Throws: `unreadableInput` where there is no database, or it cannot be read.
