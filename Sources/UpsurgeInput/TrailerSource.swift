@@ -64,7 +64,7 @@ extension TrailerPattern {
       position: Position(file: name, byte: offset + UInt64(start)),
       snippet: line.isEmpty ? nil : String(decoding: line.prefix(120), as: UTF8.self).escapedForTerminal,
       hint:
-        "deliver it again; or correct trailer in the guards, where * is any text and {count} the number of records"
+        "deliver it again; or correct \(.trailer), where * is any text and {count} the number of records"
     )
   }
 }

@@ -125,7 +125,7 @@ import Upsurge
     deliver(101...300)
     for _ in 0..<2 {
       let hint = job.run().tables[0].failure?.hint ?? ""
-      #expect(hint.hasPrefix("look at the delivery; max-delete: 10 in the guards lets them go; "), "\(hint)")
+      #expect(hint.hasPrefix("look at the delivery; --max-delete 10 lets them go; "), "\(hint)")
     }
     // Another guard that does not let it through is no waiver.
     job.tables[0].guards.maximumDeletes = .percent(20)

@@ -2,12 +2,24 @@ import UpsurgeInput
 
 extension FeedRules {
   /// The refusal of a delivery whose fields are not those of the feed.
-  /// - Parameter isStream: whether it can be read only once.
-  func refusal(of gone: [String], in table: String, isStream: Bool = false) -> UpsurgeError {
+  /// - Parameters:
+  ///   - options: those of the load, whose key no record can do without.
+  ///   - isStream: whether it can be read only once.
+  func refusal(
+    of gone: [String], in table: String, options: LoadOptions, isStream: Bool = false
+  ) -> UpsurgeError {
     let (list, isOne) = (Self.list(gone), gone.count == 1)
     let what =
       "the feed of table \(table.escapedForTerminal) lacks \(isOne ? "a column" : "columns") that its last accepted delivery had: "
       + list
+    let lost = gone.map { Self.column(of: $0, options: options) }.first { column in
+      options.rules.key.contains { SQLName.isSame($0, column) }
+    }
+    if let lost {
+      return UpsurgeError(
+        .guardRefused, "\(what); no record has a row without it",
+        hint: "deliver it again; where it has another name now, \(.rename, "NEW=\(lost)".quotedForShell) with \(.acceptChange)")
+    }
     if isStream {
       return UpsurgeError(
         .guardRefused,

@@ -9,7 +9,7 @@ extension LoadRun {
     let isOnly = summary.withLock { $0.sources.count == 1 }
     let gone = delivered.add(source, index: index, isOnly: isOnly)
     if gone.isEmpty { return }
-    if delivered.rules.policy == .refuse { throw delivered.rules.refusal(of: gone, in: job.table) }
+    if delivered.rules.policy == .refuse { throw delivered.rules.refusal(of: gone, in: job.table, options: job.options) }
     note(delivered.rules.note(on: gone, in: job.table))
     delivered.noteGone(gone)
   }

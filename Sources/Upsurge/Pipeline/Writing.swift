@@ -190,11 +190,11 @@ final class Writing<Transfer: StoreTransfer> {
     case .accept, .keep: note(rules.note(on: gone, in: table))
     case .refuse:
       if isResumed { delivered.ask(for: .all) }
-      throw rules.refusal(of: gone, in: table)
+      throw rules.refusal(of: gone, in: table, options: options)
     case .null:
       let columns = gone.map { FeedRules.column(of: $0, options: options) }
       delivered.ask(for: isResumed ? .all : .nulling(columns))
-      throw rules.refusal(of: gone, in: table, isStream: true)
+      throw rules.refusal(of: gone, in: table, options: options, isStream: true)
     }
   }
 

@@ -107,7 +107,7 @@ extension UpsurgeError {
       .badInput,
       "\(SourceName.shown(name)) ends at byte \(offset) without a line end: its last record may be cut",
       position: Position(file: name, byte: offset),
-      hint: "deliver it again; line-end: any in the guards takes feeds whose last line never ends")
+      hint: "deliver it again; \(.lineEnd, "any") takes feeds whose last line never ends")
   }
 
   /// A file that does not fit what an interrupted run has noted of it.

@@ -12,6 +12,11 @@ package enum JobWording {
   /// Keys that are true or false.
   package static let flags: Set<Term> = [.noHeader, .createKey, .anyKey, .strict, .inputOrder, .rowState, .allowEmpty]
 
+  /// Keys of `guards`.
+  private static let guards: Set<Term> = [
+    .maxDelete, .minRows, .minRatio, .allowEmpty, .expectCount, .suspicious, .lineEnd, .trailer,
+  ]
+
   /// Options that are said as they are typed: those of `upsurge mirror` itself, and what only other commands take.
   package static let typed: Set<Term> = [
     .acceptChange, .acceptDelivery, .dryRun, .verify, .summary, .explainTime, .explain, .resume, .history, .forget, .emitSQL,
@@ -27,8 +32,9 @@ package enum JobWording {
     let name = term.rawValue
     if let phrase = phrases[term] { return phrase }
     if typed.contains(term) { return Wording.option(term, value) }
-    if flags.contains(term), value == nil { return "\(name): true" }
-    return value.map { "\(name): \(Self.value($0))" } ?? name
+    let place = guards.contains(term) ? " in the guards" : ""
+    if flags.contains(term), value == nil { return "\(name): true\(place)" }
+    return (value.map { "\(name): \(Self.value($0))" } ?? name) + place
   }
 
   /// `A,B` is `[A, B]`, and `OLD=NEW` is `{OLD: NEW}`.

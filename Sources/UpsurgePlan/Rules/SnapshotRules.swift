@@ -96,7 +96,7 @@ extension SnapshotRules {
     if count == 0 {
       if guards.allowsEmpty { return nil }
       return refusal(
-        "the delivery has no record", hint: "\(saying: Wording("allow-empty: true in the guards", call: "SweepGuards.allowsEmpty")), if that is the whole truth")
+        "the delivery has no record", hint: "\(saying: Wording("\(.allowEmpty)", call: "SweepGuards.allowsEmpty")), if that is the whole truth")
     }
     if count < guards.leastRows {
       return refusal(
@@ -141,7 +141,7 @@ extension SnapshotRules {
 
   private func deletesHint(_ count: UInt64) -> Wording {
     Wording(
-      "look at the delivery; max-delete: \(count) in the guards lets them go",
+      "look at the delivery; \(.maxDelete, count) lets them go",
       call: "look at the delivery; a count of \(count) as SweepGuards.maximumDeletes lets them go")
   }
 

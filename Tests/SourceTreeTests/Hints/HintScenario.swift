@@ -148,15 +148,22 @@ final class HintWalk {
 enum HintText {
   /// Whether a message holds a hint: its parts between the places that are put in, in their order.
   static func isIn(_ text: String, _ hint: String) -> Bool {
-    // A mirror says options as its job file does.
-    let hint = hint.replacing("--columns-gone keep", with: "columns-gone: keep")
-      .replacing("--columns-gone null", with: "columns-gone: null")
-    var rest = text.replacing("--columns-gone ", with: "columns-gone: ")[...]
-    for part in hint.split(separator: "…") {
+    var rest = asJob(text)[...]
+    for part in asJob(hint).split(separator: "…") {
       guard let range = rest.range(of: part) else { return false }
       rest = rest[range.upperBound...]
     }
     return true
+  }
+
+  /// A mirror says options as its job file does.
+  private static func asJob(_ text: String) -> String {
+    let words = [
+      ("--columns-gone ", "columns-gone: "), ("--max-delete ", "max-delete: "), ("--rename ", "rename: "),
+      ("--allow-empty", "allow-empty: true in the guards"), ("--line-end any", "line-end: any in the guards"),
+      ("--trailer", "trailer in the guards"),
+    ]
+    return words.reduce(text) { $0.replacing($1.0, with: $1.1) }
   }
 }
 

@@ -84,15 +84,24 @@ extension HintTable {
       files: ["f.csv": "id\n1\n2\n3\n"], steps: [job("key: [id]\ncolumns-gone: keep"), .again, .again],
       rows: ["1|'x'", "2|'y'", "3|NULL"]),
     mirror(
+      "the key goes", ["deliver it again; where it has another name now, --rename … with --accept-change"],
+      files: ["f.csv": "ident,a\n1,z\n2,y\n"], steps: [job("key: [id]\nrename: {ident: id}"), .give(["--accept-change"])],
+      rows: ["1|'z'", "2|'y'"]),
+    HintScenario(
+      name: "mirror: too many rows would go, without a job file", hints: ["look at the delivery; --max-delete … lets them go"],
+      files: ["f.csv": feed], prepare: "upsurge mirror d.db --table t --source f.csv --key id --sweep hard 2>/dev/null; printf 'id,a\\n1,x\\n' > f.csv",
+      first: ["mirror", "d.db", "--table", "t", "--source", "f.csv", "--key", "id", "--sweep", "hard"], firstExit: 4,
+      steps: [.add("--max-delete [0-9]+")], rows: ["1|'x'"]),
+    mirror(
       "it is written in another way", ["give … to say how it is to be read; --accept-change goes on with it as it looks now"],
       files: ["f.csv": "id;a\n1;x\n2;z\n"], steps: [.add("--accept-change"), .leaveOut(["--accept-change"]), .again],
       rows: ["1|'x'", "2|'z'"]),
     mirror(
-      "the delivery is empty", ["allow-empty: true in the guards, if that is the whole truth"], "key: [id]\nsweep: hard",
+      "the delivery is empty", ["--allow-empty, if that is the whole truth"], "key: [id]\nsweep: hard",
       files: ["f.csv": "id,a\n"], steps: [job("key: [id]\nsweep: hard\nguards: {allow-empty: true, max-delete: 100%}"), .again],
       rows: []),
     mirror(
-      "too many rows would go", ["look at the delivery; max-delete: … in the guards lets them go"], "key: [id]\nsweep: hard",
+      "too many rows would go", ["look at the delivery; --max-delete … lets them go"], "key: [id]\nsweep: hard",
       files: ["f.csv": "id,a\n1,x\n"], steps: [job("key: [id]\nsweep: hard\nguards: {max-delete: 1}"), .again], rows: ["1|'x'"]),
     mirror(
       "one delivery is let through", ["--accept-delivery … lets this one delivery through"], "key: [id]\nsweep: hard",
@@ -114,11 +123,11 @@ extension HintTable {
       "records that cannot be read", ["correct the delivery and run the job again"], "key: [id]\nsweep: hard\non-error: reject",
       files: ["f.csv": "id,a\n1,z\n2\n"], steps: [.write("f.csv", "id,a\n1,z\n2,w\n"), .again], rows: ["1|'z'", "2|'w'"]),
     mirror(
-      "a last line without an end", ["deliver it again; line-end: any in the guards takes feeds whose last line never ends"],
+      "a last line without an end", ["deliver it again; --line-end any takes feeds whose last line never ends"],
       files: ["f.csv": "id,a\n1,z\n2,w"], exit: nil, steps: [job("key: [id]\nguards: {line-end: any}"), .again], rows: ["1|'z'", "2|'w'"]),
     mirror(
       "a trailer that is another",
-      ["deliver it again; or correct trailer in the guards, where * is any text and {count} the number of records"],
+      ["deliver it again; or correct --trailer, where * is any text and {count} the number of records"],
       "key: [id]\nguards: {trailer: 'END {count}'}", before: nil, files: ["f.csv": "id,a\n1,z\n2,w\nTRL 2\n"], exit: nil,
       steps: [job("key: [id]\nguards: {trailer: 'TRL {count}'}"), .again], rows: ["1|'z'", "2|'w'"]),
     mirror(
