@@ -41,7 +41,7 @@ struct PostgresHintTests {
   func doubleRows() throws {
     try server.psql("CREATE TABLE t (a bigint, b text); INSERT INTO t VALUES (1, 'x'), (1, 'y')", in: url)
     let create: (inout LoadOptions) -> Void = { ($0.rules.key, $0.indexes.createsKey) = (["a"], true) }
-    #expect(load("a,b\n1,z\n", create).error?.hint == "remove the double rows first, or name columns that distinguish them")
+    #expect(load("a,b\n1,z\n", create).error?.hint == "remove the double rows first, or name columns that tell them apart")
     try server.psql("DELETE FROM t WHERE b = 'x'", in: url)
     #expect(load("a,b\n1,z\n", create).ledger.updated == 1)
   }
