@@ -46,8 +46,7 @@ let package = Package(
     .target(name: "UpsurgeInput", dependencies: ["CCurl", "CIconv", "CZlib", "CZstd", "UpsurgeRecords"]),
     .target(name: "UpsurgeSQLite", dependencies: ["CSQLite", "UpsurgeRecords"]),
     .target(name: "UpsurgePlan", dependencies: ["CScan", "CSQLite", "UpsurgeSQLite", "UpsurgeRecords"]),
-    .target(
-      name: "UpsurgeState", dependencies: ["CSQLite", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
+    .target(name: "UpsurgeState", dependencies: ["CSQLite", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
     .target(
       name: "UpsurgeStorage",
       dependencies: ["CScan", "CSQLite", "UpsurgeState", "UpsurgePlan", "UpsurgeSQLite", "UpsurgeRecords"]),
@@ -69,7 +68,10 @@ let package = Package(
       ]),
     // PostgreSQL as a store and as a source; libpq is loaded when a server is named.
     .target(
-      name: "UpsurgePostgres", dependencies: ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"]),
+      name: "UpsurgePostgres",
+      dependencies: [
+        "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeStorage", "UpsurgeState", "UpsurgeRecords",
+      ]),
     // What `upsurge bench` measures; the library goes without.
     .target(
       name: "UpsurgeBench",

@@ -93,14 +93,18 @@ struct OrderedScenario: CustomStringConvertible {
     let isOther = "\(compared(changed.map { "t.\($0)" })) IS DISTINCT FROM \(compared(new))"
     let exists = try connection.texts("SELECT (\(isOther)), (\(condition)) IS TRUE FROM t, \(excluded) WHERE \(match)")
     if let row = exists.first {
-      if row[1] == "f" { return \.kept }
       // Texts may differ where values are equal: the UPDATE says it.
       let sets = zip(changed, new).map { "\($0) = \($1)" }.joined(separator: ", ")
       let equal = zip(changed, new).map { name, new in
         columns.first { $0.name == name }!.type.hasPrefix("json") && name != "jb" || name == "pt"
           ? "(t.\(name)::text IS DISTINCT FROM (\(new))::text)" : "(t.\(name) IS DISTINCT FROM \(new))"
       }
-      let count = try connection.run("UPDATE t SET \(sets) FROM \(excluded) WHERE \(match) AND (\(equal.joined(separator: " OR ")))")
+      let isDifferent = equal.joined(separator: " OR ")
+      if row[1] == "f" {
+        let different = try connection.texts("SELECT FROM t, \(excluded) WHERE \(match) AND (\(isDifferent))")
+        return different.isEmpty ? \.unchanged : \.kept
+      }
+      let count = try connection.run("UPDATE t SET \(sets) FROM \(excluded) WHERE \(match) AND (\(isDifferent))")
       return count.last?.affectedCount == 1 ? \.updated : \.unchanged
     }
     let count = try connection.run("INSERT INTO t (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE SELECT * FROM \(excluded)").last?.affectedCount

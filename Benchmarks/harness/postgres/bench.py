@@ -75,10 +75,10 @@ class Bench:
 
     def compare(self, scenario, rounds):
         """Runs all contenders of a scenario in turn: their runs by name. The first round is that after which tables are
-        compared; it counts in a trial only, which has no other and has the slow ones in two scenarios."""
+        compared; it counts in a trial only, which has no other, and peers in two scenarios."""
         expected, ledger = self.expected(scenario)
         contenders = [one for one in self.contenders if scenario.operation in one.operations
-                      and not (self.is_trial and one.is_slow and not scenario.names_slow)]
+                      and not (self.is_trial and one.is_peer and not scenario.has_peers)]
         runs = {one.name: [] for one in contenders}
         for number in range(1 if self.is_trial else 0, rounds + 1):
             print(f"{scenario.title}: {f'round {number} of {rounds}' if number else 'warming up'}", file=sys.stderr)

@@ -10,8 +10,8 @@ from . import data
 class Contender:
     """One program. What it has not is None: a command for an operation, a table of its own."""
 
-    is_floor = False
     is_slow = False  # runs in about half of the rounds
+    is_peer = True  # where only the script is tried, it runs in two scenarios
     operations = ("insert", "upsert")
     table = "narrow"
     new_table = f"CREATE TABLE narrow ({data.KEYED})"  # before an insert; "" where it makes it
@@ -36,7 +36,7 @@ class UnloggedFloor(Contender):
     """COPY in the binary format into an unlogged table without an index: what PostgreSQL costs when nothing else does."""
 
     name = "unlogged floor"
-    is_floor = True
+    is_peer = False
     operations = ("insert",)
     new_table = f"CREATE UNLOGGED TABLE narrow ({data.DEFINITION})"
 
@@ -55,6 +55,7 @@ class Upsurge(Contender):
     """`upsurge load`, by the path that it chooses. It makes the new table."""
 
     name = "upsurge"
+    is_peer = False
     new_table = ""
     options = ()
 
@@ -75,6 +76,7 @@ class Psql(Contender):
     """psql: \\copy into the table; an upsert by a temporary table and ON CONFLICT DO UPDATE, as people do."""
 
     name = "psql"
+    is_peer = False  # the bars compare with it everywhere
 
     def command(self, operation, database, path):
         table = "narrow" if operation == "insert" else "staging"

@@ -8,13 +8,13 @@ class Scenario:
     title: str
     operation: str  # insert: into a new table; upsert: by key onto the table that the first delivery made
     delivery: str  # of data.Deliveries
-    names_slow: bool = False  # where slow contenders are tried too when only the script is tried
+    has_peers: bool = False  # even where only the script is tried
 
 
 EVERY = {
-    "new": Scenario("a new table with its key", "insert", "first", names_slow=True),
+    "new": Scenario("a new table with its key", "insert", "first", has_peers=True),
     "new-shuffled": Scenario("a new table with its key, keys shuffled", "insert", "first, shuffled"),
-    "same": Scenario("the same rows again", "upsert", "first", names_slow=True),
+    "same": Scenario("the same rows again", "upsert", "first", has_peers=True),
     "one": Scenario("1 % of the rows changed", "upsert", "1 % changed"),
     "all": Scenario("all rows changed", "upsert", "all changed"),
     "one-shuffled": Scenario("1 % of the rows changed, keys shuffled", "upsert", "1 % changed, shuffled"),

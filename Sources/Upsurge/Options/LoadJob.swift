@@ -1,11 +1,5 @@
 import UpsurgeState
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// One load of records into one table: what `upsurge load` does.
 ///
 ///     var options = LoadOptions()
@@ -41,17 +35,6 @@ public struct LoadJob: Sendable {
 
   /// The database as it may be shown and stored: the URL of a server without its password.
   package var shownDatabase: String { SourceName.redacted(database) }
-
-  /// The file beside which sources wait that are read ahead: the database, or one in the folder for temporary files.
-  var spoolNeighbour: String {
-    if StoreRegistry.provider(of: database) == nil { return database }
-    return (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/upsurge"
-  }
-
-  /// One name for the database however it was spelled, without its password.
-  var databasePlace: String {
-    StoreRegistry.provider(of: database) == nil ? SourceName.place(of: database) : shownDatabase
-  }
 
   /// The sources without what the options hide besides.
   var maskedSources: [Source] { sources.map { $0.hidden(by: options.environment.question.mask) } }

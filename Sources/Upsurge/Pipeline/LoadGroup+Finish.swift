@@ -1,6 +1,6 @@
 extension LoadGroup {
   /// A table of the group, and what is known of it beside its loads.
-  package typealias Table = WaitingRecords.Table
+  package typealias Table = OrphanRecords.Table
 
   /// What was done after the loads.
   package struct Outcome {
@@ -25,7 +25,7 @@ extension LoadGroup {
         if connection.hasLostShared { throw connection.lostShared() }
         for part in parts { part.writer.moveToCurrentThread() }
         control.note(stage: .finishing, work: "storing and removing rows of all tables")
-        try storeWaiting(tables.flatMap { $0 }, &outcome)
+        try storeOrphans(tables.flatMap { $0 }, &outcome)
         for circle in tables.reversed() { try sweep(circle) }
         if connection.hasLostShared { throw connection.lostShared() }
         control.note(stage: .finishing, work: "writing to disk")
@@ -80,11 +80,11 @@ extension LoadGroup {
   }
 
   /// Tries the records that wait in the quarantine for the rows they refer to.
-  private func storeWaiting(_ tables: [Table], _ outcome: inout Outcome) throws(UpsurgeError) {
+  private func storeOrphans(_ tables: [Table], _ outcome: inout Outcome) throws(UpsurgeError) {
     let connection = try openedConnection()
     guard try QuarantineTable.holdsOrphans(connection) else { return }
     let parts = self.parts
-    let waiting = try WaitingRecords(connection, tables: marked(tables)) { record in
+    let waiting = try OrphanRecords(connection, tables: marked(tables)) { record in
       // What a delivery that is the whole truth no longer has is not stored any more.
       guard let last = parts.last(where: { $0.isOf(record.table) && $0.sweepsLater }) else { return false }
       return record.id <= last.lastQuarantined && last.writer.hasReplaced(record)
@@ -111,7 +111,7 @@ extension LoadGroup {
     }
     outcome.replayed = replayed
     for (table, ledger) in replayed.sorted(by: { $0.key < $1.key }) {
-      tellWaiting(table, ledger, passedOver: passedOver[table] ?? 0)
+      noteOrphans(table, ledger, passedOver: passedOver[table] ?? 0)
     }
   }
 
@@ -125,7 +125,7 @@ extension LoadGroup {
   }
 
   /// Says what became of records of earlier runs.
-  private func tellWaiting(_ table: String, _ ledger: Ledger, passedOver: UInt64) {
+  private func noteOrphans(_ table: String, _ ledger: Ledger, passedOver: UInt64) {
     let start = "table \(table.escapedForTerminal): "
     func waited(_ count: UInt64) -> String {
       "\(count) record\(count == 1 ? "" : "s") of earlier runs waited for other rows, and \(count == 1 ? "is" : "are")"

@@ -23,20 +23,15 @@ extension LoadJob {
   }
 
   /// Runs the load, for a caller that shows the ledger later.
-  /// - Parameter group: loads with which this one shares a transaction; it has ended only with them.
+  /// - Parameters:
+  ///   - group: loads with which this one shares a transaction; it has ended only with them.
+  ///   - makeStore: makes the store that the records go into; nil is the one that the database's name asks for.
   package func runToEnd(
-    control: RunControl, in group: LoadGroup? = nil, note: @escaping @Sendable (RunNote) -> Void,
-    tick: (RunControl.Progress) -> Void
-  ) -> EndedLoad {
-    runToEnd(control: control, in: group, into: StoreRegistry.maker(of: database), note: note, tick: tick)
-  }
-
-  /// - Parameter makeStore: makes the store that the records go into; nil where that is SQLite.
-  func runToEnd(
-    control: RunControl, in group: LoadGroup? = nil, into makeStore: StoreMaker?,
+    control: RunControl, in group: LoadGroup? = nil, into makeStore: StoreMaker? = nil,
     note: @escaping @Sendable (RunNote) -> Void, tick: (RunControl.Progress) -> Void
   ) -> EndedLoad {
     let claim = JobClaim()
+    let makeStore = makeStore ?? StoreRegistry.maker(of: database)
     var run = LoadRun(job: self, control: control, group: group, makeStore: makeStore, note: note)
     var ending: RunEnding?
     var isDone = false

@@ -18,6 +18,8 @@ package enum EncodingFault: UInt8, Sendable, CaseIterable {
   case badText
   /// A value of another type: bytes into a number.
   case mismatch
+  /// NULL in a column that is NOT NULL.
+  case null
 
   /// What the server would have said; nil where nobody knows.
   package var sqlState: String? {
@@ -31,6 +33,7 @@ package enum EncodingFault: UInt8, Sendable, CaseIterable {
     case .badDate: "22008"
     case .tooLarge: "54000"
     case .mismatch: "42804"
+    case .null: "23502"
     }
   }
 
@@ -47,6 +50,7 @@ package enum EncodingFault: UInt8, Sendable, CaseIterable {
     case .tooLarge: "is larger than 1 GB"
     case .badText: "is not UTF-8"
     case .mismatch: "cannot become \(typeName)"
+    case .null: "is NULL, and the column is NOT NULL"
     }
   }
 }

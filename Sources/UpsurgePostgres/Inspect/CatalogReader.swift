@@ -128,17 +128,18 @@ struct CatalogReader {
         """
       case .rules:
         "SELECT ev_class, rulename FROM pg_rewrite WHERE ev_class = ANY ($1::oid[]) AND rulename <> '_RETURN' ORDER BY rulename"
-      // A row for each role of each policy; 0 is PUBLIC.
-      case .policies:
-        """
-        SELECT p.polrelid, p.polname, p.polcmd, p.polpermissive, pg_get_expr(p.polqual, p.polrelid),
-          pg_get_expr(p.polwithcheck, p.polrelid), coalesce(r.rolname, 'PUBLIC'), u.place
-        FROM pg_policy p CROSS JOIN LATERAL unnest(p.polroles) WITH ORDINALITY AS u(role, place)
-          LEFT JOIN pg_roles r ON r.oid = u.role
-        WHERE p.polrelid = ANY ($1::oid[]) ORDER BY p.polname, p.oid, u.place
-        """
+      case .policies: Self.policyQuery
       }
     }
+
+    /// A row for each role of each policy; 0 is PUBLIC.
+    private static let policyQuery = """
+      SELECT p.polrelid, p.polname, p.polcmd, p.polpermissive, pg_get_expr(p.polqual, p.polrelid),
+        pg_get_expr(p.polwithcheck, p.polrelid), coalesce(r.rolname, 'PUBLIC'), u.place
+      FROM pg_policy p CROSS JOIN LATERAL unnest(p.polroles) WITH ORDINALITY AS u(role, place)
+        LEFT JOIN pg_roles r ON r.oid = u.role
+      WHERE p.polrelid = ANY ($1::oid[]) ORDER BY p.polname, p.oid, u.place
+      """
 
     func add(_ row: PostgresRow, to table: inout ServerDescription.Table) {
       let name = row.text(1) ?? ""

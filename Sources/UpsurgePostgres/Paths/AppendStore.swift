@@ -14,21 +14,21 @@ struct AppendStore {
   /// Copies all rows, where no row of the table can have one of the keys.
   /// - Returns: whether they stand.
   mutating func appendFree(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> Bool {
     // A copy that fails costs as much as one that does not.
     if skipCount > 0 {
       skipCount -= 1
       return false
     }
-    guard try isFree(rows, order, &outcomes) else { return false }
-    if try append(rows, order, &outcomes) {
-      failureCount = 0
-      return true
-    }
+    // Without savepoints a single record is the base path's, which says what is wrong with it.
+    guard savepoints.areUsed || order.rows.count > 1, try isFree(rows, order, &outcomes) else { return false }
     failureCount = min(failureCount + 1, 6)
     skipCount = 1 << failureCount - 1
-    return false
+    guard try append(rows, order, &savepoints, &outcomes) else { return false }
+    (failureCount, skipCount) = (0, 0)
+    return true
   }
 
   /// Whether no row of the table can have one of the keys.
@@ -49,7 +49,8 @@ struct AppendStore {
   /// Copies all rows.
   /// - Returns: false where something was against one of them; nothing stands then.
   func append(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> Bool {
     let shape = rows.shape
     // What is text here needs a cast, and COPY writes any identity.
@@ -59,18 +60,23 @@ struct AppendStore {
     if order.rows.isEmpty { return true }
     outcomes.statementCount += 1
     do throws(PostgresFailure) {
-      _ = try connection.beginCopy("\(Halving.head); COPY \(shape.table.quotedName) (\(shape.names.joined(separator: ", "))) FROM STDIN (FORMAT binary)")
+      let head = savepoints.head().joined(separator: "; ")
+      _ = try connection.beginCopy(
+        "\(head); COPY \(shape.table.quotedName) (\(shape.names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
+      )
       try send(rows, shape.hasCountingDefaults && order.isSorted ? order.byArrival : order)
       let count = try connection.endCopy().last?.affectedCount
       if count == order.rows.count {
-        try connection.run("RELEASE upsurge_part")
+        if savepoints.areUsed { try connection.run(savepoints.release.joined(separator: "; ")) }
+        savepoints.note()
         outcomes.inserted += order.rows.count
         return true
       }
     } catch {
-      guard error.kind == .record else { throw error }
+      guard error.kind == .record, savepoints.areUsed else { throw error }
     }
-    try connection.run("ROLLBACK TO upsurge_part; RELEASE upsurge_part")
+    guard savepoints.areUsed else { throw PostgresFailure(.other, "the server has left out rows of a copy") }
+    try connection.run(Savepoints.takingBack)
     return false
   }
 
@@ -78,7 +84,8 @@ struct AppendStore {
     var piece = RowBuffer(capacity: Self.pieceByteCount * 2)
     piece.appendCopyHeader()
     for index in order.rows {
-      piece.append(UnsafeBufferPointer(rebasing: rows.row(Int(index)).assumingMemoryBound(to: UInt8.self)[...]))
+      piece.append(
+        UnsafeBufferPointer(rebasing: rows.row(Int(index)).assumingMemoryBound(to: UInt8.self)[...]))
       if piece.count >= Self.pieceByteCount {
         try connection.put(piece.bytes)
         piece.count = 0

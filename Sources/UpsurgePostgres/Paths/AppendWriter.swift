@@ -1,31 +1,33 @@
-import UpsurgeRecords
-
 /// Stores batches by appending: where the table has no row in the batch's key range, and no key comes twice, the rows are copied
 /// into the table. Everything else, and a copy that fails, goes to the delta or the ordered path.
-///
-/// Each is stored within a transaction that the caller has begun and commits.
-package struct AppendWriter: ~Copyable {
-  private var append: AppendStore
-  private let rest: StagedStore
-  private var rows: BatchRows
+package typealias AppendWriter = BatchWriter<AppendPath>
 
+extension BatchWriter<AppendPath> {
   /// - Parameters:
   ///   - shape: of a table that has no triggers for rows, no rules and no policies.
   ///   - slots: the slot of each of the shape's columns in the records.
-  package init(_ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]) {
-    append = AppendStore(connection, overridesIdentity: shape.rules.overridesIdentity)
-    rest = StagedStore(connection, shape, capabilities)
-    rows = BatchRows(shape, slots: slots)
+  package init(
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]
+  ) {
+    let path = AppendPath(
+      append: AppendStore(connection, overridesIdentity: shape.rules.overridesIdentity),
+      rest: StagedStore(connection, shape, capabilities))
+    self.init(path, shape, slots: slots)
   }
+}
 
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
-    let rest = rest
-    var append = append
-    defer { self.append = append }
-    return try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
-      if try append.appendFree(rows, order, &outcomes) { return }
-      try rest.store(rows, order, &outcomes)
-    }
+/// Appending, and the table's base path for what cannot be appended.
+package struct AppendPath: RowStore {
+  fileprivate var append: AppendStore
+  fileprivate let rest: StagedStore
+
+  package var arrangement: RowArrangement { .rounds }
+
+  package mutating func store(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    if try append.appendFree(rows, order, &savepoints, &outcomes) { return }
+    try rest.store(rows, order, &savepoints, &outcomes)
   }
 }

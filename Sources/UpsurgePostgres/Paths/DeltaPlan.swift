@@ -33,41 +33,37 @@ struct DeltaPlan {
     "CREATE TEMPORARY TABLE \(Self.name) ON COMMIT DROP AS \(selection(part, bounds))"
   }
 
-  /// Makes it without rows.
-  var emptyCreation: String { creation(0..<0, nil) + " WITH NO DATA" }
-
   /// Adds what is to be written of a part.
   func addition(_ part: Range<Int>, _ bounds: KeyBounds?) -> String {
     "INSERT INTO \(Self.table) \(selection(part, bounds))"
   }
 
   /// nil where a row never changes.
-  func update(_ part: Range<Int>, _ bounds: KeyBounds?) -> String? {
+  func update(_ part: Range<Int>, _ bounds: KeyBounds?, from source: String = Self.table) -> String? {
     let changed = shape.changedColumns
     guard shape.rules.conflict == .update, !changed.isEmpty else { return nil }
     let sets = changed.map { "\($0.name.quotedForPostgres) = s.\($0.name.quotedForPostgres)" }
-    var terms = key.parts.compactMap(\.column).map { "upsurge_row.\($0.quotedForPostgres) = s.\($0.quotedForPostgres)" }
+    var terms = key.parts.compactMap(\.column).map {
+      "upsurge_row.\($0.quotedForPostgres) = s.\($0.quotedForPostgres)"
+    }
     if let bounds { terms.append(bounds.sql(of: key, row: "upsurge_row")) }
-    return "UPDATE \(shape.table.quotedName) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM \(Self.table) AS s"
+    return
+      "UPDATE \(shape.table.quotedName) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM \(source) AS s"
       + " WHERE NOT s.upsurge_fresh AND \(shape.slice(part)) AND \(terms.joined(separator: " AND "))"
       + " AND \(shape.differs(row: "upsurge_row", record: "s"))"
   }
 
-  func insertion(_ part: Range<Int>) -> String {
-    "\(shape.insertHead)SELECT \(shape.values("s")) FROM \(Self.table) AS s"
+  func insertion(_ part: Range<Int>, from source: String = Self.table) -> String {
+    "\(shape.insertHead)SELECT \(shape.values("s")) FROM \(source) AS s"
       + " WHERE s.upsurge_fresh AND \(shape.slice(part)) ORDER BY s.upsurge_ord"
   }
 
-  /// Both at once; it gives one row: updated, inserted.
+  /// All of it at once, without a table; it gives one row: how many are to be written, updated, inserted.
   func writing(_ part: Range<Int>, _ bounds: KeyBounds?) -> String {
-    let update = update(part, bounds).map { "u AS (\($0) RETURNING 1), " } ?? ""
-    return "WITH \(update)i AS (\(insertion(part)) RETURNING 1)"
-      + " SELECT \(update.isEmpty ? "0" : "(SELECT count(*) FROM u)"), (SELECT count(*) FROM i)"
-  }
-
-  /// The places that are to be written.
-  func places(_ part: Range<Int>) -> String {
-    "SELECT s.upsurge_ord FROM \(Self.table) AS s WHERE \(shape.slice(part))"
+    let update = update(RecordShape.everything, bounds, from: "m").map { "u AS (\($0) RETURNING 1), " } ?? ""
+    let insertion = insertion(RecordShape.everything, from: "m")
+    return "WITH m AS MATERIALIZED (\(selection(part, bounds))), \(update)i AS (\(insertion) RETURNING 1)"
+      + " SELECT (SELECT count(*) FROM m), \(update.isEmpty ? "0" : "(SELECT count(*) FROM u)"), (SELECT count(*) FROM i)"
   }
 
   /// Whether somebody else has stored a row under the key since it was looked for.

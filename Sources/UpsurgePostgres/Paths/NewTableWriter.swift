@@ -14,17 +14,16 @@ package struct NewTableWriter: ~Copyable {
 
   package let newTable: NewTable
   private let connection: PostgresConnection
-  private let append: AppendStore
-  private let rest: StagedStore
   private let isKeyed: Bool
-  private var rows: BatchRows
+  private var writer: BatchWriter<NewTablePath>
 
   /// Makes the table, or takes up one that a run before has made; part of the transaction that is open.
   /// - Parameters:
   ///   - columns: those that the records have.
   ///   - slots: the slot of each of them.
   package init(
-    _ connection: PostgresConnection, _ newTable: NewTable, columns: [String], rules: OrderedRules, _ capabilities: Capabilities, slots: [Int]
+    _ connection: PostgresConnection, _ newTable: NewTable, columns: [String], rules: OrderedRules,
+    _ capabilities: Capabilities, slots: [Int]
   ) throws(PostgresFailure) {
     self.newTable = newTable
     self.connection = connection
@@ -33,14 +32,17 @@ package struct NewTableWriter: ~Copyable {
       try connection.run(newTable.creation)
       found = try PostgresTable.read(schema: newTable.schema, name: newTable.ownName, connection)
     }
-    guard let table = found else { throw PostgresFailure(.schemaChanged, "the table \(newTable.ownName) has gone", sqlState: "42P01") }
+    guard let table = found else {
+      throw PostgresFailure(.schemaChanged, "the table \(newTable.ownName) has gone", sqlState: "42P01")
+    }
     isKeyed = table.primaryKey != nil
-    append = AppendStore(connection, overridesIdentity: rules.overridesIdentity)
     // Records with a NULL in the key are found by the key that will be.
-    let shape = RecordShape(table, key: table.primaryKey ?? newTable.futureKey(of: table), columns: columns, rules: rules)
-    rest = isKeyed ? StagedStore(connection, shape, capabilities)
-      : StagedStore(connection, RecordShape(table, key: nil, columns: columns, rules: rules), capabilities)
-    rows = BatchRows(shape, slots: slots)
+    let shape = RecordShape(
+      table, key: table.primaryKey ?? newTable.futureKey(of: table), columns: columns, rules: rules)
+    let base = isKeyed ? shape : RecordShape(table, key: nil, columns: columns, rules: rules)
+    let append = isKeyed ? nil : AppendStore(connection, overridesIdentity: rules.overridesIdentity)
+    writer = BatchWriter(
+      NewTablePath(append: append, rest: StagedStore(connection, base, capabilities)), shape, slots: slots)
   }
 
   /// - Parameter selection: only the records of these indexes; nil is all.
@@ -48,15 +50,14 @@ package struct NewTableWriter: ~Copyable {
   package mutating func store(
     _ batch: borrowing Batch, only selection: [Int32]? = nil
   ) throws(PostgresFailure) -> BatchOutcomes {
-    let (append, rest, isKeyed) = (append, rest, isKeyed)
-    return try rows.store(batch, only: selection, in: isKeyed ? .rounds : .none) { rows, order, outcomes throws(PostgresFailure) in
-      if !isKeyed {
-        let arrived = RowOrder(count: rows.count)
-        if try append.append(rows, arrived, &outcomes) { return }
-        return try rest.store(rows, arrived, &outcomes)
-      }
-      try rest.store(rows, order, &outcomes)
-    }
+    try writer.store(batch, only: selection)
+  }
+
+  /// Stores a part of a batch, or as much of it as one transaction should hold: see `BatchWriter`.
+  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
+    -> BatchOutcomes
+  {
+    try writer.store(part, of: batch)
   }
 
   /// Gives the table its key, its name and its indexes; part of the transaction that is open, which notes the run's end or its new
@@ -71,7 +72,8 @@ package struct NewTableWriter: ~Copyable {
       return .complete
     } catch {
       guard error.sqlState == "23505", !isKeyed, let key else { throw error }
-      try connection.run("ROLLBACK TO upsurge_key; RELEASE upsurge_key; TRUNCATE \(newTable.ownQuotedName); \(key)")
+      try connection.run(
+        "ROLLBACK TO upsurge_key; RELEASE upsurge_key; TRUNCATE \(newTable.ownQuotedName); \(key)")
       return .keyComesTwice
     }
   }
@@ -82,5 +84,22 @@ package struct NewTableWriter: ~Copyable {
       let name = "\(newTable.schema.quotedForPostgres).\(newTable.keyName.quotedForPostgres)"
       return try connection.run("SELECT to_regclass($1) IS NULL", [.text(name)]).first?.flag(0) ?? false
     }
+  }
+}
+
+/// Copies, where the table has no key yet, and its base path.
+private struct NewTablePath: RowStore {
+  /// nil where it has its key.
+  var append: AppendStore?
+  let rest: StagedStore
+
+  var arrangement: RowArrangement { append == nil ? .rounds : .none }
+
+  mutating func store(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    if try append?.append(rows, order, &savepoints, &outcomes) == true { return }
+    try rest.store(rows, order, &savepoints, &outcomes)
   }
 }

@@ -9,19 +9,17 @@ package struct PathWriter: ~Copyable {
   /// Whether the transactions must be ones of a snapshot (REPEATABLE READ) for the counts to be right.
   package let needsSnapshot: Bool
   /// How many batches took each path, at least in part.
-  package private(set) var batchCounts: [PathChoice.Path: Int] = [:]
+  package var batchCounts: [PathChoice.Path: Int] { writer.path.batchCounts }
 
-  private var steps: Steps
-  private var rows: BatchRows
+  private var writer: BatchWriter<ChosenPath>
 
   /// - Parameter slots: the slot of each of the shape's columns in the records.
-  package init(_ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]) {
+  package init(
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]
+  ) {
     choice = PathChoice(shape, capabilities)
     needsSnapshot = choice.base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
-    rows = BatchRows(shape, slots: slots)
-    steps = Steps(
-      choice: choice, append: AppendStore(connection, overridesIdentity: shape.rules.overridesIdentity), walk: WalkStore(connection),
-      base: StagedStore(connection, shape, capabilities), small: UnnestStore(connection, shape, capabilities))
+    writer = BatchWriter(ChosenPath(connection, shape, capabilities, choice), shape, slots: slots)
   }
 
   /// - Parameter selection: only the records of these indexes; nil is all.
@@ -29,44 +27,61 @@ package struct PathWriter: ~Copyable {
   package mutating func store(
     _ batch: borrowing Batch, only selection: [Int32]? = nil
   ) throws(PostgresFailure) -> BatchOutcomes {
-    var steps = steps
-    let outcomes = try rows.store(batch, only: selection, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
-      steps.paths = []
-      try steps.store(rows, order, &outcomes)
-    }
-    for path in steps.paths { batchCounts[path, default: 0] += 1 }
-    self.steps = steps
-    return outcomes
+    try writer.store(batch, only: selection)
   }
 
-  private struct Steps {
-    let choice: PathChoice
-    var append: AppendStore
-    var walk: WalkStore
-    let base: StagedStore
-    let small: UnnestStore
-    var paths: [PathChoice.Path] = []
+  /// Stores a part of a batch, or as much of it as one transaction should hold: see `BatchWriter`.
+  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
+    -> BatchOutcomes
+  {
+    try writer.store(part, of: batch)
+  }
+}
 
-    mutating func store(
-      _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
-    ) throws(PostgresFailure) {
-      if order.rows.isEmpty { return }
-      if choice.appendObjection == nil, walk.wasWorthIt != true, try append.appendFree(rows, order, &outcomes) {
-        return paths.append(.append)
-      }
-      var order = order
-      if choice.walkObjection == nil, let rest = try walk.differing(rows, order, &outcomes) {
-        if rest.rows.count < order.rows.count { paths.append(.walk) }
-        order = rest
-      }
-      if order.rows.isEmpty { return }
-      if order.rows.count < PathChoice.smallBatchCount, choice.unnestsSmall {
-        paths.append(.unnest)
-        try small.store(rows, order, &outcomes)
-      } else {
-        paths.append(choice.base.path)
-        try base.store(rows, order, &outcomes)
-      }
+/// What each batch is stored by, in this order: append, walk, and the base path or arrays for what is left.
+private struct ChosenPath: RowStore {
+  private let choice: PathChoice
+  private var append: AppendStore
+  private var walk: WalkStore
+  private let base: StagedStore
+  private let small: UnnestStore
+  private(set) var batchCounts: [PathChoice.Path: Int] = [:]
+
+  init(
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, _ choice: PathChoice
+  ) {
+    self.choice = choice
+    append = AppendStore(connection, overridesIdentity: shape.rules.overridesIdentity)
+    walk = WalkStore(connection)
+    base = StagedStore(connection, shape, capabilities)
+    small = UnnestStore(connection, shape, capabilities)
+  }
+
+  var arrangement: RowArrangement { .rounds }
+
+  mutating func store(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    if order.rows.isEmpty { return }
+    if choice.appendObjection == nil, walk.wasWorthIt != true,
+      try append.appendFree(rows, order, &savepoints, &outcomes)
+    {
+      batchCounts[.append, default: 0] += 1
+      return
     }
+    let walked = choice.walkObjection == nil ? try walk.differing(rows, order, &outcomes) : nil
+    let rest = walked ?? order
+    let isSmall = rest.rows.count < PathChoice.smallBatchCount && choice.unnestsSmall
+    let path = rest.rows.isEmpty ? nil : isSmall ? .unnest : choice.base.path
+    switch path {
+    case nil: break
+    case .unnest: try small.store(rows, rest, &savepoints, &outcomes)
+    default: try base.store(rows, rest, &savepoints, &outcomes)
+    }
+    if let walked { outcomes.forget(order, but: walked, of: rows) }
+    // What has failed and is tried again counts once.
+    if rest.rows.count < order.rows.count { batchCounts[.walk, default: 0] += 1 }
+    if let path { batchCounts[path, default: 0] += 1 }
   }
 }

@@ -19,12 +19,13 @@ struct StagedStore {
 
   /// - Throws: after a failure of the class `record` nothing is stored.
   func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     switch kind {
-    case .delta(let store): try store.store(rows, order, &outcomes)
-    case .ordered(let store): try store.store(rows, order, &outcomes)
-    case .unnest(let store): try store.store(rows, order, &outcomes)
+    case .delta(let store): try store.store(rows, order, &savepoints, &outcomes)
+    case .ordered(let store): try store.store(rows, order, &savepoints, &outcomes)
+    case .unnest(let store): try store.store(rows, order, &savepoints, &outcomes)
     }
   }
 }

@@ -85,6 +85,8 @@ package struct PostgresColumn: Sendable, Equatable {
   package var collation: PostgresCollation?
   /// Whether `=` and an order are defined: json, xml and point have none.
   package var hasEquality: Bool
+  /// Whether it is NOT NULL itself, for all rows that there are: not by its domain, and not NOT VALID.
+  package var isProvenNotNull = false
 
   /// Whether a statement may name it as one that it writes.
   package var isWritable: Bool { generation != .expression }

@@ -5,7 +5,9 @@ struct TableReader {
   /// - Parameter schema: nil looks along `search_path`.
   /// - Returns: nil where there is no such table or view.
   func table(schema: String?, name: String) throws(PostgresFailure) -> PostgresTable? {
-    guard let relation = try connection.run(Self.relationQuery, [schema.map { .text($0) } ?? .null, .text(name)]).first,
+    guard
+      let relation = try connection.run(Self.relationQuery, [schema.map { .text($0) } ?? .null, .text(name)])
+        .first,
       let oid = relation.integer(0), let kind = Self.kind(relation.text(3) ?? "")
     else { return nil }
     let parameter = [PostgresParameter.integer(oid)]
@@ -16,18 +18,23 @@ struct TableReader {
     return PostgresTable(
       oid: UInt32(truncatingIfNeeded: oid), schema: relation.text(1) ?? "", name: relation.text(2) ?? "",
       kind: isDistributed ? .distributed : kind, columns: columns, uniqueIndexes: indexes,
-      constraints: others.compactMap { Self.constraint($0, table: oid) }, triggers: others.compactMap(Self.trigger),
+      constraints: others.compactMap { Self.constraint($0, table: oid) },
+      triggers: others.compactMap(Self.trigger),
       rules: others.filter { $0.text(0) == "rule" }.compactMap { $0.text(1) },
-      hasRowSecurity: relation.flag(4) ?? false, isTemporary: relation.text(5) == "t", isUnlogged: relation.text(5) == "u",
+      hasRowSecurity: relation.flag(4) ?? false, isTemporary: relation.text(5) == "t",
+      isUnlogged: relation.text(5) == "u",
       hasForeignPartitions: relation.flag(6) ?? false, hasUnevenPartitions: relation.flag(7) ?? false,
       rowEstimate: relation.text(8).flatMap { Double($0) }.flatMap { $0 < 0 ? nil : $0 },
       rights: PostgresTable.Rights(
-        selects: relation.flag(9) ?? false, inserts: relation.flag(10) ?? false, updates: relation.flag(11) ?? false,
+        selects: relation.flag(9) ?? false, inserts: relation.flag(10) ?? false,
+        updates: relation.flag(11) ?? false,
         deletes: relation.flag(12) ?? false))
   }
 
   private func isDistributed(_ oid: Int64) throws(PostgresFailure) -> Bool {
-    try connection.run("SELECT FROM pg_dist_partition WHERE logicalrelid = $1::oid::regclass", [.integer(oid)]).rowCount > 0
+    try connection.run(
+      "SELECT FROM pg_dist_partition WHERE logicalrelid = $1::oid::regclass", [.integer(oid)]
+    ).rowCount > 0
   }
 
   // MARK: - Queries
@@ -67,7 +74,9 @@ struct TableReader {
           OR e.typtype = 'c' AND k.opcintype = 'record'::regtype
           OR e.typtype = 'm' AND k.opcintype = to_regtype('anymultirange')
           OR EXISTS (SELECT FROM pg_cast x WHERE x.castsource = e.oid AND x.casttarget = k.opcintype
-            AND x.castmethod = 'b' AND x.castcontext = 'i')))
+            AND x.castmethod = 'b' AND x.castcontext = 'i'))),
+      a.attnotnull AND NOT EXISTS (SELECT FROM pg_constraint k
+        WHERE k.conrelid = a.attrelid AND k.contype = 'n' AND k.conkey = ARRAY[a.attnum] AND NOT k.convalidated)
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN base b ON b.number = a.attnum JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
       JOIN pg_type own ON own.oid = a.atttypid
@@ -129,10 +138,14 @@ struct TableReader {
       default: nil
       }
     return PostgresColumn(
-      number: Int(row.integer(0) ?? 0), name: row.text(1) ?? "", type: UInt32(row.integer(2) ?? 0), typeName: row.text(3) ?? "",
-      baseType: UInt32(row.integer(4) ?? 0), modifier: Int32(row.integer(5) ?? -1), isDomain: row.flag(6) ?? false,
-      isNotNull: row.flag(7) ?? false, generation: generation, defaultExpression: row.text(10), sequence: row.text(11),
-      collation: collation(row, from: 12), hasEquality: row.flag(15) ?? false)
+      number: Int(row.integer(0) ?? 0), name: row.text(1) ?? "", type: UInt32(row.integer(2) ?? 0),
+      typeName: row.text(3) ?? "",
+      baseType: UInt32(row.integer(4) ?? 0), modifier: Int32(row.integer(5) ?? -1),
+      isDomain: row.flag(6) ?? false,
+      isNotNull: row.flag(7) ?? false, generation: generation, defaultExpression: row.text(10),
+      sequence: row.text(11),
+      collation: collation(row, from: 12), hasEquality: row.flag(15) ?? false,
+      isProvenNotNull: row.flag(16) ?? false)
   }
 
   private static func collation(_ row: PostgresRow, from first: Int) -> PostgresCollation? {
@@ -147,11 +160,14 @@ struct TableReader {
       if row.integer(6) == 1 {
         indexes.append(
           PostgresIndex(
-            name: row.text(0) ?? "", parts: [], isPrimary: row.flag(1) ?? false, isValid: row.flag(2) ?? false,
-            isImmediate: row.flag(3) ?? true, predicate: row.text(4), treatsNullsAsEqual: row.flag(5) ?? false))
+            name: row.text(0) ?? "", parts: [], isPrimary: row.flag(1) ?? false,
+            isValid: row.flag(2) ?? false,
+            isImmediate: row.flag(3) ?? true, predicate: row.text(4), treatsNullsAsEqual: row.flag(5) ?? false
+          ))
       }
       indexes[indexes.count - 1].parts.append(
-        PostgresIndex.Part(column: row.text(7), definition: row.text(8) ?? "", collation: collation(row, from: 9)))
+        PostgresIndex.Part(
+          column: row.text(7), definition: row.text(8) ?? "", collation: collation(row, from: 9)))
     }
     return indexes
   }
@@ -164,7 +180,8 @@ struct TableReader {
       case "f": .foreignKey(table: row.text(6) ?? "", isOwnTable: row.flag(7) ?? false)
       default: .exclusion
       }
-    return PostgresConstraint(name: name, kind: kind, definition: row.text(4) ?? "", isDeferrable: row.flag(5) ?? false)
+    return PostgresConstraint(
+      name: name, kind: kind, definition: row.text(4) ?? "", isDeferrable: row.flag(5) ?? false)
   }
 
   /// The bits of `tgtype`: 1 for each row, 2 before, 64 instead of.

@@ -26,4 +26,22 @@ package struct BatchOutcomes: Sendable, Equatable {
   package var rejected: [Rejected] = []
   /// Statements that were sent: copies, queries and what writes; not savepoints.
   package var statementCount = 0
+  /// The first record that nothing was done about, because the transaction should hold no more; nil where all are done. Only
+  /// `BatchWriter.store(_:of:)` ends so.
+  package var next: Int?
+
+  /// Those of records that were stored.
+  var counts: [Int] {
+    get { [inserted, updated, unchanged, kept, deleted, missing] }
+    set {
+      (inserted, updated, unchanged) = (newValue[0], newValue[1], newValue[2])
+      (kept, deleted, missing) = (newValue[3], newValue[4], newValue[5])
+    }
+  }
+
+  /// Puts rejects in the order of their records, and forgets those of records that are not done.
+  mutating func arrangeRejects() {
+    if let next { rejected.removeAll { $0.record >= next } }
+    rejected.sort { $0.record < $1.record }
+  }
 }

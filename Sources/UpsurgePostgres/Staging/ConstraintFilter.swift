@@ -18,15 +18,13 @@ struct ConstraintFilter {
   /// - Returns: nil where a record is not stored as it stands, or may be left alone.
   init?(_ connection: PostgresConnection, _ shape: RecordShape) {
     let (rules, table) = (shape.rules, shape.table)
-    guard rules.changes.isEmpty, rules.condition == nil, rules.conflict != .ignore, !table.hasRowTriggers, table.rules.isEmpty,
+    guard rules.changes.isEmpty, rules.condition == nil, rules.conflict != .ignore, !table.hasRowTriggers,
+      table.rules.isEmpty,
       table.kind == .table || table.kind == .partitioned
     else { return nil }
     self.connection = connection
     self.shape = shape
   }
-
-  /// Other records are to be stored, of which nothing is known yet.
-  mutating func begin() { asked = [] }
 
   private static func name(_ failure: PostgresFailure) -> String? {
     switch failure.sqlState {
@@ -53,23 +51,16 @@ struct ConstraintFilter {
     guard let condition = try condition(failure, &outcomes) else { return nil }
     let shape = shape
     // What fails here is for halving to find.
-    try connection.run("SAVEPOINT upsurge_filter")
-    do {
-      let places = try store.places(
-        in: part,
-        { source, part in
-          // A row that says the same is not written, so nothing is checked.
-          guard let key = shape.key else {
-            return "SELECT s.upsurge_ord FROM (SELECT s.upsurge_ord, \(zip(shape.columns, shape.names).map { "\(shape.value(of: $0, "s")) AS \($1)" }.joined(separator: ", ")) FROM \(source) AS s) AS s WHERE \(shape.slice(part)) AND \(condition)"
-          }
-          return "SELECT s.upsurge_ord \(shape.found(key, in: part, from: source, bounds: nil))\(shape.filter) AND \(condition)"
-        }, &outcomes)
-      try connection.run("RELEASE upsurge_filter")
-      return places
-    } catch {
-      guard connection.isOpen, [.record, .privilege, .schemaChanged, .other].contains(error.kind) else { throw error }
-      try connection.run("ROLLBACK TO upsurge_filter; RELEASE upsurge_filter")
-      return nil
+    return try store.places(in: part, after: "upsurge_filter", on: connection, &outcomes) { source, part in
+      // A row that says the same is not written, so nothing is checked.
+      guard let key = shape.key else {
+        let list = zip(shape.columns, shape.names).map { "\(shape.value(of: $0, "s")) AS \($1)" }
+        return
+          "SELECT s.upsurge_ord FROM (SELECT s.upsurge_ord, \(list.joined(separator: ", ")) FROM \(source) AS s) AS s"
+          + " WHERE \(shape.slice(part)) AND \(condition)"
+      }
+      return
+        "SELECT s.upsurge_ord \(shape.found(key, in: part, from: source, bounds: nil))\(shape.filter) AND \(condition)"
     }
   }
 
@@ -85,17 +76,23 @@ struct ConstraintFilter {
     outcomes.statementCount += 1
     guard let name = failure.constraint,
       let row = try connection.run(Self.query, [.integer(Int64(shape.table.oid)), .text(name)]).first,
-      row.flag(0) == true, let columns = row.text(1).map(Self.list), columns.allSatisfy({ name in shape.columns.contains { $0.name == name } })
+      row.flag(0) == true, let columns = row.text(1).map(Self.list),
+      columns.allSatisfy({ name in shape.columns.contains { $0.name == name } })
     else { return nil }
     var terms = notNulls
     for check in shape.table.constraints {
       guard case .check(let expression) = check.kind else { continue }
-      if failure.sqlState == "23514", check.name == name { return (terms + ["\(scoped(expression)) IS FALSE"]).joined(separator: " AND ") }
+      if failure.sqlState == "23514", check.name == name {
+        return (terms + ["\(scoped(expression)) IS FALSE"]).joined(separator: " AND ")
+      }
       // Checks come in the order of their names, and foreign keys after all of them. One that speaks of other columns as well
       // fails here, which leaves all to halving.
-      if failure.sqlState == "23503" || check.name < name { terms.append("\(scoped(expression)) IS NOT FALSE") }
+      if failure.sqlState == "23503" || check.name < name {
+        terms.append("\(scoped(expression)) IS NOT FALSE")
+      }
     }
-    guard failure.sqlState == "23503", row.flag(2) == true, let others = row.text(3).map(Self.list), let table = row.text(4),
+    guard failure.sqlState == "23503", row.flag(2) == true, let others = row.text(3).map(Self.list),
+      let table = row.text(4),
       hasOneKey
     else { return nil }
     let pairs = zip(columns, others).map { "s.\($0.quotedForPostgres) = p.\($1.quotedForPostgres)" }

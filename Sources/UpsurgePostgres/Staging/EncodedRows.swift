@@ -12,7 +12,7 @@ import UpsurgeRecords
 ///     buffer   | row 0 | row 1 | ...        a row: Int16 fields | Int32 length, bytes | ...
 ///     starts   0       ^       ^            one more than rows
 ///     records  the number in the batch of each row: those that cannot be encoded are left out
-struct EncodedRows: ~Copyable {
+package struct EncodedRows: ~Copyable {
   private(set) var shape: RecordShape
   private let slots: [Int]
   private var buffer = RowBuffer()
@@ -42,7 +42,9 @@ struct EncodedRows: ~Copyable {
     fileprivate let starts: [Int]
 
     @inline(__always)
-    func row(_ index: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[starts[index]..<starts[index + 1]]) }
+    func row(_ index: Int) -> UnsafeRawBufferPointer {
+      UnsafeRawBufferPointer(rebasing: bytes[starts[index]..<starts[index + 1]])
+    }
   }
 
   /// Bytes of some rows that follow one another.
@@ -52,28 +54,33 @@ struct EncodedRows: ~Copyable {
   /// - Returns: false where all of it is text already.
   mutating func castJSON() -> Bool { shape.castJSON() }
 
-  /// Encodes the records of a batch.
-  /// - Parameter selection: only those of these indexes, in their order; nil is all.
+  /// Encodes records of a batch.
+  /// - Parameter selection: the indexes of the records that the range counts; nil where these are indexes themselves.
   /// - Returns: those that cannot be, in their order.
-  mutating func fill(_ batch: borrowing Batch, only selection: [Int32]? = nil) -> [BatchOutcomes.Rejected] {
+  mutating func fill(
+    _ batch: borrowing Batch, _ range: Range<Int>, only selection: [Int32]? = nil
+  ) -> [BatchOutcomes.Rejected] {
     while true {
       buffer.count = 0
       starts.removeAll(keepingCapacity: true)
       records.removeAll(keepingCapacity: true)
       starts.append(0)
-      if let rejected = encode(batch, selection) { return rejected }
+      if let rejected = encode(batch, range, selection) { return rejected }
     }
   }
 
   /// - Returns: nil where a column turned out to be one that only the server can read; it is text from now on.
-  private mutating func encode(_ batch: borrowing Batch, _ selection: [Int32]?) -> [BatchOutcomes.Rejected]? {
-    let encoder = RowEncoder(zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
-    let parts = keyParts
+  private mutating func encode(
+    _ batch: borrowing Batch, _ range: Range<Int>, _ selection: [Int32]?
+  ) -> [BatchOutcomes.Rejected]? {
+    let encoder = RowEncoder(
+      zip(shape.binaryColumns, slots).map { RowEncoder.Field($0, slot: $1) }, hasOrder: false)
+    let (parts, needed) = (keyParts, neededParts)
     var rejected: [BatchOutcomes.Rejected] = []
-    for index in 0..<(selection?.count ?? batch.recordCount) {
+    for index in range {
       let record = selection.map { Int($0[index]) } ?? index
       // Records with a NULL in the key stand for no row.
-      if let column = nullKey(record, parts, batch) {
+      if let column = missing(record, parts, batch) {
         rejected.append(BatchOutcomes.Rejected(record: record, cause: .nullKey(column: column)))
         continue
       }
@@ -87,25 +94,39 @@ struct EncodedRows: ~Copyable {
         rejected.append(BatchOutcomes.Rejected(record: record, cause: .fault(fault.fault, column: name)))
         continue
       }
+      // A value that its type does not take is found first, as by the server.
+      if let column = missing(record, needed, batch) {
+        buffer.count = starts[starts.count - 1]
+        rejected.append(BatchOutcomes.Rejected(record: record, cause: .fault(.null, column: column)))
+        continue
+      }
       starts.append(buffer.count)
       records.append(Int32(truncatingIfNeeded: record))
     }
     return rejected
   }
 
-  private typealias KeyPart = (name: String, slot: Int)
+  private typealias Part = (name: String, slot: Int)
 
-  private var keyParts: [KeyPart] {
+  private var keyParts: [Part] {
     guard let key = shape.key, !key.treatsNullsAsEqual else { return [] }
     return key.parts.compactMap { part in
-      shape.columns.firstIndex { $0.name == part.column }.map { (name: shape.columns[$0].name, slot: slots[$0]) }
+      shape.columns.firstIndex { $0.name == part.column }.map {
+        (name: shape.columns[$0].name, slot: slots[$0])
+      }
     }
   }
 
+  private var neededParts: [Part] {
+    shape.neededFields.map { (name: shape.columns[$0].name, slot: slots[$0]) }
+  }
+
+  /// The first of some columns that a record has no value of.
   @inline(__always)
-  private func nullKey(_ record: Int, _ parts: [KeyPart], _ batch: borrowing Batch) -> String? {
+  private func missing(_ record: Int, _ parts: [Part], _ batch: borrowing Batch) -> String? {
     for part in parts {
-      let kind = part.slot < batch.columnCount ? batch.cells[record * batch.columnCount + part.slot].kind : .null
+      let kind =
+        part.slot < batch.columnCount ? batch.cells[record * batch.columnCount + part.slot].kind : .null
       if kind == .null || kind == .absent { return part.name }
     }
     return nil
@@ -141,7 +162,9 @@ struct EncodedRow {
 
   /// Whether its fields lie within its bytes, and are as many as expected: rows that came from a server are not trusted.
   func isSound(fieldCount: Int) -> Bool {
-    guard bytes.count >= 2, Int(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self))) == fieldCount else { return false }
+    guard bytes.count >= 2, Int(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self))) == fieldCount else {
+      return false
+    }
     var place = 2
     for _ in 0..<fieldCount {
       guard place + 4 <= bytes.count else { return false }

@@ -1,8 +1,14 @@
-/// Stores a part of a batch within the savepoint `upsurge_part`, which it makes and releases.
+/// Stores a part of a batch.
 protocol PartStore {
-  /// Stores the records of a range of places, and counts them.
+  /// Stores the records of a range of places in the savepoint `Savepoints.part`, and counts them.
+  /// - Parameter ending: SQL that ends the savepoint.
   /// - Throws: where it fails, the savepoint stays for the caller.
-  mutating func store(_ part: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure)
+  mutating func store(
+    _ part: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure)
+
+  /// Gets ready for many small parts.
+  mutating func beginHalves() throws(PostgresFailure)
 
   /// Takes records out that were found to be bad in another way.
   mutating func leaveOut(_ ords: [Int]) throws(PostgresFailure)
@@ -10,8 +16,33 @@ protocol PartStore {
   /// Runs a query that gives places of a range.
   /// - Parameter query: the statement for a source of records and a range.
   mutating func places(
-    in part: Range<Int>, _ query: (_ source: String, _ part: Range<Int>) -> String, _ outcomes: inout BatchOutcomes
+    in part: Range<Int>, _ query: (_ source: String, _ part: Range<Int>) -> String,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int]
+}
+
+extension PartStore {
+  /// Asks a query that may fail.
+  /// - Parameter savepoint: the name of one, to which it goes back.
+  /// - Returns: nil where it has failed.
+  mutating func places(
+    in part: Range<Int>, after savepoint: String, on connection: PostgresConnection,
+    _ outcomes: inout BatchOutcomes,
+    _ query: (_ source: String, _ part: Range<Int>) -> String
+  ) throws(PostgresFailure) -> [Int]? {
+    try connection.run("SAVEPOINT \(savepoint)")
+    do {
+      let places = try places(in: part, query, &outcomes)
+      try connection.run("RELEASE \(savepoint)")
+      return places
+    } catch {
+      guard connection.isOpen, [.record, .privilege, .schemaChanged, .other].contains(error.kind) else {
+        throw error
+      }
+      try connection.run(Savepoints.takingBack(savepoint))
+      return nil
+    }
+  }
 }
 
 /// Finds the records that cannot be stored: a part that fails is taken back and tried as two halves.
@@ -24,51 +55,53 @@ protocol PartStore {
 ///           5 is stored
 ///         6..<8 is stored
 ///
-/// So rows, counts and rejects are those of storing the records one by one. Of a constraint that fails often, all bad records are
-/// found at once by its own expression: `ConstraintFilter`.
+/// So rows, counts and rejects are those of storing the records one by one. The places are those of arrival. So it can end where
+/// the transaction has as many savepoints as it should, and all records before that place are done.
+///
+/// Many bad records are found at once where something is known of them: `ConstraintFilter`, `InputFilter`.
 struct Halving {
-  /// Begins a part. What is only checked at the end of the transaction would fail in its COMMIT, where no record can be found any
-  /// more; and a later record might repair what an earlier one has broken.
-  static let head = "SAVEPOINT upsurge_part; SET CONSTRAINTS ALL IMMEDIATE"
-
-  private static let detailedCount = 16
+  private static let patience = 8
 
   private let connection: PostgresConnection
   /// The number in the batch of the record at each place.
   private let records: [Int32]
-  /// Places that are to be left out: rejected, or not to be written.
+  /// Places that are rejected.
   private var isOut: [Bool]
   private var filter: ConstraintFilter?
-  /// Where the part ends that was asked for: what is beyond it is not to be written yet.
-  private var end = 0
+  private var inputs: InputFilter?
+  private(set) var savepoints: Savepoints
+  private var hasBegun = false
+  private var isStopped = false
+  private let end: Int
 
-  init(_ connection: PostgresConnection, records: [Int32], filter: ConstraintFilter?) {
+  /// - Parameter records: the number in the batch of the record at each place.
+  init(_ connection: PostgresConnection, _ shape: RecordShape, records: [Int32], _ savepoints: Savepoints) {
     self.connection = connection
     self.records = records
-    self.filter = filter
+    filter = ConstraintFilter(connection, shape)
+    inputs = InputFilter(connection, shape)
+    self.savepoints = savepoints
     isOut = Array(repeating: false, count: records.count)
+    end = records.count
+  }
+
+  /// Stores all records, or finds those that cannot be.
+  /// - Parameter failure: what all of them have met with already, which was taken back.
+  mutating func apply<Store: PartStore>(
+    after failure: PostgresFailure? = nil, with store: inout Store, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    if let failure {
+      _ = try handle(failure, 0..<end, with: &store, &outcomes)
+    } else {
+      _ = try apply(0..<end, isKnownBad: false, with: &store, &outcomes)
+    }
   }
 
   /// Of places: those that are left.
-  func count(of part: Range<Int>) -> Int {
+  private func count(of part: Range<Int>) -> Int {
     var count = 0
     for place in part where !isOut[place] { count += 1 }
     return count
-  }
-
-  /// Leaves out places that have nothing to be written.
-  mutating func keep(only places: [Int], in part: Range<Int>) {
-    for place in part { isOut[place] = true }
-    for place in places { isOut[place] = false }
-  }
-
-  /// Stores a part, or finds the records of it that cannot be.
-  mutating func apply<Store: PartStore>(
-    _ part: Range<Int>, with store: inout Store, _ outcomes: inout BatchOutcomes
-  ) throws(PostgresFailure) {
-    end = part.upperBound
-    filter?.begin()
-    _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
   }
 
   /// - Returns: whether all of it was stored.
@@ -76,14 +109,20 @@ struct Halving {
     _ part: Range<Int>, isKnownBad: Bool, with store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> Bool {
     let count = count(of: part)
-    if count == 0 { return true }
+    if count == 0 || isStopped { return true }
     if isKnownBad && count > 1 { return try halve(part, with: &store, &outcomes) }
+    if savepoints.isSpent {
+      isStopped = true
+      outcomes.next = part.first { !isOut[$0] }.map { Int(records[$0]) }
+      return true
+    }
     do {
-      try store.store(part, count: count, &outcomes)
+      try store.store(part, count: count, ending: savepoints.release, &outcomes)
+      savepoints.note()
       return true
     } catch {
-      guard error.kind == .record else { throw error }
-      try connection.run("ROLLBACK TO upsurge_part; RELEASE upsurge_part")
+      guard error.kind == .record, savepoints.areUsed else { throw error }
+      try connection.run(Savepoints.takingBack)
       return try handle(error, part, with: &store, &outcomes)
     }
   }
@@ -92,35 +131,58 @@ struct Halving {
     _ failure: PostgresFailure, _ part: Range<Int>, with store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> Bool {
     if count(of: part) == 1, let place = part.first(where: { !isOut[$0] }) {
-      reject([place], failure, &outcomes)
+      reject(place, failure, &outcomes)
       _ = filter?.hasOften(failure)
       return false
     }
-    if filter?.hasOften(failure) == true, let places = try filter?.find(failure, part.lowerBound..<end, in: &store, &outcomes) {
-      let bad = places.filter { !isOut[$0] }
-      if !bad.isEmpty {
-        try take(bad, failure, from: &store, &outcomes)
-        _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
-        return false
-      }
+    if !hasBegun {
+      hasBegun = true
+      try store.beginHalves()
+    }
+    if let places = try suspects(failure, part.lowerBound..<end, in: &store, &outcomes),
+      try reject(found: places, with: &store, &outcomes)
+    {
+      _ = try apply(part, isKnownBad: false, with: &store, &outcomes)
+      return false
     }
     return try halve(part, with: &store, &outcomes)
   }
 
-  /// Rejects what a filter has found. A few are tried, as the server then says what of each is wrong.
-  private mutating func take<Store: PartStore>(
-    _ places: [Int], _ failure: PostgresFailure, from store: inout Store, _ outcomes: inout BatchOutcomes
-  ) throws(PostgresFailure) {
-    if places.count <= Self.detailedCount {
-      for place in places {
-        _ = try apply(place..<place + 1, isKnownBad: false, with: &store, &outcomes)
-        isOut[place] = true
+  /// The places of which a filter says that they fail as well.
+  private mutating func suspects<Store: PartStore>(
+    _ failure: PostgresFailure, _ part: Range<Int>, in store: inout Store, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> [Int]? {
+    if let places = try inputs?.find(failure, part, in: &store, &outcomes) { return places }
+    guard filter?.hasOften(failure) == true else { return nil }
+    return try filter?.find(failure, part, in: &store, &outcomes)
+  }
+
+  /// Tries the records that a filter has found, each alone, and takes that back: so the server says what is wrong with each. One
+  /// that it would store stays, and is stored in its turn.
+  /// - Returns: whether any was rejected.
+  private mutating func reject<Store: PartStore>(
+    found places: [Int], with store: inout Store, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> Bool {
+    var bad: [Int] = []
+    var storedCount = 0
+    // A filter that is wrong so often is not to be trusted.
+    for place in places where !isOut[place] && storedCount < Self.patience {
+      let counts = outcomes.counts
+      do {
+        try store.store(place..<place + 1, count: 1, ending: [Savepoints.takingBack], &outcomes)
+        storedCount += 1
+      } catch {
+        guard error.kind == .record else { throw error }
+        try connection.run(Savepoints.takingBack)
+        reject(place, error, &outcomes)
+        bad.append(place)
       }
-    } else {
-      reject(places, failure.ofAnotherRecord, &outcomes)
+      outcomes.counts = counts
     }
+    if bad.isEmpty { return false }
     outcomes.statementCount += 1
-    try store.leaveOut(places)
+    try store.leaveOut(bad)
+    return true
   }
 
   private mutating func halve<Store: PartStore>(
@@ -144,19 +206,8 @@ struct Halving {
     return part.lowerBound + part.count / 2
   }
 
-  private mutating func reject(_ places: [Int], _ failure: PostgresFailure, _ outcomes: inout BatchOutcomes) {
-    for place in places {
-      isOut[place] = true
-      outcomes.rejected.append(BatchOutcomes.Rejected(record: Int(records[place]), cause: .failure(failure)))
-    }
-  }
-}
-
-extension PostgresFailure {
-  /// This failure for another record of the constraint: without what it says of one record.
-  fileprivate var ofAnotherRecord: PostgresFailure {
-    var failure = self
-    failure.detail = nil
-    return failure
+  private mutating func reject(_ place: Int, _ failure: PostgresFailure, _ outcomes: inout BatchOutcomes) {
+    isOut[place] = true
+    outcomes.rejected.append(BatchOutcomes.Rejected(record: Int(records[place]), cause: .failure(failure)))
   }
 }

@@ -6,7 +6,8 @@ extension RecordShape {
   /// The smallest and the largest of the key's first part, as literals: the table is only looked at between them. nil where
   /// the type has no order that min() knows.
   func boundsSQL(from source: String = staging) -> String? {
-    guard let first = key?.parts.first?.column, let column = table.column(first), columns.contains(column) else { return nil }
+    guard let first = key?.parts.first?.column, let column = table.column(first), columns.contains(column)
+    else { return nil }
     switch binary(column).form {
     case .int2, .int4, .int8, .numeric, .text, .bpchar, .date, .time, .timestamp, .timestamptz: break
     default: return nil
@@ -32,6 +33,7 @@ extension RecordShape {
 
   /// Says no more than it must: two bounds are taken for one row in 200, and the join is planned as if for so few.
   func slice(_ part: Range<Int>) -> String {
+    if part.count == 1 { return "s.upsurge_ord = \(part.lowerBound)" }
     let bounds = [
       part.lowerBound > 0 ? "s.upsurge_ord >= \(part.lowerBound)" : nil,
       part.upperBound < Self.everything.upperBound ? "s.upsurge_ord < \(part.upperBound)" : nil,
@@ -46,11 +48,14 @@ extension RecordShape {
 
   /// A column that is GENERATED ALWAYS AS IDENTITY takes a value only so; each record fails without (428C9).
   private var overriding: String {
-    rules.overridesIdentity && columns.contains { $0.generation == .identityAlways } ? "OVERRIDING SYSTEM VALUE " : ""
+    rules.overridesIdentity && columns.contains { $0.generation == .identityAlways }
+      ? "OVERRIDING SYSTEM VALUE " : ""
   }
 
   /// The records beside their rows.
-  func found(_ key: PostgresIndex, in part: Range<Int>, from source: String = staging, bounds: KeyBounds?) -> String {
+  func found(_ key: PostgresIndex, in part: Range<Int>, from source: String = staging, bounds: KeyBounds?)
+    -> String
+  {
     "FROM \(typed(key, from: source)) AS s LEFT JOIN \(existing(key)) AS o ON \(join(key, bounds: bounds)) WHERE \(slice(part))"
   }
 
@@ -114,9 +119,11 @@ extension RecordShape {
   /// Somebody's SQL, in which a name is a column of the row and `excluded` the record.
   func scoped(_ sql: String, row: String, record: String) -> String {
     let own = table.columns.map(\.name.quotedForPostgres)
-    let rows = "(SELECT \(own.map { "\(row).\($0)" }.joined(separator: ", "))) AS \(table.name.quotedForPostgres)(\(own.joined(separator: ", ")))"
+    let rows =
+      "(SELECT \(own.map { "\(row).\($0)" }.joined(separator: ", "))) AS \(table.name.quotedForPostgres)(\(own.joined(separator: ", ")))"
     // A scope within the other one: a name is looked for in the inner one first, so it is never ambiguous.
-    let inner = "(SELECT \(sql) FROM \(rows))"
+    // A comment at the end of the SQL ends with its line.
+    let inner = "(SELECT \(sql)\n FROM \(rows))"
     if record == "excluded" { return inner }
     let list = names.map { "\(record).\($0)" }.joined(separator: ", ")
     return "(SELECT \(inner) FROM (SELECT \(list)) AS excluded(\(names.joined(separator: ", "))))"
@@ -129,7 +136,9 @@ extension RecordShape {
     let list = columns.map { "\(value(of: $0, "r")) AS \($0.name.quotedForPostgres)" }
     let inner = "(SELECT r.upsurge_ord, \(list.joined(separator: ", ")) FROM \(source) AS r)"
     let extra = expressions(key) + (key.predicate.map { ["(\($0)) AS upsurge_meant"] } ?? [])
-    return extra.isEmpty ? inner : "(SELECT *, \(extra.joined(separator: ", ")) FROM \(inner) AS \(table.name.quotedForPostgres))"
+    return extra.isEmpty
+      ? inner
+      : "(SELECT *, \(extra.joined(separator: ", ")) FROM \(inner) AS \(table.name.quotedForPostgres))"
   }
 
   /// The rows of the table that the key is about.
@@ -143,7 +152,9 @@ extension RecordShape {
   }
 
   private func expressions(_ key: PostgresIndex) -> [String] {
-    key.parts.enumerated().compactMap { index, part in part.column == nil ? "\(part.definition) AS upsurge_part_\(index)" : nil }
+    key.parts.enumerated().compactMap { index, part in
+      part.column == nil ? "\(part.definition) AS upsurge_part_\(index)" : nil
+    }
   }
 
   private func join(_ key: PostgresIndex, bounds: KeyBounds?) -> String {
@@ -159,5 +170,7 @@ extension RecordShape {
 
 extension Range<Int> {
   /// This part of so many records, without an upper bound where it reaches to the last one.
-  func unbounded(of count: Int) -> Range<Int> { upperBound >= count ? lowerBound..<RecordShape.everything.upperBound : self }
+  func unbounded(of count: Int) -> Range<Int> {
+    upperBound >= count && self.count > 1 ? lowerBound..<RecordShape.everything.upperBound : self
+  }
 }

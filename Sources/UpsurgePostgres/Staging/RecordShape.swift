@@ -19,7 +19,9 @@ package struct RecordShape: Sendable, Equatable {
     self.key = key
     self.rules = rules
     columns = names.map { name in
-      guard let column = table.column(name) else { preconditionFailure("the table has no column of that name") }
+      guard let column = table.column(name) else {
+        preconditionFailure("the table has no column of that name")
+      }
       return column
     }
   }
@@ -43,6 +45,28 @@ package struct RecordShape: Sendable, Equatable {
     return true
   }
 
+  /// The fields of which a NULL is refused whatever row the record is about, so that the server need not be asked.
+  ///
+  ///     a BEFORE trigger, a rule            may fill it                    none
+  ///     a policy                            would refuse first             none
+  ///     partitions, views, foreign tables   may have triggers elsewhere    none
+  ///     a condition, rows that stay         may leave the record alone     none
+  ///     rows that only change or go         may find no row                none
+  ///     SQL of the column's own             may make a value of it         not this one
+  ///     a default, a sequence, a domain     says what NULL means           not this one
+  var neededFields: [Int] {
+    let mayFill = table.triggers.contains { $0.isForEachRow && ($0.isBefore || $0.isInsteadOf) }
+    guard table.kind == .table, !mayFill, table.rules.isEmpty, !table.hasRowSecurity, rules.condition == nil,
+      rules.conflict != .ignore, rules.action == .store
+    else { return [] }
+    return columns.indices.filter { index in
+      let column = columns[index]
+      return column.isProvenNotNull && !column.isDomain && column.defaultExpression == nil
+        && column.generation == nil
+        && column.sequence == nil && rules.changes[column.name] ?? .replace == .replace
+    }
+  }
+
   // MARK: - The key
 
   /// The fields of the key's columns; nil where a part is an expression, or no column of the records.
@@ -55,7 +79,8 @@ package struct RecordShape: Sendable, Equatable {
   package var hasComparableKey: Bool {
     guard let key, key.predicate == nil, let fields = keyFields else { return false }
     return zip(key.parts, fields).allSatisfy { part, field in
-      !columns[field].isDomain && binary(columns[field]).hasUniqueBytes && part.collation?.isDeterministic ?? true
+      !columns[field].isDomain && binary(columns[field]).hasUniqueBytes
+        && part.collation?.isDeterministic ?? true
     }
   }
 
@@ -77,6 +102,8 @@ package struct RecordShape: Sendable, Equatable {
   /// Whether the order in which rows are stored shows: a sequence, or another default, fills a column.
   var hasCountingDefaults: Bool {
     let own = Set(columns.map(\.name))
-    return table.columns.contains { !own.contains($0.name) && ($0.sequence != nil || $0.defaultExpression != nil) && $0.isWritable }
+    return table.columns.contains {
+      !own.contains($0.name) && ($0.sequence != nil || $0.defaultExpression != nil) && $0.isWritable
+    }
   }
 }

@@ -6,7 +6,7 @@
 ///     keys       c a b a c a
 ///     rounds     a b c | a c | a
 ///     segments   c a b | a c | a
-struct RowOrder {
+package struct RowOrder {
   /// The row at each place.
   private(set) var rows: [Int32] = []
   private(set) var parts: [Range<Int>] = []
@@ -17,7 +17,9 @@ struct RowOrder {
   var isDistinct: Bool { parts.count <= 1 }
 
   /// Rows as they arrived, cut at these places.
-  init(count: Int, cuts: [Int] = []) { self.init((0..<Int32(truncatingIfNeeded: count)).map { $0 }, cuts: cuts) }
+  init(count: Int, cuts: [Int] = []) {
+    self.init((0..<Int32(truncatingIfNeeded: count)).map { $0 }, cuts: cuts)
+  }
 
   private init(_ list: [Int32], cuts: [Int]) {
     rows = list
@@ -47,7 +49,9 @@ struct RowOrder {
     var counts: [Int32] = []
     for place in sorted.indices.dropFirst() {
       let (one, other) = (sorted[place - 1], sorted[place])
-      guard one.prefix == other.prefix, order.compareTied(rows.row(Int(one.row)), rows.row(Int(other.row))) == 0 else { continue }
+      guard one.prefix == other.prefix,
+        order.compareTied(rows.row(Int(one.row)), rows.row(Int(other.row))) == 0
+      else { continue }
       if counts.isEmpty { counts = Array(repeating: 0, count: sorted.count) }
       counts[place] = counts[place - 1] + 1
     }
@@ -92,7 +96,8 @@ struct RowOrder {
     for row in 0..<rows.count {
       let entry = Entry(prefix: order.prefix(rows.row(row)), row: Int32(truncatingIfNeeded: row))
       if isSorted, let last = entries.last,
-        last.prefix > entry.prefix || last.prefix == entry.prefix && order.compareTied(rows.row(Int(last.row)), rows.row(row)) > 0
+        last.prefix > entry.prefix
+          || last.prefix == entry.prefix && order.compareTied(rows.row(Int(last.row)), rows.row(row)) > 0
       {
         isSorted = false
       }

@@ -23,7 +23,8 @@ struct StagingTable {
     let list = zip(shape.columns, shape.binaryColumns).map { column, binary in
       "\(column.name.quotedForPostgres)::\(binary.stagingType) AS \(column.name.quotedForPostgres)"
     }
-    return "CREATE TEMPORARY TABLE \(Self.name) ON COMMIT DROP AS SELECT \((["0::int4 AS upsurge_ord"] + list).joined(separator: ", "))"
+    return
+      "CREATE TEMPORARY TABLE \(Self.name) ON COMMIT DROP AS SELECT \((["0::int4 AS upsurge_ord"] + list).joined(separator: ", "))"
       + " FROM \(shape.table.quotedName) WITH NO DATA"
   }
 
@@ -32,18 +33,25 @@ struct StagingTable {
   }
 
   /// Makes the table, and fills it.
-  /// - Throws: after a failure of the class `record` nothing is stored: JSON is read by the server here.
-  func fill(_ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
+  /// - Throws: a failure of the class `record` leaves nothing stored: JSON is read by the server here.
+  func fill(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
     outcomes.statementCount += 1
-    _ = try connection.beginCopy("SAVEPOINT upsurge_copy; \(creation); \(copy)")
+    _ = try connection.beginCopy(
+      "\(savepoints.areUsed ? "SAVEPOINT upsurge_copy; " : "")\(creation); \(copy)")
     do {
       try send(rows, order)
       _ = try connection.endCopy()
     } catch {
-      if error.kind == .record { try connection.run("ROLLBACK TO upsurge_copy; RELEASE upsurge_copy") }
+      if error.kind == .record, savepoints.areUsed {
+        try connection.run(Savepoints.takingBack("upsurge_copy"))
+      }
       throw error
     }
-    try connection.run("RELEASE upsurge_copy")
+    if savepoints.areUsed { try connection.run("RELEASE upsurge_copy") }
+    savepoints.note()
   }
 
   private func send(_ rows: borrowing EncodedRows, _ order: RowOrder) throws(PostgresFailure) {
@@ -74,25 +82,25 @@ struct StagingTable {
   }
 
   /// Where keys come again that only the server can compare.
-  func cuts(rowCount: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) -> [Int] {
+  func cuts(
+    rowCount: Int, _ savepoints: Savepoints, _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> [Int] {
     guard let sql = shape.repetitionsSQL() else { return [] }
     outcomes.statementCount += 1
     // A value that its type does not take fails here already; halving finds it, as long as the parts are small.
-    try connection.run("SAVEPOINT upsurge_keys")
-    do {
+    let connection = connection
+    let cuts = try savepoints.attempt("upsurge_keys", on: connection) { () throws(PostgresFailure) in
       let rows = try connection.run(sql, []).rows
-      try connection.run("RELEASE upsurge_keys")
       return KeySegments.cuts(of: rows.map { (Int($0.integer(0) ?? 0), Int($0.integer(1) ?? 0)) })
-    } catch {
-      guard error.kind == .record else { throw error }
-      try connection.run("ROLLBACK TO upsurge_keys; RELEASE upsurge_keys")
-      return Array(1..<max(rowCount, 1))
     }
+    return cuts ?? Array(1..<max(rowCount, 1))
   }
 
   /// Makes parts of it quick to find; for when there are many.
   func index() throws(PostgresFailure) {
-    try connection.run("CREATE INDEX ON \(RecordShape.staging) (upsurge_ord)")
+    // As there are no statistics of it, only a unique one says that a number is one record.
+    try connection.run(
+      "CREATE UNIQUE INDEX IF NOT EXISTS upsurge_staging_ord ON \(RecordShape.staging) (upsurge_ord)")
   }
 
   /// Runs a query that gives places.

@@ -68,6 +68,11 @@ final class BatchStore {
     var outcome = Outcome()
     let groups = RecordGroups(batch, from: first, tombstone: tombstone, keySlots: comparableKeySlots(plan))
     for group in groups.groups {
+      if let column = lackedKeyColumn(of: group.kind, plan) {
+        let records = group.records ?? (first..<batch.recordCount).map { Int32(truncatingIfNeeded: $0) }
+        outcome.rejected += records.map { BatchOutcomes.Rejected(record: Int($0), cause: .nullKey(column: column)) }
+        continue
+      }
       let writer = try writer(for: group.kind, plan, connection)
       let outcomes = try writer.store(batch, group.records)
       if group.kind.isDelete { outcome.hasDeletes = true }
@@ -133,6 +138,16 @@ final class BatchStore {
     }
     writers[kind] = writer
     return writer
+  }
+
+  /// The first column of the key that records of a kind do not speak of; nil where they have all.
+  private func lackedKeyColumn(of kind: RecordGroups.Kind, _ plan: RecordPlan) -> String? {
+    guard let key = plan.key else { return nil }
+    let given = Set(columns.indices.filter { !kind.lacks($0) }.compactMap { plan.column(of: columns[$0])?.name })
+    let named = plan.found.columns.filter { column in
+      key.parts.contains { part in part.column.map { $0 == column.name } ?? part.definition.contains(column.name) }
+    }
+    return named.first { !given.contains($0.name) }?.name
   }
 
   /// The slots of the key, where its columns are of types whose values have one spelling each.

@@ -32,6 +32,7 @@ extension PostgresStore {
       try prepare(preparations, for: &table)
       preparations = []
     }
+    try checkSQL(of: table)
     let runs = runs(beside: table.name)
     let settings = settings(for: table)
     let newRun = newRun(input, table, context)
@@ -94,6 +95,19 @@ extension PostgresStore {
         PathChoice(shape, capabilities).base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
     }
     return settings
+  }
+
+  /// - Throws: `usage` for SQL of the rules that is not one expression over the table.
+  private func checkSQL(of table: TargetTable) throws(UpsurgeError) {
+    let merge = table.given.merge
+    let hasSQL = merge.condition != nil || merge.columns.values.contains { if case .expression = $0 { true } else { false } }
+    guard hasSQL, let found = table.found else { return }
+    let plan = RecordPlan(table, found: found)
+    let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
+    let objection = try session.asking { (connection) throws(PostgresFailure) in
+      try ExpressionCheck(shape).objection(connection)
+    }
+    if let objection { throw objection }
   }
 
   private func makeRuns(_ runs: PostgresRuns) throws(UpsurgeError) {

@@ -62,7 +62,7 @@ extension RowStateTable {
     return "CASE upsurge_rows.content_columns\(cases) END"
   }
 
-  /// SQL that is true of the row whose identity, as `WaitingRecords` gives it, is bound to the first parameters.
+  /// SQL that is true of the row whose identity, as `OrphanRecords` gives it, is bound to the first parameters.
   static func identityCondition(_ schema: TableSchema) throws(UpsurgeError) -> String {
     let identity =
       schema.isWithoutRowid

@@ -112,7 +112,7 @@ package final class TableWriter {
     do throws(UpsurgeError) {
       if let gathering = stages.gathering {
         if try gathering.gather(batch) { return }
-        try gathering.storeWaiting()
+        try gathering.storeGathered()
       }
       if !batch.newColumns.isEmpty { try adopt(plan.columns + batch.newColumns, at: firstPosition(batch)) }
       precondition(batch.columnCount <= plan.columns.count, "a batch has more columns than the plan")

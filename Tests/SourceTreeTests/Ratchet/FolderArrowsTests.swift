@@ -9,7 +9,7 @@ import Testing
     "UpsurgeSQLite": ["SQL", "Connection", "Schema"],
     "UpsurgePlan": ["Rules", "Plan"],
     "UpsurgeState": ["RowState", "Quarantine", "Runs", "Rejects", "Keys", "Indexes", "Chunks"],
-    "UpsurgeStorage": ["Sorting", "Sweep", "Walk", "Writer", "Waiting", "Upkeep", "Direct", "Emit"],
+    "UpsurgeStorage": ["Sorting", "Sweep", "Walk", "Writer", "Orphans", "Upkeep", "Direct", "Emit"],
     "Upsurge": [
       ".", "Produced", "Options", "Output", "Batches", "Sources", "Summary", "Table", "Rejects", "Runs", "Preview", "Feed", "Store",
       "SQLite", "Pipeline", "Explain", "Inspect", "Import", "Replay", "Keys",

@@ -22,7 +22,9 @@ import Testing
       "Upsurge", "UpsurgeInput", "UpsurgePlan", "UpsurgeRecords", "UpsurgeSQLite", "UpsurgeState", "UpsurgeStorage",
     ],
     "UpsurgeBench": ["CSQLite", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeSQLite"],
-    "UpsurgePostgres": ["CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeRecords"],
+    "UpsurgePostgres": [
+      "CPostgres", "Upsurge", "UpsurgeInput", "UpsurgeParsing", "UpsurgeRecords", "UpsurgeState", "UpsurgeStorage",
+    ],
     "UpsurgeCommand": [
       "ArgumentParser", "CScan", "CYAML", "Upsurge", "UpsurgeBench", "UpsurgeInput", "UpsurgeMirror", "UpsurgePostgres",
       "UpsurgeRecords",

@@ -113,7 +113,7 @@ import Testing
         ["CCurl", "CIconv", "CZlib", "CZstd"]
       ),
       (".target(name: \"UpsurgeRecords\"", ", dependencies: [\"CYAML\"]", ["CYAML"]),
-      (".target(name: \"UpsurgeState\", dependencies: [", "\"CZlib\", ", ["CZlib"]),
+      ("name: \"UpsurgeState\", dependencies: [", "\"CZlib\", ", ["CZlib"]),
     ])
   func found(place: String, more: String, expected: [String]) throws {
     let manifest = try Self.manifest()

@@ -24,7 +24,8 @@ enum TestedPath: String, CaseIterable {
     switch self {
     case .ordered, .unnest: OrderedPlan(shape, capabilities).needsSnapshot
     case .delta, .walk: false
-    case .append: PathChoice(shape, capabilities).base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
+    case .append:
+      PathChoice(shape, capabilities).base.path != .delta && OrderedPlan(shape, capabilities).needsSnapshot
     case .chosen: false
     }
   }
@@ -40,7 +41,9 @@ struct PathStore: ~Copyable {
   private var chosen: PathWriter?
   let needsSnapshot: Bool
 
-  init(_ path: TestedPath, _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities) {
+  init(
+    _ path: TestedPath, _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities
+  ) {
     let slots = Array(shape.columns.indices)
     var needsSnapshot = path.needsSnapshot(shape, capabilities)
     switch path {
@@ -65,12 +68,22 @@ struct PathStore: ~Copyable {
     if let outcomes = try unnest?.store(batch) { return outcomes }
     return try #require(try chosen?.store(batch))
   }
+
+  mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws -> BatchOutcomes {
+    if let outcomes = try ordered?.store(part, of: batch) { return outcomes }
+    if let outcomes = try delta?.store(part, of: batch) { return outcomes }
+    if let outcomes = try walk?.store(part, of: batch) { return outcomes }
+    if let outcomes = try append?.store(part, of: batch) { return outcomes }
+    if let outcomes = try unnest?.store(part, of: batch) { return outcomes }
+    return try #require(try chosen?.store(part, of: batch))
+  }
 }
 
 extension OrderedScenario {
   static func lacksNeeded(_ shape: RecordShape) -> Bool {
     shape.table.columns.contains { column in
-      column.isNotNull && column.defaultExpression == nil && column.generation == nil && !shape.columns.contains { $0.name == column.name }
+      column.isNotNull && column.defaultExpression == nil && column.generation == nil
+        && !shape.columns.contains { $0.name == column.name }
     }
   }
 
@@ -83,7 +96,8 @@ extension OrderedScenario {
   /// Stores records in batches.
   /// - Returns: nil where the path is not for the table.
   func store(
-    _ records: [Record], batchSize: Int, by path: TestedPath, _ connection: PostgresConnection, _ capabilities: Capabilities
+    _ records: [Record], batchSize: Int, by path: TestedPath, _ connection: PostgresConnection,
+    _ capabilities: Capabilities
   ) throws -> (result: Result, states: [String])? {
     let shape = try shape(connection)
     guard path.fits(shape, capabilities) else { return nil }
@@ -107,14 +121,17 @@ extension OrderedScenario {
       ddl: "CREATE TABLE t (n bigint, s text COLLATE \"C\", v text, serial serial, PRIMARY KEY (n, s))",
       columns: [
         Column(name: "v", type: "text", good: ["x", "y", nil]),
-        Column(name: "s", type: "text", good: ["", "a", "ab", "ä", "abcdefgh", "abcdefghi", "B"], bad: [nil]),
+        Column(
+          name: "s", type: "text", good: ["", "a", "ab", "ä", "abcdefgh", "abcdefghi", "B"], bad: [nil]),
         Column(name: "n", type: "bigint", good: ["-1", "0", "1", "300"], bad: ["x", nil]),
       ], match: "t.n = excluded.n AND t.s = excluded.s", keyColumns: ["n", "s"]),
     OrderedScenario(
       name: "a key of days and bytes",
       ddl: "CREATE TABLE t (d date, b bytea, f bool, v numeric(6,2) CHECK (v >= 0), PRIMARY KEY (d, b, f))",
       columns: [
-        Column(name: "d", type: "date", good: ["1999-12-31", "2000-01-01", "2024-02-29", "0044-03-15 BC", "infinity"], bad: ["2023-02-29"]),
+        Column(
+          name: "d", type: "date",
+          good: ["1999-12-31", "2000-01-01", "2024-02-29", "0044-03-15 BC", "infinity"], bad: ["2023-02-29"]),
         Column(name: "b", type: "bytea", good: ["\\x", "\\x00", "\\xff", "\\x0001"], bad: [nil]),
         Column(name: "f", type: "bool", good: ["t", "f", "no"]),
         Column(name: "v", type: "numeric(6,2)", good: ["1", "1.0", "1.00", "2", nil], bad: ["-1", "99999"]),
@@ -124,19 +141,28 @@ extension OrderedScenario {
       columns: [
         Column(
           name: "at", type: "timestamptz",
-          good: ["2024-01-01 00:00:00Z", "2024-01-01 01:00:00+01", "1969-12-31 23:59:59.5Z", "-infinity", "2024-06-30 12:00 Europe/Berlin"], bad: [nil]),
+          good: [
+            "2024-01-01 00:00:00Z", "2024-01-01 01:00:00+01", "1969-12-31 23:59:59.5Z", "-infinity",
+            "2024-06-30 12:00 Europe/Berlin",
+          ], bad: [nil]),
         Column(name: "v", type: "float8", good: ["0", "-0", "1.5", "NaN"], bad: ["x"]),
       ], match: "t.at = excluded.at", keyColumns: ["at"]),
     OrderedScenario(
       name: "records that lack a needed column",
-      ddl: "CREATE TABLE t (id int PRIMARY KEY, a text, b text NOT NULL); INSERT INTO t SELECT g, 'a', 'b' FROM generate_series(0, 12, 2) g",
+      ddl:
+        "CREATE TABLE t (id int PRIMARY KEY, a text, b text NOT NULL); INSERT INTO t SELECT g, 'a', 'b' FROM generate_series(0, 12, 2) g",
       columns: [
-        Column(name: "id", type: "int", good: (0..<14).map { "\($0)" }, bad: [nil, "x"]), Column(name: "a", type: "text", good: ["a", "c", nil]),
+        Column(name: "id", type: "int", good: (0..<14).map { "\($0)" }, bad: [nil, "x"]),
+        Column(name: "a", type: "text", good: ["a", "c", nil]),
       ], match: "t.id = excluded.id", keyColumns: ["id"]),
     OrderedScenario(
       name: "rows that stay", ddl: "CREATE TABLE t (id int PRIMARY KEY, v text NOT NULL)",
-      columns: [Column(name: "id", type: "int", good: (0..<9).map { "\($0)" }), Column(name: "v", type: "text", good: ["a", "b"], bad: [nil])],
-      match: "t.id = excluded.id", rules: OrderedRules(.ignore), expressions: ["v": "t.v"], keyColumns: ["id"]),
+      columns: [
+        Column(name: "id", type: "int", good: (0..<9).map { "\($0)" }),
+        Column(name: "v", type: "text", good: ["a", "b"], bad: [nil]),
+      ],
+      match: "t.id = excluded.id", rules: OrderedRules(.ignore), expressions: ["v": "t.v"], keyColumns: ["id"]
+    ),
     OrderedScenario(
       name: "two constraints",
       ddl: """
@@ -145,8 +171,10 @@ extension OrderedScenario {
           FOREIGN KEY (a, b) REFERENCES par)
         """,
       columns: [
-        Column(name: "id", type: "int", good: (0..<30).map { "\($0)" }), Column(name: "v", type: "int", good: ["1", "2"], bad: ["0", nil]),
-        Column(name: "w", type: "int", good: ["1", nil], bad: ["5"]), Column(name: "a", type: "int", good: ["1", nil]),
+        Column(name: "id", type: "int", good: (0..<30).map { "\($0)" }),
+        Column(name: "v", type: "int", good: ["1", "2"], bad: ["0", nil]),
+        Column(name: "w", type: "int", good: ["1", nil], bad: ["5"]),
+        Column(name: "a", type: "int", good: ["1", nil]),
         Column(name: "b", type: "text", good: ["x", nil], bad: ["y", "z"]),
       ], match: "t.id = excluded.id", keyColumns: ["id"]),
   ]

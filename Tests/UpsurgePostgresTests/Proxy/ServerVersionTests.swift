@@ -28,7 +28,7 @@ struct ServerVersionTests {
       alone: database.direct, batches: PostgresConnection(to: database.directTarget))
     let first = SeededGenerator.firstSeed()
     for scenario in OrderedScenario.all + OrderedScenario.forPaths {
-      for seed in first..<first + UInt64(SeededGenerator.some(1, most: 30)) {
+      for seed in first..<first + UInt64(SeededGenerator.some(1, most: 10)) {
         try comparison.compare(scenario, seed: seed, paths: TestedPath.allCases, about: "\(installation)")
       }
     }

@@ -276,7 +276,7 @@ struct SourceValueTests {
     try connection.run(
       """
       CREATE TABLE t AS SELECT i AS id FROM generate_series(1, 4) i; ALTER TABLE t ENABLE ROW LEVEL SECURITY;
-      CREATE POLICY some ON t FOR SELECT USING (id < 3);
+      CREATE POLICY few ON t FOR SELECT USING (id < 3);
       DO $$ BEGIN CREATE ROLE reader LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$; GRANT SELECT ON t TO reader
       """)
     let server = try PostgresServer.shared()

@@ -31,7 +31,7 @@ final class GatheringStage: WriterStage {
     guard let key = gathering.key else { return false }
     if batch.growth.permittedByteCount > 0 {
       // Large records need the memory.
-      try storeWaiting()
+      try storeGathered()
       releaseGathering()
       gathering.key = nil
       return false
@@ -41,7 +41,7 @@ final class GatheringStage: WriterStage {
     }
     if let run = gathering.run, !run.isEmpty {
       if run.take(batch, mostBytes: gathering.mostBytes) { return true }
-      try storeWaiting()
+      try storeGathered()
     }
     guard !isPaused, writer.stages.permitsNow.contains(.sorted), writer.isBehindCommitted(batch), canTakeBack,
       settings.sorting.isForced || key.isUnordered(batch)
@@ -89,7 +89,7 @@ final class GatheringStage: WriterStage {
     if writer.isDone || gathering.run == nil { return }
     let start = writer.beginStoring()
     defer { writer.endStoring(start) }
-    do throws(UpsurgeError) { try storeWaiting() } catch { throw writer.fail(error) }
+    do throws(UpsurgeError) { try storeGathered() } catch { throw writer.fail(error) }
     if isLast { releaseGathering() }
   }
 
@@ -114,7 +114,7 @@ final class GatheringStage: WriterStage {
   }
 
   /// Stores the gathered records, sorted where that pays.
-  func storeWaiting() throws(UpsurgeError) {
+  func storeGathered() throws(UpsurgeError) {
     guard let run = gathering.run, !run.isEmpty else { return }
     writer.begin(run.batch)
     if try paysToSort(run.batch) {

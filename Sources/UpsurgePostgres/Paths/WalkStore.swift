@@ -1,35 +1,45 @@
-import UpsurgeRecords
-
 /// Stores batches by the walk: rows of the key range come back and are compared here, and only records that differ go on to the
 /// delta path. Nothing is written, and no table is made, for a batch that says what the table has.
-///
-/// Each is stored within a transaction that the caller has begun and commits.
-package struct WalkWriter: ~Copyable {
-  private let delta: DeltaStore
-  private var walk: WalkStore
-  private var rows: BatchRows
+package typealias WalkWriter = BatchWriter<WalkPath>
 
+extension BatchWriter<WalkPath> {
   /// - Parameters:
   ///   - shape: as for `DeltaWriter`, with a key whose order the client knows; without that, all goes to the delta path.
   ///   - slots: the slot of each of the shape's columns in the records.
   package init(_ connection: PostgresConnection, _ shape: RecordShape, slots: [Int]) {
-    delta = DeltaStore(connection, shape)
-    walk = WalkStore(connection)
-    rows = BatchRows(shape, slots: slots)
+    self.init(
+      WalkPath(walk: WalkStore(connection), delta: DeltaStore(connection, shape)), shape, slots: slots)
   }
 
   /// How many records were found to be the same as their row without the server's help.
-  package var sameCount: Int { walk.sameCount }
+  package var sameCount: Int { path.walk.sameCount }
+}
 
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
-    var walk = walk
-    let delta = delta
-    defer { self.walk = walk }
-    return try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
-      let rest = try walk.differing(rows, order, &outcomes)
-      try delta.store(rows, rest ?? order, &outcomes)
-    }
+/// The walk, and the delta path for what differs.
+package struct WalkPath: RowStore {
+  fileprivate var walk: WalkStore
+  fileprivate let delta: DeltaStore
+
+  package var arrangement: RowArrangement { .rounds }
+
+  package mutating func store(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
+    let rest = try walk.differing(rows, order, &outcomes)
+    try delta.store(rows, rest ?? order, &savepoints, &outcomes)
+    if let rest { outcomes.forget(order, but: rest, of: rows) }
+  }
+}
+
+extension BatchOutcomes {
+  /// Counts only records before `next` as unchanged, of those that were walked along.
+  /// - Parameter rest: those of the order that were left to others.
+  mutating func forget(_ order: RowOrder, but rest: RowOrder, of rows: borrowing EncodedRows) {
+    guard let next else { return }
+    let records = rows.records
+    func count(_ order: RowOrder) -> Int { order.rows.count { Int(records[Int($0)]) >= next } }
+    unchanged -= count(order) - count(rest)
   }
 }
 
@@ -59,7 +69,10 @@ struct WalkStore {
       guard let probe = try walk(rows, order, round.lowerBound..<end, &outcomes) else { return nil }
       (next, rest, same) = (end, probe.rest, probe.sameCount)
       wasWorthIt = isWorth(probe, end - round.lowerBound)
-      if wasWorthIt != true { next = round.upperBound; rest += (end..<round.upperBound).map { Int32(truncatingIfNeeded: $0) } }
+      if wasWorthIt != true {
+        next = round.upperBound
+        rest += (end..<round.upperBound).map { Int32(truncatingIfNeeded: $0) }
+      }
     }
     if next < round.upperBound, let findings = try walk(rows, order, next..<round.upperBound, &outcomes) {
       wasWorthIt = isWorth(findings, round.upperBound - next)

@@ -13,13 +13,13 @@ import UpsurgeSQLite
 ///
 /// A row is gone when one of the records has made it, and all that are about it are refused. What else their absence
 /// brings about is not looked for here: the others are stored once more after this.
-struct WaitingChains {
+struct OrphanChains {
   private let store: Connection
-  private let notes: WaitingNotes
+  private let notes: OrphanNotes
   private let addEdge: Statement
   private let expand: Statement
 
-  init(_ notes: WaitingNotes) throws(UpsurgeError) {
+  init(_ notes: OrphanNotes) throws(UpsurgeError) {
     self.notes = notes
     store = notes.store
     let range = 0..<notes.rowValueCount

@@ -9,7 +9,7 @@ import UpsurgeRecords
 @testable import UpsurgeStorage
 
 /// Records that wait in the quarantine for the rows they refer to, and what is stored of them in the end.
-@Suite("Waiting records") struct WaitingRecordsTests {
+@Suite("Orphans") struct OrphanRecordsTests {
   /// Loads records, of which those without a parent wait.
   private func deliver(
     _ connection: Connection, _ table: String, _ columns: [String], _ rows: [[Value]], key: [String] = ["id"]
@@ -20,8 +20,8 @@ import UpsurgeRecords
     _ = try load(connection, table, columns, rows, key: key, settings: settings)
   }
 
-  private func waiting(_ connection: Connection, _ names: [String]) throws -> WaitingRecords {
-    try WaitingRecords(connection, tables: names.map { WaitingRecords.Table(name: $0) }) { _ in false }
+  private func waiting(_ connection: Connection, _ names: [String]) throws -> OrphanRecords {
+    try OrphanRecords(connection, tables: names.map { OrphanRecords.Table(name: $0) }) { _ in false }
   }
 
   private func kept(_ connection: Connection, _ table: String) throws -> Int64 {
@@ -209,6 +209,6 @@ import UpsurgeRecords
   }
 }
 
-/// More by `UPSURGE_WAITING_SEEDS`.
+/// More by `UPSURGE_ORPHAN_SEEDS`.
 private let seedCount: UInt64 =
-  ProcessInfo.processInfo.environment["UPSURGE_WAITING_SEEDS"].flatMap { UInt64($0) } ?? 16
+  ProcessInfo.processInfo.environment["UPSURGE_ORPHAN_SEEDS"].flatMap { UInt64($0) } ?? 16

@@ -1,35 +1,22 @@
-import UpsurgeRecords
-
 /// Stores batches without a temporary table: the records are arrays beside a statement of the ordered path. For small batches, and
 /// for roles and servers that make no temporary tables.
-///
-/// Each is stored within a transaction that the caller has begun and commits.
-package struct UnnestWriter: ~Copyable {
-  private let store: UnnestStore
-  private var rows: BatchRows
+package typealias UnnestWriter = BatchWriter<UnnestStore>
 
+extension BatchWriter<UnnestStore> {
   /// - Parameter slots: the slot of each of the shape's columns in the records.
-  package init(_ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]) {
-    store = UnnestStore(connection, shape, capabilities)
-    rows = BatchRows(shape, slots: slots)
-  }
-
-  /// - Throws: what is not the fault of a record; the transaction has failed then.
-  package mutating func store(_ batch: borrowing Batch) throws(PostgresFailure) -> BatchOutcomes {
-    let store = store
-    return try rows.store(batch, in: .rounds) { rows, order, outcomes throws(PostgresFailure) in
-      try store.store(rows, order, &outcomes)
-    }
+  package init(
+    _ connection: PostgresConnection, _ shape: RecordShape, _ capabilities: Capabilities, slots: [Int]
+  ) {
+    self.init(UnnestStore(connection, shape, capabilities), shape, slots: slots)
   }
 }
 
-/// Stores rows as arrays.
-struct UnnestStore {
+/// Stores rows as arrays: all of them in the order that is best, and by `Halving` in the order of arrival if that fails.
+package struct UnnestStore: RowStore {
   private let connection: PostgresConnection
   private let plan: OrderedPlan
   private let keepsArrival: Bool
-  /// Some servers know no SET CONSTRAINTS.
-  private let head: String
+  private let knowsConstraints: Bool
 
   /// Rows and bytes of a statement, at most.
   private static let (rowLimit, byteLimit) = (10_000, 4 << 20)
@@ -38,23 +25,51 @@ struct UnnestStore {
     self.connection = connection
     plan = OrderedPlan(shape, capabilities)
     keepsArrival = PathChoice.objection(toDelta: shape, capabilities) != nil
-    head = capabilities.family.defersConstraints ? Halving.head : "SAVEPOINT upsurge_part"
+    knowsConstraints = capabilities.family.defersConstraints
   }
 
-  func store(
-    _ rows: borrowing EncodedRows, _ order: RowOrder, _ outcomes: inout BatchOutcomes
+  package var arrangement: RowArrangement { .rounds }
+
+  package func store(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) {
     if order.rows.isEmpty { return }
+    let bounds = KeyBounds(rows, order)
+    let sent =
+      keepsArrival
+      ? order.arrived(rows) : order.isSorted && rows.shape.hasCountingDefaults ? order.byArrival : order
+    var part = try part(rows, sent, bounds, savepoints, &outcomes)
+    let before = outcomes.counts
+    do throws(PostgresFailure) {
+      try part.store(sent.rows.indices, count: sent.rows.count, ending: savepoints.release, &outcomes)
+      savepoints.note()
+    } catch {
+      guard error.kind == .record, savepoints.areUsed else { throw error }
+      try connection.run(Savepoints.takingBack)
+      outcomes.counts = before
+      let arrived = order.arrived(rows)
+      if order.isSorted { part = try self.part(rows, arrived, bounds, savepoints, &outcomes) }
+      var halving = Halving(
+        connection, part.plan.shape, records: arrived.rows.map { rows.records[Int($0)] }, savepoints)
+      try halving.apply(after: error, with: &part, &outcomes)
+      savepoints = halving.savepoints
+    }
+  }
+
+  private func part(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ bounds: KeyBounds?, _ savepoints: Savepoints,
+    _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) -> UnnestPart {
     var plan = plan
     plan.shape.textColumns = rows.shape.textColumns
-    let bounds = KeyBounds(rows, order)
-    let order = keepsArrival ? order.arrived(rows) : order.isSorted && rows.shape.hasCountingDefaults ? order.byArrival : order
-    var part = UnnestPart(connection: connection, plan: plan, head: head, bounds: bounds, order: order, rows: rows.view)
+    var part = UnnestPart(
+      connection: connection, plan: plan, head: savepoints.head(knowsConstraints: knowsConstraints),
+      bounds: bounds,
+      order: order, rows: rows.view)
     part.parts = chunks(rows, order)
-    if plan.key != nil, !plan.shape.hasComparableKey { try part.cut(&outcomes) }
-    var halving = Halving(
-      connection, records: order.rows.map { rows.records[Int($0)] }, filter: ConstraintFilter(connection, plan.shape))
-    try halving.apply(order.rows.indices, with: &part, &outcomes)
+    if plan.key != nil, !plan.shape.hasComparableKey { try part.cut(savepoints, &outcomes) }
+    return part
   }
 
   /// The order's parts, cut to what a statement may hold.
@@ -80,7 +95,7 @@ struct UnnestStore {
 private struct UnnestPart: PartStore {
   let connection: PostgresConnection
   let plan: OrderedPlan
-  let head: String
+  let head: [String]
   let bounds: KeyBounds?
   let order: RowOrder
   let rows: EncodedRows.View
@@ -89,8 +104,13 @@ private struct UnnestPart: PartStore {
   private var isOut: Set<Int> = []
   private let arrays: RowArrays
 
-  init(connection: PostgresConnection, plan: OrderedPlan, head: String, bounds: KeyBounds?, order: RowOrder, rows: EncodedRows.View) {
-    (self.connection, self.plan, self.head, self.bounds, self.order, self.rows) = (connection, plan, head, bounds, order, rows)
+  init(
+    connection: PostgresConnection, plan: OrderedPlan, head: [String], bounds: KeyBounds?, order: RowOrder,
+    rows: EncodedRows.View
+  ) {
+    (self.connection, self.plan, self.head, self.bounds, self.order, self.rows) = (
+      connection, plan, head, bounds, order, rows
+    )
     arrays = RowArrays(plan.shape)
   }
 
@@ -99,31 +119,30 @@ private struct UnnestPart: PartStore {
   }
 
   /// Cuts the parts where a key comes again that only the server can compare.
-  mutating func cut(_ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
+  mutating func cut(_ savepoints: Savepoints, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
     guard let sql = plan.shape.repetitionsSQL(from: arrays.source) else { return }
     var cutParts: [Range<Int>] = []
     for part in parts {
       outcomes.statementCount += 1
       // A value that its type does not take fails here already; halving finds it, as long as the parts are small.
-      try connection.run("SAVEPOINT upsurge_keys")
-      var cuts = Array(part.dropFirst())
-      do throws(PostgresFailure) {
-        let pairs = try connection.run(sql, parameters(part)).rows.map { (Int($0.integer(0) ?? 0), Int($0.integer(1) ?? 0)) }
-        cuts = KeySegments.cuts(of: pairs)
-      } catch {
-        guard error.kind == .record else { throw error }
-        try connection.run("ROLLBACK TO upsurge_keys")
+      let (connection, parameters) = (connection, parameters(part))
+      let cuts = try savepoints.attempt("upsurge_keys", on: connection) { () throws(PostgresFailure) in
+        let pairs = try connection.run(sql, parameters).rows.map {
+          (Int($0.integer(0) ?? 0), Int($0.integer(1) ?? 0))
+        }
+        return KeySegments.cuts(of: pairs)
       }
-      try connection.run("RELEASE upsurge_keys")
-      let edges = [part.lowerBound] + cuts + [part.upperBound]
+      let edges = [part.lowerBound] + (cuts ?? Array(part.dropFirst())) + [part.upperBound]
       cutParts += zip(edges, edges.dropFirst()).compactMap { $0 < $1 ? $0..<$1 : nil }
     }
     parts = cutParts
   }
 
-  func store(_ range: Range<Int>, count: Int, _ outcomes: inout BatchOutcomes) throws(PostgresFailure) {
+  func store(
+    _ range: Range<Int>, count: Int, ending: [String], _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure) {
     var counts = StatementCounts()
-    try connection.run(head)
+    if !head.isEmpty { try connection.run(head.joined(separator: "; ")) }
     for part in parts where part.overlaps(range) {
       let part = part.clamped(to: range)
       outcomes.statementCount += 1
@@ -132,9 +151,12 @@ private struct UnnestPart: PartStore {
         counts.add(row)
       }
     }
-    try connection.run("RELEASE upsurge_part")
+    if !ending.isEmpty { try connection.run(ending.joined(separator: "; ")) }
     outcomes.add(counts, of: count)
   }
+
+  /// Each part has arrays of its own.
+  func beginHalves() {}
 
   mutating func leaveOut(_ ords: [Int]) { isOut.formUnion(ords) }
 

@@ -8,7 +8,7 @@ import UpsurgeState
 /// the end, also where they refer to each other in circles.
 ///
 /// All of them are stored while foreign keys are put off. Those that have no parent then are left out, and those whose
-/// parents are their rows (`WaitingChains`). Everything is taken back, and the others are stored once more, until none is
+/// parents are their rows (`OrphanChains`). Everything is taken back, and the others are stored once more, until none is
 /// without:
 ///
 ///     1 -> 2, 2 -> 1, 3 -> 4, 4 -> 9 (nowhere)      all   without 3 and 4
@@ -17,7 +17,7 @@ import UpsurgeState
 /// passed over. It leaves the quarantine as one that is ignored, whether or not its parent has come.
 ///
 /// What was stored is noted in a temporary database, so that it takes no memory. Belongs to the connection's thread.
-package final class WaitingRecords {
+package final class OrphanRecords {
   /// A table whose records are tried.
   package struct Table: Sendable {
     package var name: String
@@ -56,7 +56,7 @@ package final class WaitingRecords {
   private let tables: [Table]
   /// Whether a record is not to be tried.
   private let isLeftOut: (QuarantinedRecord) -> Bool
-  private let notes: WaitingNotes
+  private let notes: OrphanNotes
   /// By the place of the table in `tables`; nil where it is not there.
   private let schemas: [TableSchema?]
   private var references: [Int: OpenReferences] = [:]
@@ -82,7 +82,7 @@ package final class WaitingRecords {
     var schemas: [TableSchema?] = []
     for table in tables { schemas.append(try TableSchema.read(connection, table: table.name)) }
     self.schemas = schemas
-    notes = try WaitingNotes(
+    notes = try OrphanNotes(
       rowValueCount: schemas.map { $0?.isWithoutRowid == true ? $0?.primaryKeyColumns.count ?? 1 : 1 }.max()
         ?? 1)
     for (index, schema) in schemas.enumerated() {
@@ -194,7 +194,7 @@ package final class WaitingRecords {
     connection.isSynchronizing = tables[index].isSynchronizing
     let writer = try TableWriter(
       connection: connection, plan: plan, sourceNames: [], settings: settings,
-      observer: WaitingObserver(notes, table: index))
+      observer: OrphanObserver(notes, table: index))
     var batch = Batch(quarantined: kept, columns: names, schema: schema)
     try writer.write(&batch)
     if writer.ledger.inserted > 0 { try UnacceptedState.noteReplay(into: schema.name, on: connection) }
@@ -259,7 +259,7 @@ package final class WaitingRecords {
   private func follow() throws(UpsurgeError) {
     let questions = try parentQuestions()
     if questions.isEmpty { return }
-    let chains = try WaitingChains(notes)
+    let chains = try OrphanChains(notes)
     try notes.visit { (id, table, _, row) throws(UpsurgeError) in
       guard let row, let asked = questions[table] else { return }
       for (place, question) in asked {

@@ -3,7 +3,7 @@ import UpsurgeRecords
 import UpsurgeSQLite
 
 /// What became of each record, in a temporary database.
-final class WaitingNotes {
+final class OrphanNotes {
   let store: Connection
   private let insertion: Statement
   private let refusal: Statement
@@ -106,8 +106,8 @@ final class WaitingNotes {
 }
 
 /// Notes what becomes of records of the quarantine, whose numbers are their ids.
-final class WaitingObserver: RecordObserver {
-  private let notes: WaitingNotes
+final class OrphanObserver: RecordObserver {
+  private let notes: OrphanNotes
   private let table: Int
   /// Where the values that name a row stand among those that are observed.
   private var places: [Int] = []
@@ -115,7 +115,7 @@ final class WaitingObserver: RecordObserver {
   let wantedRows = ObservedRows.after
   let wantsRowid = true
 
-  init(_ notes: WaitingNotes, table: Int) { (self.notes, self.table) = (notes, table) }
+  init(_ notes: OrphanNotes, table: Int) { (self.notes, self.table) = (notes, table) }
 
   func begin(_ plan: UpsertPlan, columns: [Int]) {
     // The rowid comes after all columns.

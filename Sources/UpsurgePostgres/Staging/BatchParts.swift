@@ -1,0 +1,98 @@
+/// The parts of a batch, in their order. Each is stored by a transaction of its own, with a position of its own.
+///
+///     var parts = BatchParts(recordCount: batch.recordCount, capabilities)
+///     while let part = parts.next {
+///       BEGIN
+///       outcomes = writer.store(part, of: batch)     fails because of a record: ROLLBACK, parts.failed(failure), and on
+///       COMMIT, with the position of the record outcomes.next ?? part.records.upperBound
+///       parts.stored(outcomes)
+///     }
+///
+/// A batch of which all records are good is one part. With savepoints a part ends early where the transaction should hold no more
+/// of them. Without, as on Citus, a part that fails comes again as two halves, and a record that cannot be stored as a part whose
+/// transaction notes the reject and nothing else.
+package struct BatchParts: Sendable {
+  private struct Piece {
+    var records: Range<Int>
+    /// Whether it must fail if the piece before it is stored: both together have failed.
+    var isOtherHalf = false
+    var rejected: BatchOutcomes.Rejected?
+  }
+
+  /// What is to be done; the next one is the last.
+  private var pieces: [Piece] = []
+  private let usesSavepoints: Bool
+  /// Workers of Citus say XX000 for what a record has done.
+  private let hidesFailures: Bool
+  /// How many records are tried at once.
+  private var window = Int.max
+
+  private static let leastWindow = 256
+
+  package init(recordCount: Int, _ capabilities: Capabilities) {
+    usesSavepoints = capabilities.hasSavepoints && capabilities.family != .citus
+    hidesFailures = capabilities.family == .citus
+    if recordCount > 0 { pieces = [Piece(records: 0..<recordCount)] }
+  }
+
+  /// What the next transaction stores; nil after the last part.
+  package var next: BatchPart? {
+    guard let piece = pieces.last else { return nil }
+    let start = piece.records.lowerBound
+    let end = piece.records.count > window ? start + window : piece.records.upperBound
+    return BatchPart(records: start..<end, rejected: piece.rejected, usesSavepoints: usesSavepoints)
+  }
+
+  /// Notes that the transaction of the next part stands.
+  package mutating func stored(_ outcomes: BatchOutcomes) {
+    guard let part = next, var piece = pieces.popLast() else { preconditionFailure("no part is open") }
+    let end = outcomes.next ?? part.records.upperBound
+    precondition(end > part.records.lowerBound, "a part that moves nothing would come for ever")
+    // What is not done is sent again, so it should not be much.
+    if outcomes.next != nil {
+      window = max((end - part.records.lowerBound) * 2, Self.leastWindow)
+    } else if window < .max {
+      window = window > Int.max / 4 ? .max : window * 4
+    }
+    piece.records = end..<piece.records.upperBound
+    if !piece.records.isEmpty { return pieces.append(piece) }
+    if let other = pieces.last, other.isOtherHalf, piece.rejected == nil {
+      pieces.removeLast()
+      split(other.records)
+    }
+  }
+
+  /// Notes that the transaction of the next part was rolled back because of a record. It comes again in halves, or as a reject.
+  /// - Throws: the failure, where it is not the fault of a record.
+  package mutating func failed(_ failure: PostgresFailure) throws(PostgresFailure) {
+    guard failure.kind == .record || hidesFailures && failure.sqlState == "XX000" else { throw failure }
+    guard let part = next, let piece = pieces.popLast() else { preconditionFailure("no part is open") }
+    if !pieces.isEmpty { pieces[pieces.count - 1].isOtherHalf = false }
+    if part.records.upperBound < piece.records.upperBound {
+      pieces.append(Piece(records: part.records.upperBound..<piece.records.upperBound))
+    }
+    if part.records.count == 1 {
+      let rejected = BatchOutcomes.Rejected(record: part.records.lowerBound, cause: .failure(failure))
+      pieces.append(Piece(records: part.records, rejected: rejected))
+    } else {
+      split(part.records)
+    }
+  }
+
+  private mutating func split(_ records: Range<Int>) {
+    if records.count == 1 { return pieces.append(Piece(records: records)) }
+    let middle = records.lowerBound + records.count / 2
+    pieces.append(Piece(records: middle..<records.upperBound, isOtherHalf: true))
+    pieces.append(Piece(records: records.lowerBound..<middle))
+  }
+}
+
+/// A part of a batch that one transaction stores.
+package struct BatchPart: Sendable, Equatable {
+  /// The indexes of its records in the batch.
+  package var records: Range<Int>
+  /// Its only record, where that was found to be bad: nothing is sent.
+  package var rejected: BatchOutcomes.Rejected?
+  /// Whether bad records are found within the transaction.
+  package var usesSavepoints: Bool
+}

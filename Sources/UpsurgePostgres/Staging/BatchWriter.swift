@@ -1,0 +1,57 @@
+import UpsurgeRecords
+
+/// A way of storing rows: a path, or several of which each batch takes one.
+package protocol RowStore {
+  /// What rows are put in order for.
+  var arrangement: RowArrangement { get }
+
+  /// Stores rows within the transaction that is open, and counts what became of them. With savepoints that have a limit it may end
+  /// at a record, which is the outcomes' `next`; the rows of all records before it are done.
+  /// - Throws: a failure of the class `record` only where nothing of the call stands, or the transaction has failed because there
+  ///   are no savepoints. JSON is sent as text then.
+  mutating func store(
+    _ rows: borrowing EncodedRows, _ order: RowOrder, _ savepoints: inout Savepoints,
+    _ outcomes: inout BatchOutcomes
+  ) throws(PostgresFailure)
+}
+
+/// What rows are put in order for.
+package enum RowArrangement: Sendable {
+  /// Nothing compares their keys.
+  case none
+  /// Parts in which no key comes twice, as they arrived.
+  case segments
+  /// Rounds in the order of keys, where that is known, else segments.
+  case rounds
+}
+
+/// Stores batches by a path, each within a transaction that the caller has begun and commits, or each in several: `BatchParts`.
+package struct BatchWriter<Path: RowStore>: ~Copyable {
+  private(set) var path: Path
+  private var rows: BatchRows
+
+  /// - Parameter slots: the slot of each of the shape's columns in the records.
+  init(_ path: Path, _ shape: RecordShape, slots: [Int]) {
+    self.path = path
+    rows = BatchRows(shape, slots: slots)
+  }
+
+  /// Stores all of a batch in one transaction.
+  /// - Parameter selection: only the records of these indexes; nil is all.
+  /// - Throws: what is not the fault of a record; the transaction has failed then.
+  package mutating func store(
+    _ batch: borrowing Batch, only selection: [Int32]? = nil
+  ) throws(PostgresFailure) -> BatchOutcomes {
+    try rows.store(batch, 0..<(selection?.count ?? batch.recordCount), only: selection, within: .unbounded, by: &path)
+  }
+
+  /// Stores a part of a batch, or as much of it as one transaction should hold.
+  /// - Returns: what became of the records before `next`, or of all.
+  /// - Throws: also what is the fault of a record, where the part is without savepoints; the transaction has failed then.
+  package mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws(PostgresFailure)
+    -> BatchOutcomes
+  {
+    if let rejected = part.rejected { return BatchOutcomes(rejected: [rejected]) }
+    return try rows.store(batch, part.records, within: part.usesSavepoints ? .bounded : .none, by: &path)
+  }
+}
