@@ -65,7 +65,7 @@ struct ConnectionTests {
     #expect(error.code == .unreadableInput)
     #expect(
       error.message == """
-        cannot connect to postgres://***@127.0.0.1:\(server.port)/postgres: connection to server at "127.0.0.1", port \
+        cannot connect to postgres://upsurge@127.0.0.1:\(server.port)/postgres: connection to server at "127.0.0.1", port \
         \(server.port) failed: FATAL:  password authentication failed for user "upsurge" [28P01]
         """)
     let missing = try #require(Server.failure { try Server.connect(server.url(database: "nowhere")) })

@@ -51,12 +51,15 @@ enum URLText {
     return out
   }
 
-  /// The URL of a database server without its credentials. Its library ends them at an @ before the first `/`, whatever else
-  /// they hold.
+  /// The URL of a database server without its password, so that it can be pasted where the password stands elsewhere. Its library
+  /// ends the credentials at an @ before the first `/`, whatever else they hold.
   static func redactedServer(_ url: String) -> String {
     let end = endOfServerCredentials(url)
     guard let mark = url.firstRange(of: "://"), end > mark.upperBound else { return redacted(url) }
-    return redacted("\(url[..<mark.upperBound])\(mask)@\(url[end...])")
+    let user = url[mark.upperBound..<url.index(before: end)].prefix { $0 != ":" }
+    let isPlain = !user.isEmpty && user.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    let host = redacted("\(url[..<mark.upperBound])\(url[end...])").dropFirst(mark.upperBound.utf16Offset(in: url))
+    return "\(url[..<mark.upperBound])\(isPlain ? String(user) : mask)@\(host)"
   }
 
   /// Where the host of a server's URL begins, after the `@`; the start of the text where no credentials stand.

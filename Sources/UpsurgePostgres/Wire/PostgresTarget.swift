@@ -8,7 +8,7 @@ import UpsurgeInput
 package struct PostgresTarget: Sendable {
   /// The URL as it was given.
   let url: String
-  /// As it may be shown and stored: `postgres://***@host/database`.
+  /// As it may be shown and stored: `postgres://user@host/database`.
   package let shown: String
   private let mask: SecretMask
 

@@ -45,7 +45,7 @@ struct InspectTests {
     #expect(
       found.server.hasPrefix("PostgreSQL 1") && found.encoding == "UTF8"
         && found.database == connection.database)
-    #expect(!found.name.contains("sesame") && found.name.hasPrefix("postgres://***@127.0.0.1"))
+    #expect(!found.name.contains("sesame") && found.name.hasPrefix("postgres://upsurge@127.0.0.1"))
     let people = found.tables[0]
     #expect(people.rowEstimate == 1_234 && people.referencingTables == ["sales.orders"])
     #expect(

@@ -96,7 +96,7 @@ struct SourceFailureTests {
     #expect(wrong.exitCode == 66)
     #expect(
       wrong.error?.message == """
-        reading postgres://***@127.0.0.1:\(server.port)/postgres#t: cannot connect: connection to server at "127.0.0.1", port \
+        reading postgres://upsurge@127.0.0.1:\(server.port)/postgres#t: cannot connect: connection to server at "127.0.0.1", port \
         \(server.port) failed: FATAL:  password authentication failed for user "upsurge" [28P01]
         """)
     #expect(wrong.error?.hint?.contains("PGPASSWORD") == true)
@@ -154,7 +154,7 @@ struct SourceFailureTests {
     try Database(target).rows("DROP TABLE IF EXISTS t; CREATE TABLE t(id INTEGER PRIMARY KEY CHECK (id < 2))")
     #expect(good.run().exitCode == 2)
     let bytes = String(decoding: try readFile(target), as: UTF8.self)
-    #expect(bytes.contains("postgres://***@127.0.0.1"))
+    #expect(bytes.contains("postgres://upsurge@127.0.0.1"))
     for secret in [PostgresServer.password, "open%3Asesame", "sesame"] { #expect(!bytes.contains(secret)) }
   }
 
@@ -245,7 +245,7 @@ struct SourceFailureTests {
     let summary = try #require(found.withLock { $0 })
     #expect(summary.exitCode == 75 || summary.exitCode == 3, "\(summary.exitCode)")
     #expect(
-      summary.error?.message.contains("reading postgres://***@") == true
+      summary.error?.message.contains("reading postgres://upsurge@") == true
         && summary.error?.message.contains("the connection has broken") == true,
       "\(String(describing: summary.error))")
   }
