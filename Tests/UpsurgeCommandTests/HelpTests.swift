@@ -115,10 +115,28 @@ struct HelpTests {
 
   @Test("An unknown option is told the one that was meant")
   func suggestions() throws {
-    for (word, meant) in [("--fromat", "--format"), ("--help-al", "--help-all")] {
+    let meant = [
+      ("--fromat", "--format"), ("--help-al", "--help-all"), ("--kye", "--key"), ("--reject", "--rejects"), ("--on-eror=x", "--on-error"),
+    ]
+    for (word, meant) in meant {
       let outcome = try Command.run(["load", "a.db", "t", word])
       #expect(outcome.exitCode == 64 && outcome.talk.contains("Did you mean '\(meant)'?"), "\(outcome.talk)")
     }
+    for word in ["--where", "--xyzzy"] {
+      let outcome = try Command.run(["load", "a.db", "t", word])
+      #expect(outcome.exitCode == 64 && outcome.talk.contains("Unknown option '\(word)'\n"), "\(outcome.talk)")
+    }
+  }
+
+  @Test("An unknown command is told the one that was meant, and all there are")
+  func unknownCommand() throws {
+    let outcome = try Command.run(["laod", "a.db", "t", "a.csv"])
+    #expect(outcome.exitCode == 64, "\(outcome.talk)")
+    #expect(
+      outcome.talk.hasPrefix("upsurge: there is no command laod; did you mean load?\n  commands: load, mirror, mirror init"),
+      "\(outcome.talk)")
+    let other = try Command.run(["xyzzy"])
+    #expect(other.exitCode == 64 && other.talk.hasPrefix("upsurge: there is no command xyzzy\n"), "\(other.talk)")
   }
 
   @Test("Help on a full disk is an error")

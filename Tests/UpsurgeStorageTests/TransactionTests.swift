@@ -186,7 +186,7 @@ func setLimit(_ connection: Connection, length: Int32) -> Int32 {
         error.description == """
           the database \(database.path) is in use by another program, and stayed so for 30 ms [SQLite code 5]
             here: BEGIN IMMEDIATE
-            fix: --busy-timeout MS waits longer
+            fix: --busy-timeout MS waits longer: so many milliseconds, 60000 for a minute
           """)
       #expect(error.code == .databaseBusy)
     }

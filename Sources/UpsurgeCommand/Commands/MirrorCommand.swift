@@ -85,13 +85,13 @@ struct MirrorCommand: ParsableCommand {
       throw ExitCode(error.exitCode(hasCommittedWork: false))
     }
     for warning in warnings { StandardOutput.print(warning.description) }
-    if warnings.isEmpty {
+    if warnings.allSatisfy(\.isNote) {
       let count = Words.count(UInt64(file.job.tables.count), "table")
       StandardOutput.print(
         "nothing speaks against the job: \(count) of \(file.job.database.escapedForTerminal)")
     }
     if !StandardOutput.finish() { throw ExitCode(73) }
-    if !warnings.isEmpty { throw ExitCode(2) }
+    if !warnings.allSatisfy(\.isNote) { throw ExitCode(2) }
   }
 
   /// Runs the job.

@@ -38,6 +38,8 @@ package struct Root: ParsableCommand {
       exit(withError: StandardOutput.finish() ? ExitCode.success : ExitCode(73))
     }
     help(arguments)
+    let words = arguments
+    if let first = words.first, let message = Suggestion.unknownCommand(first) { fail(message, command: "") }
     if arguments.starts(with: ["mirror", "init"]) {
       arguments.replaceSubrange(0..<2, with: [MirrorInitCommand.name])
     }
@@ -59,7 +61,7 @@ package struct Root: ParsableCommand {
         fail(error.message, command: type(of: command)._commandName)
       }
     } catch {
-      end(with: error)
+      end(with: error, of: words)
     }
   }
 
@@ -85,10 +87,11 @@ package struct Root: ParsableCommand {
   }
 
   /// Ends as the argument parser would, with what the command line says shown as text.
-  private static func end(with error: any Error) -> Never {
+  /// - Parameter words: the command line.
+  private static func end(with error: any Error, of words: [String]) -> Never {
     let code = exitCode(for: error)
     if code == .success { exit(withError: error) }
-    let message = fullMessage(for: error)
+    let message = Suggestion.mended(fullMessage(for: error), of: words)
     if !message.isEmpty { Terminal.say(Terminal.visible(message) + "\n") }
     exit(withError: code)
   }

@@ -99,6 +99,9 @@ enum LedgerText {
     return lines + ["  kept nowhere: \(way)"]
   }
 
+  /// Why a run that reads nothing ends with 2.
+  static let leftBehind = "; records of it were rejected or wait for the schema, so the exit code is 2"
+
   /// What was done with rows that were edited here.
   private static func edits(_ counts: LocalEditCounts) -> [String] {
     func rows(_ count: UInt64) -> String { "\(Words.count(count, "row")) edited or deleted here" }

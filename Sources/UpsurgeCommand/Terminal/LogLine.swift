@@ -95,7 +95,9 @@ extension LogLine {
     if error == nil {
       let counts = table.ledger.entries.filter { $0.word == "read" || $0.count > 0 }
       message = counts.map { "\($0.word) \(Words.count($0.count))" }.joined(separator: ", ")
-      if table.loads.isEmpty { message = "the delivery is still the last one, nothing was read" }
+      if table.loads.isEmpty {
+        message = "the delivery is still the last one, nothing was read" + (table.exitCode == 2 ? LedgerText.leftBehind : "")
+      }
     }
     self.init(Self.level(table.exitCode), "table", message, table: table.name)
     if let since = table.unchangedSince, table.loads.isEmpty {

@@ -21,10 +21,12 @@ struct SchemaCheck {
         .missingTable, "it is not there, and create: never makes none",
         fix: "make it with CREATE TABLE, or leave out create")
     }
-    return warning(
+    var note = warning(
       .missingTable, "it is not there; the first run makes it, with types that fit its delivery",
       fix:
         "upsurge inspect SOURCE shows its CREATE TABLE; make it yourself to decide on types and constraints")
+    note.isNote = true
+    return note
   }
 
   func warnings(_ schema: TableSchema, on connection: Connection) -> [SchemaWarning] {

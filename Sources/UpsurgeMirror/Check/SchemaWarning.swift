@@ -34,6 +34,8 @@ public struct SchemaWarning: Sendable, Equatable, CustomStringConvertible {
   public var message: String
   /// What helps.
   public var fix: String
+  /// Whether it is only to be known: the job itself does what is missing.
+  public var isNote = false
 
   /// Two lines for a person.
   public var description: String {

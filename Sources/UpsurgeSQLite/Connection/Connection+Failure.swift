@@ -39,7 +39,7 @@ extension Connection {
       error.message =
         "the database \(database) is in use by another program, and stayed so for \(wait?.milliseconds ?? 0) ms"
       error.remedy = Wording(
-        "\(.busyTimeout, "MS") waits longer",
+        "\(.busyTimeout, "MS") waits longer: so many milliseconds, 60000 for a minute",
         call: "a longer busy timeout in the database's Configuration waits longer")
     case SQLITE_CANTOPEN:
       error.code = .cannotCreate

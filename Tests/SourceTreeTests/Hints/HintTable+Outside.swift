@@ -83,7 +83,7 @@ extension HintTable {
         "the reader must stay",
         "look again which rows would go",
         "let that finish, then start this one again",
-        "--busy-timeout MS waits longer",
+        "--busy-timeout MS waits longer: so many milliseconds, 60000 for a minute",
         ", or end it: kill …",
         "wait until it has ended",
         "wait until it has ended, or end it: kill …",

@@ -193,11 +193,14 @@ import Upsurge
     #expect(Set(Self.cases.flatMap(\.codes)) == Set(SchemaWarning.Code.allCases))
   }
 
-  @Test("The command: 0 and a word where nothing is wrong, 2 with warnings; no feed is read")
+  @Test("The command: 0 and a word where nothing is wrong or the job makes what is missing, 2 with warnings; no feed is read")
   func command() throws {
     let path = scratch.file("a.db")
     let missing = try Command.run(["mirror", path, job("key: id"), "--check"])
-    #expect(missing.exitCode == 2 && missing.output.hasPrefix("table t: it is not there"), "\(missing.talk)")
+    #expect(missing.exitCode == 0 && missing.output.hasPrefix("table t: it is not there"), "\(missing.talk)")
+    #expect(missing.output.hasSuffix("\nnothing speaks against the job: 1 table of \(path)\n"), "\(missing.output)")
+    let never = try Command.run(["mirror", path, job("key: id, create: never"), "--check"])
+    #expect(never.exitCode == 2 && never.output.contains("create: never makes none"), "\(never.talk)")
     #expect((try? readFile(path)) == nil)
     try Database(path).rows("CREATE TABLE t(id INTEGER PRIMARY KEY)")
     let good = try Command.run(["mirror", path, job("key: id"), "--check"])

@@ -1,0 +1,29 @@
+/// What somebody may have meant who has mistyped a command or an option.
+enum Suggestion {
+  /// Options that every command has.
+  private static let ofAll = ["help", "help-all"]
+
+  /// What is said of a first word that is no command; nil where it is one, or an option.
+  static func unknownCommand(_ word: String) -> String? {
+    let parsed = Root.configuration.subcommands.map { $0._commandName }
+    if word.isEmpty || word.hasPrefix("-") || parsed.contains(word) || word == "help" { return nil }
+    let known = CommandGuide.commands.map(\.name)
+    let nearest = NearestWord.find(word, in: known).map { "; did you mean \($0)?" } ?? ""
+    return "there is no command \(word)\(nearest)\n  commands: \(known.joined(separator: ", "))"
+  }
+
+  /// The parser's message on an unknown option, with the option of the command that is nearest. The parser takes another one for
+  /// it, however far off that is.
+  static func mended(_ message: String, of words: [String]) -> String {
+    let opening = "Unknown option '--"
+    guard let start = message.firstRange(of: opening),
+      let guide = (words.count > 1 ? CommandGuide.of("\(words[0]) \(words[1])") : nil) ?? words.first.flatMap(CommandGuide.of)
+    else { return message }
+    let word = message[start.upperBound...].prefix { $0 != "'" }
+    let end = message[start.upperBound...].firstIndex(of: "\n") ?? message.endIndex
+    let name = word.prefix { $0 != "=" }
+    let nearest = NearestWord.find(String(name), in: guide.options.map(\.name) + ofAll)
+    let question = nearest.map { ". Did you mean '--\($0)'?" } ?? ""
+    return message[..<start.lowerBound] + "\(opening)\(word)'\(question)" + message[end...]
+  }
+}
