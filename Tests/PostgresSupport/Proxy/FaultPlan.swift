@@ -70,10 +70,12 @@ struct ProxiedMessage {
 /// What is to be done with a message.
 struct FaultVerdict {
   var delaySeconds = 0.0
-  var cut: (moment: ProxyFault.Moment, isHard: Bool)?
+  var cut: ProxyCut?
   /// An error instead of one of its statements.
   var answer: Answer?
   var version: String?
+  /// SQLSTATEs that errors get instead of others.
+  var restatements: [String: String] = [:]
   /// Words that are sent instead of others.
   var substitutions: [(words: String, others: String)] = []
 
@@ -106,10 +108,10 @@ private struct ArmedFault {
     if fault.chance < 1, generator.unit() >= fault.chance { return }
     let number = message.connection
     switch fault.effect {
-    case .cut(let moment, let isHard):
+    case .cut(let cut):
       if verdict.cut != nil { return }
-      verdict.cut = (moment, isHard)
-      events.append(.cut(number, moment, at: place.name))
+      verdict.cut = cut
+      events.append(.cut(number, cut.moment, at: place.name))
     case .answer(let error, let commits):
       if verdict.answer != nil { return }
       let ends = message.asked.count == 1 && StatementTest.commits.holds(place.name)
@@ -122,6 +124,7 @@ private struct ArmedFault {
     case .version(let text):
       verdict.version = text
       events.append(.changed(number, statement: place.name))
+    case .restate(let sqlState, let other): verdict.restatements[sqlState] = other
     case .delay(let seconds):
       verdict.delaySeconds += seconds
       events.append(.delayed(number, at: place.name))
@@ -137,7 +140,7 @@ private struct ArmedFault {
     let statements =
       switch fault.effect {
       case .cut, .delay: message.executed
-      case .answer, .substitute, .version: message.asked
+      case .answer, .substitute, .version, .restate: message.asked
       }
     switch fault.place {
     case .message(let direction):

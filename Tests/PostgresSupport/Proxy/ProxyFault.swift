@@ -31,11 +31,13 @@ public struct ProxyFault: Sendable {
   }
 
   enum Effect: Sendable {
-    case cut(Moment, isHard: Bool)
+    case cut(ProxyCut)
     /// An error instead of the statement. A COMMIT may be carried out all the same.
     case answer(ProxyError, commits: Bool)
     case substitute(String, with: String)
     case version(String)
+    /// Another SQLSTATE than the server's.
+    case restate(String, as: String)
     case delay(seconds: Double)
   }
 
@@ -50,14 +52,15 @@ public struct ProxyFault: Sendable {
   let seed: UInt64
 
   /// Cuts the connection on both sides. What was forwarded before still arrives.
-  /// - Parameter isHard: whether the client finds its connection reset, and not closed.
+  /// - Parameters:
+  ///   - isHard: whether the client finds its connection reset, and not closed.
+  ///   - serverSeconds: how long the server takes the client for one that is silent.
   public static func cut(
     _ moment: Moment, _ place: Place, at first: Int = 1, times limit: Int? = 1, isHard: Bool = false,
-    chance: Double = 1, seed: UInt64 = 0
+    serverSeconds: Double = 0, chance: Double = 1, seed: UInt64 = 0
   ) -> ProxyFault {
-    ProxyFault(
-      place: place, effect: .cut(moment, isHard: isHard), first: first, limit: limit, chance: chance,
-      seed: seed)
+    let cut = ProxyCut(moment: moment, isHard: isHard, serverSeconds: serverSeconds)
+    return ProxyFault(place: place, effect: .cut(cut), first: first, limit: limit, chance: chance, seed: seed)
   }
 
   /// Answers a statement with an error. In a transaction the server's has failed then, and it waits for a ROLLBACK.
@@ -94,6 +97,15 @@ public struct ProxyFault: Sendable {
       limit: nil, chance: 1, seed: 0)
   }
 
+  /// Gives errors of such statements another SQLSTATE: what a coordinator makes of those of its workers.
+  public static func restate(_ sqlState: String, as other: String, of test: StatementTest = .any)
+    -> ProxyFault
+  {
+    ProxyFault(
+      place: .statement(test), effect: .restate(sqlState, as: other), first: 1, limit: nil, chance: 1, seed: 0
+    )
+  }
+
   /// Holds a message back, and all after it.
   public static func delay(
     _ seconds: Double, _ place: Place, at first: Int = 1, times limit: Int? = 1, chance: Double = 1,
@@ -102,6 +114,13 @@ public struct ProxyFault: Sendable {
     ProxyFault(
       place: place, effect: .delay(seconds: seconds), first: first, limit: limit, chance: chance, seed: seed)
   }
+}
+
+/// How a connection is cut.
+struct ProxyCut: Sendable {
+  var moment: ProxyFault.Moment
+  var isHard = false
+  var serverSeconds = 0.0
 }
 
 /// What a server says against a statement; a literal is its SQLSTATE.

@@ -22,9 +22,9 @@ struct ProxySession {
   private var (statements, portals) = ([String: String](), [String: String]())
   private var rewriting = Rewriting()
   /// Set when the next answer is kept back and the connection cut.
-  private var isHardAtAnswer: Bool?
+  private var cutAtAnswer: ProxyCut?
   /// Set when nothing is read any more: what is to go goes, and then the connection.
-  private var ending: (isHard: Bool, since: Date)?
+  private var ending: (cut: ProxyCut, since: Date)?
 
   /// What becomes of the server's messages until it is ready again.
   private struct Rewriting {
@@ -32,6 +32,7 @@ struct ProxySession {
     var failure: ProxyError?
     /// Instead of the success of COMMIT or ROLLBACK.
     var completion: ProxyError?
+    var restatements: [String: String] = [:]
     var version: String?
     var versionColumns: [Int] = []
   }
@@ -63,16 +64,17 @@ struct ProxySession {
       ]
       if poll(&polled, 2, 100) < 0 && errno != EINTR { break }
       // What a side has sent before it left still goes on.
-      if Self.isReadable(polled[0]), !LoopbackSocket.read(client, into: &fromClient) { end(isHard: false) }
-      if Self.isReadable(polled[1]), !LoopbackSocket.read(server, into: &fromServer) { end(isHard: false) }
+      if Self.isReadable(polled[0]), !LoopbackSocket.read(client, into: &fromClient) { end() }
+      if Self.isReadable(polled[1]), !LoopbackSocket.read(server, into: &fromServer) { end() }
       takeFromClient()
       takeFromServer()
       LoopbackSocket.write(&toServer, to: server)
       LoopbackSocket.write(&toClient, to: client)
     }
-    if ending?.isHard == true { LoopbackSocket.resetOnClose(client, server) }
-    close(server)
+    if ending?.cut.isHard == true { LoopbackSocket.resetOnClose(client, server) }
     close(client)
+    wait(ending?.cut.serverSeconds ?? 0)
+    close(server)
     plan.note(.closed(number))
   }
 
@@ -84,8 +86,8 @@ struct ProxySession {
     polled.revents != 0 && polled.events & Int16(POLLIN) != 0
   }
 
-  private mutating func end(isHard: Bool) {
-    if ending == nil { ending = (isHard, Date()) }
+  private mutating func end(_ cut: ProxyCut = ProxyCut(moment: .after)) {
+    if ending == nil { ending = (cut, Date()) }
   }
 
   // MARK: - From the client
@@ -127,19 +129,17 @@ struct ProxySession {
     let verdict = plan.verdict(on: described(message))
     wait(verdict.delaySeconds)
     if let cut = verdict.cut, cut.moment == .before {
-      end(isHard: cut.isHard)
+      end(cut)
       return true
     }
     toServer.append(changed(message, verdict).bytes)
-    switch verdict.cut {
-    case (.after, let isHard)?:
-      end(isHard: isHard)
-      return true
-    case (_, let isHard)?:
-      isHardAtAnswer = isHard
-      return false
-    case nil: return false
+    guard let cut = verdict.cut else { return false }
+    if cut.moment == .after {
+      end(cut)
+    } else {
+      cutAtAnswer = cut
     }
+    return cut.moment == .after
   }
 
   /// A message as faults look at it; names of statements and portals are kept.
@@ -165,7 +165,7 @@ struct ProxySession {
   /// The message as the server gets it.
   private mutating func changed(_ message: WireMessage, _ verdict: FaultVerdict) -> WireMessage {
     guard var text = message.queryText else { return message }
-    rewriting = Rewriting(version: verdict.version)
+    rewriting = Rewriting(restatements: verdict.restatements, version: verdict.version)
     for (words, others) in verdict.substitutions { text = text.replacing(words, with: others) }
     if let answer = verdict.answer {
       switch answer.ending {
@@ -198,20 +198,20 @@ struct ProxySession {
     let verdict = plan.verdict(
       on: ProxiedMessage(connection: number, direction: .fromServer, letter: message.letter))
     wait(verdict.delaySeconds)
-    if let isHardAtAnswer, "CEGHZ".unicodeScalars.contains(UnicodeScalar(message.type)) {
-      end(isHard: isHardAtAnswer)
+    if let cutAtAnswer, "CEGHZ".unicodeScalars.contains(UnicodeScalar(message.type)) {
+      end(cutAtAnswer)
       return true
     }
     if let cut = verdict.cut, cut.moment != .after {
-      end(isHard: cut.isHard)
+      end(cut)
       return true
     }
     let isLast = answer(message)
     if let cut = verdict.cut {
-      end(isHard: cut.isHard)
+      end(cut)
       return true
     }
-    if isLast { end(isHard: false) }
+    if isLast { end() }
     return isLast
   }
 
@@ -232,6 +232,8 @@ struct ProxySession {
     case "E":
       if let error = rewriting.failure, String(decoding: message.payload, as: UTF8.self).contains(Self.mark) {
         (message, isLast) = (.error(error), error.isFatal)
+      } else if !rewriting.restatements.isEmpty {
+        message = message.restated(rewriting.restatements)
       }
     case "Z": rewriting = Rewriting()
     default: break

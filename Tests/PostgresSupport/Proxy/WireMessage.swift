@@ -30,6 +30,17 @@ struct WireMessage {
     return WireMessage("E", fields.flatMap { Array($0.utf8) + terminated($1) } + [0])
   }
 
+  /// An ErrorResponse with another SQLSTATE, where it has one of these.
+  func restated(_ restatements: [String: String]) -> WireMessage {
+    let fields = payload.split(separator: 0).map { field -> [UInt8] in
+      guard field.first == UInt8(ascii: "C"),
+        let other = restatements[String(decoding: field.dropFirst(), as: UTF8.self)]
+      else { return Array(field) }
+      return Array("C\(other)".utf8)
+    }
+    return WireMessage("E", fields.flatMap { $0 + [0] } + [0])
+  }
+
   // MARK: - Statements
 
   /// The texts of a message that ends with NUL each, as many as are asked for, and what is left.

@@ -70,12 +70,15 @@ struct ProxiedLoad {
   }
 
   /// - Parameter connectsAgain: false ends with the first connection that breaks.
-  private func transactions(_ run: Int64, to target: PostgresTarget, connectsAgain: Bool = true)
+  private func transactions(
+    _ run: Int64, to target: PostgresTarget, connectsAgain: Bool = true, lockTimeout: Int = 10_000
+  )
     -> FencedTransactions
   {
     var (patience, settings) = (FencedTransactions.Patience(), TransactionSettings())
     patience.connectSeconds = connectsAgain ? Array(repeating: 0.001, count: 100) : []
     patience.busySeconds = 60
+    settings.lockTimeout = lockTimeout
     settings.needsSnapshot = kind.path.needsSnapshot(shape, capabilities)
     return FencedTransactions(
       to: target, runs: runs, run: run, owner: "me", settings: settings, patience: patience)
@@ -111,11 +114,11 @@ struct ProxiedLoad {
       ledger: stored?.result, states: stored?.states ?? [])
   }
 
-  private func run(to target: PostgresTarget) throws -> (
+  private func run(to target: PostgresTarget, lockTimeout: Int = 10_000) throws -> (
     result: Result, foundCommitCount: Int, connectionCount: Int
   ) {
     let run = try begin()
-    let transactions = transactions(run, to: target)
+    let transactions = transactions(run, to: target, lockTimeout: lockTimeout)
     var stored = StoredRecords()
     for step in 0..<Self.batchCount {
       stored.add(try store(step, transactions), first: step * Self.batchSize)
@@ -132,10 +135,12 @@ struct ProxiedLoad {
   }
 
   /// What one gives that meets faults, by a process that connects again.
-  func run(with faults: [ProxyFault]) throws -> (result: Result, foundCommitCount: Int, connectionCount: Int)
-  {
+  /// - Parameter lockTimeout: milliseconds for each attempt.
+  func run(with faults: [ProxyFault], lockTimeout: Int = 10_000) throws -> (
+    result: Result, foundCommitCount: Int, connectionCount: Int
+  ) {
     database.proxy.set(faults)
-    return try run(to: database.target)
+    return try run(to: database.target, lockTimeout: lockTimeout)
   }
 
   /// The same by processes each of which ends with its connection; the next one begins at the position that it finds.
@@ -181,6 +186,7 @@ struct ProxiedLoad {
       .answer(.commit, "08007", commits: true, times: 2, chance: 0.1, seed: next()),
       .answer(.statement(work), "40P01", times: 2, chance: 0.03, seed: next()),
       .answer(.statement(work), "57P01", times: 2, chance: 0.02, seed: next()),
+      .cut(.before, .commit, times: 2, serverSeconds: 0.05, chance: 0.1, seed: next()),
       .cut(.before, .message(.fromClient), times: 4, chance: 0.02, seed: next()),
       .cut(.after, .message(.fromServer), times: 4, isHard: true, chance: 0.01, seed: next()),
       .cut(.before, .startUp, at: 2, times: 6, chance: 0.4, seed: next()),

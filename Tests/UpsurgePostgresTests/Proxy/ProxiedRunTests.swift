@@ -86,6 +86,22 @@ struct ProxiedRunTests {
   }
 
   @Test(
+    "A server that has not heard of a cut keeps the run's row locked, and is waited for",
+    arguments: [10_000, 50])
+  func silent(lockTimeout: Int) throws {
+    let load = try ProxiedLoad(.sums)
+    let undisturbed = try load.undisturbed()
+    let found = try load.run(
+      with: [.cut(.before, .commit, at: 2, serverSeconds: 1.5)], lockTimeout: lockTimeout)
+    #expect(found.result == undisturbed && found.foundCommitCount == 0)
+    // One for each batch, one more after the cut, and those that waited in vain.
+    let lockCount = load.database.proxy.events.count {
+      if case .asked(_, let text) = $0 { text.contains("FOR UPDATE") } else { false }
+    }
+    #expect(lockTimeout == 50 ? lockCount > 4 : lockCount == 4)
+  }
+
+  @Test(
     "What a server says of a COMMIT decides nothing: the position does", arguments: ["40003", "08007"],
     [false, true])
   func unknown(state: String, commits: Bool) throws {

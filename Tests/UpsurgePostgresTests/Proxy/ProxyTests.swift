@@ -175,6 +175,24 @@ struct ProxyTests {
     #expect(Set(first) == [true, false])
   }
 
+  @Test("An error can have another SQLSTATE, and keeps its words")
+  func restated() throws {
+    let database = try ProxiedDatabase([.restate("23514", as: "XX000", of: .containing("INSERT"))])
+    let connection = try database.connect()
+    try connection.run("CREATE TABLE t (id int CONSTRAINT small CHECK (id < 5))")
+    for isExtended in [false, true] {
+      let failure = Server.failure {
+        if isExtended {
+          try connection.run("INSERT INTO t VALUES ($1)", [.integer(7)])
+        } else {
+          try connection.run("INSERT INTO t VALUES (7)")
+        }
+      }
+      #expect(failure?.sqlState == "XX000" && failure?.constraint == "small" && failure?.table == "t")
+    }
+    #expect(Server.failure { try connection.run("INSERT INTO t SELECT 1 / 0") }?.sqlState == "22012")
+  }
+
   @Test("A delay holds messages back, and loses none")
   func delay() throws {
     let database = try ProxiedDatabase([
