@@ -83,12 +83,18 @@ struct AppendStore {
   private func send(_ rows: borrowing EncodedRows, _ order: RowOrder) throws(PostgresFailure) {
     var piece = RowBuffer(capacity: Self.pieceByteCount * 2)
     piece.appendCopyHeader()
-    for index in order.rows {
-      piece.append(
-        UnsafeBufferPointer(rebasing: rows.row(Int(index)).assumingMemoryBound(to: UInt8.self)[...]))
-      if piece.count >= Self.pieceByteCount {
-        try connection.put(piece.bytes)
-        piece.count = 0
+    if order.isAsEncoded(rows) {
+      try connection.put(piece.bytes)
+      try connection.put(rows.view.bytes)
+      piece.count = 0
+    } else {
+      for index in order.rows {
+        piece.append(
+          UnsafeBufferPointer(rebasing: rows.row(Int(index)).assumingMemoryBound(to: UInt8.self)[...]))
+        if piece.count >= Self.pieceByteCount {
+          try connection.put(piece.bytes)
+          piece.count = 0
+        }
       }
     }
     piece.appendCopyTrailer()

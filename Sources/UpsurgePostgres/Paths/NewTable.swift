@@ -16,7 +16,9 @@ package struct NewTable: Sendable, Equatable {
     package var columns: [String]
     package var isUnique: Bool
 
-    package init(_ columns: [String], isUnique: Bool = false) { (self.columns, self.isUnique) = (columns, isUnique) }
+    package init(_ columns: [String], isUnique: Bool = false) {
+      (self.columns, self.isUnique) = (columns, isUnique)
+    }
   }
 
   package var schema: String
@@ -51,8 +53,12 @@ package struct NewTable: Sendable, Equatable {
 
   var ownQuotedName: String { "\(schema.quotedForPostgres).\(ownName.quotedForPostgres)" }
 
+  /// Columns of the key are NOT NULL from the beginning: else all rows would be read for that when the key is added.
   var creation: String {
-    "CREATE TABLE \(ownQuotedName) (\(columns.map { "\($0.name.quotedForPostgres) \($0.definition)" }.joined(separator: ", ")))"
+    let list = columns.map {
+      "\($0.name.quotedForPostgres) \($0.definition)\(key.contains($0.name) ? " NOT NULL" : "")"
+    }
+    return "CREATE TABLE \(ownQuotedName) (\(list.joined(separator: ", ")))"
   }
 
   /// - Parameter hasOwnName: whether the name that PostgreSQL would give to the key is free.
@@ -64,22 +70,28 @@ package struct NewTable: Sendable, Equatable {
 
   /// Indexes are named by the server, and only when the table has its name.
   var indexCreations: [String] {
-    indexes.map { "CREATE \($0.isUnique ? "UNIQUE " : "")INDEX ON \(schema.quotedForPostgres).\(name.quotedForPostgres) (\(Self.list($0.columns)))" }
+    indexes.map {
+      "CREATE \($0.isUnique ? "UNIQUE " : "")INDEX ON \(schema.quotedForPostgres).\(name.quotedForPostgres) (\(Self.list($0.columns)))"
+    }
   }
 
   var renaming: String { "ALTER TABLE \(ownQuotedName) RENAME TO \(name.quotedForPostgres)" }
 
   var keyName: String { name + "_pkey" }
 
-  private static func list(_ names: [String]) -> String { names.map(\.quotedForPostgres).joined(separator: ", ") }
+  private static func list(_ names: [String]) -> String {
+    names.map(\.quotedForPostgres).joined(separator: ", ")
+  }
 
   /// What its key will be.
   func futureKey(of table: PostgresTable) -> PostgresIndex? {
     if key.isEmpty { return nil }
     let parts = key.map { name in
-      PostgresIndex.Part(column: name, definition: name.quotedForPostgres, collation: table.column(name)?.collation)
+      PostgresIndex.Part(
+        column: name, definition: name.quotedForPostgres, collation: table.column(name)?.collation)
     }
     return PostgresIndex(
-      name: keyName, parts: parts, isPrimary: true, isValid: true, isImmediate: true, predicate: nil, treatsNullsAsEqual: false)
+      name: keyName, parts: parts, isPrimary: true, isValid: true, isImmediate: true, predicate: nil,
+      treatsNullsAsEqual: false)
   }
 }

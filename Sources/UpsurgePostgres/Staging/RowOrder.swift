@@ -16,6 +16,11 @@ package struct RowOrder {
   /// Whether no key comes twice; known where the order is.
   var isDistinct: Bool { parts.count <= 1 }
 
+  /// Whether all rows are sent as they lie in the buffer.
+  func isAsEncoded(_ rows: borrowing EncodedRows) -> Bool {
+    self.rows.count == rows.count && self.rows.indices.allSatisfy { Int(self.rows[$0]) == $0 }
+  }
+
   /// Rows as they arrived, cut at these places.
   init(count: Int, cuts: [Int] = []) {
     self.init((0..<Int32(truncatingIfNeeded: count)).map { $0 }, cuts: cuts)
