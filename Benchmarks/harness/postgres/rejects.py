@@ -55,7 +55,7 @@ def load(bench, upsurge, path, places, rows, statements):
     rejects.unlink(missing_ok=True)
     log = server.folder / "log"
     start = log.stat().st_size
-    done = measure([*upsurge.command("upsert", WORK, path), "--rejects", rejects])
+    done = measure([*upsurge.command("upsert", WORK, path), "--on-error", "reject", "--rejects", rejects])
     server.wait_for_clients(WORK)
     with log.open("rb") as file:
         file.seek(start)
