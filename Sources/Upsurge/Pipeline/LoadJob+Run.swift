@@ -70,6 +70,7 @@ extension LoadRun {
       if let signal = control.cancellationSignal, !isStopping {
         isStopping = true
         stopReading()
+        storeCancellation.request()
         noteSignal(signal)
       }
       if isStopping { checkpoint.withLock { $0?.interrupt() } }

@@ -65,7 +65,7 @@ extension LoadRun {
   /// - Parameter store: that of the run, where it is made and not SQLite.
   func lookingShelf(_ store: (any Store)?) throws(UpsurgeError) -> (any RunShelf)? {
     if let store { return store }
-    if let makeStore { return try makeStore(job, readCancellation) }
+    if let makeStore { return try makeStore(job, storeCancellation) }
     return access(job.database, F_OK) == 0 ? try Connection.looking(at: job.database) : nil
   }
 
@@ -88,7 +88,7 @@ extension LoadRun {
       claim.lock = try JobLock.take(
         runJob, files: sources.map(\.place), database: job.databasePlace)
     }
-    if let makeStore { opening.store = try makeStore(job, readCancellation) }
+    if let makeStore { opening.store = try makeStore(job, storeCancellation) }
     if let start = again?.start {
       // On the connection of an earlier try --init would find what it has made already.
       opening.start = start

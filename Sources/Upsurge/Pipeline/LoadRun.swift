@@ -18,6 +18,8 @@ final class LoadRun: Sendable {
   let full = BatchChannel(capacity: LoadRun.batchCount)
   /// Ends waits for a pipe.
   let readCancellation = ReadCancellation()
+  /// Ends what a store that is not SQLite waits for, when the run was told to end.
+  let storeCancellation = ReadCancellation()
   /// Ends the checkpoint that is under way.
   let checkpoint = Guarded<Interrupter?>(nil)
   let summary: Guarded<RunSummary>

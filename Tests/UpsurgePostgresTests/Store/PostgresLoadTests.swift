@@ -161,6 +161,40 @@ struct PostgresLoadTests {
     #expect(try rows("SELECT sum(n) AS n, count(*) AS c FROM t") == ["40000|9000"])
   }
 
+  @Test("Statements that take long after the end of the input are waited for")
+  func slowEnd() throws {
+    try server.psql(
+      """
+      CREATE TABLE t (id bigint PRIMARY KEY, n bigint);
+      CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.4); RETURN NULL; END $$;
+      CREATE TRIGGER slow AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION slow()
+      """, in: url)
+    let summary = load("id,n\n1,1\n2,2\n")
+    #expect(summary.error == nil && summary.ledger.inserted == 2)
+  }
+
+  @Test("A run that is told to end stops its statement on the server, and resumes after what is committed")
+  func interrupted() throws {
+    try server.psql(
+      """
+      CREATE TABLE t (id bigint PRIMARY KEY, n bigint);
+      CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(CASE WHEN NEW.id = 250 THEN 60 ELSE 0 END); RETURN NEW; END $$;
+      CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow()
+      """, in: url)
+    let text = "id,n\n" + (1...300).map { "\($0),1\n" }.joined()
+    var options = LoadOptions()
+    (options.rules.key, options.transaction.commitEvery) = (["id"], 100)
+    options.tuning.batchSizes.recordCount = 100
+    let job = LoadJob(database: url, table: "t", sources: [scratch.write(text, to: "feed.csv")], options: options)
+    let control = RunControl()
+    let ended = job.run(control: control, tick: { progress in if progress.records >= 200 { control.cancel(signal: SIGINT) } })
+    #expect(ended.signal == SIGINT && ended.progress.committedCount == 200)
+    #expect(try rows("SELECT count(*) AS n FROM t") == ["200"])
+    try server.psql("DROP TRIGGER slow ON t", in: url)
+    let again = job.run()
+    #expect(again.error == nil && again.progress.resumedCount == 200 && again.ledger.inserted == 300)
+  }
+
   @Test("Columns that appear later are added to a new table, and to one that is there where that is allowed")
   func newColumns() throws {
     let text = "{\"id\":1,\"a\":1}\n{\"id\":2,\"b\":\"x\"}\n" + (3...5_000).map { "{\"id\":\($0),\"a\":\($0)}\n" }.joined() + "{\"id\":5001,\"late\":2.5}\n"
