@@ -10,7 +10,7 @@ extension Connection {
   /// Refuses the name of a database that is a URL, or a misspelled one of PostgreSQL. It may hold a password, so only its scheme
   /// is shown.
   /// - Throws: `usage`.
-  static func checkURL(_ path: String) throws(UpsurgeError) {
+  package static func checkURL(_ path: String) throws(UpsurgeError) {
     if path.hasPrefix("postgres://") || path.hasPrefix("postgresql://") {
       throw UpsurgeError(
         .usage, "the database is the URL of a PostgreSQL server, and this takes a file of SQLite",
