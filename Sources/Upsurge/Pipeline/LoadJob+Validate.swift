@@ -1,3 +1,5 @@
+import UpsurgeSQLite
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -18,6 +20,8 @@ extension LoadJob {
 
   /// Checks that no output is one of the sources as they were given; those that are not there are the run's to complain of.
   package func checkOutputs() throws(UpsurgeError) {
+    // Before any summary shows the name, which may hold a password.
+    if StoreRegistry.provider(of: database) == nil { try Connection.checkURL(database) }
     try checkOutputs(sources: (try? SourceList.expand(sources)) ?? [])
   }
 

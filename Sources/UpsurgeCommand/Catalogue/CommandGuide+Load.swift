@@ -60,6 +60,9 @@ extension CommandGuide {
       DATABASE may be the URL of a PostgreSQL server, as psql takes it: postgres://USER@HOST:PORT/DATABASE. What it leaves \
       out comes from the PG… variables, a service file and ~/.pgpass. TABLE may name a schema: sales.orders. Options \
       that do not apply are refused by name. libpq is loaded when a server is named.
+
+      The database must be there: createdb makes one. Only load, inspect and runs take a server. Its rejects are not \
+      replayed: correct the source, and load it again by key.
       """)
 
   private static let resuming = Section(

@@ -45,7 +45,7 @@ extension CommandGuide {
   static let runs = CommandGuide(
     "runs", abstract: "List runs that did not end, and those kept by --history.",
     forms: ["[OPTIONS] DATABASE"],
-    arguments: [Argument("DATABASE", "The SQLite database.")],
+    arguments: [Argument("DATABASE", "The SQLite database, or postgres://USER@HOST/DATABASE.")],
     examples: ["upsurge runs shop.db", "upsurge runs shop.db --json"],
     sections: [
       Section(

@@ -123,7 +123,7 @@ extension CommandGuide {
 
   /// `upsurge` itself.
   static let root = CommandGuide(
-    "", abstract: "Gets records into SQLite fast, and keeps them right.", forms: ["COMMAND ..."],
+    "", abstract: "Gets records into SQLite or PostgreSQL fast, and keeps them right.", forms: ["COMMAND ..."],
     arguments: [],
     examples: [
       "upsurge inspect people.csv",

@@ -102,8 +102,17 @@ struct LoadCommand: ParsableCommand {
   /// A name with these signs is a file's rather than a table's.
   private var looksLikeAFile: Bool { table.contains { "./".contains($0) } }
 
-  /// - Throws: `ValidationError` where the table is missing, and nothing but a person would be read from.
+  /// - Throws: `ValidationError` where a URL stands in the table's place; and where the table is missing, and nothing but a person
+  ///   would be read from.
   private func checkTable() throws {
+    // It may hold a password, so it is not repeated.
+    if table.contains("://") {
+      throw ValidationError(
+        """
+        a URL stands where the table is named
+          fix: upsurge load DATABASE TABLE SOURCE: the URL of a server comes first, and what is read comes last
+        """)
+    }
     guard sources.isEmpty, isTableAFile, looksLikeAFile || isatty(STDIN_FILENO) == 1 else { return }
     throw ValidationError(
       """

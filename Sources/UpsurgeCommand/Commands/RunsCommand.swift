@@ -40,7 +40,7 @@ struct RunsCommand: ParsableCommand {
 /// Past runs in words.
 enum RunsText {
   static func text(_ runs: [PastRun], database: String) -> String {
-    if runs.isEmpty { return "no run is listed in \(database.escapedForTerminal)\n" }
+    if runs.isEmpty { return "no run is listed in \(SourceName.shown(database))\n" }
     return runs.map { text($0, database: database) }.joined(separator: "\n") + "\n"
   }
 
@@ -57,7 +57,7 @@ enum RunsText {
     }
     if run.state == .stopped && !run.isResumable {
       lines.append(
-        "  delete its rows, or keep them; then `upsurge runs \(database.quotedForShell) --forget \(run.id)`, and load from a file or "
+        "  delete its rows, or keep them; then `upsurge runs \(SourceName.redacted(database).quotedForShell) --forget \(run.id)`, and load from a file or "
           + "with --atomic")
     } else if run.state == .stopped || run.state == .unseen, let command = run.command {
       lines.append("  \(command)")

@@ -18,9 +18,12 @@ extension LoadOptions {
       (output.dryRun == .diff, "\(.dryRun, "diff")", "rows are not told one by one there yet"),
       (output.emitPath != nil, "\(.emitSQL)", "a batch goes up by COPY, which is no SQL of its own"),
       (rules.nullKeys == .insert, "\(.nullKeys, "insert")", "a NULL in a key is a new row there each time"),
-      (delivery.rules.snapshot != nil, "a mirror", "only loads go there yet"),
-      (delivery.rules.rowState != nil, "a mirror", "only loads go there yet"),
     ]
+    if delivery.rules.snapshot != nil || delivery.rules.rowState != nil {
+      throw UpsurgeError(
+        .usage, "a mirror cannot be kept in PostgreSQL yet",
+        hint: "mirror into a file of SQLite; or upsurge load with \(.key) stores what is new and what differs, and removes nothing")
+    }
     for entry in notHere where entry.isGiven {
       throw UpsurgeError(
         .usage, "\(saying: entry.option) does not apply to PostgreSQL: \(entry.reason)",

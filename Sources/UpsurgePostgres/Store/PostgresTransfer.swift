@@ -297,7 +297,7 @@ final class PostgresTransfer: StoreTransfer {
 
   func record(in summary: inout RunSummary) {
     if table.making != nil, let making = table.making { summary.createdTable = making.statements[0] }
-    summary.warnings.merge(inputPlace.allWarnings)
+    summary.warnings.merge(inputPlace.allWarnings, leavingOut: .textInNumberColumn)
     if rejectFile == nil && ledger.rejected > 0 { summary.lostRejects = firstRejects.list }
     summary.progress.repetition = table.repetition(options: options)
     summary.metrics.stages += [(RunStage.store, storeSeconds)]

@@ -1,3 +1,4 @@
+import UpsurgeInput
 import UpsurgeRecords
 
 #if canImport(Glibc)
@@ -17,6 +18,11 @@ final class ServerSession {
   init(_ database: String, _ cancellation: ReadCancellation? = nil) throws(UpsurgeError) {
     guard let target = PostgresTarget(database) else {
       throw UpsurgeError(.usage, "the database is not a URL of PostgreSQL: postgres://USER@HOST/DATABASE")
+    }
+    if ServerSource(database) != nil {
+      throw UpsurgeError(
+        .usage, "\(SourceName.shown(database)) names rows, and stands where a database is named",
+        hint: "name the table after the URL, without # or ?query=; a # of the database's own name is %23")
     }
     self.target = target
     self.cancellation = cancellation

@@ -102,6 +102,8 @@ struct ConnectionAttempt {
     }
     var kind = sqlState.isEmpty ? .unreachable : FailureClass(sqlState: sqlState)
     if kind == .connectionLost { kind = .unreachable }
+    // No try is of use with what cannot be read.
+    if sqlState.isEmpty, words.contains(where: { $0.hasPrefix("invalid ") }) { kind = .badTarget }
     // Nobody has asked for what the server wants.
     if sqlState.isEmpty, words.contains(where: { $0.contains("no password supplied") }) { (kind, sqlState) = (.refused, "28P01") }
     return PostgresFailure(kind, target.masked(PostgresFailure.line(of: words.joined(separator: "\n"))), sqlState: sqlState)

@@ -98,7 +98,15 @@ extension PostgresFailure {
     case .notInstalled: "install it: apt-get install libpq5 (Debian, Ubuntu), dnf install libpq (Fedora)"
     case .refused where sqlState.hasPrefix("28"):
       "check user and password: the URL, PGPASSWORD, ~/.pgpass or a service file gives them, as with psql"
-    case .refused where sqlState == "3D000": "createdb makes a database; psql -l lists those of the server"
+    case .refused where sqlState == "3D000":
+      "createdb makes a database, psql -l lists those of the server; a URL without a database means that of the user's name"
+    case .unreachable where message.contains("SSL"):
+      "sslmode in the URL says what both sides must have: ?sslmode=prefer takes a server with TLS or without"
+    case .unreachable where sqlState.isEmpty:
+      "pg_isready -h HOST -p PORT says whether a server answers there; check host and port of the URL"
+    case .badTarget: "postgres://USER@HOST:PORT/DATABASE?sslmode=require is its form; other signs are written as %XX: @ is %40"
+    case .other where sqlState == "3F000": "CREATE SCHEMA makes it, or name another one: SCHEMA.TABLE"
+    case .privilege: "its owner can GRANT that right; or name a user in the URL who has it"
     case .timedOut: "the server's statement_timeout has ended it; ALTER ROLE … SET statement_timeout changes that"
     default: nil
     }

@@ -91,12 +91,7 @@ package final class Connection {
     if path.isEmpty || path.utf8.contains(0) {
       throw UpsurgeError(.usage, "a database needs a file name")
     }
-    if path.hasPrefix("postgres://") || path.hasPrefix("postgresql://") {
-      // It may hold a password.
-      throw UpsurgeError(
-        .usage, "the database is the URL of a PostgreSQL server, and this takes a file of SQLite",
-        hint: "upsurge load stores records in a server, and upsurge runs lists its runs")
-    }
+    if !isTemporary { try Connection.checkURL(path) }
     guard sqlite3_libversion_number() >= 3_037_000 else {
       throw UpsurgeError(
         .database, "SQLite \(String(cString: sqlite3_libversion())) is too old: 3.37 or newer is needed")

@@ -159,10 +159,18 @@ extension HintTable {
       "Users, databases and limits of a server are its owner's; UpsurgePostgresTests have what is said then.",
       [
         "check user and password: the URL, PGPASSWORD, ~/.pgpass or a service file gives them, as with psql",
-        "createdb makes a database; psql -l lists those of the server",
+        "createdb makes a database, psql -l lists those of the server; a URL without a database means that of the user's name",
+        "sslmode in the URL says what both sides must have: ?sslmode=prefer takes a server with TLS or without",
+        "pg_isready -h HOST -p PORT says whether a server answers there; check host and port of the URL",
+        "postgres://USER@HOST:PORT/DATABASE?sslmode=require is its form; other signs are written as %XX: @ is %40",
+        "name the table after the URL, without # or ?query=; a # of the database's own name is %23",
+        "CREATE SCHEMA makes it, or name another one: SCHEMA.TABLE",
+        "its owner can GRANT that right; or name a user in the URL who has it",
+        "mirror into a file of SQLite; or upsurge load with --key stores what is new and what differs, and removes nothing",
+        "a server is postgres://USER@HOST:PORT/DATABASE, in small letters; a file of SQLite is named by its path",
         "give postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'",
         "the server's statement_timeout has ended it; ALTER ROLE … SET statement_timeout changes that",
-        "upsurge load stores records in a server, and upsurge runs lists its runs",
+        "of a server's: upsurge load, upsurge inspect and upsurge runs. Its rejects: correct the source, and load it again by key",
       ]
     ),
     (

@@ -88,6 +88,29 @@ struct PostgresRefusalTests {
     #expect(try server.rows("SELECT to_regclass('t') IS NULL AS n", in: url) == ["true"])
   }
 
+  @Test("The URL of a database that names rows is refused, without its password")
+  func rowsOfDatabase() {
+    for rows in ["#t", "?query=SELECT 1 AS id"] {
+      let summary = load(to: "postgres://u:secret-word@127.0.0.1:1/db" + rows)
+      #expect(summary.exitCode == 64 && summary.error?.message.contains("names rows") == true, "\(rows)")
+      #expect(summary.error?.description.contains("secret-word") == false)
+    }
+  }
+
+  @Test("A port that is no number is a mistake of usage, not a server that is away")
+  func port() {
+    #expect(load(to: "postgres://u@127.0.0.1:abc/db").exitCode == 64)
+  }
+
+  @Test("A misspelled scheme is no path of a file", arguments: ["POSTGRES://", "psql://", "postgresql:/", "mysql://"])
+  func schemes(scheme: String) {
+    let error = #expect(throws: UpsurgeError.self) {
+      _ = try Connection(path: scheme + "u:secret-word@127.0.0.1/db", createIfMissing: true)
+    }
+    #expect(error?.code == .usage && error?.message.contains(scheme) == true)
+    #expect(error?.hint?.contains("postgres://USER@HOST") == true && error?.description.contains("secret-word") == false)
+  }
+
   @Test("What takes a file of SQLite says that it takes no server")
   func files() throws {
     let error = #expect(throws: UpsurgeError.self) { _ = try Connection(path: url, createIfMissing: true) }
