@@ -150,9 +150,12 @@ final class BatchStore {
     return named.first { !given.contains($0.name) }?.name
   }
 
-  /// The slots of the key, where its columns are of types whose values have one spelling each.
+  /// The slots of the key, where its columns are of types whose values have one spelling each, and records of different keys
+  /// may change places.
   private func comparableKeySlots(_ plan: RecordPlan) -> [Int]? {
     guard let names = plan.key?.columns, plan.key?.predicate == nil else { return nil }
+    let all = plan.shape(of: columns.compactMap { plan.column(of: $0)?.name })
+    if PathChoice.objection(toReordering: all) != nil { return nil }
     var slots: [Int] = []
     for name in names {
       guard let slot = columns.firstIndex(where: { plan.column(of: $0)?.name == name }),

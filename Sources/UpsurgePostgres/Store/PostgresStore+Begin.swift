@@ -86,7 +86,8 @@ extension PostgresStore {
   private func settings(for table: TargetTable) -> TransactionSettings {
     let transaction = job.options.transaction
     var settings = TransactionSettings()
-    settings.lockTimeout = Int(transaction.busyTimeout)
+    // 0 would be without bound.
+    settings.lockTimeout = max(1, Int(transaction.busyTimeout))
     settings.isDurable = transaction.durability != .off
     if let found = table.found {
       let plan = RecordPlan(table, found: found)
@@ -150,7 +151,14 @@ extension PostgresStore {
   private func prepare(_ statements: [String], for table: inout TargetTable) throws(UpsurgeError) {
     do throws(PostgresFailure) {
       let connection = try session.connected()
-      for sql in statements { try connection.run(sql) }
+      do throws(PostgresFailure) {
+        try connection.run(settings(for: table).beginSQL)
+        for sql in statements { try connection.run(sql) }
+        if try !connection.commit() { throw PostgresFailure(.other, "the server has rolled the transaction back") }
+      } catch {
+        connection.rollback()
+        throw error
+      }
     } catch {
       guard error.sqlState == "23505" else { throw error.asError(on: session.target) }
       throw UpsurgeError(
