@@ -16,7 +16,9 @@ package struct NewTable: Sendable, Equatable {
     package var columns: [String]
     package var isUnique: Bool
 
-    package init(_ columns: [String], isUnique: Bool = false) { (self.columns, self.isUnique) = (columns, isUnique) }
+    package init(_ columns: [String], isUnique: Bool = false) {
+      (self.columns, self.isUnique) = (columns, isUnique)
+    }
   }
 
   package var schema: String
@@ -46,14 +48,20 @@ package struct NewTable: Sendable, Equatable {
   package var statements: [String] {
     let list = columns.map { "  \($0.name.quotedForPostgres) \($0.definition)" }
     let lines = list + (key.isEmpty ? [] : ["  PRIMARY KEY (\(Self.list(key)))"])
-    return ["CREATE TABLE \(schema.quotedForPostgres).\(name.quotedForPostgres) (\n\(lines.joined(separator: ",\n"))\n)"] + indexCreations
+    return [
+      "CREATE TABLE \(schema.quotedForPostgres).\(name.quotedForPostgres) (\n\(lines.joined(separator: ",\n"))\n)"
+    ] + indexCreations
   }
 
   var ownQuotedName: String { "\(schema.quotedForPostgres).\(ownName.quotedForPostgres)" }
 
   var creation: String {
-    "CREATE TABLE \(ownQuotedName) (\(columns.map { "\($0.name.quotedForPostgres) \($0.definition)" }.joined(separator: ", ")))"
+    "CREATE TABLE \(ownQuotedName) (\(columns.map { "\($0.name.quotedForPostgres) \($0.definition)" }.joined(separator: ", ")));"
+      + " COMMENT ON TABLE \(ownQuotedName) IS '\(Self.mark)'"
   }
+
+  /// What is said of a table that a run fills: nobody else's is ever dropped.
+  static let mark = "upsurge fills this table"
 
   /// - Parameter hasOwnName: whether the name that PostgreSQL would give to the key is free.
   func keyAddition(hasOwnName: Bool) -> String? {
@@ -64,22 +72,30 @@ package struct NewTable: Sendable, Equatable {
 
   /// Indexes are named by the server, and only when the table has its name.
   var indexCreations: [String] {
-    indexes.map { "CREATE \($0.isUnique ? "UNIQUE " : "")INDEX ON \(schema.quotedForPostgres).\(name.quotedForPostgres) (\(Self.list($0.columns)))" }
+    indexes.map {
+      "CREATE \($0.isUnique ? "UNIQUE " : "")INDEX ON \(schema.quotedForPostgres).\(name.quotedForPostgres) (\(Self.list($0.columns)))"
+    }
   }
 
-  var renaming: String { "ALTER TABLE \(ownQuotedName) RENAME TO \(name.quotedForPostgres)" }
+  var renaming: String {
+    "ALTER TABLE \(ownQuotedName) RENAME TO \(name.quotedForPostgres); COMMENT ON TABLE \(schema.quotedForPostgres).\(name.quotedForPostgres) IS NULL"
+  }
 
   var keyName: String { name + "_pkey" }
 
-  private static func list(_ names: [String]) -> String { names.map(\.quotedForPostgres).joined(separator: ", ") }
+  private static func list(_ names: [String]) -> String {
+    names.map(\.quotedForPostgres).joined(separator: ", ")
+  }
 
   /// What its key will be.
   func futureKey(of table: PostgresTable) -> PostgresIndex? {
     if key.isEmpty { return nil }
     let parts = key.map { name in
-      PostgresIndex.Part(column: name, definition: name.quotedForPostgres, collation: table.column(name)?.collation)
+      PostgresIndex.Part(
+        column: name, definition: name.quotedForPostgres, collation: table.column(name)?.collation)
     }
     return PostgresIndex(
-      name: keyName, parts: parts, isPrimary: true, isValid: true, isImmediate: true, predicate: nil, treatsNullsAsEqual: false)
+      name: keyName, parts: parts, isPrimary: true, isValid: true, isImmediate: true, predicate: nil,
+      treatsNullsAsEqual: false)
   }
 }
