@@ -48,7 +48,9 @@ package struct NewTable: Sendable, Equatable {
   package var statements: [String] {
     let list = columns.map { "  \($0.name.quotedForPostgres) \($0.definition)" }
     let lines = list + (key.isEmpty ? [] : ["  PRIMARY KEY (\(Self.list(key)))"])
-    return ["CREATE TABLE \(schema.quotedForPostgres).\(name.quotedForPostgres) (\n\(lines.joined(separator: ",\n"))\n)"] + indexCreations
+    return [
+      "CREATE TABLE \(schema.quotedForPostgres).\(name.quotedForPostgres) (\n\(lines.joined(separator: ",\n"))\n)"
+    ] + indexCreations
   }
 
   var ownQuotedName: String { "\(schema.quotedForPostgres).\(ownName.quotedForPostgres)" }
@@ -58,8 +60,12 @@ package struct NewTable: Sendable, Equatable {
     let list = columns.map {
       "\($0.name.quotedForPostgres) \($0.definition)\(key.contains($0.name) ? " NOT NULL" : "")"
     }
-    return "CREATE TABLE \(ownQuotedName) (\(list.joined(separator: ", ")))"
+    return "CREATE TABLE \(ownQuotedName) (\(list.joined(separator: ", ")));"
+      + " COMMENT ON TABLE \(ownQuotedName) IS '\(Self.mark)'"
   }
+
+  /// What is said of a table that a run fills: nobody else's is ever dropped.
+  static let mark = "upsurge fills this table"
 
   /// - Parameter hasOwnName: whether the name that PostgreSQL would give to the key is free.
   func keyAddition(hasOwnName: Bool) -> String? {
@@ -75,7 +81,9 @@ package struct NewTable: Sendable, Equatable {
     }
   }
 
-  var renaming: String { "ALTER TABLE \(ownQuotedName) RENAME TO \(name.quotedForPostgres)" }
+  var renaming: String {
+    "ALTER TABLE \(ownQuotedName) RENAME TO \(name.quotedForPostgres); COMMENT ON TABLE \(schema.quotedForPostgres).\(name.quotedForPostgres) IS NULL"
+  }
 
   var keyName: String { name + "_pkey" }
 

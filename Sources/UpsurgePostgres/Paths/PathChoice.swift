@@ -87,10 +87,16 @@ package struct PathChoice: Sendable, Equatable {
     if key.parts.contains(where: { part in part.column.flatMap { table.column($0) }?.collation?.name != part.collation?.name }) {
       return "the key has a collation of its own"
     }
+    return objection(toReordering: shape)
+  }
+
+  /// Why records of different keys must stay in their order; nil where they have nothing to do with one another.
+  static func objection(toReordering shape: RecordShape) -> String? {
+    let (table, key) = (shape.table, shape.key)
     if let trigger = table.triggers.first(where: { $0.isForEachRow && $0.isEnabled }) { return "the trigger \(trigger.name) runs for each row" }
     if !table.rules.isEmpty { return "the rule \(table.rules[0]) changes what is stored" }
     if table.hasRowSecurity { return "policies decide which rows are seen" }
-    if let index = table.uniqueIndexes.first(where: { $0.name != key.name && !isFilledByItself($0, shape) }) {
+    if let index = table.uniqueIndexes.first(where: { $0.name != key?.name && !isFilledByItself($0, shape) }) {
       return "\(index.name) is a second unique key"
     }
     for constraint in table.constraints {

@@ -96,7 +96,12 @@ package struct RecordShape: Sendable, Equatable {
   /// The columns that an update writes: not those of the key.
   var changedColumns: [PostgresColumn] {
     let parts = Set(key?.parts.compactMap(\.column) ?? [])
-    return columns.filter { !parts.contains($0.name) }
+    let own = Set(columns.map(\.name))
+    // A rule of SQL may be about a column that the records lack: `--set seen=now()`.
+    let others = table.columns.filter {
+      !own.contains($0.name) && rules.changes[$0.name] != nil && $0.isWritable
+    }
+    return (columns + others).filter { !parts.contains($0.name) }
   }
 
   /// Whether the order in which rows are stored shows: a sequence, or another default, fills a column.

@@ -16,6 +16,7 @@ final class BatchStore {
   /// How many batches took each path, at least in part.
   private(set) var pathCounts: [PathChoice.Path: Int] = [:]
   private let tombstone: TombstoneTest?
+  private var hasCommitted = false
 
   init(_ table: TargetTable, _ capabilities: Capabilities) {
     (self.table, self.capabilities) = (table, capabilities)
@@ -70,7 +71,9 @@ final class BatchStore {
     for group in groups.groups {
       if let column = lackedKeyColumn(of: group.kind, plan) {
         let records = group.records ?? (first..<batch.recordCount).map { Int32(truncatingIfNeeded: $0) }
-        outcome.rejected += records.map { BatchOutcomes.Rejected(record: Int($0), cause: .nullKey(column: column)) }
+        outcome.rejected += records.map {
+          BatchOutcomes.Rejected(record: Int($0), cause: .nullKey(column: column))
+        }
         continue
       }
       let writer = try writer(for: group.kind, plan, connection)
@@ -87,7 +90,8 @@ final class BatchStore {
     let isSame = self.connection === connection
     if isSame, additions.isEmpty, let plan { return plan }
     var found = try read(connection)
-    if found == nil, let making = table.making {
+    // A table that has gone with rows that are committed is not made again.
+    if found == nil, let making = table.making, !hasCommitted {
       try connection.run(
         making.creation
           + (making.isKeyedFirst ? "; \(making.keyAddition(hasOwnName: false) ?? "SELECT")" : ""))
@@ -108,7 +112,10 @@ final class BatchStore {
   }
 
   /// The columns were added with a commit.
-  func didCommit() { additions = [] }
+  func didCommit() {
+    additions = []
+    hasCommitted = true
+  }
 
   private func read(_ connection: PostgresConnection) throws(PostgresFailure) -> PostgresTable? {
     let name = table.making?.ownName ?? table.name.name
@@ -143,16 +150,22 @@ final class BatchStore {
   /// The first column of the key that records of a kind do not speak of; nil where they have all.
   private func lackedKeyColumn(of kind: RecordGroups.Kind, _ plan: RecordPlan) -> String? {
     guard let key = plan.key else { return nil }
-    let given = Set(columns.indices.filter { !kind.lacks($0) }.compactMap { plan.column(of: columns[$0])?.name })
+    let given = Set(
+      columns.indices.filter { !kind.lacks($0) }.compactMap { plan.column(of: columns[$0])?.name })
     let named = plan.found.columns.filter { column in
-      key.parts.contains { part in part.column.map { $0 == column.name } ?? part.definition.contains(column.name) }
+      key.parts.contains { part in
+        part.column.map { $0 == column.name } ?? part.definition.contains(column.name)
+      }
     }
     return named.first { !given.contains($0.name) }?.name
   }
 
-  /// The slots of the key, where its columns are of types whose values have one spelling each.
+  /// The slots of the key, where its columns are of types whose values have one spelling each, and records of different keys
+  /// may change places.
   private func comparableKeySlots(_ plan: RecordPlan) -> [Int]? {
     guard let names = plan.key?.columns, plan.key?.predicate == nil else { return nil }
+    let all = plan.shape(of: columns.compactMap { plan.column(of: $0)?.name })
+    if PathChoice.objection(toReordering: all) != nil { return nil }
     var slots: [Int] = []
     for name in names {
       guard let slot = columns.firstIndex(where: { plan.column(of: $0)?.name == name }),

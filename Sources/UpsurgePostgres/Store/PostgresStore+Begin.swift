@@ -24,6 +24,7 @@ extension PostgresStore {
       table.making = making
       if beginning.resumption == nil {
         try checkMakers(of: making)
+        try checkOwn(making)
         preparations.append("DROP TABLE IF EXISTS \(making.ownQuotedName)")
       }
     }
@@ -86,7 +87,8 @@ extension PostgresStore {
   private func settings(for table: TargetTable) -> TransactionSettings {
     let transaction = job.options.transaction
     var settings = TransactionSettings()
-    settings.lockTimeout = Int(transaction.busyTimeout)
+    // 0 would be without bound.
+    settings.lockTimeout = max(1, Int(transaction.busyTimeout))
     settings.isDurable = transaction.durability != .off
     if let found = table.found {
       let plan = RecordPlan(table, found: found)
@@ -100,7 +102,9 @@ extension PostgresStore {
   /// - Throws: `usage` for SQL of the rules that is not one expression over the table.
   private func checkSQL(of table: TargetTable) throws(UpsurgeError) {
     let merge = table.given.merge
-    let hasSQL = merge.condition != nil || merge.columns.values.contains { if case .expression = $0 { true } else { false } }
+    let hasSQL =
+      merge.condition != nil
+      || merge.columns.values.contains { if case .expression = $0 { true } else { false } }
     guard hasSQL, let found = table.found else { return }
     let plan = RecordPlan(table, found: found)
     let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
@@ -146,11 +150,34 @@ extension PostgresStore {
     }
   }
 
+  /// - Throws: `guardRefused` where somebody else's table has the name that the new one is filled under.
+  private func checkOwn(_ making: NewTable) throws(UpsurgeError) {
+    let sql =
+      "SELECT to_regclass($1) IS NOT NULL AND obj_description(to_regclass($1), 'pg_class') IS DISTINCT FROM $2"
+    let isOthers = try session.asking { (connection) throws(PostgresFailure) in
+      try connection.run(sql, [.text(making.ownQuotedName), .text(NewTable.mark)]).first?.flag(0) ?? false
+    }
+    if !isOthers { return }
+    throw UpsurgeError(
+      .guardRefused,
+      "there is a table \(making.ownName.escapedForTerminal), under whose name the new table would be filled",
+      hint: "give that table another name")
+  }
+
   /// Makes what must be there before the records, in a transaction of its own.
   private func prepare(_ statements: [String], for table: inout TargetTable) throws(UpsurgeError) {
     do throws(PostgresFailure) {
       let connection = try session.connected()
-      for sql in statements { try connection.run(sql) }
+      do throws(PostgresFailure) {
+        try connection.run(settings(for: table).beginSQL)
+        for sql in statements { try connection.run(sql) }
+        if try !connection.commit() {
+          throw PostgresFailure(.other, "the server has rolled the transaction back")
+        }
+      } catch {
+        connection.rollback()
+        throw error
+      }
     } catch {
       guard error.sqlState == "23505" else { throw error.asError(on: session.target) }
       throw UpsurgeError(

@@ -125,6 +125,7 @@ final class PostgresStore: Store {
       options: options, session: session)
     if let found {
       try check(found)
+      if wasMade { try checkOnlyTable(place) }
       return try preparation.existing(found)
     }
     guard options.table.createsTable else {
@@ -134,8 +135,38 @@ final class PostgresStore: Store {
         hint: "leave out \(.create, "never"), or make the table first")
     }
     try options.checkMode(withoutTable: place.shown)
+    try checkFree(place)
     if wasMade, let own = try preparation.begun() { return own }
     return try preparation.new(nameByteLimit: capabilities.nameByteLimit)
+  }
+
+  /// - Throws: `guardRefused` where somebody has made the table while a run fills one of that name: its first rows are in the other.
+  private func checkOnlyTable(_ place: TableName) throws(UpsurgeError) {
+    let ownName = NewTable(schema: place.schema ?? "", name: place.name, columns: [], key: []).ownName
+    let own = try session.asking { (connection) throws(PostgresFailure) in
+      try PostgresTable.read(schema: place.schema, name: ownName, connection)
+    }
+    if own == nil { return }
+    let (shown, ownShown) = (place.shown.escapedForTerminal, ownName.escapedForTerminal)
+    throw UpsurgeError(
+      .guardRefused, "somebody has made table \(shown) meanwhile, and the rows that are committed are in \(ownShown)",
+      hint: "without \(shown) the run resumes; without \(ownShown) it begins again, in \(shown)")
+  }
+
+  /// - Throws: `guardRefused` where a sequence, an index or a type has the name of the table that is to be made.
+  private func checkFree(_ place: TableName) throws(UpsurgeError) {
+    let isTaken = try session.asking { (connection) throws(PostgresFailure) in
+      try connection.run(
+        """
+        SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2)
+          OR EXISTS (SELECT FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE n.nspname = $1 AND t.typname = $2)
+        """, [.text(place.schema ?? defaultSchema), .text(place.name)]
+      ).first?.flag(0) ?? false
+    }
+    if !isTaken { return }
+    throw UpsurgeError(
+      .guardRefused, "\(place.shown.escapedForTerminal) is the name of a sequence, an index or a type, so no table can have it",
+      hint: "give the table another name")
   }
 
   /// - Throws: `usage` for what no record can be stored in, or not in one transaction.

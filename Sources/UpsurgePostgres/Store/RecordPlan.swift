@@ -60,7 +60,25 @@ struct RecordPlan {
       let own = merge.columns.first { SQLName.isSame($0.key, name) }?.value
       if let sql = Self.sql(own ?? merge.rule, name) { changes[name] = .expression(sql) }
     }
+    let own = Set(names)
+    for case (let name, .expression(let sql)) in merge.columns {
+      guard let column = found.columnLike(name), !own.contains(column.name), column.isWritable else {
+        continue
+      }
+      // Where the record lacks what the SQL asks of it, the row's value stays.
+      if Self.asked(by: sql).allSatisfy({ name in names.contains { SQLName.isSame($0, name) } }) {
+        changes[column.name] = .expression("(\(sql))")
+      }
+    }
     return changes
+  }
+
+  /// The columns of the record that SQL speaks of.
+  private static func asked(by sql: String) -> [String] {
+    sql.lowercased().split(separator: "excluded.", omittingEmptySubsequences: false).dropFirst().map { rest in
+      if rest.hasPrefix("\"") { return String(rest.dropFirst().prefix { $0 != "\"" }) }
+      return String(rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+    }
   }
 
   /// The value that a column takes; nil for the record's own.

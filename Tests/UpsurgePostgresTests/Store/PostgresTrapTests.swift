@@ -1,0 +1,109 @@
+import PostgresSupport
+import TestSupport
+import Testing
+import Upsurge
+import UpsurgeRecords
+
+@testable import UpsurgePostgres
+
+/// What a load must not do in silence.
+@Suite(
+  "Traps of loads into PostgreSQL",
+  .enabled(if: PostgresServer.isPresent, Comment(rawValue: PostgresServer.skipNote)))
+struct PostgresTrapTests {
+  let scratch = Scratch()
+  let server: PostgresServer
+  let url: String
+
+  init() throws {
+    PostgresStores.register()
+    server = try PostgresServer.shared()
+    url = try server.freshDatabase()
+  }
+
+  private func load(
+    _ text: String, _ name: String = "feed.csv", table: String = "t",
+    _ change: (inout LoadOptions) -> Void = { _ in }
+  ) -> RunSummary {
+    var options = LoadOptions()
+    options.rules.key = ["id"]
+    change(&options)
+    return LoadJob(database: url, table: table, sources: [scratch.write(text, to: name)], options: options)
+      .run()
+  }
+
+  private func rows(_ sql: String) throws -> [String] { try server.rows(sql, in: url) }
+
+  @Test("Records of several kinds keep their order where there is a second unique key")
+  func secondKey() throws {
+    try server.psql(
+      "CREATE TABLE t (id int PRIMARY KEY, u text UNIQUE, c int); INSERT INTO t VALUES (1, 'a', 0)", in: url)
+    let text =
+      #"{"id":9,"u":"z","c":1}"# + "\n" + #"{"id":1,"u":"b"}"# + "\n" + #"{"id":2,"u":"a","c":2}"# + "\n"
+    let summary = load(text, "feed.ndjson") { $0.rejects.onError = .reject }
+    #expect(summary.ledger.inserted == 2 && summary.ledger.updated == 1 && summary.ledger.rejected == 0)
+    #expect(try rows("SELECT * FROM t ORDER BY id") == ["1|'b'|0", "2|'a'|2", "9|'z'|1"])
+  }
+
+  @Test("SQL for a column that the records lack changes it")
+  func setOfOtherColumn() throws {
+    try server.psql(
+      "CREATE TABLE t (id int PRIMARY KEY, v int, seen text); INSERT INTO t VALUES (1, 1, 'old')", in: url)
+    let summary = load("id,v\n1,2\n2,2\n") {
+      $0.rules.merge.columns = ["seen": .expression("'v' || excluded.v")]
+    }
+    #expect(summary.error == nil && summary.ledger.updated == 1 && summary.ledger.inserted == 1)
+    #expect(try rows("SELECT * FROM t ORDER BY id") == ["1|2|'v2'", "2|2|NULL"])
+  }
+
+  @Test("A table of somebody else under the engine's own name is never dropped")
+  func ownName() throws {
+    try server.psql(
+      "CREATE TABLE upsurge_new_t (precious int); INSERT INTO upsurge_new_t VALUES (7)", in: url)
+    #expect(load("id,v\n1,2\n").error?.code == .guardRefused)
+    #expect(try rows("SELECT * FROM upsurge_new_t") == ["7"])
+    try server.psql("ALTER TABLE upsurge_new_t RENAME TO mine", in: url)
+    #expect(load("id,v\n1,2\n").ledger.inserted == 1)
+    #expect(try rows("SELECT obj_description('t'::regclass) IS NULL AS n") == ["true"])
+  }
+
+  @Test("A table that somebody makes while a run fills one of that name is not resumed into")
+  func madeMeanwhile() throws {
+    let text = "id,n\n" + (1...500).map { "\($0),\($0)\n" }.joined() + "501,x,y\n502,1\n"
+    let small: (inout LoadOptions) -> Void = {
+      $0.transaction.commitEvery = 100
+      $0.tuning.batchSizes.recordCount = 100
+    }
+    #expect(load(text, small).progress.committedCount > 0)
+    try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n bigint)", in: url)
+    let fixed = text.replacing("501,x,y", with: "501,1")
+    let refused = load(fixed, small)
+    #expect(refused.error?.code == .guardRefused)
+    #expect(refused.error?.hint == "without t the run resumes; without upsurge_new_t it begins again, in t")
+    try server.psql("DROP TABLE t", in: url)
+    #expect(load(fixed, small).error == nil)
+    #expect(try rows("SELECT count(*) AS n FROM t") == ["502"])
+  }
+
+  @Test("A name that a sequence has is refused before anything is read")
+  func takenName() throws {
+    try server.psql("CREATE SEQUENCE t", in: url)
+    let summary = load("id,v\n1,2\n")
+    #expect(summary.error?.code == .guardRefused && summary.ledger.read == 0)
+    #expect(try rows("SELECT count(*) AS n FROM pg_class WHERE relname LIKE 'upsurge_new%'") == ["0"])
+  }
+
+  @Test(
+    "No wait for locks is no wait, and --create-key waits as long as batches do", arguments: [true, false])
+  func locks(createsKey: Bool) throws {
+    try server.psql("CREATE TABLE t (id int\(createsKey ? "" : " PRIMARY KEY"), v int)", in: url)
+    let other = try Server.connect(url)
+    try other.run("BEGIN; LOCK TABLE t IN ROW EXCLUSIVE MODE\(createsKey ? "" : "; LOCK TABLE t")")
+    let summary = load("id,v\n1,2\n") {
+      $0.transaction.busyTimeout = 0
+      $0.indexes.createsKey = createsKey
+    }
+    #expect(summary.error?.message.contains("55P03") == true)
+    other.rollback()
+  }
+}
