@@ -82,7 +82,7 @@ struct PostgresTrapTests {
     }
     let refused = load(text, "feed.csv", rejecting)
     #expect(refused.error?.code == .guardRefused)
-    #expect(refused.error?.hint == "without t the run resumes; without upsurge_new_t it begins again, in t")
+    #expect(refused.error?.hint == "without public.t the run resumes; without upsurge_new_t it begins again, in public.t")
     try server.psql("DROP TABLE t", in: url)
     #expect(load(text, "feed.csv", rejecting).error == nil)
     #expect(try rows("SELECT count(*) AS n FROM t") == ["501"])
