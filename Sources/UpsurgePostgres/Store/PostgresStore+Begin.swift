@@ -108,7 +108,7 @@ extension PostgresStore {
     guard hasSQL, let found = table.found else { return }
     let plan = RecordPlan(table, found: found)
     let shape = plan.shape(of: table.columns.targets.compactMap { plan.column(of: $0)?.name })
-    let objection = try session.asking { (connection) throws(PostgresFailure) in
+    let objection = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       try ExpressionCheck(shape).objection(connection)
     }
     if let objection { throw objection }

@@ -32,6 +32,9 @@ final class PostgresStore: Store {
 
   private var options: LoadOptions { job.options }
 
+  /// Milliseconds that a lock is waited for.
+  var lockTimeout: Int { Int(options.transaction.busyTimeout) }
+
   var place: String { session.target.shown }
 
   // MARK: - Runs
@@ -72,7 +75,7 @@ final class PostgresStore: Store {
     let foundCount = ledger.inserted + ledger.updated + ledger.unchanged
     guard foundCount > ledger.deleted else { return false }
     let place = try place(of: TableName(run.job.table))
-    return try session.asking { (connection) throws(PostgresFailure) in
+    return try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       var names = [place.name]
       if run.position.madeTable, run.state == .running {
         names = [NewTable(schema: place.schema ?? "", name: place.name, columns: [], key: []).ownName]
@@ -117,7 +120,7 @@ final class PostgresStore: Store {
   func table(for input: LoadInput, options: LoadOptions) throws(UpsurgeError) -> TargetTable? {
     let place = try place(of: name)
     let wasMade = input.beginning.resumption?.position.madeTable ?? false
-    let found = try session.asking { (connection) throws(PostgresFailure) in
+    let found = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       try PostgresTable.read(schema: place.schema, name: place.name, connection)
     }
     let preparation = TablePreparation(
@@ -143,13 +146,14 @@ final class PostgresStore: Store {
   /// - Throws: `guardRefused` where somebody has made the table while a run fills one of that name: its first rows are in the other.
   private func checkOnlyTable(_ place: TableName) throws(UpsurgeError) {
     let ownName = NewTable(schema: place.schema ?? "", name: place.name, columns: [], key: []).ownName
-    let own = try session.asking { (connection) throws(PostgresFailure) in
+    let own = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
       try PostgresTable.read(schema: place.schema, name: ownName, connection)
     }
     if own == nil { return }
     let (shown, ownShown) = (place.shown.escapedForTerminal, ownName.escapedForTerminal)
     throw UpsurgeError(
-      .guardRefused, "somebody has made table \(shown) meanwhile, and the rows that are committed are in \(ownShown)",
+      .guardRefused,
+      "somebody has made table \(shown) meanwhile, and the rows that are committed are in \(ownShown)",
       hint: "without \(shown) the run resumes; without \(ownShown) it begins again, in \(shown)")
   }
 
@@ -165,7 +169,8 @@ final class PostgresStore: Store {
     }
     if !isTaken { return }
     throw UpsurgeError(
-      .guardRefused, "\(place.shown.escapedForTerminal) is the name of a sequence, an index or a type, so no table can have it",
+      .guardRefused,
+      "\(place.shown.escapedForTerminal) is the name of a sequence, an index or a type, so no table can have it",
       hint: "give the table another name")
   }
 

@@ -50,6 +50,24 @@ final class ServerSession {
 
   private static let mostTries = 4
 
+  /// As `asking`, for what only reads: the catalogue's functions wait for the locks of a table, and this wait has an end.
+  /// - Parameter lockTimeout: milliseconds.
+  func reading<Result>(
+    lockTimeout: Int, _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+  ) throws(UpsurgeError) -> Result {
+    try asking { (connection) throws(PostgresFailure) in
+      do throws(PostgresFailure) {
+        try connection.run("BEGIN; SET LOCAL lock_timeout = \(max(1, lockTimeout))")
+        let result = try body(connection)
+        connection.rollback()
+        return result
+      } catch {
+        connection.rollback()
+        throw error
+      }
+    }
+  }
+
   /// The connection; a new one where the last one has broken.
   func connected() throws(PostgresFailure) -> PostgresConnection {
     if let connection, connection.isOpen { return connection }

@@ -121,7 +121,8 @@ struct TablePreparation {
       schema: place.schema ?? "public", name: place.name, columns: [], key: key,
       indexes: options.indexes.wanted.map { NewTable.Index($0) })
     let ownName = making.ownName
-    let found = try session.asking { (connection) throws(PostgresFailure) in
+    let found = try session.reading(lockTimeout: Int(options.transaction.busyTimeout)) {
+      (connection) throws(PostgresFailure) in
       try PostgresTable.read(schema: place.schema, name: ownName, connection)
     }
     guard let found else { return nil }
@@ -162,7 +163,9 @@ struct TablePreparation {
   private static func column(
     _ column: TableDefinition.Column, _ found: InferredColumn, given: String?, isKey: Bool
   ) -> NewTable.Column {
-    var type = given.map(ServerType.name) ?? found.sourceType.flatMap(ServerType.name(of:)) ?? ServerType.name(of: found.type)
+    var type =
+      given.map(ServerType.name) ?? found.sourceType.flatMap(ServerType.name(of:))
+      ?? ServerType.name(of: found.type)
     if isKey, type == "text" { type += " COLLATE \"C\"" }
     if column.isNotNull { type += " NOT NULL" }
     if let value = column.defaultValue { type += " DEFAULT '\(value.replacing("'", with: "''"))'" }

@@ -74,15 +74,18 @@ struct PostgresTrapTests {
       $0.transaction.commitEvery = 100
       $0.tuning.batchSizes.recordCount = 100
     }
-    #expect(load(text, small).progress.committedCount > 0)
+    #expect(load(text, "feed.csv", small).progress.committedCount > 0)
     try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n bigint)", in: url)
-    let fixed = text.replacing("501,x,y", with: "501,1")
-    let refused = load(fixed, small)
+    let rejecting: (inout LoadOptions) -> Void = {
+      small(&$0)
+      $0.rejects.onError = .reject
+    }
+    let refused = load(text, "feed.csv", rejecting)
     #expect(refused.error?.code == .guardRefused)
-    #expect(refused.error?.hint == "without t the run resumes; without upsurge_new_t it begins again, in t")
+    #expect(refused.error?.hint == "without public.t the run resumes; without upsurge_new_t it begins again, in public.t")
     try server.psql("DROP TABLE t", in: url)
-    #expect(load(fixed, small).error == nil)
-    #expect(try rows("SELECT count(*) AS n FROM t") == ["502"])
+    #expect(load(text, "feed.csv", rejecting).error == nil)
+    #expect(try rows("SELECT count(*) AS n FROM t") == ["501"])
   }
 
   @Test("A name that a sequence has is refused before anything is read")
