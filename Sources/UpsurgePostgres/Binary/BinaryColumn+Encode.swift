@@ -61,9 +61,12 @@ extension BinaryColumn {
   private func encode(_ value: Double, into out: inout RowBuffer) -> EncodingFault? {
     switch form {
     case .float8:
+      // The word Infinity is a text; a number became so because it is too large.
+      if value.isInfinite { return .outOfRange }
       out.put(Int32(8))
       out.put(value.bitPattern)
     case .float4:
+      if value.isInfinite { return .outOfRange }
       let narrow = Float(value)
       if narrow.isInfinite && !value.isInfinite || narrow == 0 && value != 0 { return .outOfRange }
       out.put(Int32(4))
@@ -71,7 +74,8 @@ extension BinaryColumn {
     case .int2, .int4, .int8:
       // A number with a fraction would be rounded, which nobody has asked for.
       guard value.rounded() == value else { return .syntax }
-      guard let whole = Int64(exactly: value) else { return .outOfRange }
+      // From 2^53 on it may stand for another number than was written.
+      guard value.magnitude < 9_007_199_254_740_992, let whole = Int64(exactly: value) else { return .outOfRange }
       return encode(whole, into: &out)
     case .bool, .bytea, .uuid: return .mismatch
     default: return encodeText(of: value.description, into: &out)
