@@ -15,7 +15,7 @@ package struct OrderedPlan: Sendable, Equatable {
     /// From version 18 on.
     case old
     case xmax
-    /// By the join in front: partitions of another layout have no system columns. Others must not write meanwhile, so it needs
+    /// By the join in front: rows of partitions have no system columns for sure. Others must not write meanwhile, so it needs
     /// a snapshot.
     case joined
   }
@@ -31,9 +31,9 @@ package struct OrderedPlan: Sendable, Equatable {
 
   package init(_ shape: RecordShape, _ capabilities: Capabilities) {
     self.shape = shape
+    // A row that goes to a partition has system columns only where it was made over for it.
     insertedTest =
-      capabilities.hasReturningOld
-      ? .old : shape.table.hasUnevenPartitions || shape.table.hasForeignPartitions || !capabilities.hasXmax ? .joined : .xmax
+      capabilities.hasReturningOld ? .old : shape.table.kind == .partitioned || !capabilities.hasXmax ? .joined : .xmax
   }
 
   package var table: PostgresTable { shape.table }
