@@ -61,12 +61,9 @@ extension BinaryColumn {
   private func encode(_ value: Double, into out: inout RowBuffer) -> EncodingFault? {
     switch form {
     case .float8:
-      // The word Infinity is a text; a number became so because it is too large.
-      if value.isInfinite { return .outOfRange }
       out.put(Int32(8))
       out.put(value.bitPattern)
     case .float4:
-      if value.isInfinite { return .outOfRange }
       let narrow = Float(value)
       if narrow.isInfinite && !value.isInfinite || narrow == 0 && value != 0 { return .outOfRange }
       out.put(Int32(4))

@@ -32,8 +32,9 @@ package struct OrderedPlan: Sendable, Equatable {
   package init(_ shape: RecordShape, _ capabilities: Capabilities) {
     self.shape = shape
     // A row that goes to a partition has system columns only where it was made over for it.
-    insertedTest =
-      capabilities.hasReturningOld ? .old : shape.table.kind == .partitioned || !capabilities.hasXmax ? .joined : .xmax
+    let hasPartitions =
+      shape.table.kind == .partitioned || shape.table.hasUnevenPartitions || shape.table.hasForeignPartitions
+    insertedTest = capabilities.hasReturningOld ? .old : hasPartitions || !capabilities.hasXmax ? .joined : .xmax
   }
 
   package var table: PostgresTable { shape.table }
