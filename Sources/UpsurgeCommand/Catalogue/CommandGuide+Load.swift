@@ -23,7 +23,6 @@ extension CommandGuide {
       "upsurge load shop.db orders orders.csv --key id",
       "upsurge load shop.db orders orders.csv --key id --dry-run",
       "upsurge load shop.db people dirty.csv --on-error reject --rejects bad.ndjson",
-      "upsurge load postgres://db.example.org/shop orders orders.csv --key id",
     ],
     sections: [about, sources, servers, resuming, moreExamples],
     endings: [

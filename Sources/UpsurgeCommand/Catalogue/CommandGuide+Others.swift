@@ -32,7 +32,7 @@ extension CommandGuide {
           they are always counted, and the database is checked for damage. --summary FILE writes the same as JSON.
 
           Of a database of PostgreSQL it shows the same, also row-level security and its policies. Rows are those that the last \
-          ANALYZE has counted. postgres://HOST/DATABASE#TABLE shows one table; with --check, its rows are read.
+          ANALYZE has counted. postgres://HOST/DATABASE#TABLE shows one table. With --check, its rows are read.
 
           A transaction that a killed program has left open is rolled back, as any program that opens the database does.
           """)

@@ -41,7 +41,7 @@ import Upsurge
   func complete() {
     let keys = Set(OptionCatalogue.keys.map(\.key) + OptionCatalogue.keys.map(\.path))
     for term in Term.allCases where !JobWording.typed.contains(term) {
-      let said = JobWording.key(term, nil).prefix { $0 != ":" }
+      let said = JobWording.key(term, nil).replacing(" in the guards", with: "").prefix { $0 != ":" }
       // A key of the job, and what mirrors lack.
       #expect(keys.contains(String(said)) || [.atomic, .source, .stopAfter].contains(term), "\(term)")
     }

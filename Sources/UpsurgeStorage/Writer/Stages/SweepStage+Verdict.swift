@@ -121,6 +121,6 @@ extension UpsurgeError {
     let way: Wording =
       digest.map { "\(.acceptDelivery, $0.escapedForTerminal) lets this one delivery through" }
       ?? "a run without \(.dryRun) prints the digest for \(.acceptDelivery), which lets one delivery through"
-    remedy = remedy.map { "\($0); \(saying: way)" } ?? way
+    remedy = remedy.map { "\(saying: $0); \(saying: way)" } ?? way
   }
 }
