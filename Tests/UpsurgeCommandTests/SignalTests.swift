@@ -78,18 +78,23 @@ struct SignalTests {
     #expect(try Database(scratch.file("a.db")).rows("SELECT count(*) FROM t") == ["200000"])
   }
 
-  @Test("A second signal ends at once, whatever the run waits for")
-  func second() throws {
-    let database = Database(scratch.file("a.db"))
+  /// Starts a load whose rows are all committed, and which cannot end: nobody reads what it prints.
+  private func startBlocked(_ database: Database) throws -> (child: Command.Child, reader: Int32) {
     try database.rows("PRAGMA journal_mode=WAL; CREATE TABLE t(id, b)")
-    // The reader of what the load prints never reads, so that the load cannot end.
     let output = scratch.file("output")
     #expect(mkfifo(output, 0o600) == 0)
     let reader = open(output, O_RDWR | O_CLOEXEC)
-    defer { close(reader) }
     let source = scratch.write("id,b\n" + (1...50_000).map { "\($0),x\n" }.joined(), to: "in.csv")
     let child = try Command.start(["load", scratch.file("a.db"), "t", source, "--changes", output])
     wait { ((try? database.rows("SELECT count(*) FROM t")) ?? []) == ["50000"] }
+    return (child, reader)
+  }
+
+  @Test("A second signal ends at once, whatever the run waits for")
+  func second() throws {
+    let database = Database(scratch.file("a.db"))
+    let (child, reader) = try startBlocked(database)
+    defer { close(reader) }
     child.send(signal: SIGTERM)
     usleep(200_000)
     child.send(signal: SIGINT)
@@ -101,15 +106,8 @@ struct SignalTests {
   @Test("The same signal within a second of the first is no second one, as timeout sends two; a later one is")
   func repeated() throws {
     let database = Database(scratch.file("a.db"))
-    try database.rows("PRAGMA journal_mode=WAL; CREATE TABLE t(id, b)")
-    // Nobody reads what the load prints, so that it cannot end.
-    let output = scratch.file("output")
-    #expect(mkfifo(output, 0o600) == 0)
-    let reader = open(output, O_RDWR | O_CLOEXEC)
+    let (child, reader) = try startBlocked(database)
     defer { close(reader) }
-    let source = scratch.write("id,b\n" + (1...50_000).map { "\($0),x\n" }.joined(), to: "in.csv")
-    let child = try Command.start(["load", scratch.file("a.db"), "t", source, "--changes", output])
-    wait { ((try? database.rows("SELECT count(*) FROM t")) ?? []) == ["50000"] }
     let start = ContinuousClock.now
     child.send(signal: SIGTERM)
     // The system keeps no two of a kind for a process that has not taken the first.

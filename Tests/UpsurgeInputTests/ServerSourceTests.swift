@@ -71,6 +71,22 @@ import UpsurgeRecords
     #expect(error?.description.contains("p4ss") == false && !source.name.contains("p4ss"))
   }
 
+  @Test(
+    "A misspelled URL is refused without a word of its password",
+    arguments: ["postgresql:/u:p4ss@h/d#t", "POSTGRES://u:p4ss@h/d#t", "Postgres:///u:p4ss@h/d?query=SELECT 1"])
+  func misspelled(text: String) throws {
+    let source = Source(text)
+    #expect(!source.name.contains("p4ss") && !source.shown.contains("p4ss") && !"\(source)".contains("p4ss"))
+    #expect(SourceName.redacted(source.name) == source.name)
+    // Refused again where it was refused once.
+    for _ in 0..<2 {
+      let error = #expect(throws: UpsurgeError.self) { _ = try SourceList.expand([source]) }
+      #expect(error?.code == .usage && error?.hint?.hasPrefix("give postgres://") == true)
+      #expect(error?.description.contains("p4ss") == false)
+    }
+    #expect(ServerSource.misspelling("data/postgres:/x") == nil && ServerSource.misspelling("postgres://h/d#t") == nil)
+  }
+
   @Test("Secrets of a job file are shown as it has them")
   func reworded() {
     let source = Source("postgres://u:hunter2@h/d#t", shown: "postgres://u:${env:PW}@h/d#t")

@@ -77,9 +77,9 @@ package struct ServerDescription: Sendable {
 
   package enum RowSecurity: String, Sendable {
     case off
-    /// Its policies do not bind this user.
+    /// Policies do not bind this user.
     case bypassed
-    /// Its policies decide which rows this user reads and writes.
+    /// Policies decide which rows this user reads and writes.
     case active
   }
 

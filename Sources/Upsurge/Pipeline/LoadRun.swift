@@ -135,8 +135,13 @@ final class LoadRun: Sendable {
 extension BatchPool {
   /// As many batches as a run needs, of the size that the job's memory allows.
   convenience init(_ job: LoadJob) {
+    var sizes = job.options.tuning.batchSizes
+    // A server's transaction holds whole batches.
+    if SourceName.isServer(job.database), case .records(let count) = job.options.transaction.commitEvery {
+      sizes.recordCount = max(min(sizes.recordCount, count), 1)
+    }
     self.init(
-      count: LoadRun.batchCount, sizes: job.options.tuning.batchSizes,
+      count: LoadRun.batchCount, sizes: sizes,
       allowance: job.options.transaction.largeBatchByteLimit)
   }
 }

@@ -29,6 +29,13 @@ package struct ServerSource: Sendable, Hashable {
   /// Whether a text begins as the URL of a server whose rows are read.
   package static func isServer(_ text: String) -> Bool { schemes.contains { text.hasPrefix($0 + "://") } }
 
+  /// What a misspelled URL of a server begins with: `POSTGRES://`, `postgresql:/`; nil for anything else. The rest may hold a password.
+  package static func misspelling(_ text: String) -> String? {
+    guard !isServer(text), let colon = text.firstIndex(of: ":"), schemes.contains(text[..<colon].lowercased()) else { return nil }
+    let slashes = text[text.index(after: colon)...].prefix { $0 == "/" }
+    return slashes.isEmpty ? nil : "\(text[...colon])\(slashes)"
+  }
+
   fileprivate static func scheme(of url: String) -> String { String(url.prefix { $0 != ":" }) }
 
   /// A name of a server as it may be shown and stored: the URL without its credentials, and the rows.

@@ -47,6 +47,11 @@ extension Source {
 
   /// The error for a URL of a kind that is not fetched (`ftp://`, `file://`, `s3://`); nil for other sources.
   var unknownScheme: UpsurgeError? {
+    if let start = ServerSource.misspelling(opening.text) {
+      return UpsurgeError(
+        .usage, "the source is a URL that begins with \(start), which is not known",
+        hint: "give postgres://HOST/DATABASE#TABLE, or 'postgres://HOST/DATABASE?query=SELECT …'")
+    }
     guard let scheme else { return nil }
     let shown = URLText.redacted(opening.text).escapedForTerminal
     let fix =

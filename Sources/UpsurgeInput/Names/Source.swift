@@ -75,7 +75,7 @@ public struct Source: Sendable, Hashable {
   /// As messages show it: `standard input`, or its label with control characters made visible.
   package var shown: String {
     // One that is not fetched may hold a password, too.
-    kind == .file && scheme != nil ? URLText.redacted(label).escapedForTerminal : SourceName.shown(label)
+    kind == .file && scheme != nil && ServerSource.misspelling(label) == nil ? URLText.redacted(label).escapedForTerminal : SourceName.shown(label)
   }
 
   // MARK: - What it is

@@ -17,7 +17,8 @@ package enum SourceName {
     case .url: URLText.redacted(name)
     case .command: URLText.redacted(within: name)
     case .server: ServerSource.redacted(name)
-    case .file, .standardInput, .database, .program: name
+    case .file: ServerSource.misspelling(name).map { $0 + "***" } ?? name
+    case .standardInput, .database, .program: name
     }
   }
 

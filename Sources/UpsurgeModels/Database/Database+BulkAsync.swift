@@ -5,7 +5,7 @@ import UpsurgeRecords
 extension Database {
   /// Upserts rows that come one after the other; no more are asked for than can be stored.
   ///
-  /// They are stored by batches of 256 KiB at most, or at the end: rows that come slowly wait for others, and while they come
+  /// Rows are stored by batches of 256 KiB at most, or at the end: rows that come slowly wait for others, and while they come
   /// other writes wait. An error of storing is told when the next row comes. What gives the rows must not use the
   /// database that stores them.
   @discardableResult

@@ -7,11 +7,11 @@ import UpsurgeSQLite
 public struct Sweep<Model: Table>: Sendable {
   package let rows: RowSweep
 
-  /// They stay.
+  /// Rows that are gone stay.
   public static var none: Sweep { Sweep(rows: .none) }
-  /// They are deleted.
+  /// Rows that are gone are deleted.
   public static var hard: Sweep { Sweep(rows: .hard) }
-  /// They are marked in the column of this name. A column of dates gets the time of the call. One of Bool gets `true`, as the
+  /// Rows that are gone are marked in the column of this name. A column of dates gets the time of the call. One of Bool gets `true`, as the
   /// model stores them. Any other text column gets the time as text, and one of numbers 1.
   ///
   /// The column is one of the table. Where the model has it, too, each row of the snapshot says itself that it is not marked,
@@ -20,7 +20,7 @@ public struct Sweep<Model: Table>: Sendable {
   /// there refuses it as long as another row has its value, also one that the sweep would mark.
   public static func soft(column: String) -> Sweep { Sweep(rows: .soft(column: column)) }
 
-  /// They are marked in a column.
+  /// Rows that are gone are marked in a column.
   public static func soft<Value>(_ column: KeyPath<Model.TableColumns, SQLExpression<Value>>) -> Sweep {
     .soft(column: Model.columns(of: .row)[keyPath: column].columnName ?? "")
   }

@@ -74,7 +74,7 @@ private final class WorkQueue: @unchecked Sendable {
 
   private var waiting: [Work] = []
   private var running: Int?
-  /// Those that were cancelled before they came.
+  /// Calls that were cancelled before they came.
   private var cancelled: Set<Int> = []
   private var ticketCount = 0
   private var isClosed = false

@@ -9,7 +9,7 @@ enum WaitingDatabase {
   /// The databases that wait for rows, by call.
   private static let forRows = Guarded<(databases: [Int: ObjectIdentifier], count: Int)>(([:], 0))
 
-  /// Those that wait for a task to look at rows, by loop.
+  /// Databases that wait for a task to look at rows, by loop.
   private static let forLoops = Guarded<[ObjectIdentifier: Loop]>([:])
 
   private struct Loop {

@@ -65,7 +65,7 @@ extension Database {
   ///
   ///     for try await player in database.rows(Player.order(by: \.name)) { … }
   ///
-  /// They are those of the moment in which the first is read, whatever is written meanwhile.
+  /// The rows are those of the moment in which the first is read, whatever is written meanwhile.
   public func rows<Model: Table>(_ query: Query<Model>) -> FetchedRows<Model> {
     FetchedRows(database: self, sql: query.sql)
   }

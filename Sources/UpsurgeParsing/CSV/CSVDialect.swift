@@ -32,9 +32,9 @@ public struct CSVDialect: Sendable, Equatable {
 
   /// What becomes of a record whose quotes make no sense: something follows a closing quote, or none closes.
   public enum Quotes: String, Sendable, CaseIterable {
-    /// Its first line is rejected.
+    /// The record's first line is rejected.
     case strict
-    /// Its first line is read once more, with quotes inside a field as data. It is rejected if that does not give the
+    /// The record's first line is read once more, with quotes inside a field as data. It is rejected if that does not give the
     /// fields that a record should have.
     case lenient
   }

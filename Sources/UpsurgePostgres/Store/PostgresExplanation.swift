@@ -13,7 +13,7 @@ struct PostgresExplanation {
   var text: String {
     var explanation = Explanation()
     explanation.lines.append(
-      Line("server", server, because: capabilities.version.prefix { $0 != "(" && $0 != "," }.description))
+      Line("server", server, because: capabilities.version.split(separator: " ").prefix(2).joined(separator: " ")))
     if let making = table.making {
       explanation.lines.append(Line("table", table.name.shown, because: "it is not there, and is made"))
       explanation.statements.append(("new table", making.statements.joined(separator: ";\n")))

@@ -73,12 +73,11 @@ struct PostgresLoadTests {
   func stopsAndResumes() throws {
     try server.psql("CREATE TABLE t (id bigint PRIMARY KEY, n int CHECK (n < 1000))", in: url)
     let good = "id,n\n" + (1...500).map { "\($0),\($0 % 900)\n" }.joined()
-    let bad = load(good + "501,5000\n502,1\n") { $0.transaction.commitEvery = 100; $0.tuning.batchSizes.recordCount = 100 }
+    let bad = load(good + "501,5000\n502,1\n") { $0.transaction.commitEvery = 100 }
     #expect(bad.error?.code == .badInput && bad.error?.message.contains("23514") == true)
     #expect(bad.progress.committedCount == 500 && bad.error?.position?.record == 501)
     let again = load(good + "501,5000\n502,1\n") {
       ($0.transaction.commitEvery, $0.rejects.onError) = (100, .reject)
-      $0.tuning.batchSizes.recordCount = 100
     }
     #expect(again.error == nil && again.progress.resumedCount == 500)
     #expect(again.ledger.inserted == 501 && again.ledger.rejected == 1)
