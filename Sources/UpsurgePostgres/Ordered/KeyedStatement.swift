@@ -19,7 +19,7 @@ struct KeyedStatement {
       return """
         WITH m AS MATERIALIZED (\(rows)),
         w AS (DELETE FROM \(shape.table.quotedName) AS upsurge_row USING m WHERE \(isPlace) RETURNING 1)
-        SELECT 0, 0, \(kept ?? "0"), (SELECT count(*) FROM w), \(missing)
+        SELECT 0, 0, \(kept ?? "0"), (SELECT count(*) FROM w), \(missing)\(leftOut)
         """
     }
     let changed = shape.changedColumns
@@ -30,9 +30,12 @@ struct KeyedStatement {
     return """
       WITH m AS MATERIALIZED (\(rows)),
       w AS (UPDATE \(shape.table.quotedName) AS upsurge_row SET \(sets.joined(separator: ", ")) FROM m WHERE \(isPlace) RETURNING 1)
-      SELECT 0, (SELECT count(*) FROM w), \(kept ?? "0"), 0, \(missing)
+      SELECT 0, (SELECT count(*) FROM w), \(kept ?? "0"), 0, \(missing)\(leftOut)
       """
   }
+
+  /// Those that a trigger leaves out, or whose row has gone meanwhile.
+  private var leftOut: String { " + (SELECT count(*) FROM m) - (SELECT count(*) FROM w)" }
 
   /// What finds a row again: its key, where that is columns, or its place.
   private var rowPlace: String {

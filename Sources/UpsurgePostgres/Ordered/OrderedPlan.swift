@@ -52,12 +52,14 @@ package struct OrderedPlan: Sendable, Equatable {
 
   /// Stores the records from one `ord` up to another.
   ///
-  /// It gives one row: inserted, updated, how many were not to be changed by the rules' condition, deleted, and how many found no row.
+  /// It gives one row: inserted, updated, how many were not to be changed by the rules' condition, deleted, and how many found no row
+  /// or became no new one because of a trigger.
   func statement(_ part: Range<Int>, from source: String = RecordShape.staging, bounds: KeyBounds? = nil) -> String {
     guard let key else {
       return counting(
         "\(shape.insertHead)SELECT \(shape.rawValues("s")) FROM \(source) AS s WHERE \(shape.slice(part))"
-          + " ORDER BY s.upsurge_ord RETURNING true AS fresh")
+          + " ORDER BY s.upsurge_ord RETURNING true AS fresh",
+        of: "FROM \(source) AS s WHERE \(shape.slice(part))")
     }
     if rules.action != .store { return KeyedStatement(shape, key).sql(part, from: source, bounds: bounds) }
     let found = shape.found(key, in: part, from: source, bounds: bounds)
@@ -75,14 +77,17 @@ package struct OrderedPlan: Sendable, Equatable {
     let test = insertedTest == .old ? "old.\(returnedKey(key)) IS NULL" : "(upsurge_row.xmax = 0)"
     return counting(
       "\(shape.insertHead)SELECT \(shape.values("s")) \(found)\(shape.filter) ORDER BY s.upsurge_ord \(onConflict(key)) RETURNING \(test) AS fresh",
-      kept: kept)
+      of: found + (rules.conflict == .fail ? "" : " AND \(isNew)"), kept: kept)
   }
 
-  private func counting(_ insert: String, kept: String? = nil) -> String {
-    """
-    WITH w AS (\(insert))
-    SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh), \(kept.map { "(\($0))" } ?? "0"), 0, 0 FROM w
-    """
+  /// - Parameter new: what the records are from that are to be new rows. A trigger may leave some of them out; where it leaves out a
+  ///   row that is there, that is not told from one that it has made say the same.
+  private func counting(_ insert: String, of new: String, kept: String? = nil) -> String {
+    let left = table.hasRowTriggers ? "(SELECT count(*) \(new)) - count(*) FILTER (WHERE fresh)" : "0"
+    return """
+      WITH w AS (\(insert))
+      SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh), \(kept.map { "(\($0))" } ?? "0"), 0, \(left) FROM w
+      """
   }
 
   /// A column that a row of the table always has.

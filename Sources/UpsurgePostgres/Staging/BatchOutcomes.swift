@@ -21,7 +21,7 @@ package struct BatchOutcomes: Sendable, Equatable {
   /// Their row stayed because of the rules' condition.
   package var kept = 0
   package var deleted = 0
-  /// There is no row for them to change or delete.
+  /// There is no row for them to change or delete, or a trigger has left out theirs.
   package var missing = 0
   package var rejected: [Rejected] = []
   /// Statements that were sent: copies, queries and what writes; not savepoints.
