@@ -192,7 +192,7 @@ let package = Package(
       ]),
     // Disks that fail, processes that are killed, thousands of seeds; .ci/fixed-parts says how many each change tries.
     .testTarget(
-      name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "TestSupport", "CSQLite"]),
+      name: "SlowTests", dependencies: ["Upsurge", "UpsurgeMirror", "PostgresSupport", "TestSupport", "CSQLite"]),
     // What the package's own files say: arrows between modules and folders, words of the documentation, hints.
     .testTarget(name: "SourceTreeTests", dependencies: ["Upsurge", "TestSupport"]),
     .testTarget(

