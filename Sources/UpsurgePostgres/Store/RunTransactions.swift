@@ -79,6 +79,7 @@ final class PartTransactions: RunTransactions {
     (self.runs, self.run, self.owner, self.position, self.making) = (runs, run, owner, position, making)
     var patience = FencedTransactions.Patience()
     patience.busySeconds = Double(store.job.options.transaction.busyTimeout) / 1_000
+    patience.connectSeconds = store.job.options.tuning.connectSeconds ?? patience.connectSeconds
     fenced = FencedTransactions(
       to: store.session.target, runs: runs, run: run, owner: owner, settings: settings, patience: patience,
       cancellation: cancellation)
