@@ -11,6 +11,7 @@ from .. import tools
 from ..measure import stop
 
 DATABASE = "kills"
+BUSY = 75  # the exit code of a load that may be tried again
 PARTS = 10  # transactions of a load, but for the small ones
 TABLE = "CREATE TABLE {} (id bigint PRIMARY KEY, n bigint CHECK (n < 1000000000), a text)"
 KEYLESS = TABLE.replace(" PRIMARY KEY", "")
@@ -138,9 +139,12 @@ class Load:
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def finish(self):
-        """Runs the load to its end; the summary."""
-        child = self.start()
-        _, talk = child.communicate()
+        """Runs the load to its end; the summary. What a killed one has left on the server may hold it up for a while."""
+        for _ in range(5):
+            child = self.start()
+            _, talk = child.communicate()
+            if child.returncode != BUSY:
+                break
         if child.returncode not in (0, 2):
             stop(f"{self.kind.name}: exit code {child.returncode}: {talk}")
         return self.summary_told()

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 
 from .. import tools
 from ..measure import machine, stop
-from .kill_loads import DATABASE, KINDS, Load, Wrong
+from .kill_loads import BUSY, DATABASE, KINDS, Load, Wrong
 from .mode import split
 from .server import Server
 
 COUNTS = {"client": 500, "backend": 200, "server": 30}
 # How a server is ended, in turn: see Server.crash.
 WAYS = ("all", "first", "immediate")
-# A load whose connection has gone ends with one of these when it cannot go on: busy, or stopped part way.
-ENDED = (75, 3)
+# A load whose connection has gone ends with one of these when it cannot go on; 3 is: stopped part way.
+ENDED = (BUSY, 3)
 
 
 @dataclass

@@ -40,7 +40,8 @@ extension PostgresStore {
     if isTrial || options.transaction.isAtomic {
       if !isTrial { try makeRuns(runs) }
       if beginning.resumption == nil { try forget(beginning.replaced, runs, isTrial: isTrial) }
-      return WholeTransaction(self, isTrial ? nil : runs, newRun, preparations: preparations, settings)
+      let written = isTrial ? nil : try written(newRun, runs)
+      return WholeTransaction(self, written, preparations: preparations, settings)
     }
     try makeRuns(runs)
     try forget(beginning.replaced, runs, isTrial: false)
@@ -55,6 +56,12 @@ extension PostgresStore {
     return PartTransactions(
       self, runs, run: run, owner: newRun.owner, position: position, making: table.making, settings,
       session.cancellation)
+  }
+
+  /// Writes down that a run of one transaction has begun, so that whoever comes while it commits can wait for its row.
+  private func written(_ run: PostgresRuns.NewRun, _ runs: PostgresRuns) throws(UpsurgeError) -> WholeTransaction.Run {
+    let number = try session.asking { (connection) throws(PostgresFailure) in try runs.begin(run, connection) }
+    return WholeTransaction.Run(runs: runs, number: number, owner: run.owner)
   }
 
   /// Makes the run's row, or makes that of the earlier part this process's.

@@ -48,14 +48,26 @@ final class PostgresStore: Store {
     let rows = try session.asking { (connection) throws(PostgresFailure) in try runs.all(connection) }
     var open: [RunRecord] = []
     for row in rows where row.state != RunRecord.State.done.rawValue {
-      guard try place(of: TableName(row.table)) == wanted else { continue }
-      let record = try RunRecord(row)
+      guard try place(of: TableName(row.table)) == wanted, let record = try settled(RunRecord(row), runs)
+      else { continue }
       // What has committed nothing leaves nothing to resume.
       if record.livePID != nil || record.state == .complete || record.progress.ledger.read > 0 {
         open.append(record)
       }
     }
     return open
+  }
+
+  /// What stands of a run whose process has ended: the server may still be at its last COMMIT, which is waited for.
+  /// - Parameter isOwn: whether it is this process's, whose connection has broken.
+  /// - Returns: nil where it was forgotten.
+  private func settled(_ run: RunRecord, _ runs: PostgresRuns, isOwn: Bool = false) throws(UpsurgeError) -> RunRecord? {
+    guard run.state == .running, isOwn || run.livePID == nil else { return run }
+    let rows = try session.reading(lockTimeout: lockTimeout) { (connection) throws(PostgresFailure) in
+      _ = try runs.lock(run.id, connection)
+      return try runs.all(connection)
+    }
+    return try rows.first { $0.run == run.id }.map { (row) throws(UpsurgeError) in try RunRecord(row) }
   }
 
   /// Where a table is, or would be made.
@@ -94,7 +106,15 @@ final class PostgresStore: Store {
 
   /// The runs of this process's job that began and committed nothing go with the first one that does.
   func standing(of job: RunJob, owner: RunOwner) throws(UpsurgeError) -> RunRecord? {
-    try openRuns(of: job.table).last { $0.owner == owner.text }
+    guard let own = try openRuns(of: job.table).last(where: { $0.owner == owner.text }) else { return nil }
+    let runs = runs(beside: try place(of: TableName(job.table)))
+    guard let run = try settled(own, runs, isOwn: true) else { return nil }
+    // Of one transaction for all, nothing stands before its end.
+    guard options.transaction.isAtomic, run.state == .running else { return run }
+    try session.asking { (connection) throws(PostgresFailure) in
+      _ = try runs.forget(run.id, owner: run.owner, connection)
+    }
+    return nil
   }
 
   func ending(of run: RunRecord) -> RunEnding? {
