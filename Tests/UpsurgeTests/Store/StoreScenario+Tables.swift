@@ -24,7 +24,7 @@ extension StoreScenario {
     return statements.joined(separator: "; ")
   }
 
-  /// The same for SQLite. The table is STRICT, as every one of PostgreSQL is, and no INTEGER PRIMARY KEY numbers its rows.
+  /// SQL that makes them in SQLite. The table is STRICT, as every one of PostgreSQL is, and no INTEGER PRIMARY KEY numbers its rows.
   var sqliteDDL: String {
     guard let demands else { return "" }
     var statements: [String] = []

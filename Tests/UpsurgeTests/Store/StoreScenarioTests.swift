@@ -8,7 +8,7 @@ import UpsurgeSQLite
 @testable import Upsurge
 @testable import UpsurgePostgres
 
-/// The same scenarios through PostgreSQL, SQLite and the memory store, and one record after the other: rows, ledger and rejects are
+/// Scenarios through PostgreSQL, SQLite and the memory store, and one record after the other: rows, ledger and rejects are
 /// the same everywhere.
 @Suite(
   "Stores are those of one record after the other",
