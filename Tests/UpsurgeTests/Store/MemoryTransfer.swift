@@ -137,6 +137,7 @@ final class MemoryTransfer: StoreTransfer {
     }
     switch mode {
     case .delete:
+      if table.isNewer(old, than: given, by: self.table.rules.merge.newer) { return .done(.stale) }
       table.rows[key] = nil
       return .done(.deleted)
     case .insert: return table.skips(row) ? .done(.ignored) : refused(.unique, batch, record)

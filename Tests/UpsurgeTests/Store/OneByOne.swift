@@ -49,8 +49,8 @@ struct OneByOne {
   }
 
   private func outcome(of record: StoreRecord, _ mode: WriteMode) throws -> Outcome {
-    // A delete looks at the key only.
-    let source = source(of: record, columns: mode == .delete ? scenario.key : StoreScenario.columns)
+    // A delete looks at the key, and which is newer.
+    let source = source(of: record, columns: mode == .delete ? neededByDeletes : StoreScenario.columns)
     let match = scenario.key.map { "t.\($0) = excluded.\($0)" }.joined(separator: " AND ")
     let merged = mode == .delete ? [] : merged(record)
     let isOther =
@@ -60,7 +60,7 @@ struct OneByOne {
       scenario.key.isEmpty
       ? nil
       : try connection.run(
-        "SELECT \(isOther), \(mode == .delete ? "true" : isNotOlder) FROM \(table) AS t, \(source) WHERE \(match)"
+        "SELECT \(isOther), \(isNotOlder) FROM \(table) AS t, \(source) WHERE \(match)"
       ).last?.rows.first
     guard let found else {
       if mode == .update || mode == .delete { return .ignored }
@@ -69,6 +69,7 @@ struct OneByOne {
     }
     switch mode {
     case .delete:
+      if found.flag(1) != true { return .stale }
       return try changes("DELETE FROM \(table) AS t USING \(source) WHERE \(match)") ? .deleted : .ignored
     case .ignore: return .ignored
     case .insert:
@@ -84,6 +85,10 @@ struct OneByOne {
   }
 
   private static let names = StoreScenario.columns.joined(separator: ", ")
+
+  private var neededByDeletes: [String] {
+    scenario.key + (scenario.rules.merge.newer.map { [$0.column] } ?? [])
+  }
 
   /// Whether a statement changes a row; a trigger may leave it out.
   private func changes(_ sql: String) throws -> Bool { try connection.run(sql).last?.affectedCount == 1 }
