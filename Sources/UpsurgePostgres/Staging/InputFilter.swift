@@ -18,11 +18,13 @@ struct InputFilter {
     if columns.isEmpty || connection.versionNumber < Self.leastVersion { return nil }
   }
 
-  /// The places of the records with such a value; nil where it is not about values, or was asked before.
+  /// Whether a failure is about a value, and none was before.
+  func isToAsk(_ failure: PostgresFailure) -> Bool { !wasAsked && failure.sqlState.hasPrefix("22") }
+
+  /// The places of the records with such a value; nil where the server cannot say.
   mutating func find<Store: PartStore>(
-    _ failure: PostgresFailure, _ part: Range<Int>, in store: inout Store, _ outcomes: inout BatchOutcomes
+    _ part: Range<Int>, in store: inout Store, _ outcomes: inout BatchOutcomes
   ) throws(PostgresFailure) -> [Int]? {
-    guard !wasAsked, failure.sqlState.hasPrefix("22") else { return nil }
     wasAsked = true
     // Without a length, as a cast may cut what is too long; and "bit" alone would be one of one bit.
     let tests = columns.map {

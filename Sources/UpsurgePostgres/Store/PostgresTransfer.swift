@@ -110,47 +110,71 @@ final class PostgresTransfer: StoreTransfer {
 
   func commitWhileIdle() throws(UpsurgeError) { try storeGathered() }
 
-  /// Stores a batch and commits it with its place, unless all of the run is one transaction.
+  /// Stores a batch and commits it with its place, unless all of the run is one transaction. Bad records may make several of one.
   private func store(_ batch: inout Batch) throws(UpsurgeError) {
     let watch = MonotonicClock.seconds
     defer { storeSeconds += MonotonicClock.seconds - watch }
     var place = inputPlace
     place.begin(batch)
-    let first = try place.firstNew(of: batch, sourceNames: context.sourceNames)
-    let recordCount = batch.recordCount
-    place.prove(batch, recordCount: recordCount)
+    var first = try place.firstNew(of: batch, sourceNames: context.sourceNames)
+    var parts = BatchParts(
+      first.record..<batch.recordCount, store.capabilities, isWhole: !transactions.commitsParts)
+    while first.record < batch.recordCount || first.reject < batch.rejects.count {
+      // Rejects of the parser may stand alone.
+      let next = parts.next ?? BatchPart(records: batch.recordCount..<batch.recordCount, savepoints: .none)
+      var part = RunPart(self, next, firstReject: first.reject)
+      guard try store(&part, of: &batch, place, &parts) else { continue }
+      if !next.records.isEmpty { parts.stored(upTo: part.nextRecord) }
+      first = (part.nextRecord, part.nextReject)
+    }
+    place.prove(batch, recordCount: batch.recordCount)
     place.allWarnings.merge(batch.warnings)
-    let end = Self.last(of: batch) ?? last
-    guard first.record < recordCount || first.reject < batch.rejects.count else {
-      inputPlace = place
-      return
-    }
-    var part = RunPart(self, firstRecord: first.record, firstReject: first.reject)
-    let position = place.position(of: end, sourceNames: context.sourceNames)
-    try withUnsafeMutablePointer(to: &batch) { (batch) throws(UpsurgeError) in
-      try transactions.store { (connection) throws(PostgresFailure) in
-        try part.store(batch.pointee, on: connection)
-        return state(position, part.ledger, part.rejectsByReason, place)
-      }
-    }
-    (ledger, rejectsByReason, last, inputPlace) = (part.ledger, part.rejectsByReason, end, place)
-    firstRejects = part.firstRejects
-    if part.hasMetTombstone { hasMetTombstone = true }
-    if transactions.commitsParts { try didCommit() }
+    inputPlace = place
   }
 
-  /// The last record or reject of a batch.
-  private static func last(of batch: borrowing Batch) -> InputPlace.Record? {
-    let record = batch.recordCount > 0 ? InputPlace.Record(batch, record: batch.recordCount - 1) : nil
-    guard let reject = batch.rejects.last else { return record }
-    let rejected = InputPlace.Record(reject, sourceIndex: batch.origin.sourceIndex)
+  /// Stores a part of a batch.
+  /// - Parameter place: where the batch begins.
+  /// - Returns: false where it was rolled back because of a record, which `parts` knows then.
+  private func store(
+    _ part: inout RunPart, of batch: inout Batch, _ place: InputPlace, _ parts: inout BatchParts
+  ) throws(UpsurgeError) -> Bool {
+    var (placed, end) = (place, last)
+    do throws(UpsurgeError) {
+      try withUnsafeMutablePointer(to: &batch) { (batch) throws(UpsurgeError) in
+        try transactions.store { (connection) throws(PostgresFailure) in
+          try part.store(batch.pointee, on: connection)
+          placed = place
+          placed.prove(batch.pointee, recordCount: part.nextRecord)
+          end = Self.last(of: batch.pointee, part.nextRecord, part.nextReject) ?? last
+          let position = placed.position(of: end, sourceNames: context.sourceNames)
+          return state(position, part.ledger, part.rejectsByReason, placed, part.hasMetTombstone)
+        }
+      }
+    } catch {
+      guard let failure = part.failure, (try? parts.failed(failure)) != nil else { throw error }
+      batches.forget()
+      return false
+    }
+    (ledger, rejectsByReason, last, inputPlace) = (part.ledger, part.rejectsByReason, end, placed)
+    (firstRejects, hasMetTombstone) = (part.firstRejects, part.hasMetTombstone)
+    if transactions.commitsParts { try didCommit() }
+    return true
+  }
+
+  /// The last one of a batch's first records and rejects.
+  private static func last(
+    of batch: borrowing Batch, _ recordCount: Int, _ rejectCount: Int
+  ) -> InputPlace.Record? {
+    let record = recordCount > 0 ? InputPlace.Record(batch, record: recordCount - 1) : nil
+    if rejectCount == 0 { return record }
+    let rejected = InputPlace.Record(batch.rejects[rejectCount - 1], sourceIndex: batch.origin.sourceIndex)
     return (rejected.number ?? 0) > (record?.number ?? 0) ? rejected : record
   }
 
   /// What the run's row says after a commit.
   private func state(
     _ position: RunPosition, _ ledger: Ledger, _ rejects: [Reject.Code: UInt64], _ place: InputPlace,
-    isWhole: Bool = false
+    _ hasMetTombstone: Bool, isWhole: Bool = false
   ) -> RunState {
     var position = position
     position.madeTable = table.making != nil
@@ -177,16 +201,20 @@ final class PostgresTransfer: StoreTransfer {
   /// The records of one transaction; tried again with it where nothing of the first try stands.
   private struct RunPart {
     private let transfer: PostgresTransfer
-    private let firstRecord: Int
+    private let part: BatchPart
     private let firstReject: Int
     private(set) var ledger = Ledger()
     private(set) var rejectsByReason: [Reject.Code: UInt64] = [:]
     private(set) var hasMetTombstone = false
     private(set) var firstRejects = FirstRejects()
+    /// How many of the batch's records and rejects are done with it.
+    private(set) var (nextRecord, nextReject) = (0, 0)
+    /// What was against a part in which bad records are not found.
+    private(set) var failure: PostgresFailure?
     private var hasTried = false
 
-    init(_ transfer: PostgresTransfer, firstRecord: Int, firstReject: Int) {
-      (self.transfer, self.firstRecord, self.firstReject) = (transfer, firstRecord, firstReject)
+    init(_ transfer: PostgresTransfer, _ part: BatchPart, firstReject: Int) {
+      (self.transfer, self.part, self.firstReject) = (transfer, part, firstReject)
     }
 
     /// - Throws: a failure of the server; `refusal` of the transactions says more where it is one of ours.
@@ -196,10 +224,12 @@ final class PostgresTransfer: StoreTransfer {
         transfer.batches.forget()
       }
       hasTried = true
+      failure = nil
       (ledger, rejectsByReason, firstRejects) = (transfer.ledger, transfer.rejectsByReason, transfer.firstRejects)
-      let outcome = try transfer.batches.store(batch, from: firstRecord, on: connection)
+      let outcome = try storeRecords(of: batch, on: connection)
+      nextRecord = outcome.next ?? part.records.upperBound
       ledger += outcome.ledger
-      hasMetTombstone = outcome.hasDeletes
+      hasMetTombstone = transfer.hasMetTombstone || outcome.hasDeletes
       do throws(UpsurgeError) {
         try transfer.rejectFile?.didBegin()
         try takeRejects(of: batch, outcome.rejected)
@@ -210,25 +240,40 @@ final class PostgresTransfer: StoreTransfer {
       }
     }
 
+    private mutating func storeRecords(
+      of batch: borrowing Batch, on connection: PostgresConnection
+    ) throws(PostgresFailure) -> BatchStore.Outcome {
+      do throws(PostgresFailure) {
+        return try transfer.batches.store(part, of: batch, on: connection)
+      } catch {
+        if part.savepoints == .none { failure = error }
+        throw error
+      }
+    }
+
     /// Takes the rejects of the parser and of the table in the order of the input.
     private mutating func takeRejects(
       of batch: borrowing Batch, _ rejected: [BatchOutcomes.Rejected]
     ) throws(UpsurgeError) {
       let file = transfer.context.sourceNames[batch.origin.sourceIndex]
-      var index = firstReject
+      nextReject = firstReject
       for entry in rejected {
-        let number = batch.records[entry.record].number
-        while index < batch.rejects.count, (batch.rejects[index].position.record ?? 0) < number {
-          try take(batch.rejects[index], of: batch)
-          index += 1
-        }
+        try takeRejects(of: batch, before: batch.records[entry.record].number)
         try take(
           entry.reject(in: batch, file: file, table: transfer.table, server: transfer.store.session.target),
           of: batch)
       }
-      while index < batch.rejects.count {
-        try take(batch.rejects[index], of: batch)
-        index += 1
+      let isAll = nextRecord == batch.recordCount
+      try takeRejects(of: batch, before: isAll ? nil : batch.records[nextRecord].number)
+    }
+
+    /// Takes the parser's rejects up to a record, or all that are left.
+    private mutating func takeRejects(of batch: borrowing Batch, before number: UInt64?) throws(UpsurgeError) {
+      while nextReject < batch.rejects.count {
+        let reject = batch.rejects[nextReject]
+        if let number, (reject.position.record ?? 0) >= number { return }
+        try take(reject, of: batch)
+        nextReject += 1
       }
     }
 
@@ -270,7 +315,7 @@ final class PostgresTransfer: StoreTransfer {
     if isInterrupted { try storeGathered() }
     context.willFinish()
     let position = inputPlace.position(of: last, sourceNames: context.sourceNames)
-    let state = state(position, ledger, rejectsByReason, inputPlace, isWhole: true)
+    let state = state(position, ledger, rejectsByReason, inputPlace, hasMetTombstone, isWhole: true)
     if !isInterrupted, table.making != nil {
       context.willBuild("the key and indexes of \(table.name.shown.escapedForTerminal)")
     }

@@ -61,21 +61,26 @@ struct PathStore: ~Copyable {
   }
 
   mutating func store(_ batch: borrowing Batch) throws -> BatchOutcomes {
-    if let outcomes = try ordered?.store(batch) { return outcomes }
-    if let outcomes = try delta?.store(batch) { return outcomes }
-    if let outcomes = try walk?.store(batch) { return outcomes }
-    if let outcomes = try append?.store(batch) { return outcomes }
-    if let outcomes = try unnest?.store(batch) { return outcomes }
-    return try #require(try chosen?.store(batch))
+    var savepoints = Savepoints.unbounded
+    return try store(batch, nil, &savepoints)
   }
 
+  /// Stores a part as the store does.
   mutating func store(_ part: BatchPart, of batch: borrowing Batch) throws -> BatchOutcomes {
-    if let outcomes = try ordered?.store(part, of: batch) { return outcomes }
-    if let outcomes = try delta?.store(part, of: batch) { return outcomes }
-    if let outcomes = try walk?.store(part, of: batch) { return outcomes }
-    if let outcomes = try append?.store(part, of: batch) { return outcomes }
-    if let outcomes = try unnest?.store(part, of: batch) { return outcomes }
-    return try #require(try chosen?.store(part, of: batch))
+    if let rejected = part.rejected { return BatchOutcomes(rejected: [rejected]) }
+    var savepoints = part.savepoints
+    return try store(batch, part.records.map { Int32($0) }, &savepoints)
+  }
+
+  private mutating func store(
+    _ batch: borrowing Batch, _ only: [Int32]?, _ savepoints: inout Savepoints
+  ) throws -> BatchOutcomes {
+    if let outcomes = try ordered?.store(batch, only: only, within: &savepoints) { return outcomes }
+    if let outcomes = try delta?.store(batch, only: only, within: &savepoints) { return outcomes }
+    if let outcomes = try walk?.store(batch, only: only, within: &savepoints) { return outcomes }
+    if let outcomes = try append?.store(batch, only: only, within: &savepoints) { return outcomes }
+    if let outcomes = try unnest?.store(batch, only: only, within: &savepoints) { return outcomes }
+    return try #require(try chosen?.store(batch, only: only, within: &savepoints))
   }
 }
 
