@@ -79,6 +79,10 @@ final class BatchStore {
     // Groups that were gathered end at no record before which all are done.
     var savepoints = groups.isGathered ? part.savepoints.withoutLimit : part.savepoints
     for group in groups.groups where outcome.next == nil {
+      if savepoints.isSpent, let first = group.records?.first {
+        outcome.next = Int(first)
+        break
+      }
       if group.kind.isDelete { outcome.hasDeletes = true }
       if let column = lackedKeyColumn(of: group.kind, plan) {
         let records = group.records ?? part.records.map { Int32(truncatingIfNeeded: $0) }
