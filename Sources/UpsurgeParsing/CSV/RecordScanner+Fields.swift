@@ -87,6 +87,10 @@ extension RecordScanner {
       if !cell.pointee.isReal || !plan.isKey && !plan.reportsSpelling { return }
       if !plan.isKey && !NumberSpelling.mayBeLonger(text, count: byteCount) { return }
     }
+    if plan.keepsOutOfRange, note == .spellingChanges, isOutOfRange(text, count: byteCount, cell.pointee) {
+      cell.setText(offset: offset, byteCount: byteCount, isInSpill: isInSpill)
+      return
+    }
     keep(note, of: field, text, byteCount: byteCount)
   }
 
